@@ -241,7 +241,7 @@ fn in_process(work: &Path, lines: &str, seconds: &[i64]) -> Said {
 
 fn session_here(lines: &str, seconds: &[i64]) -> Said {
     let clock = Scripted(Arc::new(Mutex::new(seconds.iter().copied().collect())));
-    let perform = |spec: &RunSpec, events: &mut dyn Events| storage::named!(spec.storage, StorageName, storage => runner::run(spec, storage, &clock, &mut Control::default, events));
+    let perform = |spec: &RunSpec, events: &mut dyn Events| storage::named!(spec.storage, StorageName, depth: spec.depth as usize, targets: &spec.targets, storage => runner::run(spec, storage, &clock, &mut Control::default, events));
     let mut engine = RunnerEngine::new(perform, vec!["postmark".to_owned()]);
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let mut interpreter = Interpreter::new(PromptSettings::new(Edition::V1_5), &mut engine, false);

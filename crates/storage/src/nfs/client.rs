@@ -6,6 +6,7 @@ pub(crate) mod counters;
 pub(crate) mod data;
 pub(crate) mod mount;
 pub(crate) mod procedure;
+pub(crate) mod records;
 pub(crate) mod results;
 pub(crate) mod rpc;
 pub(crate) mod talk;

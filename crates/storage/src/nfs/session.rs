@@ -24,6 +24,7 @@ use super::client::counters::Counters;
 use super::client::rpc::{self, MARK_BYTES};
 use super::client::talk::{DELAY_MIN, any_number};
 use super::client::timer::Timer;
+use super::client::xdr::Garbled;
 use super::shared::Shared;
 use advance::{Context, Durable, Next};
 use directories::Directories;
@@ -104,11 +105,11 @@ impl NfsSession {
         let Some(channel) = self.lines[line].channel() else {
             return false;
         };
-        let record = match channel.next_record() {
+        let record = match channel.records().next() {
             Ok(Some(record)) => record,
             Ok(None) => return false,
-            Err(broken) => {
-                self.break_line(line, broken);
+            Err(Garbled) => {
+                self.break_line(line, Broken::Garbled);
                 return false;
             }
         };
@@ -146,7 +147,7 @@ impl NfsSession {
             }
         };
         if let Some(channel) = self.lines[line].channel() {
-            channel.done_with(record);
+            channel.records().done_with(record);
         }
         if let Some((step, advanced)) = advanced {
             self.go_on(number, step, advanced, steps);

@@ -1,5 +1,5 @@
-//! One connection over TCP, and RPC's records on it (RFC 5531, section 11): requests are gathered and sent together, replies
-//! are found in what was received, put together where they come in fragments.
+//! One connection over TCP: requests are gathered and sent together, and what is received goes to where replies are found in it
+//! ([`records`](super::records)).
 
 use core::time::Duration;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -10,17 +10,14 @@ use rustix::io::Errno as System;
 use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 
-use super::rpc::{LAST_FRAGMENT, MARK_BYTES};
+use super::records::{Record, Records};
 
 /// How long a receiver sleeps that has nothing else to look at, before it looks whether a call is overdue.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Room for several short replies.
-const RECEIVED_BYTES_MIN: usize = 128 << 10;
+/// Room for several short requests.
+const OUT_BYTES: usize = 128 << 10;
 /// Ports that take a right to use, from the highest down. The lowest ones belong to services.
 const PRIVILEGED_PORTS: std::ops::RangeInclusive<u16> = 512..=1023;
-
-/// A reply that a server sends may have so many bytes, on top of the contents or entries in it.
-pub(crate) const REPLY_HEAD_BYTES_MAX: usize = 4096;
 
 /// What is wrong with a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,23 +37,7 @@ pub(crate) struct Channel {
     sent: usize,
     /// All bytes that were ever put into `out` and sent before its beginning.
     sent_before: u64,
-    /// What was received: the part from `begin` to `end` was not looked at.
-    received: Vec<u8>,
-    begin: usize,
-    end: usize,
-    /// A reply of which not all fragments are there.
-    fragments: Vec<u8>,
-    has_fragments: bool,
-    record_bytes_max: usize,
-}
-
-/// Where a record's bytes lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Record {
-    /// In what was received, from here to there.
-    Whole(usize, usize),
-    /// In what was put together.
-    Fragments,
+    records: Records,
 }
 
 impl Channel {
@@ -91,19 +72,12 @@ impl Channel {
     }
 
     fn of(socket: OwnedFd, record_bytes_max: usize) -> Self {
-        // A record and its mark always fit, wherever it begins after it was moved to the front.
-        let room = (record_bytes_max + MARK_BYTES).max(RECEIVED_BYTES_MIN);
         Self {
             socket,
-            out: Vec::with_capacity(RECEIVED_BYTES_MIN),
+            out: Vec::with_capacity(OUT_BYTES),
             sent: 0,
             sent_before: 0,
-            received: vec![0; room],
-            begin: 0,
-            end: 0,
-            fragments: Vec::new(),
-            has_fragments: false,
-            record_bytes_max,
+            records: Records::new(record_bytes_max),
         }
     }
 
@@ -180,17 +154,11 @@ impl Channel {
     /// Receives what is there; whether that was anything. Who waits does so for [`LOOK_EVERY`] at most.
     #[inline]
     pub(crate) fn receive(&mut self, waits: bool) -> Result<bool, Broken> {
-        if self.begin == self.end {
-            (self.begin, self.end) = (0, 0);
-        } else if self.begin > 0 && self.received.len() - self.end < self.received.len() / 2 {
-            self.received.copy_within(self.begin..self.end, 0);
-            (self.begin, self.end) = (0, self.end - self.begin);
-        }
         let flags = if waits { RecvFlags::empty() } else { RecvFlags::DONTWAIT };
-        match rustix::net::recv(&self.socket, &mut self.received[self.end..], flags) {
+        match rustix::net::recv(&self.socket, self.records.room(), flags) {
             Ok((0, _)) => Err(Broken::Lost(System::CONNRESET)),
             Ok((length, _)) => {
-                self.end += length;
+                self.records.filled(length);
                 Ok(true)
             }
             Err(System::AGAIN | System::INTR) => Ok(false),
@@ -198,49 +166,15 @@ impl Channel {
         }
     }
 
-    /// The next reply that is wholly there.
+    /// What was received.
     #[inline]
-    pub(crate) fn next_record(&mut self) -> Result<Option<Record>, Broken> {
-        loop {
-            let Some(mark) = self.received[self.begin..self.end].first_chunk::<MARK_BYTES>() else {
-                return Ok(None);
-            };
-            let mark = u32::from_be_bytes(*mark);
-            let length = (mark & !LAST_FRAGMENT) as usize;
-            let is_last = mark & LAST_FRAGMENT != 0;
-            if length + self.fragments.len() > self.record_bytes_max {
-                return Err(Broken::Garbled);
-            }
-            let begin = self.begin + MARK_BYTES;
-            if self.end - begin < length {
-                return Ok(None);
-            }
-            self.begin = begin + length;
-            if is_last && !self.has_fragments {
-                return Ok(Some(Record::Whole(begin, self.begin)));
-            }
-            self.fragments.extend_from_slice(&self.received[begin..self.begin]);
-            self.has_fragments = !is_last;
-            if is_last {
-                return Ok(Some(Record::Fragments));
-            }
-        }
+    pub(crate) fn records(&mut self) -> &mut Records {
+        &mut self.records
     }
 
     /// The bytes of the record that was found last.
     #[inline]
     pub(crate) fn bytes(&self, record: Record) -> &[u8] {
-        match record {
-            Record::Whole(begin, end) => &self.received[begin..end],
-            Record::Fragments => &self.fragments,
-        }
-    }
-
-    /// The record that was found last has been looked at.
-    #[inline]
-    pub(crate) fn done_with(&mut self, record: Record) {
-        if record == Record::Fragments {
-            self.fragments.clear();
-        }
+        self.records.bytes(record)
     }
 }

@@ -10,7 +10,6 @@ use contract::server::Unreachable;
 use contract::{Errno, ServerUrl};
 
 use super::arguments::{get_port, name_in};
-use super::channel::REPLY_HEAD_BYTES_MAX;
 use super::counters::Counters;
 use super::data::{FileAttributes, Handle};
 use super::procedure::{Procedure, Program};
@@ -28,6 +27,9 @@ const TRANSFER_BYTES_MIN: u32 = 512;
 /// What a page of a listing may have. Larger ones gain little (a directory of 20,000 entries takes 57 pages), and servers cut
 /// them.
 const LISTING_BYTES: u32 = 64 << 10;
+
+/// A reply may have so many bytes on top of the contents or entries in it.
+const REPLY_HEAD_BYTES_MAX: usize = 4096;
 
 /// How many bytes calls move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -175,10 +175,10 @@ impl Talk {
                 let Some(channel) = &mut self.channel else {
                     return Err(Stopped::Lost);
                 };
-                let record = match channel.next_record() {
+                let record = match channel.records().next() {
                     Ok(Some(record)) => record,
                     Ok(None) => break,
-                    Err(broken) => return Err(self.broken(broken)),
+                    Err(Garbled) => return Err(self.broken(Broken::Garbled)),
                 };
                 let bytes = channel.bytes(record);
                 let answered = match rpc::reply(bytes) {
@@ -192,7 +192,7 @@ impl Talk {
                     }
                     Err(Garbled) => return Err(self.broken(Broken::Garbled)),
                 };
-                channel.done_with(record);
+                channel.records().done_with(record);
                 if let Some(answered) = answered {
                     return answered.map_err(Stopped::Answered);
                 }

@@ -2,7 +2,7 @@
 //! longer.)
 
 use proptest::prelude::*;
-use storage::nfs::{PROCEDURES, examine_reply};
+use storage::nfs::{PROCEDURES, examine_reply, examine_stream};
 
 use super::files::{Files, NFS, Whims};
 use super::wire::{In, Out};
@@ -36,10 +36,51 @@ fn replies() -> Vec<Vec<u8>> {
     ]
 }
 
+/// What fuzzing begins with: for each reply a procedure that reads it, the size of pieces, and the reply as a record.
+fn seeds() -> Vec<Vec<u8>> {
+    let seed = |reply: &Vec<u8>| {
+        let reads = |procedure: &usize| examine_reply(*procedure, reply).is_ok();
+        let procedure = (0..PROCEDURES).find(reads).expect("one of them reads it");
+        let mark = (reply.len() as u32 | 1 << 31).to_be_bytes();
+        [&[procedure as u8, 100], &mark[..], reply].concat()
+    };
+    replies().iter().map(seed).collect()
+}
+
+#[test]
+fn fuzzing_begins_with_these_replies() {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/replies");
+    for (number, seed) in seeds().into_iter().enumerate() {
+        let path = directory.join(number.to_string());
+        if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
+            std::fs::create_dir_all(&directory).unwrap();
+            std::fs::write(&path, &seed).unwrap();
+        }
+        assert_eq!(
+            std::fs::read(&path).unwrap(),
+            seed,
+            "{} (POSTMARK_WRITE_GOLDEN=1 writes it)",
+            path.display()
+        );
+    }
+}
+
 #[test]
 fn well_formed_replies_are_read() {
     let read = |reply: &Vec<u8>| (0..PROCEDURES).any(|procedure| examine_reply(procedure, reply).is_ok());
     assert!(replies().iter().all(read));
+}
+
+#[test]
+fn replies_are_found_in_streams() {
+    for reply in replies() {
+        let marked = [&(reply.len() as u32 | 1 << 31).to_be_bytes(), &reply[..]].concat();
+        let stream = marked.repeat(3);
+        for piece in [1, 5, 4096] {
+            assert_eq!(examine_stream(0, &stream, piece).unwrap().0, 3);
+        }
+        assert!(examine_stream(0, &[0x7f; 8], 8).is_err());
+    }
 }
 
 proptest! {
@@ -65,6 +106,9 @@ proptest! {
 
     #[test]
     fn bytes_by_chance_are_no_panic(procedure in 0..PROCEDURES, reply in prop::collection::vec(any::<u8>(), 0..300)) {
+        if let Ok((records, contents)) = examine_stream(procedure, &reply, 7) {
+            prop_assert!(4 * records + contents <= reply.len());
+        }
         let head = [0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         let _ = examine_reply(procedure, &reply);
         let _ = examine_reply(procedure, &[&head[..], &reply].concat());

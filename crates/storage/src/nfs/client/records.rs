@@ -1,0 +1,180 @@
+//! RPC's records in a stream of bytes (RFC 5531, section 11): replies are found in what was received, and put together where
+//! they come in fragments.
+
+use super::rpc::{LAST_FRAGMENT, MARK_BYTES};
+use super::xdr::Garbled;
+
+/// Room for several short replies.
+const RECEIVED_BYTES_MIN: usize = 128 << 10;
+
+/// What was received, and what of it was not looked at.
+#[derive(Debug)]
+pub(crate) struct Records {
+    /// The part from `begin` to `end` was not looked at.
+    received: Vec<u8>,
+    begin: usize,
+    end: usize,
+    /// A reply of which not all fragments are there.
+    fragments: Vec<u8>,
+    has_fragments: bool,
+    record_bytes_max: usize,
+}
+
+/// Where a record's bytes lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// In what was received, from here to there.
+    Whole(usize, usize),
+    /// In what was put together.
+    Fragments,
+}
+
+impl Records {
+    /// None of which has more bytes.
+    pub(crate) fn new(record_bytes_max: usize) -> Self {
+        // A record and its mark always fit, wherever it begins after it was moved to the front.
+        let room = (record_bytes_max + MARK_BYTES).max(RECEIVED_BYTES_MIN);
+        Self {
+            received: vec![0; room],
+            begin: 0,
+            end: 0,
+            fragments: Vec::new(),
+            has_fragments: false,
+            record_bytes_max,
+        }
+    }
+
+    /// Where bytes that are received go: never nothing, once all records that are there were taken.
+    #[inline]
+    pub(crate) fn room(&mut self) -> &mut [u8] {
+        if self.begin == self.end {
+            (self.begin, self.end) = (0, 0);
+        } else if self.begin > 0 && self.received.len() - self.end < self.received.len() / 2 {
+            self.received.copy_within(self.begin..self.end, 0);
+            (self.begin, self.end) = (0, self.end - self.begin);
+        }
+        &mut self.received[self.end..]
+    }
+
+    /// So many bytes were put there.
+    #[inline]
+    pub(crate) fn filled(&mut self, length: usize) {
+        self.end += length;
+    }
+
+    /// The next reply that is wholly there. An error where the bytes are no records.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<Record>, Garbled> {
+        loop {
+            let Some(mark) = self.received[self.begin..self.end].first_chunk::<MARK_BYTES>() else {
+                return Ok(None);
+            };
+            let mark = u32::from_be_bytes(*mark);
+            let length = (mark & !LAST_FRAGMENT) as usize;
+            let is_last = mark & LAST_FRAGMENT != 0;
+            if length + self.fragments.len() > self.record_bytes_max {
+                return Err(Garbled);
+            }
+            let begin = self.begin + MARK_BYTES;
+            if self.end - begin < length {
+                return Ok(None);
+            }
+            self.begin = begin + length;
+            if is_last && !self.has_fragments {
+                return Ok(Some(Record::Whole(begin, self.begin)));
+            }
+            self.fragments.extend_from_slice(&self.received[begin..self.begin]);
+            self.has_fragments = !is_last;
+            if is_last {
+                return Ok(Some(Record::Fragments));
+            }
+        }
+    }
+
+    /// The bytes of the record that was found last.
+    #[inline]
+    pub(crate) fn bytes(&self, record: Record) -> &[u8] {
+        match record {
+            Record::Whole(begin, end) => &self.received[begin..end],
+            Record::Fragments => &self.fragments,
+        }
+    }
+
+    /// The record that was found last has been looked at.
+    #[inline]
+    pub(crate) fn done_with(&mut self, record: Record) {
+        if record == Record::Fragments {
+            self.fragments.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(text: &[u8], is_last: bool) -> Vec<u8> {
+        let mark = text.len() as u32 | if is_last { LAST_FRAGMENT } else { 0 };
+        [&mark.to_be_bytes(), text].concat()
+    }
+
+    /// All records of a stream that comes in pieces.
+    fn records(stream: &[u8], piece: usize, max: usize) -> Result<Vec<Vec<u8>>, Garbled> {
+        let mut records = Records::new(max);
+        let mut found = Vec::new();
+        for mut bytes in stream.chunks(piece) {
+            while !bytes.is_empty() {
+                let room = records.room();
+                let length = room.len().min(bytes.len());
+                assert!(length > 0, "there is always room");
+                room[..length].copy_from_slice(&bytes[..length]);
+                records.filled(length);
+                bytes = &bytes[length..];
+                while let Some(record) = records.next()? {
+                    found.push(records.bytes(record).to_vec());
+                    records.done_with(record);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    #[test]
+    fn records_are_found_in_whatever_pieces_they_come() {
+        let long = vec![7; RECEIVED_BYTES_MIN];
+        let stream = [
+            marked(b"first", true),
+            marked(b"", false),
+            marked(b"sec", false),
+            marked(b"ond", true),
+            marked(b"", true),
+            marked(&long, true),
+            marked(b"x", false),
+            marked(&long[1..], true),
+            marked(b"last", true),
+        ]
+        .concat();
+        for piece in [1, 3, 1_000, 100_000, stream.len()] {
+            let found = records(&stream, piece, RECEIVED_BYTES_MIN).unwrap();
+            let [first, second, empty, whole, put_together, last] = &found[..] else {
+                panic!("{} records", found.len())
+            };
+            assert_eq!(
+                (&first[..], &second[..], &empty[..]),
+                (&b"first"[..], &b"second"[..], &b""[..])
+            );
+            assert_eq!(
+                (whole, put_together.len(), &last[..]),
+                (&long, long.len(), &b"last"[..])
+            );
+        }
+    }
+
+    #[test]
+    fn records_that_are_too_long_are_garbled() {
+        assert_eq!(records(&marked(&[0; 101], true), 1_000, 100), Err(Garbled));
+        let in_parts = [marked(&[0; 60], false), marked(&[0; 41], true)].concat();
+        assert_eq!(records(&in_parts, 7, 100), Err(Garbled));
+        assert_eq!(records(b"HTTP/1.1 200 OK", 7, 1 << 20), Err(Garbled));
+    }
+}
