@@ -25,16 +25,16 @@ use super::client::rpc::{self, MARK_BYTES};
 use super::client::talk::{DELAY_MIN, any_number};
 use super::client::timer::Timer;
 use super::client::xdr::Garbled;
-use super::shared::Shared;
+use super::shared::NfsShared;
 use advance::{Context, Durable, Next};
 use directories::Directories;
-use flight::{Flight, Stage};
+use flight::{NfsFlight, Stage};
 use line::Line;
 
 /// A worker's session of [`Nfs`](super::Nfs).
 #[derive(Debug)]
 pub struct NfsSession {
-    shared: Arc<Shared>,
+    shared: Arc<NfsShared>,
     counters: Arc<Counters>,
     durable: Durable,
     keep_bytes: usize,
@@ -44,7 +44,7 @@ pub struct NfsSession {
     lines_of: Vec<(usize, usize)>,
     lines: Vec<Line>,
     /// One more than the depth: the last one is for [`names`](Session::names).
-    flights: Vec<Flight>,
+    flights: Vec<NfsFlight>,
     free: Vec<usize>,
     /// Flights that have ended and were not completed.
     ended: VecDeque<usize>,
@@ -219,7 +219,7 @@ impl NfsSession {
         Some((flight.ticket, flight.outcome))
     }
 
-    fn last_of(&self, ticket: Ticket) -> Option<&Flight> {
+    fn last_of(&self, ticket: Ticket) -> Option<&NfsFlight> {
         let flight = &self.flights[self.last?];
         (flight.ticket == ticket).then_some(flight)
     }

@@ -14,7 +14,7 @@ use super::counters::Counters;
 use super::data::{FileAttributes, Handle};
 use super::procedure::{Procedure, Program};
 use super::results;
-use super::rpc::{CallHead, Caller, Refusal};
+use super::rpc::{CallHead, Caller, RpcRefusal};
 use super::talk::{CallError, Talk, Way};
 use super::xdr::Writer;
 
@@ -162,8 +162,8 @@ impl Seek<'_> {
             }
             CallError::Refused(refusal) => {
                 let hint = match refusal {
-                    Refusal::Credentials(_) => self.privileged_hint(),
-                    Refusal::Program | Refusal::Version { .. } => {
+                    RpcRefusal::Credentials(_) => self.privileged_hint(),
+                    RpcRefusal::Program | RpcRefusal::Version { .. } => {
                         " (is the port right, and NFS version 3 switched on?)"
                     }
                     _ => "",

@@ -65,7 +65,7 @@ pub(super) struct Place {
 
 /// One operation.
 #[derive(Debug)]
-pub(super) struct Flight {
+pub(super) struct NfsFlight {
     pub(super) ticket: Ticket,
     pub(super) kind: OperationKind,
     pub(super) stage: Stage,
@@ -189,7 +189,7 @@ impl Place {
     }
 }
 
-impl Flight {
+impl NfsFlight {
     pub(super) fn new() -> Self {
         Self {
             ticket: Ticket(0),
