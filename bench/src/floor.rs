@@ -105,11 +105,11 @@ pub fn compile(source: &str, to: &Path, options: &[&str]) -> Result<PathBuf, Box
     std::fs::write(&file, source)?;
     output(
         Command::new("gcc")
-            .args(["-O2", "-std=c11"])
-            .args(options)
-            .arg("-o")
+            .args(["-O2", "-std=c11", "-o"])
             .arg(to)
-            .arg(&file),
+            .arg(&file)
+            // Libraries stand behind what needs them.
+            .args(options),
     )?;
     Ok(to.to_owned())
 }

@@ -14,7 +14,7 @@ use crate::mounts::touch_memory;
 use crate::noise::Noise;
 use crate::phases::{Cost, cost};
 use crate::process::output;
-use crate::statistics::{Median, median};
+use crate::statistics::{median, ratio_of_sums};
 
 const SOURCE: &str = include_str!("../nfs_calls.c");
 /// Starts the server with its portmapper and its exports in namespaces of its own, and ends it with its input.
@@ -207,14 +207,17 @@ impl Rivals<'_> {
     }
 }
 
+/// Calls with which a session finds its directory.
+const FIRST_CALLS: u64 = 4;
+
 /// Fails where the two do not make the same calls. Of a mix the shares are drawn: they may differ by a little.
 fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<(), Box<dyn Error>> {
-    let names: Vec<&String> = ours.calls.keys().collect();
+    let mut names = ours.calls.keys().chain(libnfs.calls.keys());
     let near = |name: &String| {
         let [ours, libnfs] = [ours, libnfs].map(|measured| measured.calls.get(name).copied().unwrap_or(0));
-        ours.abs_diff(libnfs) <= libnfs / 20
+        ours.abs_diff(libnfs) <= FIRST_CALLS.max(libnfs / 20)
     };
-    if names == libnfs.calls.keys().collect::<Vec<_>>() && names.into_iter().all(near) {
+    if names.all(near) {
         return Ok(());
     }
     Err(format!("the calls differ: ours {:?}, libnfs {:?}", ours.calls, libnfs.calls).into())
@@ -245,7 +248,8 @@ pub fn compare(ours: &Path, size: &NfsSize) -> Result<bool, Box<dyn Error>> {
         size.files, size.operations
     );
     println!(
-        "medians of {} interleaved pairs [95 % interval]; CPU in microseconds a call",
+        "means of {} interleaved pairs; of CPU the ratio of sums, of rates the median of the pairs' ratios [95 % interval]; CPU in \
+         microseconds a call",
         size.pairs
     );
     touch_memory();
@@ -262,10 +266,6 @@ pub fn compare(ours: &Path, size: &NfsSize) -> Result<bool, Box<dyn Error>> {
 }
 
 fn print(pairs: &[[Measured; 2]], depth: u32) -> bool {
-    let over =
-        |of: &dyn Fn(&[Measured; 2]) -> f64| median(&pairs.iter().map(of).collect::<Vec<f64>>()).unwrap_or_default();
-    let ratio = |of: Measure| over(&|[ours, libnfs]| of(ours) / of(libnfs));
-    let each = |of: Measure| -> [Median; 2] { [0, 1].map(|which| over(&|pair| of(&pair[which]))) };
     let (user_limit, cpu_limit) = if depth == 1 {
         (USER_LIMIT, CPU_LIMIT)
     } else {
@@ -278,18 +278,26 @@ fn print(pairs: &[[Measured; 2]], depth: u32) -> bool {
         ("calls/s", Measured::rate, None),
     ];
     for (what, of, limit) in measures {
-        let found = ratio(of);
-        let [ours, libnfs] = each(of);
-        let (is_met, wanted) = match limit {
-            Some(limit) => (found.value <= limit, format!("<= {limit}")),
-            None => (found.low >= RATE_LIMIT, format!("lower end >= {RATE_LIMIT}")),
+        let numbers: Vec<(f64, f64)> = pairs.iter().map(|[ours, libnfs]| (of(ours), of(libnfs))).collect();
+        // The kernel splits processor time by ticks of 4 ms: pairs are coarse, their sums are not.
+        let (found, is_met, wanted) = match limit {
+            Some(limit) => {
+                let found = ratio_of_sums(&numbers).unwrap_or_default();
+                (found, found.value > 0.0 && found.value <= limit, format!("<= {limit}"))
+            }
+            None => {
+                let ratios: Vec<f64> = numbers.iter().map(|(ours, libnfs)| ours / libnfs).collect();
+                let found = median(&ratios).unwrap_or_default();
+                (found, found.low >= RATE_LIMIT, format!("lower end >= {RATE_LIMIT}"))
+            }
         };
         holds &= is_met;
+        let mean = |side: fn(&(f64, f64)) -> f64| numbers.iter().map(side).sum::<f64>() / numbers.len() as f64;
         let decimals = if limit.is_some() { 2 } else { 0 };
         println!(
-            "  {what:9} ours {}, libnfs {}, ours / libnfs {} {}: {wanted}",
-            ours.show(decimals),
-            libnfs.show(decimals),
+            "  {what:9} ours {:.decimals$}, libnfs {:.decimals$}, ours / libnfs {} {}: {wanted}",
+            mean(|(ours, _)| *ours),
+            mean(|(_, libnfs)| *libnfs),
             found.show(3),
             if is_met { "holds" } else { "MISSES" }
         );
@@ -314,7 +322,7 @@ mod tests {
 
     #[test]
     fn other_calls_are_not_compared() {
-        let read = || measured("call LOOKUP 100\ncall READ 100\n");
+        let read = || measured("call GETATTR 1\ncall LOOKUP 100\ncall READ 100\n");
         assert!(same_calls(&[read(), measured("call LOOKUP 96\ncall READ 100\n")]).is_ok());
         assert!(same_calls(&[read(), measured("call LOOKUP 90\ncall READ 100\n")]).is_err());
         assert!(same_calls(&[read(), measured("call LOOKUP 100\n")]).is_err());

@@ -110,7 +110,7 @@ fn directory(path: &Path) -> Result<File, SpecError> {
     };
     if ServerUrl::is_one(path) {
         return Err(wrong(
-            &"the kernel counts nothing of it (observe the directory at which the server is mounted)",
+            &"the kernel has no counters for this server (observe the directory at which it is mounted)",
         ));
     }
     let directory = File::open(path).map_err(|error| wrong(&error))?;

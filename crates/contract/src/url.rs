@@ -238,7 +238,7 @@ fn authority_of(text: &str) -> Result<ServerUrl, ServerUrlError> {
     let (host, behind) = match text.strip_prefix('[') {
         Some(rest) => {
             let (host, behind) = rest.split_once(']').ok_or_else(wrong)?;
-            host.parse::<std::net::Ipv6Addr>().map_err(|_| wrong())?;
+            host.parse::<core::net::Ipv6Addr>().map_err(|_| wrong())?;
             (host, behind)
         }
         None => {

@@ -1,5 +1,7 @@
 //! Servers that a storage spoke to by itself, and what went between them apart from single calls, which are among the messages.
 
+use core::net::SocketAddr;
+
 use observe::MessagesReading;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,6 +41,12 @@ pub struct ServerRecord {
 }
 
 impl ServerRecord {
+    /// Whether it was reached over the loopback interface.
+    pub fn is_on_this_machine(&self) -> bool {
+        let address = self.address.parse::<SocketAddr>();
+        address.is_ok_and(|address| address.ip().is_loopback())
+    }
+
     /// The place in a few words.
     pub fn one_line(&self) -> String {
         let Self {

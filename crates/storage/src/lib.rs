@@ -23,14 +23,6 @@ pub use path::PathBuffer;
 /// needs to know the depth of its sessions, a `usize`, and the targets, a `&[PathBuf]`.
 #[macro_export]
 macro_rules! named {
-    ($name:expr, $names:ident, $storage:ident => $call:expr) => {
-        $crate::named!(@ $name, $names, $storage, $call,
-            Stdio = $crate::stdio::Stdio,
-            Raw = $crate::raw::Raw,
-            Posix = $crate::posix::Posix,
-            Null = $crate::null::Null,
-        )
-    };
     ($name:expr, $names:ident, depth: $depth:expr, targets: $targets:expr, $storage:ident => $call:expr) => {
         $crate::named!(@ $name, $names, $storage, $call,
             Stdio = $crate::stdio::Stdio,

@@ -27,12 +27,12 @@ use client::rpc;
 use client::{data, results};
 use home::NfsHome;
 pub use session::NfsSession;
-use shared::{NAME, PROTOCOL, Shared};
+use shared::{NAME, NfsShared, PROTOCOL};
 
 /// The storage of this module. Clones are the same storage.
 #[derive(Clone, Debug)]
 pub struct Nfs {
-    shared: Arc<Shared>,
+    shared: Arc<NfsShared>,
 }
 
 impl Nfs {
@@ -49,7 +49,7 @@ impl Nfs {
     pub fn with_timeout(depth: usize, targets: &[PathBuf], timeout: Duration) -> Self {
         let depth = depth.clamp(1, Ticket::FLIGHTS_MAX);
         Self {
-            shared: Arc::new(Shared::new(depth, targets, timeout)),
+            shared: Arc::new(NfsShared::new(depth, targets, timeout)),
         }
     }
 }

@@ -125,8 +125,12 @@ pub fn perform(document: &str, commands: &[String]) {
         // Runs as short as these are INVALID, and `check` and `gate` say so.
         let judges = |name: &str, code| command.starts_with(name) && output.status.code() == Some(code);
         let says_invalid = judges("postmark check", 1) || judges("postmark gate", 2);
+        // The servers of examples are not there. Nobody is asked for one before all words are understood.
+        let told = String::from_utf8_lossy(&output.stderr);
+        let is_unreachable = told.contains("cannot resolve the host server") || told.contains("cannot connect to");
+        let is_without_server = command.contains("nfs://") && is_unreachable;
         assert!(
-            output.status.success() || says_invalid,
+            output.status.success() || says_invalid || is_without_server,
             "{document}: {command}\n{scaled}\n{}{}",
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr)

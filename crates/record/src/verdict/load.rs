@@ -8,6 +8,7 @@ use super::limits::{OTHERS_MAX, OWN_MAX, PAUSE_MIN_NS, SHARES_FROM_NS, STEAL_MAX
 use super::reason::share;
 use super::{Reason, Seen, all_phases};
 use crate::run::{Record, SystemDuring};
+use crate::server::ServerRecord;
 use crate::summary::overhead;
 
 pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
@@ -132,12 +133,17 @@ fn greatest(record: &Record, fraction: impl Fn(&CountersDifference) -> Fact<f64>
 }
 
 /// In user mode: write-back, journals and loop devices are threads of the kernel that work for the run, too, and have
-/// none. A FUSE file system is a program, and works for the run as well.
+/// none. A FUSE file system is a program, and works for the run as well; so does a server that is reached over the loopback
+/// interface.
 pub(super) fn others_fraction(record: &Record) -> Fact<f64> {
     let targets = record.locations.iter().filter_map(|location| location.target.known());
     let mut mounts = targets.filter_map(|target| target.mount.known());
     if mounts.any(Mount::is_fuse) {
         return Fact::Unavailable("the target's FUSE server counts as another program".to_owned());
+    }
+    let mut servers = record.locations.iter().filter_map(|location| location.server.as_ref());
+    if servers.any(ServerRecord::is_on_this_machine) {
+        return Fact::Unavailable("the NFS server on this machine counts as another program".to_owned());
     }
     greatest(record, CountersDifference::others_user_fraction)
 }

@@ -68,8 +68,8 @@ fn servers(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]
         ),
         (
             sum.delayed,
-            "call delayed by the server (JUKEBOX)",
-            "calls delayed by the server (JUKEBOX)",
+            "call made again as the server wanted",
+            "calls made again as the server wanted",
         ),
         (sum.stray_replies, "repeated reply", "repeated replies"),
     ];

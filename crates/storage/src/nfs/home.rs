@@ -18,7 +18,7 @@ use contract::{Errno, ServerUrl};
 use super::client::data::Handle;
 use super::client::mount::{attributes_of, look_up_directory};
 use super::client::talk::CallError;
-use super::shared::Shared;
+use super::shared::NfsShared;
 use crate::home::KernelHome;
 use directory::NfsDirectory;
 use line::HomeLine;
@@ -26,13 +26,13 @@ use line::HomeLine;
 /// Directories of servers.
 #[derive(Debug)]
 pub(crate) struct NfsHome {
-    shared: Arc<Shared>,
+    shared: Arc<NfsShared>,
     /// A way to each target that was asked for.
     lines: Mutex<Vec<Arc<HomeLine>>>,
 }
 
 impl NfsHome {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<NfsShared>) -> Self {
         Self {
             shared,
             lines: Mutex::default(),

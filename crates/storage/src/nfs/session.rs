@@ -19,22 +19,23 @@ use contract::{
     Cause, Errno, Failure, Listing, Name, NoSteps, Operation, OperationOutcome, Session, Step, Steps, Submitted, Ticket,
 };
 
+use super::client::arguments;
 use super::client::channel::Broken;
 use super::client::counters::Counters;
 use super::client::rpc::{self, MARK_BYTES};
 use super::client::talk::{DELAY_MIN, any_number};
 use super::client::timer::Timer;
-use super::client::xdr::Garbled;
-use super::shared::Shared;
+use super::client::xdr::{Garbled, padding_of};
+use super::shared::NfsShared;
 use advance::{Context, Durable, Next};
 use directories::Directories;
-use flight::{Flight, Stage};
+use flight::{NfsFlight, Stage};
 use line::Line;
 
 /// A worker's session of [`Nfs`](super::Nfs).
 #[derive(Debug)]
 pub struct NfsSession {
-    shared: Arc<Shared>,
+    shared: Arc<NfsShared>,
     counters: Arc<Counters>,
     durable: Durable,
     keep_bytes: usize,
@@ -44,7 +45,7 @@ pub struct NfsSession {
     lines_of: Vec<(usize, usize)>,
     lines: Vec<Line>,
     /// One more than the depth: the last one is for [`names`](Session::names).
-    flights: Vec<Flight>,
+    flights: Vec<NfsFlight>,
     free: Vec<usize>,
     /// Flights that have ended and were not completed.
     ended: VecDeque<usize>,
@@ -89,9 +90,21 @@ impl NfsSession {
         let line::LineState::Up(channel) = &mut line.state else {
             return;
         };
-        let procedure = flight.procedure();
-        let write = |out: &mut Vec<u8>| flight.arguments(out, sizes, stable);
-        let bytes = line.way.head.write(channel.out(), flight.call.xid, procedure, write);
+        let (procedure, xid, head) = (flight.procedure(), flight.call.xid, &line.way.head);
+        let bytes = match flight.long_part(sizes) {
+            None => head.write(channel.out(), xid, procedure, |out| {
+                flight.arguments(out, sizes, stable)
+            }),
+            Some(part) => {
+                let padding = padding_of(part.len());
+                let behind = part.len() + padding.len();
+                let bytes = head.write_with_tail(channel.out(), xid, procedure, behind, |out| {
+                    arguments::write_head(out, &flight.file, flight.offset + flight.done, stable, part.len());
+                });
+                channel.send_with(part, padding);
+                bytes
+            }
+        };
         flight.call.end = Some(channel.written());
         if !flight.call.is_counted || flight.call.was_sent {
             self.counters.sends(procedure, bytes, flight.call.was_sent);
@@ -219,7 +232,7 @@ impl NfsSession {
         Some((flight.ticket, flight.outcome))
     }
 
-    fn last_of(&self, ticket: Ticket) -> Option<&Flight> {
+    fn last_of(&self, ticket: Ticket) -> Option<&NfsFlight> {
         let flight = &self.flights[self.last?];
         (flight.ticket == ticket).then_some(flight)
     }

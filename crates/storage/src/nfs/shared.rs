@@ -29,7 +29,7 @@ pub(crate) struct Target {
 
 /// See the module's text.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct NfsShared {
     pub(crate) depth: usize,
     /// Those that the storage was made with. Others may be asked for.
     pub(crate) urls: Vec<ServerUrl>,
@@ -38,7 +38,7 @@ pub(crate) struct Shared {
     targets: Mutex<Vec<Arc<Target>>>,
 }
 
-impl Shared {
+impl NfsShared {
     pub(crate) fn new(depth: usize, targets: &[PathBuf], timeout: Duration) -> Self {
         let urls = targets
             .iter()

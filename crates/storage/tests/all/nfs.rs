@@ -5,6 +5,7 @@ mod files;
 mod fuzzed;
 mod home;
 mod lost;
+mod memory;
 mod operations;
 mod server;
 mod wire;

@@ -8,7 +8,7 @@ use record::{
     Residency, ResidencySample, ServerCounts, ServerRecord, StorageName, Summary,
 };
 
-use crate::verdict::made::{is_valid, kept, mount, phase, reason, target, transactions, well};
+use crate::verdict::made::{is_valid, kept, mount, others, phase, reason, target, transactions, well};
 
 fn device(role: DeviceRole, written_bytes: u64, flushes: u64) -> DeviceReading {
     let known = Fact::Known;
@@ -461,6 +461,29 @@ fn a_server_that_answered_all_is_no_reason_and_served_everything() {
     record.spec.durability = record::Durability::Fdatasync;
     let summary = Summary::of(&record);
     assert_eq!(summary.durability.tier, Fact::Known(DurabilityTier::FlushAcknowledged));
+}
+
+#[test]
+fn a_server_on_this_machine_is_no_other_load() {
+    let change = of_server(3_000, ServerCounts::default());
+    let loaded = |address: &'static str| {
+        let change = &change;
+        move |record: &mut Record| {
+            change(record);
+            for server in record
+                .locations
+                .iter_mut()
+                .filter_map(|location| location.server.as_mut())
+            {
+                server.address = address.to_owned();
+            }
+            others(record, 0.5);
+        }
+    };
+    for address in ["127.0.0.1:2049", "[::1]:2049"] {
+        assert!(is_valid(loaded(address)).others_fraction.why().is_some(), "{address}");
+    }
+    assert!(matches!(reason(loaded("10.0.0.1:2049")).1, Reason::OtherLoad { .. }));
 }
 
 #[test]

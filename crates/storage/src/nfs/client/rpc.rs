@@ -82,11 +82,24 @@ impl CallHead {
         procedure: Procedure,
         arguments: impl FnOnce(&mut Vec<u8>),
     ) -> usize {
+        self.write_with_tail(out, xid, procedure, 0, arguments)
+    }
+
+    /// The same of a call that has so many bytes behind these, which are sent from where they are.
+    #[inline]
+    pub(crate) fn write_with_tail(
+        &self,
+        out: &mut Vec<u8>,
+        xid: u32,
+        procedure: Procedure,
+        tail_bytes: usize,
+        arguments: impl FnOnce(&mut Vec<u8>),
+    ) -> usize {
         let begin = out.len();
         out.extend_from_slice(&self.0);
         arguments(out);
         let call = &mut out[begin..];
-        let length = call.len();
+        let length = call.len() + tail_bytes;
         let mark = (length - MARK_BYTES) as u32 | LAST_FRAGMENT;
         call[..MARK_BYTES].copy_from_slice(&mark.to_be_bytes());
         call[XID_AT..][..4].copy_from_slice(&xid.to_be_bytes());
@@ -97,7 +110,7 @@ impl CallHead {
 
 /// A call that the server did not perform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum RpcRefusal {
     /// The server does not speak this version of RPC.
     #[error("the server does not support version 2 of RPC")]
     RpcVersion,
@@ -126,7 +139,7 @@ pub enum Refusal {
     System,
 }
 
-impl Refusal {
+impl RpcRefusal {
     /// The system's error that comes next to it.
     pub fn errno(self) -> Errno {
         Errno(match self {
@@ -140,7 +153,7 @@ impl Refusal {
 }
 
 /// What a reply has for results: why there are none, or that it is no reply.
-pub(crate) type Body<'a> = Result<Result<Reader<'a>, Refusal>, Garbled>;
+pub(crate) type Body<'a> = Result<Result<Reader<'a>, RpcRefusal>, Garbled>;
 
 /// The number of a reply's transaction, and what came: the results, or why there are none. An error where this is no reply
 /// at all.
@@ -165,25 +178,25 @@ fn body(mut reader: Reader<'_>) -> Body<'_> {
     reader.opaque(AUTH_BYTES_MAX)?;
     Ok(Err(match reader.u32()? {
         0 => return Ok(Ok(reader)),
-        1 => Refusal::Program,
+        1 => RpcRefusal::Program,
         2 => {
             let (low, high) = (reader.u32()?, reader.u32()?);
-            Refusal::Version { low, high }
+            RpcRefusal::Version { low, high }
         }
-        3 => Refusal::Procedure,
-        4 => Refusal::Arguments,
-        5 => Refusal::System,
+        3 => RpcRefusal::Procedure,
+        4 => RpcRefusal::Arguments,
+        5 => RpcRefusal::System,
         _ => return Err(Garbled),
     }))
 }
 
-fn denied(mut reader: Reader<'_>) -> Result<Refusal, Garbled> {
+fn denied(mut reader: Reader<'_>) -> Result<RpcRefusal, Garbled> {
     match reader.u32()? {
         0 => {
             let _versions = (reader.u32()?, reader.u32()?);
-            Ok(Refusal::RpcVersion)
+            Ok(RpcRefusal::RpcVersion)
         }
-        1 => reader.u32().map(Refusal::Credentials),
+        1 => reader.u32().map(RpcRefusal::Credentials),
         _ => Err(Garbled),
     }
 }
@@ -225,13 +238,13 @@ mod tests {
         let (xid, body) = reply(&accepted).unwrap();
         assert_eq!((xid, body.unwrap().unwrap().u32()), (5, Ok(42)));
         for (words, expected) in [
-            (&[5, 1, 0, 0, 0, 1][..], Refusal::Program),
-            (&[5, 1, 0, 0, 0, 2, 2, 4], Refusal::Version { low: 2, high: 4 }),
-            (&[5, 1, 0, 0, 0, 3], Refusal::Procedure),
-            (&[5, 1, 0, 0, 0, 4], Refusal::Arguments),
-            (&[5, 1, 0, 0, 0, 5], Refusal::System),
-            (&[5, 1, 1, 0, 2, 2], Refusal::RpcVersion),
-            (&[5, 1, 1, 1, 5], Refusal::Credentials(5)),
+            (&[5, 1, 0, 0, 0, 1][..], RpcRefusal::Program),
+            (&[5, 1, 0, 0, 0, 2, 2, 4], RpcRefusal::Version { low: 2, high: 4 }),
+            (&[5, 1, 0, 0, 0, 3], RpcRefusal::Procedure),
+            (&[5, 1, 0, 0, 0, 4], RpcRefusal::Arguments),
+            (&[5, 1, 0, 0, 0, 5], RpcRefusal::System),
+            (&[5, 1, 1, 0, 2, 2], RpcRefusal::RpcVersion),
+            (&[5, 1, 1, 1, 5], RpcRefusal::Credentials(5)),
         ] {
             let (_, body) = (reply(&record(words)).map(|(xid, body)| (xid, body.map(|body| body.map(drop))))).unwrap();
             assert_eq!(body, Ok(Err(expected)));

@@ -12,7 +12,7 @@ use super::channel::{Broken, Channel, LOOK_EVERY};
 use super::counters::Counters;
 use super::data::{Status, errno};
 use super::procedure::{Procedure, Program};
-use super::rpc::{self, Body, CallHead, Refusal};
+use super::rpc::{self, Body, CallHead, RpcRefusal};
 use super::timer::Timer;
 use super::xdr::{Garbled, Reader};
 
@@ -22,7 +22,7 @@ pub(crate) enum CallError {
     /// No connection, or no reply in time.
     Connection(Errno),
     /// The server refused the call as such.
-    Refused(Refusal),
+    Refused(RpcRefusal),
     /// The procedure failed.
     Failed(Errno),
     /// The reply is none.
@@ -116,20 +116,26 @@ impl Talk {
         results: impl Fn(Reader<'_>) -> Result<T, Garbled>,
     ) -> Result<T, CallError> {
         let until = self.timer.elapsed() + self.way.timeout;
-        let mut was_sent = false;
+        let (mut is_counted, mut was_sent) = (false, false);
         let mut delay = DELAY_MIN;
         self.xid = self.xid.wrapping_add(1);
         loop {
-            self.connect(until)
-                .map_err(|errno| match was_sent && procedure.differs_repeated() {
-                    true => CallError::NotKnown,
-                    false => CallError::Connection(errno),
-                })?;
+            if let Err(errno) = self.connect(until) {
+                if was_sent && procedure.differs_repeated() {
+                    self.counters.not_known.add(1);
+                    return Err(CallError::NotKnown);
+                }
+                return Err(CallError::Connection(errno));
+            }
             let Some(channel) = &mut self.channel else {
                 return Err(CallError::Connection(Errno(libc::ENOTCONN)));
             };
             let bytes = self.way.head.write(channel.out(), self.xid, procedure, &arguments);
-            self.counters.sends(procedure, bytes, was_sent);
+            // What did not leave wholly is the same call still.
+            if !is_counted || was_sent {
+                self.counters.sends(procedure, bytes, was_sent);
+                is_counted = true;
+            }
             match self.answer(procedure, until, &results) {
                 Ok(Some(value)) => return Ok(value),
                 Ok(None) => {
@@ -140,7 +146,7 @@ impl Talk {
                     std::thread::sleep(delay);
                     delay = (delay * 2).min(DELAY_MAX);
                     self.xid = self.xid.wrapping_add(1);
-                    was_sent = false;
+                    (is_counted, was_sent) = (false, false);
                 }
                 Err(Stopped::Lost) => {
                     let whole = self.channel.take().is_some_and(|channel| !channel.has_unsent());

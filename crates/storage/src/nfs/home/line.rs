@@ -12,12 +12,12 @@ use crate::nfs::client::procedure::Procedure;
 use crate::nfs::client::results;
 use crate::nfs::client::talk::{CallError, Talk};
 use crate::nfs::client::xdr::{Garbled, Reader};
-use crate::nfs::shared::{Shared, Target};
+use crate::nfs::shared::{NfsShared, Target};
 
 /// A connection on which the home makes its calls, one at a time.
 #[derive(Debug)]
 pub(super) struct HomeLine {
-    shared: Arc<Shared>,
+    shared: Arc<NfsShared>,
     pub(super) target: Arc<Target>,
     counters: Arc<Counters>,
     talk: Mutex<Talk>,
@@ -30,7 +30,7 @@ impl Drop for HomeLine {
 }
 
 impl HomeLine {
-    pub(super) fn new(shared: &Arc<Shared>, target: Arc<Target>) -> Result<Self, Errno> {
+    pub(super) fn new(shared: &Arc<NfsShared>, target: Arc<Target>) -> Result<Self, Errno> {
         let way = shared.way(&target);
         let counters = shared.counters.add();
         let talk = Talk::new(way, Arc::clone(&counters)).inspect_err(|_| shared.counters.end(&counters))?;

@@ -5,7 +5,7 @@ use contract::server::Stability;
 use contract::{Cause, Durability, Errno, OperationKind};
 
 use super::directories::Directories;
-use super::flight::{Flight, Stage};
+use super::flight::{NfsFlight, Stage};
 use crate::nfs::client::counters::Counters;
 use crate::nfs::client::data::{FileAttributes, Stable, Status, WriteVerifier};
 use crate::nfs::client::mount::TransferSizes;
@@ -76,7 +76,7 @@ fn garbled(_: Garbled) -> Cause {
     Cause::Garbled
 }
 
-impl Flight {
+impl NfsFlight {
     /// Takes the body of the reply to its call.
     #[inline]
     pub(super) fn advance(&mut self, body: Body<'_>, context: &mut Context<'_>) -> Advanced {

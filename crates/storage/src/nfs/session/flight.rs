@@ -15,6 +15,8 @@ use crate::nfs::client::procedure::Procedure;
 
 /// The permissions of new files. A server knows no process's mask.
 pub(crate) const FILE_MODE: u32 = 0o644;
+/// A copy of what is longer costs more than a list of parts that are sent together.
+const LONG_PART_BYTES: usize = 8 << 10;
 /// Most names are shorter than this.
 const NAME_BYTES: usize = 256;
 
@@ -65,7 +67,7 @@ pub(super) struct Place {
 
 /// One operation.
 #[derive(Debug)]
-pub(super) struct Flight {
+pub(super) struct NfsFlight {
     pub(super) ticket: Ticket,
     pub(super) kind: OperationKind,
     pub(super) stage: Stage,
@@ -189,7 +191,7 @@ impl Place {
     }
 }
 
-impl Flight {
+impl NfsFlight {
     pub(super) fn new() -> Self {
         Self {
             ticket: Ticket(0),
@@ -350,6 +352,15 @@ impl Flight {
     pub(super) fn write_part(&self, sizes: &TransferSizes) -> &[u8] {
         let left = &self.content[self.done as usize..];
         &left[..left.len().min(sizes.write as usize)]
+    }
+
+    /// The same where it is so long that it is not copied to where requests are gathered.
+    #[inline]
+    pub(super) fn long_part(&self, sizes: &TransferSizes) -> Option<&[u8]> {
+        if self.stage != Stage::Write {
+            return None;
+        }
+        Some(self.write_part(sizes)).filter(|part| part.len() >= LONG_PART_BYTES)
     }
 
     /// The entry that is looked up.

@@ -9,17 +9,17 @@ use contract::{Errno, Location, OpenError, Settings, Unsupported};
 use super::NfsSession;
 use super::advance::Durable;
 use super::directories::Directories;
-use super::flight::Flight;
+use super::flight::NfsFlight;
 use super::line::{Line, SessionServer};
 use crate::nfs::client::data::Handle;
 use crate::nfs::client::mount::{attributes_of, look_up_directory};
 use crate::nfs::client::talk::{CallError, Talk, any_number};
 use crate::nfs::client::timer::Timer;
-use crate::nfs::shared::{NAME, PROTOCOL, Shared, Target};
+use crate::nfs::shared::{NAME, NfsShared, PROTOCOL, Target};
 use crate::system::own_table_of_files;
 
 impl NfsSession {
-    pub(crate) fn open(shared: &Arc<Shared>, settings: &Settings) -> Result<Self, OpenError> {
+    pub(crate) fn open(shared: &Arc<NfsShared>, settings: &Settings) -> Result<Self, OpenError> {
         let durable = Durable::of(settings.durability).ok_or(Unsupported::NoSync {
             storage: NAME,
             durability: settings.durability,
@@ -66,7 +66,7 @@ impl NfsSession {
         for number in 0..=self.depth {
             // Nobody verifies what the last one lists.
             let keep = if number < self.depth { self.keep_bytes } else { 0 };
-            let mut flight = Flight::new();
+            let mut flight = NfsFlight::new();
             flight
                 .kept
                 .try_reserve_exact(keep)

@@ -60,12 +60,14 @@ impl NfsSession {
 
     fn wait_for_any<S: Steps>(&mut self, limit: Option<Duration>, steps: &mut S) {
         let mut limit = limit.map_or(LOOK_EVERY, |limit| limit.min(LOOK_EVERY));
-        for at in self.flights.iter().filter_map(|flight| flight.call.later) {
-            limit = limit.min(at.saturating_sub(self.now));
+        if self.delayed > 0 {
+            let laters = self.flights.iter().filter_map(|flight| flight.call.later);
+            limit = laters.fold(limit, |limit, at| limit.min(at.saturating_sub(self.now)));
         }
         self.polled.clear();
         for number in 0..self.lines.len() {
-            let needed = self.is_needed(number);
+            let is_up = matches!(self.lines[number].state, LineState::Up(_));
+            let needed = !is_up && self.is_needed(number);
             let line = &mut self.lines[number];
             if needed {
                 line.try_again(self.now);

@@ -36,6 +36,35 @@ fn replies() -> Vec<Vec<u8>> {
     ]
 }
 
+/// What fuzzing begins with: for each reply a procedure that reads it, the size of pieces, and the reply as a record.
+fn seeds() -> Vec<Vec<u8>> {
+    let seed = |reply: &Vec<u8>| {
+        let reads = |procedure: &usize| examine_reply(*procedure, reply).is_ok();
+        let procedure = (0..PROCEDURES).find(reads).expect("one of them reads it");
+        let mark = (reply.len() as u32 | 1 << 31).to_be_bytes();
+        [&[procedure as u8, 100], &mark[..], reply].concat()
+    };
+    replies().iter().map(seed).collect()
+}
+
+#[test]
+fn fuzzing_begins_with_these_replies() {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/replies");
+    for (number, seed) in seeds().into_iter().enumerate() {
+        let path = directory.join(number.to_string());
+        if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
+            std::fs::create_dir_all(&directory).unwrap();
+            std::fs::write(&path, &seed).unwrap();
+        }
+        assert_eq!(
+            std::fs::read(&path).unwrap(),
+            seed,
+            "{} (POSTMARK_WRITE_GOLDEN=1 writes it)",
+            path.display()
+        );
+    }
+}
+
 #[test]
 fn well_formed_replies_are_read() {
     let read = |reply: &Vec<u8>| (0..PROCEDURES).any(|procedure| examine_reply(procedure, reply).is_ok());
