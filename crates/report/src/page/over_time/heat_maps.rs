@@ -136,7 +136,13 @@ fn rows(ns: u64, levels: Scale) -> Vec<(usize, f64)> {
     }
     let share = |row: usize| (to.min((row + 1) as f64) - from.max(row as f64)) / (to - from);
     let rows = from as usize..(to.ceil() as usize).min(ROWS);
-    rows.map(|row| (row, share(row))).collect()
+    // A sliver is no colour of its own.
+    let seen: Vec<(usize, f64)> = rows
+        .map(|row| (row, share(row)))
+        .filter(|(_, share)| *share > 0.1)
+        .collect();
+    let all: f64 = seen.iter().map(|(_, share)| share).sum();
+    seen.into_iter().map(|(row, share)| (row, share / all)).collect()
 }
 
 /// What a readout shows over a heat map: as in the table beside it.
