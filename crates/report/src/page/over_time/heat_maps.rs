@@ -49,9 +49,11 @@ pub(super) fn render(document: &mut Document, record: &Record, phases: &[&PhaseR
         .map(|action| (*action, grid(*action, stretches, axis.scale, levels)))
         .collect();
     let values = || grids.iter().flat_map(|(_, grid)| grid.values());
-    let colours = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let highest = values().fold(0.0, f64::max);
+    // What a cell has that is touched by few is not told apart from it.
+    let colours = (values().fold(f64::INFINITY, f64::min).max(highest / 1e4), highest);
     let colour = format!(
-        "Colour: operations/s in a cell, from {} (dark) to {} (bright), on a logarithmic scale.",
+        "Colour: operations/s in a cell, from {} and less (dark) to {} (bright), on a logarithmic scale.",
         rate(Some(colours.0)),
         rate(Some(colours.1))
     );
