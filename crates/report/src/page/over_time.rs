@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use document::units::{grouped, latency, rate, throughput};
 use document::{Cell, Document, Number, Table};
-use measure::SparseHistogram;
+use measure::{LATENCY_PRECISION_BITS, SparseHistogram};
 use record::{Action, Outcome, PhaseRecord, Record, SegmentKind};
 
 use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series};
@@ -114,7 +114,8 @@ fn put_together(phases: &[&PhaseRecord], together: usize, with_latencies: bool) 
                 done.operations = done.operations.saturating_add(meter.operations);
                 done.bytes = done.bytes.saturating_add(meter.bytes);
                 if with_latencies {
-                    done.latency.merge(&meter.latency);
+                    // Those of older records are finer than a picture shows, and take long to be merged.
+                    done.latency.merge(&meter.latency.coarse(LATENCY_PRECISION_BITS));
                 }
                 stretch.failed = stretch.failed.saturating_add(meter.failed);
             }
