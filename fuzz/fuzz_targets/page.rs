@@ -1,5 +1,5 @@
-//! Bytes as a record of others whose page somebody makes: the function that `crates/report/tests/all/hostile.rs` gives its records
-//! to, which asserts how long that takes; and the memory that it takes.
+//! Bytes as a record of others whose page somebody makes, by itself and compared with itself: the function that
+//! `crates/report/tests/all/hostile.rs` gives its records to, which asserts how long that takes; and the memory that it takes.
 
 #![no_main]
 

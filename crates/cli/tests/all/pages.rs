@@ -305,19 +305,44 @@ fn classic_work_stands_beside_what_was_published() {
     assert!(shown.contains("compares whole systems"));
 }
 
+/// The examples in the order in which they were made, with the words that `report` makes them of.
+const EXAMPLES: [(&str, &[&str]); 5] = [
+    ("run", &["last"]),
+    ("sweep", &["last"]),
+    ("study", &["examples-workers"]),
+    ("undecided-comparison", &["before", "after"]),
+    ("damaged-record", &["last"]),
+];
+
+/// With POSTMARK_WRITE_GOLDEN they are made again of the records within them.
 #[test]
-fn the_examples_are_small_and_hold_their_records() {
+fn the_examples_are_small_and_what_their_records_make() {
     let place = directory();
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let files = fs::read_dir(examples).unwrap().map(|entry| entry.unwrap().path());
-    let pages: Vec<_> = files
-        .filter(|path| path.extension().is_some_and(|end| end == "html"))
-        .collect();
-    assert_eq!(pages.len(), 5, "{pages:?}");
-    for page in pages {
-        let name = page.to_str().unwrap();
-        assert!(fs::metadata(&page).unwrap().len() < 500_000, "{name}");
-        let imported = answer(&["import", name, "--archive", "examples.db"], place.path());
+    let files = fs::read_dir(&examples).unwrap().map(|entry| entry.unwrap().path());
+    let pages = files.filter(|path| path.extension().is_some_and(|end| end == "html"));
+    assert_eq!(pages.count(), EXAMPLES.len());
+    let mut differing = Vec::new();
+    for (name, words) in EXAMPLES {
+        let example = examples.join(format!("{name}.html"));
+        let committed = fs::read_to_string(&example).unwrap();
+        assert!(committed.len() < 500_000, "{name}: {}", committed.len());
+        // Numbers of runs are as they were where all are imported in their order.
+        let imported = answer(
+            &["import", example.to_str().unwrap(), "--archive", "examples.db"],
+            place.path(),
+        );
         assert!(imported.contains(": new"), "{name}: {imported}");
+        let to = format!("{name}.html");
+        let report = [&["report"], words, &["--archive", "examples.db", "-o", &to]].concat();
+        answer(&report, place.path());
+        let made = fs::read_to_string(place.path().join(&to)).unwrap();
+        if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
+            fs::write(&example, &made).unwrap();
+        }
+        if made != committed {
+            differing.push(name);
+        }
     }
+    assert_eq!(differing, [""; 0], "POSTMARK_WRITE_GOLDEN=1 makes them again");
 }

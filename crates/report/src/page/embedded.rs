@@ -16,6 +16,8 @@ use self::histograms::{Longer, shorter};
 pub const PAGE_BYTES_MAX: usize = 64 << 20;
 /// Nor have the records in it more, in bytes: records shrink to a tenth, not to a fortieth.
 pub const RECORDS_BYTES_MAX: u64 = 2 << 30;
+/// So much is compressed as well as can be; more, which no study has that records what today's runs do, would take seconds.
+const THOROUGH_BYTES_MAX: usize = 24 << 20;
 const BEGIN: &str = "<script type=\"application/vnd.postmark.records+gzip\" id=\"records\">";
 /// The same, where the histograms are short texts.
 const BEGIN_SHORTER: &str =
@@ -57,8 +59,13 @@ pub(super) fn element(documents: &[&str]) -> String {
     }
 }
 
-fn packed<'a>(begin: &str, documents: impl Iterator<Item = &'a str>) -> String {
-    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+fn packed<'a>(begin: &str, documents: impl Iterator<Item = &'a str> + Clone) -> String {
+    let all: usize = documents.clone().map(str::len).sum();
+    let level = match all <= THOROUGH_BYTES_MAX {
+        true => Compression::best(),
+        false => Compression::fast(),
+    };
+    let mut packer = GzEncoder::new(Vec::new(), level);
     for document in documents {
         // Writing to memory cannot fail.
         let _ = packer.write_all(document.as_bytes());

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use document::units::{grouped, latency, rate, throughput};
 use document::{Cell, Document, Number, Table};
-use measure::SparseHistogram;
+use measure::{LATENCY_PRECISION_BITS, SparseHistogram};
 use record::{Action, Outcome, PhaseRecord, Record, SegmentKind};
 
 use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series};
@@ -76,25 +76,25 @@ fn ended_ns(phase: &PhaseRecord) -> u64 {
     phase.segments.last().map_or(0, |segment| segment.ended_ns)
 }
 
-/// Slices put together, so that there are no more than so many of all phases. What shares latencies may be torn apart.
+/// Slices put together, so that there are no more than so many of all phases, without their latencies.
 pub(crate) fn stretches(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
-    put_together(phases, slices(phases).div_ceil(most).max(1))
+    put_together(phases, slices(phases).div_ceil(most).max(1), false)
 }
 
-/// The same of whole stretches that share their latencies.
+/// The same with latencies, of whole stretches that share them.
 fn stretches_of_latencies(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
     let sharing = phases.iter().map(|phase| phase.slices.sharing()).max().unwrap_or(1);
     // More than there are is all of them.
     let together = slices(phases).div_ceil(most).max(1);
     let together = together.checked_next_multiple_of(sharing).unwrap_or(sharing);
-    put_together(phases, together)
+    put_together(phases, together, true)
 }
 
 fn slices(phases: &[&PhaseRecord]) -> usize {
     phases.iter().map(|phase| phase.slices.len()).sum()
 }
 
-fn put_together(phases: &[&PhaseRecord], together: usize) -> Vec<Stretch> {
+fn put_together(phases: &[&PhaseRecord], together: usize, with_latencies: bool) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = Vec::new();
     for phase in phases {
         let (began_ns, ended_ns) = (began_ns(phase), ended_ns(phase));
@@ -113,7 +113,10 @@ fn put_together(phases: &[&PhaseRecord], together: usize) -> Vec<Stretch> {
                 let done = stretch.done.entry(*action).or_default();
                 done.operations = done.operations.saturating_add(meter.operations);
                 done.bytes = done.bytes.saturating_add(meter.bytes);
-                done.latency.merge(&meter.latency);
+                if with_latencies {
+                    // Those of older records are finer than a picture shows, and take long to be merged.
+                    done.latency.merge(&meter.latency.coarse(LATENCY_PRECISION_BITS));
+                }
                 stretch.failed = stretch.failed.saturating_add(meter.failed);
             }
             // So short a rest of a phase is no rate of its own.

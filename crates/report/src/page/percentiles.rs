@@ -91,10 +91,10 @@ fn by_operation(document: &mut Document, operations: &[&OperationRecord], which:
     );
     let services: Vec<String> = curves
         .iter()
-        .filter_map(|curve| Some(format!("{} of {}", service(curve.service?.summary().p99), curve.name)))
+        .filter_map(|curve| Some(format!("{} {}", curve.name, service(curve.service?.summary().p99))))
         .collect();
     if !services.is_empty() {
-        caption += &format!(" Beside it, from the issue: {}.", services.join(", "));
+        caption += &format!(" p99 service time, from the issue: {}.", services.join(", "));
     }
     if more > 0 {
         caption += &format!(" {} with fewer operations left out.", counted(more as u64, "kind"));

@@ -142,7 +142,7 @@ fn at_last_sustained(strip: &mut Document, summary: &Summary) {
                 rate(step.achieved_per_second),
                 sweep::which(step)
             ),
-            None => "not available (no step measured a transaction to its end)".to_owned(),
+            None => "not available (no complete step measured a transaction)".to_owned(),
         },
     );
     strip.paint(vec![(

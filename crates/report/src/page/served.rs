@@ -139,7 +139,7 @@ fn sample(sample: &Fact<ResidencySample>) -> String {
 /// The 99th percentile from issue to completion of operations that were due at a time: what stands beside response times.
 pub(super) fn service(p99_ns: Option<u64>) -> String {
     match p99_ns {
-        Some(ns) => format!("p99 service time {}", latency(ns as f64)),
-        None => "p99 service time not available".to_owned(),
+        Some(ns) => latency(ns as f64),
+        None => "not available".to_owned(),
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn last_sustained(summary: &Summary) -> Option<(usize, &SweepStepSumm
         let steps = by_load(summary).into_iter();
         steps.filter(|(_, step)| step.complete && step.achieved_per_second.is_some())
     };
-    ended().filter(|(_, step)| step.holds).last().or_else(|| ended().last())
+    ended().rfind(|(_, step)| step.holds).or_else(|| ended().next_back())
 }
 
 /// Whether a step was sustained, behind its load.

@@ -307,7 +307,8 @@ impl Plane {
                     svg,
                     "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
                     from + 3.0,
-                    top + 13.0,
+                    // A warm-up lies within a phase, whose name stands above.
+                    top + if *class == "warm-up" { 13.0 + LINE } else { 13.0 },
                     html(name)
                 )
             }

@@ -1,13 +1,11 @@
 //! Runs as they are in earnest: seeded noise that no compression removes, in latencies, counts and the kernel's counters; and how
 //! long their pages are.
 
-use std::time::Instant;
-
 use record::{Action, Histogram, MachineOverTime, Phase, Record, Role, SliceMeter, Slices, WorkerPhase};
 use serde_json::Value;
 
 use crate::made;
-use crate::paged::shown;
+use crate::paged::{processor_time, shown};
 use crate::pages::kept;
 
 /// A sequence of SplitMix64.
@@ -142,14 +140,14 @@ fn the_page_of_a_day_is_below_a_megabyte_and_a_half() {
     ] {
         let mut record = noisy(&base, seconds, seconds, kinds, 500);
         many_workers(&mut record);
-        let began = Instant::now();
+        let began = processor_time();
         let page = shown(&record);
         let (visible, all) = lengths(&page);
         println!(
             "{seconds} s, {} kinds: {visible} bytes shown, {all} in all, of {} of JSON, in {:?}",
             kinds.len(),
             record.to_json().len(),
-            began.elapsed()
+            processor_time() - began
         );
         assert!(page.contains("Spread of workers in transactions"));
         assert!(visible < 1_000_000, "{visible}");
@@ -176,4 +174,46 @@ fn many_workers(record: &mut Record) {
         };
         phase.workers = (0..64).map(worker).collect();
     }
+}
+
+/// The largest record that a run of today's or of an earlier program writes: two roles with all kinds of operations for half an
+/// hour, each second with its own latencies in full precision.
+#[test]
+fn the_page_of_the_largest_record_is_made_in_time() {
+    let base = made::private(&kept());
+    let mut record = noisy(&base, 3, 1_800, &USUAL, 200);
+    let mut noise = Noise::new(5);
+    let some: Vec<Histogram> = (0..64).map(|kind| durations(&mut noise, kind % 8, 1_500)).collect();
+    for phase in record
+        .actual
+        .phases
+        .iter_mut()
+        .filter(|phase| phase.phase == Phase::Transactions)
+    {
+        let mut slices = Slices::default();
+        for second in 0..1_800 {
+            for (number, action) in Action::ALL.iter().enumerate() {
+                let mut latency = some[(second as usize * 7 + number) % some.len()].clone();
+                let meter = SliceMeter {
+                    operations: latency.count(),
+                    bytes: second * 4_096,
+                    failed: 0,
+                    latency: latency.take_sparse(),
+                };
+                slices.add(second, (Role::Worker, *action), meter);
+            }
+        }
+        phase.slices = slices;
+    }
+    let json = record.to_json();
+    assert!(json.len() > 30_000_000, "{}", json.len());
+    let began = processor_time();
+    // It takes no longer than this allows.
+    let page = shown(&record);
+    println!(
+        "{} bytes of JSON: {} in {:?}",
+        json.len(),
+        page.len(),
+        processor_time() - began
+    );
 }

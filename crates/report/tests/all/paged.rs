@@ -1,13 +1,15 @@
 //! The page of a record of others: made in time, well-formed and harmless. Records of `hostile.rs` and `pages.rs` go through it,
 //! and whatever the fuzz target `page` comes up with.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use document::{Document, harmless};
-use record::Record;
-use report::page::{PageRun, page};
+use record::{Action, Record};
+use report::page::{ComparedPage, PageRun, comparison_page, page};
+use study::comparison::ALPHA;
+use study::{Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, Statistic};
 
-/// No page takes longer.
+/// No page takes longer, of a processor: other tests run beside.
 const PAGE_MAX: Duration = Duration::from_secs(2);
 
 /// Panics where something is not as it should be. Whether it was a record.
@@ -15,7 +17,45 @@ pub fn show(bytes: &[u8]) -> bool {
     let record = std::str::from_utf8(bytes)
         .ok()
         .and_then(|text| Record::from_json(text).ok());
-    record.as_ref().map(shown).is_some()
+    let page = record.as_ref().map(|record| (shown(record), compared(record)));
+    page.is_some()
+}
+
+/// Panics where something is not as it should be. The page on which the record is compared with itself, by others and in a name
+/// of others.
+pub fn compared(record: &Record) -> String {
+    let json = record.to_json();
+    let run = || PageRun {
+        record,
+        json: &json,
+        remarks: Document::default(),
+        more: Document::default(),
+    };
+    let metrics = [Metric::Transactions, Metric::Latency(Action::Read, Statistic::P99)];
+    let side = |number: u64| ComparedSide {
+        label: record.host.hostname.clone(),
+        runs: vec![Observed::of(record, Some(number), &metrics)],
+    };
+    let groups = [SideGroup {
+        baseline: Baseline {
+            side: side(1),
+            twin: Some(side(2)),
+        },
+        sides: vec![side(3)],
+    }];
+    let began = processor_time();
+    let page = comparison_page(&ComparedPage {
+        name: record.host.hostname.clone(),
+        groups: &groups,
+        tables: &Comparisons::of_groups(&groups, &metrics, ALPHA),
+        metrics: &metrics,
+        design: None,
+        more: Document::default(),
+        runs: [1, 2, 3].map(|number| (number, run())).into(),
+    });
+    // It has three records.
+    checked(&page, processor_time().saturating_sub(began) / 3);
+    page
 }
 
 /// Panics where something is not as it should be. The page.
@@ -23,22 +63,33 @@ pub fn shown(record: &Record) -> String {
     let json = record.to_json();
     let mut remarks = Document::default();
     remarks.words(record.host.hostname.clone());
-    let began = Instant::now();
+    let began = processor_time();
     let page = page(&[PageRun {
         record,
         json: &json,
         remarks,
         more: Document::default(),
     }]);
-    let took = began.elapsed();
+    checked(&page, processor_time().saturating_sub(began));
+    page
+}
+
+/// Panics where a page that took so long is not as it should be.
+fn checked(page: &str, took: Duration) {
     assert!(took < PAGE_MAX, "{took:?}");
     let harmful = |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
     assert!(!page.contains(harmful));
-    let text = without_script(&page);
+    let text = without_script(page);
     is_well_formed(&text);
     let (visible, _) = text.split_once("<script").expect("the records");
     places_are_numbers(visible);
-    page
+}
+
+/// The time that this thread has had a processor (proc_pid_schedstat).
+pub fn processor_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("the kernel counts it");
+    let ns = text.split(' ').next().and_then(|ns| ns.parse().ok());
+    Duration::from_nanos(ns.expect("nanoseconds"))
 }
 
 /// Whatever says where something is in a picture says it in numbers.

@@ -13,7 +13,7 @@ use study::{Comparisons, Design, Metric, Observed, StudyComparisons, StudyRun, U
 use crate::made;
 use crate::noisy::noisy;
 use crate::paged::{is_well_formed, without_script};
-use crate::pages::run as on_page;
+use crate::pages::{HOSTILE, run as on_page};
 
 const RUN: &str = include_str!("../golden/run.json");
 const DESIGN: &str = r#"
@@ -274,6 +274,39 @@ fn sides_of_no_study_and_of_one_run_have_a_page() {
     is_well_formed(&without_script(&page));
     assert!(page.contains("PostMark: &lt;b&gt;xfs"));
     assert!(page.contains("no interval") && !without_script(&page).contains("NaN"));
+}
+
+/// The page of a study whose names are markup, and so are its cells'.
+pub fn hostile_study() -> String {
+    let made = made(5);
+    let mut groups = groups(&made.design.cells().unwrap(), &made.runs);
+    for group in &mut groups {
+        let twin = group.baseline.twin.iter_mut();
+        let sides = std::iter::once(&mut group.baseline.side)
+            .chain(twin)
+            .chain(&mut group.sides);
+        sides.for_each(|side| side.label.push_str(HOSTILE));
+    }
+    let metrics = &made.design.metrics;
+    let runs = made.records.iter();
+    comparison_page(&ComparedPage {
+        name: HOSTILE.to_owned(),
+        groups: &groups,
+        tables: &Comparisons::of_groups(&groups, metrics, ALPHA),
+        metrics,
+        design: Some(&made.design),
+        more: Document::default(),
+        runs: runs
+            .map(|(number, record, json)| (*number, on_page(record, json)))
+            .collect(),
+    })
+}
+
+#[test]
+fn a_study_of_hostile_names_is_well_formed() {
+    let page = hostile_study();
+    is_well_formed(&without_script(&page));
+    assert!(!page.contains("<img") && !page.contains('\u{202e}') && page.matches("<script").count() == 2);
 }
 
 /// A hundred runs of a minute with all that they record over time.

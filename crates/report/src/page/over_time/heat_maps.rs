@@ -49,9 +49,11 @@ pub(super) fn render(document: &mut Document, record: &Record, phases: &[&PhaseR
         .map(|action| (*action, grid(*action, stretches, axis.scale, levels)))
         .collect();
     let values = || grids.iter().flat_map(|(_, grid)| grid.values());
-    let colours = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let highest = values().fold(0.0, f64::max);
+    // What a cell has that is touched by few is not told apart from it.
+    let colours = (values().fold(f64::INFINITY, f64::min).max(highest / 1e4), highest);
     let colour = format!(
-        "Colour: operations/s in a cell, from {} (dark) to {} (bright), on a logarithmic scale.",
+        "Colour: operations/s in a cell, from {} and less (dark) to {} (bright), on a logarithmic scale.",
         rate(Some(colours.0)),
         rate(Some(colours.1))
     );
@@ -136,7 +138,13 @@ fn rows(ns: u64, levels: Scale) -> Vec<(usize, f64)> {
     }
     let share = |row: usize| (to.min((row + 1) as f64) - from.max(row as f64)) / (to - from);
     let rows = from as usize..(to.ceil() as usize).min(ROWS);
-    rows.map(|row| (row, share(row))).collect()
+    // A sliver is no colour of its own.
+    let seen: Vec<(usize, f64)> = rows
+        .map(|row| (row, share(row)))
+        .filter(|(_, share)| *share > 0.1)
+        .collect();
+    let all: f64 = seen.iter().map(|(_, share)| share).sum();
+    seen.into_iter().map(|(row, share)| (row, share / all)).collect()
 }
 
 /// What a readout shows over a heat map: as in the table beside it.
