@@ -4,6 +4,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -14,6 +15,8 @@ use crate::support::{FileSystem, Running, Scene, is_met, tool};
 pub const NFS_PORT: u16 = 12049;
 /// The same of its MOUNT program.
 pub const MOUNT_PORT: u16 = 12050;
+/// Loop devices go within this.
+const TO_BE_GONE: Duration = Duration::from_secs(10);
 /// What the first server's write verifier is made of.
 pub const EPOCH: u32 = 0x5eed_0001;
 
