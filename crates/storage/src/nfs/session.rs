@@ -1,8 +1,9 @@
 //! A worker's session: operations in flight, each a chain of calls, on one connection or several.
 //!
 //! A call's number has its flight's number in it, so that a reply finds its way in whatever order replies come. What is
-//! written to a connection is sent before anything is waited for. A call is sent again only where its connection was lost,
-//! under the same number, and that is counted.
+//! written to a connection is sent before the worker goes on or anything is waited for: all at once what follows from the
+//! replies that were received together. A call is sent again only where its connection was lost, under the same number, and
+//! that is counted.
 
 mod advance;
 mod directories;
@@ -19,12 +20,13 @@ use contract::{
     Cause, Errno, Failure, Listing, Name, NoSteps, Operation, OperationOutcome, Session, Step, Steps, Submitted, Ticket,
 };
 
+use super::client::arguments;
 use super::client::channel::Broken;
 use super::client::counters::Counters;
 use super::client::rpc::{self, MARK_BYTES};
 use super::client::talk::{DELAY_MIN, any_number};
 use super::client::timer::Timer;
-use super::client::xdr::Garbled;
+use super::client::xdr::{Garbled, padding_of};
 use super::shared::NfsShared;
 use advance::{Context, Durable, Next};
 use directories::Directories;
@@ -89,9 +91,21 @@ impl NfsSession {
         let line::LineState::Up(channel) = &mut line.state else {
             return;
         };
-        let procedure = flight.procedure();
-        let write = |out: &mut Vec<u8>| flight.arguments(out, sizes, stable);
-        let bytes = line.way.head.write(channel.out(), flight.call.xid, procedure, write);
+        let (procedure, xid, head) = (flight.procedure(), flight.call.xid, &line.way.head);
+        let bytes = match flight.long_part(sizes) {
+            None => head.write(channel.out(), xid, procedure, |out| {
+                flight.arguments(out, sizes, stable)
+            }),
+            Some(part) => {
+                let padding = padding_of(part.len());
+                let behind = part.len() + padding.len();
+                let bytes = head.write_with_tail(channel.out(), xid, procedure, behind, |out| {
+                    arguments::write_head(out, &flight.file, flight.offset + flight.done, stable, part.len());
+                });
+                channel.send_with(part, padding);
+                bytes
+            }
+        };
         flight.call.end = Some(channel.written());
         if !flight.call.is_counted || flight.call.was_sent {
             self.counters.sends(procedure, bytes, flight.call.was_sent);
@@ -124,9 +138,7 @@ impl NfsSession {
         };
         let number = (xid & ((1 << self.flight_bits) - 1)) as usize;
         let waiting = self.flights.get_mut(number);
-        let advanced = match waiting
-            .filter(|flight| flight.call.is_pending && flight.call.xid == xid && flight.call.end.is_some())
-        {
+        let advanced = match waiting.filter(|flight| flight.call.waits_for(xid, line)) {
             None => {
                 self.counters.stray_replies.add(1);
                 None

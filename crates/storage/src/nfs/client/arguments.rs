@@ -4,7 +4,7 @@ use contract::home::Stamp;
 
 use super::data::{Handle, Stable};
 use super::procedure::Program;
-use super::xdr::Writer;
+use super::xdr::{Writer, padding_of};
 
 /// How times are set (`time_how`).
 const DONT_CHANGE: u32 = 0;
@@ -110,11 +110,19 @@ pub(crate) fn read(out: &mut Vec<u8>, file: &Handle, offset: u64, count: u32) {
 
 #[inline]
 pub(crate) fn write(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stable, data: &[u8]) {
+    write_head(out, file, offset, stable, data.len());
+    out.put_fixed(data);
+    out.put_fixed(padding_of(data.len()));
+}
+
+/// What comes before the data of a WRITE; behind them comes their [`padding_of`].
+#[inline]
+pub(crate) fn write_head(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stable, length: usize) {
     file.write(out);
     out.put_u64(offset);
-    out.put_u32(data.len() as u32);
+    out.put_u32(length as u32);
     out.put_u32(stable as u32);
-    out.put_opaque(data);
+    out.put_u32(length as u32);
 }
 
 #[inline]

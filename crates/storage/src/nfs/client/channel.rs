@@ -2,13 +2,14 @@
 //! ([`records`](super::records)).
 
 use core::time::Duration;
+use std::io::IoSlice;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno as System;
 use rustix::net::sockopt::{self, Timeout};
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
+use rustix::net::{AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags, SocketType};
 
 use super::records::{Record, Records};
 
@@ -149,6 +150,30 @@ impl Channel {
         self.out.clear();
         self.sent = 0;
         Ok(())
+    }
+
+    /// Sends what was written, and behind it these bytes from where they are. What the connection does not take now is kept, as
+    /// is all where there is an error: the next [`send`](Self::send) finds that.
+    pub(crate) fn send_with(&mut self, tail: &[u8], padding: &[u8]) {
+        let parts = [&self.out[self.sent..], tail, padding].map(IoSlice::new);
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        let sent = rustix::net::sendmsg(&self.socket, &parts, &mut SendAncillaryBuffer::default(), flags);
+        let sent = self.sent + sent.unwrap_or(0);
+        match sent.checked_sub(self.out.len()) {
+            None => {
+                self.sent = sent;
+                self.out.extend_from_slice(tail);
+                self.out.extend_from_slice(padding);
+            }
+            Some(of_tail) => {
+                self.sent_before += sent as u64;
+                self.sent = 0;
+                self.out.clear();
+                self.out.extend_from_slice(tail.get(of_tail..).unwrap_or_default());
+                let of_padding = of_tail.saturating_sub(tail.len());
+                self.out.extend_from_slice(&padding[of_padding..]);
+            }
+        }
     }
 
     /// Receives what is there; whether that was anything. Who waits does so for [`LOOK_EVERY`] at most.

@@ -332,3 +332,94 @@ pub(crate) fn attributes_of(talk: &mut Talk, file: &Handle) -> Result<FileAttrib
         |mut reader| FileAttributes::read(&mut reader),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use super::super::counters::AllCounters;
+    use super::super::xdr::Reader;
+    use super::*;
+
+    /// A portmapper that has these ports, and answers for as long as it is asked on one connection.
+    fn portmapper(nfs: u32, mount: u32) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut mark = [0; 4];
+            while stream.read_exact(&mut mark).is_ok() {
+                let mut call = vec![0; (u32::from_be_bytes(mark) & 0x7fff_ffff) as usize];
+                stream.read_exact(&mut call).unwrap();
+                let mut reader = Reader::new(&call);
+                let words: Vec<_> = std::iter::from_fn(|| reader.u32().ok()).collect();
+                // GETPORT of version 2, without credentials, of a program in version 3 over TCP.
+                assert_eq!(words[1..10], [0, 2, 100_000, 2, 3, 0, 0, 0, 0]);
+                assert_eq!(words[11..], [3, 6, 0]);
+                let port = if words[10] == 100_003 { nfs } else { mount };
+                let mut reply = Vec::new();
+                for word in [0x8000_001c, words[0], 1, 0, 0, 0, 0, port] {
+                    reply.put_u32(word);
+                }
+                stream.write_all(&reply).unwrap();
+            }
+        });
+        address
+    }
+
+    fn ports(url: &str, portmapper: SocketAddr) -> Result<(u16, u16), String> {
+        let url: ServerUrl = url.parse().unwrap();
+        let counters = AllCounters::default().add();
+        let seek = Seek {
+            url: &url,
+            timeout: Duration::from_secs(5),
+            counters: &counters,
+            caller: caller(&url),
+        };
+        seek.ports(portmapper).map_err(|not_mounted| match not_mounted {
+            NotMounted::Connection(unreachable) | NotMounted::Answered(unreachable) => unreachable.to_string(),
+        })
+    }
+
+    #[test]
+    fn ports_are_given_or_asked_for() {
+        let url = "nfs://server/a";
+        assert_eq!(ports(url, portmapper(2049, 20_048)), Ok((2049, 20_048)));
+        assert_eq!(ports("nfs://server:7/a", portmapper(2049, 20_048)), Ok((7, 20_048)));
+        assert_eq!(
+            ports("nfs://server/a?mountport=8", portmapper(2049, 20_048)),
+            Ok((2049, 8))
+        );
+        // Nobody is asked.
+        let nowhere = SocketAddr::from(([127, 0, 0, 1], 1));
+        assert_eq!(ports("nfs://server:7/a?mountport=8", nowhere), Ok((7, 8)));
+        for (portmapper, words) in [
+            (
+                portmapper(0, 20_048),
+                ["cannot find NFS version 3 of server", "nfs://host:PORT"],
+            ),
+            (
+                portmapper(2049, 0),
+                ["cannot find MOUNT version 3 of server", "mountport=PORT"],
+            ),
+            (
+                portmapper(70_000, 1),
+                ["cannot find NFS version 3 of server", "could not be understood"],
+            ),
+            (nowhere, ["cannot connect to the portmapper", "give both ports"]),
+        ] {
+            let said = ports(url, portmapper).unwrap_err();
+            assert!(words.iter().all(|word| said.contains(word)), "{said}");
+        }
+    }
+
+    #[test]
+    fn callers_are_who_the_url_says() {
+        let of = |url: &str| caller(&url.parse().unwrap());
+        let own = of("nfs://server/a");
+        assert_eq!(own.uid, rustix::process::geteuid().as_raw());
+        let other = of(&format!("nfs://server/a?uid={}&gid=7", own.uid + 1));
+        assert_eq!((other.uid, other.gid, other.groups), (own.uid + 1, 7, Vec::new()));
+    }
+}

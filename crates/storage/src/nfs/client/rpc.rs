@@ -82,11 +82,24 @@ impl CallHead {
         procedure: Procedure,
         arguments: impl FnOnce(&mut Vec<u8>),
     ) -> usize {
+        self.write_with_tail(out, xid, procedure, 0, arguments)
+    }
+
+    /// The same of a call that has so many bytes behind these, which are sent from where they are.
+    #[inline]
+    pub(crate) fn write_with_tail(
+        &self,
+        out: &mut Vec<u8>,
+        xid: u32,
+        procedure: Procedure,
+        tail_bytes: usize,
+        arguments: impl FnOnce(&mut Vec<u8>),
+    ) -> usize {
         let begin = out.len();
         out.extend_from_slice(&self.0);
         arguments(out);
         let call = &mut out[begin..];
-        let length = call.len();
+        let length = call.len() + tail_bytes;
         let mark = (length - MARK_BYTES) as u32 | LAST_FRAGMENT;
         call[..MARK_BYTES].copy_from_slice(&mark.to_be_bytes());
         call[XID_AT..][..4].copy_from_slice(&xid.to_be_bytes());

@@ -6,6 +6,12 @@
 #[error("the reply could not be understood")]
 pub(crate) struct Garbled;
 
+/// The zeros behind so many bytes.
+#[inline]
+pub(crate) fn padding_of(length: usize) -> &'static [u8] {
+    &[0; 3][..padding(length)]
+}
+
 /// What is left to be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader<'a>(&'a [u8]);
@@ -103,7 +109,7 @@ impl Writer for Vec<u8> {
     fn put_opaque(&mut self, bytes: &[u8]) {
         self.put_u32(bytes.len() as u32);
         self.extend_from_slice(bytes);
-        self.extend_from_slice(&[0; 3][..padding(bytes.len())]);
+        self.extend_from_slice(padding_of(bytes.len()));
     }
 }
 

@@ -15,6 +15,8 @@ use crate::nfs::client::procedure::Procedure;
 
 /// The permissions of new files. A server knows no process's mask.
 pub(crate) const FILE_MODE: u32 = 0o644;
+/// A copy of what is longer costs more than a list of parts that are sent together.
+const LONG_PART_BYTES: usize = 8 << 10;
 /// Most names are shorter than this.
 const NAME_BYTES: usize = 256;
 
@@ -126,6 +128,14 @@ pub(super) struct Call {
     pub(super) wait: Duration,
     /// By which a server recognises the creation of a file.
     pub(super) creation_verifier: Option<[u8; 8]>,
+}
+
+impl Call {
+    /// Whether a reply of this number on this connection is its own.
+    #[inline]
+    pub(super) fn waits_for(&self, xid: u32, line: usize) -> bool {
+        self.is_pending && self.xid == xid && self.line == line && self.end.is_some()
+    }
 }
 
 impl Place {
@@ -350,6 +360,15 @@ impl NfsFlight {
     pub(super) fn write_part(&self, sizes: &TransferSizes) -> &[u8] {
         let left = &self.content[self.done as usize..];
         &left[..left.len().min(sizes.write as usize)]
+    }
+
+    /// The same where it is so long that it is not copied to where requests are gathered.
+    #[inline]
+    pub(super) fn long_part(&self, sizes: &TransferSizes) -> Option<&[u8]> {
+        if self.stage != Stage::Write {
+            return None;
+        }
+        Some(self.write_part(sizes)).filter(|part| part.len() >= LONG_PART_BYTES)
     }
 
     /// The entry that is looked up.

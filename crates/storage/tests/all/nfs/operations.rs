@@ -264,6 +264,43 @@ fn long_contents_go_in_several_calls_and_their_last_part_is_kept() {
     }
 }
 
+/// More than a connection takes at once, by several operations together.
+#[test]
+fn contents_longer_than_buffers_arrive_whole() {
+    for (depth, parameters) in [(1, ""), (6, ""), (6, "&nconnect=2")] {
+        let fixture = Fixture::new(depth, parameters);
+        fixture.server.files(|files| files.preferred = (1 << 20, 1 << 20));
+        let files: Vec<_> = (0..12)
+            .map(|number| FilePath::new(&fixture.bare(), &number.to_string()))
+            .collect();
+        // Lengths with and without zeros behind them.
+        let content: Vec<u8> = (0..3_000_003_u32).map(|number| (number * 7 % 253) as u8).collect();
+        let settings = Settings {
+            keep_contents_bytes: content.len(),
+            ..fixture.settings()
+        };
+        let part = |number: usize| &content[..content.len() - 200_001 * number - number % 4];
+        fixture.work(&settings, |session| {
+            in_flight(session, depth, files.len(), |number| {
+                make::create(files[number].name(), part(number))
+            });
+            for (number, file) in files.iter().enumerate() {
+                let read = make::read_range(file.name(), 1, part(number).len() as u64 - 1);
+                session.submit(Ticket(77), &read, &mut NoSteps);
+                session.complete(None, &mut NoSteps);
+                assert!(session.content(Ticket(77)).unwrap() == &part(number)[1..]);
+            }
+        });
+        for number in 0..files.len() {
+            let found = fixture
+                .server
+                .files(|files| files.content(&number.to_string()))
+                .unwrap();
+            assert!(found == part(number), "{number} has {} bytes", found.len());
+        }
+    }
+}
+
 #[test]
 fn directories_are_looked_up_once_and_forgotten_with_their_removal() {
     let fixture = Fixture::new(1, "");
