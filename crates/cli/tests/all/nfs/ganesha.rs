@@ -163,14 +163,23 @@ impl Drop for Ganesha {
     fn drop(&mut self) {
         drop(self.orders.take());
         let ended = self.shell.wait();
+        if std::thread::panicking() {
+            return;
+        }
+        assert!(
+            ended.is_ok_and(|status| status.success()),
+            "the server's shell has failed"
+        );
+        // The kernel unmounts what nobody has any more when it comes to it.
         let images = ["served.image", "small.image"].map(|image| self.scene.path().join(image));
-        let attached = images.map(|image| tool("losetup", &["--associated", image.to_str().unwrap()]));
-        if !std::thread::panicking() {
-            assert!(
-                ended.is_ok_and(|status| status.success()),
-                "the server's shell has failed"
-            );
-            assert_eq!(attached.concat(), "", "a loop device is left");
+        let attached = || {
+            let of = |image: &PathBuf| tool("losetup", &["--associated", image.to_str().unwrap()]);
+            images.iter().map(of).collect::<String>()
+        };
+        let began = Instant::now();
+        while !attached().is_empty() {
+            assert!(began.elapsed() < TO_BE_GONE, "a loop device is left: {}", attached());
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 }
