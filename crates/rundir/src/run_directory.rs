@@ -91,9 +91,10 @@ impl RunDirectory {
         done
     }
 
-    /// Whether the manifest is still there.
+    /// Whether the manifest is still there. With the directory it is gone, which a server calls a stale handle.
     pub(crate) fn is_marked(&self) -> bool {
-        !matches!(self.held.facts_of(names::NAME.as_bytes()), Err(Errno::NOENT))
+        let facts = self.held.facts_of(names::NAME.as_bytes());
+        !matches!(facts, Err(Errno::NOENT | Errno::STALE))
     }
 
     /// Says in the manifest whether the pool is kept.

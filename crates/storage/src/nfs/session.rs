@@ -1,8 +1,9 @@
 //! A worker's session: operations in flight, each a chain of calls, on one connection or several.
 //!
 //! A call's number has its flight's number in it, so that a reply finds its way in whatever order replies come. What is
-//! written to a connection is sent before anything is waited for. A call is sent again only where its connection was lost,
-//! under the same number, and that is counted.
+//! written to a connection is sent before the worker goes on or anything is waited for: all at once what follows from the
+//! replies that were received together. A call is sent again only where its connection was lost, under the same number, and
+//! that is counted.
 
 mod advance;
 mod directories;
@@ -137,9 +138,7 @@ impl NfsSession {
         };
         let number = (xid & ((1 << self.flight_bits) - 1)) as usize;
         let waiting = self.flights.get_mut(number);
-        let advanced = match waiting
-            .filter(|flight| flight.call.is_pending && flight.call.xid == xid && flight.call.end.is_some())
-        {
+        let advanced = match waiting.filter(|flight| flight.call.waits_for(xid, line)) {
             None => {
                 self.counters.stray_replies.add(1);
                 None

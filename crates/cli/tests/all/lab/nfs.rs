@@ -1,4 +1,5 @@
-//! The storage `nfs` against the kernel's own server: every call that the program counts is one that the server counts.
+//! The storage `nfs` against the kernel's own server: every call that the program counts is one that the server counts. One more boot
+//! is too long for each time: it is for releases.
 
 use std::collections::BTreeMap;
 
@@ -57,8 +58,10 @@ fn counted(record: &Value) -> BTreeMap<String, u64> {
 
 #[test]
 fn calls_are_those_that_the_kernels_server_counts() {
-    let transactions = if is_all() { "20000" } else { "1000" };
-    let Some(booted) = Booted::run("nfs.sh", &["512M"], &[transactions.to_owned()]) else {
+    if !is_all() {
+        return tell("skipped: the storage nfs on the kernel's server: it needs POSTMARK_LAB=all");
+    }
+    let Some(booted) = Booted::run("nfs.sh", &["512M"], &["20000".to_owned()]) else {
         return;
     };
     for run in RUNS {

@@ -57,6 +57,28 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
         .says("no files of a killed run");
 }
 
+/// Nor does a run that ends well leave anything on this machine: its signs of life go with it.
+#[test]
+fn a_run_leaves_no_signs_of_life() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    let mut running = in_the_middle(
+        &ganesha,
+        "--mix read=1 --files 50 --for 1s --warm-up 0s",
+        Some("prepare"),
+    );
+    let process = format!("-{}-", running.worker());
+    let signs = || {
+        let names = crate::support::names(std::path::Path::new("/dev/shm"))
+            .unwrap()
+            .into_iter();
+        names.filter(|name| name.to_string_lossy().contains(&process)).count()
+    };
+    assert_eq!(signs(), 1, "the run gives no signs of life");
+    running.until("its removal", |running| has_ended(&running.errors(), "delete"));
+    let ended = running.finish();
+    ended.code(0).assert(signs() == 0, "signs of life are left");
+}
+
 /// A run that still works is not cleaned.
 #[test]
 fn clean_leaves_a_run_that_works() {

@@ -277,10 +277,9 @@ fn a_server_that_refuses_for_a_while_is_tried_until_it_accepts() {
     let ran = Ran::of(within(running, LIMIT), before);
     is_whole(&ran);
     let traffic = Traffic::of(&ran);
-    ran.assert(
-        traffic.number("reconnections") == 1 && traffic.repetitions() == 1,
-        &traffic.0,
-    );
+    // Somebody may have been let in before the door was shut.
+    ran.assert((1..=2).contains(&traffic.number("reconnections")), &traffic.0);
+    ran.assert((1..=2).contains(&traffic.repetitions()), &traffic.0);
     let waited = ran.phase(Phase::Transactions).duration_ns;
     ran.assert(waited >= 800_000_000, format_args!("it took {waited} ns"));
 }

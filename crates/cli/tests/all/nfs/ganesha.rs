@@ -4,6 +4,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -14,6 +15,8 @@ use crate::support::{FileSystem, Running, Scene, is_met, tool};
 pub const NFS_PORT: u16 = 12049;
 /// The same of its MOUNT program.
 pub const MOUNT_PORT: u16 = 12050;
+/// Loop devices go within this.
+const TO_BE_GONE: Duration = Duration::from_secs(10);
 /// What the first server's write verifier is made of.
 pub const EPOCH: u32 = 0x5eed_0001;
 
@@ -160,14 +163,23 @@ impl Drop for Ganesha {
     fn drop(&mut self) {
         drop(self.orders.take());
         let ended = self.shell.wait();
+        if std::thread::panicking() {
+            return;
+        }
+        assert!(
+            ended.is_ok_and(|status| status.success()),
+            "the server's shell has failed"
+        );
+        // The kernel unmounts what nobody has any more when it comes to it.
         let images = ["served.image", "small.image"].map(|image| self.scene.path().join(image));
-        let attached = images.map(|image| tool("losetup", &["--associated", image.to_str().unwrap()]));
-        if !std::thread::panicking() {
-            assert!(
-                ended.is_ok_and(|status| status.success()),
-                "the server's shell has failed"
-            );
-            assert_eq!(attached.concat(), "", "a loop device is left");
+        let attached = || {
+            let of = |image: &PathBuf| tool("losetup", &["--associated", image.to_str().unwrap()]);
+            images.iter().map(of).collect::<String>()
+        };
+        let began = Instant::now();
+        while !attached().is_empty() {
+            assert!(began.elapsed() < TO_BE_GONE, "a loop device is left: {}", attached());
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 }

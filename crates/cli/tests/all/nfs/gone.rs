@@ -14,8 +14,12 @@ use crate::support::faces::has_ended;
 const WRITES: &str = "--mix append=1,read=1 --files 100 --size 4000 --append-size 2000 --size-max 100000 --on-error 100 --for 4s --warm-up 0s";
 
 /// Begins a run and waits for its transactions.
-fn begun(ganesha: &Ganesha, options: &str) -> Running {
-    let mut running = start(ganesha, &format!("{}&timeout=4", ganesha.url("export")), options);
+fn begun(ganesha: &Ganesha, timeout_s: u32, options: &str) -> Running {
+    let mut running = start(
+        ganesha,
+        &format!("{}&timeout={timeout_s}", ganesha.url("export")),
+        options,
+    );
     running.until("the transactions", |running| has_ended(&running.errors(), "prepare"));
     std::thread::sleep(Duration::from_millis(500));
     running
@@ -24,7 +28,7 @@ fn begun(ganesha: &Ganesha, options: &str) -> Running {
 /// The server is killed and comes back half a second later; the run goes on where it was.
 fn comes_back(epoch: u32, options: &str) -> Option<Ran> {
     let mut ganesha = Ganesha::start()?;
-    let running = begun(&ganesha, &format!("{WRITES} {options}"));
+    let running = begun(&ganesha, 10, &format!("{WRITES} {options}"));
     ganesha.kill();
     std::thread::sleep(Duration::from_millis(500));
     ganesha.restart(epoch);
@@ -93,6 +97,7 @@ fn a_server_that_is_gone_ends_the_run() {
     for depth in [1, 8] {
         let running = begun(
             &ganesha,
+            2,
             &format!("--mix stat=1,create=1,delete=1 --files 100 --for 60s --depth {depth}"),
         );
         ganesha.kill();
@@ -110,7 +115,7 @@ fn a_server_that_is_gone_ends_the_run() {
 #[test]
 fn a_server_that_hangs_ends_the_run() {
     let Some(ganesha) = Ganesha::start() else { return };
-    let running = begun(&ganesha, "--mix read=1,append=1 --files 100 --for 60s --depth 8");
+    let running = begun(&ganesha, 2, "--mix read=1,append=1 --files 100 --for 60s --depth 8");
     ganesha.stand_still();
     let ended = within(running, LIMIT);
     ganesha.go_on();
@@ -124,7 +129,7 @@ fn a_server_that_hangs_ends_the_run() {
 #[test]
 fn a_server_that_hangs_for_a_while_is_waited_for() {
     let Some(ganesha) = Ganesha::start() else { return };
-    let running = begun(&ganesha, &format!("{WRITES} --depth 8"));
+    let running = begun(&ganesha, 10, &format!("{WRITES} --depth 8"));
     ganesha.stand_still();
     std::thread::sleep(Duration::from_millis(700));
     ganesha.go_on();
@@ -137,7 +142,7 @@ fn a_server_that_hangs_for_a_while_is_waited_for() {
 #[test]
 fn handles_that_are_stale_end_the_run() {
     let Some(ganesha) = Ganesha::start() else { return };
-    let running = begun(&ganesha, "--mix stat=1,create=1,delete=1 --files 100 --for 60s");
+    let running = begun(&ganesha, 2, "--mix stat=1,create=1,delete=1 --files 100 --for 60s");
     for name in ganesha.names() {
         let _ = std::fs::remove_dir_all(ganesha.served("export").join(name));
     }

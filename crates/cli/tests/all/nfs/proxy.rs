@@ -320,6 +320,8 @@ fn calls(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
             Some(fault @ (Fault::ResetBefore | Fault::Gone)) => {
                 if fault == Fault::Gone {
                     pair.refuses.store(true, Ordering::SeqCst);
+                    // Nobody listens any more by then.
+                    std::thread::sleep(5 * LOOK_EVERY);
                 }
                 let _ = leaving.send(pair.leaving(Vec::new(), Then::Reset));
                 return Ok(());

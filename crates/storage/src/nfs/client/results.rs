@@ -184,7 +184,6 @@ pub(crate) struct PreferredSizes {
     pub(crate) read: u32,
     pub(crate) write_max: u32,
     pub(crate) write: u32,
-    pub(crate) listing: u32,
 }
 
 /// See [`PreferredSizes`].
@@ -193,12 +192,12 @@ pub(crate) fn preferred_sizes(mut reader: Reader<'_>) -> Result<PreferredSizes, 
     let mut three = || Ok((reader.u32()?, reader.u32()?, reader.u32()?));
     let (read_max, read, _multiple) = three()?;
     let (write_max, write, _multiple) = three()?;
+    let _of_listings = reader.u32()?;
     Ok(PreferredSizes {
         read_max,
         read,
         write_max,
         write,
-        listing: reader.u32()?,
     })
 }
 

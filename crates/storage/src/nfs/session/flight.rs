@@ -130,6 +130,14 @@ pub(super) struct Call {
     pub(super) creation_verifier: Option<[u8; 8]>,
 }
 
+impl Call {
+    /// Whether a reply of this number on this connection is its own.
+    #[inline]
+    pub(super) fn waits_for(&self, xid: u32, line: usize) -> bool {
+        self.is_pending && self.xid == xid && self.line == line && self.end.is_some()
+    }
+}
+
 impl Place {
     fn new() -> Self {
         Self {
