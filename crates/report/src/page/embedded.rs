@@ -131,3 +131,40 @@ impl<R: Read> Read for Limited<R> {
 fn memory_find(text: &[u8], what: &[u8]) -> Option<usize> {
     text.windows(what.len()).position(|window| window == what)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_without_end_are_refused() {
+        let mut limited = Limited {
+            source: io::repeat(b' '),
+            left: 1_000,
+        };
+        let mut read = Vec::new();
+        let error = limited.read_to_end(&mut read).unwrap_err();
+        assert!(error.to_string().contains("more than 2 GiB"), "{error}");
+        let mut short = Limited {
+            source: io::repeat(b' ').take(1_000),
+            left: 1_000,
+        };
+        assert_eq!(short.read_to_end(&mut Vec::new()).unwrap(), 1_000);
+    }
+
+    /// Both kinds of elements are read, and what has no histograms as they are written stays as it is.
+    #[test]
+    fn documents_of_others_are_kept_as_they_are() {
+        for (document, begin) in [
+            ("{\"buckets\":[[5,3]]}", BEGIN_SHORTER),
+            ("{\"buckets\": \"x\"}", BEGIN_SHORTER),
+            ("{\"buckets\":\"x\"}", BEGIN),
+        ] {
+            let element = element(&[document, document]);
+            assert!(element.starts_with(begin), "{element}");
+            let mut read = String::new();
+            records(element.as_bytes()).unwrap().read_to_string(&mut read).unwrap();
+            assert_eq!(read, document.repeat(2));
+        }
+    }
+}

@@ -10,7 +10,7 @@ use record::{
     Action, ArrivalProcess, Climb, Load, Meter, Outcome, Phase, Record, Role, SliceMeter, Slices, Summary, Sweep,
     SweepStep,
 };
-use report::page::{PageError, PageRun, page, records};
+use report::page::{PAGE_BYTES_MAX, PageError, PageRun, fits, page, records};
 use sha2::{Digest, Sha256};
 
 use crate::made;
@@ -159,6 +159,10 @@ fn records_are_read_back_as_they_were_given() {
     assert_eq!(records(&text.as_bytes()[..at + 200]).err(), Some(PageError::Damaged));
     let spoilt = text.replace("id=\"records\">", "id=\"records\">!");
     assert_eq!(records(spoilt.as_bytes()).err(), Some(PageError::Damaged));
+    // What is too long is refused, and not cut.
+    let long = text + &" ".repeat(PAGE_BYTES_MAX);
+    assert_eq!(fits(&long), Err(PageError::TooLong));
+    assert_eq!(records(long.as_bytes()).err(), Some(PageError::TooLong));
 }
 
 /// Markup in everything that others name.
@@ -308,6 +312,112 @@ fn a_sweep_shows_latency_over_the_achieved_rate() {
     let rows = document::csv(&offered.data, "\n");
     assert!(rows.contains(&format!("2000,{achieved},2000")), "{rows}");
     shown(&record);
+}
+
+#[test]
+fn a_sweep_says_what_its_last_sustained_step_achieved_and_who_served_it() {
+    let mut record = swept();
+    for (number, step) in (1_u64..).zip(&mut record.actual.sweep_steps) {
+        let phase = &mut step.phases[0];
+        phase.evidence = Some(made::evidence(record::Fact::Known(number * 1_000), number * 40_960));
+        for operation in phase.segments.iter_mut().flat_map(|segment| &mut segment.operations) {
+            operation.meter.service = Some(operation.meter.latency.clone());
+        }
+    }
+    // The last one never was up to its arrivals.
+    for step in &mut record.actual.sweep_steps[..2] {
+        let phase = &mut step.phases[0];
+        phase.caught_up_ns = phase.segments.last().map(|segment| segment.ended_ns);
+    }
+    let summary = Summary::of(&record);
+    let steps = &summary.sweep.as_ref().unwrap().sweep_steps;
+    assert!(steps[1].holds && !steps[2].holds);
+    let page = shown(&record);
+    let (strip, _) = page.split_once("</section>").unwrap();
+    let rate = document::units::rate(steps[1].achieved_per_second);
+    let said = format!(">{rate}</strong> transactions/s (the last sustained step, 1,000/s)");
+    assert!(strip.contains(&said), "{said}");
+    assert!(strip.contains("p99 service time") && !page.contains("in the JSON"));
+    let document = report::page::document(&record);
+    let all = figures(&document);
+    let percentiles = all
+        .iter()
+        .find(|figure| figure.title == "Percentiles of response time by operation")
+        .unwrap();
+    assert!(
+        percentiles.caption.contains("Of the last sustained step, 1,000/s."),
+        "{}",
+        percentiles.caption
+    );
+    let header = document::csv(&percentiles.data, "\n");
+    assert!(header.lines().next().unwrap().contains("p99 service time"), "{header}");
+    // Each step has its row.
+    let (_, served) = page.split_once("<h2>Served by</h2>").unwrap();
+    let (served, _) = served.split_once("<h2>").unwrap();
+    for load in ["500/s", "1,000/s", "2,000/s"] {
+        assert!(
+            served.contains(&format!("<th scope=\"row\">{load}</th>")),
+            "{load}: {served}"
+        );
+    }
+}
+
+#[test]
+fn steps_of_operations_have_a_picture_and_operations_who_served_them() {
+    let record = made::shared(&kept());
+    let document = report::page::document(&record);
+    let all = figures(&document);
+    let steps = all
+        .iter()
+        .find(|figure| figure.title == "System-call steps of the transactions")
+        .unwrap();
+    let data = document::csv(&steps.data, "\n");
+    let summary = Summary::of(&record);
+    let phase = summary
+        .phases
+        .iter()
+        .find(|phase| phase.phase == Phase::Transactions)
+        .unwrap();
+    let each = phase.operations.iter().flat_map(|operation| &operation.steps);
+    assert_eq!(data.lines().count(), 1 + each.clone().count(), "{data}");
+    for step in each {
+        let p50 = step.duration_ns.p50.unwrap();
+        assert!(
+            data.lines().any(
+                |line| line.contains(&format!(",{},{},", step.step, step.count)) && line.contains(&p50.to_string())
+            )
+        );
+    }
+    assert!(
+        !figures(&report::page::document(&kept()))
+            .iter()
+            .any(|figure| figure.title.contains("steps"))
+    );
+    let page = page_of(&record);
+    assert!(page.contains("served by, of ") && page.contains("several kinds of operations"));
+    let mut local = kept();
+    for phase in &mut local.actual.phases {
+        phase.evidence = Some(made::evidence(record::Fact::Known(0), 40_960));
+    }
+    let page = page_of(&local);
+    assert!(
+        page.contains("served by, of create in prepare"),
+        "one kind: why it is not known"
+    );
+}
+
+#[test]
+fn the_same_work_is_a_command() {
+    let page = page_of(&kept());
+    let (_, command) = page.split_once("<pre tabindex=\"0\">").unwrap();
+    let (command, _) = command.split_once("</pre>").unwrap();
+    assert!(
+        command.starts_with("postmark run --") && command.ends_with(" --target ."),
+        "{command}"
+    );
+    for word in ["--files=", "--transactions=500", "--edition=1.5"] {
+        assert!(command.contains(word), "{word}: {command}");
+    }
 }
 
 proptest! {

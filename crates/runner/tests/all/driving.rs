@@ -145,7 +145,14 @@ fn known_latencies_are_given_back_within_the_bound() {
     let phase = transactions(&record);
     let total = phase.slices.totals().into_values().next().unwrap();
     assert_eq!(total.operations, COUNT, "the slices are of the whole");
-    assert_eq!(total.latency.percentile(99.0), meter.latency.percentile(99.0));
+    // Those of slices have coarser buckets.
+    let exact = meter.latency.percentile(99.0).unwrap();
+    assert_eq!(
+        (total.latency.count(), total.latency.max_ns()),
+        (COUNT, meter.latency.max_ns())
+    );
+    let error = total.latency.percentile(99.0).unwrap().abs_diff(exact) as f64 / exact as f64;
+    assert!(error <= 0.07, "{error}");
     let slowest: Vec<u64> = phase.slowest[0].operations.iter().map(|slow| slow.ns).collect();
     let expected: Vec<u64> = known.iter().rev().take(20).copied().collect();
     assert_eq!(slowest, expected);
