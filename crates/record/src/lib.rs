@@ -38,7 +38,7 @@ pub use observe::counters::{DeviceCounters, DeviceReading, DeviceRole};
 pub use observe::durability;
 pub use observe::{
     Accounted, BusyProgram, Class, ClocksDifference, CountersDifference, DurabilityFacts, Fact, Host, MessageCounter,
-    OwnIo, Target,
+    MessageKind, MessagesReading, OwnIo, Target,
 };
 pub use overhead::Overhead;
 pub use part::{Completed, CompletedPart};

@@ -1,0 +1,123 @@
+//! Reports of runs that spoke to a server by themselves: where that was, what went there, and what was acknowledged.
+
+use record::{
+    Durability, Fact, MessageCounter, MessageKind, MessagesReading, Phase, PhaseEvidence, Record, ServerCounts,
+    ServerRecord, StorageName,
+};
+
+use crate::made;
+
+const RUN: &str = include_str!("../golden/run.json");
+
+/// The kept run as if it had been one of NFS in user space, with these counts besides its calls.
+fn on_server(counts: ServerCounts) -> Record {
+    let mut record = Record::from_json(RUN).unwrap();
+    record.spec.storage = StorageName::Nfs;
+    record.spec.depth = 8;
+    for location in &mut record.locations {
+        location.directory = "nfs://server/export/postmark-1-2-0".to_owned();
+        location.target = Fact::NotApplicable;
+        location.durability = None;
+        location.server = Some(ServerRecord {
+            protocol: "nfs3".to_owned(),
+            url: "nfs://server/export".to_owned(),
+            address: "10.0.0.1:2049".to_owned(),
+            mount_port: 20_048,
+            export: "/export".to_owned(),
+            connections: 2,
+            uid: 1_000,
+            gid: 100,
+            privileged_port: true,
+            read_bytes_max: 1 << 20,
+            write_bytes_max: 1 << 18,
+            listing_bytes: 1 << 16,
+            timeout_ms: 20_000,
+            stability: "UNSTABLE, then COMMIT".to_owned(),
+        });
+    }
+    record.spec.durability = Durability::Fsync;
+    let mut phases = record.actual.phases.iter_mut();
+    let transactions = phases.find(|phase| phase.phase == Phase::Transactions).unwrap();
+    let mut performing = made::evidence(Fact::Known(0), 0).performing;
+    performing.devices = Fact::NotApplicable;
+    performing.messages = Fact::Known(vec![MessagesReading {
+        counter: MessageCounter::NfsStorage,
+        protocol: "nfs3".to_owned(),
+        of: "nfs://server/export".to_owned(),
+        age_s: Fact::NotApplicable,
+        kinds: Fact::Known((1..=12).map(kind).collect()),
+        operations: Fact::NotApplicable,
+        server_read_bytes: Fact::Known(4_096),
+        server_written_bytes: Fact::Known(8_192),
+    }]);
+    transactions.evidence = Some(PhaseEvidence {
+        performing,
+        syncing: None,
+        residency: None,
+        server: Some(counts),
+    });
+    record
+}
+
+fn kind(number: u64) -> MessageKind {
+    MessageKind {
+        kind: format!("PROCEDURE{number}"),
+        requests: 10 * number,
+        retransmissions: Fact::Known(0),
+        sent_bytes: Fact::Known(100),
+        received_bytes: Fact::Known(100),
+        queued_ms: Fact::NotApplicable,
+        round_trip_ms: Fact::NotApplicable,
+        execution_ms: Fact::NotApplicable,
+    }
+}
+
+/// Without the line ends, wherever these fall.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_report_says_what_went_to_the_server_to_the_last_procedure() {
+    let text = words(&report::text::render(&on_server(ServerCounts::default())));
+    for expected in [
+        "storage nfs, on nfs3 10.0.0.1:2049:/export (in user space)",
+        "8 operations in flight for each worker",
+        "Server nfs3 at 10.0.0.1:2049, export /export (MOUNT port 20048); uid 1000, gid 100, connections of each worker: 2, privileged port",
+        "READ up to 1.00 MiB, WRITE up to 256.00 KiB, listings of 64.00 KiB; a reply is waited for 20 s",
+        "all operations were served by the server: no cache of this machine lies between",
+        "acknowledged: contents on what the server says is stable storage (fsync: UNSTABLE, then COMMIT), names on stable storage by the protocol's rule",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+    // More kinds than the kernel's counters are shown with.
+    for number in 1..=12 {
+        let line = format!("PROCEDURE{number} {} ", 10 * number);
+        assert!(text.contains(&line), "{line}\n{text}");
+    }
+    assert!(!text.contains("lost and opened again"), "{text}");
+}
+
+#[test]
+fn what_happened_on_the_way_is_told() {
+    let text = words(&report::text::render(&on_server(ServerCounts {
+        reconnections: 1,
+        not_known: 2,
+        delayed: 3,
+        ..ServerCounts::default()
+    })));
+    for expected in [
+        "1 connection lost and opened again; 2 operations with an unknown outcome; 3 calls made again as the server wanted",
+        "The server may have performed 2 operations or not",
+        "Connections to the server were lost and opened again: 1 time.",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+}
+
+#[test]
+fn markdown_says_the_same() {
+    let record = on_server(ServerCounts::default());
+    let markdown = document::markdown(&report::text::report(&record));
+    assert!(markdown.contains("PROCEDURE12"), "{markdown}");
+}
