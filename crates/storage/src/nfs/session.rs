@@ -1,8 +1,8 @@
 //! A worker's session: operations in flight, each a chain of calls, on one connection or several.
 //!
 //! A call's number has its flight's number in it, so that a reply finds its way in whatever order replies come. What is
-//! written to a connection is sent before the worker goes on or anything is waited for: all at once what follows from the
-//! replies that were received together. A call is sent again only where its connection was lost, under the same number, and
+//! written to a connection is sent before anything is waited for, and before the worker goes on that has taken all that is done:
+//! at once what follows from replies that were received together. A call is sent again only where its connection was lost, under the same number, and
 //! that is counted.
 
 mod advance;
@@ -245,7 +245,10 @@ impl Session for NfsSession {
         let number = self.free.pop().expect("no more are in flight than the storage's depth");
         self.begin(number, ticket, operation);
         if self.depth > 1 {
-            self.send_all();
+            // Where replies came together, what follows from them leaves together, as soon as the worker has the last of them.
+            if self.ended.is_empty() {
+                self.send_all();
+            }
             return Submitted::InFlight;
         }
         while self.ended.is_empty() {
@@ -259,10 +262,11 @@ impl Session for NfsSession {
         let until = limit.map(|limit| self.timer.elapsed() + limit);
         let mut has_waited = false;
         loop {
-            if !self.ended.is_empty() {
-                // What follows from the same replies leaves before the worker does anything else.
-                self.send_all();
-                return self.take_ended();
+            if let Some(ended) = self.take_ended() {
+                if self.ended.is_empty() {
+                    self.send_all();
+                }
+                return Some(ended);
             }
             if self.free.len() == self.depth {
                 return None;
@@ -297,6 +301,7 @@ impl Session for NfsSession {
             self.wait(None, &mut NoSteps);
         };
         self.ended.remove(at);
+        self.send_all();
         let flight = &mut self.flights[number];
         flight.outcome.map(|()| flight.names.take().unwrap_or_default())
     }
