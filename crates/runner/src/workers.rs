@@ -106,7 +106,11 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
         slots,
         namers,
         owned: Arc::clone(&taken.owned),
-        mounts: watch_mounts(control.clone(), landmarks.clone()),
+        // The mounts of this machine take no server's directory away, and a look there would be a call among those that are counted.
+        mounts: match request.storage.speaks_to_servers() {
+            true => None,
+            false => watch_mounts(control.clone(), landmarks.clone()),
+        },
         landmarks,
         sync: request.sync_phases || matches!(request.cache, Cache::Cold | Cache::ColdData),
         drop_caches: request.cache == Cache::Cold,
