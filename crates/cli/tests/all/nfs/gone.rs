@@ -11,7 +11,7 @@ use crate::support::Running;
 use crate::support::faces::has_ended;
 
 /// Nothing that a reset leaves in the dark: what is not known is tested elsewhere.
-const WRITES: &str = "--mix append=1,read=1 --files 100 --size 4000 --append-size 2000 --size-max 100000 --on-error 100 --for 4s --warm-up 0s";
+const WRITES: &str = "--mix append=1,read=1 --files 100 --size 4000 --append-size 2000 --size-max 100000 --on-error 100 --for 3s --warm-up 0s";
 
 /// Begins a run and waits for its transactions.
 fn begun(ganesha: &Ganesha, timeout_s: u32, options: &str) -> Running {

@@ -35,7 +35,9 @@ fn a_delay_is_seen_as_it_is() {
         let delay = Duration::from_millis(ms);
         proxy.delay(delay);
         for depth in [1, 8] {
-            let options = format!("--mix stat=1,read=1 --files 20 --size 1000 --transactions 160 --depth {depth}");
+            let transactions = 60 + 20 * depth;
+            let options =
+                format!("--mix stat=1,read=1 --files 20 --size 1000 --transactions {transactions} --depth {depth}");
             let ran = perform(&ganesha, &url, &options);
             is_whole(&ran);
             for (action, calls) in [(Action::Stat, 1), (Action::Read, 2)] {
