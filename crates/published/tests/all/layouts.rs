@@ -201,7 +201,7 @@ fn completion_in_user_space_stands_beside_the_printed_protocol() {
     assert!(shown.contains("no target with NFS v3"), "{shown}");
     // 100,000 transactions, of which 371,963 messages were printed at 1,000 files.
     assert!(
-        shown.contains("353,000 messages of the whole run here; 3.53 for each transaction; 371,963 printed, 0.94"),
+        shown.contains("353,000 messages of the whole run here; 3.53 for each transaction; 371,963 printed, 0.95"),
         "{shown}"
     );
     assert!(shown.contains("REMOVE for each of 24,000 more files"), "{shown}");
