@@ -36,7 +36,7 @@ pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
     storage::named!(spec.storage, StorageName, depth: spec.depth as usize, targets: &spec.targets, storage => looked::judge(spec, storage))
 }
 
-/// Whether a run on its storage would be refused for want of room, as [`looked::judge_room`] finds. Touches nothing.
+/// Whether a run on its storage would be refused for want of room, as the look before a run finds. Touches nothing.
 ///
 /// # Errors
 /// Why it would be.
