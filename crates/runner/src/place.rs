@@ -83,7 +83,8 @@ pub(crate) fn take(
             Ok(Err(why)) => Err(why.clone()),
             Err(refused) => Err(refused.to_string()),
         };
-        ranks.broadcast(Some(place))?;
+        // Where a rank is lost, the next meeting says so, and the place is given back.
+        let _ = ranks.broadcast(Some(place));
         return taken;
     }
     match ranks.broadcast::<Result<PlaceOfAll, String>>(None)? {

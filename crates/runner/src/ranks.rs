@@ -4,13 +4,16 @@
 use std::collections::BTreeSet;
 
 use cluster::{ClockOffset, CommunicationError, Ranks};
-use record::{Origin, Outcome};
+use observe::{Fact, Sources};
+use record::cluster::{ClusterRecord, HostRecord, RankClock, RankClockOffset, RankRecord};
+use record::{Origin, Outcome, Record};
 use rundir::Life;
 use rundir::manifest::OtherRank;
 use rundir::slot::PartlyWritten;
 use serde::{Deserialize, Serialize};
 use spec::RunSpec;
-use workload::Workers;
+use workload::names::NameKind;
+use workload::{StreamHash, Workers};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::clock::Clock;
@@ -133,7 +136,8 @@ pub(crate) struct OneClock {
 
 /// Agrees on the origin that the first rank has.
 pub(crate) fn one_clock<C: Clock>(ranks: &Ranks, clock: &C) -> Result<OneClock, Refused> {
-    let offset = offset(ranks, clock)?;
+    let now = clock.clone();
+    let offset = ranks.clock_offset(move || i64::try_from(now.now_ns()).unwrap_or(i64::MAX))?;
     let own = Origin::from(&clock.clocks());
     let first: Origin = ranks.broadcast(Some(own))?;
     let monotonic_ns = first.monotonic_ns - offset.offset_ns;
@@ -149,12 +153,6 @@ pub(crate) fn one_clock<C: Clock>(ranks: &Ranks, clock: &C) -> Result<OneClock, 
     })
 }
 
-/// How this rank's clock is against that of the first rank now.
-pub(crate) fn offset<C: Clock>(ranks: &Ranks, clock: &C) -> Result<ClockOffset, CommunicationError> {
-    let clock = clock.clone();
-    ranks.clock_offset(move || i64::try_from(clock.now_ns()).unwrap_or(i64::MAX))
-}
-
 /// What must be known of all ranks' work before the place is left.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Left {
@@ -163,7 +161,7 @@ pub(crate) struct Left {
     /// Somebody did not come back, or is lost: nothing is to be touched.
     pub abandoned: bool,
     pub any_spoiled: bool,
-    pub partly_written: Vec<(workload::names::NameKind, u64, u32)>,
+    pub partly_written: Vec<(NameKind, u64, u32)>,
     pub set_back_ns: i64,
 }
 
@@ -208,12 +206,75 @@ impl Left {
     }
 }
 
-/// The part of a run's record that is this rank's own, before anything is done.
-pub(crate) fn own_part(ranks: &Ranks, request: &RunSpec, head: &Record, clock: &OneClock) -> ClusterRecord {
-    todo!()
+/// Who this rank is, for a record that has its part only.
+pub(crate) fn own_part(ranks: &Ranks, head: &Record, clock: &OneClock) -> ClusterRecord {
+    let workers = head.spec.workers_of(ranks.rank());
+    let rank = RankRecord {
+        rank: ranks.rank(),
+        host: 0,
+        process: std::process::id(),
+        first_worker: workers.start,
+        workers: workers.len() as u32,
+        processors: allowed_processors(),
+        clock: RankClock {
+            begin: Fact::Known(recorded(clock.offset)),
+            end: Fact::Unavailable("the rank did not come to its end".to_owned()),
+            wall_offset_ns: clock.wall_offset_ns,
+        },
+        outcome: head.actual.outcome.clone(),
+        end: head.actual.end.clone(),
+        worker_hashes: Vec::new(),
+    };
+    let host = HostRecord {
+        host: head.host.clone(),
+        during: head.during.clone(),
+        tool: head.tool.clone(),
+    };
+    ClusterRecord::of_one(ranks.count(), rank, host)
+}
+
+/// Those that are online: kernels allow many more than there are.
+fn allowed_processors() -> Fact<Vec<u32>> {
+    let sources = Sources::default();
+    observe::processors::allowed_online(&sources).map(|numbers| {
+        let numbers = numbers.into_iter().map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+        numbers.collect()
+    })
+}
+
+fn recorded(offset: ClockOffset) -> RankClockOffset {
+    RankClockOffset {
+        at_ns: offset.at_ns,
+        offset_ns: offset.offset_ns,
+        error_ns: offset.error_ns,
+    }
 }
 
 /// The record of all ranks, which each of them gets; this rank's own, as that of a run that has failed, where a rank is lost.
-pub(crate) fn of_all(ranks: &Ranks, mut record: Record, now_ns: impl Fn() -> u64 + Send + 'static) -> Record {
-    todo!()
+pub(crate) fn of_all(ranks: &Ranks, mut own: Record, hashes: Vec<StreamHash>, now_ns: Box<dyn Fn() -> u64 + Send>) -> Record {
+    let offset = ranks.clock_offset(move || i64::try_from(now_ns()).unwrap_or(i64::MAX));
+    let Record {
+        actual, cluster, during, ..
+    } = &mut own;
+    if let Some(ClusterRecord { ranks, hosts, .. }) = cluster {
+        for rank in ranks {
+            rank.outcome.clone_from(&actual.outcome);
+            rank.end.clone_from(&actual.end);
+            rank.worker_hashes.clone_from(&hashes);
+            rank.clock.end = match &offset {
+                Ok(offset) => Fact::Known(recorded(*offset)),
+                Err(why) => Fact::Unavailable(why.to_string()),
+            };
+        }
+        for host in hosts {
+            host.during.clone_from(during);
+        }
+    }
+    let all = ranks.meet(own.clone(), Record::join);
+    all.unwrap_or_else(|why| {
+        if own.actual.outcome == Outcome::Complete {
+            own.actual.outcome = Outcome::Failed { why: why.to_string() };
+        }
+        own
+    })
 }

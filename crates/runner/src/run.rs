@@ -142,7 +142,7 @@ fn begin<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     }
     .into_record(request);
     if let (Some(ranks), Some(one_clock)) = (ranks, &one_clock) {
-        head.cluster = Some(ranks::own_part(ranks, request, &head, one_clock));
+        head.cluster = Some(ranks::own_part(ranks, &head, one_clock));
     }
     let taken = match taken {
         Ok(taken) => taken,
@@ -277,6 +277,7 @@ impl<'e> Run<'e> {
         let mut performed = Performed::new(request, watched, &waiter);
         let clean_up = leaving::leave_all(request, &mut performed, (owned, ack_log), &mut waiter);
         let during = since.during_with_programs();
+        let hashes = performed.worker_hashes();
         let mut actual = performed.into_actual(request, clean_up);
         actual.stalled = waiter.stalled;
         // Ranks on one machine would measure one another.
@@ -287,7 +288,7 @@ impl<'e> Run<'e> {
         actual.traffic = servers.map(|servers| servers.totals());
         let record = Record { during, actual, ..head };
         match ranks {
-            Some(ranks) => ranks::of_all(&ranks, record, now_ns),
+            Some(ranks) => ranks::of_all(&ranks, record, hashes, now_ns),
             None => record,
         }
     }

@@ -127,6 +127,12 @@ impl Performed {
         }
     }
 
+    /// By worker, the hash of its whole stream; none where not all have performed theirs.
+    pub(crate) fn worker_hashes(&self) -> Vec<StreamHash> {
+        let hashes = worker_hashes(&self.reports);
+        if hashes.len() == self.workers { hashes } else { Vec::new() }
+    }
+
     /// The part of the record that says what was performed.
     pub(crate) fn into_actual(self, request: &RunSpec, clean_up: Option<CleanUp>) -> Actual {
         let Self {
@@ -210,14 +216,17 @@ fn end(workers: usize, reports: &[(u32, Report)]) -> Fact<End> {
     }
 }
 
+/// Of those workers that have performed their whole stream.
+fn worker_hashes(reports: &[(u32, Report)]) -> Vec<StreamHash> {
+    let hashes = reports.iter().filter_map(|(_, report)| report.stream_hash.clone());
+    hashes.collect()
+}
+
 fn stream_hash(request: &RunSpec, workers: usize, reports: &[(u32, Report)]) -> Fact<StreamHash> {
     if request.workload.workers.is_shared() {
         return Fact::NotApplicable;
     }
-    let hashes: Vec<StreamHash> = reports
-        .iter()
-        .filter_map(|(_, report)| report.stream_hash.clone())
-        .collect();
+    let hashes = worker_hashes(reports);
     if hashes.len() == workers {
         Fact::Known(StreamHash::of_all(hashes))
     } else {
