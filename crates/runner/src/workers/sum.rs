@@ -130,7 +130,11 @@ impl Performed {
     /// By worker, the hash of its whole stream; none where not all have performed theirs.
     pub(crate) fn worker_hashes(&self) -> Vec<StreamHash> {
         let hashes = worker_hashes(&self.reports);
-        if hashes.len() == self.workers { hashes } else { Vec::new() }
+        if hashes.len() == self.workers {
+            hashes
+        } else {
+            Vec::new()
+        }
     }
 
     /// The part of the record that says what was performed.
@@ -278,11 +282,7 @@ fn records(phases: &[PhaseRecord], phase: Phase) -> impl Iterator<Item = &Operat
 }
 
 /// The workers' reports of a phase, taken out of what they did.
-pub(crate) fn take_phase(
-    phases: &mut [Vec<PhaseReport>],
-    phase: Phase,
-    first_worker: u32,
-) -> Vec<(u32, PhaseReport)> {
+pub(crate) fn take_phase(phases: &mut [Vec<PhaseReport>], phase: Phase, first_worker: u32) -> Vec<(u32, PhaseReport)> {
     let mut taken = Vec::new();
     for (worker, reports) in (first_worker..).zip(phases) {
         let (of_phase, others): (Vec<_>, Vec<_>) = std::mem::take(reports)

@@ -1,0 +1,169 @@
+//! Ranks that a launcher has started: mpirun, srun.
+//!
+//! Sending hands a message over and does not wait for the receiver (`MPI_Isend`); receiving asks again and again whether
+//! something came (`MPI_Improbe`), because MPI has no wait with a limit: at first without a pause, so that meeting costs
+//! microseconds, then with pauses that grow, so that a rank that waits for long takes no processor from its workers.
+//!
+//! What was sent stays in memory until the process ends: MPI reads it until the receiver has it, and its safe interface
+//! lends buffers and does not give them back. Ranks send a few kilobytes at each border and their records at the end.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mpi::Threading;
+use mpi::environment::Universe;
+use mpi::point_to_point::MatchedReceiveVec;
+use mpi::request::{Request, StaticScope};
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::{Communicator as _, Destination as _, Source as _};
+
+use crate::communicator::{CommunicationError, Communicator, Message};
+
+/// So long it is asked without a pause whether something came.
+const WITHOUT_PAUSE: Duration = Duration::from_micros(200);
+/// The first pause, and the longest: each is twice as long as the one before.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
+
+/// This process among those of its launcher. When it is dropped, MPI is finalised: that waits for all others.
+pub struct OverMpi {
+    world: SimpleCommunicator,
+    sent: Vec<Request<'static, [u8], StaticScope>>,
+    _universe: Universe,
+}
+
+impl fmt::Debug for OverMpi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OverMpi")
+            .field("rank", &self.world.rank())
+            .field("ranks", &self.world.size())
+            .field("sent", &self.sent.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl OverMpi {
+    /// Joins the processes of the launcher. One thread of this process may talk to them.
+    ///
+    /// # Errors
+    /// Where this process has joined before, or MPI does not allow that a process has other threads.
+    pub fn join() -> Result<Self, CommunicationError> {
+        let refused = |why: &str| CommunicationError::Refused {
+            doing: Cow::Borrowed("join the ranks of the launcher"),
+            why: why.to_owned(),
+        };
+        let (universe, threading) =
+            mpi::initialize_with_threading(Threading::Funneled).ok_or_else(|| refused("MPI is initialised already"))?;
+        if threading < Threading::Funneled {
+            return Err(refused("this MPI does not allow processes with threads"));
+        }
+        Ok(Self {
+            world: universe.world(),
+            sent: Vec::new(),
+            _universe: universe,
+        })
+    }
+
+    /// Ends this process and has the launcher end all others: for a rank that cannot go on. What a rank has is to be on
+    /// disk before.
+    pub fn abort(&self, status: i32) -> ! {
+        self.world.abort(status)
+    }
+
+    /// The host of this process, as MPI calls it.
+    ///
+    /// # Errors
+    /// Where MPI has no name for it.
+    pub fn host() -> Result<String, CommunicationError> {
+        mpi::environment::processor_name().map_err(|error| CommunicationError::Refused {
+            doing: Cow::Borrowed("read the name of the host"),
+            why: error.to_string(),
+        })
+    }
+
+    /// Forgets what has left.
+    fn reap(&mut self) {
+        let under_way = std::mem::take(&mut self.sent);
+        self.sent = under_way
+            .into_iter()
+            .filter_map(|request| request.test().err())
+            .collect();
+    }
+}
+
+impl Communicator for OverMpi {
+    fn rank(&self) -> u32 {
+        self.world.rank() as u32
+    }
+
+    fn ranks(&self) -> u32 {
+        self.world.size() as u32
+    }
+
+    fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), CommunicationError> {
+        self.reap();
+        let bytes: &'static [u8] = Vec::leak(bytes);
+        let request = self.world.process_at_rank(to as i32).immediate_send(StaticScope, bytes);
+        self.sent.push(request);
+        Ok(())
+    }
+
+    fn receive(&mut self, limit: Duration) -> Result<Option<Message>, CommunicationError> {
+        let began = Instant::now();
+        let (mut pause, longest) = PAUSES;
+        loop {
+            self.reap();
+            if let Some(found) = self.world.any_process().immediate_matched_probe() {
+                let (bytes, status) = found.matched_receive_vec::<u8>();
+                return Ok(Some(Message {
+                    from: status.source_rank() as u32,
+                    bytes,
+                }));
+            }
+            let waited = began.elapsed();
+            if waited >= limit {
+                return Ok(None);
+            }
+            if waited > WITHOUT_PAUSE {
+                thread::sleep(pause.min(limit - waited));
+                pause = (2 * pause).min(longest);
+            } else {
+                // Where ranks share a processor, the one that is waited for needs it.
+                thread::yield_now();
+            }
+        }
+    }
+
+    fn flush(&mut self, limit: Duration) -> Result<(), CommunicationError> {
+        let until = Instant::now() + limit;
+        let (mut pause, longest) = PAUSES;
+        loop {
+            self.reap();
+            if self.sent.is_empty() {
+                return Ok(());
+            }
+            if Instant::now() >= until {
+                return Err(CommunicationError::Refused {
+                    doing: Cow::Borrowed("send to another rank"),
+                    why: format!(
+                        "{} of the messages were not taken within {} s",
+                        self.sent.len(),
+                        limit.as_secs_f64()
+                    ),
+                });
+            }
+            thread::sleep(pause);
+            pause = (2 * pause).min(longest);
+        }
+    }
+}
+
+impl Drop for OverMpi {
+    fn drop(&mut self) {
+        // A request that is dropped before it is complete is a panic; whoever fails ends with what it has sent.
+        for request in std::mem::take(&mut self.sent) {
+            std::mem::forget(request);
+        }
+    }
+}
