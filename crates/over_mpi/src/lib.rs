@@ -4,14 +4,21 @@
 //! something came (`MPI_Improbe`), because MPI has no wait with a limit: at first without a pause, so that meeting costs
 //! microseconds, then with pauses that grow, so that a rank that waits for long takes no processor from its workers.
 //!
-//! What was sent stays in memory until the process ends: MPI reads it until the receiver has it, and its safe interface
-//! lends buffers and does not give them back. Ranks send a few kilobytes at each border and their records at the end.
+//! Messages go in parts that are small enough to leave before anyone asks for them. Of a large message MPI sends the head
+//! alone, and fetches the rest when it is taken: whoever took one of a rank that was stopped meanwhile would hang.
+//!
+//! What was sent stays in memory until the process ends: MPI reads it until it has left, and its safe interface lends
+//! buffers and does not give them back. Ranks send a few kilobytes at each border and their records at the end; a part that
+//! is sent again, to another rank or as a sign of life, is kept once.
+#![cfg(feature = "mpi")]
 
 use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cluster::{CommunicationError, Communicator, Message};
 use mpi::Threading;
 use mpi::environment::Universe;
 use mpi::point_to_point::MatchedReceiveVec;
@@ -19,8 +26,14 @@ use mpi::request::{Request, StaticScope};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator as _, Destination as _, Source as _};
 
-use crate::communicator::{CommunicationError, Communicator, Message};
-
+/// Of a part, with the byte before it. Open MPI sends at once what has 4 KiB with its own head, in memory that processes
+/// share, and 64 KiB by TCP (`btl_vader_eager_limit`, `btl_tcp_eager_limit`); MPICH's limits are higher.
+const PART_BYTES: usize = 3 << 10;
+/// Before a part: whether the message ends with it.
+const MORE: u8 = 0;
+const LAST: u8 = 1;
+/// So many parts that were sent last are looked at before another is kept.
+const KEPT_ONCE: usize = 32;
 /// So long it is asked without a pause whether something came.
 const WITHOUT_PAUSE: Duration = Duration::from_micros(200);
 /// The first pause, and the longest: each is twice as long as the one before.
@@ -30,6 +43,10 @@ const PAUSES: (Duration, Duration) = (Duration::from_micros(20), Duration::from_
 pub struct OverMpi {
     world: SimpleCommunicator,
     sent: Vec<Request<'static, [u8], StaticScope>>,
+    /// The parts that were sent last.
+    kept: VecDeque<&'static [u8]>,
+    /// What came of messages whose last part is missing, by their sender.
+    begun: HashMap<u32, Vec<u8>>,
     _universe: Universe,
 }
 
@@ -61,24 +78,37 @@ impl OverMpi {
         Ok(Self {
             world: universe.world(),
             sent: Vec::new(),
+            kept: VecDeque::new(),
+            begun: HashMap::new(),
             _universe: universe,
         })
     }
 
-    /// Ends this process and has the launcher end all others: for a rank that cannot go on. What a rank has is to be on
-    /// disk before.
-    pub fn abort(&self, status: i32) -> ! {
-        self.world.abort(status)
+    /// A part as it is sent, in memory that stays.
+    fn keep(&mut self, end: u8, part: &[u8]) -> &'static [u8] {
+        let is_it = |kept: &&&'static [u8]| kept.first() == Some(&end) && kept[1..] == *part;
+        if let Some(kept) = self.kept.iter().find(is_it) {
+            return kept;
+        }
+        let mut bytes = Vec::with_capacity(1 + part.len());
+        bytes.push(end);
+        bytes.extend(part);
+        let bytes: &'static [u8] = Vec::leak(bytes);
+        if self.kept.len() == KEPT_ONCE {
+            self.kept.pop_front();
+        }
+        self.kept.push_back(bytes);
+        bytes
     }
 
-    /// The host of this process, as MPI calls it.
-    ///
-    /// # Errors
-    /// Where MPI has no name for it.
-    pub fn host() -> Result<String, CommunicationError> {
-        mpi::environment::processor_name().map_err(|error| CommunicationError::Refused {
-            doing: Cow::Borrowed("read the name of the host"),
-            why: error.to_string(),
+    /// The message that ends with a part.
+    fn join_part(&mut self, from: u32, part: &[u8]) -> Option<Message> {
+        let (end, part) = part.split_first()?;
+        let bytes = self.begun.entry(from).or_default();
+        bytes.extend(part);
+        (*end == LAST).then(|| Message {
+            from,
+            bytes: std::mem::take(bytes),
         })
     }
 
@@ -103,9 +133,14 @@ impl Communicator for OverMpi {
 
     fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), CommunicationError> {
         self.reap();
-        let bytes: &'static [u8] = Vec::leak(bytes);
-        let request = self.world.process_at_rank(to as i32).immediate_send(StaticScope, bytes);
-        self.sent.push(request);
+        let count = bytes.len().div_ceil(PART_BYTES).max(1);
+        for index in 0..count {
+            let at = index * PART_BYTES;
+            let end = bytes.len().min(at + PART_BYTES);
+            let part = self.keep(if index + 1 == count { LAST } else { MORE }, &bytes[at..end]);
+            let request = self.world.process_at_rank(to as i32).immediate_send(StaticScope, part);
+            self.sent.push(request);
+        }
         Ok(())
     }
 
@@ -115,11 +150,11 @@ impl Communicator for OverMpi {
         loop {
             self.reap();
             if let Some(found) = self.world.any_process().immediate_matched_probe() {
-                let (bytes, status) = found.matched_receive_vec::<u8>();
-                return Ok(Some(Message {
-                    from: status.source_rank() as u32,
-                    bytes,
-                }));
+                let (part, status) = found.matched_receive_vec::<u8>();
+                if let Some(message) = self.join_part(status.source_rank() as u32, &part) {
+                    return Ok(Some(message));
+                }
+                continue;
             }
             let waited = began.elapsed();
             if waited >= limit {
