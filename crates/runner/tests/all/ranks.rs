@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use cluster::{Ranks, in_process};
 use record::{Fact, Outcome, Phase, Record};
-use runner::{Control, NoEvents, Refused, RunSpec, SystemClock, TakeControl};
+use runner::{Control, Event, Events, Refused, RunSpec, Stage, SystemClock, TakeControl};
 use spec::{Keeping, Place, StorageName};
 use storage::posix::Posix;
 use workload::mix::Mix;
@@ -56,7 +56,18 @@ fn request(at: &Path, workers: u32, ranks: u32, transactions: u64) -> RunSpec {
     }
 }
 
-/// What each rank gets of a run that all of them perform.
+/// Tells when the transactions go on.
+struct Begun<'a>(&'a AtomicBool);
+
+impl Events for Begun<'_> {
+    fn event(&mut self, event: Event) {
+        if matches!(event, Event::Going(Stage::Phase(Phase::Transactions), _)) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What each rank gets of a run that all of them perform; of what happens while its transactions go on.
 fn perform(
     ranks: u32,
     request: impl Fn(u32) -> RunSpec + Sync,
@@ -72,9 +83,18 @@ fn perform(
                     let ranks = Ranks::join(LIMIT, move || Ok(communicator)).unwrap();
                     let signal = Arc::new(AtomicUsize::new(0));
                     let mut taking = Rank(ranks.clone(), Control::stopped_by(Arc::clone(&signal)));
+                    let (begun, ended) = (AtomicBool::new(false), AtomicBool::new(false));
                     let record = std::thread::scope(|inner| {
-                        inner.spawn(|| meanwhile(rank, &signal));
-                        runner::run(&request(rank), &Posix, &SystemClock, &mut taking, &mut NoEvents)
+                        inner.spawn(|| {
+                            while !begun.load(Ordering::Relaxed) && !ended.load(Ordering::Relaxed) {
+                                std::thread::sleep(Duration::from_millis(10));
+                            }
+                            meanwhile(rank, &signal);
+                        });
+                        let mut events = Begun(&begun);
+                        let record = runner::run(&request(rank), &Posix, &SystemClock, &mut taking, &mut events);
+                        ended.store(true, Ordering::Relaxed);
+                        record
                     });
                     ranks.leave();
                     record
@@ -192,7 +212,6 @@ fn whichever_rank_stops_all_stop_soon_and_remove_everything() {
         let endless = |_| request(at.path(), 6, 3, Workload::ENDLESS);
         let records = perform(3, endless, |rank, signal| {
             if rank == stopped {
-                std::thread::sleep(Duration::from_millis(700));
                 signal.store(15, Ordering::Relaxed);
             }
         });
