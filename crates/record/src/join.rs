@@ -12,7 +12,7 @@ mod phase;
 
 use std::collections::HashMap;
 
-use observe::{Fact, ProcessTimes};
+use observe::Fact;
 use workload::StreamHash;
 
 use crate::classic::ClassicFigures;
@@ -226,11 +226,7 @@ fn clusters(mut one: ClusterRecord, later: ClusterRecord) -> ClusterRecord {
             one.hosts.push(host);
             continue;
         }
-        let process = &mut one.hosts[place].during.counted.process;
-        let before = std::mem::replace(process, Fact::NotApplicable);
-        *process = merge::facts(before, host.during.counted.process, |one, more| {
-            ProcessTimes::and(&one, &more)
-        });
+        one.hosts[place].during.add_process(&host.during);
     }
     one.ranks.extend(later.ranks.into_iter().map(|mut rank| {
         rank.host = places.get(rank.host as usize).map_or(rank.host, |place| *place as u32);
