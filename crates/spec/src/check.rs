@@ -36,6 +36,10 @@ impl RunSpec {
             ];
             refuse_any(&asked, |option| Contradiction::Null(option, self.storage))?;
         }
+        if self.neighbour > 0 {
+            let asked = [("--keep", self.keeping.keep), ("--reuse", self.keeping.reuse)];
+            refuse_any(&asked, Contradiction::NeighbourKept)?;
+        }
         if self.ranks > 1 {
             let asked = [
                 ("--ack-log", self.ack_log.is_some()),

@@ -11,6 +11,7 @@ use record::{Fact, Outcome, Phase, Record};
 use runner::{Control, Event, Events, Refused, RunSpec, Stage, SystemClock, TakeControl};
 use spec::{Keeping, Place, StorageName};
 use storage::posix::Posix;
+use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Mix;
 use workload::{Workers, Workload};
 
@@ -44,6 +45,10 @@ fn request(at: &Path, workers: u32, ranks: u32, transactions: u64) -> RunSpec {
     };
     let workload = Workload {
         workers: Workers::Private { workers },
+        contents: Some(ContentSpec {
+            kind: ContentKind::Incompressible,
+            ..ContentSpec::default()
+        }),
         ..Workload::from(mix)
     };
     RunSpec {
@@ -251,5 +256,42 @@ fn phases_are_of_all_ranks() {
         let offset = rank.clock.end.known().unwrap();
         // It is one clock.
         assert!(offset.offset_ns.unsigned_abs() <= offset.error_ns, "{offset:?}");
+    }
+}
+
+#[test]
+fn a_neighbours_files_are_worked_on_and_removed() {
+    let whole = |neighbour, verify, weights: &str| {
+        let at = directory();
+        let asked = |_| {
+            let mut asked = request(at.path(), 6, 3, 400);
+            (asked.neighbour, asked.verify) = (neighbour, verify);
+            if let workload::Work::Mix(mix) = &mut asked.workload.work {
+                mix.weights = weights.parse().unwrap();
+            }
+            asked
+        };
+        let records = perform(3, asked, |_, _| ());
+        let record = records.into_iter().next().unwrap().unwrap();
+        assert_eq!(record.actual.outcome, Outcome::Complete);
+        assert_eq!(record.actual.errors, []);
+        assert!(is_empty(at.path()));
+        record.actual
+    };
+    for weights in [
+        "read=5,create=2,delete=2,append=1",
+        "list=1,stat=3,rename=2,create=1,delete=1",
+    ] {
+        let own = whole(0, true, weights);
+        assert_eq!(own.taken, None);
+        for neighbour in [1, 2] {
+            let theirs = whole(neighbour, true, weights);
+            assert_eq!(
+                theirs.stream_hash, own.stream_hash,
+                "the streams are the same, whoever performs them"
+            );
+            let seen = theirs.taken.unwrap();
+            assert_eq!((seen.names, seen.wrong), (6 * 200, 0), "every file was looked at");
+        }
     }
 }
