@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use cluster::{Ranks, in_process};
+use cluster::{CommunicationError, Communicator, Message, Ranks, in_process};
 use record::{Fact, Outcome, Phase, Record};
 use runner::{Control, Event, Events, Refused, RunSpec, Stage, SystemClock, TakeControl};
 use spec::{Keeping, Place, StorageName};
@@ -72,11 +72,50 @@ impl Events for Begun<'_> {
     }
 }
 
-/// What each rank gets of a run that all of them perform; of what happens while its transactions go on.
+/// A rank that neither says nor hears anything any more when it is told so, as one that was stopped.
+struct Freezes(in_process::InProcess, Arc<AtomicBool>);
+
+impl Communicator for Freezes {
+    fn rank(&self) -> u32 {
+        self.0.rank()
+    }
+
+    fn ranks(&self) -> u32 {
+        self.0.ranks()
+    }
+
+    fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), CommunicationError> {
+        match self.1.load(Ordering::Relaxed) {
+            true => Ok(()),
+            false => self.0.send(to, bytes),
+        }
+    }
+
+    fn receive(&mut self, limit: Duration) -> Result<Option<Message>, CommunicationError> {
+        if self.1.load(Ordering::Relaxed) {
+            std::thread::sleep(limit);
+            return Ok(None);
+        }
+        self.0.receive(limit)
+    }
+
+    fn flush(&mut self, limit: Duration) -> Result<(), CommunicationError> {
+        self.0.flush(limit)
+    }
+}
+
+/// What a test may do to a rank while its transactions go on.
+#[derive(Default)]
+struct Handles {
+    signal: Arc<AtomicUsize>,
+    frozen: Arc<AtomicBool>,
+}
+
+/// What each rank gets of a run that all of them perform; `meanwhile` is called when its transactions go on.
 fn perform(
     ranks: u32,
     request: impl Fn(u32) -> RunSpec + Sync,
-    meanwhile: impl Fn(u32, &AtomicUsize) + Sync,
+    meanwhile: impl Fn(u32, &Handles) + Sync,
 ) -> Vec<Result<Record, Refused>> {
     std::thread::scope(|scope| {
         let all: Vec<_> = in_process::ranks(ranks)
@@ -85,16 +124,17 @@ fn perform(
             .map(|(communicator, rank)| {
                 let (request, meanwhile) = (&request, &meanwhile);
                 scope.spawn(move || {
-                    let ranks = Ranks::join(LIMIT, move || Ok(communicator)).unwrap();
-                    let signal = Arc::new(AtomicUsize::new(0));
-                    let mut taking = Rank(ranks.clone(), Control::stopped_by(Arc::clone(&signal)));
+                    let handles = Handles::default();
+                    let frozen = Arc::clone(&handles.frozen);
+                    let ranks = Ranks::join(LIMIT, move || Ok(Freezes(communicator, frozen))).unwrap();
+                    let mut taking = Rank(ranks.clone(), Control::stopped_by(Arc::clone(&handles.signal)));
                     let (begun, ended) = (AtomicBool::new(false), AtomicBool::new(false));
                     let record = std::thread::scope(|inner| {
                         inner.spawn(|| {
                             while !begun.load(Ordering::Relaxed) && !ended.load(Ordering::Relaxed) {
                                 std::thread::sleep(Duration::from_millis(10));
                             }
-                            meanwhile(rank, &signal);
+                            meanwhile(rank, &handles);
                         });
                         let mut events = Begun(&begun);
                         let record = runner::run(&request(rank), &Posix, &SystemClock, &mut taking, &mut events);
@@ -218,9 +258,9 @@ fn whichever_rank_stops_all_stop_soon_and_remove_everything() {
         let at = directory();
         let began = Instant::now();
         let endless = |_| request(at.path(), 6, 3, Workload::ENDLESS);
-        let records = perform(3, endless, |rank, signal| {
+        let records = perform(3, endless, |rank, handles| {
             if rank == stopped {
-                signal.store(15, Ordering::Relaxed);
+                handles.signal.store(15, Ordering::Relaxed);
             }
         });
         for record in records {
@@ -294,4 +334,34 @@ fn a_neighbours_files_are_worked_on_and_removed() {
             assert_eq!((seen.names, seen.wrong), (6 * 200, 0), "every file was looked at");
         }
     }
+}
+
+#[test]
+fn a_rank_that_is_lost_ends_the_run_and_nothing_is_removed_that_it_may_still_use() {
+    let at = directory();
+    let frozen_at = std::sync::Mutex::new(None);
+    let endless = |_| request(at.path(), 4, 4, Workload::ENDLESS);
+    let records = perform(4, endless, |rank, handles| {
+        if rank == 2 {
+            *frozen_at.lock().unwrap() = Some(Instant::now());
+            handles.frozen.store(true, Ordering::Relaxed);
+        }
+    });
+    let took = frozen_at.lock().unwrap().unwrap().elapsed();
+    assert!(took < LIMIT + Duration::from_secs(8), "{took:?}");
+    for (rank, record) in records.into_iter().enumerate() {
+        let record = record.unwrap();
+        let Outcome::Failed { why } = &record.actual.outcome else {
+            panic!("rank {rank}: {:?}", record.actual.outcome);
+        };
+        assert!(rank == 2 || why.contains("rank 2"), "rank {rank}: {why}");
+        // It has what it did itself.
+        assert_eq!(record.actual.phases[0].workers.len(), 1);
+        assert_eq!(record.cluster.unwrap().ranks[0].rank as usize, rank);
+        if rank == 0 {
+            let clean_up = record.actual.clean_up.unwrap();
+            assert!(clean_up.incomplete && clean_up.left[0].why.contains("a rank is lost"));
+        }
+    }
+    assert!(!is_empty(at.path()));
 }
