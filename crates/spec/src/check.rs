@@ -41,10 +41,7 @@ impl RunSpec {
             refuse_any(&asked, Contradiction::NeighbourKept)?;
         }
         if self.ranks > 1 {
-            let asked = [
-                ("--ack-log", self.ack_log.is_some()),
-                ("--steady", matches!(self.drive.stop, Stop::Steady(_))),
-            ];
+            let asked = [("--ack-log", self.ack_log.is_some())];
             refuse_any(&asked, Contradiction::OfOneRank)?;
         }
         if let Some(sweep) = sweep {

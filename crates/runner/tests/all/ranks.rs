@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use cluster::{CommunicationError, Communicator, Message, Ranks, in_process};
 use record::{Fact, Outcome, Phase, Record};
+use record::{SteadyAsked, SteadyRule};
 use runner::{Control, Event, Events, Refused, RunSpec, Stage, SystemClock, TakeControl};
-use spec::{Keeping, Place, StorageName};
+use spec::{Keeping, Place, Stop, StorageName};
 use storage::posix::Posix;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Mix;
@@ -364,4 +365,30 @@ fn a_rank_that_is_lost_ends_the_run_and_nothing_is_removed_that_it_may_still_use
         }
     }
     assert!(!is_empty(at.path()));
+}
+
+#[test]
+fn a_rule_of_steady_state_judges_all_ranks_together() {
+    let at = directory();
+    let asked = |_| {
+        let mut asked = request(at.path(), 2, 2, Workload::ENDLESS);
+        asked.drive.stop = Stop::Steady(SteadyAsked {
+            rule: SteadyRule::Snia,
+            round_ns: 200_000_000,
+            rounds_max: 6,
+        });
+        asked
+    };
+    let records = perform(2, asked, |_, _| ());
+    let records: Vec<Record> = records.into_iter().map(Result::unwrap).collect();
+    let transactions = |record: &Record| record.actual.transactions().next().unwrap().clone();
+    let all = transactions(&records[0]);
+    assert_eq!(all.steady, transactions(&records[1]).steady);
+    let found = all.steady.as_ref().unwrap();
+    assert!((5..=6).contains(&found.rounds.len()), "{found:?}");
+    // The rounds' rates are those of both ranks.
+    let measured: f64 = found.rounds[found.rounds.len() - 5..].iter().sum::<f64>() / 5.0;
+    let whole = all.transactions() as f64 * 1e9 / all.measured_ns() as f64;
+    assert!((0.7..1.4).contains(&(measured / whole)), "{measured} {whole}");
+    assert!(is_empty(at.path()));
 }
