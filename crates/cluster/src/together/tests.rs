@@ -184,7 +184,7 @@ fn what_is_of_an_older_epoch_is_dropped_and_what_is_of_a_newer_one_is_kept() {
     };
     // Of the run that this rank is to open, and of the end after it: the other one is further.
     say(1, Sort::Part, b"10");
-    say(1, Sort::Stop, b"1");
+    say(1, Sort::Stop, b"[1,1]");
     say(2, Sort::Part, b"100");
     zero.attend();
     assert_eq!((zero.stopped, zero.links.inbox.len()), (None, 3));
@@ -198,7 +198,7 @@ fn what_is_of_an_older_epoch_is_dropped_and_what_is_of_a_newer_one_is_kept() {
     assert_eq!(zero.links.inbox.len(), 1);
     assert_eq!(begin(&mut zero).try_recv(), Ok(Ok(101)));
     // A stop that comes too late.
-    say(1, Sort::Stop, b"1");
+    say(1, Sort::Stop, b"[1,1]");
     say(1, Sort::Part, b"10");
     zero.attend();
     assert!(zero.links.inbox.is_empty() && zero.lost.is_none());
