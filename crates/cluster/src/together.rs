@@ -214,10 +214,10 @@ impl<C: Communicator> Together<C> {
                 }
             }
         }
+        self.advance();
         self.pulse_if_due();
         self.judge();
         self.look();
-        self.advance();
     }
 
     /// Sends what has not left, as long as the limit at most.
@@ -265,6 +265,10 @@ impl<C: Communicator> Together<C> {
     /// What a message tells, now or in its turn.
     fn sort(&mut self, envelope: Envelope) {
         let Envelope { from, head, ref body } = envelope;
+        if matches!(head.sort, Sort::Lost | Sort::Stop) {
+            // What came before it is whole, and no part of what it ends.
+            self.advance();
+        }
         match head.sort {
             Sort::Pulse => (),
             Sort::Lost => {

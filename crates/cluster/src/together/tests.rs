@@ -205,3 +205,29 @@ fn what_is_of_an_older_epoch_is_dropped_and_what_is_of_a_newer_one_is_kept() {
     zero.open();
     assert_eq!(zero.stopped, None);
 }
+
+#[test]
+fn what_was_whole_before_a_stop_is_answered() {
+    let mut both = in_process::ranks(2).into_iter();
+    let mut zero = both.next().unwrap();
+    let mut one = Together::new(both.next().unwrap(), LIMIT, Arc::default());
+    one.open();
+    let ask = |rank: &mut Together<InProcess>| {
+        let (answer, outcome) = mpsc::channel();
+        rank.begin(Box::new(Merge::new(Collective::Merge, 1, |a: u32, b| a + b, answer)));
+        outcome
+    };
+    let (first, second) = (ask(&mut one), ask(&mut one));
+    let head = |sort| Head {
+        sort,
+        collective: Collective::Merge,
+        epoch: 1,
+        step: 1,
+    };
+    zero.send(1, head(Sort::Part).with(b"7")).unwrap();
+    zero.send(1, head(Sort::Stop).with(b"[1,0]")).unwrap();
+    // Both have come when it looks.
+    one.attend();
+    assert_eq!(first.try_recv(), Ok(Ok(7)));
+    assert_eq!(second.try_recv(), Ok(Err(CommunicationError::Stopped { rank: 0 })));
+}
