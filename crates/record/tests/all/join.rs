@@ -564,6 +564,18 @@ fn ten_thousand_ranks_are_joined_in_seconds() {
     let summing = began.elapsed();
     assert_eq!(summary.phases[0].workers.len(), ranks);
     assert!(summing.as_secs() < 5, "{summing:?}");
+    let began = Instant::now();
+    let json = joined.to_json();
+    // A workload has at most 4,096 workers, and a record of more is refused when it is read.
+    if ranks <= 4_096 {
+        assert_eq!(Record::from_json(&json).unwrap().cluster, joined.cluster);
+    }
+    println!(
+        "{} MiB of JSON written and read in {:?}",
+        json.len() >> 20,
+        began.elapsed()
+    );
+    drop(json);
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let kib: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
