@@ -1,8 +1,8 @@
 //! What each rank and each host contributed.
 //!
-//! The numbers are of the phase that the verdict judges: the transactions, of a sweep those of its last step, else the preparation. A rank's rate is
-//! of its own time, from the first of its workers to the last: with a fixed number of transactions for each worker all ranks
-//! do the same, and the slow ones take longer.
+//! The numbers are of the transactions, of a sweep of those of its last step, else of the preparation. A rank's rate is of its own
+//! time, from the first of its workers to the last: with a fixed number of transactions for each worker all ranks do the same, and
+//! the slow ones take longer.
 
 use std::collections::HashMap;
 
