@@ -5,10 +5,10 @@ use std::time::Instant;
 use measure::SLOWEST_KEPT;
 use proptest::prelude::*;
 use record::{
-    Action, Check, ClaimWaits, ClusterRecord, End, ErrorRecord, Fact, FirstDone, Histogram, HostRecord, Meter,
-    MissingRank, OperationRecord, Outcome, Phase, PhaseRecord, RankClock, RankClockOffset, RankRecord, Record, Role,
-    Segment, SegmentKind, SliceMeter, Slices, SlowOperation, SlowestRecord, Stalled, StreamHash, Summary, Tool,
-    WorkerPhase, Workers,
+    Action, Actual, Check, ClaimWaits, ClusterRecord, Completed, CompletedPart, End, ErrorRecord, Fact, FirstDone,
+    Histogram, HostRecord, Meter, MissingRank, OperationRecord, Outcome, Phase, PhaseRecord, RankClock,
+    RankClockOffset, RankRecord, Record, Role, Segment, SegmentKind, SliceMeter, Slices, SlowOperation, SlowestRecord,
+    Stalled, StreamHash, Summary, Tool, WorkerPhase, Workers,
 };
 use serde_json::Value;
 
@@ -437,6 +437,32 @@ fn a_phase_that_not_all_ranks_reached_is_not_complete() {
         .map(|phase| (phase.phase, phase.complete))
         .collect();
     assert_eq!(complete, [(Phase::Transactions, true), (Phase::Delete, false)]);
+}
+
+#[test]
+fn what_each_rank_had_told_before_it_was_killed_is_joined() {
+    let workers = alike(2);
+    let whole = parts(&workers, &[1, 1]);
+    let told = |record: &Record| {
+        let mut head = record.clone();
+        head.actual = Actual::unfinished(false, false);
+        head.cluster.as_mut().unwrap().ranks[0].outcome = Outcome::Unfinished;
+        let mut phase = record.actual.phases[0].clone();
+        phase.hosts.clear();
+        let mut during = record.during.clone();
+        during.clocks.elapsed_ns = 77;
+        head.add(Completed {
+            part: CompletedPart::Phase(Box::new(phase)),
+            during,
+        });
+        head
+    };
+    let joined = Record::join_all(whole.iter().map(told).collect()).unwrap();
+    let expected = Record::join_all(whole).unwrap();
+    assert_eq!(joined.actual.phases, expected.actual.phases);
+    assert_eq!(joined.actual.phases[0].hosts.len(), 2);
+    assert_eq!(joined.actual.outcome, Outcome::Unfinished);
+    assert_eq!(joined.during.clocks.elapsed_ns, 77);
 }
 
 #[test]
