@@ -2,71 +2,29 @@
 //! run's origin.
 
 use measure::{Histogram, Meter, Slices};
-use observe::{BusyProgram, Clocks, ClocksDifference, CountersDifference, DurabilityFacts, Fact, Host, Target};
+use observe::{Clocks, DurabilityFacts, Fact, Host, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::{Note, RunSpec};
-use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, fingerprint};
+use workload::{Action, End, Fingerprint, Phase, Role, StreamHash};
 
 use crate::classic::ClassicFigures;
+use crate::cluster::ClusterRecord;
 use crate::driven::{Sizing, SteadyFound};
 use crate::evidence::PhaseEvidence;
+use crate::host_phase::HostPhase;
 use crate::id::RunId;
 use crate::machine::MachineOverTime;
 use crate::overhead::Overhead;
 use crate::server::{ServerRecord, ServerTotals};
 use crate::study::StudyPart;
 
+pub use crate::during::SystemDuring;
+pub use crate::outcome::Outcome;
+pub use crate::tool::Tool;
+
 /// The version of the schema that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
-
-/// The program that wrote a record.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Tool {
-    /// `postmark`.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-    /// The version of its generators: what a fingerprint is of, besides the workload.
-    pub generators: u32,
-}
-
-impl Tool {
-    /// This program.
-    pub fn this() -> Self {
-        Self {
-            name: "postmark".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            generators: fingerprint::GENERATORS_VERSION,
-        }
-    }
-}
-
-/// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// Every phase was performed to its end.
-    Complete,
-    /// A signal ended it; everything in the record is partial.
-    Interrupted {
-        /// The signal's number.
-        signal: i32,
-    },
-    /// Its place was unmounted, moved or replaced while it went on; everything in the record is partial.
-    PlaceGone {
-        /// What became of the place, and what failed because of it.
-        why: String,
-    },
-    /// It failed; everything in the record is partial.
-    Failed {
-        /// What was being done, to what, what the system answered, and what to do.
-        why: String,
-    },
-    /// The program ended before the run did: it was killed, or its machine went down; or it goes on still. The record has the
-    /// phases, and of a sweep the steps, that were completed by then.
-    Unfinished,
-}
 
 /// Where a part of the pool lies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -142,7 +100,8 @@ pub struct FirstDone {
     pub worker: u32,
     /// When, in nanoseconds since the origin.
     pub at_ns: u64,
-    /// Files (in `prepare` and `delete`) or transactions that all workers together had done by then.
+    /// Files (in `prepare` and `delete`) or transactions that all workers together had done by then; with several ranks, those of its
+    /// rank.
     pub done: u64,
 }
 
@@ -282,8 +241,12 @@ pub struct PhaseRecord {
     pub steady: Option<SteadyFound>,
     /// The writing back that followed; nothing where it was not asked for, or the phase was left before its end.
     pub sync: Option<PhaseSync>,
-    /// What shows who served it; nothing where the storage touches no file system.
+    /// What shows who served it; nothing where the storage touches no file system. Of several ranks: what the storage and each process
+    /// counted, added over ranks; messages and interfaces, which a host counts, over hosts; devices over kernels.
     pub evidence: Option<PhaseEvidence>,
+    /// The same by host, in order of their first ranks; empty where the run has one rank.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostPhase>,
 }
 
 impl PhaseRecord {
@@ -428,20 +391,6 @@ pub struct Room {
     pub exact: bool,
     /// By file system.
     pub volumes: Vec<RoomVolume>,
-}
-
-/// What the machine did while the run went on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SystemDuring {
-    /// What the kernel counted from before the place was taken until after it was left: of this process, its threads, the
-    /// machine, and the devices under the target.
-    pub counted: CountersDifference,
-    /// Whether the clocks went as they should.
-    pub clocks: ClocksDifference,
-    /// The programs that used most processor time in user mode, without this process and its descendants: up to three, the biggest first.
-    /// Processes that began and ended in between are missing; nothing in records from before there was the field.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub busiest: Option<Fact<Vec<BusyProgram>>>,
 }
 
 /// The load of one step.
@@ -632,6 +581,10 @@ pub struct Record {
     pub during: SystemDuring,
     /// The check for room; nothing where the storage takes none.
     pub room: Option<Room>,
+    /// The ranks that performed it, and their hosts; nothing where one process did. With several, `host` and `during` are those of
+    /// the first rank's host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterRecord>,
     /// What was performed.
     pub actual: Actual,
     /// What was made of the words that may surprise.

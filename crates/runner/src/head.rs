@@ -32,6 +32,7 @@ impl Found {
             during: self.during,
             room: self.room,
             actual: Actual::unfinished(request.check, request.overhead),
+            cluster: None,
             hints: Vec::new(),
             study: None,
         }

@@ -82,6 +82,7 @@ fn phase(phase: Phase, segments: Vec<Vec<OperationRecord>>, workers: Vec<WorkerP
         steady: None,
         sync: None,
         evidence: None,
+        hosts: Vec::new(),
     }
 }
 

@@ -102,6 +102,7 @@ fn phase(
         steady: None,
         sync: None,
         evidence: None,
+        hosts: Vec::new(),
     }
 }
 

@@ -324,6 +324,7 @@ pub(crate) fn phase_record(
         steady,
         sync: beside.sync,
         evidence: beside.evidence,
+        hosts: Vec::new(),
     };
     for (worker, report) in workers {
         let role = report.role;

@@ -1,0 +1,19 @@
+//! What a machine did while a run went on.
+
+use observe::{BusyProgram, ClocksDifference, CountersDifference, Fact};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the machine did while the run went on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SystemDuring {
+    /// What the kernel counted from before the place was taken until after it was left: of this process, its threads, the
+    /// machine, and the devices under the target.
+    pub counted: CountersDifference,
+    /// Whether the clocks went as they should.
+    pub clocks: ClocksDifference,
+    /// The programs that used most processor time in user mode, without this process and its descendants: up to three, the biggest first.
+    /// Processes that began and ended in between are missing; nothing in records from before there was the field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest: Option<Fact<Vec<BusyProgram>>>,
+}
