@@ -12,15 +12,18 @@ pub mod calibration;
 pub mod check;
 pub mod classic;
 pub mod clean;
+pub mod collect;
 pub mod compare;
 pub mod earlier;
 pub mod engine;
 mod home;
+pub mod launcher;
 pub mod live;
 pub mod manual;
 pub mod observe;
 pub mod options;
 pub mod output;
+pub mod parts;
 pub mod perform;
 pub mod plan;
 pub mod presets;
@@ -156,6 +159,7 @@ fn program(side: &Side) -> u8 {
         Some(Command::Published(arguments)) => published::published(&arguments),
         Some(Command::Clean(arguments)) => clean::clean(&arguments.paths, side),
         Some(Command::VerifyLog(arguments)) => verify_log::verify_log(&arguments, side),
+        Some(Command::Collect(arguments)) => collect::collect(&arguments),
         Some(Command::Check(arguments)) => check::check(&arguments),
         Some(Command::Observe(arguments)) => observe::observe(&arguments),
         Some(Command::Completions(arguments)) => manual::completions(&arguments),
