@@ -8,10 +8,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::communicator::{CommunicationError, Communicator};
-use crate::together::Together;
-use crate::tree::{children, parent};
-
 /// What is added to a moment of this rank's clock to have the moment of rank 0's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockOffset {
@@ -23,55 +19,8 @@ pub struct ClockOffset {
     pub error_ns: u64,
 }
 
-/// Finds this rank's offset. Called by all ranks together, with a clock that gives nanoseconds and so many questions to be
-/// asked, at least 1.
-///
-/// # Errors
-/// Where a rank did not answer in time.
-pub fn measure<C: Communicator>(
-    together: &mut Together<C>,
-    now_ns: &dyn Fn() -> i64,
-    questions: u32,
-) -> Result<ClockOffset, CommunicationError> {
-    let own = match parent(together.rank()) {
-        None => ClockOffset {
-            at_ns: now_ns(),
-            ..ClockOffset::default()
-        },
-        Some(parent) => {
-            let theirs: ClockOffset = together.receive(parent)?;
-            let mut best: Option<ClockOffset> = None;
-            for _ in 0..questions.max(1) {
-                let asked_ns = now_ns();
-                together.send(parent, ())?;
-                let answer_ns: i64 = together.receive(parent)?;
-                let found = between(asked_ns, answer_ns, now_ns());
-                if best.is_none_or(|best| found.error_ns < best.error_ns) {
-                    best = Some(found);
-                }
-            }
-            let best = best.unwrap_or_default();
-            ClockOffset {
-                offset_ns: best.offset_ns + theirs.offset_ns,
-                error_ns: best.error_ns + theirs.error_ns,
-                ..best
-            }
-        }
-    };
-    // One after another: a question that waits for another rank's is a long round trip.
-    for child in children(together.rank(), together.ranks()) {
-        together.send(child, own)?;
-        for _ in 0..questions.max(1) {
-            together.receive::<()>(child)?;
-            together.send(child, now_ns())?;
-        }
-    }
-    together.barrier()?;
-    Ok(own)
-}
-
 /// What a question and its answer say.
-fn between(asked_ns: i64, answer_ns: i64, answered_ns: i64) -> ClockOffset {
+pub(crate) fn between(asked_ns: i64, answer_ns: i64, answered_ns: i64) -> ClockOffset {
     let round_trip_ns = answered_ns.saturating_sub(asked_ns).max(0);
     let middle_ns = asked_ns + round_trip_ns / 2;
     ClockOffset {

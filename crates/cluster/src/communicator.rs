@@ -17,37 +17,39 @@ pub struct Message {
 /// Why ranks could not do something together. Ranks tell it to one another, so that all name the same cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum CommunicationError {
-    /// A rank did not say in time what was waited for.
-    #[error("rank {rank} did not answer within {} s ({doing})", .limit.as_secs_f64())]
+    /// A rank gave no sign of life: it is stopped, its host is, or nothing comes through to it.
+    #[error("rank {rank} gave no sign of life for {} s", .limit.as_secs_f64())]
     Silent {
-        /// The rank that was waited for.
+        /// The rank that was not heard.
         rank: u32,
-        /// What was being done.
-        doing: Cow<'static, str>,
-        /// How long it was waited for.
+        /// For how long at least.
         limit: Duration,
     },
-    /// A rank is at another point of the run than this one.
+    /// A rank has stopped the run that all perform, or has ended it before the others.
+    #[error("rank {rank} has stopped the run")]
+    Stopped {
+        /// The rank that did it.
+        rank: u32,
+    },
+    /// Two ranks do different things.
     #[error(
-        "rank {rank} is at step {theirs} where this rank is at step {ours} ({doing}): do all ranks run the same command?"
+        "ranks are out of step: rank {rank} is to {does} where rank {other} is to {waits}: do all ranks run the same command?"
     )]
     OutOfStep {
-        /// The rank that sent it.
+        /// A rank.
         rank: u32,
-        /// What was being done.
-        doing: Cow<'static, str>,
-        /// The number of what it does.
-        theirs: u64,
-        /// The number of what is done here.
-        ours: u64,
+        /// What it does.
+        does: Cow<'static, str>,
+        /// The one that found it out.
+        other: u32,
+        /// What that one does.
+        waits: Cow<'static, str>,
     },
     /// A message is not what it must be.
-    #[error("the message of rank {rank} cannot be read ({doing}): {why}")]
+    #[error("a message of rank {rank} cannot be read: {why}")]
     Unreadable {
         /// The rank that sent it.
         rank: u32,
-        /// What was being done.
-        doing: Cow<'static, str>,
         /// What is wrong with it.
         why: String,
     },

@@ -1,277 +1,433 @@
-//! What ranks do together: each of these is called by every rank, in the same order, and is over for all within its limit
-//! or fails.
+//! What ranks do together, on one rank: it takes what comes, acts as far as it can, and never waits by itself.
 //!
 //! Messages go along a [tree](crate::tree), so that no rank sends or takes more of them than the logarithm of the number
-//! of ranks. A message begins with the running number of what is being done; one that comes early, from a rank that is
-//! further, waits for its turn, and one that is late is an error and not a wrong value.
+//! of ranks. Every message says its epoch, which is counted up where a run begins and where its end does, and its step
+//! within that: what is of an older epoch is dropped, what is of a newer one waits for its turn.
 //!
-//! A rank that does not hear from one below it in time says so to the rank above, which has waited a little longer for
-//! that: whoever fails names the rank that is silent, not one between.
+//! How long a rank works until it meets the others, nobody can know. So nothing has a deadline but silence: each rank gives
+//! its neighbours in the tree a sign of life, a pulse, whatever it does, and one that was not heard for long is lost. The
+//! neighbour that finds it tells all others, along the tree, as does a rank that stops the run: all name the same rank.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
+use crate::collective::{Meet, Outcome, Post, Progress};
 use crate::communicator::{CommunicationError, Communicator, Message};
-use crate::tree::{children, depth, height, parent};
+use crate::message::{Collective, Envelope, Head, Sort, decode, encode};
+use crate::tree::{children, parent};
 
-/// So much longer than the ranks right below it does a rank wait.
-const LONGER_BY_LEVEL: Duration = Duration::from_millis(100);
+/// So many pulses are due within the time after which a silent rank is lost.
+const PULSES: u32 = 8;
+/// After the last run, or whatever there was.
+const LEFT: u64 = u64::MAX - 1;
 
-/// Before the body of a message: the number of what is done, and whether it is done well.
-const HEAD_BYTES: usize = 9;
-const WELL: u8 = 0;
-const FAILED: u8 = 1;
+/// What a run is asked and told.
+pub(crate) struct Tie {
+    pub(crate) is_stopping: Box<dyn Fn() -> bool + Send>,
+    pub(crate) stop: Box<dyn Fn() + Send>,
+}
 
-type Outcome<T> = Result<T, CommunicationError>;
+/// What a rank has heard.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    pub(crate) lost: Option<CommunicationError>,
+    pub(crate) stopped: Option<u32>,
+}
 
-/// Ranks that do things together.
-#[derive(Debug)]
-pub struct Together<C> {
+/// A rank right above or below.
+struct Neighbour {
+    rank: u32,
+    heard: Instant,
+    /// Where it was then.
+    epoch: u64,
+}
+
+/// What comes and goes.
+struct Links<C> {
     communicator: C,
-    /// How long anything that they do together may take.
+    neighbours: Vec<Neighbour>,
+    /// What came and is not taken yet.
+    inbox: VecDeque<Envelope>,
+}
+
+/// What was begun and is not done.
+struct Pending {
+    head: Head,
+    meet: Box<dyn Meet>,
+}
+
+/// A rank among others.
+pub(crate) struct Together<C> {
+    links: Links<C>,
     limit: Duration,
-    /// What is done now has this number.
+    epoch: u64,
     step: u64,
-    /// What came before its turn.
-    early: VecDeque<(u64, Message)>,
+    pending: Vec<Pending>,
+    tie: Option<Tie>,
+    heard: Arc<Mutex<Heard>>,
+    lost: Option<CommunicationError>,
+    stopped: Option<u32>,
+    pulsed: Instant,
+    attended: Instant,
+    /// When something was begun, or a part of it came.
+    pub(crate) moved: Instant,
 }
 
 impl<C: Communicator> Together<C> {
-    /// Ranks that wait so long for one another at most.
-    pub fn new(communicator: C, limit: Duration) -> Self {
+    /// A neighbour that is silent for so long is lost.
+    pub(crate) fn new(communicator: C, limit: Duration, heard: Arc<Mutex<Heard>>) -> Self {
+        let now = Instant::now();
+        let (rank, ranks) = (communicator.rank(), communicator.ranks());
+        let neighbours = parent(rank).into_iter().chain(children(rank, ranks));
+        let neighbours = neighbours.map(|rank| Neighbour {
+            rank,
+            heard: now,
+            epoch: 0,
+        });
         Self {
-            communicator,
+            links: Links {
+                neighbours: neighbours.collect(),
+                communicator,
+                inbox: VecDeque::new(),
+            },
             limit,
+            epoch: 0,
             step: 0,
-            early: VecDeque::new(),
+            pending: Vec::new(),
+            tie: None,
+            heard,
+            lost: None,
+            stopped: None,
+            pulsed: now,
+            attended: now,
+            moved: now,
         }
     }
 
-    /// The number of this rank.
-    pub fn rank(&self) -> u32 {
-        self.communicator.rank()
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.pending.is_empty()
     }
 
-    /// How many ranks there are.
-    pub fn ranks(&self) -> u32 {
-        self.communicator.ranks()
+    /// Whether no other rank will ever say something.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.links.neighbours.is_empty()
     }
 
-    /// What carries their messages.
-    pub fn into_communicator(self) -> C {
-        self.communicator
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.is_some()
     }
 
-    /// Waits until all ranks are here.
-    ///
-    /// # Errors
-    /// Where one is not within the limit.
-    pub fn barrier(&mut self) -> Outcome<()> {
-        self.reduce_to_all((), |(), ()| ())
+    pub(crate) fn tie(&mut self, tie: Tie) {
+        self.tie = Some(tie);
     }
 
-    /// Gives every rank what rank 0 has. What other ranks pass is not looked at.
-    ///
-    /// # Errors
-    /// Where it did not come within the limit, or is something else.
-    ///
-    /// # Panics
-    /// Where rank 0 passes nothing.
-    pub fn broadcast<T: Serialize + DeserializeOwned>(&mut self, value: Option<T>) -> Outcome<T> {
-        let own = (self.rank() == 0).then(|| Ok(value.expect("rank 0 has what it tells the others")));
-        self.spread(own)
-    }
-
-    /// Merges what all ranks have, in their order; rank 0 gets it. `merge` must be associative: ranks are merged by trees.
-    ///
-    /// # Errors
-    /// Where a rank did not say what it has within the limit, or it is something else.
-    pub fn reduce<T: Serialize + DeserializeOwned>(
-        &mut self,
-        own: T,
-        mut merge: impl FnMut(T, T) -> T,
-    ) -> Outcome<Option<T>> {
-        const DOING: &str = "waiting for what other ranks have";
-        let (rank, ranks) = (self.rank(), self.ranks());
-        self.step += 1;
-        let until = Instant::now() + self.limit + LONGER_BY_LEVEL * height(rank, ranks);
-        let mut sum = Ok(own);
-        for child in children(rank, ranks) {
-            let theirs = self
-                .take(child, DOING, until)
-                .and_then(|body| decode(&body, child, DOING));
-            // The first failure of all is the one that is told.
-            sum = match (sum, theirs) {
-                (Ok(sum), Ok(theirs)) => Ok(merge(sum, theirs)),
-                (Err(why), _) | (_, Err(why)) => Err(why),
-            };
+    /// A run begins.
+    pub(crate) fn open(&mut self) {
+        if self.is_run() {
+            return;
         }
-        let Some(parent) = parent(rank) else {
-            return sum.map(Some);
-        };
-        self.tell(parent, &frame(&sum, DOING)?)?;
-        self.communicator.flush(self.limit)?;
-        sum.map(|_| None)
+        self.stopped = None;
+        self.hear(|heard| heard.stopped = None);
+        self.enter(self.epoch + 1);
     }
 
-    /// As [`reduce`](Self::reduce), and every rank gets it.
-    ///
-    /// # Errors
-    /// As there, and every rank that can be reached gets the same one.
-    pub fn reduce_to_all<T: Serialize + DeserializeOwned>(
-        &mut self,
-        own: T,
-        merge: impl FnMut(T, T) -> T,
-    ) -> Outcome<T> {
-        let sum = self.reduce(own, merge);
-        // Those that wait for the outcome hear of a failure as well, from whoever could be asked.
-        let own = match sum {
-            Ok(Some(sum)) => Some(Ok(sum)),
-            Ok(None) => None,
-            Err(why) => Some(Err(why)),
-        };
-        self.spread(own)
+    /// The end of the run begins.
+    pub(crate) fn close(&mut self) {
+        if !self.is_run() {
+            return;
+        }
+        // Others may work on for long before they miss this rank.
+        self.look();
+        let rank = self.stopped.unwrap_or(self.links.communicator.rank());
+        self.fail_all(&CommunicationError::Stopped { rank });
+        self.enter(self.epoch + 1);
     }
 
-    /// Sends a value to one rank, which takes it with [`receive`](Self::receive). No other rank has a part in it, but all
-    /// must have done as much together before.
-    ///
-    /// # Errors
-    /// Where it could not be sent.
-    pub fn send<T: Serialize>(&mut self, to: u32, value: T) -> Outcome<()> {
-        let body = frame(&Ok(value), "sending to one rank")?;
-        self.tell(to, &body)?;
-        self.communicator.flush(self.limit)
+    /// Begins the last thing that is done together.
+    pub(crate) fn leave(&mut self, meet: Box<dyn Meet>) {
+        self.enter(LEFT);
+        self.begin(meet);
     }
 
-    /// What one rank has sent to this one.
-    ///
-    /// # Errors
-    /// Where it did not come within the limit.
-    pub fn receive<T: DeserializeOwned>(&mut self, from: u32) -> Outcome<T> {
-        const DOING: &str = "waiting for one rank";
-        let body = self.take(from, DOING, Instant::now() + self.limit)?;
-        decode(&body, from, DOING)
-    }
-
-    /// Tells all ranks below what came of something: what this rank knows of it, or what it hears from above.
-    fn spread<T: Serialize + DeserializeOwned>(&mut self, own: Option<Outcome<T>>) -> Outcome<T> {
-        const DOING: &str = "waiting for what rank 0 decides";
-        let (rank, ranks) = (self.rank(), self.ranks());
+    /// Begins something that all do together.
+    pub(crate) fn begin(&mut self, meet: Box<dyn Meet>) {
+        if let Some(why) = &self.lost {
+            return meet.fail(why);
+        }
+        if let (Some(rank), true) = (self.stopped, self.is_run()) {
+            return meet.fail(&CommunicationError::Stopped { rank });
+        }
         self.step += 1;
-        let outcome = match (own, parent(rank)) {
-            (Some(own), _) => own,
-            (None, None) => unreachable!("rank 0 knows what came of it"),
-            (None, Some(parent)) => {
-                // It is told when the rank above has heard from rank 0, which waits for all below it, or has given up.
-                let levels = height(0, ranks) + depth(rank);
-                let until = Instant::now() + self.limit + LONGER_BY_LEVEL * levels;
-                self.take(parent, DOING, until)
-                    .and_then(|body| decode(&body, parent, DOING))
+        let head = Head {
+            sort: Sort::Part,
+            collective: meet.collective(),
+            epoch: self.epoch,
+            step: self.step,
+        };
+        self.pending.push(Pending { head, meet });
+        self.moved = Instant::now();
+        self.advance();
+    }
+
+    /// Waits for a message, so long at most.
+    pub(crate) fn receive(&mut self, limit: Duration) {
+        match self.links.communicator.receive(limit) {
+            Ok(Some(message)) => self.take(message),
+            Ok(None) => (),
+            Err(why) => self.lose(why, None),
+        }
+    }
+
+    /// Does all that is due.
+    pub(crate) fn attend(&mut self) {
+        let now = Instant::now();
+        // Whoever was stopped itself, or had no processor, cannot say that others were silent.
+        if now.saturating_duration_since(self.attended) > self.limit / 2 {
+            for neighbour in &mut self.links.neighbours {
+                neighbour.heard = now;
             }
-        };
-        let body = if ranks > 1 { frame(&outcome, DOING)? } else { Vec::new() };
-        // The child with most ranks below it first.
-        for child in children(rank, ranks).rev() {
-            self.tell(child, &body)?;
         }
-        self.communicator.flush(self.limit)?;
-        outcome
-    }
-
-    fn tell(&mut self, to: u32, body: &[u8]) -> Outcome<()> {
-        let mut bytes = Vec::with_capacity(8 + body.len());
-        bytes.extend(self.step.to_le_bytes());
-        bytes.extend(body);
-        self.communicator.send(to, bytes)
-    }
-
-    /// What a rank says of what is being done.
-    fn take(&mut self, from: u32, doing: &'static str, until: Instant) -> Outcome<Vec<u8>> {
-        let step = self.step;
-        let came = |(number, message): &(u64, Message)| *number == step && message.from == from;
-        if let Some(index) = self.early.iter().position(came) {
-            let (_, message) = self.early.remove(index).expect("it was just found");
-            return body(message, doing);
-        }
+        self.attended = now;
         loop {
-            let left = until.saturating_duration_since(Instant::now());
-            let Some(message) = self.communicator.receive(left)? else {
-                return Err(CommunicationError::Silent {
-                    rank: from,
-                    doing: Cow::Borrowed(doing),
-                    limit: self.limit,
-                });
+            match self.links.communicator.receive(Duration::ZERO) {
+                Ok(Some(message)) => self.take(message),
+                Ok(None) => break,
+                Err(why) => {
+                    self.lose(why, None);
+                    break;
+                }
+            }
+        }
+        self.pulse_if_due();
+        self.judge();
+        self.look();
+        self.advance();
+    }
+
+    /// Sends what has not left, as long as the limit at most.
+    pub(crate) fn flush(&mut self, limit: Duration) -> Outcome<()> {
+        self.links.communicator.flush(limit)
+    }
+
+    pub(crate) fn into_communicator(self) -> C {
+        self.links.communicator
+    }
+
+    fn is_run(&self) -> bool {
+        self.epoch % 2 == 1
+    }
+
+    fn hear(&self, change: impl FnOnce(&mut Heard)) {
+        change(&mut self.heard.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn enter(&mut self, epoch: u64) {
+        self.epoch = epoch;
+        self.step = 0;
+        self.pulse();
+        let inbox = std::mem::take(&mut self.links.inbox);
+        for envelope in inbox {
+            self.sort(envelope);
+        }
+    }
+
+    fn take(&mut self, message: Message) {
+        match Envelope::open(message) {
+            Ok(envelope) => {
+                let from = envelope.from;
+                let known = self.links.neighbours.iter_mut().find(|known| known.rank == from);
+                if let Some(neighbour) = known {
+                    neighbour.heard = Instant::now();
+                    neighbour.epoch = neighbour.epoch.max(envelope.head.epoch);
+                }
+                self.sort(envelope);
+            }
+            Err(why) => self.lose(why, None),
+        }
+    }
+
+    /// What a message tells, now or in its turn.
+    fn sort(&mut self, envelope: Envelope) {
+        let Envelope { from, head, ref body } = envelope;
+        match head.sort {
+            Sort::Pulse => (),
+            Sort::Lost => {
+                let why = decode(body, from).unwrap_or_else(|why| why);
+                self.lose(why, Some(from));
+            }
+            _ if head.epoch < self.epoch => (),
+            Sort::Stop if head.epoch == self.epoch => match decode(body, from) {
+                Ok(rank) => self.stop(rank, Some(from)),
+                Err(why) => self.lose(why, None),
+            },
+            Sort::Stop => self.links.inbox.push_back(envelope),
+            Sort::Part => {
+                self.links.inbox.push_back(envelope);
+                self.moved = Instant::now();
+            }
+        }
+    }
+
+    /// Tells all neighbours, but the one that told it.
+    fn spread(&mut self, sort: Sort, body: &[u8], told_by: Option<u32>) {
+        let bytes = self.head(sort).with(body);
+        for neighbour in &self.links.neighbours {
+            if Some(neighbour.rank) != told_by {
+                // Whoever cannot be told misses this rank before long.
+                let _ = self.links.communicator.send(neighbour.rank, bytes.clone());
+            }
+        }
+    }
+
+    fn head(&self, sort: Sort) -> Head {
+        Head {
+            sort,
+            collective: Collective::None,
+            epoch: self.epoch,
+            step: self.step,
+        }
+    }
+
+    fn pulse(&mut self) {
+        self.pulsed = Instant::now();
+        self.spread(Sort::Pulse, &[], None);
+    }
+
+    fn pulse_if_due(&mut self) {
+        if self.pulsed.elapsed() >= self.limit / PULSES {
+            self.pulse();
+        }
+    }
+
+    /// Finds who is lost.
+    fn judge(&mut self) {
+        let silent = self
+            .links
+            .neighbours
+            .iter()
+            .find(|other| other.heard.elapsed() > self.limit);
+        if let Some(neighbour) = silent {
+            let (rank, limit) = (neighbour.rank, self.limit);
+            self.lose(CommunicationError::Silent { rank, limit }, None);
+        }
+    }
+
+    /// Finds whether this rank wants to stop.
+    fn look(&mut self) {
+        let is_asked = self.is_run() && self.stopped.is_none();
+        if is_asked && self.tie.as_ref().is_some_and(|tie| (tie.is_stopping)()) {
+            self.stop(self.links.communicator.rank(), None);
+        }
+    }
+
+    fn stop(&mut self, rank: u32, told_by: Option<u32>) {
+        if self.lost.is_some() || self.stopped.is_some() || !self.is_run() {
+            return;
+        }
+        self.stopped = Some(rank);
+        self.hear(|heard| heard.stopped = Some(rank));
+        self.spread(Sort::Stop, rank.to_string().as_bytes(), told_by);
+        self.fail_all(&CommunicationError::Stopped { rank });
+        if rank != self.links.communicator.rank() {
+            self.stop_own();
+        }
+    }
+
+    fn lose(&mut self, why: CommunicationError, told_by: Option<u32>) {
+        if self.lost.is_some() {
+            return;
+        }
+        self.lost = Some(why.clone());
+        self.hear(|heard| heard.lost = Some(why.clone()));
+        if let Ok(body) = encode(&why) {
+            self.spread(Sort::Lost, &body, told_by);
+        }
+        self.fail_all(&why);
+        self.stop_own();
+    }
+
+    fn stop_own(&self) {
+        if let Some(tie) = &self.tie {
+            (tie.stop)();
+        }
+    }
+
+    fn fail_all(&mut self, why: &CommunicationError) {
+        for pending in self.pending.drain(..) {
+            pending.meet.fail(why);
+        }
+    }
+
+    fn advance(&mut self) {
+        let mut at = 0;
+        while let Some(Pending { head, meet }) = self.pending.get_mut(at) {
+            let mut post = OfStep {
+                links: &mut self.links,
+                head: *head,
             };
-            let number = number(&message, doing)?;
-            if number < step {
-                return Err(CommunicationError::OutOfStep {
-                    rank: message.from,
-                    doing: Cow::Borrowed(doing),
-                    theirs: number,
-                    ours: step,
-                });
+            match meet.advance(&mut post) {
+                Ok(Progress::Done) => drop(self.pending.remove(at)),
+                // Merging takes long where there is much.
+                Ok(Progress::More) => self.pulse_if_due(),
+                Ok(Progress::Waits) => at += 1,
+                Err(CommunicationError::Stopped { rank }) => return self.stop(rank, None),
+                Err(why) => return self.lose(why, None),
             }
-            if number == step && message.from == from {
-                return body(message, doing);
-            }
-            self.early.push_back((number, message));
         }
     }
 }
 
-/// The number of what a message is about.
-fn number(message: &Message, doing: &'static str) -> Outcome<u64> {
-    match message.bytes.first_chunk::<8>() {
-        Some(number) if message.bytes.len() >= HEAD_BYTES => Ok(u64::from_le_bytes(*number)),
-        _ => Err(unreadable(
-            message.from,
-            doing,
-            format!("it has {} bytes", message.bytes.len()),
-        )),
+/// The messages of one step.
+struct OfStep<'a, C> {
+    links: &'a mut Links<C>,
+    head: Head,
+}
+
+impl<C: Communicator> OfStep<'_, C> {
+    fn out_of_step(&self, rank: u32, does: &'static str) -> CommunicationError {
+        CommunicationError::OutOfStep {
+            rank,
+            does: Cow::Borrowed(does),
+            other: self.rank(),
+            waits: Cow::Borrowed(self.head.collective.as_words()),
+        }
     }
 }
 
-/// What a message says, or the failure that it tells of.
-fn body(message: Message, doing: &'static str) -> Outcome<Vec<u8>> {
-    let Message { from, mut bytes } = message;
-    let kind = bytes[HEAD_BYTES - 1];
-    bytes.drain(..HEAD_BYTES);
-    match kind {
-        WELL => Ok(bytes),
-        FAILED => Err(decode::<CommunicationError>(&bytes, from, doing)?),
-        other => Err(unreadable(from, doing, format!("it is of kind {other}"))),
+impl<C: Communicator> Post for OfStep<'_, C> {
+    fn rank(&self) -> u32 {
+        self.links.communicator.rank()
     }
-}
 
-/// A message without its number.
-fn frame<T: Serialize>(outcome: &Outcome<T>, doing: &'static str) -> Outcome<Vec<u8>> {
-    let mut bytes = vec![if outcome.is_ok() { WELL } else { FAILED }];
-    let written = match outcome {
-        Ok(value) => serde_json::to_writer(&mut bytes, value),
-        Err(why) => serde_json::to_writer(&mut bytes, why),
-    };
-    match written {
-        Ok(()) => Ok(bytes),
-        Err(error) => Err(CommunicationError::Refused {
-            doing: Cow::Borrowed(doing),
-            why: error.to_string(),
-        }),
+    fn ranks(&self) -> u32 {
+        self.links.communicator.ranks()
     }
-}
 
-fn decode<T: DeserializeOwned>(body: &[u8], rank: u32, doing: &'static str) -> Outcome<T> {
-    serde_json::from_slice(body).map_err(|error| unreadable(rank, doing, error.to_string()))
-}
+    fn take(&mut self, from: u32) -> Outcome<Option<Vec<u8>>> {
+        let Head { epoch, step, .. } = self.head;
+        let is_it = |one: &Envelope| {
+            one.from == from && one.head.sort == Sort::Part && (one.head.epoch, one.head.step) == (epoch, step)
+        };
+        let found = self.links.inbox.iter().position(is_it);
+        if let Some(envelope) = found.and_then(|at| self.links.inbox.remove(at)) {
+            if envelope.head.collective != self.head.collective {
+                return Err(self.out_of_step(from, envelope.head.collective.as_words()));
+            }
+            return Ok(Some(envelope.body));
+        }
+        // What a rank sends arrives in its order: one that is further will not say what is missing.
+        let theirs = self.links.neighbours.iter().find(|other| other.rank == from);
+        match theirs.map_or(0, |theirs| theirs.epoch) {
+            theirs if theirs <= epoch => Ok(None),
+            LEFT => Err(self.out_of_step(from, Collective::Leave.as_words())),
+            _ if epoch % 2 == 1 => Err(CommunicationError::Stopped { rank: from }),
+            _ => Err(self.out_of_step(from, "perform another run")),
+        }
+    }
 
-fn unreadable(rank: u32, doing: &'static str, why: String) -> CommunicationError {
-    CommunicationError::Unreadable {
-        rank,
-        doing: Cow::Borrowed(doing),
-        why,
+    fn send(&mut self, to: u32, body: &[u8]) -> Outcome<()> {
+        self.links.communicator.send(to, self.head.with(body))
     }
 }

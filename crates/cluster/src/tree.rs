@@ -18,16 +18,6 @@ pub(crate) fn children(rank: u32, ranks: u32) -> impl DoubleEndedIterator<Item =
         .map(|child| child as u32)
 }
 
-/// How many ranks are above one.
-pub(crate) fn depth(rank: u32) -> u32 {
-    rank.count_ones()
-}
-
-/// How many ranks are on the longest way from a rank down.
-pub(crate) fn height(rank: u32, ranks: u32) -> u32 {
-    children(rank, ranks).count() as u32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,8 +28,7 @@ mod tests {
             for rank in 0..ranks {
                 for child in children(rank, ranks) {
                     assert_eq!(parent(child), Some(rank));
-                    assert_eq!(depth(child), depth(rank) + 1);
-                    assert!(height(child, ranks) < height(rank, ranks));
+                    assert_eq!(child.count_ones(), rank.count_ones() + 1);
                 }
             }
             let below_someone: u32 = (0..ranks).map(|rank| children(rank, ranks).count() as u32).sum();

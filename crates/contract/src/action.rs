@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::operation::{Bytes, OperationKind};
 
 /// What has a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum NameKind {
     /// A file of the pool.
     File,

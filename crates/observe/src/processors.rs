@@ -114,7 +114,12 @@ fn list(sources: &Sources, path: &str, text: Fact<String>) -> Fact<BTreeSet<u64>
     })
 }
 
-fn usable(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<u64> {
+/// The numbers of the processors that are online and that this process may run on: `Cpus_allowed_list` of `/proc/self/status`.
+pub fn allowed_online(sources: &Sources) -> Fact<BTreeSet<u64>> {
+    allowed_of(sources, &list(sources, ONLINE, sources.text(ONLINE)))
+}
+
+fn allowed_of(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<BTreeSet<u64>> {
     let allowed = sources.text(STATUS).and_then(|status| {
         field(&status, "Cpus_allowed_list").map_or_else(
             || sources.unavailable(STATUS, "has no Cpus_allowed_list"),
@@ -124,8 +129,12 @@ fn usable(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<u64> {
     list(sources, STATUS, allowed).and_then(|allowed| {
         online
             .as_ref()
-            .map(|online| allowed.intersection(online).count() as u64)
+            .map(|online| allowed.intersection(online).copied().collect())
     })
+}
+
+fn usable(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<u64> {
+    allowed_of(sources, online).map(|numbers| numbers.len() as u64)
 }
 
 /// The distinct texts of one attribute over the online processors.

@@ -217,7 +217,7 @@ impl Abandoned {
     fn remove(self) -> Result<Cleaned, Errno> {
         let (others, others_more) = (self.manifest.others.clone(), self.manifest.others_more);
         let evidence = self.evidence();
-        let life = self.manifest.life.clone();
+        let lives: Vec<String> = self.lives().into_iter().filter_map(|(_, life)| life).collect();
         let users = match self.manifest.kind {
             Kind::Location => Arc::clone(&self.directory),
             Kind::OwnDirectory => self.directory.above()?,
@@ -231,8 +231,8 @@ impl Abandoned {
             self.lock,
         )?;
         let clean_up = run_directory.leave(&evidence, &mut |_| ());
-        if let (Some(life), false) = (life, run_directory.is_marked()) {
-            life::cleaned(&life);
+        if !run_directory.is_marked() {
+            lives.iter().for_each(|life| life::cleaned(life));
         }
         Ok(Cleaned::Removed {
             directory: self.path,
@@ -255,15 +255,30 @@ impl Abandoned {
                 ..none
             };
         }
-        let Some(signs) = self.manifest.life.as_deref().and_then(life::read) else {
-            return none;
-        };
-        Evidence {
-            until: Some(EndStamps::new(signs.last_ns)),
-            set_back_ns: signs.set_back_ns,
-            partly_written: signs.partly_written,
-            ..none
+        let mut evidence = none;
+        let mut last_ns = Some(i64::MIN);
+        for (first_worker, life) in self.lives() {
+            let Some(signs) = life.as_deref().and_then(life::read) else {
+                // Of a rank of another machine nobody here knows when it ended.
+                last_ns = None;
+                continue;
+            };
+            last_ns = last_ns.map(|last_ns| last_ns.max(signs.last_ns));
+            evidence.set_back_ns = evidence.set_back_ns.max(signs.set_back_ns);
+            let names = signs.partly_written.into_iter();
+            evidence
+                .partly_written
+                .extend(names.map(|(name, worker)| (name, first_worker + worker)));
         }
+        evidence.until = last_ns.map(EndStamps::new);
+        evidence
+    }
+
+    /// Where the run's processes have shown signs of life, each with the number of its first worker.
+    fn lives(&self) -> Vec<(u32, Option<String>)> {
+        let others = self.manifest.ranks.iter();
+        let others = others.map(|rank| (rank.first_worker, rank.life.clone()));
+        [(0, self.manifest.life.clone())].into_iter().chain(others).collect()
     }
 }
 

@@ -8,6 +8,7 @@
 pub mod ack_log;
 pub mod advice;
 pub mod clean;
+pub mod joined;
 pub mod kept;
 pub mod life;
 pub mod manifest;

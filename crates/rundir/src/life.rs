@@ -111,7 +111,7 @@ impl Life {
     }
 
     /// By what manifests call it.
-    pub(crate) fn name(&self) -> Option<&str> {
+    pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 

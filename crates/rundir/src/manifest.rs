@@ -73,6 +73,9 @@ pub(crate) struct Manifest {
     /// Where the run shows signs of life.
     #[serde(default)]
     pub life: Option<String>,
+    /// The processes that perform the run together with this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<OtherRank>,
     /// Whether the pool was left for a later run, and how far its workers had come.
     #[serde(default)]
     pub kept: Option<KeptPool>,
@@ -82,6 +85,25 @@ pub(crate) struct Manifest {
     pub others: Vec<String>,
     #[serde(default)]
     pub others_more: u64,
+}
+
+/// A process that performs a run together with the one that has the manifest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherRank {
+    /// The number of its first worker.
+    pub first_worker: u32,
+    /// Its process.
+    pub process: u32,
+    /// The machine that it runs on.
+    pub host: String,
+    /// Where it shows signs of life, on that machine.
+    pub life: Option<String>,
+}
+
+impl OtherRank {
+    fn seems_alive(&self, home: &dyn Home) -> bool {
+        is_here(&self.host) && home.is_alive(self.process)
+    }
 }
 
 /// How a mix calls what it makes.
@@ -257,6 +279,18 @@ impl Manifest {
         }
     }
 
+    /// What the manifest of a run that goes on says; nothing where there is none. Whose it is is not asked.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub(crate) fn read_beside(directory: &dyn Directory) -> Result<Option<Self>, String> {
+        let Some(mark) = directory.mark(NAME).map_err(|errno| errno.to_string())? else {
+            return Ok(None);
+        };
+        let text = mark.read(BYTES_MAX).map_err(|errno| errno.to_string())?;
+        serde_json::from_slice(&text).map(Some).map_err(|error| error.to_string())
+    }
+
     /// The manifest of a directory, if it has one.
     pub(crate) fn find(home: &dyn Home, directory: &dyn Directory) -> Result<Option<FoundManifest>, Errno> {
         let mut tries_left = 10;
@@ -286,7 +320,10 @@ impl Manifest {
         let text = mark.read(BYTES_MAX)?;
         let parsed = serde_json::from_slice::<Self>(&text).map(Box::new);
         let is_active = match locked {
-            Lock::Ours => false,
+            // The first rank has the lock, and others may be working yet.
+            Lock::Ours => parsed
+                .as_ref()
+                .is_ok_and(|manifest| manifest.ranks.iter().any(|rank| rank.seems_alive(home))),
             Lock::Others => true,
             Lock::Unknown => parsed.as_ref().is_ok_and(|manifest| manifest.seems_alive(home)),
         };
@@ -361,9 +398,13 @@ impl Manifest {
 
     /// Whether the run may still go on, as far as locks do not tell: its process is there, or was on another machine.
     fn seems_alive(&self, home: &dyn Home) -> bool {
-        let here = rustix::system::uname().nodename().to_string_lossy() == self.host;
-        !here || home.is_alive(self.process)
+        !is_here(&self.host) || home.is_alive(self.process)
     }
+}
+
+/// Whether a machine of this name is this one.
+fn is_here(host: &str) -> bool {
+    rustix::system::uname().nodename().to_string_lossy() == host
 }
 
 /// Removes what has a name that is the run's own.

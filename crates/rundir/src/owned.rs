@@ -47,6 +47,20 @@ pub trait OwnedDirectories: Send + Sync {
 pub struct Volumes(pub(crate) Arc<Vec<Arc<dyn Directory>>>);
 
 impl Volumes {
+    /// Those of directories with what these are known by: of each file system the first.
+    pub(crate) fn of<'a>(directories: impl Iterator<Item = (Option<Identity>, &'a Arc<dyn Directory>)>) -> Self {
+        let mut devices = Vec::new();
+        let mut held = Vec::new();
+        for (identity, directory) in directories {
+            let device = identity.map(|identity| identity.device);
+            if device.is_none() || !devices.contains(&device) {
+                devices.push(device);
+                held.push(Arc::clone(directory));
+            }
+        }
+        Self(Arc::new(held))
+    }
+
     /// Writes back everything: syncfs(2).
     pub fn sync(&self) -> Result<(), String> {
         self.0

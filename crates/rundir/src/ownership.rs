@@ -407,6 +407,7 @@ mod tests {
             directory_inode: 0,
             born: None,
             life: None,
+            ranks: Vec::new(),
             kept: None,
             before: Before::read(&*directory, |_| ()).unwrap(),
             others: Vec::new(),

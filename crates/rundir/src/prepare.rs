@@ -9,7 +9,7 @@ use contract::home::{DIRECTORY_MODE, Directory, Exchanger, Home};
 use crate::advice;
 use crate::before::Before;
 use crate::life::Life;
-use crate::manifest::{self, FoundManifest, Kind, Makes, Manifest, MixNames};
+use crate::manifest::{self, FoundManifest, Kind, Makes, Manifest, MixNames, OtherRank};
 use crate::names::{self, OWN_DIRECTORY_PREFIX, running_number, subdirectory, worker_directory};
 use crate::owned::OwnedDirectories as _;
 use crate::ownership::Evidence;
@@ -47,6 +47,8 @@ pub struct Wish {
     pub life: Life,
     /// When the run began, in nanoseconds of the epoch.
     pub began_unix_ns: u64,
+    /// The processes that perform it together with this one.
+    pub ranks: Vec<OtherRank>,
 }
 
 /// A place cannot be taken; nothing was changed.
@@ -132,6 +134,19 @@ pub enum PrepareError {
         found: String,
         /// The workload that was asked for.
         wanted: String,
+    },
+    /// What the first rank has made is not what this one finds.
+    #[error(
+        "{} is not the directory that rank 0 on host {host} has created: {why} (use a --target that all hosts share, under the same path)",
+        .path.display()
+    )]
+    NotShared {
+        /// The directory.
+        path: PathBuf,
+        /// The machine of the first rank.
+        host: String,
+        /// What was found.
+        why: String,
     },
     /// There is a manifest that is not believed.
     #[error(
@@ -252,6 +267,7 @@ fn take(wish: &Wish, location: &Path, earlier: &RunDirectories) -> Result<Taken,
         directory_inode: 0,
         born: None,
         life: wish.life.name().map(str::to_owned),
+        ranks: wish.ranks.clone(),
         kept: None,
         before,
         others: Vec::new(),

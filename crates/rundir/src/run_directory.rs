@@ -237,16 +237,8 @@ impl OwnedDirectories for RunDirectories {
     }
 
     fn volumes(&self) -> Volumes {
-        let mut devices = Vec::new();
-        let mut held = Vec::new();
-        for run_directory in &self.all {
-            let device = run_directory.identity().map(|identity| identity.device);
-            if device.is_none() || !devices.contains(&device) {
-                devices.push(device);
-                held.push(Arc::clone(&run_directory.held));
-            }
-        }
-        Volumes(Arc::new(held))
+        let all = self.all.iter();
+        Volumes::of(all.map(|run_directory| (run_directory.identity(), &run_directory.held)))
     }
 
     fn held(&self) -> Vec<Arc<dyn Directory>> {

@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use cluster::Ranks;
 use rundir::slot::Slot;
 use workload::Workload;
 
@@ -16,6 +17,11 @@ pub trait TakeControl {
 
     /// From now on the run ends itself when it is told to.
     fn take(&mut self) -> Control;
+
+    /// The processes that perform the run together, of which this is one; nothing where it is alone.
+    fn ranks(&self) -> Option<Ranks> {
+        None
+    }
 }
 
 impl<F: FnMut() -> Control> TakeControl for F {
@@ -33,6 +39,7 @@ impl<F: FnMut() -> Control> TakeControl for F {
 pub struct Control {
     shared: Arc<ControlState>,
     signal: Arc<AtomicUsize>,
+    ranks: Option<Ranks>,
 }
 
 #[derive(Debug, Default)]
@@ -59,6 +66,20 @@ impl Control {
             signal,
             ..Self::default()
         }
+    }
+
+    /// The same handle for a run that these perform together: whichever of them stops, all do.
+    pub(crate) fn among(self, ranks: Option<Ranks>) -> Self {
+        if let Some(ranks) = &ranks {
+            let (own, others) = (self.clone(), self.clone());
+            ranks.tie(move || own.is_stopping(), move || others.stop());
+        }
+        Self { ranks, ..self }
+    }
+
+    /// The processes that perform the run together; nothing where it is alone.
+    pub(crate) fn ranks(&self) -> Option<&Ranks> {
+        self.ranks.as_ref()
     }
 
     /// A handle for another run that ends with the same signal.

@@ -12,6 +12,7 @@ use rundir::ownership::Evidence;
 use spec::RunSpec;
 
 use crate::events::{Event, Progress, Stage};
+use crate::ranks::Left;
 use crate::waiting::{Call, Waiter};
 use crate::workers::Performed;
 
@@ -31,10 +32,30 @@ pub(crate) fn leave_all(
     (owned, ack_log): (Arc<dyn OwnedDirectories>, Option<AckLog>),
     waiter: &mut Waiter<'_>,
 ) -> Option<CleanUp> {
-    let (clean_up, unanswered) = clean_up(request, performed, owned, waiter);
+    let ranks = waiter.control.ranks().cloned();
+    let life = owned.life().clone();
+    let left = Left::of(performed, life.set_back_ns()).of_all(ranks.as_ref());
+    performed.abandoned |= left.abandoned;
+    let is_first = ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0);
+    let (clean_up, unanswered) = match is_first {
+        true => clean_up(request, performed, &left, owned, waiter),
+        false => {
+            // The first rank removes it all.
+            leave_open(owned);
+            (None, None)
+        }
+    };
     if let Some(why) = unanswered {
         performed.outcome = Outcome::Failed { why };
         performed.abandoned = true;
+    }
+    if let Some(ranks) = &ranks {
+        let stays = clean_up.as_ref().map(|clean_up| clean_up.incomplete);
+        let stays = ranks.broadcast(Some(stays.unwrap_or(false)));
+        // Whoever cleans later needs to know what this rank was doing.
+        if let (Ok(false), false) = (stays, is_first || left.abandoned) {
+            life.end();
+        }
     }
     // Where somebody did not come back, it may be the acknowledgement log that was waited for.
     if performed.abandoned {
@@ -61,10 +82,11 @@ fn untouched(owned: Arc<dyn OwnedDirectories>, waiter: &mut Waiter<'_>) {
 fn clean_up(
     request: &RunSpec,
     performed: &Performed,
+    left: &Left,
     owned: Arc<dyn OwnedDirectories>,
     waiter: &mut Waiter<'_>,
 ) -> (Option<CleanUp>, Option<String>) {
-    if performed.abandoned {
+    if left.abandoned {
         let place = owned.describe();
         leave_open(owned);
         return (Some(not_asked(place)), None);
@@ -85,7 +107,7 @@ fn clean_up(
         };
         return keep(owned, kept, waiter);
     }
-    if performed.outcome == Outcome::Complete && !performed.any_spoiled {
+    if left.complete && !left.any_spoiled {
         // Every file of its own is gone: what bears such a name now is somebody else's.
         let (done, unanswered) = leave(owned, Evidence::default(), None, waiter);
         return ((done.files > 0 || !done.left.is_empty()).then_some(done), unanswered);
@@ -93,8 +115,8 @@ fn clean_up(
     waiter.events.event(Event::Began(Stage::CleanUp, Progress::default()));
     let evidence = Evidence {
         numbers_made: performed.numbers_made,
-        partly_written: performed.partly_written.clone(),
-        set_back_ns: owned.life().set_back_ns(),
+        partly_written: left.partly_written(),
+        set_back_ns: left.set_back_ns,
         until: None,
         is_complete: true,
     };

@@ -23,6 +23,7 @@ mod operations;
 mod overhead;
 mod pace;
 mod place;
+mod ranks;
 mod servers;
 mod shared;
 mod since;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use contract::Storage as _;
 use observe::Fact;
 use record::{Actual, Origin, Outcome, Overhead, PhaseRecord};
+use rundir::Life;
 use spec::{Cache, Drive, Keeping, OnError, Place, RunSpec, Stop};
 use storage::null::Null;
 use workload::mix::Think;
@@ -138,7 +139,7 @@ fn once(request: &RunSpec, control: &Control) -> Result<Overhead, String> {
     if let Some(signal) = control.signal_caught() {
         return Err(interrupted(signal));
     }
-    let place = Taken::nowhere(request, Null.depth());
+    let place = Taken::nowhere(request, Life::private(request.workload.workers.count(), Null.depth()));
     let origin = Origin::from(&SystemClock.clocks());
     let watch = workers::start(request, &Null, &SystemClock, &control, &place, None, origin);
     let nobody = &mut NoEvents;

@@ -7,17 +7,21 @@ use contract::ServerUrl;
 use contract::home::{DIRECTORY_MODE, Home};
 use observe::{Fact, WatchedDevices};
 use rundir::Life;
+use rundir::joined::{FirstRank, JoinedDirectories};
 use rundir::kept::take_kept;
-use rundir::manifest::{BEGINS_BYTES, Begins, Makes, MixNames, Position};
+use rundir::manifest::{BEGINS_BYTES, Begins, Makes, MixNames, OtherRank, Position};
+use rundir::owned::NoOwnedDirectories;
 use rundir::ownership::Evidence;
 use rundir::prepare::{self, Wish};
+use serde::{Deserialize, Serialize};
 use spec::{Place, RunSpec};
 use storage::PathBuffer;
 use workload::{Action, Work, Workers, Workload};
 
 use crate::clock::unix_ns;
-use crate::looked::{Looked, paths};
+use crate::looked::{self, Looked, paths};
 use crate::naming::SET_MODES;
+use crate::ranks;
 use crate::refused::Refused;
 use crate::taken::{Taken, TakenLocation};
 use crate::waiting::{Call, NoAnswer, Waiter};
@@ -31,21 +35,120 @@ struct Taking {
     directories: Vec<PathBuf>,
     hostname: String,
     devices: Fact<WatchedDevices>,
-    /// By the run's clock.
-    now_ns: u64,
-    /// Of the storage.
-    depth: usize,
+    life: Life,
+    began_unix_ns: u64,
+    /// The other processes of the run.
+    ranks: Vec<OtherRank>,
 }
 
-/// Takes the place; inside why where nothing was answered, so that nobody knows what was made.
+/// Where the files of a run with several processes lie, as the first of them has it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct PlaceOfAll {
+    /// Nothing of a storage that touches no file system.
+    first: Option<FirstRank>,
+    /// By location: its path as messages give it, its directory, and the number of that.
+    locations: Vec<(PathBuf, PathBuf, usize)>,
+}
+
+/// Takes the place; inside why where nothing was answered, so that nobody knows what was made. Of several processes the first one takes
+/// it, and the others work in it.
 pub(crate) fn take(
     request: &RunSpec,
     looked: &Looked,
     (devices, now_ns, depth): (&Fact<WatchedDevices>, u64, usize),
     waiter: &mut Waiter<'_>,
 ) -> Result<Result<Taken, String>, Refused> {
+    let own = request.workers_of(0).len() as u32;
+    let began_unix_ns = unix_ns();
+    let life = match looked.home {
+        Some(_) => Life::begin(own, depth, began_unix_ns, now_ns),
+        None => Life::private(own, depth),
+    };
+    let ranks = waiter.control.ranks().cloned();
+    let Some(ranks) = ranks else {
+        return take_first(request, looked, devices, (life, began_unix_ns, Vec::new()), waiter);
+    };
+    let (others, first_host) = ranks::introduce(&ranks, request, &life).inspect_err(|_| life.end())?;
+    if ranks.rank() == 0 {
+        let taken = take_first(request, looked, devices, (life, began_unix_ns, others), waiter);
+        let place = match &taken {
+            Ok(Ok(taken)) => Ok(PlaceOfAll {
+                first: looked.home.is_some().then(|| FirstRank {
+                    host: first_host,
+                    process: std::process::id(),
+                    began_unix_ns,
+                }),
+                locations: taken.run_directories.iter().map(TakenLocation::place).collect(),
+            }),
+            Ok(Err(why)) => Err(why.clone()),
+            Err(refused) => Err(refused.to_string()),
+        };
+        // Where a rank is lost, the next meeting says so, and the place is given back.
+        let _ = ranks.broadcast(Some(place));
+        return taken;
+    }
+    match ranks.broadcast::<Result<PlaceOfAll, String>>(None)? {
+        Ok(place) => join(looked, place, life, devices, waiter),
+        Err(why) => {
+            life.end();
+            Err(Refused::OnRank {
+                rank: 0,
+                host: first_host,
+                why,
+            })
+        }
+    }
+}
+
+/// Works in what the first process of the run has taken.
+fn join(
+    looked: &Looked,
+    place: PlaceOfAll,
+    life: Life,
+    devices: &Fact<WatchedDevices>,
+    waiter: &mut Waiter<'_>,
+) -> Result<Result<Taken, String>, Refused> {
+    let PlaceOfAll { first, locations } = place;
+    let mut taken = Taken {
+        owned: Arc::new(NoOwnedDirectories(life.clone())),
+        run_directories: Vec::new(),
+        positions: Vec::new(),
+        devices: devices.clone(),
+    };
+    let mut identities = Vec::new();
+    if let (Some(home), Some(first)) = (looked.home.clone(), first) {
+        // Of locations that were said twice the first one has the directory.
+        let mut directories: Vec<PathBuf> = Vec::new();
+        for (_, directory, number) in &locations {
+            if *number == directories.len() {
+                directories.push(directory.clone());
+            }
+        }
+        let paths = paths(&directories);
+        let joined = looked::ask(waiter, "open the run directory", paths, move || {
+            JoinedDirectories::join(&home, &directories, &first, life.clone()).inspect_err(|_| life.end())
+        })??;
+        identities = joined.identities();
+        taken.owned = Arc::new(joined);
+    }
+    taken.run_directories = locations
+        .into_iter()
+        .map(|(shown, directory, number)| {
+            TakenLocation::new(&shown, &directory, identities.get(number).copied().flatten(), number)
+        })
+        .collect();
+    Ok(Ok(taken))
+}
+
+fn take_first(
+    request: &RunSpec,
+    looked: &Looked,
+    devices: &Fact<WatchedDevices>,
+    (life, began_unix_ns, ranks): (Life, u64, Vec<OtherRank>),
+    waiter: &mut Waiter<'_>,
+) -> Result<Result<Taken, String>, Refused> {
     let Some(home) = &looked.home else {
-        return Ok(Ok(Taken::nowhere(request, depth)));
+        return Ok(Ok(Taken::nowhere(request, life)));
     };
     let call = Call::new(TAKE_PLACE, paths(&looked.directories));
     let asked = request.clone();
@@ -54,8 +157,9 @@ pub(crate) fn take(
         directories: looked.directories.clone(),
         hostname: looked.host.hostname.clone(),
         devices: devices.clone(),
-        now_ns,
-        depth,
+        life,
+        began_unix_ns,
+        ranks,
     };
     let is_new = !request.keeping.reuse;
     let taken = waiter.wait_or(
@@ -79,15 +183,10 @@ pub(crate) fn take(
 }
 
 fn take_place(request: &RunSpec, taking: Taking) -> Result<Taken, Refused> {
-    refuse_nul(request)?;
-    let began_unix_ns = unix_ns();
-    let life = Life::begin(
-        request.workload.workers.count(),
-        taking.depth,
-        began_unix_ns,
-        taking.now_ns,
-    );
-    take_place_with(request, taking, (life.clone(), began_unix_ns)).inspect_err(|_| life.end())
+    let life = taking.life.clone();
+    refuse_nul(request)
+        .and_then(|()| take_place_with(request, taking))
+        .inspect_err(|_| life.end())
 }
 
 fn take_place_with(
@@ -97,9 +196,10 @@ fn take_place_with(
         directories,
         hostname,
         devices,
-        ..
+        life,
+        began_unix_ns,
+        ranks,
     }: Taking,
-    (life, began_unix_ns): (Life, u64),
 ) -> Result<Taken, Refused> {
     let said = request.targets.iter().map(PathBuf::as_path);
     let workload = &request.workload;
@@ -146,6 +246,7 @@ fn take_place_with(
         host: hostname,
         life,
         began_unix_ns,
+        ranks,
     };
     let (places, run_directory_of) = prepare::prepare(&wish)?;
     if private > 1 {

@@ -54,6 +54,19 @@ pub enum Refused {
     /// The acknowledgement log cannot be kept.
     #[error(transparent)]
     AckLog(#[from] rundir::AckLogRefused),
+    /// Another process of the same run has refused it.
+    #[error("rank {rank} (host {host}) refused the run: {why}")]
+    OnRank {
+        /// Which one.
+        rank: u32,
+        /// Its machine.
+        host: String,
+        /// Why.
+        why: String,
+    },
+    /// The processes that were to perform the run together could not.
+    #[error("{0}")]
+    Ranks(String),
     /// The machine or the target cannot do what is asked.
     #[error("{0}")]
     Unable(String),

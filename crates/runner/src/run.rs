@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use cluster::Ranks;
 use contract::Storage;
 use observe::{Fact, Sources, WatchedAccount};
 use record::{CompletedPart, Origin, Outcome, PhaseRecord, Record};
@@ -18,6 +19,7 @@ use crate::leaving;
 use crate::looked::{self, Looked, paths};
 use crate::overhead;
 use crate::place;
+use crate::ranks;
 use crate::refused::Refused;
 use crate::servers::WatchedServers;
 use crate::since::Since;
@@ -61,6 +63,7 @@ struct Going<'e> {
     ack_log: Option<AckLog>,
     supervisor: Supervisor<'e>,
     servers: Option<WatchedServers>,
+    now_ns: Box<dyn Fn() -> u64 + Send>,
 }
 
 /// Looks at everything, takes the place, and has the pool made, or found again.
@@ -77,20 +80,50 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     take_control: &mut dyn TakeControl,
     events: &'e mut dyn Events,
 ) -> Result<Run<'e>, Refused> {
-    let mut waiter = Waiter::new(take_control.taken().unwrap_or_default(), request.stall_timeout, events);
-    let looked = Looked::at(request, storage, &mut waiter)?;
-    waiter.control = take_control.take();
+    let waiter = Waiter::new(take_control.taken().unwrap_or_default(), request.stall_timeout, events);
+    let ranks = take_control.ranks();
+    ranks::refuse_others(request, ranks.as_ref())?;
+    if let Some(ranks) = &ranks {
+        ranks.open();
+    }
+    let begun = begin(request, (storage, clock), take_control, ranks.as_ref(), waiter);
+    if let (Err(_), Some(ranks)) = (&begun, &ranks) {
+        ranks.close();
+    }
+    begun.map(Run)
+}
+
+fn begin<'e, S: Storage + Clone + Send + 'static, C: Clock>(
+    request: &RunSpec,
+    (storage, clock): (&S, &C),
+    take_control: &mut dyn TakeControl,
+    ranks: Option<&Ranks>,
+    mut waiter: Waiter<'e>,
+) -> Result<Begun<'e>, Refused> {
+    let looked = Looked::at(request, storage, &mut waiter);
+    let looked = ranks::together(ranks, looked).map_err(|(refused, _)| refused)?;
+    waiter.control = take_control.take().among(ranks.cloned());
     let account = WatchedAccount::of(&Sources::default(), looked.targets.iter().filter_map(Fact::known));
     let devices = account.devices().clone();
     let servers = looked.home.as_ref().and_then(WatchedServers::of);
-    let taken = place::take(
-        request,
-        &looked,
-        (&devices, clock.now_ns(), storage.depth()),
-        &mut waiter,
-    )?;
+    let depth = storage.depth();
+    let taken = place::take(request, &looked, (&devices, clock.now_ns(), depth), &mut waiter);
+    let taken = match (taken, ranks) {
+        (taken, None) => taken?,
+        (taken, Some(_)) => {
+            let taken = taken.and_then(|taken| taken.map_err(Refused::Ranks));
+            Ok(ranks::together(ranks, taken).map_err(|(refused, taken)| {
+                if let Some(taken) = taken {
+                    leaving::give_back(request, taken.owned, &mut waiter);
+                }
+                refused
+            })?)
+        }
+    };
     let since = Arc::new(Since::now(devices));
-    let origin = Origin::from(&clock.clocks());
+    let own_origin = || Origin::from(&clock.clocks());
+    let one_clock = ranks.map(|ranks| ranks::one_clock(ranks, clock)).transpose()?;
+    let origin = one_clock.as_ref().map_or_else(own_origin, |one_clock| one_clock.origin);
     let directories: Vec<PathBuf> = match &taken {
         Ok(taken) => taken
             .run_directories
@@ -108,20 +141,24 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
         room: looked.room,
     }
     .into_record(request);
+    if let (Some(ranks), Some(one_clock)) = (ranks, &one_clock) {
+        head.cluster = Some(ranks::own_part(ranks, &head, one_clock));
+    }
     let taken = match taken {
         Ok(taken) => taken,
         Err(why) => {
             head.actual.outcome = Outcome::Failed { why };
             head.actual.clean_up = Some(leaving::not_asked(paths(&directories)));
             head.actual.stalled = waiter.stalled;
-            return Ok(Run(Begun::Nowhere(Box::new(head))));
+            return Ok(Begun::Nowhere(Box::new(head)));
         }
     };
     let owned = Arc::clone(&taken.owned);
-    let (ack_log, mut watch) = match start(request, (storage, clock, origin), &taken, directories, &mut waiter) {
+    let started = start(request, (storage, clock, origin), &taken, directories, &mut waiter);
+    let (ack_log, mut watch) = match ranks::together(ranks, started) {
         Ok(started) => started,
-        Err(refused) => {
-            drop(taken);
+        Err((refused, started)) => {
+            drop((taken, started));
             leaving::give_back(request, owned, &mut waiter);
             return Err(refused);
         }
@@ -132,14 +169,16 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
         waiter.events.event(Event::Opened(Box::new(head.clone())));
         watch.since = Some(Arc::clone(&since));
     }
-    Ok(Run(Begun::Going(Box::new(Going {
+    let clock = clock.clone();
+    Ok(Begun::Going(Box::new(Going {
         head,
         since,
         owned,
         ack_log,
         supervisor: Supervisor::begin(watch, waiter),
         servers,
-    }))))
+        now_ns: Box::new(move || clock.now_ns()),
+    })))
 }
 
 /// Begins the acknowledgement log, where there is to be one, and starts the workers.
@@ -176,7 +215,8 @@ impl<'e> Run<'e> {
 
     /// Has the workers perform transactions on the pool, so many a second of all of them (a rate that
     /// [`workload::arrivals::check_rate`] allows) or in a closed loop, after the warm-up and for the time that the run's
-    /// description has. Gives what they came to; nothing where they did not come to their end, or were not begun.
+    /// description has. Gives what they came to, those of all ranks together; nothing where they did not come to their end, or were
+    /// not begun.
     pub fn apply(&mut self, per_second: Option<f64>) -> Option<&PhaseRecord> {
         self.going()?.supervisor.apply(per_second)
     }
@@ -214,7 +254,7 @@ impl<'e> Run<'e> {
     }
 
     /// Has the pool deleted, removes what the run made, or leaves the pool for a later one, and gives the record. All
-    /// transactions are phases of it, in the order in which their loads were applied.
+    /// transactions are phases of it, in the order in which their loads were applied. Of several ranks all get the record of all.
     pub fn finish(self) -> Record {
         let Going {
             head,
@@ -223,23 +263,34 @@ impl<'e> Run<'e> {
             ack_log,
             supervisor,
             servers,
+            now_ns,
         } = match self.0 {
             Begun::Nowhere(record) => return *record,
             Begun::Going(going) => *going,
         };
         let request = &head.spec;
         let (watched, mut waiter) = supervisor.end();
+        let ranks = waiter.control.ranks().cloned();
+        if let Some(ranks) = &ranks {
+            ranks.close();
+        }
         let mut performed = Performed::new(request, watched, &waiter);
         let clean_up = leaving::leave_all(request, &mut performed, (owned, ack_log), &mut waiter);
         let during = since.during_with_programs();
+        let hashes = performed.worker_hashes();
         let mut actual = performed.into_actual(request, clean_up);
         actual.stalled = waiter.stalled;
-        if request.overhead {
-            actual.overhead = overhead::measure(request, &actual, &waiter.control);
+        // Ranks on one machine would measure one another.
+        if request.overhead && ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0) {
+            actual.overhead = overhead::measure(&ranks::share_of(request), &actual, &waiter.control);
         }
         // Nothing is asked of servers after this.
         actual.traffic = servers.map(|servers| servers.totals());
-        Record { during, actual, ..head }
+        let record = Record { during, actual, ..head };
+        match ranks {
+            Some(ranks) => ranks::of_all(&ranks, record, hashes, now_ns),
+            None => record,
+        }
     }
 
     fn going(&mut self) -> Option<&mut Going<'e>> {

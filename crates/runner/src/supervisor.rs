@@ -30,6 +30,7 @@ mod evidence;
 mod evidence_watch;
 mod machine;
 mod machine_watch;
+mod meeting;
 mod rounds;
 mod stalled;
 mod time;
@@ -67,7 +68,8 @@ pub(crate) enum Message {
 
 /// A worker's end: it waits for an answer before each stage.
 pub(crate) struct Border {
-    pub worker: u32,
+    /// Which of this process's workers it is.
+    pub index: u32,
     pub messages: Sender<(u32, Message)>,
     pub answers: Receiver<Answer>,
 }
@@ -83,22 +85,22 @@ impl Rendezvous for Border {
 
     fn ended(&mut self, stage: Stage, done: u64, end: End) {
         // Nobody left to be told is no reason to stop.
-        let _ = self.messages.send((self.worker, Message::Ended(stage, done, end)));
+        let _ = self.messages.send((self.index, Message::Ended(stage, done, end)));
     }
 
     fn slice(&mut self, role: Role, slice: Slice<Action>) {
-        let _ = self.messages.send((self.worker, Message::Slice(role, slice)));
+        let _ = self.messages.send((self.index, Message::Slice(role, slice)));
     }
 
     fn reports(&mut self, phase: PhaseReport) {
-        let _ = self.messages.send((self.worker, Message::Phase(Box::new(phase))));
+        let _ = self.messages.send((self.index, Message::Phase(Box::new(phase))));
     }
 }
 
 impl Border {
     fn ask(&self, message: Message) -> Answer {
         // A supervisor that is gone has nothing more to allow.
-        let told = self.messages.send((self.worker, message));
+        let told = self.messages.send((self.index, message));
         told.ok()
             .and_then(|()| self.answers.recv().ok())
             .unwrap_or(Answer::Stop)
@@ -128,12 +130,16 @@ const HANDED_OVER_WITHIN: Duration = Duration::from_millis(500);
 /// What was seen of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
+    /// The number of the first worker.
+    pub first_worker: u32,
     /// By worker; nothing of those that did not come back.
     pub reports: Vec<Option<Result<Report, String>>>,
     /// By worker, what it did.
     pub phases: Vec<Vec<PhaseReport>>,
     /// The transactions of the loads that came to their end, in order; all other phases are in `phases` alone.
     pub loads: Vec<PhaseRecord>,
+    /// The last of them as all ranks together have performed it.
+    pub load_of_all: Option<PhaseRecord>,
     /// What the rule of steady state found, and which segment is the first of its window.
     pub steady: Option<(SteadyFound, u32)>,
     /// By phase, what all of them did in each second.
@@ -189,6 +195,8 @@ pub(crate) struct Beside {
 /// What the supervisor is to do, and with what.
 pub(crate) struct Watch {
     pub messages: Receiver<(u32, Message)>,
+    /// The number of this process's first worker among those of all ranks; all that is here by worker begins with it.
+    pub first_worker: u32,
     /// By worker.
     pub answers: Vec<Sender<Answer>>,
     /// By worker, of each of its flights.
@@ -287,13 +295,14 @@ impl<'e> Supervisor<'e> {
             free_before: None,
             machine: MachineWatch::new(watch.devices.clone()),
             evidence: EvidenceWatch::new(watch.account.clone(), watch.servers.clone()),
-            watch,
-            waiter,
             watched: Watched {
+                first_worker: watch.first_worker,
                 reports: (0..workers).map(|_| None).collect(),
                 phases: (0..workers).map(|_| Vec::new()).collect(),
                 ..Watched::default()
             },
+            watch,
+            waiter,
             seen,
             waiting: 0,
             totals: vec![0; workers],
@@ -329,7 +338,8 @@ impl<'e> Supervisor<'e> {
         self.waiter.control.begin_transactions(rate);
         self.begin_stage(Stage::Phase(Phase::Transactions));
         self.look_on();
-        self.watched.loads.get(number)
+        self.watched.loads.get(number)?;
+        self.watched.load_of_all.as_ref()
     }
 
     /// Whether another load can be applied: not where the run is to stop, nor where the pool has run dry, since whatever comes is
@@ -365,6 +375,7 @@ impl<'e> Supervisor<'e> {
             self.tell(Event::Broken(stage, self.waiter.control.progress()));
         } else if let (false, Some(phase)) = (self.watched.abandoned, self.unsynced) {
             // Nothing follows.
+            self.meet((), |(), ()| ());
             self.sync(phase);
         }
         self.wait_for_space();
@@ -509,6 +520,8 @@ impl<'e> Supervisor<'e> {
             self.close_sample();
         }
         if let Some(phase) = self.unsynced.take() {
+            // Nobody's sync is to be in another's work.
+            self.meet((), |(), ()| ());
             self.sync(phase);
             self.phase_synced(phase);
         }
@@ -535,7 +548,7 @@ impl<'e> Supervisor<'e> {
             self.drop_caches();
             self.look_at_residency();
         }
-        let goes_on = !self.waiter.control.is_stopping();
+        let goes_on = !self.waiter.control.is_stopping() && self.meet((), |(), ()| ()).is_some();
         if goes_on {
             for (slots, total) in self.watch.slots.iter().zip(&self.totals) {
                 slots[0].begin(*total);

@@ -25,13 +25,10 @@ pub(crate) struct Taken {
 
 impl Taken {
     /// A place that touches no file system.
-    pub(crate) fn nowhere(request: &RunSpec, depth: usize) -> Self {
+    pub(crate) fn nowhere(request: &RunSpec, life: Life) -> Self {
         let locations = request.targets.iter().enumerate();
         Self {
-            owned: Arc::new(NoOwnedDirectories(Life::private(
-                request.workload.workers.count(),
-                depth,
-            ))),
+            owned: Arc::new(NoOwnedDirectories(life)),
             run_directories: locations
                 .map(|(number, target)| TakenLocation::new(target, target, None, number))
                 .collect(),
@@ -44,6 +41,8 @@ impl Taken {
 /// Where a location's files lie.
 #[derive(Clone, Debug)]
 pub(crate) struct TakenLocation {
+    /// As messages give it.
+    pub shown: PathBuf,
     /// As messages give it, with a separator behind it.
     pub prefix: Vec<u8>,
     /// The directory of the files.
@@ -61,11 +60,17 @@ impl TakenLocation {
             prefix.push(b'/');
         }
         Self {
+            shown: path.to_owned(),
             prefix,
             directory: directory.to_owned(),
             identity,
             number,
         }
+    }
+
+    /// What another process needs to work there.
+    pub(crate) fn place(&self) -> (PathBuf, PathBuf, usize) {
+        (self.shown.clone(), self.directory.clone(), self.number)
     }
 
     /// As messages give the part of it that is one worker's own.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
 
+use cluster::Ranks;
 use contract::{Durability, Settings, Storage};
 use record::Origin;
 use record::machine::WORKER_THREAD;
@@ -64,7 +65,7 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
     ack_log: Option<&AckLog>,
     origin: Origin,
 ) -> Result<Watch, Refused> {
-    let workers = request.workload.workers.count();
+    let workers = request.workers_of(control.ranks().map_or(0, Ranks::rank));
     let slots = taken.owned.life().slots();
     control.engage(&slots.concat());
     let common = Common {
@@ -87,21 +88,23 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
     let is_shared = request.workload.workers.is_shared();
     let shared = request.workload.mix().filter(|_| is_shared);
     let shared = shared.map(|mix| Arc::new(SharedPool::new(mix)));
-    for worker in 0..workers {
+    let first_worker = workers.start;
+    for (index, worker) in workers.enumerate() {
         let (answer, from_supervisor) = mpsc::channel();
         answers.push(answer);
         let border = Border {
-            worker,
+            index: index as u32,
             messages: messages.clone(),
             answers: from_supervisor,
         };
         namers.push(common.namer(worker));
-        common.start(worker, border, slots[worker as usize].clone(), shared.as_ref())?;
+        common.start(worker, border, slots[index].clone(), shared.as_ref())?;
     }
     let now_ns = clock.clone();
     let landmarks = taken.owned.landmarks();
     Ok(Watch {
         messages: from_workers,
+        first_worker,
         answers,
         slots,
         namers,
@@ -352,7 +355,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         let origin_ns = self.origin_ns;
         let pin = self.request.pin;
         let pacer = self.pacer(worker);
-        let messages = border.messages.clone();
+        let (index, messages) = (border.index, border.messages.clone());
         // Not scoped: a thread that hangs in the kernel is left behind, so that the record is written all the same.
         let thread = thread::Builder::new().name(format!("{WORKER_THREAD}{worker}"));
         let started = thread.spawn(move || {
@@ -392,7 +395,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                 )
             });
             // A supervisor that has given up takes no report.
-            let _ = messages.send((worker, Message::Done(Box::new(report))));
+            let _ = messages.send((index, Message::Done(Box::new(report))));
         });
         // Those who were started before find nobody at the first border, and end.
         started.map(drop).map_err(|error| {

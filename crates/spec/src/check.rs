@@ -36,6 +36,15 @@ impl RunSpec {
             ];
             refuse_any(&asked, |option| Contradiction::Null(option, self.storage))?;
         }
+        if self.ranks > 1 {
+            let asked = [
+                ("--keep", self.keeping.keep),
+                ("--reuse", self.keeping.reuse),
+                ("--ack-log", self.ack_log.is_some()),
+                ("--steady", matches!(self.drive.stop, Stop::Steady(_))),
+            ];
+            refuse_any(&asked, Contradiction::OfOneRank)?;
+        }
         if let Some(sweep) = sweep {
             if sweep.fresh && keeps {
                 return Err(Contradiction::FreshAndKept);

@@ -9,7 +9,7 @@ use workload::sizes::{InvalidSizes, Sizes};
 use workload::{Edition, InvalidWhole, Workload};
 
 use crate::how::StorageName;
-use crate::limits::{DEPTH_MAX, DIRECT_BYTES, LOCATIONS_MAX, SWEEP_SLICES_MAX, SWEEP_STEP_MIN};
+use crate::limits::{DEPTH_MAX, RANKS_MAX, DIRECT_BYTES, LOCATIONS_MAX, SWEEP_SLICES_MAX, SWEEP_STEP_MIN};
 use crate::sweep::{InvalidSweep, SweepOption};
 use crate::values::{Time, WorkingSet};
 
@@ -91,6 +91,13 @@ pub enum Contradiction {
         option: &'static str,
         count: u64,
     },
+
+    #[error("invalid value '{0}' for --ranks: expected 1 to {RANKS_MAX}")]
+    Ranks(u64),
+    #[error("--workers {workers} of each of {ranks} ranks are too many: expected at most {most} workers in all", most = Workload::WORKERS_MAX)]
+    WorkersOfRanks { workers: u32, ranks: u32 },
+    #[error("{0} cannot be used with several ranks (use one rank, or remove it)")]
+    OfOneRank(&'static str),
 
     // How the transactions are driven.
     #[error(

@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const LOCATIONS_MAX: usize = 16_384;
 /// The most operations of a worker in flight: signs of life have a line for each.
 pub const DEPTH_MAX: u32 = 1024;
+/// The most ranks of a run: each has a worker at least.
+pub const RANKS_MAX: u32 = workload::Workload::WORKERS_MAX;
 /// What contents that go past the page cache have to be multiples of.
 pub(crate) const DIRECT_BYTES: u64 = 4096;
 /// A step is measured for at least so long.

@@ -194,6 +194,9 @@ options! {
     /// Number of workers with private pools [default: 1].
     #[arg(long, value_name = "N", help_heading = "Workers")]
     workers: Count,
+    /// Number of ranks, each with --workers workers [default: as many as mpirun or srun has started].
+    #[arg(long, value_name = "N", help_heading = "Workers")]
+    ranks: Count,
     /// Seeds of the workers [default: offset].
     #[arg(long, value_enum, help_heading = "Workers")]
     worker_seeds: WorkerSeedsName,

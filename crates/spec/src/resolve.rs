@@ -15,7 +15,7 @@ use crate::how::Cache;
 use crate::limits::LOCATIONS_MAX;
 use crate::note::Note;
 use crate::options::{Options, TargetOption};
-use crate::run_spec::RunSpec;
+use crate::run_spec::{self, RunSpec};
 use crate::values::{Count, Time, WorkingSet};
 use crate::work::{self, Read};
 
@@ -68,7 +68,7 @@ pub fn resolve(asked: &Asked<'_>) -> Result<Resolved, Contradiction> {
     let mut notes = Vec::new();
     let weights = locations.iter().map(|location| location.weight).collect();
     let of_preset = asked.preset.map(|preset| &preset.workload);
-    let workers = work::workers(of_preset, [&asked.file, &asked.options])?;
+    let workers = work::workers(of_preset, [&asked.file, &asked.options], run_spec::ranks(&options)?)?;
     let workload = work::mean(&options, of_preset, workers, weights, asked.read, &mut notes)?;
     workload.validate()?;
     let targets = locations.into_iter().map(|location| location.path).collect();

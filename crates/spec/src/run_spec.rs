@@ -1,5 +1,6 @@
 //! The run spec: a run as it is asked for, complete; what options of it come to, and the options that come to it.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use workload::{Work, Workload};
 use crate::contradiction::Contradiction;
 use crate::drive::{self, Drive, Stop};
 use crate::how::{Cache, Keeping, OnError, Place, StorageName};
-use crate::limits::DEPTH_MAX;
+use crate::limits::{DEPTH_MAX, RANKS_MAX};
 use crate::options::{Options, TargetOption};
 use crate::serial::{as_text, lossy, lossy_option, ns};
 use crate::sweep::Climb;
@@ -34,8 +35,13 @@ pub struct RunSpec {
     pub command_line: Vec<String>,
     /// The preset whose workload this is, of any size and length; nothing where there is none, or options changed its operations.
     pub preset: Option<String>,
-    /// The complete workload as meant.
+    /// The complete workload as meant: the workers are those of all ranks.
     pub workload: Workload,
+    /// The processes that perform it together, started by a launcher as the ranks of one job; left out where that is 1. Each has as
+    /// many of the workers: the first rank the first ones, and so on.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1))]
+    pub ranks: u32,
     /// The targets as said, one for each of the workload's weights; an empty one is the working directory.
     #[serde(with = "lossy")]
     #[schemars(with = "Vec<String>")]
@@ -103,6 +109,7 @@ impl RunSpec {
             command_line: Vec::new(),
             preset: None,
             workload,
+            ranks: 1,
             targets,
             place,
             storage: StorageName::Stdio,
@@ -127,6 +134,12 @@ impl RunSpec {
             room_check: true,
             trusts_others: false,
         }
+    }
+
+    /// The numbers of the workers that a rank has.
+    pub fn workers_of(&self, rank: u32) -> Range<u32> {
+        let each = self.workload.workers.count() / self.ranks.max(1);
+        rank * each..(rank + 1) * each
     }
 
     /// What options and a preset come to, of this work in these targets.
@@ -155,6 +168,7 @@ impl RunSpec {
         let of_preset = of_preset.map(str::parse::<Durability>).transpose()?;
         Ok(Self {
             preset: preset.map(|preset| preset.name.to_owned()),
+            ranks: ranks(options)?,
             storage,
             depth: depth(options)?,
             durability: options.durability.or(of_preset).unwrap_or_default(),
@@ -183,6 +197,15 @@ impl RunSpec {
     }
 }
 
+/// How many processes perform the run.
+pub(crate) fn ranks(options: &Options) -> Result<u32, Contradiction> {
+    let Count(ranks) = options.ranks.unwrap_or(Count(1));
+    let fits = u32::try_from(ranks)
+        .ok()
+        .filter(|ranks| (1..=RANKS_MAX).contains(ranks));
+    fits.ok_or(Contradiction::Ranks(ranks))
+}
+
 /// How many operations are in flight.
 fn depth(options: &Options) -> Result<u32, Contradiction> {
     let Count(depth) = options.depth.unwrap_or(Count(1));
@@ -196,7 +219,8 @@ impl Options {
     /// The options that come to this, with all that is left out where nothing is said.
     pub fn of(spec: &RunSpec) -> Self {
         let (workload, mut options) = (&spec.workload, Self::default());
-        work::say(workload, &mut options);
+        work::say(workload, spec.ranks, &mut options);
+        options.ranks = (spec.ranks > 1).then_some(Count(spec.ranks.into()));
         drive::say(&spec.drive, &mut options);
         // Those without end come with a time, and a sweep of workers says how many.
         let sweep = spec.drive.sweep.as_ref();

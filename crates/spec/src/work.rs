@@ -63,12 +63,12 @@ pub(crate) fn mean(
 }
 
 /// The options that come to this work.
-pub(crate) fn say(workload: &Workload, options: &mut Options) {
+pub(crate) fn say(workload: &Workload, ranks: u32, options: &mut Options) {
     match &workload.work {
         Work::Classic(classic) => classic::say(classic, options),
         Work::Mix(mix) => mix::say(mix, options),
     }
-    workers::say(workload.workers, options);
+    workers::say(workload.workers, ranks, options);
     options.files = Some(Count(workload.files()));
     options.contents = workload.contents.map(|contents| contents.kind);
     options.dedup = workload.contents.map(|contents| contents.dedup);

@@ -15,10 +15,16 @@ impl Supervisor<'_> {
         match phase {
             Phase::Prepare => self.tell_phase(phase),
             Phase::Transactions => {
-                let workers = sum::take_phase(&mut self.watched.phases, phase);
+                let workers = sum::take_phase(&mut self.watched.phases, phase, self.watch.first_worker);
                 let beside = self.watched.take_beside(phase);
                 let load = sum::phase_record(phase, workers, &self.watch.drive, beside);
+                // Whatever follows is decided once for all ranks.
+                let of_all = self.meet((load.clone(), self.ran_dry), |(one, dry), (other, other_dry)| {
+                    (one.join(other), dry | other_dry)
+                });
                 self.watched.loads.push(load);
+                self.ran_dry |= of_all.as_ref().is_some_and(|(_, ran_dry)| *ran_dry);
+                self.watched.load_of_all = of_all.map(|(load, _)| load);
             }
             Phase::Delete => self.untold = Some(phase),
         }
@@ -37,7 +43,7 @@ impl Supervisor<'_> {
             // whoever keeps what is told would be in the numbers.
             return;
         }
-        let workers: Vec<(u32, PhaseReport)> = (0..)
+        let workers: Vec<(u32, PhaseReport)> = (self.watch.first_worker..)
             .zip(&self.watched.phases)
             .flat_map(|(worker, reports)| reports.iter().map(move |report| (worker, report.clone())))
             .filter(|(_, report)| report.phase == phase)

@@ -64,7 +64,7 @@ impl Supervisor<'_> {
             let name = self.watch.namers[worker as usize].name(place, NameKind::File, number);
             let mut below = Vec::new();
             if own_directories {
-                below.extend_from_slice(worker_directory(worker).as_bytes());
+                below.extend_from_slice(worker_directory(self.watch.first_worker + worker).as_bytes());
                 below.push(b'/');
             }
             below.extend_from_slice(name.relative.to_bytes());

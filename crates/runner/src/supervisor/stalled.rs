@@ -81,7 +81,7 @@ impl Supervisor<'_> {
             Doing::Aside(_, kind) => namer.name(place, kind, number),
         };
         Stalled {
-            worker: Some(worker as u32),
+            worker: Some(self.watch.first_worker + worker as u32),
             operation: operation.to_owned(),
             path: name.path.to_string_lossy().into_owned(),
             ns: elapsed.as_nanos() as u64,

@@ -41,6 +41,8 @@ pub(crate) struct Performed {
     pub in_use: bool,
     /// Files, links and directories of the pool when the transactions had ended.
     pub names: u64,
+    /// How many of them this process has.
+    workers: usize,
     reports: Vec<(u32, Report)>,
     /// By worker.
     phases: Vec<Vec<PhaseReport>>,
@@ -52,9 +54,10 @@ impl Performed {
         let control = &waiter.control;
         let mut reports = Vec::new();
         let mut why = watched.failed.clone();
-        for (worker, report) in std::mem::take(&mut watched.reports).into_iter().enumerate() {
+        let all = watched.reports.len();
+        for (worker, report) in (watched.first_worker..).zip(std::mem::take(&mut watched.reports)) {
             match report {
-                Some(Ok(report)) => reports.push((worker as u32, report)),
+                Some(Ok(report)) => reports.push((worker, report)),
                 Some(Err(error)) => why = why.or(Some(error)),
                 None => {}
             }
@@ -99,7 +102,7 @@ impl Performed {
             (None, None, _) => Outcome::Complete,
         };
         let phases = std::mem::take(&mut watched.phases);
-        let all_came_back = reports.len() as u32 == request.workload.workers.count();
+        let all_came_back = reports.len() == all;
         Self {
             outcome,
             numbers_made: match (&reports[..], all_came_back, request.workload.classic()) {
@@ -114,26 +117,34 @@ impl Performed {
                 .collect(),
             any_spoiled: reports.iter().any(|(_, report)| report.any_spoiled),
             abandoned: watched.abandoned,
-            positions: positions(request, &reports),
+            positions: positions(all, &reports),
             in_use: watched.in_use,
             names: reports.iter().map(|(_, report)| report.names).sum(),
+            workers: all,
             reports,
             phases,
             watched,
         }
     }
 
+    /// By worker, the hash of its whole stream; none where not all have performed theirs.
+    pub(crate) fn worker_hashes(&self) -> Vec<StreamHash> {
+        let hashes = worker_hashes(&self.reports);
+        if hashes.len() == self.workers { hashes } else { Vec::new() }
+    }
+
     /// The part of the record that says what was performed.
     pub(crate) fn into_actual(self, request: &RunSpec, clean_up: Option<CleanUp>) -> Actual {
         let Self {
             outcome,
+            workers,
             mut reports,
             phases,
             mut watched,
             ..
         } = self;
         let mut loads = std::mem::take(&mut watched.loads);
-        let mut by_phase = by_phase(phases);
+        let mut by_phase = by_phase(phases, watched.first_worker);
         let mut record_of = |phase| {
             let workers = by_phase.remove(&phase)?;
             Some(phase_record(phase, workers, &request.drive, watched.take_beside(phase)))
@@ -151,13 +162,13 @@ impl Performed {
             .classic()
             .filter(|_| has_one_load)
             .and_then(|_| classic_figures(request, &reports, &phases));
-        let end = end(request, &reports);
+        let end = end(workers, &reports);
         let mut errors: Vec<ErrorRecord> = Vec::new();
         for (_, report) in &mut reports {
             failures::merge(&mut errors, std::mem::take(&mut report.errors));
         }
-        let stream_hash = stream_hash(request, &reports);
-        let check = check(request, &reports);
+        let stream_hash = stream_hash(request, workers, &reports);
+        let check = check(request, workers, &reports);
         let taken = add_checks(reports.iter().filter_map(|(_, report)| report.taken));
         Actual {
             outcome,
@@ -176,9 +187,9 @@ impl Performed {
 }
 
 /// How far the workers came, where all of them have the whole pool and know it.
-fn positions(request: &RunSpec, reports: &[(u32, Report)]) -> Option<Vec<Position>> {
+fn positions(workers: usize, reports: &[(u32, Report)]) -> Option<Vec<Position>> {
     let well = |(_, report): &(u32, Report)| report.failed.is_none() && !report.any_spoiled && report.has_pool;
-    let all = reports.len() as u32 == request.workload.workers.count() && reports.iter().all(well);
+    let all = reports.len() == workers && reports.iter().all(well);
     all.then(|| reports.iter().map(|(_, report)| report.position).collect())
 }
 
@@ -196,36 +207,39 @@ fn describe_stalled(stalled: &Stalled) -> String {
 }
 
 /// Why the transactions ended: one pool that ran dry is told, whatever became of the others.
-fn end(request: &RunSpec, reports: &[(u32, Report)]) -> Fact<End> {
+fn end(workers: usize, reports: &[(u32, Report)]) -> Fact<End> {
     let ends = || reports.iter().filter_map(|(_, report)| report.end);
     match ends().find(|end| *end != End::Complete) {
         Some(end) => Fact::Known(end),
-        None if ends().count() as u32 == request.workload.workers.count() => Fact::Known(End::Complete),
+        None if ends().count() == workers => Fact::Known(End::Complete),
         None => Fact::Unavailable("the run did not reach the end of its transactions".to_owned()),
     }
 }
 
-fn stream_hash(request: &RunSpec, reports: &[(u32, Report)]) -> Fact<StreamHash> {
+/// Of those workers that have performed their whole stream.
+fn worker_hashes(reports: &[(u32, Report)]) -> Vec<StreamHash> {
+    let hashes = reports.iter().filter_map(|(_, report)| report.stream_hash.clone());
+    hashes.collect()
+}
+
+fn stream_hash(request: &RunSpec, workers: usize, reports: &[(u32, Report)]) -> Fact<StreamHash> {
     if request.workload.workers.is_shared() {
         return Fact::NotApplicable;
     }
-    let hashes: Vec<StreamHash> = reports
-        .iter()
-        .filter_map(|(_, report)| report.stream_hash.clone())
-        .collect();
-    if hashes.len() as u32 == request.workload.workers.count() {
+    let hashes = worker_hashes(reports);
+    if hashes.len() == workers {
         Fact::Known(StreamHash::of_all(hashes))
     } else {
         Fact::Unavailable("the run ended before the last operation".to_owned())
     }
 }
 
-fn check(request: &RunSpec, reports: &[(u32, Report)]) -> Fact<Check> {
+fn check(request: &RunSpec, workers: usize, reports: &[(u32, Report)]) -> Fact<Check> {
     if !request.check {
         return Fact::NotApplicable;
     }
     let checks: Vec<Check> = reports.iter().filter_map(|(_, report)| report.check).collect();
-    if checks.len() as u32 != request.workload.workers.count() {
+    if checks.len() != workers {
         return Fact::Unavailable("the run did not reach it".to_owned());
     }
     add_checks(checks.into_iter()).map_or(Fact::NotApplicable, Fact::Known)
@@ -244,11 +258,11 @@ fn add_checks(checks: impl Iterator<Item = Check>) -> Option<Check> {
 /// What the workers did, phase by phase.
 type ByPhase = BTreeMap<Phase, Vec<(u32, PhaseReport)>>;
 
-fn by_phase(workers: Vec<Vec<PhaseReport>>) -> ByPhase {
+fn by_phase(workers: Vec<Vec<PhaseReport>>, first_worker: u32) -> ByPhase {
     let mut by_phase = ByPhase::new();
-    for (worker, phases) in workers.into_iter().enumerate() {
+    for (worker, phases) in (first_worker..).zip(workers) {
         for report in phases {
-            by_phase.entry(report.phase).or_default().push((worker as u32, report));
+            by_phase.entry(report.phase).or_default().push((worker, report));
         }
     }
     by_phase
@@ -264,14 +278,18 @@ fn records(phases: &[PhaseRecord], phase: Phase) -> impl Iterator<Item = &Operat
 }
 
 /// The workers' reports of a phase, taken out of what they did.
-pub(crate) fn take_phase(phases: &mut [Vec<PhaseReport>], phase: Phase) -> Vec<(u32, PhaseReport)> {
+pub(crate) fn take_phase(
+    phases: &mut [Vec<PhaseReport>],
+    phase: Phase,
+    first_worker: u32,
+) -> Vec<(u32, PhaseReport)> {
     let mut taken = Vec::new();
-    for (worker, reports) in phases.iter_mut().enumerate() {
+    for (worker, reports) in (first_worker..).zip(phases) {
         let (of_phase, others): (Vec<_>, Vec<_>) = std::mem::take(reports)
             .into_iter()
             .partition(|report| report.phase == phase);
         *reports = others;
-        taken.extend(of_phase.into_iter().map(|report| (worker as u32, report)));
+        taken.extend(of_phase.into_iter().map(|report| (worker, report)));
     }
     taken
 }

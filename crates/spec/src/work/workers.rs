@@ -7,18 +7,26 @@ use crate::options::Options;
 use crate::values::Count;
 
 /// The workers that are meant: what options say holds over what the file says, and that over the preset.
-pub(crate) fn mean(preset: Option<&Workload>, layers: [&Options; 2]) -> Result<Workers, Contradiction> {
+/// Each of the ranks has as many.
+pub(crate) fn mean(preset: Option<&Workload>, layers: [&Options; 2], ranks: u32) -> Result<Workers, Contradiction> {
     let mut workers = preset.map_or(Workers::ONE, |preset| preset.workers);
     for options in layers {
         workers = layer(workers, options)?;
     }
-    Ok(workers)
+    match workers {
+        _ if ranks == 1 => Ok(workers),
+        Workers::Private { workers } => match workers.checked_mul(ranks) {
+            Some(workers) if workers <= Workload::WORKERS_MAX => Ok(Workers::Private { workers }),
+            _ => Err(Contradiction::WorkersOfRanks { workers, ranks }),
+        },
+        Workers::Shared { .. } => Err(Contradiction::OfOneRank("a shared pool (--writers, --readers)")),
+    }
 }
 
 /// The options that come to this.
-pub(super) fn say(workers: Workers, options: &mut Options) {
+pub(super) fn say(workers: Workers, ranks: u32, options: &mut Options) {
     match workers {
-        Workers::Private { workers } => options.workers = Some(Count(workers.into())),
+        Workers::Private { workers } => options.workers = Some(Count((workers / ranks.max(1)).into())),
         Workers::Shared { writers, readers } => {
             options.writers = Some(Count(writers.into()));
             options.readers = Some(Count(readers.into()));

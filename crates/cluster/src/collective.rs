@@ -1,0 +1,311 @@
+//! What ranks do together, as each of them sees it: values that are merged, a value that rank 0 tells, clocks that are
+//! compared. Each is advanced as far as the messages that came allow, and never waits.
+
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::Sender;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::clocks::{ClockOffset, between};
+use crate::communicator::CommunicationError;
+use crate::message::{Collective, decode, encode};
+use crate::tree::{children, parent};
+
+/// What came of something.
+pub(crate) type Outcome<T> = Result<T, CommunicationError>;
+
+/// Messages of one thing that is done together.
+pub(crate) trait Post {
+    /// The number of this rank.
+    fn rank(&self) -> u32;
+
+    /// How many ranks there are.
+    fn ranks(&self) -> u32;
+
+    /// The next message of a neighbour in the tree; none where it has not come yet, and an error where it cannot come any more.
+    fn take(&mut self, from: u32) -> Outcome<Option<Vec<u8>>>;
+
+    /// Sends a message to a neighbour.
+    fn send(&mut self, to: u32, body: &[u8]) -> Outcome<()>;
+}
+
+/// How far something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// It is done, and was answered.
+    Done,
+    /// A part is done, and the next one can be.
+    More,
+    /// A message is missing.
+    Waits,
+}
+
+/// One thing that ranks do together.
+pub(crate) trait Meet: Send {
+    /// Which one.
+    fn collective(&self) -> Collective;
+
+    /// Does the next part.
+    fn advance(&mut self, post: &mut dyn Post) -> Outcome<Progress>;
+
+    /// Answers that it failed.
+    fn fail(&self, why: &CommunicationError);
+}
+
+/// Merges what all have, up the tree in the order of ranks, and tells all what it came to.
+pub(crate) struct Merge<T, M> {
+    collective: Collective,
+    /// What is merged so far; nothing once it was told to the rank above.
+    sum: Option<T>,
+    merge: M,
+    /// How many of the ranks right below are in the sum.
+    merged: usize,
+    answer: Sender<Outcome<T>>,
+}
+
+impl<T, M: FnMut(T, T) -> T> Merge<T, M> {
+    pub(crate) fn new(collective: Collective, own: T, merge: M, answer: Sender<Outcome<T>>) -> Self {
+        Self {
+            collective,
+            sum: Some(own),
+            merge,
+            merged: 0,
+            answer,
+        }
+    }
+
+    fn add(&mut self, theirs: T) -> Outcome<()> {
+        let Some(own) = self.sum.take() else { return Ok(()) };
+        // A panic would end the thread that talks, and all others would wait for it.
+        let merged = catch_unwind(AssertUnwindSafe(|| (self.merge)(own, theirs)));
+        self.sum = Some(merged.map_err(|_| CommunicationError::Refused {
+            doing: Cow::Borrowed("merge what ranks have"),
+            why: "it panicked".to_owned(),
+        })?);
+        Ok(())
+    }
+}
+
+impl<T, M> Meet for Merge<T, M>
+where
+    T: Serialize + DeserializeOwned + Send,
+    M: FnMut(T, T) -> T + Send,
+{
+    fn collective(&self) -> Collective {
+        self.collective
+    }
+
+    fn advance(&mut self, post: &mut dyn Post) -> Outcome<Progress> {
+        let (rank, ranks) = (post.rank(), post.ranks());
+        if let Some(child) = children(rank, ranks).nth(self.merged) {
+            let Some(body) = post.take(child)? else {
+                return Ok(Progress::Waits);
+            };
+            self.add(decode(&body, child)?)?;
+            self.merged += 1;
+            return Ok(Progress::More);
+        }
+        let (body, whole) = match (parent(rank), self.sum.take()) {
+            (None, sum) => {
+                let body = if ranks > 1 { encode(&sum)? } else { Vec::new() };
+                (body, sum)
+            }
+            (Some(parent), Some(sum)) => {
+                post.send(parent, &encode(&sum)?)?;
+                return Ok(Progress::More);
+            }
+            (Some(parent), None) => {
+                let Some(body) = post.take(parent)? else {
+                    return Ok(Progress::Waits);
+                };
+                let whole = decode(&body, parent)?;
+                (body, Some(whole))
+            }
+        };
+        pass_on(post, &body)?;
+        if let Some(whole) = whole {
+            // Whoever asked may have gone.
+            let _ = self.answer.send(Ok(whole));
+        }
+        Ok(Progress::Done)
+    }
+
+    fn fail(&self, why: &CommunicationError) {
+        let _ = self.answer.send(Err(why.clone()));
+    }
+}
+
+/// Tells all what rank 0 has.
+pub(crate) struct Broadcast<T> {
+    value: Option<T>,
+    answer: Sender<Outcome<T>>,
+}
+
+impl<T> Broadcast<T> {
+    pub(crate) fn new(value: Option<T>, answer: Sender<Outcome<T>>) -> Self {
+        Self { value, answer }
+    }
+}
+
+impl<T: Serialize + DeserializeOwned + Send> Meet for Broadcast<T> {
+    fn collective(&self) -> Collective {
+        Collective::Broadcast
+    }
+
+    fn advance(&mut self, post: &mut dyn Post) -> Outcome<Progress> {
+        let value = match parent(post.rank()) {
+            Some(parent) => {
+                let Some(body) = post.take(parent)? else {
+                    return Ok(Progress::Waits);
+                };
+                let value = decode(&body, parent)?;
+                pass_on(post, &body)?;
+                value
+            }
+            None => {
+                let value = self.value.take().ok_or_else(|| CommunicationError::Refused {
+                    doing: Cow::Borrowed("tell all ranks what rank 0 has"),
+                    why: "it has nothing".to_owned(),
+                })?;
+                let body = encode(&value)?;
+                pass_on(post, &body)?;
+                value
+            }
+        };
+        let _ = self.answer.send(Ok(value));
+        Ok(Progress::Done)
+    }
+
+    fn fail(&self, why: &CommunicationError) {
+        let _ = self.answer.send(Err(why.clone()));
+    }
+}
+
+/// To all right below; to the one with most ranks below it first.
+fn pass_on(post: &mut dyn Post, body: &[u8]) -> Outcome<()> {
+    children(post.rank(), post.ranks())
+        .rev()
+        .try_for_each(|child| post.send(child, body))
+}
+
+/// Finds how far this rank's clock is from that of rank 0: asks the rank above, whose own offset is added, then is asked by
+/// those below, one after another, since a question that waits for another rank's is a long round trip.
+pub(crate) struct Clocks<N> {
+    now_ns: N,
+    questions: u32,
+    /// What the rank above knows of its clock.
+    above: Option<ClockOffset>,
+    /// The best answer so far.
+    best: Option<ClockOffset>,
+    asked: u32,
+    /// When the question that was not answered yet was asked.
+    asked_ns: Option<i64>,
+    own: Option<ClockOffset>,
+    /// How many of the ranks right below are done, and how many questions the next one has asked.
+    below: usize,
+    answered: Option<u32>,
+    answer: Sender<Outcome<ClockOffset>>,
+}
+
+impl<N: Fn() -> i64> Clocks<N> {
+    /// With a clock that gives nanoseconds, and so many questions to be asked, at least 1.
+    pub(crate) fn new(now_ns: N, questions: u32, answer: Sender<Outcome<ClockOffset>>) -> Self {
+        Self {
+            now_ns,
+            questions: questions.max(1),
+            above: None,
+            best: None,
+            asked: 0,
+            asked_ns: None,
+            own: None,
+            below: 0,
+            answered: None,
+            answer,
+        }
+    }
+
+    fn ask(&mut self, parent: u32, post: &mut dyn Post) -> Outcome<Progress> {
+        let Some(above) = self.above else {
+            let Some(body) = post.take(parent)? else {
+                return Ok(Progress::Waits);
+            };
+            self.above = Some(decode(&body, parent)?);
+            return Ok(Progress::More);
+        };
+        if self.asked == self.questions {
+            let best = self.best.unwrap_or_default();
+            self.own = Some(ClockOffset {
+                offset_ns: best.offset_ns + above.offset_ns,
+                error_ns: best.error_ns + above.error_ns,
+                ..best
+            });
+            return Ok(Progress::More);
+        }
+        let Some(asked_ns) = self.asked_ns else {
+            self.asked_ns = Some((self.now_ns)());
+            post.send(parent, &[])?;
+            return Ok(Progress::More);
+        };
+        let Some(body) = post.take(parent)? else {
+            return Ok(Progress::Waits);
+        };
+        let found = between(asked_ns, decode(&body, parent)?, (self.now_ns)());
+        if self.best.is_none_or(|best| found.error_ns < best.error_ns) {
+            self.best = Some(found);
+        }
+        self.asked += 1;
+        self.asked_ns = None;
+        Ok(Progress::More)
+    }
+
+    fn be_asked(&mut self, own: ClockOffset, post: &mut dyn Post) -> Outcome<Progress> {
+        let Some(child) = children(post.rank(), post.ranks()).nth(self.below) else {
+            let _ = self.answer.send(Ok(own));
+            return Ok(Progress::Done);
+        };
+        match self.answered {
+            None => {
+                post.send(child, &encode(&own)?)?;
+                self.answered = Some(0);
+            }
+            Some(answered) if answered == self.questions => {
+                self.below += 1;
+                self.answered = None;
+            }
+            Some(answered) => {
+                if post.take(child)?.is_none() {
+                    return Ok(Progress::Waits);
+                }
+                post.send(child, &encode(&(self.now_ns)())?)?;
+                self.answered = Some(answered + 1);
+            }
+        }
+        Ok(Progress::More)
+    }
+}
+
+impl<N: Fn() -> i64 + Send> Meet for Clocks<N> {
+    fn collective(&self) -> Collective {
+        Collective::Clocks
+    }
+
+    fn advance(&mut self, post: &mut dyn Post) -> Outcome<Progress> {
+        match (self.own, parent(post.rank())) {
+            (Some(own), _) => self.be_asked(own, post),
+            (None, Some(parent)) => self.ask(parent, post),
+            (None, None) => {
+                self.own = Some(ClockOffset {
+                    at_ns: (self.now_ns)(),
+                    ..ClockOffset::default()
+                });
+                Ok(Progress::More)
+            }
+        }
+    }
+
+    fn fail(&self, why: &CommunicationError) {
+        let _ = self.answer.send(Err(why.clone()));
+    }
+}

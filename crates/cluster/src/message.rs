@@ -1,0 +1,173 @@
+//! What is in a message: which sort it is of, what it is about, and its body.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::communicator::{CommunicationError, Message};
+
+/// Before the body: the sort, what is done together, the epoch, the step.
+const HEAD_BYTES: usize = 18;
+
+/// What a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// A sign of life, without a body.
+    Pulse,
+    /// A rank is lost, or all cannot go on: the failure.
+    Lost,
+    /// A rank stops the run: its number.
+    Stop,
+    /// A part of what is done together.
+    Part,
+}
+
+/// What ranks do together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Collective {
+    /// Nothing.
+    None,
+    /// What all have is merged, and all get it.
+    Merge,
+    /// All get what rank 0 has.
+    Broadcast,
+    /// Their clocks are compared.
+    Clocks,
+    /// All end.
+    Leave,
+}
+
+const SORTS: [Sort; 4] = [Sort::Pulse, Sort::Lost, Sort::Stop, Sort::Part];
+const COLLECTIVES: [Collective; 5] = [
+    Collective::None,
+    Collective::Merge,
+    Collective::Broadcast,
+    Collective::Clocks,
+    Collective::Leave,
+];
+
+impl Collective {
+    /// For messages: a rank is to ….
+    pub(crate) fn as_words(self) -> &'static str {
+        match self {
+            Self::None => "work",
+            Self::Merge => "merge what all have",
+            Self::Broadcast => "hear what rank 0 has",
+            Self::Clocks => "compare clocks",
+            Self::Leave => "leave",
+        }
+    }
+}
+
+/// Where the sender is, and why it writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) sort: Sort,
+    pub(crate) collective: Collective,
+    /// Counted up where a run begins and where its end does, on all ranks.
+    pub(crate) epoch: u64,
+    /// Counted up within the epoch with each thing that is done together.
+    pub(crate) step: u64,
+}
+
+/// A message that came.
+#[derive(Debug)]
+pub(crate) struct Envelope {
+    pub(crate) from: u32,
+    pub(crate) head: Head,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Head {
+    /// A message that begins with it.
+    pub(crate) fn with(self, body: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEAD_BYTES + body.len());
+        bytes.push(self.sort as u8);
+        bytes.push(self.collective as u8);
+        bytes.extend(self.epoch.to_le_bytes());
+        bytes.extend(self.step.to_le_bytes());
+        bytes.extend(body);
+        bytes
+    }
+}
+
+impl Envelope {
+    /// Reads a message.
+    pub(crate) fn open(message: Message) -> Result<Self, CommunicationError> {
+        let Message { from, bytes: mut body } = message;
+        let number = |at: usize| Some(u64::from_le_bytes(*body.get(at..)?.first_chunk()?));
+        let read = || {
+            Some(Head {
+                sort: *SORTS.get(usize::from(*body.first()?))?,
+                collective: *COLLECTIVES.get(usize::from(*body.get(1)?))?,
+                epoch: number(2)?,
+                step: number(10)?,
+            })
+        };
+        let Some(head) = read() else {
+            return Err(unreadable(from, format!("it has {} bytes and no head", body.len())));
+        };
+        body.drain(..HEAD_BYTES);
+        Ok(Self { from, head, body })
+    }
+}
+
+/// A value as the body of a message.
+pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, CommunicationError> {
+    serde_json::to_vec(value).map_err(|error| CommunicationError::Refused {
+        doing: Cow::Borrowed("write a message"),
+        why: error.to_string(),
+    })
+}
+
+/// What the body of a message says.
+pub(crate) fn decode<T: DeserializeOwned>(body: &[u8], from: u32) -> Result<T, CommunicationError> {
+    serde_json::from_slice(body).map_err(|error| unreadable(from, error.to_string()))
+}
+
+fn unreadable(rank: u32, why: String) -> CommunicationError {
+    CommunicationError::Unreadable { rank, why }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_says_what_was_put_in() {
+        for (place, sort) in SORTS.into_iter().enumerate() {
+            assert_eq!(sort as usize, place);
+            for (place, collective) in COLLECTIVES.into_iter().enumerate() {
+                assert_eq!(collective as usize, place);
+                let head = Head {
+                    sort,
+                    collective,
+                    epoch: u64::MAX - 1,
+                    step: 7,
+                };
+                let bytes = head.with(b"body");
+                let read = Envelope::open(Message {
+                    from: 3,
+                    bytes: bytes.clone(),
+                })
+                .unwrap();
+                assert_eq!(
+                    (read.from, read.head, read.body.as_slice()),
+                    (3, head, b"body".as_slice())
+                );
+                for cut in 0..HEAD_BYTES {
+                    let bytes = bytes[..cut].to_vec();
+                    assert!(Envelope::open(Message { from: 3, bytes }).is_err());
+                }
+            }
+        }
+        for bytes in [vec![4; 40], [vec![0, 5], vec![0; 30]].concat()] {
+            let error = Envelope::open(Message { from: 3, bytes }).unwrap_err();
+            assert!(
+                matches!(error, CommunicationError::Unreadable { rank: 3, .. }),
+                "{error}"
+            );
+        }
+    }
+}

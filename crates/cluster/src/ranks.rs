@@ -1,0 +1,325 @@
+//! The ranks of a run as the program sees them: a handle, behind which a thread talks to the others.
+//!
+//! The thread alone has the communicator, so that this rank answers whatever the program does. While nothing is asked it
+//! sleeps, looks 20 times a second whether something came, and gives its signs of life.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::clocks::ClockOffset;
+use crate::collective::{Broadcast, Clocks, Meet, Merge, Outcome};
+use crate::communicator::{CommunicationError, Communicator};
+use crate::message::Collective;
+use crate::together::{Heard, Tie, Together};
+
+/// So often does a rank look at what came while it waits for nothing.
+const IDLE: Duration = Duration::from_millis(50);
+/// So long after something has moved it is waited for without sleep, as far as the communicator can.
+const LIVELY: Duration = Duration::from_millis(20);
+/// So long at once, so that this rank can ask for more.
+const LIVELY_PART: Duration = Duration::from_millis(1);
+/// Afterwards it sleeps for such a part of the time that it has waited, and so long at most.
+const PART_OF_WAIT: u32 = 32;
+const LONGEST_PAUSE: Duration = Duration::from_millis(5);
+/// So long it is tried to tell the others that a rank is lost before this one leaves.
+const FAREWELL: Duration = Duration::from_millis(500);
+/// So often a clock is asked for.
+const QUESTIONS: u32 = 16;
+
+/// The ranks that perform one run, seen from one of them. Its copies are the same rank.
+#[derive(Clone)]
+pub struct Ranks {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    rank: u32,
+    count: u32,
+    orders: Sender<Order>,
+    heard: Arc<Mutex<Heard>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What the thread is to do. Those with a sender are answered when it is done.
+enum Order {
+    Begin(Box<dyn Meet>),
+    Tie(Tie, Sender<()>),
+    Open(Sender<()>),
+    Close(Sender<()>),
+    Leave(Box<dyn Meet>),
+}
+
+impl fmt::Debug for Ranks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ranks")
+            .field("rank", &self.shared.rank)
+            .field("count", &self.shared.count)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Ranks {
+    /// Starts the thread that talks. It calls `join` for the communicator, and no other thread ever uses that: MPI wants it
+    /// so. A neighbour in the tree that gave no sign of life for `limit` is lost, and with it the run of all; the limit must
+    /// be the same on all ranks.
+    ///
+    /// # Errors
+    /// Those of `join`, and where there can be no thread.
+    pub fn join<C: Communicator + 'static>(
+        limit: Duration,
+        join: impl FnOnce() -> Result<C, CommunicationError> + Send + 'static,
+    ) -> Result<Self, CommunicationError> {
+        let heard = Arc::new(Mutex::new(Heard::default()));
+        let (orders, to_do) = mpsc::channel();
+        let (joined, answer) = mpsc::channel();
+        let told = Arc::clone(&heard);
+        let talk = move || match join() {
+            Ok(communicator) => {
+                let _ = joined.send(Ok((communicator.rank(), communicator.ranks())));
+                serve(Together::new(communicator, limit, told), &to_do, limit);
+            }
+            Err(why) => drop(joined.send(Err(why))),
+        };
+        let thread = thread::Builder::new().name("ranks".to_owned()).spawn(talk);
+        let thread = thread.map_err(|error| CommunicationError::Refused {
+            doing: Cow::Borrowed("start a thread"),
+            why: error.to_string(),
+        })?;
+        let (rank, count) = answer.recv().unwrap_or_else(|_| Err(gone()))?;
+        Ok(Self {
+            shared: Arc::new(Shared {
+                rank,
+                count,
+                orders,
+                heard,
+                thread: Mutex::new(Some(thread)),
+            }),
+        })
+    }
+
+    /// The number of this rank, from 0.
+    pub fn rank(&self) -> u32 {
+        self.shared.rank
+    }
+
+    /// How many ranks there are, at least 1.
+    pub fn count(&self) -> u32 {
+        self.shared.count
+    }
+
+    /// Ties them to a run: `is_stopping` is looked at about 20 times a second while a run is open, and once more where it is
+    /// closed, and told to all ranks; `stop` is called when another rank stops or any is lost. Both are called by the thread
+    /// that talks and must not wait. A later call replaces an earlier one.
+    pub fn tie(&self, is_stopping: impl Fn() -> bool + Send + 'static, stop: impl Fn() + Send + 'static) {
+        let tie = Tie {
+            is_stopping: Box::new(is_stopping),
+            stop: Box::new(stop),
+        };
+        self.order(|done| Order::Tie(tie, done));
+    }
+
+    /// Begins to merge what all ranks have, in their order, and does not wait; all get it. `merge` must be associative:
+    /// ranks are merged by trees. All ranks must do the same things in the same order.
+    pub fn begin<T>(&self, own: T, merge: impl FnMut(T, T) -> T + Send + 'static) -> Meeting<T>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+    {
+        if self.shared.count == 1 {
+            return Meeting::done(own);
+        }
+        self.ask(|answer| Merge::new(Collective::Merge, own, merge, answer))
+    }
+
+    /// As [`begin`](Self::begin), and waits for it without end: a rank that works for hours is no failure, one that is lost
+    /// is found.
+    ///
+    /// # Errors
+    /// Where a rank stopped the run, is lost, or does something else.
+    pub fn meet<T>(&self, own: T, merge: impl FnMut(T, T) -> T + Send + 'static) -> Result<T, CommunicationError>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+    {
+        self.begin(own, merge).finish()
+    }
+
+    /// Gives all ranks what rank 0 has. What others pass is not looked at. Rank 0 does not wait for them.
+    ///
+    /// # Errors
+    /// As those of [`meet`](Self::meet), and where rank 0 passes nothing.
+    pub fn broadcast<T>(&self, value: Option<T>) -> Result<T, CommunicationError>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+    {
+        self.ask(|answer| Broadcast::new(value, answer)).finish()
+    }
+
+    /// How far this rank's clock, which `now_ns` reads in nanoseconds, is from that of rank 0. All ranks are asked one after
+    /// another, along the tree, and meet at the end.
+    ///
+    /// # Errors
+    /// As those of [`meet`](Self::meet).
+    pub fn clock_offset(&self, now_ns: impl Fn() -> i64 + Send + 'static) -> Result<ClockOffset, CommunicationError> {
+        let offset = self.ask(|answer| Clocks::new(now_ns, QUESTIONS, answer)).finish()?;
+        // What others do next would disturb those that still measure.
+        self.meet((), |(), ()| ())?;
+        Ok(offset)
+    }
+
+    /// A run begins: the first thing that every rank does in it.
+    pub fn open(&self) {
+        self.order(Order::Open);
+    }
+
+    /// The end of the run begins, which every rank calls once, whether it stopped or not. What was begun in the run and is
+    /// not done fails with [`CommunicationError::Stopped`], here and on ranks that wait for this one. Stops are not looked at
+    /// any more: what follows, such as cleaning up and merging records, is done by all.
+    pub fn close(&self) {
+        self.order(Order::Close);
+    }
+
+    /// The rank that is lost, or what else ended all that ranks do together.
+    pub fn lost(&self) -> Option<CommunicationError> {
+        self.heard(|heard| heard.lost.clone())
+    }
+
+    /// The rank that stopped this run, or the last one, as far as this rank has heard.
+    pub fn stopped_by(&self) -> Option<u32> {
+        self.heard(|heard| heard.stopped)
+    }
+
+    /// Waits for all others, and ends: nothing can be done together afterwards. Where a rank is lost it does not wait, and
+    /// the process is to exit with a status that is not 0, upon which its launcher ends the others.
+    pub fn leave(&self) {
+        let (answer, _) = mpsc::channel();
+        let leave = Merge::new(Collective::Leave, (), |(), ()| (), answer);
+        let _ = self.shared.orders.send(Order::Leave(Box::new(leave)));
+        let thread = self.shared.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // It has said why it panicked.
+            let _ = thread.join();
+        }
+    }
+
+    fn ask<T, M: Meet + 'static>(&self, meet: impl FnOnce(Sender<Outcome<T>>) -> M) -> Meeting<T> {
+        let (answer, meeting) = mpsc::channel();
+        // Where the thread has gone, it drops the sender.
+        let _ = self.shared.orders.send(Order::Begin(Box::new(meet(answer))));
+        Meeting { answer: meeting }
+    }
+
+    fn order(&self, order: impl FnOnce(Sender<()>) -> Order) {
+        let (done, answer) = mpsc::channel();
+        let _ = self.shared.orders.send(order(done));
+        let _ = answer.recv();
+    }
+
+    fn heard<T>(&self, of: impl FnOnce(&Heard) -> T) -> T {
+        of(&self.shared.heard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Something that was begun together.
+#[derive(Debug)]
+pub struct Meeting<T> {
+    answer: Receiver<Outcome<T>>,
+}
+
+impl<T> Meeting<T> {
+    /// Of a rank that has no others.
+    fn done(own: T) -> Self {
+        let (done, answer) = mpsc::channel();
+        let _ = done.send(Ok(own));
+        Self { answer }
+    }
+
+    /// What came of it, once; nothing where that is not known within the limit.
+    pub fn wait(&mut self, limit: Duration) -> Option<Result<T, CommunicationError>> {
+        match self.answer.recv_timeout(limit) {
+            Ok(outcome) => Some(outcome),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Err(gone())),
+        }
+    }
+
+    fn finish(self) -> Result<T, CommunicationError> {
+        self.answer.recv().unwrap_or_else(|_| Err(gone()))
+    }
+}
+
+fn gone() -> CommunicationError {
+    CommunicationError::Refused {
+        doing: Cow::Borrowed("talk to other ranks"),
+        why: "this rank has left them".to_owned(),
+    }
+}
+
+/// The thread that talks.
+fn serve<C: Communicator>(mut together: Together<C>, orders: &Receiver<Order>, limit: Duration) {
+    let idle = IDLE.min(limit / 32);
+    let mut is_leaving = false;
+    while !is_leaving || together.is_waiting() {
+        let waited = together.moved.elapsed();
+        let order = if together.is_alone() {
+            orders.recv().map_err(|_| RecvTimeoutError::Disconnected)
+        } else if !together.is_waiting() {
+            orders.recv_timeout(idle)
+        } else if waited < LIVELY {
+            together.receive(LIVELY_PART);
+            orders.try_recv().map_err(|error| match error {
+                TryRecvError::Empty => RecvTimeoutError::Timeout,
+                TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
+            })
+        } else {
+            orders.recv_timeout((waited / PART_OF_WAIT).min(LONGEST_PAUSE).min(idle))
+        };
+        let done = match order {
+            Ok(Order::Begin(meet)) => {
+                together.begin(meet);
+                None
+            }
+            Ok(Order::Tie(tie, done)) => {
+                together.tie(tie);
+                Some(done)
+            }
+            Ok(Order::Open(done)) => {
+                together.open();
+                Some(done)
+            }
+            Ok(Order::Close(done)) => {
+                together.close();
+                Some(done)
+            }
+            Ok(Order::Leave(meet)) => {
+                is_leaving = true;
+                together.leave(meet);
+                None
+            }
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => {
+                // Nobody left the others in order: they are to miss this rank, not to wait for it.
+                std::mem::forget(together.into_communicator());
+                return;
+            }
+        };
+        together.attend();
+        if let Some(done) = done {
+            let _ = done.send(());
+        }
+    }
+    let is_flushed = together
+        .flush(if together.is_lost() { FAREWELL } else { limit })
+        .is_ok();
+    let is_lost = together.is_lost() || !is_flushed;
+    let communicator = together.into_communicator();
+    if is_lost {
+        // Its end would wait for the rank that is lost.
+        std::mem::forget(communicator);
+    }
+}

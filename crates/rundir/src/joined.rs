@@ -1,0 +1,158 @@
+//! A rank's hold of the directories that the first rank has taken: it works in them, and leaves their removal to that one.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use contract::home::{Directory, Home};
+use contract::{Errno, Identity};
+use record::CleanUp;
+use serde::{Deserialize, Serialize};
+
+use crate::life::Life;
+use crate::manifest::{KeptPool, Manifest};
+use crate::names;
+use crate::owned::{Landmark, Landmarks, OwnedDirectories, Volumes};
+use crate::ownership::Evidence;
+use crate::prepare::{PrepareError, system};
+
+/// What was made on another machine is looked for so long: a client of a server may know for some seconds yet that it was not there.
+const SHOWN_WITHIN: Duration = Duration::from_secs(5);
+
+/// Which run the first rank's is, by what its manifest says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FirstRank {
+    /// Its machine.
+    pub host: String,
+    /// Its process.
+    pub process: u32,
+    /// When it began, in nanoseconds of the epoch.
+    pub began_unix_ns: u64,
+}
+
+/// Directories that the first rank has taken, held by another.
+#[derive(Debug)]
+pub struct JoinedDirectories {
+    all: Vec<JoinedDirectory>,
+    life: Life,
+}
+
+#[derive(Debug)]
+struct JoinedDirectory {
+    directory: PathBuf,
+    held: Arc<dyn Directory>,
+    landmark: Arc<Landmark>,
+}
+
+impl JoinedDirectories {
+    /// Holds what the first rank has taken, with this rank's own signs of life.
+    ///
+    /// # Errors
+    /// Where these are other directories than those of the first rank, or cannot be used.
+    pub fn join(
+        home: &Arc<dyn Home>,
+        directories: &[PathBuf],
+        first: &FirstRank,
+        life: Life,
+    ) -> Result<Self, PrepareError> {
+        let joined = directories.iter().map(|directory| join(home, directory, first));
+        let all: Vec<JoinedDirectory> = joined.collect::<Result<_, _>>()?;
+        life.lies_in(all.len());
+        Ok(Self { all, life })
+    }
+
+    /// By what each directory is known again.
+    pub fn identities(&self) -> Vec<Option<Identity>> {
+        self.all.iter().map(|joined| joined.landmark.identity).collect()
+    }
+}
+
+fn join(home: &Arc<dyn Home>, directory: &Path, first: &FirstRank) -> Result<JoinedDirectory, PrepareError> {
+    let began = Instant::now();
+    let held = loop {
+        match hold(home, directory, first) {
+            Ok(held) => break held,
+            Err(_) if began.elapsed() < SHOWN_WITHIN => std::thread::sleep(Duration::from_millis(50)),
+            Err(why) => {
+                return Err(PrepareError::NotShared {
+                    path: directory.to_owned(),
+                    host: first.host.clone(),
+                    why,
+                });
+            }
+        }
+    };
+    let facts = held
+        .facts()
+        .map_err(|errno| system("examine", directory, errno))?;
+    Ok(JoinedDirectory {
+        landmark: Arc::new(Landmark {
+            home: Arc::clone(home),
+            directory: directory.to_owned(),
+            identity: facts.identity,
+        }),
+        directory: directory.to_owned(),
+        held,
+    })
+}
+
+/// The directory, where it has the manifest of the first rank; else what was found.
+fn hold(home: &Arc<dyn Home>, directory: &Path, first: &FirstRank) -> Result<Arc<dyn Directory>, String> {
+    let held = home.open(directory).map_err(|errno| match errno {
+        Errno::NOENT => "it does not exist here".to_owned(),
+        errno => format!("it cannot be opened: {errno}"),
+    })?;
+    let found = Manifest::read_beside(&*held).map_err(|why| format!("its manifest ({}) cannot be read: {why}", names::NAME))?;
+    let is_of_first = |manifest: &Manifest| {
+        manifest.host == first.host
+            && manifest.process == first.process
+            && manifest.began_unix_ns == first.began_unix_ns
+    };
+    match found {
+        Some(manifest) if is_of_first(&manifest) => Ok(held),
+        Some(_) => Err("its manifest is of another run".to_owned()),
+        None => Err("it has no manifest".to_owned()),
+    }
+}
+
+impl OwnedDirectories for JoinedDirectories {
+    fn landmarks(&self) -> Landmarks {
+        Landmarks::new(self.all.iter().map(|joined| Arc::clone(&joined.landmark)).collect())
+    }
+
+    fn leave(&self, _: &Evidence, _: &mut dyn FnMut(u64)) -> CleanUp {
+        self.life.end();
+        CleanUp::default()
+    }
+
+    fn begin_use(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn life(&self) -> &Life {
+        &self.life
+    }
+
+    fn keep(&self, _: KeptPool) -> Result<(), String> {
+        self.life.end();
+        Ok(())
+    }
+
+    fn volumes(&self) -> Volumes {
+        Volumes::of(self.all.iter().map(|joined| (joined.landmark.identity, &joined.held)))
+    }
+
+    fn held(&self) -> Vec<Arc<dyn Directory>> {
+        self.all.iter().map(|joined| Arc::clone(&joined.held)).collect()
+    }
+
+    fn own_bytes(&self) -> u64 {
+        // The first rank looks at the space.
+        0
+    }
+
+    fn describe(&self) -> String {
+        let paths: Vec<String> = self.all.iter().map(|joined| joined.directory.display().to_string()).collect();
+        paths.join(", ")
+    }
+}

@@ -1,0 +1,40 @@
+//! Ranks meet at borders: each waits there until all others are, and goes on looking on meanwhile.
+
+use cluster::CommunicationError;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Supervisor, TELL_EVERY};
+
+impl Supervisor<'_> {
+    /// What all ranks bring to a border, merged in their order: at once where this process is alone. Nothing where the run is not to
+    /// go on, because a rank stops or is lost.
+    pub(super) fn meet<T: Serialize + DeserializeOwned + Send + 'static>(
+        &mut self,
+        own: T,
+        merge: impl FnMut(T, T) -> T + Send + 'static,
+    ) -> Option<T> {
+        let Some(ranks) = self.waiter.control.ranks() else {
+            return Some(own);
+        };
+        let mut meeting = ranks.begin(own, merge);
+        loop {
+            let limit = TELL_EVERY.min(self.machine.until_due(self.now_ns()));
+            match meeting.wait(limit) {
+                Some(Ok(all)) => return Some(all),
+                Some(Err(why)) => {
+                    if !matches!(why, CommunicationError::Stopped { .. }) {
+                        self.watched.failed.get_or_insert(why.to_string());
+                    }
+                    self.waiter.control.stop();
+                    return None;
+                }
+                None => {
+                    self.watch.owned.life().tick((self.watch.now_ns)());
+                    self.machine.second(self.now_ns());
+                    self.look_at_place();
+                }
+            }
+        }
+    }
+}
