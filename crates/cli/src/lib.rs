@@ -30,6 +30,7 @@ pub mod presets;
 mod problem;
 pub mod progress;
 pub mod published;
+pub mod ranks;
 pub mod run;
 pub mod run_spec;
 pub mod screen;
@@ -49,8 +50,9 @@ use clap::error::ErrorKind;
 use document::harmless;
 
 use apart::Side;
+use launcher::Launched;
 use options::{Command, CommandLine};
-use problem::{Problem, complain, print, tell};
+use problem::{print, tell};
 
 /// The whole program.
 pub fn main() -> ExitCode {
@@ -115,6 +117,13 @@ fn program(side: &Side) -> u8 {
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
     let is_run = matches!(said.command, Some(Command::Run(_)));
+    if let Some(launched) = Launched::here().filter(|_| !is_run || !ranks::IS_BUILT) {
+        let why = match is_run {
+            true => ranks::not_built(&launched),
+            false => ranks::only_runs(&launched),
+        };
+        return launched.refuse(|| tell(why));
+    }
     let result = match said.command {
         None => {
             // At a terminal the user sees what goes on, and signals are for who reads from it.
@@ -170,11 +179,7 @@ fn program(side: &Side) -> u8 {
         // The report of a run was to go somewhere; all else can be shown again.
         Err(problem) if !is_run && problem.is_closed_pipe() => 0,
         Err(problem) => {
-            match &problem {
-                // With the line of the file that it is about.
-                Problem::Meaning(run_spec::error::SpecError::Config { .. }) => complain(&problem.to_string()),
-                problem => tell(problem),
-            }
+            problem.tell();
             problem.code()
         }
     }

@@ -265,6 +265,10 @@ pub struct RunArguments {
     /// Do not show progress.
     #[arg(long)]
     pub quiet: bool,
+    /// Directory for the parts of the ranks: each rank writes what it completed to a file there, and 'postmark collect' makes one
+    /// record of them after a failure [default: a directory beside the archive, removed at the end of the run].
+    #[arg(long, value_name = "DIR")]
+    pub parts: Option<PathBuf>,
 }
 
 /// The arguments of `plan`.
