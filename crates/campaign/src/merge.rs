@@ -1,6 +1,6 @@
 //! One record of several runs.
 
-use record::{Check, End, ErrorRecord, Fact, Record};
+use record::{End, Fact, Record, merge};
 use spec::RunSpec;
 
 /// The first step's record as that of the whole sweep.
@@ -8,6 +8,9 @@ pub(crate) fn first(spec: &RunSpec, mut record: Record) -> Record {
     record.spec.drive.clone_from(&spec.drive);
     record.actual.phases = Vec::new();
     record.actual.classic = None;
+    for rank in record.cluster.iter_mut().flat_map(|cluster| &mut cluster.ranks) {
+        rank.worker_hashes = Vec::new();
+    }
     record.actual.stream_hash = record
         .actual
         .stream_hash
@@ -17,30 +20,24 @@ pub(crate) fn first(spec: &RunSpec, mut record: Record) -> Record {
 
 /// What the whole sweep has with another step.
 pub(crate) fn merge(mut all: Record, one: Record) -> Record {
+    // Ranks end as their last step did.
+    let ranks = all.cluster.iter_mut().flat_map(|cluster| &mut cluster.ranks);
+    for (rank, last) in ranks.zip(one.cluster.iter().flat_map(|cluster| &cluster.ranks)) {
+        rank.outcome = last.outcome.clone();
+        rank.clock.end = last.clock.end.clone();
+        if rank.end == Fact::Known(End::Complete) {
+            rank.end = last.end.clone();
+        }
+    }
     let (sum, one) = (&mut all.actual, one.actual);
     sum.outcome = one.outcome;
     if sum.end == Fact::Known(End::Complete) {
         sum.end = one.end;
     }
-    for error in one.errors {
-        let same = |known: &&mut ErrorRecord| {
-            (&known.operation, &known.step, &known.errno, &known.message)
-                == (&error.operation, &error.step, &error.errno, &error.message)
-        };
-        match sum.errors.iter_mut().find(same) {
-            Some(known) => known.count += error.count,
-            None => sum.errors.push(error),
-        }
-    }
+    merge::errors(&mut sum.errors, one.errors);
     sum.stalled.extend(one.stalled);
     sum.check = match (std::mem::replace(&mut sum.check, Fact::NotApplicable), one.check) {
-        (Fact::Known(a), Fact::Known(b)) => Fact::Known(Check {
-            names: a.names + b.names,
-            directories: a.directories + b.directories,
-            wrong: a.wrong + b.wrong,
-            left_out: a.left_out + b.left_out,
-            duration_ns: a.duration_ns + b.duration_ns,
-        }),
+        (Fact::Known(one), Fact::Known(next)) => Fact::Known(one.then(next)),
         (Fact::Known(_), other) | (other, _) => other,
     };
     if one.clean_up.is_some() {

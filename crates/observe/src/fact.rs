@@ -106,6 +106,14 @@ pub(crate) fn grown(what: impl std::fmt::Display, later: &Fact<u64>, earlier: &F
     })
 }
 
+/// Two counts together. What is not applicable adds nothing, and where one is not known the sum is not.
+pub(crate) fn added(one: &Fact<u64>, other: &Fact<u64>) -> Fact<u64> {
+    match (one, other) {
+        (Fact::NotApplicable, fact) | (fact, Fact::NotApplicable) => fact.clone(),
+        _ => pair(one, other, |one, other| Fact::Known(one.saturating_add(*other))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

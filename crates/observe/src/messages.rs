@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::device::{Device, DeviceKind, iscsi_session};
-use crate::fact::{Fact, grown, pair};
+use crate::fact::{Fact, added, grown, pair};
 use crate::mount::Mount;
 use crate::network;
 use crate::sources::Sources;
@@ -122,6 +122,19 @@ impl MessageKind {
         }
     }
 
+    fn and(&self, other: &MessageKind) -> MessageKind {
+        MessageKind {
+            kind: self.kind.clone(),
+            requests: self.requests.saturating_add(other.requests),
+            retransmissions: added(&self.retransmissions, &other.retransmissions),
+            sent_bytes: added(&self.sent_bytes, &other.sent_bytes),
+            received_bytes: added(&self.received_bytes, &other.received_bytes),
+            queued_ms: added(&self.queued_ms, &other.queued_ms),
+            round_trip_ms: added(&self.round_trip_ms, &other.round_trip_ms),
+            execution_ms: added(&self.execution_ms, &other.execution_ms),
+        }
+    }
+
     fn occurred(&self) -> bool {
         self.requests > 0 || self.retransmissions.known().is_some_and(|count| *count > 0)
     }
@@ -181,6 +194,47 @@ impl MessagesReading {
                 &self.server_written_bytes,
                 &before.server_written_bytes,
             ),
+            ..self.clone()
+        }
+    }
+
+    /// What two counters of the same kind counted, added up; `age_s` is that of the first.
+    #[must_use]
+    pub fn and(&self, other: &MessagesReading) -> MessagesReading {
+        fn listed<T: Clone>(
+            one: &Fact<Vec<T>>,
+            other: &Fact<Vec<T>>,
+            name: fn(&T) -> &str,
+            and: impl Fn(&T, &T) -> T,
+        ) -> Fact<Vec<T>> {
+            match (one, other) {
+                (Fact::NotApplicable, fact) | (fact, Fact::NotApplicable) => fact.clone(),
+                _ => pair(one, other, |one, other| {
+                    let mut all = one.clone();
+                    for more in other {
+                        match all.iter_mut().find(|known| name(known) == name(more)) {
+                            Some(known) => *known = and(known, more),
+                            None => all.push(more.clone()),
+                        }
+                    }
+                    all.sort_by(|a, b| name(a).cmp(name(b)));
+                    Fact::Known(all)
+                }),
+            }
+        }
+        MessagesReading {
+            kinds: listed(&self.kinds, &other.kinds, |kind| &kind.kind, MessageKind::and),
+            operations: listed(
+                &self.operations,
+                &other.operations,
+                |operation| &operation.operation,
+                |one, other| CompoundOperation {
+                    count: one.count.saturating_add(other.count),
+                    ..one.clone()
+                },
+            ),
+            server_read_bytes: added(&self.server_read_bytes, &other.server_read_bytes),
+            server_written_bytes: added(&self.server_written_bytes, &other.server_written_bytes),
             ..self.clone()
         }
     }

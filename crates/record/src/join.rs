@@ -3,51 +3,240 @@
 //! A rank's record has what its own workers did; joined, they are the record of one run with all workers. Joining is associative,
 //! so that ranks may be joined by trees; the record with the lower ranks comes first. Moments of both count from the same origin: it is
 //! for whoever makes the records to shift them onto the clock of rank 0.
+//!
+//! What follows from all ranks (how the run ended, the hash of the stream, the evidence of a phase) is made of what each rank and
+//! host says whenever two are joined, so that the order of joining does not matter.
 
-use crate::cluster::{ClusterRecord, MissingRank};
+mod evidence;
+mod phase;
+
+use std::collections::HashMap;
+
+use observe::{Fact, ProcessTimes};
+use workload::StreamHash;
+
+use crate::classic::ClassicFigures;
+use crate::cluster::{ClusterRecord, HostRecord, MissingRank};
 use crate::host_phase::HostId;
-use crate::run::{PhaseRecord, Record};
+use crate::merge;
+use crate::outcome::Outcome;
+use crate::run::{Actual, Check, PhaseRecord, Record, SweepStep};
 
 impl Record {
-    /// As the part of one rank, to be joined with others: what its phases have as evidence is that of its host.
+    /// As the part of one rank, to be joined with others: how the rank ended, and the evidence of its host, are told of them.
+    /// Workers have their numbers among all ranks already.
     #[must_use]
-    pub fn of_rank(self, cluster: ClusterRecord) -> Self {
-        let _ = cluster;
+    pub fn of_rank(mut self, mut cluster: ClusterRecord) -> Self {
+        for rank in &mut cluster.ranks {
+            rank.outcome = self.actual.outcome.clone();
+            rank.end = self.actual.end.clone();
+        }
+        if let Some(host) = cluster.hosts.first().map(HostRecord::id) {
+            let of_rank = |phases: &mut Vec<PhaseRecord>| {
+                let taken = std::mem::take(phases).into_iter();
+                *phases = taken.map(|phase| phase.of_rank(&host)).collect();
+            };
+            of_rank(&mut self.actual.phases);
+            for step in &mut self.actual.sweep_steps {
+                of_rank(&mut step.phases);
+            }
+        }
+        self.cluster = Some(cluster);
+        self.tell_of_all();
         self
     }
 
-    /// Both together. `self` has the lower ranks.
+    /// What the ranks of both did. `self` has the lower ones. What they have in common, the spec first of all, is that of the lowest
+    /// rank; so is what only rank 0 does, such as the removal of the run directory.
     #[must_use]
-    pub fn join(self, later: Self) -> Self {
-        let _ = later;
+    pub fn join(mut self, later: Self) -> Self {
+        self.actual = actual(self.actual, later.actual);
+        self.locations = match self.locations.is_empty() {
+            true => later.locations,
+            false => self.locations,
+        };
+        self.room = self.room.or(later.room);
+        for hint in later.hints {
+            if !self.hints.contains(&hint) {
+                self.hints.push(hint);
+            }
+        }
+        self.cluster = merge::options(self.cluster, later.cluster, clusters);
+        self.tell_of_all();
         self
     }
 
     /// All together, by a tree; nothing of none. The lower ranks come first.
     pub fn join_all(records: Vec<Self>) -> Option<Self> {
-        records.into_iter().reduce(Self::join)
+        let mut level = records;
+        while level.len() > 1 {
+            let mut records = std::mem::take(&mut level).into_iter();
+            while let Some(first) = records.next() {
+                level.push(match records.next() {
+                    Some(second) => first.join(second),
+                    None => first,
+                });
+            }
+        }
+        level.pop()
     }
 
-    /// Names ranks whose part there is not. With one the run was not performed to its end.
+    /// Names ranks whose part there is not. With one missing the run was not performed to its end.
     #[must_use]
-    pub fn without(self, missing: Vec<MissingRank>) -> Self {
-        let _ = missing;
+    pub fn without(mut self, missing: Vec<MissingRank>) -> Self {
+        if let Some(cluster) = &mut self.cluster {
+            cluster.missing.extend(missing);
+            cluster.missing.sort_by_key(|missing| missing.rank);
+        }
+        self.tell_of_all();
         self
+    }
+
+    /// What follows from all ranks that there are by now.
+    fn tell_of_all(&mut self) {
+        let Some(cluster) = &self.cluster else { return };
+        self.actual.outcome = outcome(cluster);
+        if cluster.launched > 1 {
+            self.actual.end = merge::ends(cluster.ranks.iter().map(|rank| rank.end.known().copied()));
+            self.actual.stream_hash = stream_hash(&self.spec.workload.workers, cluster);
+        }
+        if let Some(first) = cluster.ranks.first() {
+            if let Some(host) = cluster.hosts.get(first.host as usize) {
+                self.during = host.during.clone();
+            }
+        }
     }
 }
 
-impl PhaseRecord {
-    /// As what ranks on one host did, to be joined with that of others.
-    #[must_use]
-    pub fn of_rank(self, host: &HostId) -> Self {
-        let _ = host;
-        self
+/// Of all private pools together.
+fn stream_hash(workers: &workload::Workers, cluster: &ClusterRecord) -> Fact<StreamHash> {
+    if workers.is_shared() {
+        return Fact::NotApplicable;
     }
+    let all: usize = cluster.ranks.iter().map(|rank| rank.worker_hashes.len()).sum();
+    if all as u64 != u64::from(workers.count()) {
+        return Fact::Unavailable("the run ended before the last operation".to_owned());
+    }
+    let hashes = cluster.ranks.iter().flat_map(|rank| &rank.worker_hashes);
+    Fact::Known(StreamHash::of_all(hashes.cloned().collect()))
+}
 
-    /// Both together. `self` has the lower ranks.
-    #[must_use]
-    pub fn join(self, later: Self) -> Self {
-        let _ = later;
-        self
+/// The worst of all, with the rank that it is of; of equally bad ones the first.
+fn outcome(cluster: &ClusterRecord) -> Outcome {
+    let mut worst = if cluster.missing.is_empty() {
+        Outcome::Complete
+    } else {
+        Outcome::Unfinished
+    };
+    for rank in &cluster.ranks {
+        if severity(&rank.outcome) <= severity(&worst) {
+            continue;
+        }
+        let named = |why: &String| match (cluster.launched, cluster.hostname_of(rank)) {
+            (..=1, _) => why.clone(),
+            (_, Some(host)) => format!("rank {} (host {host}): {why}", rank.rank),
+            (_, None) => format!("rank {}: {why}", rank.rank),
+        };
+        worst = match &rank.outcome {
+            Outcome::Failed { why } => Outcome::Failed { why: named(why) },
+            Outcome::PlaceGone { why } => Outcome::PlaceGone { why: named(why) },
+            other => other.clone(),
+        };
     }
+    worst
+}
+
+const fn severity(outcome: &Outcome) -> u8 {
+    match outcome {
+        Outcome::Complete => 0,
+        Outcome::Unfinished => 1,
+        Outcome::Interrupted { .. } => 2,
+        Outcome::PlaceGone { .. } => 3,
+        Outcome::Failed { .. } => 4,
+    }
+}
+
+/// How the runs ended, their ends and their hashes are told of all ranks later.
+fn actual(one: Actual, later: Actual) -> Actual {
+    let mut errors = one.errors;
+    merge::errors(&mut errors, later.errors);
+    let mut stalled = one.stalled;
+    stalled.extend(later.stalled);
+    Actual {
+        phases: phase::all(one.phases, later.phases),
+        sweep_steps: sweep_steps(one.sweep_steps, later.sweep_steps),
+        errors,
+        check: merge::facts(one.check, later.check, Check::beside),
+        taken: merge::options(one.taken, later.taken, Check::beside),
+        stalled,
+        classic: merge::options(one.classic, later.classic, classic),
+        clean_up: one.clean_up.or(later.clean_up),
+        overhead: one.overhead.or_else(|| later.overhead),
+        traffic: merge::options(one.traffic, later.traffic, evidence::traffic),
+        ..one
+    }
+}
+
+fn sweep_steps(steps: Vec<SweepStep>, later: Vec<SweepStep>) -> Vec<SweepStep> {
+    let mut later = later.into_iter();
+    let mut joined: Vec<SweepStep> = steps
+        .into_iter()
+        .map(|step| match later.next() {
+            Some(more) => SweepStep {
+                load: step.load,
+                workers: step.workers.max(more.workers),
+                phases: phase::all(step.phases, more.phases),
+                of_run: step.of_run.or(more.of_run),
+            },
+            None => step,
+        })
+        .collect();
+    joined.extend(later);
+    joined
+}
+
+/// Counts and bytes of both; whole seconds are those of the first worker.
+fn classic(one: ClassicFigures, more: ClassicFigures) -> ClassicFigures {
+    ClassicFigures {
+        end: match merge::ends([Some(one.end), Some(more.end)]) {
+            Fact::Known(end) => end,
+            _ => one.end,
+        },
+        created_alone: one.created_alone + more.created_alone,
+        created_mixed: one.created_mixed + more.created_mixed,
+        read: one.read + more.read,
+        appended: one.appended + more.appended,
+        deleted_alone: one.deleted_alone + more.deleted_alone,
+        deleted_mixed: one.deleted_mixed + more.deleted_mixed,
+        bytes_read: one.bytes_read + more.bytes_read,
+        bytes_written: one.bytes_written + more.bytes_written,
+        ..one
+    }
+}
+
+/// Hosts of both have one place.
+fn clusters(mut one: ClusterRecord, later: ClusterRecord) -> ClusterRecord {
+    let mut known: HashMap<HostId, usize> = (0..).zip(&one.hosts).map(|(place, host)| (host.id(), place)).collect();
+    let mut places: Vec<usize> = Vec::with_capacity(later.hosts.len());
+    for host in later.hosts {
+        let next = one.hosts.len();
+        let place = *known.entry(host.id()).or_insert(next);
+        places.push(place);
+        if place == next {
+            one.hosts.push(host);
+            continue;
+        }
+        let process = &mut one.hosts[place].during.counted.process;
+        let before = std::mem::replace(process, Fact::NotApplicable);
+        *process = merge::facts(before, host.during.counted.process, |one, more| {
+            ProcessTimes::and(&one, &more)
+        });
+    }
+    one.ranks.extend(later.ranks.into_iter().map(|mut rank| {
+        rank.host = places.get(rank.host as usize).map_or(rank.host, |place| *place as u32);
+        rank
+    }));
+    one.missing.extend(later.missing);
+    one.launched = one.launched.max(later.launched);
+    one
 }

@@ -17,6 +17,7 @@ pub mod id;
 mod join;
 mod json;
 pub mod machine;
+pub mod merge;
 pub mod observation;
 mod outcome;
 pub mod overhead;

@@ -26,6 +26,7 @@ pub use self::evidence::{
 pub use self::machine::{DeviceSummary, MachineSummary, WorkersCpu};
 pub use self::overhead::OverheadSummary;
 pub use self::paper::PaperFigures;
+pub(crate) use self::phase::phase_workers;
 pub use self::phase::{
     ClaimWaitSummary, OperationSummary, PhaseSummary, Spread, StepSummary, Until, WarmUp, WorkerRate,
 };

@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 use contract::home::{Directory, Home};
 use contract::{Errno, Identity};
 use record::CleanUp;
-use serde::{Deserialize, Serialize};
 
 use crate::life::Life;
-use crate::manifest::{KeptPool, Manifest};
+use crate::manifest::{FirstRank, KeptPool, Manifest};
 use crate::names;
 use crate::owned::{Landmark, Landmarks, OwnedDirectories, Volumes};
 use crate::ownership::Evidence;
@@ -18,17 +17,6 @@ use crate::prepare::{PrepareError, system};
 
 /// What was made on another machine is looked for so long: a client of a server may know for some seconds yet that it was not there.
 const SHOWN_WITHIN: Duration = Duration::from_secs(5);
-
-/// Which run the first rank's is, by what its manifest says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FirstRank {
-    /// Its machine.
-    pub host: String,
-    /// Its process.
-    pub process: u32,
-    /// When it began, in nanoseconds of the epoch.
-    pub began_unix_ns: u64,
-}
 
 /// Directories that the first rank has taken, held by another.
 #[derive(Debug)]
@@ -51,11 +39,10 @@ impl JoinedDirectories {
     /// Where these are other directories than those of the first rank, or cannot be used.
     pub fn join(
         home: &Arc<dyn Home>,
-        directories: &[PathBuf],
-        first: &FirstRank,
+        directories: impl Iterator<Item = (PathBuf, FirstRank)>,
         life: Life,
     ) -> Result<Self, PrepareError> {
-        let joined = directories.iter().map(|directory| join(home, directory, first));
+        let joined = directories.map(|(directory, first)| join(home, &directory, &first));
         let all: Vec<JoinedDirectory> = joined.collect::<Result<_, _>>()?;
         life.lies_in(all.len());
         Ok(Self { all, life })
@@ -82,9 +69,7 @@ fn join(home: &Arc<dyn Home>, directory: &Path, first: &FirstRank) -> Result<Joi
             }
         }
     };
-    let facts = held
-        .facts()
-        .map_err(|errno| system("examine", directory, errno))?;
+    let facts = held.facts().map_err(|errno| system("examine", directory, errno))?;
     Ok(JoinedDirectory {
         landmark: Arc::new(Landmark {
             home: Arc::clone(home),
@@ -102,14 +87,10 @@ fn hold(home: &Arc<dyn Home>, directory: &Path, first: &FirstRank) -> Result<Arc
         Errno::NOENT => "it does not exist here".to_owned(),
         errno => format!("it cannot be opened: {errno}"),
     })?;
-    let found = Manifest::read_beside(&*held).map_err(|why| format!("its manifest ({}) cannot be read: {why}", names::NAME))?;
-    let is_of_first = |manifest: &Manifest| {
-        manifest.host == first.host
-            && manifest.process == first.process
-            && manifest.began_unix_ns == first.began_unix_ns
-    };
+    let found =
+        Manifest::read_beside(&*held).map_err(|why| format!("its manifest ({}) cannot be read: {why}", names::NAME))?;
     match found {
-        Some(manifest) if is_of_first(&manifest) => Ok(held),
+        Some(manifest) if manifest.first_rank() == *first => Ok(held),
         Some(_) => Err("its manifest is of another run".to_owned()),
         None => Err("it has no manifest".to_owned()),
     }
@@ -146,13 +127,21 @@ impl OwnedDirectories for JoinedDirectories {
         self.all.iter().map(|joined| Arc::clone(&joined.held)).collect()
     }
 
+    fn owners(&self) -> Vec<FirstRank> {
+        Vec::new()
+    }
+
     fn own_bytes(&self) -> u64 {
         // The first rank looks at the space.
         0
     }
 
     fn describe(&self) -> String {
-        let paths: Vec<String> = self.all.iter().map(|joined| joined.directory.display().to_string()).collect();
+        let paths: Vec<String> = self
+            .all
+            .iter()
+            .map(|joined| joined.directory.display().to_string())
+            .collect();
         paths.join(", ")
     }
 }

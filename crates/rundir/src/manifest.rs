@@ -100,6 +100,17 @@ pub struct OtherRank {
     pub life: Option<String>,
 }
 
+/// Whose a directory is, by what its manifest says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FirstRank {
+    /// The machine.
+    pub host: String,
+    /// The process there.
+    pub process: u32,
+    /// When its run began, in nanoseconds of the epoch.
+    pub began_unix_ns: u64,
+}
+
 impl OtherRank {
     fn seems_alive(&self, home: &dyn Home) -> bool {
         is_here(&self.host) && home.is_alive(self.process)
@@ -288,7 +299,9 @@ impl Manifest {
             return Ok(None);
         };
         let text = mark.read(BYTES_MAX).map_err(|errno| errno.to_string())?;
-        serde_json::from_slice(&text).map(Some).map_err(|error| error.to_string())
+        serde_json::from_slice(&text)
+            .map(Some)
+            .map_err(|error| error.to_string())
     }
 
     /// The manifest of a directory, if it has one.
@@ -376,6 +389,15 @@ impl Manifest {
             ),
             false => FoundManifest::Unfinished(mark),
         }))
+    }
+
+    /// Whose the directory is.
+    pub(crate) fn first_rank(&self) -> FirstRank {
+        FirstRank {
+            host: self.host.clone(),
+            process: self.process,
+            began_unix_ns: self.began_unix_ns,
+        }
     }
 
     /// Lists other locations of the run, as many as there is room for.

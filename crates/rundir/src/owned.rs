@@ -9,7 +9,7 @@ use record::CleanUp;
 
 use crate::advice;
 use crate::life::Life;
-use crate::manifest::KeptPool;
+use crate::manifest::{FirstRank, KeptPool};
 use crate::ownership::Evidence;
 
 /// A run's place.
@@ -34,6 +34,9 @@ pub trait OwnedDirectories: Send + Sync {
 
     /// The directory of each location's files, held open.
     fn held(&self) -> Vec<Arc<dyn Directory>>;
+
+    /// By directory, whose it is: by that other processes of the run know it; none where this process has not taken them.
+    fn owners(&self) -> Vec<FirstRank>;
 
     /// Bytes that the run's own directories take: directories stay as large as they once were.
     fn own_bytes(&self) -> u64;
@@ -107,6 +110,10 @@ impl OwnedDirectories for NoOwnedDirectories {
     }
 
     fn held(&self) -> Vec<Arc<dyn Directory>> {
+        Vec::new()
+    }
+
+    fn owners(&self) -> Vec<FirstRank> {
         Vec::new()
     }
 

@@ -137,7 +137,7 @@ pub enum PrepareError {
     },
     /// What the first rank has made is not what this one finds.
     #[error(
-        "{} is not the directory that rank 0 on host {host} has created: {why} (use a --target that all hosts share, under the same path)",
+        "{} is not the directory that rank 0 on host {host} has taken: {why} (use a --target that all hosts share, under the same path)",
         .path.display()
     )]
     NotShared {

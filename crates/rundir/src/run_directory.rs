@@ -11,7 +11,7 @@ use record::CleanUp;
 
 use crate::advice;
 use crate::life::Life;
-use crate::manifest::{self, KeptPool, Kind, Manifest};
+use crate::manifest::{self, FirstRank, KeptPool, Kind, Manifest};
 use crate::names::{self, worker_directory};
 use crate::owned::{Landmark, Landmarks, OwnedDirectories, Volumes};
 use crate::ownership::{self, Evidence, Ownership};
@@ -244,6 +244,11 @@ impl OwnedDirectories for RunDirectories {
     fn held(&self) -> Vec<Arc<dyn Directory>> {
         let all = self.all.iter();
         all.map(|run_directory| Arc::clone(&run_directory.held)).collect()
+    }
+
+    fn owners(&self) -> Vec<FirstRank> {
+        let all = self.all.iter();
+        all.map(|run_directory| run_directory.manifest.first_rank()).collect()
     }
 
     fn own_bytes(&self) -> u64 {

@@ -251,16 +251,3 @@ impl Failures {
         written
     }
 }
-
-/// Adds up errors of several workers.
-pub(crate) fn merge(all: &mut Vec<ErrorRecord>, more: Vec<ErrorRecord>) {
-    for error in more {
-        let same = |known: &&mut ErrorRecord| {
-            (&known.operation, &known.step, &known.errno) == (&error.operation, &error.step, &error.errno)
-        };
-        match all.iter_mut().find(same) {
-            Some(known) => known.count += error.count,
-            None => all.push(error),
-        }
-    }
-}

@@ -34,7 +34,7 @@ pub(crate) fn leave_all(
 ) -> Option<CleanUp> {
     let ranks = waiter.control.ranks().cloned();
     let life = owned.life().clone();
-    let left = Left::of(performed, life.set_back_ns()).of_all(ranks.as_ref());
+    let left = Left::of(performed, &life).of_all(ranks.as_ref());
     performed.abandoned |= left.abandoned;
     let is_first = ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0);
     let (clean_up, unanswered) = match is_first {
@@ -91,19 +91,18 @@ fn clean_up(
         leave_open(owned);
         return (Some(not_asked(place)), None);
     }
-    if request.keeping.reuse && !performed.in_use {
+    if request.keeping.reuse && !left.in_use {
         untouched(owned, waiter);
         return (None, None);
     }
-    let whole = matches!(performed.outcome, Outcome::Complete | Outcome::Interrupted { .. });
-    if let (true, true, Some(positions)) = (request.keeping.keep, whole, &performed.positions) {
+    if let (true, true, Some(positions)) = (request.keeping.keep, left.is_whole, &left.positions) {
         let kept = KeptPool {
             pool: request.workload.pool_canonical(),
             workload: request.workload.endless_canonical(),
             positions: positions.clone(),
-            names: performed.names,
-            left_ns: owned.life().latest_ns(),
-            set_back_ns: owned.life().set_back_ns(),
+            names: left.names,
+            left_ns: left.latest_ns,
+            set_back_ns: left.set_back_ns,
         };
         return keep(owned, kept, waiter);
     }

@@ -19,7 +19,6 @@ mod head;
 mod leaving;
 mod looked;
 mod naming;
-mod operations;
 mod overhead;
 mod pace;
 mod place;

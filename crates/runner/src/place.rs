@@ -7,9 +7,9 @@ use contract::ServerUrl;
 use contract::home::{DIRECTORY_MODE, Home};
 use observe::{Fact, WatchedDevices};
 use rundir::Life;
-use rundir::joined::{FirstRank, JoinedDirectories};
+use rundir::joined::JoinedDirectories;
 use rundir::kept::take_kept;
-use rundir::manifest::{BEGINS_BYTES, Begins, Makes, MixNames, OtherRank, Position};
+use rundir::manifest::{BEGINS_BYTES, Begins, FirstRank, Makes, MixNames, OtherRank, Position};
 use rundir::owned::NoOwnedDirectories;
 use rundir::ownership::Evidence;
 use rundir::prepare::{self, Wish};
@@ -44,10 +44,12 @@ struct Taking {
 /// Where the files of a run with several processes lie, as the first of them has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct PlaceOfAll {
-    /// Nothing of a storage that touches no file system.
-    first: Option<FirstRank>,
     /// By location: its path as messages give it, its directory, and the number of that.
     locations: Vec<(PathBuf, PathBuf, usize)>,
+    /// By directory, whose it is; none of a storage that touches no file system.
+    owners: Vec<FirstRank>,
+    /// By worker of all, how far a pool of an earlier run is; empty where there is none.
+    positions: Vec<Position>,
 }
 
 /// Takes the place; inside why where nothing was answered, so that nobody knows what was made. Of several processes the first one takes
@@ -73,12 +75,9 @@ pub(crate) fn take(
         let taken = take_first(request, looked, devices, (life, began_unix_ns, others), waiter);
         let place = match &taken {
             Ok(Ok(taken)) => Ok(PlaceOfAll {
-                first: looked.home.is_some().then(|| FirstRank {
-                    host: first_host,
-                    process: std::process::id(),
-                    began_unix_ns,
-                }),
                 locations: taken.run_directories.iter().map(TakenLocation::place).collect(),
+                owners: taken.owned.owners(),
+                positions: taken.positions.clone(),
             }),
             Ok(Err(why)) => Err(why.clone()),
             Err(refused) => Err(refused.to_string()),
@@ -108,15 +107,19 @@ fn join(
     devices: &Fact<WatchedDevices>,
     waiter: &mut Waiter<'_>,
 ) -> Result<Result<Taken, String>, Refused> {
-    let PlaceOfAll { first, locations } = place;
+    let PlaceOfAll {
+        locations,
+        owners,
+        positions,
+    } = place;
     let mut taken = Taken {
         owned: Arc::new(NoOwnedDirectories(life.clone())),
         run_directories: Vec::new(),
-        positions: Vec::new(),
+        positions,
         devices: devices.clone(),
     };
     let mut identities = Vec::new();
-    if let (Some(home), Some(first)) = (looked.home.clone(), first) {
+    if let Some(home) = looked.home.clone() {
         // Of locations that were said twice the first one has the directory.
         let mut directories: Vec<PathBuf> = Vec::new();
         for (_, directory, number) in &locations {
@@ -126,7 +129,8 @@ fn join(
         }
         let paths = paths(&directories);
         let joined = looked::ask(waiter, "open the run directory", paths, move || {
-            JoinedDirectories::join(&home, &directories, &first, life.clone()).inspect_err(|_| life.end())
+            JoinedDirectories::join(&home, directories.into_iter().zip(owners), life.clone())
+                .inspect_err(|_| life.end())
         })??;
         identities = joined.identities();
         taken.owned = Arc::new(joined);

@@ -8,7 +8,7 @@ use observe::{Fact, Sources};
 use record::cluster::{ClusterRecord, HostRecord, RankClock, RankClockOffset, RankRecord};
 use record::{Origin, Outcome, Record};
 use rundir::Life;
-use rundir::manifest::OtherRank;
+use rundir::manifest::{OtherRank, Position};
 use rundir::slot::PartlyWritten;
 use serde::{Deserialize, Serialize};
 use spec::RunSpec;
@@ -163,18 +163,32 @@ pub(crate) struct Left {
     pub any_spoiled: bool,
     pub partly_written: Vec<(NameKind, u64, u32)>,
     pub set_back_ns: i64,
+    /// All of them have come to their end, or were interrupted.
+    pub is_whole: bool,
+    /// By worker; nothing where that is not known of all.
+    pub positions: Option<Vec<Position>>,
+    pub names: u64,
+    pub in_use: bool,
+    pub latest_ns: i64,
 }
 
 impl Left {
     /// Of this process.
-    pub(crate) fn of(performed: &Performed, set_back_ns: i64) -> Self {
+    pub(crate) fn of(performed: &Performed, life: &Life) -> Self {
         let names = performed.partly_written.iter();
         Self {
             complete: performed.outcome == Outcome::Complete,
             abandoned: performed.abandoned,
             any_spoiled: performed.any_spoiled,
-            partly_written: names.map(|((kind, number), worker)| (*kind, *number, *worker)).collect(),
-            set_back_ns,
+            partly_written: names
+                .map(|((kind, number), worker)| (*kind, *number, *worker))
+                .collect(),
+            set_back_ns: life.set_back_ns(),
+            is_whole: matches!(performed.outcome, Outcome::Complete | Outcome::Interrupted { .. }),
+            positions: performed.positions.clone(),
+            names: performed.names,
+            in_use: performed.in_use,
+            latest_ns: life.latest_ns(),
         }
     }
 
@@ -189,6 +203,14 @@ impl Left {
             all.any_spoiled |= other.any_spoiled;
             all.partly_written.extend(other.partly_written);
             all.set_back_ns = all.set_back_ns.max(other.set_back_ns);
+            all.is_whole &= other.is_whole;
+            all.positions = all
+                .positions
+                .zip(other.positions)
+                .map(|(one, other)| [one, other].concat());
+            all.names += other.names;
+            all.in_use |= other.in_use;
+            all.latest_ns = all.latest_ns.max(other.latest_ns);
             all
         };
         let own = self.clone();
@@ -202,7 +224,9 @@ impl Left {
 
     pub(crate) fn partly_written(&self) -> PartlyWritten {
         let names = self.partly_written.iter();
-        names.map(|(kind, number, worker)| ((*kind, *number), *worker)).collect::<BTreeSet<_>>()
+        names
+            .map(|(kind, number, worker)| ((*kind, *number), *worker))
+            .collect::<BTreeSet<_>>()
     }
 }
 
@@ -237,7 +261,9 @@ pub(crate) fn own_part(ranks: &Ranks, head: &Record, clock: &OneClock) -> Cluste
 fn allowed_processors() -> Fact<Vec<u32>> {
     let sources = Sources::default();
     observe::processors::allowed_online(&sources).map(|numbers| {
-        let numbers = numbers.into_iter().map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+        let numbers = numbers
+            .into_iter()
+            .map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         numbers.collect()
     })
 }
@@ -251,10 +277,18 @@ fn recorded(offset: ClockOffset) -> RankClockOffset {
 }
 
 /// The record of all ranks, which each of them gets; this rank's own, as that of a run that has failed, where a rank is lost.
-pub(crate) fn of_all(ranks: &Ranks, mut own: Record, hashes: Vec<StreamHash>, now_ns: Box<dyn Fn() -> u64 + Send>) -> Record {
+pub(crate) fn of_all(
+    ranks: &Ranks,
+    mut own: Record,
+    hashes: Vec<StreamHash>,
+    now_ns: Box<dyn Fn() -> u64 + Send>,
+) -> Record {
     let offset = ranks.clock_offset(move || i64::try_from(now_ns()).unwrap_or(i64::MAX));
     let Record {
-        actual, cluster, during, ..
+        actual,
+        cluster,
+        during,
+        ..
     } = &mut own;
     if let Some(ClusterRecord { ranks, hosts, .. }) = cluster {
         for rank in ranks {

@@ -38,8 +38,6 @@ impl RunSpec {
         }
         if self.ranks > 1 {
             let asked = [
-                ("--keep", self.keeping.keep),
-                ("--reuse", self.keeping.reuse),
                 ("--ack-log", self.ack_log.is_some()),
                 ("--steady", matches!(self.drive.stop, Stop::Steady(_))),
             ];

@@ -9,7 +9,7 @@ use workload::sizes::{InvalidSizes, Sizes};
 use workload::{Edition, InvalidWhole, Workload};
 
 use crate::how::StorageName;
-use crate::limits::{DEPTH_MAX, RANKS_MAX, DIRECT_BYTES, LOCATIONS_MAX, SWEEP_SLICES_MAX, SWEEP_STEP_MIN};
+use crate::limits::{DEPTH_MAX, DIRECT_BYTES, LOCATIONS_MAX, RANKS_MAX, SWEEP_SLICES_MAX, SWEEP_STEP_MIN};
 use crate::sweep::{InvalidSweep, SweepOption};
 use crate::values::{Time, WorkingSet};
 

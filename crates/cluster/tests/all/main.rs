@@ -1,5 +1,5 @@
-//! The face of the crate: what ranks do together, in process and over MPI.
+//! The face of the crate: what ranks do together, in process.
 
 mod clocks;
-mod ranks;
-mod together;
+mod merged;
+mod threads;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::role::{DeviceRole, FlushCount};
 use super::{grown, or, pair};
 use crate::device::SECTOR_BYTES;
-use crate::fact::Fact;
+use crate::fact::{Fact, added};
 use crate::sources::Sources;
 
 /// What a column is.
@@ -46,6 +46,12 @@ macro_rules! counters {
                 grown: impl Fn(&str, Kind, &Fact<u64>, &Fact<u64>) -> Fact<u64>,
             ) -> DeviceCounters {
                 DeviceCounters { $($counter: grown($what, $kind, &self.$counter, &earlier.$counter),)* }
+            }
+
+            /// What two devices counted, added up. A count that is not known of one is not known.
+            #[must_use]
+            pub fn and(&self, other: &DeviceCounters) -> DeviceCounters {
+                DeviceCounters { $($counter: added(&self.$counter, &other.$counter),)* }
             }
         }
     };

@@ -9,7 +9,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fact::Fact;
+use crate::fact::{Fact, added};
 use crate::sources::Sources;
 
 /// The status of this process (proc_pid_status(5)).
@@ -61,6 +61,21 @@ impl ProcessTimes {
     /// Processor time in user mode and in the kernel, in nanoseconds.
     pub fn cpu_ns(&self) -> u64 {
         self.user_ns.saturating_add(self.system_ns)
+    }
+
+    /// What two processes used, added up; the greatest memory of each was not at the same moment, so that their sum is an upper bound.
+    #[must_use]
+    pub fn and(&self, other: &ProcessTimes) -> ProcessTimes {
+        let sum = u64::saturating_add;
+        ProcessTimes {
+            user_ns: sum(self.user_ns, other.user_ns),
+            system_ns: sum(self.system_ns, other.system_ns),
+            voluntary_context_switches: sum(self.voluntary_context_switches, other.voluntary_context_switches),
+            involuntary_context_switches: sum(self.involuntary_context_switches, other.involuntary_context_switches),
+            max_resident_bytes: added(&self.max_resident_bytes, &other.max_resident_bytes),
+            minor_faults: sum(self.minor_faults, other.minor_faults),
+            major_faults: sum(self.major_faults, other.major_faults),
+        }
     }
 
     /// What was used between an earlier snapshot and this. `max_resident_bytes`

@@ -145,6 +145,12 @@ pub(super) fn summary(machine: &MachineOverTime, measured: Range<u64>, done: u64
     })
 }
 
+/// The workers' processor time over the time that was measured, with how long that is in nanoseconds.
+pub(super) fn workers(machine: &MachineOverTime, measured: Range<u64>) -> Option<(u64, WorkersCpu)> {
+    let summary = summary(machine, measured, 0)?;
+    Some((summary.ns, summary.workers?))
+}
+
 /// What numbers are of.
 struct Of {
     slices: Range<usize>,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use workload::{Action, Phase, Role};
 
 use super::evidence::{self, EvidenceSummary};
-use super::machine::{self, MachineSummary};
+use super::machine::{self, MachineSummary, WorkersCpu};
 use super::{Rate, operations};
 use crate::driven::SteadyFound;
 use crate::run::{ClaimWaits, OperationRecord, PhaseRecord, Record, SegmentKind, StepRecord, WorkerPhase};
@@ -51,7 +51,8 @@ pub struct PhaseSummary {
     pub duration_ns: u64,
     /// Transactions, and a second of the phase; nothing in phases that have none.
     pub transactions: Option<Rate>,
-    /// Until the first worker was done; nothing where none was.
+    /// Until the first worker was done; nothing where none was. With several ranks what the others had done by then is reckoned: each
+    /// worker is taken to have worked evenly.
     pub first_done: Option<Until>,
     /// Until the last worker was done: the whole phase.
     pub last_done: Until,
@@ -183,9 +184,7 @@ pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
         complete: record.complete,
         duration_ns,
         transactions: (record.phase == Phase::Transactions).then(|| Rate::over(record.transactions(), duration_ns)),
-        first_done: record
-            .first_done
-            .map(|first| Until::new(first.done, first.at_ns.saturating_sub(began_ns))),
+        first_done: first_done(record, began_ns),
         last_done: Until::new(done, duration_ns),
         until_durable: sync_ns.map(|sync_ns| Until::new(done, duration_ns + sync_ns)),
         sync_ns,
@@ -210,6 +209,42 @@ pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
             .as_ref()
             .and_then(|machine| machine::summary(machine, began_ns..began_ns + duration_ns, done)),
         evidence: evidence::phase_evidence(of, record),
+    }
+}
+
+/// The workers' processor time while the phase was measured, with how long that is in nanoseconds.
+pub(crate) fn phase_workers(record: &PhaseRecord) -> Option<(u64, WorkersCpu)> {
+    let began_ns = record.measured().next()?.began_ns;
+    let machine = record.machine.as_ref()?;
+    machine::workers(machine, began_ns..began_ns + record.measured_ns())
+}
+
+/// Until the first of all workers was done. A rank knows no more than what its own workers had done by then; with several, each worker
+/// is taken to have worked evenly.
+fn first_done(record: &PhaseRecord, began_ns: u64) -> Option<Until> {
+    let first = record.first_done?;
+    let by_then = |worker: &WorkerPhase| {
+        let lasted_ns = worker.ended_ns.saturating_sub(worker.began_ns);
+        let until_ns = first.at_ns.saturating_sub(worker.began_ns).min(lasted_ns);
+        let done = done_by(record.phase, worker);
+        match lasted_ns {
+            0 => done,
+            _ => (u128::from(done) * u128::from(until_ns) / u128::from(lasted_ns)) as u64,
+        }
+    };
+    let ranks: u32 = record.hosts.iter().map(|host| host.ranks).sum();
+    let done = match ranks {
+        0 | 1 => first.done,
+        _ => record.workers.iter().map(by_then).sum(),
+    };
+    Some(Until::new(done, first.at_ns.saturating_sub(began_ns)))
+}
+
+/// Transactions, or files in `prepare` and `delete`.
+fn done_by(phase: Phase, worker: &WorkerPhase) -> u64 {
+    match phase {
+        Phase::Transactions => worker.transactions,
+        Phase::Prepare | Phase::Delete => worker.operations,
     }
 }
 
@@ -294,10 +329,7 @@ fn claim_waits(record: &ClaimWaits) -> Option<ClaimWaitSummary> {
 /// Each worker's own rate, where there are several.
 fn workers(phase: Phase, workers: &[WorkerPhase]) -> Vec<WorkerRate> {
     let of_a_worker = |worker: &WorkerPhase| {
-        let done = match phase {
-            Phase::Transactions => worker.transactions,
-            Phase::Prepare | Phase::Delete => worker.operations,
-        };
+        let done = done_by(phase, worker);
         WorkerRate {
             worker: worker.worker,
             role: role_in(phase, worker.role),

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use measure::Slowest;
 use measure::steady::WINDOW_ROUNDS;
-use record::OperationRecord;
+use record::{OperationRecord, merge};
 use workload::{Action, Phase, Role};
 
-use crate::operations;
 use crate::stopwatch::{Meters, SlowThing};
 
 /// What a worker did in a segment of a phase.
@@ -94,7 +93,7 @@ impl Done {
             old.operations += next.operations;
             old.bytes += next.bytes;
             for record in next.records {
-                operations::add(&mut old.records, record);
+                merge::operation(&mut old.records, record);
             }
         }
     }

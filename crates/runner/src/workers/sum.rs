@@ -1,21 +1,18 @@
 //! What workers did together: their reports merged into the phases of a record.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use contract::Step;
-use measure::SLOWEST_KEPT;
 use observe::Fact;
 use record::{
     Actual, Check, ClaimWaits, ClassicFigures, CleanUp, End, ErrorRecord, FirstDone, OperationRecord, Outcome,
-    PhaseRecord, Segment, SegmentKind, SlowestRecord, Stalled, WorkerPhase,
+    PhaseRecord, Segment, SegmentKind, Stalled, WorkerPhase, merge,
 };
 use rustix::io::Errno;
 use spec::{Drive, RunSpec};
-use workload::{Action, Edition, Phase, Role, StreamHash};
+use workload::{Action, Edition, Phase, StreamHash};
 
-use crate::failures::{self, Failed};
-use crate::operations;
+use crate::failures::Failed;
 use crate::supervisor::{Beside, Watched};
 use crate::waiting::Waiter;
 use crate::worker::{PhaseReport, Report, SegmentReport};
@@ -130,7 +127,11 @@ impl Performed {
     /// By worker, the hash of its whole stream; none where not all have performed theirs.
     pub(crate) fn worker_hashes(&self) -> Vec<StreamHash> {
         let hashes = worker_hashes(&self.reports);
-        if hashes.len() == self.workers { hashes } else { Vec::new() }
+        if hashes.len() == self.workers {
+            hashes
+        } else {
+            Vec::new()
+        }
     }
 
     /// The part of the record that says what was performed.
@@ -165,7 +166,7 @@ impl Performed {
         let end = end(workers, &reports);
         let mut errors: Vec<ErrorRecord> = Vec::new();
         for (_, report) in &mut reports {
-            failures::merge(&mut errors, std::mem::take(&mut report.errors));
+            merge::errors(&mut errors, std::mem::take(&mut report.errors));
         }
         let stream_hash = stream_hash(request, workers, &reports);
         let check = check(request, workers, &reports);
@@ -206,14 +207,15 @@ fn describe_stalled(stalled: &Stalled) -> String {
     )
 }
 
-/// Why the transactions ended: one pool that ran dry is told, whatever became of the others.
+/// Why the transactions ended; a worker of which there is no report did not come to their end.
 fn end(workers: usize, reports: &[(u32, Report)]) -> Fact<End> {
-    let ends = || reports.iter().filter_map(|(_, report)| report.end);
-    match ends().find(|end| *end != End::Complete) {
-        Some(end) => Fact::Known(end),
-        None if ends().count() == workers => Fact::Known(End::Complete),
-        None => Fact::Unavailable("the run did not reach the end of its transactions".to_owned()),
-    }
+    let lost = workers.saturating_sub(reports.len());
+    merge::ends(
+        reports
+            .iter()
+            .map(|(_, report)| report.end)
+            .chain(std::iter::repeat_n(None, lost)),
+    )
 }
 
 /// Of those workers that have performed their whole stream.
@@ -246,13 +248,7 @@ fn check(request: &RunSpec, workers: usize, reports: &[(u32, Report)]) -> Fact<C
 }
 
 fn add_checks(checks: impl Iterator<Item = Check>) -> Option<Check> {
-    checks.reduce(|all, one| Check {
-        names: all.names + one.names,
-        directories: all.directories + one.directories,
-        wrong: all.wrong + one.wrong,
-        left_out: all.left_out + one.left_out,
-        duration_ns: all.duration_ns.max(one.duration_ns),
-    })
+    checks.reduce(Check::beside)
 }
 
 /// What the workers did, phase by phase.
@@ -278,11 +274,7 @@ fn records(phases: &[PhaseRecord], phase: Phase) -> impl Iterator<Item = &Operat
 }
 
 /// The workers' reports of a phase, taken out of what they did.
-pub(crate) fn take_phase(
-    phases: &mut [Vec<PhaseReport>],
-    phase: Phase,
-    first_worker: u32,
-) -> Vec<(u32, PhaseReport)> {
+pub(crate) fn take_phase(phases: &mut [Vec<PhaseReport>], phase: Phase, first_worker: u32) -> Vec<(u32, PhaseReport)> {
     let mut taken = Vec::new();
     for (worker, reports) in (first_worker..).zip(phases) {
         let (of_phase, others): (Vec<_>, Vec<_>) = std::mem::take(reports)
@@ -314,7 +306,6 @@ pub(crate) fn phase_record(
 ) -> PhaseRecord {
     let (steady, measured_from) = beside.steady.map_or((None, 0), |(found, from)| (Some(found), from));
     let kind = |number| segment_kind(phase, number, drive, measured_from);
-    let mut waits: BTreeMap<Role, ClaimWaits> = BTreeMap::new();
     let mut segments: BTreeMap<u32, Segment> = BTreeMap::new();
     let mut merged = PhaseRecord {
         phase,
@@ -334,7 +325,7 @@ pub(crate) fn phase_record(
             .iter()
             .filter_map(|(_, report)| report.waiting)
             .reduce(|a, b| a + b),
-        caught_up_ns: caught_up(&workers),
+        caught_up_ns: merge::caught_up(workers.iter().map(|(_, report)| report.caught_up_ns)),
         claim_waits: Vec::new(),
         slices: beside.slices.recorded(),
         slowest: Vec::new(),
@@ -348,7 +339,7 @@ pub(crate) fn phase_record(
         let role = report.role;
         merged.workers.push(worker_phase(worker, &report, kind));
         for slowest in report.slowest {
-            add_slowest(&mut merged.slowest, slowest);
+            merge::slowest(&mut merged.slowest, slowest);
         }
         for segment in report.segments {
             let number = segment.number;
@@ -356,10 +347,7 @@ pub(crate) fn phase_record(
             take(known, segment);
         }
         if let Some(wait) = report.waits {
-            match waits.get_mut(&role) {
-                Some(known) => known.wait.merge(&wait),
-                None => drop(waits.insert(role, ClaimWaits { role, wait })),
-            }
+            merge::claim_waits(&mut merged.claim_waits, ClaimWaits { role, wait });
         }
     }
     // What was done before the measured segments does not count.
@@ -371,15 +359,9 @@ pub(crate) fn phase_record(
     if let Some(first) = &mut merged.first_done {
         first.done = first.done.saturating_sub(before);
     }
-    merged.claim_waits = waits.into_values().collect();
+    merged.claim_waits.sort_by_key(|waits| waits.role);
     merged.segments = segments.into_values().collect();
     merged
-}
-
-/// The last moment at which each of them had been up to its arrivals; nothing where one never was.
-fn caught_up(workers: &[(u32, PhaseReport)]) -> Option<u64> {
-    let each: Option<Vec<u64>> = workers.iter().map(|(_, report)| report.caught_up_ns).collect();
-    each?.into_iter().min()
 }
 
 /// A segment that begins and ends as this report of it, with nothing done.
@@ -402,21 +384,11 @@ fn take(segment: &mut Segment, report: SegmentReport) {
     segment.nothing += report.nothing;
     segment.skipped += report.skipped;
     for record in report.records {
-        operations::add(&mut segment.operations, record);
+        merge::operation(&mut segment.operations, record);
     }
     segment
         .operations
         .sort_by_key(|operation| (operation.role, operation.action));
-}
-
-/// The slowest of all workers.
-fn add_slowest(all: &mut Vec<SlowestRecord>, more: SlowestRecord) {
-    let Some(known) = all.iter_mut().find(|known| known.action == more.action) else {
-        return all.push(more);
-    };
-    known.operations.extend(more.operations);
-    known.operations.sort_by_key(|slow| Reverse(slow.ns));
-    known.operations.truncate(SLOWEST_KEPT);
 }
 
 /// What a worker did in the measured segments. One without operations has done its part all the same.

@@ -12,6 +12,7 @@ mod keeping;
 mod machine;
 mod mixes;
 mod overhead;
+mod ranks;
 mod sleepy;
 mod stalled;
 mod steady;

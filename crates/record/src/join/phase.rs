@@ -1,0 +1,157 @@
+//! What several ranks did in a phase as one.
+
+use std::collections::{BTreeMap, HashMap};
+
+use workload::Phase;
+
+use super::evidence::{self, Apart};
+use crate::host_phase::{HostId, HostPhase, HostWorkers};
+use crate::merge;
+use crate::run::{FirstDone, PhaseRecord, PhaseSync, Segment};
+use crate::summary;
+
+impl PhaseRecord {
+    /// As what ranks on one host did, to be joined with that of others.
+    #[must_use]
+    pub fn of_rank(mut self, host: &HostId) -> Self {
+        if self.hosts.is_empty() {
+            self.hosts.push(HostPhase {
+                host: host.clone(),
+                ranks: 1,
+                workers: workers(&self),
+                evidence: self.evidence.clone(),
+            });
+        }
+        self
+    }
+
+    /// What the ranks of both did. `self` has the lower ones; moments of both count from the same origin. Counters over time, and
+    /// what a rule of steady state found, are those of the lowest rank.
+    #[must_use]
+    pub fn join(mut self, later: Self) -> Self {
+        let mut segments = later.segments.into_iter();
+        for segment in &mut self.segments {
+            if let Some(more) = segments.next() {
+                join_segment(segment, more);
+            }
+        }
+        self.segments.extend(segments);
+        self.complete &= later.complete;
+        self.workers.extend(later.workers);
+        self.first_done = merge::options(self.first_done, later.first_done, earlier);
+        self.waiting = merge::options(self.waiting, later.waiting, u64::saturating_add);
+        self.caught_up_ns = merge::caught_up([self.caught_up_ns, later.caught_up_ns]);
+        for waits in later.claim_waits {
+            merge::claim_waits(&mut self.claim_waits, waits);
+        }
+        self.claim_waits.sort_by_key(|waits| waits.role);
+        self.slices.merge(later.slices);
+        self.slices = self.slices.recorded();
+        for slowest in later.slowest {
+            merge::slowest(&mut self.slowest, slowest);
+        }
+        self.machine = self.machine.or(later.machine);
+        self.steady = self.steady.or(later.steady);
+        self.sync = merge::options(self.sync, later.sync, sync);
+        if !later.hosts.is_empty() {
+            join_hosts(&mut self.hosts, later.hosts);
+            self.evidence = evidence::of_hosts(&self.hosts);
+        }
+        self
+    }
+}
+
+/// Processor time of the workers while it was measured.
+fn workers(phase: &PhaseRecord) -> Option<HostWorkers> {
+    let (ns, workers) = summary::phase_workers(phase)?;
+    Some(HostWorkers {
+        count: workers.count,
+        cpu_ns: (workers.sum * ns as f64).round() as u64,
+        ns: ns.saturating_mul(workers.count),
+    })
+}
+
+fn join_segment(segment: &mut Segment, more: Segment) {
+    segment.began_ns = segment.began_ns.min(more.began_ns);
+    segment.ended_ns = segment.ended_ns.max(more.ended_ns);
+    segment.transactions += more.transactions;
+    segment.nothing += more.nothing;
+    segment.skipped += more.skipped;
+    for operation in more.operations {
+        merge::operation(&mut segment.operations, operation);
+    }
+    segment
+        .operations
+        .sort_by_key(|operation| (operation.role, operation.action));
+}
+
+fn earlier(one: FirstDone, other: FirstDone) -> FirstDone {
+    if (other.at_ns, other.worker) < (one.at_ns, one.worker) {
+        other
+    } else {
+        one
+    }
+}
+
+fn sync(one: PhaseSync, other: PhaseSync) -> PhaseSync {
+    PhaseSync {
+        began_ns: one.began_ns.min(other.began_ns),
+        ended_ns: one.ended_ns.max(other.ended_ns),
+        space_back_ns: merge::facts(one.space_back_ns, other.space_back_ns, u64::max),
+    }
+}
+
+fn join_hosts(hosts: &mut Vec<HostPhase>, more: Vec<HostPhase>) {
+    // Places, so that the names are not copied: of ten thousand hosts each is looked for.
+    let known: HashMap<HostId, usize> = (0..)
+        .zip(hosts.iter())
+        .map(|(place, host)| (host.host.clone(), place))
+        .collect();
+    for more in more {
+        let Some(place) = known.get(&more.host) else {
+            hosts.push(more);
+            continue;
+        };
+        let host = &mut hosts[*place];
+        host.ranks += more.ranks;
+        host.workers = merge::options(host.workers, more.workers, |one, other| HostWorkers {
+            count: one.count + other.count,
+            cpu_ns: one.cpu_ns.saturating_add(other.cpu_ns),
+            ns: one.ns.saturating_add(other.ns),
+        });
+        host.evidence = merge::options(host.evidence.take(), more.evidence, |one, other| {
+            evidence::both(one, other, Apart::Processes)
+        });
+    }
+}
+
+/// The phases of both by kind and place among those of their kind. One that only one of them has was not performed to its end by all.
+pub(super) fn all(phases: Vec<PhaseRecord>, later: Vec<PhaseRecord>) -> Vec<PhaseRecord> {
+    let mut later: BTreeMap<Key, PhaseRecord> = keyed(later).collect();
+    let mut joined: BTreeMap<Key, PhaseRecord> = BTreeMap::new();
+    let alone = |phase| PhaseRecord {
+        complete: false,
+        ..phase
+    };
+    for (key, phase) in keyed(phases) {
+        let both = match later.remove(&key) {
+            Some(more) => phase.join(more),
+            None => alone(phase),
+        };
+        joined.insert(key, both);
+    }
+    joined.extend(later.into_iter().map(|(key, phase)| (key, alone(phase))));
+    joined.into_values().collect()
+}
+
+type Key = (Phase, usize);
+
+fn keyed(phases: Vec<PhaseRecord>) -> impl Iterator<Item = (Key, PhaseRecord)> {
+    let mut counts: HashMap<Phase, usize> = HashMap::new();
+    phases.into_iter().map(move |phase| {
+        let count = counts.entry(phase.phase).or_default();
+        let key = (phase.phase, *count);
+        *count += 1;
+        (key, phase)
+    })
+}

@@ -1,0 +1,122 @@
+//! Parts of a record that add up, whoever did them: workers, segments, ranks, steps of a sweep.
+//!
+//! Each of these is associative: what is merged keeps the order in which it came.
+
+use std::cmp::Reverse;
+
+use measure::SLOWEST_KEPT;
+use observe::Fact;
+use workload::End;
+
+use crate::run::{Check, ClaimWaits, ErrorRecord, OperationRecord, SlowestRecord};
+
+/// Adds to the operations of the same role and kind.
+pub fn operation(all: &mut Vec<OperationRecord>, more: OperationRecord) {
+    let same = |known: &&mut OperationRecord| (known.role, known.action) == (more.role, more.action);
+    let Some(known) = all.iter_mut().find(same) else {
+        return all.push(more);
+    };
+    known.meter.merge(&more.meter);
+    for step in more.steps {
+        match known.steps.iter_mut().find(|known| known.step == step.step) {
+            Some(same) => same.latency.merge(&step.latency),
+            None => known.steps.push(step),
+        }
+    }
+}
+
+/// Keeps the slowest of all; of equally slow ones those that came first.
+pub fn slowest(all: &mut Vec<SlowestRecord>, more: SlowestRecord) {
+    let Some(known) = all.iter_mut().find(|known| known.action == more.action) else {
+        return all.push(more);
+    };
+    known.operations.extend(more.operations);
+    known.operations.sort_by_key(|slow| Reverse(slow.ns));
+    known.operations.truncate(SLOWEST_KEPT);
+}
+
+/// Adds to the waits of the same role.
+pub fn claim_waits(all: &mut Vec<ClaimWaits>, more: ClaimWaits) {
+    match all.iter_mut().find(|known| known.role == more.role) {
+        Some(known) => known.wait.merge(&more.wait),
+        None => all.push(more),
+    }
+}
+
+/// Adds to the errors of the same operation, step and error number: the first one's path and message stay.
+pub fn errors(all: &mut Vec<ErrorRecord>, more: Vec<ErrorRecord>) {
+    for error in more {
+        let same = |known: &&mut ErrorRecord| {
+            (&known.operation, &known.step, &known.errno) == (&error.operation, &error.step, &error.errno)
+        };
+        match all.iter_mut().find(same) {
+            Some(known) => known.count += error.count,
+            None => all.push(error),
+        }
+    }
+}
+
+/// The last moment at which each had been up to its arrivals; nothing where one never was.
+pub fn caught_up(each: impl IntoIterator<Item = Option<u64>>) -> Option<u64> {
+    let each: Option<Vec<u64>> = each.into_iter().collect();
+    each?.into_iter().min()
+}
+
+/// Why the transactions of several ended: one pool that ran dry is told, whatever became of the others. Unavailable where one did not
+/// come to their end, or there is none.
+pub fn ends(each: impl IntoIterator<Item = Option<End>>) -> Fact<End> {
+    let (mut all_complete, mut any) = (true, false);
+    for end in each {
+        any = true;
+        match end {
+            Some(End::Complete) => {}
+            Some(end) => return Fact::Known(end),
+            None => all_complete = false,
+        }
+    }
+    if all_complete && any {
+        Fact::Known(End::Complete)
+    } else {
+        Fact::Unavailable("the run did not reach the end of its transactions".to_owned())
+    }
+}
+
+impl Check {
+    /// Of two that were made at the same time.
+    #[must_use]
+    pub fn beside(self, other: Self) -> Self {
+        Self {
+            duration_ns: self.duration_ns.max(other.duration_ns),
+            ..self.then(other)
+        }
+    }
+
+    /// Of two that were made one after the other.
+    #[must_use]
+    pub fn then(self, other: Self) -> Self {
+        Self {
+            names: self.names + other.names,
+            directories: self.directories + other.directories,
+            wrong: self.wrong + other.wrong,
+            left_out: self.left_out + other.left_out,
+            duration_ns: self.duration_ns + other.duration_ns,
+        }
+    }
+}
+
+/// The two merged. What is not applicable adds nothing, and where one is not available the whole is not.
+pub fn facts<T>(one: Fact<T>, other: Fact<T>, merge: impl FnOnce(T, T) -> T) -> Fact<T> {
+    match (one, other) {
+        (Fact::Known(one), Fact::Known(other)) => Fact::Known(merge(one, other)),
+        (Fact::Unavailable(why), _) | (Fact::Known(_), Fact::Unavailable(why)) => Fact::Unavailable(why),
+        (Fact::NotApplicable, fact) | (fact, Fact::NotApplicable) => fact,
+    }
+}
+
+/// The two merged; nothing adds nothing.
+pub fn options<T>(one: Option<T>, other: Option<T>, merge: impl FnOnce(T, T) -> T) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(merge(one, other)),
+        (one, other) => one.or(other),
+    }
+}

@@ -1,0 +1,252 @@
+//! Runs of several ranks, each a thread here, do what one process with all of their workers does.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use cluster::{Ranks, in_process};
+use record::{Fact, Outcome, Phase, Record};
+use runner::{Control, Event, Events, Refused, RunSpec, Stage, SystemClock, TakeControl};
+use spec::{Keeping, Place, StorageName};
+use storage::posix::Posix;
+use workload::mix::Mix;
+use workload::{Workers, Workload};
+
+use crate::directory;
+
+/// The limit of the ranks here: whoever is silent for longer is lost.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// The control of one rank.
+struct Rank(Ranks, Control);
+
+impl TakeControl for Rank {
+    fn taken(&self) -> Option<Control> {
+        None
+    }
+
+    fn take(&mut self) -> Control {
+        self.1.clone()
+    }
+
+    fn ranks(&self) -> Option<Ranks> {
+        Some(self.0.clone())
+    }
+}
+
+fn request(at: &Path, workers: u32, ranks: u32, transactions: u64) -> RunSpec {
+    let mix = Mix {
+        files: 200,
+        transactions,
+        ..Mix::default()
+    };
+    let workload = Workload {
+        workers: Workers::Private { workers },
+        ..Workload::from(mix)
+    };
+    RunSpec {
+        storage: StorageName::Posix,
+        ranks,
+        check: true,
+        sync_phases: true,
+        series: true,
+        ..RunSpec::classic(workload, vec![at.to_owned()], Place::OwnDirectory)
+    }
+}
+
+/// Tells when the transactions go on.
+struct Begun<'a>(&'a AtomicBool);
+
+impl Events for Begun<'_> {
+    fn event(&mut self, event: Event) {
+        if matches!(event, Event::Going(Stage::Phase(Phase::Transactions), _)) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What each rank gets of a run that all of them perform; of what happens while its transactions go on.
+fn perform(
+    ranks: u32,
+    request: impl Fn(u32) -> RunSpec + Sync,
+    meanwhile: impl Fn(u32, &AtomicUsize) + Sync,
+) -> Vec<Result<Record, Refused>> {
+    std::thread::scope(|scope| {
+        let all: Vec<_> = in_process::ranks(ranks)
+            .into_iter()
+            .zip(0..)
+            .map(|(communicator, rank)| {
+                let (request, meanwhile) = (&request, &meanwhile);
+                scope.spawn(move || {
+                    let ranks = Ranks::join(LIMIT, move || Ok(communicator)).unwrap();
+                    let signal = Arc::new(AtomicUsize::new(0));
+                    let mut taking = Rank(ranks.clone(), Control::stopped_by(Arc::clone(&signal)));
+                    let (begun, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+                    let record = std::thread::scope(|inner| {
+                        inner.spawn(|| {
+                            while !begun.load(Ordering::Relaxed) && !ended.load(Ordering::Relaxed) {
+                                std::thread::sleep(Duration::from_millis(10));
+                            }
+                            meanwhile(rank, &signal);
+                        });
+                        let mut events = Begun(&begun);
+                        let record = runner::run(&request(rank), &Posix, &SystemClock, &mut taking, &mut events);
+                        ended.store(true, Ordering::Relaxed);
+                        record
+                    });
+                    ranks.leave();
+                    record
+                })
+            })
+            .collect();
+        all.into_iter().map(|rank| rank.join().unwrap()).collect()
+    })
+}
+
+/// Every file below a directory, with what is in it, by its path there.
+fn tree(at: &Path) -> BTreeMap<String, Vec<u8>> {
+    fn walk(top: &Path, at: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
+        for entry in std::fs::read_dir(at).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(top, &path, found);
+            } else {
+                let name = path.strip_prefix(top).unwrap().to_str().unwrap().to_owned();
+                found.insert(name, std::fs::read(&path).unwrap());
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    let own = std::fs::read_dir(at).unwrap().next().unwrap().unwrap().path();
+    walk(&own, &own, &mut found);
+    found.retain(|name, _| name.starts_with('w'));
+    found
+}
+
+fn is_empty(at: &Path) -> bool {
+    std::fs::read_dir(at).unwrap().next().is_none()
+}
+
+#[test]
+fn eight_workers_do_the_same_however_they_are_spread() {
+    let mut seen = Vec::new();
+    for ranks in [1, 2, 4, 8] {
+        let at = directory();
+        let kept = |_| RunSpec {
+            keeping: Keeping {
+                keep: true,
+                reuse: false,
+            },
+            ..request(at.path(), 8, ranks, 500)
+        };
+        let records = perform(ranks, kept, |_, _| ());
+        let records: Vec<Record> = records.into_iter().map(Result::unwrap).collect();
+        for record in &records {
+            assert_eq!(record.actual.outcome, Outcome::Complete, "{ranks} ranks");
+            assert_eq!(record.actual.errors, [], "{ranks} ranks");
+            let transactions = record.actual.transactions().next().unwrap();
+            assert_eq!(transactions.transactions(), 8 * 500, "{ranks} ranks");
+            let workers: Vec<u32> = transactions.workers.iter().map(|worker| worker.worker).collect();
+            assert_eq!(workers, [0, 1, 2, 3, 4, 5, 6, 7], "{ranks} ranks");
+            assert_eq!(record.actual, records[0].actual, "all ranks have the record of all");
+        }
+        let Record {
+            actual, fingerprint, ..
+        } = &records[0];
+        assert!(matches!(actual.stream_hash, Fact::Known(_)), "{:?}", actual.stream_hash);
+        seen.push((fingerprint.clone(), actual.stream_hash.clone(), tree(at.path())));
+        assert_eq!(seen[0].2.len(), seen.last().unwrap().2.len());
+        assert!(seen[0] == *seen.last().unwrap(), "{ranks} ranks");
+        // Other ranks go on with the pool, and remove it.
+        let reused = |_| RunSpec {
+            keeping: Keeping {
+                keep: false,
+                reuse: true,
+            },
+            ..request(at.path(), 8, 2, 300)
+        };
+        for record in perform(2, reused, |_, _| ()) {
+            assert_eq!(record.unwrap().actual.outcome, Outcome::Complete);
+        }
+        assert!(is_empty(at.path()));
+    }
+    assert!(seen[0].2.len() > 1000);
+}
+
+#[test]
+fn what_one_rank_refuses_all_refuse_and_nothing_is_touched() {
+    let at = directory();
+    let other = directory();
+    let missing = at.path().join("missing");
+    // One does not find the target; one was asked for something else; one has another directory of that name.
+    let cases: [(&Path, u64, &str); 2] = [
+        (&missing, 100, "missing"),
+        (at.path(), 101, "other options than rank 0"),
+    ];
+    for (path, transactions, words) in cases {
+        let odd = |rank| match rank {
+            2 => request(path, 3, 3, transactions),
+            _ => request(at.path(), 3, 3, 100),
+        };
+        for (rank, record) in perform(3, odd, |_, _| ()).into_iter().enumerate() {
+            let refused = record.unwrap_err().to_string();
+            assert!(
+                refused.contains(words) || refused.contains("rank 2"),
+                "rank {rank}: {refused}"
+            );
+        }
+        assert!(is_empty(at.path()) && is_empty(other.path()));
+    }
+    let alone = perform(1, |_| request(at.path(), 2, 2, 10), |_, _| ());
+    let refused = alone[0].as_ref().unwrap_err().to_string();
+    assert!(refused.contains("--ranks 2 requires"), "{refused}");
+}
+
+#[test]
+fn whichever_rank_stops_all_stop_soon_and_remove_everything() {
+    for stopped in [0, 2] {
+        let at = directory();
+        let began = Instant::now();
+        let endless = |_| request(at.path(), 6, 3, Workload::ENDLESS);
+        let records = perform(3, endless, |rank, signal| {
+            if rank == stopped {
+                signal.store(15, Ordering::Relaxed);
+            }
+        });
+        for record in records {
+            let record = record.unwrap();
+            let transactions = record.actual.transactions().next().unwrap();
+            assert!(!transactions.complete);
+            assert_eq!(transactions.workers.len(), 6, "all ranks have the record of all");
+        }
+        assert!(began.elapsed() < Duration::from_secs(10));
+        assert!(is_empty(at.path()));
+    }
+}
+
+#[test]
+fn phases_are_of_all_ranks() {
+    let at = directory();
+    let records = perform(4, |_| request(at.path(), 4, 4, 300), |_, _| ());
+    let record = records.into_iter().next().unwrap().unwrap();
+    let phases: Vec<Phase> = record.actual.phases.iter().map(|phase| phase.phase).collect();
+    assert_eq!(phases, [Phase::Prepare, Phase::Transactions, Phase::Delete]);
+    for pair in record.actual.phases.windows(2) {
+        let [before, after] = pair else { unreachable!() };
+        let ended = before.workers.iter().map(|worker| worker.ended_ns).max().unwrap();
+        let synced = before.sync.as_ref().unwrap().ended_ns;
+        let began = after.workers.iter().map(|worker| worker.began_ns).min().unwrap();
+        assert!(ended <= synced && synced <= began, "{ended} {synced} {began}");
+    }
+    let cluster = record.cluster.as_ref().unwrap();
+    assert_eq!(cluster.launched, 4);
+    let first: Vec<u32> = cluster.ranks.iter().map(|rank| rank.first_worker).collect();
+    assert_eq!(first, [0, 1, 2, 3]);
+    for rank in &cluster.ranks {
+        let offset = rank.clock.end.known().unwrap();
+        // It is one clock.
+        assert!(offset.offset_ns.unsigned_abs() <= offset.error_ns, "{offset:?}");
+    }
+}
