@@ -3,7 +3,6 @@
 mod read;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use archive::{Imported, Remarks};
 use document::harmless;
@@ -15,8 +14,7 @@ use crate::options::CollectArguments;
 use crate::output::Outputs;
 use crate::problem::{Problem, tell};
 use crate::run::{deliver, render, writer};
-use crate::run_spec::error::SpecError;
-use read::{Found, ReadPart};
+use read::{Found, ReadPart, refused};
 
 /// A part is missing, cannot be read or is not complete.
 const NOT_ALL: u8 = 1;
@@ -113,10 +111,15 @@ impl Collected {
         tell_missing(&missing, &parts);
         let records = parts.into_values().filter_map(|part| part.record).collect();
         let Some(record) = Record::join_all(records) else {
-            return Err(refused("no rank has left a part of its record: the run ended before it began"));
+            return Err(refused(
+                "no rank has left a part of its record: the run ended before it began",
+            ));
         };
         if missing.is_empty() {
-            return Ok(Self { record: checked(record)?, code });
+            return Ok(Self {
+                record: checked(record)?,
+                code,
+            });
         }
         let record = checked(record.without(missing))?;
         Ok(Self { record, code: NOT_ALL })
@@ -141,7 +144,11 @@ fn not_ended(part: &ReadPart) -> String {
         Some(CompletedPart::Phase(phase)) => format!("after the phase '{}'", phase.phase.name()),
         Some(CompletedPart::SweepStep(_)) => format!("after {} steps of the sweep", part.count),
     };
-    format!("rank {} ({}): its part ends {far}", part.of.rank, harmless::harmless(&part.of.host))
+    format!(
+        "rank {} ({}): its part ends {far}",
+        part.of.rank,
+        harmless::harmless(&part.of.host)
+    )
 }
 
 fn tell_missing(missing: &[MissingRank], parts: &BTreeMap<u32, ReadPart>) {
@@ -153,14 +160,4 @@ fn tell_missing(missing: &[MissingRank], parts: &BTreeMap<u32, ReadPart>) {
     if missing.len() > NAMED_MAX {
         tell(format_args!("and {} other ranks like that", missing.len() - NAMED_MAX));
     }
-}
-
-/// Nothing was touched.
-fn refused(why: &str) -> Problem {
-    SpecError::Contradiction(why.to_owned()).into()
-}
-
-/// The name of a file, in words.
-fn shown(path: &Path) -> String {
-    harmless::path(path).into_owned()
 }

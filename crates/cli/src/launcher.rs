@@ -148,7 +148,11 @@ mod tests {
             // A script of sbatch.
             &[("SLURM_NTASKS", "16"), ("SLURM_PROCID", "0"), ("SLURM_JOB_ID", "77")],
             // A shell of srun --pty.
-            &[("SLURM_STEP_ID", "0"), ("SLURM_STEP_NUM_TASKS", "1"), ("SLURM_PROCID", "0")],
+            &[
+                ("SLURM_STEP_ID", "0"),
+                ("SLURM_STEP_NUM_TASKS", "1"),
+                ("SLURM_PROCID", "0"),
+            ],
         ] {
             assert_eq!(launched(variables), None, "{variables:?}");
         }

@@ -61,6 +61,10 @@ pub fn file_name(rank: u32) -> String {
 pub struct PartsWriter {
     directory: PathBuf,
     path: PathBuf,
+    /// Whose it is, in words; nothing of the first rank, which speaks for all.
+    who: String,
+    /// Whether the user knows where it is, because this rank's run was left before its end.
+    is_told: bool,
     /// Who writes; nobody where the file system does not answer or has refused a line.
     writer: Option<Mailbox>,
 }
@@ -98,6 +102,11 @@ impl PartsWriter {
         let mut parts = Self {
             directory: directory.to_owned(),
             path: path.clone(),
+            who: match of.rank {
+                0 => String::new(),
+                rank => format!("rank {rank} ({}): ", harmless::harmless(&of.host)),
+            },
+            is_told: false,
             writer: Some(writer),
         };
         parts.write(json_line(&Begun { rank: of }))?;
@@ -140,7 +149,10 @@ impl PartsWriter {
 
     fn add(&mut self, line: String) {
         if let Err(why) = self.write(line) {
-            tell(format_args!("warning: {why}; the run continues without this rank's part on disk"));
+            tell(format_args!(
+                "{}warning: {why}; the run continues without this rank's part on disk",
+                self.who
+            ));
         }
     }
 
@@ -193,6 +205,15 @@ impl Events for PartsWriter {
         match event {
             Event::Opened(head) => self.add(head.to_json()),
             Event::Completed(completed) => self.add(json_line(&*completed)),
+            // The launcher may kill all ranks a second after it has asked them to end.
+            Event::Broken(..) if self.who.is_empty() && !self.is_told => {
+                self.is_told = true;
+                let directory = harmless::path(&self.directory);
+                tell(format_args!(
+                    "the run ends early. If ranks are killed before they have removed the files, 'postmark collect {directory}' makes \
+                     one record of what they completed (in that directory on each host)"
+                ));
+            }
             _ => {}
         }
     }
@@ -222,7 +243,10 @@ mod tests {
         let mut parts = PartsWriter::begin(&directory, part_of(3), false).unwrap();
         let other = PartsWriter::begin(&directory, part_of(1), false).unwrap();
         let text = fs::read_to_string(directory.join("rank-00003.jsonl")).unwrap();
-        assert_eq!(text, "{\"rank\":{\"rank\":3,\"ranks\":4,\"host\":\"host-1\",\"job\":\"a job\"}}\n");
+        assert_eq!(
+            text,
+            "{\"rank\":{\"rank\":3,\"ranks\":4,\"host\":\"host-1\",\"job\":\"a job\"}}\n"
+        );
         parts.finish(None);
         let text = fs::read_to_string(directory.join("rank-00003.jsonl")).unwrap();
         assert!(text.ends_with("}\n{\"ended\":true}\n"), "{text}");
@@ -238,9 +262,15 @@ mod tests {
         let began = |force| PartsWriter::begin(scene.path(), part_of(0), force).map(drop);
         assert_eq!(began(false), Ok(()));
         let refused = began(false).unwrap_err();
-        assert!(refused.contains("rank-00000.jsonl exists") && refused.contains("--force"), "{refused}");
+        assert!(
+            refused.contains("rank-00000.jsonl exists") && refused.contains("--force"),
+            "{refused}"
+        );
         assert_eq!(began(true), Ok(()));
         let refused = PartsWriter::begin(Path::new("/dev/null/parts"), part_of(0), false).unwrap_err();
-        assert!(refused.contains("cannot write /dev/null/parts/rank-00000.jsonl"), "{refused}");
+        assert!(
+            refused.contains("cannot write /dev/null/parts/rank-00000.jsonl"),
+            "{refused}"
+        );
     }
 }

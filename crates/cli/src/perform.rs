@@ -31,7 +31,8 @@ impl Signals {
 impl TakeControl for Signals {
     fn taken(&self) -> Option<Control> {
         self.in_run
-            .as_ref().map(|signals| Control::stopped_by(signals.caught()))
+            .as_ref()
+            .map(|signals| Control::stopped_by(signals.caught()))
     }
 
     fn take(&mut self) -> Control {

@@ -78,7 +78,10 @@ impl Joined {
     /// The name of a directory for the parts of this run.
     pub fn directory_name(&self) -> PathBuf {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
-        let job = self.job.chars().map(|letter| if is_plain(letter) { letter } else { '-' });
+        let job = self
+            .job
+            .chars()
+            .map(|letter| if is_plain(letter) { letter } else { '-' });
         PathBuf::from(format!("postmark-parts-{}", job.collect::<String>()))
     }
 
@@ -154,7 +157,11 @@ impl Joined {
         let what = harmless::shown(what);
         match self.is_first() {
             true => tell(what),
-            false => complain(&format!("rank {} ({}): {what}", self.rank(), harmless::harmless(&self.host))),
+            false => complain(&format!(
+                "rank {} ({}): {what}",
+                self.rank(),
+                harmless::harmless(&self.host)
+            )),
         }
     }
 }

@@ -78,12 +78,7 @@ fn alone(arguments: &RunArguments, words: Vec<String>, side: &Side) -> Result<u8
 }
 
 /// The run of a rank: all of them perform it, and the first one does the rest.
-fn together(
-    launched: &Launched,
-    mut arguments: RunArguments,
-    words: Vec<String>,
-    side: &Side,
-) -> Result<u8, Problem> {
+fn together(launched: &Launched, mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
     if launched.is_first() {
         let ranks = &mut arguments.work.options.ranks;
         let Count(asked) = *ranks.get_or_insert(Count(launched.count.into()));
@@ -527,6 +522,9 @@ impl Events for Watchers {
             }
             // Nobody else takes them.
             return;
+        }
+        if let (Some(parts), Event::Broken(..)) = (&mut self.parts, &event) {
+            parts.event(event.clone());
         }
         if let Some(live) = &mut self.live {
             live.event(event.clone());

@@ -10,9 +10,9 @@ use record::documents::{DocumentError, Documents};
 use record::{Completed, CompletedPart, Record};
 use workload::Workload;
 
-use super::{refused, shown};
 use crate::parts::{Begun, Ended, MERGED, PartOf};
 use crate::problem::Problem;
+use crate::run_spec::error::SpecError;
 
 /// Everything that is there of a run.
 pub struct Found {
@@ -70,7 +70,9 @@ pub fn find(directories: &[PathBuf]) -> Result<Found, Problem> {
     if found.parts.is_empty() && found.merged.is_none() {
         let why = found.unreadable.first();
         let why = why.map_or_else(String::new, |(file, why)| format!(": {file}: {why}"));
-        return Err(refused(&format!("no part of a run can be read in these directories{why}")));
+        return Err(refused(&format!(
+            "no part of a run can be read in these directories{why}"
+        )));
     }
     Ok(found)
 }
@@ -141,7 +143,8 @@ fn read(path: &Path) -> Result<ReadPart, String> {
     let mut documents = Documents::of(File::open(path).map_err(|error| error.to_string())?);
     let first = documents.next().unwrap_or(Err(DocumentError::Nothing));
     let first = first.map_err(|error| error.to_string())?;
-    let begun: Begun = serde_json::from_str(&first).map_err(|error| format!("its first line names no rank: {error}"))?;
+    let begun: Begun =
+        serde_json::from_str(&first).map_err(|error| format!("its first line names no rank: {error}"))?;
     let of = begun.rank;
     if of.rank >= of.ranks || of.ranks > Workload::WORKERS_MAX {
         return Err(format!("rank {} of {} cannot be", of.rank, of.ranks));
@@ -161,7 +164,8 @@ fn read(path: &Path) -> Result<ReadPart, String> {
             Err(DocumentError::CutOff) => break,
             Err(error) => return Err(format!("line {}: {error}", place + 2)),
         };
-        part.take(&text).map_err(|why| format!("line {}: {}", place + 2, harmless::harmless(&why)))?;
+        part.take(&text)
+            .map_err(|why| format!("line {}: {}", place + 2, harmless::harmless(&why)))?;
     }
     if let (Some(record), true) = (&part.record, part.count > 0) {
         // What is asked of a record is asked of one that was put together, too.
@@ -191,4 +195,14 @@ impl ReadPart {
         record.add(completed);
         Ok(())
     }
+}
+
+/// Nothing was touched.
+pub fn refused(why: &str) -> Problem {
+    SpecError::Contradiction(why.to_owned()).into()
+}
+
+/// The name of a file, in words.
+fn shown(path: &Path) -> String {
+    harmless::path(path).into_owned()
 }
