@@ -92,6 +92,10 @@ fn program(side: &Side) -> u8 {
     let (said, matches) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
+            if let Some(launched) = Launched::here().filter(|launched| !launched.is_first()) {
+                // The first one says it.
+                return if error.use_stderr() { launched.refuse(|| ()) } else { 0 };
+            }
             // The library takes a mistyped command for the file, and refuses what stands behind it.
             let first = std::env::args_os().nth(1).map(PathBuf::from);
             let is_of_rest = [ErrorKind::UnknownArgument, ErrorKind::ArgumentConflict].contains(&error.kind());
