@@ -40,8 +40,21 @@ pub(crate) struct Heard {
 struct Neighbour {
     rank: u32,
     heard: Instant,
-    /// Where it was then.
+    /// Where it was then, and what it did.
     epoch: u64,
+    step: u64,
+    collective: Collective,
+}
+
+impl Neighbour {
+    /// Takes a message as a sign of life.
+    fn hear(&mut self, head: Head) {
+        self.heard = Instant::now();
+        // What is told for others is older than what the rank does itself.
+        if (head.epoch, head.step) >= (self.epoch, self.step) {
+            (self.epoch, self.step, self.collective) = (head.epoch, head.step, head.collective);
+        }
+    }
 }
 
 /// What comes and goes.
@@ -64,6 +77,8 @@ pub(crate) struct Together<C> {
     limit: Duration,
     epoch: u64,
     step: u64,
+    /// What was begun last.
+    collective: Collective,
     pending: Vec<Pending>,
     tie: Option<Tie>,
     heard: Arc<Mutex<Heard>>,
@@ -85,6 +100,8 @@ impl<C: Communicator> Together<C> {
             rank,
             heard: now,
             epoch: 0,
+            step: 0,
+            collective: Collective::None,
         });
         Self {
             links: Links {
@@ -95,6 +112,7 @@ impl<C: Communicator> Together<C> {
             limit,
             epoch: 0,
             step: 0,
+            collective: Collective::None,
             pending: Vec::new(),
             tie: None,
             heard,
@@ -160,12 +178,8 @@ impl<C: Communicator> Together<C> {
             return meet.fail(&CommunicationError::Stopped { rank });
         }
         self.step += 1;
-        let head = Head {
-            sort: Sort::Part,
-            collective: meet.collective(),
-            epoch: self.epoch,
-            step: self.step,
-        };
+        self.collective = meet.collective();
+        let head = self.head(Sort::Part);
         self.pending.push(Pending { head, meet });
         self.moved = Instant::now();
         self.advance();
@@ -226,6 +240,7 @@ impl<C: Communicator> Together<C> {
     fn enter(&mut self, epoch: u64) {
         self.epoch = epoch;
         self.step = 0;
+        self.collective = Collective::None;
         self.pulse();
         let inbox = std::mem::take(&mut self.links.inbox);
         for envelope in inbox {
@@ -239,8 +254,7 @@ impl<C: Communicator> Together<C> {
                 let from = envelope.from;
                 let known = self.links.neighbours.iter_mut().find(|known| known.rank == from);
                 if let Some(neighbour) = known {
-                    neighbour.heard = Instant::now();
-                    neighbour.epoch = neighbour.epoch.max(envelope.head.epoch);
+                    neighbour.hear(envelope.head);
                 }
                 self.sort(envelope);
             }
@@ -284,7 +298,7 @@ impl<C: Communicator> Together<C> {
     fn head(&self, sort: Sort) -> Head {
         Head {
             sort,
-            collective: Collective::None,
+            collective: self.collective,
             epoch: self.epoch,
             step: self.step,
         }
@@ -329,10 +343,11 @@ impl<C: Communicator> Together<C> {
         self.stopped = Some(rank);
         self.hear(|heard| heard.stopped = Some(rank));
         self.spread(Sort::Stop, rank.to_string().as_bytes(), told_by);
-        self.fail_all(&CommunicationError::Stopped { rank });
+        // Whoever hears of it by what fails finds that the run was told.
         if rank != self.links.communicator.rank() {
             self.stop_own();
         }
+        self.fail_all(&CommunicationError::Stopped { rank });
     }
 
     fn lose(&mut self, why: CommunicationError, told_by: Option<u32>) {
@@ -344,8 +359,8 @@ impl<C: Communicator> Together<C> {
         if let Ok(body) = encode(&why) {
             self.spread(Sort::Lost, &body, told_by);
         }
-        self.fail_all(&why);
         self.stop_own();
+        self.fail_all(&why);
     }
 
     fn stop_own(&self) {
@@ -418,16 +433,27 @@ impl<C: Communicator> Post for OfStep<'_, C> {
             return Ok(Some(envelope.body));
         }
         // What a rank sends arrives in its order: one that is further will not say what is missing.
-        let theirs = self.links.neighbours.iter().find(|other| other.rank == from);
-        match theirs.map_or(0, |theirs| theirs.epoch) {
-            theirs if theirs <= epoch => Ok(None),
-            LEFT => Err(self.out_of_step(from, Collective::Leave.as_words())),
-            _ if epoch % 2 == 1 => Err(CommunicationError::Stopped { rank: from }),
-            _ => Err(self.out_of_step(from, "perform another run")),
+        let Some(theirs) = self.links.neighbours.iter().find(|other| other.rank == from) else {
+            return Ok(None);
+        };
+        let does = match theirs.epoch {
+            theirs if theirs < epoch => return Ok(None),
+            LEFT if epoch < LEFT => Collective::Leave,
+            theirs if theirs > epoch && epoch % 2 == 1 => return Err(CommunicationError::Stopped { rank: from }),
+            theirs if theirs > epoch => return Err(self.out_of_step(from, "perform another run")),
+            _ if theirs.step == step => theirs.collective,
+            _ => return Ok(None),
+        };
+        if does == self.head.collective {
+            return Ok(None);
         }
+        Err(self.out_of_step(from, does.as_words()))
     }
 
     fn send(&mut self, to: u32, body: &[u8]) -> Outcome<()> {
         self.links.communicator.send(to, self.head.with(body))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,8 @@
 //!
 //! What they did together is in the record itself, as of one process with all workers. Here is who they were, and where.
 
+use std::collections::HashMap;
+
 use observe::{Fact, Host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -110,6 +112,27 @@ impl ClusterRecord {
             hosts: vec![host],
             missing: Vec::new(),
         }
+    }
+
+    /// What each kernel did while the run went on, with the ranks of all hosts that have it as the process: containers of one machine read
+    /// the same counters of it.
+    pub fn kernels(&self) -> Vec<SystemDuring> {
+        let mut places: HashMap<(Option<String>, String), usize> = HashMap::new();
+        let mut kernels: Vec<SystemDuring> = Vec::new();
+        for host in &self.hosts {
+            let key = match host.host.boot_id.known() {
+                Some(boot) => (Some(boot.clone()), String::new()),
+                None => (None, host.host.hostname.clone()),
+            };
+            match places.get(&key) {
+                None => {
+                    places.insert(key, kernels.len());
+                    kernels.push(host.during.clone());
+                }
+                Some(place) => kernels[*place].add_process(&host.during),
+            }
+        }
+        kernels
     }
 
     /// The name of the host of a rank, where that is known.

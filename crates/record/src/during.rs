@@ -17,3 +17,15 @@ pub struct SystemDuring {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busiest: Option<Fact<Vec<BusyProgram>>>,
 }
+
+impl SystemDuring {
+    /// Counts what another process did on the same kernel as this one's.
+    pub fn add_process(&mut self, other: &Self) {
+        let process = &mut self.counted.process;
+        *process = match (&*process, &other.counted.process) {
+            (Fact::Known(own), Fact::Known(more)) => Fact::Known(own.and(more)),
+            (Fact::Unavailable(why), _) | (Fact::Known(_), Fact::Unavailable(why)) => Fact::Unavailable(why.clone()),
+            (Fact::NotApplicable, fact) | (fact, Fact::NotApplicable) => fact.clone(),
+        };
+    }
+}

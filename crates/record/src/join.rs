@@ -12,7 +12,8 @@ mod phase;
 
 use std::collections::HashMap;
 
-use observe::{Fact, ProcessTimes};
+use observe::Fact;
+use spec::RunSpec;
 use workload::StreamHash;
 
 use crate::classic::ClassicFigures;
@@ -98,7 +99,7 @@ impl Record {
         self.actual.outcome = outcome(cluster);
         if cluster.launched > 1 {
             self.actual.end = merge::ends(cluster.ranks.iter().map(|rank| rank.end.known().copied()));
-            self.actual.stream_hash = stream_hash(&self.spec.workload.workers, cluster);
+            self.actual.stream_hash = stream_hash(&self.spec, cluster);
         }
         if let Some(first) = cluster.ranks.first() {
             if let Some(host) = cluster.hosts.get(first.host as usize) {
@@ -109,7 +110,8 @@ impl Record {
 }
 
 /// Of all private pools together.
-fn stream_hash(workers: &workload::Workers, cluster: &ClusterRecord) -> Fact<StreamHash> {
+fn stream_hash(spec: &RunSpec, cluster: &ClusterRecord) -> Fact<StreamHash> {
+    let workers = spec.workload.workers;
     if workers.is_shared() {
         return Fact::NotApplicable;
     }
@@ -118,7 +120,10 @@ fn stream_hash(workers: &workload::Workers, cluster: &ClusterRecord) -> Fact<Str
         return Fact::Unavailable("the run ended before the last operation".to_owned());
     }
     let hashes = cluster.ranks.iter().flat_map(|rank| &rank.worker_hashes);
-    Fact::Known(StreamHash::of_all(hashes.cloned().collect()))
+    let mut hashes: Vec<StreamHash> = hashes.cloned().collect();
+    // Each is of the stream that the worker has gone on with.
+    hashes.rotate_right(spec.neighbour_of(0) as usize);
+    Fact::Known(StreamHash::of_all(hashes))
 }
 
 /// The worst of all, with the rank that it is of; of equally bad ones the first.
@@ -226,11 +231,7 @@ fn clusters(mut one: ClusterRecord, later: ClusterRecord) -> ClusterRecord {
             one.hosts.push(host);
             continue;
         }
-        let process = &mut one.hosts[place].during.counted.process;
-        let before = std::mem::replace(process, Fact::NotApplicable);
-        *process = merge::facts(before, host.during.counted.process, |one, more| {
-            ProcessTimes::and(&one, &more)
-        });
+        one.hosts[place].during.add_process(&host.during);
     }
     one.ranks.extend(later.ranks.into_iter().map(|mut rank| {
         rank.host = places.get(rank.host as usize).map_or(rank.host, |place| *place as u32);

@@ -27,6 +27,7 @@ pub mod read;
 pub mod run;
 pub mod schema;
 pub mod server;
+mod stale;
 pub mod study;
 pub mod summary;
 pub mod sweep;
@@ -65,6 +66,7 @@ pub use spec::{
     Cache, Climb, Drive, Durability, Keeping, LOCATIONS_MAX, Note, OnError, Pace, Place, RunSpec, SteadyAsked,
     SteadyRule, Stop, StorageName, Sweep, WorkingSet,
 };
+pub use stale::Stale;
 pub use study::{Coordinate, MadeFileSystem, QuietTime, StudyPart};
 pub use summary::{MachineSummary, OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};
 pub use sweep::{Limit, SloSummary, SweepStepOperation, SweepStepSummary, SweepSummary};

@@ -17,6 +17,7 @@ use crate::id::RunId;
 use crate::machine::MachineOverTime;
 use crate::overhead::Overhead;
 use crate::server::{ServerRecord, ServerTotals};
+use crate::stale::Stale;
 use crate::study::StudyPart;
 
 pub use crate::during::SystemDuring;
@@ -476,6 +477,9 @@ pub struct Actual {
     pub check: Fact<Check>,
     /// The look at the pool that was taken from an earlier run: by count and by sample; nothing where none was taken.
     pub taken: Option<Check>,
+    /// What one rank saw late of another's work; nothing where all was seen at once, and where pools stay with their ranks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stale: Option<Stale>,
     /// Operations that took very long.
     pub stalled: Vec<Stalled>,
     /// What the original's report is made of; nothing for other workloads, and where nobody began.
@@ -510,6 +514,7 @@ impl Actual {
             errors: Vec::new(),
             check: not_yet(check),
             taken: None,
+            stale: None,
             stalled: Vec::new(),
             classic: None,
             clean_up: None,

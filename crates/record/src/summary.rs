@@ -1,10 +1,12 @@
 //! The numbers that follow from a record, each defined once: in `docs/specification.md` in words, here in code.
 
 pub(crate) mod evidence;
+mod hosts;
 mod machine;
 pub(crate) mod overhead;
 mod paper;
 pub(crate) mod phase;
+pub(crate) mod ranks;
 pub(crate) mod reads;
 mod shares;
 mod tier;
@@ -23,6 +25,7 @@ pub use self::evidence::{
     CommandsSent, DeviceReads, EvidenceSummary, FlushesServed, MessageKindSent, MessagesSent, ServedBy, WritesServed,
     phase_evidence,
 };
+pub use self::hosts::{HostFact, HostsAlike, HostsDiffer, WALL_CLOCKS_APART_NS, differences};
 pub use self::machine::{DeviceSummary, MachineSummary, WorkersCpu};
 pub use self::overhead::OverheadSummary;
 pub use self::paper::PaperFigures;
@@ -30,6 +33,7 @@ pub(crate) use self::phase::phase_workers;
 pub use self::phase::{
     ClaimWaitSummary, OperationSummary, PhaseSummary, Spread, StepSummary, Until, WarmUp, WorkerRate,
 };
+pub use self::ranks::{HostShare, RankShare, RanksSummary, SharesSpread, SlowestRank};
 pub use self::reads::{Behind, ReadsServed, Surprise};
 pub use self::shares::{Share, shares, transactions_meant};
 pub use self::tier::{DurabilitySummary, DurabilityTier};
@@ -83,6 +87,9 @@ pub struct Summary {
     pub reads: Option<ReadsServed>,
     /// What acknowledged changes had reached: with another tier a result is another.
     pub durability: DurabilitySummary,
+    /// What each rank and each host contributed; nothing where one process performed the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<RanksSummary>,
     /// What the program itself cost in the transactions; nothing where that is not known.
     pub overhead: Option<OverheadSummary>,
     /// The greatest relative error of a latency percentile.
@@ -119,6 +126,7 @@ impl Summary {
                 .map(|asked| SweepSummary::of(asked, &record.actual.sweep_steps)),
             reads: reads::of_transactions(record),
             durability: tier::summary(record),
+            ranks: ranks::summary(record),
             overhead: overhead::summary(&record.actual),
             latency_error_bound: Histogram::ERROR_BOUND,
             verdict: Verdict::of(record),

@@ -21,6 +21,7 @@ mod evidence;
 mod load;
 mod memory;
 mod pace;
+mod ranks;
 mod reason;
 
 pub use self::reason::{Reason, limits, share};
@@ -130,6 +131,7 @@ impl Verdict {
         reasons.extend(load::reasons(record, &seen));
         reasons.extend(memory::reasons(record));
         reasons.extend(evidence::reasons(record));
+        reasons.extend(ranks::reasons(record));
         // Of the same level they stay in the order of the documentation.
         reasons.sort_by_key(|reason| std::cmp::Reverse(reason.level()));
         Self {

@@ -9,7 +9,7 @@ use contract::home::{Directory, Home, Mark};
 use workload::Workload;
 
 use crate::life::Life;
-use crate::manifest::{FoundManifest, Kind, Makes, Manifest, Position};
+use crate::manifest::{FoundManifest, Kind, Makes, Manifest, OtherRank, Position};
 use crate::names::OWN_DIRECTORY_PREFIX;
 use crate::prepare::{PrepareError, not_ours, system};
 use crate::run_directory::{RunDirectories, RunDirectory};
@@ -38,7 +38,7 @@ pub fn take_kept(
     locations: &[PathBuf],
     workload: &Workload,
     makes: &Makes,
-    life: Life,
+    (life, ranks): (Life, &[OtherRank]),
 ) -> Result<TakenPool, PrepareError> {
     let mut run_directories = Vec::new();
     let mut positions = Vec::new();
@@ -51,6 +51,7 @@ pub fn take_kept(
             .numbers_max
             .max(workload.numbers_max().saturating_add(behind.unwrap_or(0)));
         candidate.manifest.makes.add(makes);
+        candidate.manifest.ranks = ranks.to_vec();
         positions = kept.positions;
         run_directories.push(run_directory(home, candidate)?);
     }

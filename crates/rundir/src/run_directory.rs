@@ -100,6 +100,12 @@ impl RunDirectory {
     /// Says in the manifest whether the pool is kept.
     fn rewrite(&self, kept: Option<KeptPool>, life: &Life) -> Result<(), String> {
         let mut manifest = Manifest {
+            // Nobody works in a pool that is kept.
+            ranks: if kept.is_some() {
+                Vec::new()
+            } else {
+                self.manifest.ranks.clone()
+            },
             kept,
             born: self.began,
             life: life.name().map(str::to_owned),

@@ -35,7 +35,6 @@ pub(crate) fn leave_all(
     let ranks = waiter.control.ranks().cloned();
     let life = owned.life().clone();
     let left = Left::of(performed, &life).of_all(ranks.as_ref());
-    performed.abandoned |= left.abandoned;
     let is_first = ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0);
     let (clean_up, unanswered) = match is_first {
         true => clean_up(request, performed, &left, owned, waiter),
@@ -45,6 +44,7 @@ pub(crate) fn leave_all(
             (None, None)
         }
     };
+    performed.abandoned |= left.abandoned;
     if let Some(why) = unanswered {
         performed.outcome = Outcome::Failed { why };
         performed.abandoned = true;
@@ -89,7 +89,11 @@ fn clean_up(
     if left.abandoned {
         let place = owned.describe();
         leave_open(owned);
-        return (Some(not_asked(place)), None);
+        let asked = match performed.abandoned {
+            true => not_asked(place),
+            false => self::left(place, WITH_OTHERS.to_owned()),
+        };
+        return (Some(asked), None);
     }
     if request.keeping.reuse && !left.in_use {
         untouched(owned, waiter);
@@ -181,6 +185,10 @@ fn leave(
 pub(crate) fn leave_open<T>(of_target: T) {
     std::mem::forget(of_target);
 }
+
+/// Why nothing was removed where other ranks may be there yet.
+const WITH_OTHERS: &str = "a rank is lost or did not return from a call, and may still be working, so the run left its files \
+                           ('postmark clean' removes them later)";
 
 /// Nothing was removed, since the file system does not answer.
 pub(crate) fn not_asked(path: String) -> CleanUp {

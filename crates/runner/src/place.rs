@@ -208,7 +208,7 @@ fn take_place_with(
     let said = request.targets.iter().map(PathBuf::as_path);
     let workload = &request.workload;
     if request.keeping.reuse {
-        let taken = take_kept(&home, &directories, workload, &makes(workload), life)?;
+        let taken = take_kept(&home, &directories, workload, &makes(workload), (life, &ranks))?;
         let run_directories = taken.run_directories.all().iter().enumerate();
         let run_directories = run_directories.map(|(number, run_directory)| {
             TakenLocation::new(

@@ -32,7 +32,7 @@ pub(crate) fn share_of(request: &RunSpec) -> RunSpec {
     if let Workers::Private { workers } = &mut share.workload.workers {
         *workers /= request.ranks.max(1);
     }
-    share.ranks = 1;
+    (share.ranks, share.neighbour) = (1, 0);
     share
 }
 

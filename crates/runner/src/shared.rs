@@ -11,7 +11,7 @@ use workload::mix_stream::{asked, make_directory, read_link};
 use workload::mixer::{Change, Draft, Mixer, creation, deletion};
 use workload::names::NameKind;
 use workload::pool::File;
-use workload::popularity::Ranks;
+use workload::popularity::PopularityRanks;
 use workload::random::below;
 use workload::{Action, End, Intent, Kept, Mix, Phase};
 
@@ -53,7 +53,7 @@ enum Held {
 pub(crate) struct SharedSource<C> {
     pub(crate) pool: Arc<SharedPool>,
     pub(crate) mixer: Mixer,
-    pub(crate) ranks: Ranks,
+    pub(crate) ranks: PopularityRanks,
     pub(crate) control: Control,
     pub(crate) clock: C,
     pub(crate) worker: u64,
@@ -95,7 +95,7 @@ impl<C: Clock> SharedSource<C> {
         Self {
             pool,
             mixer,
-            ranks: Ranks::new(&mix.popularity),
+            ranks: PopularityRanks::new(&mix.popularity),
             control,
             clock,
             worker: worker.0.into(),

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Failure, NoSteps, Operation, OperationOutcome, Session, Steps, Submitted, Ticket};
+use contract::{Failure, NoSteps, OpenError, Operation, OperationOutcome, Session, Steps, Submitted, Ticket};
 use measure::{SLICE_NS, Slice};
-use record::{Check, ErrorRecord, Histogram, SlowestRecord};
+use record::{Check, ErrorRecord, Histogram, SlowestRecord, Stale};
 use spec::Cache;
 use workload::contents::Contents;
 use workload::names::NameKind;
@@ -86,6 +86,18 @@ pub(crate) struct Tools<O, S, C, W> {
     /// Acknowledged operations are logged there.
     pub log: Option<Log>,
     pub pacer: Pacer,
+    /// The pool that it works on after the preparation, where that is not the one that it has prepared.
+    pub neighbour: Option<Neighbour<O, S>>,
+}
+
+/// What a worker needs to work on the pool of another one, which nobody else does.
+pub(crate) struct Neighbour<O, S> {
+    pub source: O,
+    pub namer: Namer,
+    pub payload: Payload,
+    pub hasher: StreamHasher,
+    /// Opens a session in that pool's directories.
+    pub open: Box<dyn FnOnce() -> Result<S, OpenError> + Send>,
 }
 
 /// What files hold.
@@ -191,6 +203,8 @@ pub(crate) struct Report {
     pub names: u64,
     /// The look at a pool of an earlier run.
     pub taken: Option<Check>,
+    /// What was seen late of another worker's pool.
+    pub stale: Option<Stale>,
     /// Wall clock in whole seconds, as the original reads it: creations begin, transactions begin and end, all is deleted.
     pub borders_s: Vec<i64>,
     pub classic_bytes_read: f32,
@@ -220,6 +234,8 @@ struct Worker<O, S, C, W, R> {
     due_ns: Option<u64>,
     /// When it was up to its arrivals last: nothing was due.
     caught_up_ns: Option<u64>,
+    /// What is not seen yet of a pool that others have made is waited for.
+    waits_until_seen: bool,
     report: Report,
 }
 
@@ -240,6 +256,7 @@ where
         tickets: 0,
         due_ns: None,
         caught_up_ns: None,
+        waits_until_seen: false,
         report: Report::default(),
     };
     match worker.stages() {
@@ -274,6 +291,9 @@ where
                 }
                 (Phase::Prepare, None) => {}
                 (Phase::Transactions, _) => {
+                    if let Some(neighbour) = self.tools.neighbour.take() {
+                        self.turn_to(neighbour)?;
+                    }
                     self.report.has_pool = true;
                     self.prepare_cache()?;
                 }

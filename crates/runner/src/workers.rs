@@ -28,7 +28,7 @@ use crate::source::{Listings, Private, PrivateStream, Source};
 use crate::stopwatch::{Stopwatch, Timed, TimedSteps};
 use crate::supervisor::{Border, Message, Watch, watch_mounts};
 use crate::taken::{Taken, TakenLocation};
-use crate::worker::{self, Payload, PoolDirectory, Report, Tools, WorkerConfig};
+use crate::worker::{self, Neighbour, Payload, PoolDirectory, Report, Tools, WorkerConfig};
 use rundir::AckLog;
 use rundir::manifest::Position;
 use rundir::slot::{Aside, Slot};
@@ -259,19 +259,8 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         slots: Vec<Arc<Slot>>,
         shared: Option<&Arc<SharedPool>>,
     ) -> Result<(), Refused> {
-        let behind = self
-            .positions
-            .get(worker as usize)
-            .map_or(0, |position| position.transactions);
-        let workload = &self.request.workload.with_more_transactions(behind);
+        let workload = &self.request.workload;
         match (&workload.work, workload.workers, shared) {
-            (Work::Classic(classic), _, _) => {
-                let classic = workload.classic_of(classic, worker);
-                let stream = ClassicStream::with_hint(&classic, observe::memory::prefer_huge_pages)?;
-                let payload = self.payload(worker, Some(stream.text()));
-                let stream = PrivateStream::Classic(Box::new(stream));
-                self.start_private(worker, border, slots, payload, (stream, None))
-            }
             (Work::Mix(mix), Workers::Shared { .. }, Some(pool)) => {
                 let source = SharedSource::new(
                     Arc::clone(pool),
@@ -282,35 +271,49 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     (worker, workload.workers.count()),
                     slots.len(),
                 );
-                self.start_with(worker, border, slots, self.payload(worker, None), source)
+                self.start_with(worker, border, slots, (source, self.payload(worker, None)), None)
             }
-            (Work::Mix(mix), _, _) => {
+            _ => {
+                let own = self.private(worker, slots.len())?;
+                let neighbour = self.request.neighbour_of(worker);
+                let theirs = (neighbour != worker).then(|| self.private(neighbour, slots.len()));
+                let theirs = theirs.transpose()?.map(|theirs| (neighbour, theirs));
+                self.start_with(worker, border, slots, own, theirs)
+            }
+        }
+    }
+
+    /// The pool of a worker that has one of its own, and what its files hold.
+    fn private(&self, worker: u32, depth: usize) -> Result<(Private, Payload), Refused> {
+        let behind = self
+            .positions
+            .get(worker as usize)
+            .map_or(0, |position| position.transactions);
+        let workload = &self.request.workload.with_more_transactions(behind);
+        let (stream, listings, payload) = match &workload.work {
+            Work::Classic(classic) => {
+                let classic = workload.classic_of(classic, worker);
+                let stream = ClassicStream::with_hint(&classic, observe::memory::prefer_huge_pages)?;
+                let payload = self.payload(worker, Some(stream.text()));
+                (PrivateStream::Classic(Box::new(stream)), None, payload)
+            }
+            Work::Mix(mix) => {
                 let lists = workload::Action::ALL
                     .iter()
                     .filter(|action| action.lists())
                     .any(|action| mix.weights.get(*action) > 0);
                 let places = u64::from(mix.layout.places()) * mix.location_weights.len() as u64;
                 let stream = PrivateStream::Mix(Box::new(MixStream::new(mix, vec![self.mixer(mix, worker)])));
-                let listings = lists.then(|| Listings::new(self.naming.clone(), places, slots.len()));
-                self.start_private(worker, border, slots, self.payload(worker, None), (stream, listings))
+                let listings = lists.then(|| Listings::new(self.naming.clone(), places, depth));
+                (stream, listings, self.payload(worker, None))
             }
-        }
-    }
-
-    fn start_private(
-        &self,
-        worker: u32,
-        border: Border,
-        slots: Vec<Arc<Slot>>,
-        payload: Payload,
-        (stream, listings): (PrivateStream, Option<Listings>),
-    ) -> Result<(), Refused> {
+        };
         let stream = if self.request.prepared {
             PrivateStream::Prepared(Box::new(Prepared::new(stream)))
         } else {
             stream
         };
-        self.start_with(worker, border, slots, payload, Private { stream, listings })
+        Ok((Private { stream, listings }, payload))
     }
 
     fn start_with<O: Source + Send + 'static>(
@@ -318,8 +321,8 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         worker: u32,
         border: Border,
         slots: Vec<Arc<Slot>>,
-        payload: Payload,
-        source: O,
+        own: (O, Payload),
+        theirs: Option<(u32, (O, Payload))>,
     ) -> Result<(), Refused> {
         let clock = self.clock.clone();
         let latencies = self.request.latencies;
@@ -327,11 +330,11 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         let steps = self.request.steps || self.request.durability != Durability::None;
         if latencies && steps {
             let depth = slots.len();
-            self.spawn(worker, border, slots, payload, source, move || {
+            self.spawn(worker, border, slots, (own, theirs), move || {
                 TimedSteps::new(clock, depth)
             })
         } else {
-            self.spawn(worker, border, slots, payload, source, move || {
+            self.spawn(worker, border, slots, (own, theirs), move || {
                 Timed::new(clock, latencies)
             })
         }
@@ -342,13 +345,22 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         worker: u32,
         border: Border,
         slots: Vec<Arc<Slot>>,
-        payload: Payload,
-        source: O,
+        ((source, payload), theirs): ((O, Payload), Option<(u32, (O, Payload))>),
         stopwatch: impl FnOnce() -> W + Send + 'static,
     ) -> Result<(), Refused> {
         let config = self.config(worker, payload);
         let settings = self.settings(worker);
         let storage = self.storage.clone();
+        let neighbour = theirs.map(|(neighbour, (source, payload))| {
+            let (storage, settings) = (self.storage.clone(), self.settings(neighbour));
+            Neighbour {
+                source,
+                namer: self.namer(neighbour),
+                payload,
+                hasher: StreamHasher::of(&self.request.workload.work),
+                open: Box::new(move || storage.open(&settings)),
+            }
+        });
         let clock = self.clock.clone();
         let control = self.control.clone();
         let log = self.ack_log.map(|ack_log| ack_log.log(worker));
@@ -385,6 +397,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     origin_ns,
                     log,
                     pacer,
+                    neighbour,
                 };
                 Ok::<Report, String>(worker::work(tools, config, border))
             }));

@@ -36,11 +36,12 @@ impl RunSpec {
             ];
             refuse_any(&asked, |option| Contradiction::Null(option, self.storage))?;
         }
+        if self.neighbour > 0 {
+            let asked = [("--keep", self.keeping.keep), ("--reuse", self.keeping.reuse)];
+            refuse_any(&asked, Contradiction::NeighbourKept)?;
+        }
         if self.ranks > 1 {
-            let asked = [
-                ("--ack-log", self.ack_log.is_some()),
-                ("--steady", matches!(self.drive.stop, Stop::Steady(_))),
-            ];
+            let asked = [("--ack-log", self.ack_log.is_some())];
             refuse_any(&asked, Contradiction::OfOneRank)?;
         }
         if let Some(sweep) = sweep {

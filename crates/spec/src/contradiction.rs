@@ -96,6 +96,12 @@ pub enum Contradiction {
     Ranks(u64),
     #[error("--workers {workers} of each of {ranks} ranks are too many: expected at most {most} workers in all", most = Workload::WORKERS_MAX)]
     WorkersOfRanks { workers: u32, ranks: u32 },
+    #[error(
+        "invalid value '{further}' for --neighbour: expected 1 to one less than the number of ranks, which is {ranks}"
+    )]
+    Neighbour { further: u64, ranks: u32 },
+    #[error("{0} and --neighbour cannot be combined: the pool has moved on to other ranks")]
+    NeighbourKept(&'static str),
     #[error("{0} cannot be used with several ranks (use one rank, or remove it)")]
     OfOneRank(&'static str),
 

@@ -197,6 +197,10 @@ options! {
     /// Number of ranks, each with --workers workers [default: as many as mpirun or srun has started].
     #[arg(long, value_name = "N", help_heading = "Workers")]
     ranks: Count,
+    /// After preparation, each rank works on the files that the rank N further has created, so that the cache of its own host
+    /// cannot serve them [default: each on its own].
+    #[arg(long, value_name = "N", help_heading = "Workers")]
+    neighbour: Count,
     /// Seeds of the workers [default: offset].
     #[arg(long, value_enum, help_heading = "Workers")]
     worker_seeds: WorkerSeedsName,

@@ -24,6 +24,10 @@ fn one() -> u32 {
     1
 }
 
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 fn is_one(number: &u32) -> bool {
     *number == 1
 }
@@ -42,6 +46,10 @@ pub struct RunSpec {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub ranks: u32,
+    /// By how many ranks the pools move on after the preparation: each rank works on what the one so much further has made, and
+    /// removes it. Left out where each keeps its own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub neighbour: u32,
     /// The targets as said, one for each of the workload's weights; an empty one is the working directory.
     #[serde(with = "lossy")]
     #[schemars(with = "Vec<String>")]
@@ -110,6 +118,7 @@ impl RunSpec {
             preset: None,
             workload,
             ranks: 1,
+            neighbour: 0,
             targets,
             place,
             storage: StorageName::Stdio,
@@ -142,6 +151,12 @@ impl RunSpec {
         rank * each..(rank + 1) * each
     }
 
+    /// The worker whose pool a worker has after the preparation.
+    pub fn neighbour_of(&self, worker: u32) -> u32 {
+        let all = self.workload.workers.count().max(1);
+        (worker + self.neighbour * (all / self.ranks.max(1))) % all
+    }
+
     /// What options and a preset come to, of this work in these targets.
     pub(crate) fn mean(
         options: &Options,
@@ -169,6 +184,7 @@ impl RunSpec {
         Ok(Self {
             preset: preset.map(|preset| preset.name.to_owned()),
             ranks: ranks(options)?,
+            neighbour: neighbour(options)?,
             storage,
             depth: depth(options)?,
             durability: options.durability.or(of_preset).unwrap_or_default(),
@@ -206,6 +222,15 @@ pub(crate) fn ranks(options: &Options) -> Result<u32, Contradiction> {
     fits.ok_or(Contradiction::Ranks(ranks))
 }
 
+fn neighbour(options: &Options) -> Result<u32, Contradiction> {
+    let ranks = ranks(options)?;
+    match options.neighbour {
+        None => Ok(0),
+        Some(Count(further)) if ranks > 1 && (1..u64::from(ranks)).contains(&further) => Ok(further as u32),
+        Some(Count(further)) => Err(Contradiction::Neighbour { further, ranks }),
+    }
+}
+
 /// How many operations are in flight.
 fn depth(options: &Options) -> Result<u32, Contradiction> {
     let Count(depth) = options.depth.unwrap_or(Count(1));
@@ -220,6 +245,7 @@ impl Options {
     pub fn of(spec: &RunSpec) -> Self {
         let (workload, mut options) = (&spec.workload, Self::default());
         work::say(workload, spec.ranks, &mut options);
+        options.neighbour = (spec.neighbour > 0).then_some(Count(spec.neighbour.into()));
         options.ranks = (spec.ranks > 1).then_some(Count(spec.ranks.into()));
         drive::say(&spec.drive, &mut options);
         // Those without end come with a time, and a sweep of workers says how many.

@@ -9,13 +9,13 @@ use crate::mix::Mix;
 use crate::mixer::{Change, Draft, Mixer, creation, deletion};
 use crate::names::NameKind;
 use crate::pool::{File, Files};
-use crate::popularity::Ranks;
+use crate::popularity::PopularityRanks;
 
 /// See the module's text.
 #[derive(Clone, Debug)]
 pub struct MixStream {
     mixers: Vec<Mixer>,
-    ranks: Ranks,
+    ranks: PopularityRanks,
     files: Files,
     links: Ring,
     symbolic_links: Ring,
@@ -39,7 +39,7 @@ impl MixStream {
         let places = u64::from(mix.layout.places()) * mix.location_weights.len() as u64;
         let bounded = mix.layout.entries_max.is_some();
         Self {
-            ranks: Ranks::new(&mix.popularity),
+            ranks: PopularityRanks::new(&mix.popularity),
             files: Files::default(),
             links: Ring::new(NameKind::Link),
             symbolic_links: Ring::new(NameKind::SymbolicLink),

@@ -152,7 +152,7 @@ impl TryFrom<String> for Popularity {
 
 /// Draws ranks of one popularity among pools of any size.
 #[derive(Clone, Debug)]
-pub struct Ranks(PopularityKind);
+pub struct PopularityRanks(PopularityKind);
 
 #[derive(Clone, Debug)]
 enum PopularityKind {
@@ -166,7 +166,7 @@ enum PopularityKind {
     },
 }
 
-impl Ranks {
+impl PopularityRanks {
     /// Of a popularity that is valid.
     pub fn new(popularity: &Popularity) -> Self {
         Self(match *popularity {
@@ -315,7 +315,7 @@ mod tests {
     use crate::random::Key;
 
     fn counts(popularity: &str, n: u64, draws: u64) -> Vec<u64> {
-        let mut ranks = Ranks::new(&popularity.parse().unwrap());
+        let mut ranks = PopularityRanks::new(&popularity.parse().unwrap());
         let key = Key::new(11, popularity, 0);
         let mut counts = vec![0; n as usize];
         for index in 0..draws {
@@ -394,7 +394,7 @@ mod tests {
     #[test]
     fn ranks_are_frozen() {
         let ranks = |text: &str| {
-            let mut ranks = Ranks::new(&text.parse().unwrap());
+            let mut ranks = PopularityRanks::new(&text.parse().unwrap());
             let key = Key::new(7, "frozen", 0);
             let bytes: Vec<u8> = (0..100_000)
                 .flat_map(|index| ranks.rank(key.at(index), 1_000_000 + index % 7).to_le_bytes())
@@ -410,7 +410,7 @@ mod tests {
     fn ranks_depend_on_nothing_but_the_value_and_the_pool() {
         for popularity in ["uniform", "zipf:0.99", "zipf:1", "zipf:10", "hot:10%/90%"] {
             let popularity: Popularity = popularity.parse().unwrap();
-            let mut used = Ranks::new(&popularity);
+            let mut used = PopularityRanks::new(&popularity);
             let key = Key::new(3, "pure", 0);
             for index in 0..20_000 {
                 let n = match index % 3 {
@@ -419,7 +419,7 @@ mod tests {
                     _ => 1 << (index % 48),
                 };
                 let rank = used.rank(key.at(index), n);
-                assert_eq!(rank, Ranks::new(&popularity).rank(key.at(index), n));
+                assert_eq!(rank, PopularityRanks::new(&popularity).rank(key.at(index), n));
                 assert!(rank < n, "{popularity}: {rank} of {n}");
             }
             assert_eq!((used.rank(u64::MAX, 1), used.rank(0, 1)), (0, 0));
@@ -458,7 +458,7 @@ mod tests {
 
     #[test]
     fn a_shuffled_order_has_every_file_once_in_each_epoch() {
-        let mut ranks = Ranks::new(&Popularity::Shuffled);
+        let mut ranks = PopularityRanks::new(&Popularity::Shuffled);
         for n in [1, 2, 3, 7, 64, 65, 1_000] {
             let mut orders = Vec::new();
             for epoch in 0..3 {

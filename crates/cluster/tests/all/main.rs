@@ -1,5 +1,8 @@
 //! The face of the crate: what ranks do together, in process.
 
 mod clocks;
+mod interleaved;
+mod lost;
 mod merged;
+mod stopped;
 mod threads;

@@ -403,3 +403,15 @@ fn over(count: &Fact<u64>, of: u64) -> Option<f64> {
     let count = count.known().filter(|_| of > 0)?;
     Some(*count as f64 / of as f64)
 }
+
+/// The interface of which most was used in a phase, warm-ups included, with the share of its speed.
+pub(crate) fn busiest_interface(phase: &PhaseRecord, evidence: &PhaseEvidence) -> Option<(String, f64)> {
+    let (first, last) = (phase.segments.first()?, phase.segments.last()?);
+    let seconds = last.ended_ns.saturating_sub(first.began_ns) as f64 / 1e9;
+    let interfaces = evidence.performing.interfaces.known()?;
+    let used = interfaces.iter().filter_map(|interface| {
+        let fraction = interface.utilization(seconds).into_known()?;
+        Some((interface.name.clone(), fraction))
+    });
+    used.max_by(|a, b| a.1.total_cmp(&b.1))
+}

@@ -1,5 +1,7 @@
 //! Whether what was seen beside the run contradicts what the run says of itself.
 
+use std::collections::BTreeMap;
+
 use observe::{Class, Fact};
 use spec::Cache;
 use workload::{Action, Phase};
@@ -8,9 +10,10 @@ use super::limits::{ALLOCATED_MAX, CLIENT_MAX, FILLED_MAX, INTERFACE_MAX, NOT_DR
 use super::memory::pool_bytes;
 use super::reason::share;
 use super::{Reason, all_phases, is_partial, transactions};
+use crate::host_phase::HostPhase;
 use crate::run::{PhaseRecord, Record};
 use crate::server::ServerCounts;
-use crate::summary::{evidence, phase};
+use crate::summary::{evidence, phase, ranks};
 
 pub(super) fn reasons(record: &Record) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = [cache_not_dropped(record), device_wrote_nothing(record)]
@@ -87,36 +90,87 @@ fn of_servers(record: &Record) -> Vec<Reason> {
     [not_known, restarted, reconnected].into_iter().flatten().collect()
 }
 
-/// On a target that is a server: whether the workers' processors or the interface were what limited them.
-fn client_saturated(record: &Record) -> Option<Reason> {
+/// Whether a target is a server, over a mount or without one.
+pub(super) fn targets_a_server(record: &Record) -> bool {
     let mut targets = record.locations.iter().filter_map(|location| location.target.known());
     let is_mounted = targets.any(|target| target.class == Fact::Known(Class::Network));
-    if !is_mounted && !record.spec.storage.speaks_to_servers() {
-        return None;
-    }
-    let of_transactions = || all_phases(record).filter(|phase| phase.phase == Phase::Transactions);
-    let used = |phase: &PhaseRecord| {
-        let workers = phase::summary(record, phase).machine?.workers?;
-        (workers.count > 0).then(|| workers.sum / workers.count as f64)
-    };
-    let workers = of_transactions().filter_map(used).reduce(f64::max);
-    let workers = workers.filter(|fraction| *fraction > CLIENT_MAX);
-    let mut passed = of_transactions().filter_map(busiest_interface).collect::<Vec<_>>();
-    passed.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let interface = passed.pop().filter(|(_, fraction)| *fraction > INTERFACE_MAX);
-    (workers.is_some() || interface.is_some()).then_some(Reason::ClientSaturated { workers, interface })
+    is_mounted || record.spec.storage.speaks_to_servers()
 }
 
-/// The interface of which most was used in a phase, warm-ups included.
-fn busiest_interface(phase: &PhaseRecord) -> Option<(String, f64)> {
-    let (first, last) = (phase.segments.first()?, phase.segments.last()?);
-    let seconds = last.ended_ns.saturating_sub(first.began_ns) as f64 / 1e9;
-    let interfaces = phase.evidence.as_ref()?.performing.interfaces.known()?;
-    let used = interfaces.iter().filter_map(|interface| {
-        let fraction = interface.utilization(seconds).into_known()?;
-        Some((interface.name.clone(), fraction))
-    });
-    used.max_by(|a, b| a.1.total_cmp(&b.1))
+/// What a client used of what limits it, in one of the phases.
+struct Used {
+    host: Option<String>,
+    workers: Option<f64>,
+    interface: Option<(String, f64)>,
+}
+
+impl Used {
+    fn is_saturated(&self) -> bool {
+        self.workers.is_some() || self.interface.is_some()
+    }
+}
+
+/// On a target that is a server: whether the workers' processors or the interface were what limited them, on this machine or on one of several hosts.
+pub(super) fn client_saturated(record: &Record) -> Option<Reason> {
+    if !targets_a_server(record) {
+        return None;
+    }
+    let phases = || all_phases(record).filter(|phase| phase.phase == Phase::Transactions);
+    let clients: Vec<Used> = if phases().any(|phase| !phase.hosts.is_empty()) {
+        let mut hosts: BTreeMap<(&str, Option<&str>), Vec<(&PhaseRecord, &HostPhase)>> = BTreeMap::new();
+        for (phase, host) in phases().flat_map(|phase| phase.hosts.iter().map(move |host| (phase, host))) {
+            let id = (&*host.host.hostname, host.host.boot_id.known().map(String::as_str));
+            hosts.entry(id).or_default().push((phase, host));
+        }
+        let of_host = |(id, seen): ((&str, Option<&str>), Vec<(&PhaseRecord, &HostPhase)>)| {
+            let workers = seen.iter().filter_map(|(_, host)| ranks::worker_cpu(host));
+            let interfaces = seen
+                .iter()
+                .filter_map(|(phase, host)| ranks::busiest_interface(phase, host));
+            used(Some(id.0.to_owned()), workers, interfaces)
+        };
+        hosts.into_iter().map(of_host).collect()
+    } else {
+        let workers = phases().filter_map(|phase| {
+            let workers = phase::summary(record, phase).machine?.workers?;
+            (workers.count > 0).then(|| workers.sum / workers.count as f64)
+        });
+        let interfaces = phases().filter_map(|phase| evidence::busiest_interface(phase, phase.evidence.as_ref()?));
+        vec![used(None, workers, interfaces)]
+    };
+    let mut saturated: Vec<Used> = clients.into_iter().filter(Used::is_saturated).collect();
+    // The one that used most of either.
+    let most = |client: &Used| {
+        let interface = client.interface.as_ref().map_or(0.0, |(_, fraction)| *fraction);
+        client.workers.unwrap_or(0.0).max(interface)
+    };
+    saturated.sort_by(|one, other| most(other).total_cmp(&most(one)));
+    let others = saturated.len().saturating_sub(1) as u64;
+    let Used {
+        host,
+        workers,
+        interface,
+    } = saturated.into_iter().next()?;
+    Some(Reason::ClientSaturated {
+        workers,
+        interface,
+        host,
+        others: (others > 0).then_some(others),
+    })
+}
+
+/// The most of each that is past its limit.
+fn used(
+    host: Option<String>,
+    workers: impl Iterator<Item = f64>,
+    interfaces: impl Iterator<Item = (String, f64)>,
+) -> Used {
+    let interface = interfaces.max_by(|a, b| a.1.total_cmp(&b.1));
+    Used {
+        host,
+        workers: workers.reduce(f64::max).filter(|fraction| *fraction > CLIENT_MAX),
+        interface: interface.filter(|(_, fraction)| *fraction > INTERFACE_MAX),
+    }
 }
 
 /// With the pool on it. Memory has no allocator that searches.

@@ -1,5 +1,7 @@
 //! Who used the processors, and what became of the clocks.
 
+use std::borrow::Cow;
+
 use observe::{CountersDifference, Fact, Mount};
 use spec::StorageName;
 use workload::Phase;
@@ -7,6 +9,8 @@ use workload::Phase;
 use super::limits::{OTHERS_MAX, OWN_MAX, PAUSE_MIN_NS, SHARES_FROM_NS, STEAL_MAX};
 use super::reason::share;
 use super::{Reason, Seen, all_phases};
+use crate::cluster::{ClusterRecord, HostRecord};
+use crate::host_phase::HostId;
 use crate::run::{Record, SystemDuring};
 use crate::server::ServerRecord;
 use crate::summary::overhead;
@@ -32,8 +36,13 @@ pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
     if let Some(fraction) = above(&seen.steal_fraction, STEAL_MAX) {
         reasons.push(Reason::Steal { fraction });
     }
-    let emulated = record.host.emulated.as_ref();
-    if emulated.and_then(Fact::known) == Some(&true) {
+    let hosts = record
+        .cluster
+        .iter()
+        .flat_map(|cluster| &cluster.hosts)
+        .map(|host| &host.host);
+    let mut hosts = std::iter::once(&record.host).chain(hosts);
+    if hosts.any(|host| host.emulated.as_ref().and_then(Fact::known) == Some(&true)) {
         reasons.push(Reason::Emulated);
     }
     reasons.extend(paused(record));
@@ -70,7 +79,8 @@ fn paused(record: &Record) -> Option<Reason> {
 /// What became of the clocks in all runs together.
 fn clocks(record: &Record) -> Vec<Reason> {
     let mut reasons = Vec::new();
-    let all = || runs(record).map(|during| &during.clocks);
+    let each: Vec<Cow<'_, SystemDuring>> = runs(record).collect();
+    let all = || each.iter().map(|during| &during.clocks);
     let ns = all().map(|clocks| clocks.suspended_ns).fold(0, u64::saturating_add);
     if ns > 0 {
         reasons.push(Reason::Suspended { ns });
@@ -91,14 +101,21 @@ fn clocks(record: &Record) -> Vec<Reason> {
     reasons
 }
 
-/// The machine during the run; during each of them, where the steps of a sweep had one each.
-fn runs(record: &Record) -> impl Iterator<Item = &SystemDuring> {
-    let of_sweep_steps = record
-        .actual
-        .sweep_steps
-        .iter()
-        .filter_map(|sweep_step| sweep_step.of_run.as_ref());
-    std::iter::once(&record.during).chain(of_sweep_steps.map(|run| &run.during))
+/// The machine during the run, or each kernel of several hosts; during each of the runs, where the steps of a sweep had one each. Of these
+/// the first rank's host is told: where others have its kernel, their ranks would count as other programs.
+fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring>> {
+    let kernels = record.cluster.as_ref().map_or_else(Vec::new, ClusterRecord::kernels);
+    let has_kernel_alone = record.cluster.as_ref().is_none_or(|cluster| {
+        let first = cluster.hosts.first().map(HostRecord::id);
+        let with_it = |id: &HostId| cluster.hosts.iter().filter(|host| host.id().has_kernel_of(id)).count();
+        first.is_none_or(|id| with_it(&id) == 1)
+    });
+    let own = kernels.is_empty().then_some(Cow::Borrowed(&record.during));
+    let steps = record.actual.sweep_steps.iter().filter(move |_| has_kernel_alone);
+    let of_sweep_steps = steps.filter_map(|sweep_step| sweep_step.of_run.as_ref());
+    own.into_iter()
+        .chain(kernels.into_iter().map(Cow::Owned))
+        .chain(of_sweep_steps.map(|run| Cow::Borrowed(&run.during)))
 }
 
 /// What the program itself costs for each operation, over the workers' time. That is what it takes by itself on the
@@ -118,7 +135,7 @@ pub(super) fn overhead_fraction(record: &Record) -> Fact<f64> {
 
 /// The greatest share of all runs that were long enough for the kernel's ticks.
 fn greatest(record: &Record, fraction: impl Fn(&CountersDifference) -> Fact<f64>) -> Fact<f64> {
-    let judged = |during: &SystemDuring| {
+    let judged = |during: Cow<'_, SystemDuring>| {
         if during.clocks.elapsed_ns < SHARES_FROM_NS {
             return Fact::Unavailable("the run was shorter than a second, too short for the kernel's ticks".to_owned());
         }

@@ -99,6 +99,18 @@ pub mod limits {
     /// The share of an interface's speed from which on it limits a run on a server: headers, acknowledgements and gaps take the rest.
     pub const INTERFACE_MAX: f64 = 0.80;
 
+    /// By how much the slowest host's rate of a worker may be below the fastest one's: three times what a steady run may drift. Beyond it
+    /// the rate of all is that of unequal clients, and where each does the same work it is the slowest one's.
+    pub const HOSTS_APART_MAX: f64 = 0.30;
+
+    /// Where the last step of a sweep with several ranks brought more than this, the target had more to give: what a steady run may
+    /// drift.
+    pub const MORE_CLIENTS_MAX: f64 = 0.10;
+
+    /// The share of the measured time that clocks of ranks may be apart: borders of what was measured are off by so much, and what an
+    /// achieved rate may lack is as much.
+    pub const CLOCKS_MAX: f64 = 0.01;
+
     /// The share of a file system's room that may be taken: allocators search longer beyond it, which is why FFS kept 10 % free
     /// (McKusick, Joy, Leffler, Fabry: A Fast File System for UNIX, 1984).
     pub const FILLED_MAX: f64 = 0.90;
@@ -309,6 +321,46 @@ pub enum Reason {
         workers: Option<f64>,
         /// The interface that leads to the server, and the share of its speed that was used; nothing where that is not the reason.
         interface: Option<(String, f64)>,
+        /// Of several hosts, the one of which that is; nothing where one process performed the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        host: Option<String>,
+        /// How many other hosts were saturated, too; nothing where there were none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        others: Option<u64>,
+    },
+    /// Ranks failed, or their part of the record is missing.
+    RanksNotDone {
+        /// The numbers of those that did not come to their end.
+        failed: Vec<u32>,
+        /// The numbers of those whose part is missing.
+        missing: Vec<u32>,
+        /// How many ranks were started.
+        launched: u32,
+    },
+    /// The hosts were not equally fast.
+    HostsApart {
+        /// The one with the least rate of a worker.
+        slowest: String,
+        /// The one with the greatest.
+        fastest: String,
+        /// By how much the least is below the greatest, from 0 to 1.
+        fraction: f64,
+    },
+    /// More clients still brought more, and none was saturated: what the target can do was not reached.
+    TooFewClients {
+        /// Workers of the step with the most.
+        workers: u32,
+        /// Workers of the step before it.
+        fewer: u32,
+        /// By how much its rate was above the other's, as a share of that.
+        gain: f64,
+    },
+    /// The clocks of ranks could not be compared closely enough for so short a run.
+    ClocksNotAligned {
+        /// Moments of two ranks may be off by so much, in nanoseconds.
+        error_ns: u64,
+        /// How long was measured, in nanoseconds.
+        measured_ns: u64,
     },
     /// The file system was nearly full.
     NearlyFull {
@@ -376,6 +428,7 @@ impl Reason {
             | Self::SteadyStateNotReached { .. }
             | Self::RateNotReached { .. }
             | Self::OutcomesNotKnown { .. }
+            | Self::RanksNotDone { .. }
             | Self::Suspended { .. }
             | Self::ClockSourceChanged { .. } => Level::Invalid,
             Self::NotSteady { .. }
@@ -388,6 +441,9 @@ impl Reason {
             | Self::ConnectionsLost { .. }
             | Self::ServerRestarted { .. }
             | Self::ClientSaturated { .. }
+            | Self::HostsApart { .. }
+            | Self::TooFewClients { .. }
+            | Self::ClocksNotAligned { .. }
             | Self::NearlyFull { .. }
             | Self::AllocatedDuringRun { .. }
             | Self::LatencyOverflow { .. }

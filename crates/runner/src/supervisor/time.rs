@@ -7,9 +7,12 @@ use record::{SteadyAsked, SteadyFound};
 use spec::Stop;
 use workload::{Action, Phase, Role};
 
-use super::rounds::{Mark, SECOND};
+use super::rounds::{Mark, Round, SECOND};
 use super::{HANDED_OVER_WITHIN, Supervisor, TELL_EVERY};
 use crate::events::Stage;
+
+/// How often it is looked whether all ranks have told of a round that has ended.
+const ROUND_TOLD: Duration = Duration::from_millis(1);
 
 impl Supervisor<'_> {
     /// Ends the warm-up, rounds and the transactions at their time.
@@ -55,6 +58,14 @@ impl Supervisor<'_> {
             done: self.waiter.control.progress().done,
         };
         let rounds = &mut self.rounds;
+        if let Some(meeting) = &mut rounds.ended {
+            let told = meeting.wait(Duration::ZERO);
+            return match told {
+                None => {}
+                Some(Ok(round)) => self.round_ended(asked, round, now),
+                Some(Err(_)) => self.waiter.control.stop(),
+            };
+        }
         let (Some(round), Some(second)) = (rounds.round, rounds.second) else {
             (rounds.round, rounds.second) = (Some(now), Some(now));
             rounds.seconds.push(Vec::new());
@@ -72,7 +83,22 @@ impl Supervisor<'_> {
         if !is_over {
             return;
         }
-        rounds.rates.push(round.rate_until(now));
+        let own = Round {
+            rate: round.rate_until(now),
+            seconds: rounds.seconds.pop().unwrap_or_default(),
+        };
+        match self.waiter.control.ranks() {
+            Some(ranks) => rounds.ended = Some(ranks.begin(own, Round::and)),
+            None => self.round_ended(asked, own, now),
+        }
+    }
+
+    /// A round is over, and all ranks have told theirs.
+    fn round_ended(&mut self, asked: SteadyAsked, round: Round, now: Mark) {
+        let rounds = &mut self.rounds;
+        rounds.ended = None;
+        rounds.rates.push(round.rate);
+        rounds.seconds.push(round.seconds);
         (rounds.round, rounds.second) = (Some(now), Some(now));
         let found = rounds.found(asked);
         if found.is_steady || rounds.rates.len() >= asked.rounds_max as usize {
@@ -106,6 +132,8 @@ impl Supervisor<'_> {
         let end = match self.watch.drive.stop {
             Stop::Transactions => None,
             Stop::After(time) => Some(warm_up + time),
+            // What other ranks tell is waited for.
+            Stop::Steady(_) if self.rounds.ended.is_some() => Some(elapsed + ROUND_TOLD),
             Stop::Steady(asked) => {
                 let round = self
                     .rounds

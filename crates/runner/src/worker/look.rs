@@ -3,19 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use contract::{Listing, Name, NoSteps, Operation, Session, Ticket};
-use record::Check;
+use record::{Check, Stale};
 use spec::Cache;
 use workload::names::NameKind;
 use workload::{End, Intent, Kept, Phase};
 
 use super::{Left, Payload, Worker, submit};
 use crate::clock::Clock;
+use crate::control::Control;
 use crate::events::Stage;
 use crate::failures::Failed;
 use crate::naming::Namer;
 use crate::source::{Expected, Source};
 use crate::stopwatch::Stopwatch;
-use crate::worker::Rendezvous;
+use crate::worker::{Neighbour, Rendezvous};
 use rundir::manifest::Position;
 use rundir::slot::{Aside, Slot};
 
@@ -228,25 +229,54 @@ where
     /// anything, and then checks the pool by count and by sample.
     pub(super) fn take_pool(&mut self, position: Position) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
-        for phase in [Phase::Prepare, Phase::Transactions] {
-            let mut left = if phase == Phase::Prepare {
-                u64::MAX
-            } else {
-                position.intents
-            };
-            while left > 0 && !self.tools.control.is_stopping() {
-                let Some(intent) = self.tools.source.next(phase, 0, true) else {
-                    break;
-                };
-                self.tools.source.completed(0, &intent, true);
-                left -= 1;
-            }
-        }
+        self.follow(Phase::Prepare, u64::MAX);
+        self.follow(Phase::Transactions, position.intents);
         self.report.position.intents = position.intents;
         // Only when all have done so a shared pool is whole.
         self.begins(Stage::Take, 0)?;
         let files = self.tools.source.remaining(Phase::Delete);
-        let looked = self.look_at_names((files / SAMPLE).max(1))?;
+        self.look_at_taken((files / SAMPLE).max(1), began_ns)
+    }
+
+    /// Leaves the pool that it has prepared for that of another worker, and looks at all of its names there: how long it takes
+    /// until what is acknowledged there is seen here.
+    pub(super) fn turn_to(&mut self, neighbour: Neighbour<O, S>) -> Result<(), Left> {
+        let began_ns = self.tools.clock.now_ns();
+        self.begins(Stage::Take, 0)?;
+        let which = (0, NameKind::Directory, 0);
+        let session = self.tools.slot.aside(Aside::OpenSession, which, neighbour.open);
+        self.tools.session = session.map_err(|error| {
+            let message = format!("the pool of another rank cannot be used: {error}");
+            Failed::verification(CHECK_NAMES, String::new(), message)
+        })?;
+        self.tools.source = neighbour.source;
+        self.config.namer = neighbour.namer;
+        self.config.payload = neighbour.payload;
+        self.config.hasher = neighbour.hasher;
+        self.waits_until_seen = true;
+        self.follow(Phase::Prepare, u64::MAX);
+        self.look_at_taken(1, began_ns)?;
+        self.waits_until_seen = false;
+        Ok(())
+    }
+
+    /// Follows the stream of a phase for so many intents, without doing anything.
+    fn follow(&mut self, phase: Phase, mut left: u64) {
+        while left > 0 && !self.tools.control.is_stopping() {
+            let Some(intent) = self.tools.source.next(phase, 0, true) else {
+                break;
+            };
+            if O::IS_PURE {
+                self.config.hasher.take(&intent);
+            }
+            self.tools.source.completed(0, &intent, true);
+            left -= 1;
+        }
+    }
+
+    /// Checks a pool that somebody else has made, by every so-and-so-many-th of its names.
+    fn look_at_taken(&mut self, every: u64, began_ns: u64) -> Result<(), Left> {
+        let looked = self.look_at_names(every)?;
         // Any difference is too much: it is not the pool that it says it is.
         if let Some(failed) = looked.first {
             return Err(Left::Failed(failed));
@@ -263,6 +293,7 @@ where
     fn look_at_names(&mut self, every: u64) -> Result<NamesFound, Left> {
         let mut looked = NamesFound::default();
         let mut ends = None;
+        let (waits, mut stale) = (self.waits_until_seen, self.report.stale.take());
         let Self {
             tools, config, tickets, ..
         } = self;
@@ -280,20 +311,31 @@ where
             looked.names += 1;
             let name = config.namer.name(kept.place, kept.kind, kept.number);
             let which = (kept.place, kept.kind, kept.number);
-            let wrong = look_at(
-                session,
-                slot,
-                tickets,
-                (which, name, &kept),
-                &config.payload,
-                config.verify,
-            );
+            let mut look = || {
+                look_at(
+                    session,
+                    slot,
+                    tickets,
+                    (which, name, &kept),
+                    &config.payload,
+                    config.verify,
+                )
+            };
+            let mut wrong = look();
+            if let (true, Some(failed)) = (waits, &wrong) {
+                let seen = until_seen(&tools.clock, &tools.control, failed, &mut look);
+                if let Ok(seen) = &seen {
+                    stale = add_stale(stale.take(), seen.clone());
+                }
+                wrong = seen.err();
+            }
             if let Some(failed) = wrong {
                 looked.count(failed.clone());
                 ends = config.failures.count(failed).err();
             }
             slot.publish(looked.names);
         });
+        self.report.stale = stale;
         if let Some(failed) = ends {
             return Err(Left::Failed(failed));
         }
@@ -365,6 +407,47 @@ where
         self.rendezvous.ended(stage, done, End::Complete);
         Ok(())
     }
+}
+
+/// What another machine has acknowledged is waited for so long. An NFS client keeps attributes for 60 s at most (acregmax and
+/// acdirmax, nfs(5)).
+const SEEN_WITHIN_NS: u64 = 65_000_000_000;
+/// So often it is looked for.
+const SEEN_EVERY_NS: u64 = 10_000_000;
+
+/// Waits until a look finds what is there: for how long it did not.
+fn until_seen<C: Clock>(
+    clock: &C,
+    control: &Control,
+    first: &Failed,
+    look: &mut dyn FnMut() -> Option<Failed>,
+) -> Result<Stale, Failed> {
+    let began_ns = clock.now_ns();
+    loop {
+        clock.sleep(SEEN_EVERY_NS);
+        let wrong = look();
+        let ns = clock.now_ns().saturating_sub(began_ns);
+        match wrong {
+            None => {
+                return Ok(Stale {
+                    count: 1,
+                    longest_ns: ns,
+                    path: first.path.clone(),
+                    what: first.message.clone(),
+                });
+            }
+            Some(failed) if ns >= SEEN_WITHIN_NS || control.is_stopping() => return Err(failed),
+            Some(_) => {}
+        }
+    }
+}
+
+/// Both together.
+fn add_stale(all: Option<Stale>, one: Stale) -> Option<Stale> {
+    Some(match all {
+        Some(all) => all.and(one),
+        None => one,
+    })
 }
 
 /// What a look at the names came to.

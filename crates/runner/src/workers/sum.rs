@@ -6,7 +6,7 @@ use contract::Step;
 use observe::Fact;
 use record::{
     Actual, Check, ClaimWaits, ClassicFigures, CleanUp, End, ErrorRecord, FirstDone, OperationRecord, Outcome,
-    PhaseRecord, Segment, SegmentKind, Stalled, WorkerPhase, merge,
+    PhaseRecord, Segment, SegmentKind, Stale, Stalled, WorkerPhase, merge,
 };
 use rustix::io::Errno;
 use spec::{Drive, RunSpec};
@@ -110,7 +110,12 @@ impl Performed {
             },
             partly_written: reports
                 .iter()
-                .flat_map(|(worker, report)| report.partly_written.iter().map(|name| (*name, *worker)))
+                .flat_map(|(worker, report)| {
+                    // In its own pool, or in the one that it went on with.
+                    let pools = [*worker, request.neighbour_of(*worker)];
+                    let names = report.partly_written.iter();
+                    names.flat_map(move |name| pools.map(|pool| (*name, pool)))
+                })
                 .collect(),
             any_spoiled: reports.iter().any(|(_, report)| report.any_spoiled),
             abandoned: watched.abandoned,
@@ -170,6 +175,8 @@ impl Performed {
         }
         let stream_hash = stream_hash(request, workers, &reports);
         let check = check(request, workers, &reports);
+        let stale = reports.iter_mut().filter_map(|(_, report)| report.stale.take());
+        let stale = stale.reduce(Stale::and);
         let taken = add_checks(reports.iter().filter_map(|(_, report)| report.taken));
         Actual {
             outcome,
@@ -179,6 +186,7 @@ impl Performed {
             errors,
             check,
             taken,
+            stale,
             classic,
             clean_up,
             overhead: Fact::NotApplicable,

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use cluster::{Ranks, in_process};
+use cluster::{CommunicationError, Communicator, Message, Ranks, in_process};
 use record::{Fact, Outcome, Phase, Record};
+use record::{SteadyAsked, SteadyRule};
 use runner::{Control, Event, Events, Refused, RunSpec, Stage, SystemClock, TakeControl};
-use spec::{Keeping, Place, StorageName};
+use spec::{Keeping, Place, Stop, StorageName};
 use storage::posix::Posix;
+use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Mix;
 use workload::{Workers, Workload};
 
@@ -44,6 +46,10 @@ fn request(at: &Path, workers: u32, ranks: u32, transactions: u64) -> RunSpec {
     };
     let workload = Workload {
         workers: Workers::Private { workers },
+        contents: Some(ContentSpec {
+            kind: ContentKind::Incompressible,
+            ..ContentSpec::default()
+        }),
         ..Workload::from(mix)
     };
     RunSpec {
@@ -67,11 +73,50 @@ impl Events for Begun<'_> {
     }
 }
 
-/// What each rank gets of a run that all of them perform; of what happens while its transactions go on.
+/// A rank that neither says nor hears anything any more when it is told so, as one that was stopped.
+struct Freezes(in_process::InProcess, Arc<AtomicBool>);
+
+impl Communicator for Freezes {
+    fn rank(&self) -> u32 {
+        self.0.rank()
+    }
+
+    fn ranks(&self) -> u32 {
+        self.0.ranks()
+    }
+
+    fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), CommunicationError> {
+        match self.1.load(Ordering::Relaxed) {
+            true => Ok(()),
+            false => self.0.send(to, bytes),
+        }
+    }
+
+    fn receive(&mut self, limit: Duration) -> Result<Option<Message>, CommunicationError> {
+        if self.1.load(Ordering::Relaxed) {
+            std::thread::sleep(limit);
+            return Ok(None);
+        }
+        self.0.receive(limit)
+    }
+
+    fn flush(&mut self, limit: Duration) -> Result<(), CommunicationError> {
+        self.0.flush(limit)
+    }
+}
+
+/// What a test may do to a rank while its transactions go on.
+#[derive(Default)]
+struct Handles {
+    signal: Arc<AtomicUsize>,
+    frozen: Arc<AtomicBool>,
+}
+
+/// What each rank gets of a run that all of them perform; `meanwhile` is called when its transactions go on.
 fn perform(
     ranks: u32,
     request: impl Fn(u32) -> RunSpec + Sync,
-    meanwhile: impl Fn(u32, &AtomicUsize) + Sync,
+    meanwhile: impl Fn(u32, &Handles) + Sync,
 ) -> Vec<Result<Record, Refused>> {
     std::thread::scope(|scope| {
         let all: Vec<_> = in_process::ranks(ranks)
@@ -80,16 +125,17 @@ fn perform(
             .map(|(communicator, rank)| {
                 let (request, meanwhile) = (&request, &meanwhile);
                 scope.spawn(move || {
-                    let ranks = Ranks::join(LIMIT, move || Ok(communicator)).unwrap();
-                    let signal = Arc::new(AtomicUsize::new(0));
-                    let mut taking = Rank(ranks.clone(), Control::stopped_by(Arc::clone(&signal)));
+                    let handles = Handles::default();
+                    let frozen = Arc::clone(&handles.frozen);
+                    let ranks = Ranks::join(LIMIT, move || Ok(Freezes(communicator, frozen))).unwrap();
+                    let mut taking = Rank(ranks.clone(), Control::stopped_by(Arc::clone(&handles.signal)));
                     let (begun, ended) = (AtomicBool::new(false), AtomicBool::new(false));
                     let record = std::thread::scope(|inner| {
                         inner.spawn(|| {
                             while !begun.load(Ordering::Relaxed) && !ended.load(Ordering::Relaxed) {
                                 std::thread::sleep(Duration::from_millis(10));
                             }
-                            meanwhile(rank, &signal);
+                            meanwhile(rank, &handles);
                         });
                         let mut events = Begun(&begun);
                         let record = runner::run(&request(rank), &Posix, &SystemClock, &mut taking, &mut events);
@@ -152,11 +198,14 @@ fn eight_workers_do_the_same_however_they_are_spread() {
             assert_eq!(workers, [0, 1, 2, 3, 4, 5, 6, 7], "{ranks} ranks");
             assert_eq!(record.actual, records[0].actual, "all ranks have the record of all");
         }
+        // Only a run that deletes its pool has performed its whole stream.
+        let emptied = directory();
+        let whole = perform(ranks, |_| request(emptied.path(), 8, ranks, 500), |_, _| ());
         let Record {
             actual, fingerprint, ..
-        } = &records[0];
+        } = whole.into_iter().next().unwrap().unwrap();
         assert!(matches!(actual.stream_hash, Fact::Known(_)), "{:?}", actual.stream_hash);
-        seen.push((fingerprint.clone(), actual.stream_hash.clone(), tree(at.path())));
+        seen.push((fingerprint, actual.stream_hash, tree(at.path())));
         assert_eq!(seen[0].2.len(), seen.last().unwrap().2.len());
         assert!(seen[0] == *seen.last().unwrap(), "{ranks} ranks");
         // Other ranks go on with the pool, and remove it.
@@ -210,9 +259,9 @@ fn whichever_rank_stops_all_stop_soon_and_remove_everything() {
         let at = directory();
         let began = Instant::now();
         let endless = |_| request(at.path(), 6, 3, Workload::ENDLESS);
-        let records = perform(3, endless, |rank, signal| {
+        let records = perform(3, endless, |rank, handles| {
             if rank == stopped {
-                signal.store(15, Ordering::Relaxed);
+                handles.signal.store(15, Ordering::Relaxed);
             }
         });
         for record in records {
@@ -249,4 +298,97 @@ fn phases_are_of_all_ranks() {
         // It is one clock.
         assert!(offset.offset_ns.unsigned_abs() <= offset.error_ns, "{offset:?}");
     }
+}
+
+#[test]
+fn a_neighbours_files_are_worked_on_and_removed() {
+    let whole = |neighbour, verify, weights: &str| {
+        let at = directory();
+        let asked = |_| {
+            let mut asked = request(at.path(), 6, 3, 400);
+            (asked.neighbour, asked.verify) = (neighbour, verify);
+            if let workload::Work::Mix(mix) = &mut asked.workload.work {
+                mix.weights = weights.parse().unwrap();
+            }
+            asked
+        };
+        let records = perform(3, asked, |_, _| ());
+        let record = records.into_iter().next().unwrap().unwrap();
+        assert_eq!(record.actual.outcome, Outcome::Complete);
+        assert_eq!(record.actual.errors, []);
+        assert!(is_empty(at.path()));
+        record.actual
+    };
+    for weights in [
+        "read=5,create=2,delete=2,append=1",
+        "list=1,stat=3,rename=2,create=1,delete=1",
+    ] {
+        let own = whole(0, true, weights);
+        assert_eq!(own.taken, None);
+        for neighbour in [1, 2] {
+            let theirs = whole(neighbour, true, weights);
+            assert_eq!(
+                theirs.stream_hash, own.stream_hash,
+                "the streams are the same, whoever performs them"
+            );
+            let seen = theirs.taken.unwrap();
+            assert_eq!((seen.names, seen.wrong), (6 * 200, 0), "every file was looked at");
+        }
+    }
+}
+
+#[test]
+fn a_rank_that_is_lost_ends_the_run_and_nothing_is_removed_that_it_may_still_use() {
+    let at = directory();
+    let frozen_at = std::sync::Mutex::new(None);
+    let endless = |_| request(at.path(), 4, 4, Workload::ENDLESS);
+    let records = perform(4, endless, |rank, handles| {
+        if rank == 2 {
+            *frozen_at.lock().unwrap() = Some(Instant::now());
+            handles.frozen.store(true, Ordering::Relaxed);
+        }
+    });
+    let took = frozen_at.lock().unwrap().unwrap().elapsed();
+    assert!(took < LIMIT + Duration::from_secs(8), "{took:?}");
+    for (rank, record) in records.into_iter().enumerate() {
+        let record = record.unwrap();
+        let Outcome::Failed { why } = &record.actual.outcome else {
+            panic!("rank {rank}: {:?}", record.actual.outcome);
+        };
+        assert!(rank == 2 || why.contains("rank 2"), "rank {rank}: {why}");
+        // It has what it did itself.
+        assert_eq!(record.actual.phases[0].workers.len(), 1);
+        assert_eq!(record.cluster.unwrap().ranks[0].rank as usize, rank);
+        if rank == 0 {
+            let clean_up = record.actual.clean_up.unwrap();
+            assert!(clean_up.incomplete && clean_up.left[0].why.contains("a rank is lost"));
+        }
+    }
+    assert!(!is_empty(at.path()));
+}
+
+#[test]
+fn a_rule_of_steady_state_judges_all_ranks_together() {
+    let at = directory();
+    let asked = |_| {
+        let mut asked = request(at.path(), 2, 2, Workload::ENDLESS);
+        asked.drive.stop = Stop::Steady(SteadyAsked {
+            rule: SteadyRule::Snia,
+            round_ns: 200_000_000,
+            rounds_max: 6,
+        });
+        asked
+    };
+    let records = perform(2, asked, |_, _| ());
+    let records: Vec<Record> = records.into_iter().map(Result::unwrap).collect();
+    let transactions = |record: &Record| record.actual.transactions().next().unwrap().clone();
+    let all = transactions(&records[0]);
+    assert_eq!(all.steady, transactions(&records[1]).steady);
+    let found = all.steady.as_ref().unwrap();
+    assert!((5..=6).contains(&found.rounds.len()), "{found:?}");
+    // The rounds' rates are those of both ranks.
+    let measured: f64 = found.rounds[found.rounds.len() - 5..].iter().sum::<f64>() / 5.0;
+    let whole = all.transactions() as f64 * 1e9 / all.measured_ns() as f64;
+    assert!((0.7..1.4).contains(&(measured / whole)), "{measured} {whole}");
+    assert!(is_empty(at.path()));
 }

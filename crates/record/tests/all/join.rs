@@ -1,0 +1,575 @@
+//! Records of ranks joined: in any order the same, and the same as that of one process with all workers.
+
+use std::time::Instant;
+
+use measure::SLOWEST_KEPT;
+use proptest::prelude::*;
+use record::{
+    Action, Check, ClaimWaits, ClusterRecord, End, ErrorRecord, Fact, FirstDone, Histogram, HostRecord, Meter,
+    MissingRank, OperationRecord, Outcome, Phase, PhaseRecord, RankClock, RankClockOffset, RankRecord, Record, Role,
+    Segment, SegmentKind, SliceMeter, Slices, SlowOperation, SlowestRecord, Stalled, StreamHash, Summary, Tool,
+    WorkerPhase, Workers,
+};
+use serde_json::Value;
+
+/// What one worker does.
+#[derive(Clone, Debug)]
+struct Did {
+    /// Of each operation its latency; it is of the segment, and of the second, that its index says.
+    operations: Vec<(u64, u64)>,
+    began_ns: u64,
+    failed: u64,
+    stalled: bool,
+    waits: Option<u64>,
+}
+
+fn did() -> impl Strategy<Value = Did> {
+    (
+        prop::collection::vec((1..5_000_u64, 0..4_u64), 1..12),
+        0..50_u64,
+        0..3_u64,
+        any::<bool>(),
+        prop::option::of(0..1_000_u64),
+    )
+        .prop_map(|(operations, began_ns, failed, stalled, waits)| Did {
+            operations,
+            began_ns,
+            failed,
+            stalled,
+            waits,
+        })
+}
+
+fn kept() -> Record {
+    Record::from_json(include_str!("../../../report/tests/golden/run.json")).unwrap()
+}
+
+fn hash(worker: u32) -> StreamHash {
+    serde_json::from_value(format!("xxh3-128:{worker:032x}").into()).unwrap()
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+/// What workers did in the transactions, added up worker by worker.
+fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
+    let role = |worker: u32| if worker % 3 == 0 { Role::Writer } else { Role::Reader };
+    let numbered = || (first_worker..).zip(workers);
+    let all = || numbered().flat_map(move |(worker, did)| did.operations.iter().map(move |one| (worker, *one)));
+    let meter = |of: Role, number: u64| {
+        let mut meter = Meter::default();
+        for (_, (ns, _)) in all().filter(|(worker, (_, at))| role(*worker) == of && at % 2 == number) {
+            meter.count(10);
+            meter.latency.record(ns);
+        }
+        meter
+    };
+    let segment = |number: u64| Segment {
+        kind: if number == 0 {
+            SegmentKind::WarmUp
+        } else {
+            SegmentKind::Measured
+        },
+        began_ns: number * 4 * SECOND + numbered().map(|(_, did)| did.began_ns).min().unwrap(),
+        ended_ns: (number + 1) * 4 * SECOND - numbered().map(|(_, did)| did.began_ns).min().unwrap(),
+        transactions: all().filter(|(_, (_, at))| at % 2 == number).count() as u64,
+        nothing: 1,
+        skipped: 0,
+        operations: [Role::Reader, Role::Writer]
+            .into_iter()
+            .filter(|of| numbered().any(|(worker, _)| role(worker) == *of))
+            .map(|of| OperationRecord {
+                role: of,
+                action: Action::Read,
+                meter: meter(of, number),
+                steps: Vec::new(),
+            })
+            .collect(),
+    };
+    let mut slices = Slices::default();
+    for (worker, (ns, at)) in all() {
+        let mut sparse = Histogram::default();
+        sparse.record(ns);
+        let meter = SliceMeter {
+            operations: 1,
+            bytes: 10,
+            failed: 0,
+            latency: sparse.take_sparse(),
+        };
+        slices.add(at, (role(worker), Action::Read), meter);
+    }
+    let mut slow: Vec<SlowOperation> = all()
+        .map(|(worker, (ns, at))| SlowOperation {
+            ns,
+            worker,
+            issued_ns: at * SECOND,
+            path: format!("{worker}"),
+            step: None,
+        })
+        .collect();
+    slow.sort_by_key(|slow| std::cmp::Reverse(slow.ns));
+    slow.truncate(SLOWEST_KEPT);
+    let mut segments = vec![segment(0), segment(1)];
+    for segment in &mut segments {
+        segment.nothing = workers.len() as u64;
+        segment.operations.sort_by_key(|operation| operation.role);
+    }
+    let mut roles = [Role::Reader, Role::Writer];
+    roles.sort_unstable();
+    let ended_ns = |did: &Did| 8 * SECOND - did.began_ns;
+    PhaseRecord {
+        phase: Phase::Transactions,
+        complete: true,
+        segments,
+        workers: numbered()
+            .map(|(worker, did)| WorkerPhase {
+                worker,
+                role: role(worker),
+                began_ns: did.began_ns,
+                ended_ns: ended_ns(did),
+                transactions: did.operations.len() as u64,
+                operations: did.operations.len() as u64,
+                bytes: 0,
+            })
+            .collect(),
+        first_done: numbered()
+            .map(|(worker, did)| FirstDone {
+                worker,
+                at_ns: ended_ns(did),
+                done: 0,
+            })
+            .min_by_key(|first| (first.at_ns, first.worker)),
+        waiting: Some(workers.iter().map(|did| did.failed).sum()),
+        caught_up_ns: numbered().map(|(_, did)| Some(did.began_ns + 7)).min().unwrap(),
+        claim_waits: roles
+            .into_iter()
+            .filter_map(|of| {
+                let mut wait = Histogram::default();
+                let own = numbered().filter(|(worker, _)| role(*worker) == of);
+                own.filter_map(|(_, did)| did.waits).for_each(|ns| wait.record(ns));
+                (wait.count() > 0).then_some(ClaimWaits { role: of, wait })
+            })
+            .collect(),
+        slices: slices.recorded(),
+        slowest: vec![SlowestRecord {
+            action: Action::Read,
+            operations: slow,
+        }],
+        machine: None,
+        steady: None,
+        sync: None,
+        evidence: None,
+        hosts: Vec::new(),
+    }
+}
+
+/// The record of one process with these workers.
+fn process(first_worker: u32, workers: &[Did], of: u32) -> Record {
+    let mut record = kept();
+    record.spec.workload.workers = Workers::Private { workers: of };
+    let actual = &mut record.actual;
+    let evidence = actual.phases[0].evidence.clone();
+    actual.phases = vec![transactions(first_worker, workers)];
+    actual.phases[0].evidence = evidence;
+    actual.classic = None;
+    actual.stream_hash = Fact::Known(StreamHash::of_all(
+        (first_worker..).take(workers.len()).map(hash).collect(),
+    ));
+    let failed: u64 = workers.iter().map(|did| did.failed).sum();
+    let first = (first_worker..).zip(workers).find(|(_, did)| did.failed > 0);
+    actual.errors = first
+        .map(|(worker, _)| ErrorRecord {
+            operation: "read".to_owned(),
+            step: "open".to_owned(),
+            errno: Fact::Known(5),
+            message: "I/O error".to_owned(),
+            count: failed,
+            first_path: format!("{worker}"),
+            moved_bytes: Fact::NotApplicable,
+        })
+        .into_iter()
+        .collect();
+    actual.check = Fact::Known(Check {
+        names: workers.len() as u64,
+        directories: workers.len() as u64,
+        wrong: 0,
+        left_out: failed,
+        duration_ns: workers.iter().map(|did| did.began_ns).max().unwrap(),
+    });
+    actual.stalled = (first_worker..)
+        .zip(workers)
+        .filter(|(_, did)| did.stalled)
+        .map(|(worker, did)| Stalled {
+            worker: Some(worker),
+            operation: "read".to_owned(),
+            path: "f".to_owned(),
+            ns: did.began_ns,
+            came_back: true,
+        })
+        .collect();
+    record
+}
+
+/// As a rank on one of two hosts.
+fn part(record: Record, rank: u32, launched: u32, first_worker: u32, workers: u32, host: u32) -> Record {
+    let mut machine = record.host.clone();
+    machine.hostname = format!("host{host}");
+    machine.boot_id = Fact::Known(format!("boot{}", host / 2));
+    let offset = RankClockOffset {
+        at_ns: 1,
+        offset_ns: -5,
+        error_ns: 3,
+    };
+    let rank = RankRecord {
+        rank,
+        host: 0,
+        process: 100 + rank,
+        first_worker,
+        workers,
+        processors: Fact::Known(vec![0, 1]),
+        clock: RankClock {
+            begin: Fact::Known(offset),
+            end: Fact::Known(offset),
+            wall_offset_ns: 4,
+        },
+        outcome: Outcome::Unfinished,
+        end: Fact::NotApplicable,
+        worker_hashes: (first_worker..first_worker + workers).map(hash).collect(),
+    };
+    let host = HostRecord {
+        host: machine,
+        during: record.during.clone(),
+        tool: Tool::this(),
+    };
+    record.of_rank(ClusterRecord::of_one(launched, rank, host))
+}
+
+/// The records of ranks that have so many workers each.
+fn parts(workers: &[Did], sizes: &[usize]) -> Vec<Record> {
+    let mut first = 0;
+    let mut parts = Vec::new();
+    for (rank, size) in (0..).zip(sizes) {
+        let own = &workers[first..first + size];
+        let record = process(first as u32, own, workers.len() as u32);
+        parts.push(part(
+            record,
+            rank,
+            sizes.len() as u32,
+            first as u32,
+            *size as u32,
+            rank % 3,
+        ));
+        first += size;
+    }
+    parts
+}
+
+/// Joined by a tree that the numbers choose.
+fn by_any_tree(mut parts: Vec<Record>, choices: &[usize]) -> Record {
+    let mut choices = choices.iter().cycle();
+    while parts.len() > 1 {
+        let at = choices.next().unwrap() % (parts.len() - 1);
+        let second = parts.remove(at + 1);
+        let first = parts.remove(at);
+        parts.insert(at, first.join(second));
+    }
+    parts.remove(0)
+}
+
+/// Without what only ranks have.
+fn bare(mut record: Record) -> Record {
+    record.cluster = None;
+    record.during = kept().during;
+    for phase in &mut record.actual.phases {
+        phase.hosts = Vec::new();
+        phase.evidence = None;
+    }
+    record
+}
+
+/// The first place where two records differ: whole ones are too long to be shown.
+fn difference(one: &Record, other: &Record) -> Option<String> {
+    fn place(one: &Value, other: &Value, at: &str) -> Option<String> {
+        match (one, other) {
+            (Value::Object(one), Value::Object(other)) if one.keys().eq(other.keys()) => one
+                .iter()
+                .find_map(|(name, value)| place(value, &other[name], &format!("{at}.{name}"))),
+            (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+                let mut pairs = one.iter().zip(other).enumerate();
+                pairs.find_map(|(index, (one, other))| place(one, other, &format!("{at}[{index}]")))
+            }
+            _ => (one != other).then(|| format!("{at}: {one:.200} and {other:.200}")),
+        }
+    }
+    let values = [one, other].map(|record| serde_json::to_value(record).unwrap());
+    place(&values[0], &values[1], "").or_else(|| (one != other).then(|| "in what is not written".to_owned()))
+}
+
+fn sizes(workers: usize, cuts: &[usize]) -> Vec<usize> {
+    let mut at: Vec<usize> = cuts.iter().map(|cut| cut % workers).filter(|cut| *cut > 0).collect();
+    at.extend([0, workers]);
+    at.sort_unstable();
+    at.dedup();
+    at.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn the_order_of_joining_does_not_matter(
+        workers in prop::collection::vec(did(), 2..9),
+        cuts in prop::collection::vec(0..100_usize, 0..6),
+        choices in prop::collection::vec(0..100_usize, 1..9),
+    ) {
+        let sizes = sizes(workers.len(), &cuts);
+        let by_halves = Record::join_all(parts(&workers, &sizes)).unwrap();
+        let by_choice = by_any_tree(parts(&workers, &sizes), &choices);
+        prop_assert_eq!(difference(&by_choice, &by_halves), None);
+        let read = Record::from_json(&by_halves.to_json()).unwrap();
+        prop_assert_eq!(difference(&read, &by_halves), None);
+    }
+
+    #[test]
+    fn ranks_are_as_one_process_with_all_workers(
+        workers in prop::collection::vec(did(), 2..9),
+        cuts in prop::collection::vec(0..100_usize, 0..6),
+    ) {
+        let whole = process(0, &workers, workers.len() as u32);
+        let joined = Record::join_all(parts(&workers, &sizes(workers.len(), &cuts))).unwrap();
+        prop_assert_eq!(difference(&bare(joined), &bare(whole)), None);
+    }
+}
+
+/// Workers that do the same.
+fn alike(count: usize) -> Vec<Did> {
+    let did = Did {
+        operations: (0..10).map(|number| (1_000 + number * 37, number % 4)).collect(),
+        began_ns: 3,
+        failed: 0,
+        stalled: false,
+        waits: None,
+    };
+    vec![did; count]
+}
+
+#[test]
+fn the_stream_hash_does_not_depend_on_how_workers_are_spread() {
+    let workers = alike(8);
+    let hash = |ranks: usize| {
+        let joined = Record::join_all(parts(&workers, &vec![8 / ranks; ranks])).unwrap();
+        joined.actual.stream_hash
+    };
+    let whole = process(0, &workers, 8).actual.stream_hash;
+    for ranks in [1, 2, 4, 8] {
+        assert_eq!(hash(ranks), whole, "{ranks}");
+    }
+    let mut lacking = parts(&workers, &[4, 4]);
+    lacking[1].cluster.as_mut().unwrap().ranks[0].worker_hashes.pop();
+    let joined = Record::join_all(lacking).unwrap();
+    assert!(matches!(joined.actual.stream_hash, Fact::Unavailable(_)));
+}
+
+#[test]
+fn the_worst_rank_says_how_the_run_ended() {
+    let spoilt = |outcomes: &[(usize, Outcome)]| {
+        let mut all = parts(&alike(4), &[1, 1, 1, 1]);
+        for (rank, outcome) in outcomes {
+            all[*rank].cluster.as_mut().unwrap().ranks[0].outcome = outcome.clone();
+        }
+        Record::join_all(all).unwrap().actual.outcome
+    };
+    let failed = |why: &str| Outcome::Failed { why: why.to_owned() };
+    let gone = || Outcome::PlaceGone {
+        why: "unmounted".to_owned(),
+    };
+    assert_eq!(spoilt(&[]), Outcome::Complete);
+    assert_eq!(spoilt(&[(2, Outcome::Unfinished)]), Outcome::Unfinished);
+    let interrupted = Outcome::Interrupted { signal: 15 };
+    assert_eq!(
+        spoilt(&[(1, interrupted.clone()), (2, Outcome::Unfinished)]),
+        interrupted
+    );
+    let Outcome::PlaceGone { why } = spoilt(&[(1, interrupted), (3, gone())]) else {
+        panic!("a place that is gone is worse than a signal")
+    };
+    assert_eq!(why, "rank 3 (host host0): unmounted");
+    assert_eq!(
+        spoilt(&[(0, gone()), (2, failed("no space")), (3, failed("late"))]),
+        failed("rank 2 (host host2): no space")
+    );
+}
+
+#[test]
+fn a_pool_that_ran_dry_is_told_and_a_rank_that_did_not_end_is_not_complete() {
+    let ends = |ends: [Fact<End>; 2]| {
+        let mut all = parts(&alike(2), &[1, 1]);
+        for (part, end) in all.iter_mut().zip(ends) {
+            part.cluster.as_mut().unwrap().ranks[0].end = end;
+        }
+        Record::join_all(all).unwrap().actual.end
+    };
+    let late = || Fact::Unavailable("stopped".to_owned());
+    assert_eq!(
+        ends([Fact::Known(End::Complete), Fact::Known(End::Complete)]),
+        Fact::Known(End::Complete)
+    );
+    assert_eq!(
+        ends([late(), Fact::Known(End::OutOfFiles)]),
+        Fact::Known(End::OutOfFiles)
+    );
+    assert!(matches!(
+        ends([late(), Fact::Known(End::Complete)]),
+        Fact::Unavailable(_)
+    ));
+}
+
+#[test]
+fn a_phase_that_not_all_ranks_reached_is_not_complete() {
+    let mut all = parts(&alike(3), &[1, 1, 1]);
+    let mut delete = all[0].actual.phases[0].clone();
+    delete.phase = Phase::Delete;
+    all[2].actual.phases.push(delete);
+    let joined = Record::join_all(all).unwrap();
+    let complete: Vec<(Phase, bool)> = joined
+        .actual
+        .phases
+        .iter()
+        .map(|phase| (phase.phase, phase.complete))
+        .collect();
+    assert_eq!(complete, [(Phase::Transactions, true), (Phase::Delete, false)]);
+}
+
+#[test]
+fn ranks_that_are_missing_are_named_and_the_run_is_not_complete() {
+    let mut all = parts(&alike(3), &[1, 1, 1]);
+    all.remove(1);
+    let joined = Record::join_all(all).unwrap();
+    assert_eq!(joined.actual.outcome, Outcome::Complete);
+    let missing = MissingRank {
+        rank: 1,
+        why: "not there".to_owned(),
+    };
+    let partial = joined.without(vec![missing.clone()]);
+    assert_eq!(partial.actual.outcome, Outcome::Unfinished);
+    assert_eq!(partial.cluster.unwrap().missing, [missing]);
+}
+
+/// Of a rank: bytes read by the process, calls of its own client and of the mount, writes of the device.
+fn evidence(own: u64, calls: u64, mount: u64, writes: u64) -> serde_json::Value {
+    let messages = |counter: &str, requests: u64| {
+        serde_json::json!({
+            "counter": counter, "protocol": "nfs3", "of": "/mnt", "age_s": "not_applicable",
+            "kinds": { "known": [{ "kind": "LOOKUP", "requests": requests, "retransmissions": { "known": 0 },
+                "sent_bytes": "not_applicable", "received_bytes": "not_applicable", "queued_ms": "not_applicable",
+                "round_trip_ms": "not_applicable", "execution_ms": "not_applicable" }] },
+            "operations": "not_applicable", "server_read_bytes": "not_applicable", "server_written_bytes": "not_applicable",
+        })
+    };
+    let names = [
+        "reads",
+        "reads_merged",
+        "read_bytes",
+        "reading_ms",
+        "writes",
+        "writes_merged",
+        "written_bytes",
+        "writing_ms",
+        "in_flight",
+        "busy_ms",
+        "queued_ms",
+        "discards",
+        "discards_merged",
+        "discarded_bytes",
+        "discarding_ms",
+        "flushes",
+        "flushing_ms",
+    ];
+    let counters: serde_json::Map<String, serde_json::Value> = names
+        .into_iter()
+        .map(|name| (name.to_owned(), serde_json::json!({ "known": writes })))
+        .collect();
+    serde_json::json!({
+        "performing": {
+            "own": { "read_bytes": { "known": own }, "written_bytes": "not_applicable", "cancelled_bytes": "not_applicable" },
+            "devices": { "known": [{ "name": "sda", "role": "target", "counters": { "known": counters } }] },
+            "messages": { "known": [messages("nfs-storage", calls), messages("nfs-client", mount)] },
+            "interfaces": { "known": [{ "name": "eth0", "speed_bits_per_s": { "known": 1000 },
+                "received_bytes": { "known": mount }, "sent_bytes": { "known": 1 } }] },
+            "allocated_bytes": "not_applicable",
+        },
+        "syncing": null,
+        "residency": null,
+    })
+}
+
+#[test]
+fn each_counter_is_added_over_those_who_have_one_of_their_own() {
+    // Ranks 0 and 3 are on host 0, ranks 1 and 4 on host 1 with the same kernel, rank 2 on host 2.
+    let workers = alike(5);
+    let mut all = Vec::new();
+    for rank in 0..5_u32 {
+        let mut record = process(rank, &workers[..1], 5);
+        let host = u64::from(rank % 3);
+        let own = 10_u64.pow(rank);
+        let value = evidence(own, own, 7 + host, 100 + host);
+        record.actual.phases[0].evidence = Some(serde_json::from_value(value).unwrap());
+        all.push(part(record, rank, 5, rank, 1, rank % 3));
+    }
+    let joined = Record::join_all(all).unwrap();
+    let phase = &joined.actual.phases[0];
+    let performing = &phase.evidence.as_ref().unwrap().performing;
+    assert_eq!(performing.own.read_bytes, Fact::Known(11_111));
+    let messages = performing.messages.known().unwrap();
+    let requests: Vec<_> = messages.iter().map(|messages| messages.requests()).collect();
+    assert_eq!(requests, [Fact::Known(11_111), Fact::Known(7 + 8 + 9)]);
+    let devices = performing.devices.known().unwrap();
+    assert_eq!(devices.len(), 1);
+    // Host 1's are those of host 0: one kernel counted both.
+    assert_eq!(devices[0].counters.known().unwrap().writes, Fact::Known(100 + 102));
+    assert_eq!(
+        performing.interfaces.known().unwrap()[0].received_bytes,
+        Fact::Known(24)
+    );
+    let ranks: Vec<u32> = phase.hosts.iter().map(|host| host.ranks).collect();
+    assert_eq!(ranks, [2, 2, 1]);
+    let cluster = joined.cluster.as_ref().unwrap();
+    let places: Vec<u32> = cluster.ranks.iter().map(|rank| rank.host).collect();
+    assert_eq!(places, [0, 1, 2, 0, 1]);
+    let processor_ns = |during: &record::SystemDuring| during.counted.process.known().unwrap().cpu_ns();
+    assert_eq!(processor_ns(&joined.during), 2 * processor_ns(&kept().during));
+}
+
+/// Time and memory at the root of a tree of so many ranks; `POSTMARK_TEST_RANKS` says another number.
+#[test]
+fn ten_thousand_ranks_are_joined_in_seconds() {
+    let ranks: usize = std::env::var("POSTMARK_TEST_RANKS").map_or(2_000, |ranks| ranks.parse().unwrap());
+    let workers = alike(ranks);
+    let one = process(0, &workers[..1], ranks as u32);
+    let all: Vec<Record> = (0..ranks as u32)
+        .map(|rank| {
+            let mut record = one.clone();
+            record.actual.phases[0].workers[0].worker = rank;
+            part(record, rank, ranks as u32, rank, 1, rank)
+        })
+        .collect();
+    let began = Instant::now();
+    let joined = Record::join_all(all).unwrap();
+    let joining = began.elapsed();
+    assert!(joining.as_secs() < 5, "{joining:?}");
+    assert_eq!(joined.cluster.as_ref().unwrap().hosts.len(), ranks);
+    assert_eq!(joined.actual.phases[0].workers.len(), ranks);
+    assert!(joined.actual.stream_hash.is_known());
+    let began = Instant::now();
+    let summary = Summary::of(&joined);
+    let summing = began.elapsed();
+    assert_eq!(summary.phases[0].workers.len(), ranks);
+    assert!(summing.as_secs() < 5, "{summing:?}");
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kib: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    println!(
+        "{ranks} ranks: joined in {joining:?}, summed up in {summing:?}, {} MiB at the most",
+        kib >> 10
+    );
+    assert!(kib < 2 << 20, "{kib} KiB");
+}
