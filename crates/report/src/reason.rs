@@ -1,11 +1,12 @@
 //! Reasons of a verdict in sentences: what was found, with its numbers, and what is to be done about it.
 
 use document::harmless::harmless;
-use document::units::{bytes, counted, grouped, percent, rate, seconds};
+use document::units::{bytes, counted, grouped, latency, percent, rate, seconds};
 use measure::{Drift, steady};
 use record::verdict::limits::{
-    ACHIEVED_MIN, ALLOCATED_MAX, CLIENT_MAX, FILLED_MAX, INTERFACE_MAX, MEASURED_LEAST_NS, MEASURED_MIN_NS,
-    NOT_DROPPED_MAX, OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, RETRANSMITTED_MAX, SKIPPED_MAX, STEAL_MAX,
+    ACHIEVED_MIN, ALLOCATED_MAX, CLIENT_MAX, CLOCKS_MAX, FILLED_MAX, HOSTS_APART_MAX, INTERFACE_MAX, MEASURED_LEAST_NS,
+    MEASURED_MIN_NS, MORE_CLIENTS_MAX, NOT_DROPPED_MAX, OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, RETRANSMITTED_MAX,
+    SKIPPED_MAX, STEAL_MAX,
 };
 use record::verdict::{Steadiness, share};
 use record::{BusyProgram, End, Outcome, Phase, Reason};
@@ -219,7 +220,12 @@ pub fn describe(reason: &Reason) -> String {
             "The server may have performed {} or not: the connection was lost before the reply.",
             counted(*operations, "operation")
         ),
-        Reason::ClientSaturated { workers, interface } => {
+        Reason::ClientSaturated {
+            workers,
+            interface,
+            host,
+            others,
+        } => {
             let workers = workers.map(|fraction| {
                 let limit = percent(CLIENT_MAX);
                 format!(
@@ -235,11 +241,57 @@ pub fn describe(reason: &Reason) -> String {
                 )
             });
             let found: Vec<String> = workers.into_iter().chain(interface).collect();
+            let found = found.join(", and ");
+            match (host, others) {
+                (None, _) => format!(
+                    "The client is saturated: {found}, so the result describes this machine more than the server."
+                ),
+                (Some(host), None) => format!("The client {} is saturated: {found}.", harmless(host)),
+                (Some(host), Some(others)) => format!(
+                    "The client {} is saturated: {found}. So are {} others.",
+                    harmless(host),
+                    grouped(*others)
+                ),
+            }
+        }
+        Reason::RanksNotDone {
+            failed,
+            missing,
+            launched,
+        } => {
+            let told = |what: &str, all: &[u32]| (!all.is_empty()).then(|| format!("{what} {}", numbers(all)));
+            let parts = [told("failed or stopped:", failed), told("missing:", missing)];
             format!(
-                "The client is saturated: {}, so the result describes this machine more than the server.",
-                found.join(", and ")
+                "Of {}, {} did not end as they should ({}). The numbers are those of the others.",
+                counted((*launched).into(), "rank"),
+                grouped((failed.len() + missing.len()) as u64),
+                parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
             )
         }
+        Reason::HostsApart {
+            slowest,
+            fastest,
+            fraction,
+        } => format!(
+            "The hosts are not equally fast: a worker on {} was {} slower than one on {} (threshold {}).",
+            harmless(slowest),
+            percent(*fraction),
+            harmless(fastest),
+            percent(HOSTS_APART_MAX)
+        ),
+        Reason::TooFewClients { workers, fewer, gain } => format!(
+            "Too few clients to saturate the target: {} achieved {} more than {} (threshold {}), and no client was saturated.",
+            counted((*workers).into(), "worker"),
+            percent(*gain),
+            grouped((*fewer).into()),
+            percent(MORE_CLIENTS_MAX)
+        ),
+        Reason::ClocksNotAligned { error_ns, measured_ns } => format!(
+            "Clocks of ranks may be {} apart, {} of the measured time (threshold {}).",
+            latency(*error_ns as f64),
+            percent(share(*error_ns, *measured_ns)),
+            percent(CLOCKS_MAX)
+        ),
         Reason::NearlyFull { path, fraction } => format!(
             "The file system of {path} is nearly full: {} with the pool (threshold {}).",
             percent(*fraction),
@@ -367,6 +419,14 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
             "Repeat the run. What the operations have left on the server is removed with the run's files."
         }
         Reason::ClientSaturated { .. } => "Use more workers or several client machines.",
+        Reason::RanksNotDone { .. } => "See what each rank and its host say, and repeat the run.",
+        Reason::HostsApart { .. } => {
+            "Look at the slowest host (processor, network, other load), or leave it out of the run."
+        }
+        Reason::TooFewClients { .. } => "Use more ranks or hosts, until more of them bring no more.",
+        Reason::ClocksNotAligned { .. } => {
+            "Measure longer, or find what delays messages between the hosts. Rates are off by the same share."
+        }
         Reason::NearlyFull { .. } => "Use a smaller pool or a larger file system.",
         Reason::AllocatedDuringRun { .. } => {
             "Allocate the file before the run (fallocate), or measure a second run on the same image."
@@ -489,4 +549,16 @@ fn interval(drift: &Drift) -> String {
         Some((low, high)) => format!("95 % confidence interval {} to {}", signed(low), signed(high)),
         None => "95 % confidence interval not available, because the rates of successive seconds are too strongly correlated".to_owned(),
     }
+}
+
+/// The first of these numbers, and how many more there are.
+pub(crate) fn numbers(all: &[u32]) -> String {
+    /// More are counted.
+    const SHOWN_MAX: usize = 8;
+    let mut shown: Vec<String> = all.iter().take(SHOWN_MAX).map(u32::to_string).collect();
+    let more = all.len().saturating_sub(SHOWN_MAX);
+    if more > 0 {
+        shown.push(format!("and {more} more"));
+    }
+    shown.join(", ")
 }

@@ -7,6 +7,7 @@ pub(crate) mod machine;
 mod observation;
 pub(crate) mod overhead;
 pub(crate) mod phases;
+pub(crate) mod ranks;
 mod short;
 pub(crate) mod sweep;
 pub(crate) mod times;
@@ -41,6 +42,7 @@ pub fn report(record: &Record) -> Document {
     document.gap();
     sweep::render(document, &summary, true);
     phases::render(document, &summary);
+    ranks::render(document, &summary);
     times::render(document, record, &summary);
     evidence::render(document, &summary);
     machine::render(document, record, &summary);

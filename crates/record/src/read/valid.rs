@@ -9,6 +9,7 @@ use spec::{Climb, Drive, LOCATIONS_MAX, WorkingSet};
 use workload::Workload;
 
 use crate::classic::ClassicFigures;
+use crate::cluster::ClusterRecord;
 use crate::driven::{Sizing, SteadyFound};
 use crate::run::{Actual, LocationRecord, OperationRecord, PhaseRecord, Record, Segment, SlowestRecord, WorkerPhase};
 use crate::run::{Load, SweepStep};
@@ -17,6 +18,10 @@ use crate::run::{Load, SweepStep};
 const MOMENT_MAX_NS: u64 = 1 << 62;
 /// The most steps: a sweep has 64 and some between them.
 const SWEEP_STEPS_MAX: usize = 4096;
+/// The most ranks: a hundred times those of the largest run that the program is made for.
+const RANKS_MAX: usize = 1_000_000;
+/// The longest name of a host, in bytes: Linux has 64, and names of the DNS have 255.
+const HOSTNAME_BYTES_MAX: usize = 255;
 /// The most segments of a phase; a run has a warm-up, rounds that were merged into one, and a window of rounds.
 const SEGMENTS_MAX: usize = 4096;
 /// The most kinds of steps in a phase, which are looked for one by one; all storages together have fewer.
@@ -172,7 +177,64 @@ pub(super) fn check(record: &Record) -> Valid {
     if let Some(sizing) = &record.sizing {
         self::sizing(sizing).within(|| "sizing".to_owned())?;
     }
+    if let Some(cluster) = &record.cluster {
+        self::cluster(cluster).within(|| "cluster".to_owned())?;
+    }
     actual(&record.actual).within(|| "actual".to_owned())
+}
+
+/// Ranks in their order, on hosts that are there, with workers in ranges that follow one another.
+fn cluster(cluster: &ClusterRecord) -> Valid {
+    at_most("ranks", cluster.launched as usize, RANKS_MAX)?;
+    at_most(
+        "ranks",
+        cluster.ranks.len() + cluster.missing.len(),
+        cluster.launched as usize,
+    )?;
+    at_most("hosts", cluster.hosts.len(), cluster.ranks.len())?;
+    let hosts = cluster.hosts.iter().map(|host| host.host.hostname.clone());
+    hosts.enumerate().try_for_each(|(index, hostname)| {
+        at_most("host.hostname", hostname.len(), HOSTNAME_BYTES_MAX).within(|| format!("hosts[{index}]"))
+    })?;
+    let missing = cluster.missing.iter().map(|missing| missing.rank);
+    distinct("missing", missing.chain(cluster.ranks.iter().map(|rank| rank.rank)))?;
+    each("missing", &cluster.missing, |missing| {
+        below("rank", missing.rank, cluster.launched)
+    })?;
+    let mut next_rank = 0_u64;
+    let mut next_worker = 0_u64;
+    each("ranks", &cluster.ranks, |rank| {
+        below("rank", rank.rank, cluster.launched)?;
+        let found = u64::from(rank.rank);
+        if std::mem::replace(&mut next_rank, found + 1) > found {
+            return wrong("rank", "it comes after a higher one");
+        }
+        if rank.host as usize >= cluster.hosts.len() {
+            return wrong("host", format!("there are {} hosts", cluster.hosts.len()));
+        }
+        let first = u64::from(rank.first_worker);
+        if std::mem::replace(&mut next_worker, first + u64::from(rank.workers)) > first {
+            return wrong("first_worker", "a rank before it has that worker, too");
+        }
+        let hashes = rank.worker_hashes.len();
+        if hashes > rank.workers as usize {
+            return wrong("worker_hashes", format!("{hashes} of {} workers", rank.workers));
+        }
+        for clock in [&rank.clock.begin, &rank.clock.end] {
+            if let Fact::Known(clock) = clock {
+                moment("clock.error_ns", clock.error_ns)?;
+                moment("clock.offset_ns", clock.offset_ns.unsigned_abs())?;
+            }
+        }
+        moment("clock.wall_offset_ns", rank.clock.wall_offset_ns.unsigned_abs())
+    })
+}
+
+fn below(field: &'static str, found: u32, count: u32) -> Valid {
+    if found >= count {
+        return wrong(field, format!("{found}, and {count} ranks were launched"));
+    }
+    Ok(())
 }
 
 fn location(location: &LocationRecord) -> Valid {
@@ -252,6 +314,24 @@ fn phase(phase: &PhaseRecord, totals: &mut Totals) -> Valid {
         .map(|step| &step.step)
         .collect();
     at_most("segments: kinds of steps", steps.len(), STEPS_MAX)?;
+    at_most("hosts", phase.hosts.len(), RANKS_MAX)?;
+    distinct(
+        "hosts",
+        phase
+            .hosts
+            .iter()
+            .map(|host| (&host.host.hostname, host.host.boot_id.known())),
+    )?;
+    let mut ranks = Total::of("the ranks of all hosts");
+    let mut host_ns = Total::of("the times of all workers of all hosts");
+    each("hosts", &phase.hosts, |host| {
+        ranks.add("ranks", &[host.ranks.into()])?;
+        if ranks.sum > RANKS_MAX as u64 {
+            return wrong("ranks", "more than can be launched");
+        }
+        let workers = host.workers.as_ref();
+        workers.map_or(Ok(()), |workers| host_ns.add("workers", &[workers.cpu_ns, workers.ns]))
+    })?;
     let mut earlier_ns = 0;
     each("segments", &phase.segments, |segment| {
         order(

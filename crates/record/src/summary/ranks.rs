@@ -30,7 +30,7 @@ pub struct RanksSummary {
     pub ranks: Vec<RankShare>,
     /// The rates of the ranks; nothing where there are none.
     pub ranks_spread: Option<SharesSpread>,
-    /// The rates of the hosts for each of their workers, likewise.
+    /// The rates of the hosts for each of their workers; nothing where there are none.
     pub hosts_spread: Option<SharesSpread>,
     /// The rank with the least rate; nothing where all have the same.
     pub slowest_rank: Option<SlowestRank>,

@@ -97,6 +97,11 @@ pub(super) fn targets_a_server(record: &Record) -> bool {
     is_mounted || record.spec.storage.speaks_to_servers()
 }
 
+/// A host by its name and its boot.
+type Named<'a> = (&'a str, Option<&'a str>);
+/// A phase, and a host in it.
+type SeenOn<'a> = (&'a PhaseRecord, &'a HostPhase);
+
 /// What a client used of what limits it, in one of the phases.
 struct Used {
     host: Option<String>,
@@ -117,12 +122,12 @@ pub(super) fn client_saturated(record: &Record) -> Option<Reason> {
     }
     let phases = || all_phases(record).filter(|phase| phase.phase == Phase::Transactions);
     let clients: Vec<Used> = if phases().any(|phase| !phase.hosts.is_empty()) {
-        let mut hosts: BTreeMap<(&str, Option<&str>), Vec<(&PhaseRecord, &HostPhase)>> = BTreeMap::new();
+        let mut hosts: BTreeMap<Named<'_>, Vec<SeenOn<'_>>> = BTreeMap::new();
         for (phase, host) in phases().flat_map(|phase| phase.hosts.iter().map(move |host| (phase, host))) {
             let id = (&*host.host.hostname, host.host.boot_id.known().map(String::as_str));
             hosts.entry(id).or_default().push((phase, host));
         }
-        let of_host = |(id, seen): ((&str, Option<&str>), Vec<(&PhaseRecord, &HostPhase)>)| {
+        let of_host = |(id, seen): (Named<'_>, Vec<SeenOn<'_>>)| {
             let workers = seen.iter().filter_map(|(_, host)| ranks::worker_cpu(host));
             let interfaces = seen
                 .iter()

@@ -9,3 +9,4 @@ mod list;
 mod load;
 mod memory;
 mod pace;
+mod ranks;

@@ -251,6 +251,7 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
         all.note("Phases: not available (the run ended before its first phase did, or each step of a sweep was a run of its own).");
     }
     workers(all, summary);
+    text::ranks::render(all, summary);
     calls::render(all, summary);
     text::times::render(all, record, summary);
     served::render(all, record, summary);

@@ -8,6 +8,7 @@ mod golden;
 mod hostile;
 mod lists;
 mod pages;
+mod ranks;
 mod servers;
 mod studied;
 mod terminal;

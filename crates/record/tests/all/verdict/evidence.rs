@@ -201,6 +201,8 @@ fn a_client_that_has_no_room_is_told() {
     let Reason::ClientSaturated {
         workers: None,
         interface: Some((name, fraction)),
+        host: None,
+        others: None,
     } = told
     else {
         panic!("{told:?}");

@@ -154,6 +154,33 @@ fn one_of_each() -> Vec<Reason> {
         Reason::ClientSaturated {
             workers: Some(0.95),
             interface: None,
+            host: None,
+            others: None,
+        },
+        Reason::ClientSaturated {
+            workers: None,
+            interface: Some(("eth0".to_owned(), 0.9)),
+            host: Some("client3".to_owned()),
+            others: Some(2),
+        },
+        Reason::RanksNotDone {
+            failed: vec![2],
+            missing: (4..40).collect(),
+            launched: 64,
+        },
+        Reason::HostsApart {
+            slowest: "client3".to_owned(),
+            fastest: "client1".to_owned(),
+            fraction: 0.4,
+        },
+        Reason::TooFewClients {
+            workers: 8,
+            fewer: 4,
+            gain: 0.5,
+        },
+        Reason::ClocksNotAligned {
+            error_ns: SECOND / 50,
+            measured_ns: SECOND,
         },
         Reason::NearlyFull {
             path: "/mnt/disk".to_owned(),
@@ -214,10 +241,14 @@ fn place(reason: &Reason) -> usize {
         Reason::ConnectionsLost { .. } => 30,
         Reason::ServerRestarted { .. } => 31,
         Reason::OutcomesNotKnown { .. } => 32,
+        Reason::RanksNotDone { .. } => 33,
+        Reason::HostsApart { .. } => 34,
+        Reason::TooFewClients { .. } => 35,
+        Reason::ClocksNotAligned { .. } => 36,
     }
 }
 
-const REASONS: usize = 33;
+const REASONS: usize = 37;
 
 /// The name that a reason has in JSON.
 fn name(reason: &Reason) -> String {

@@ -1,0 +1,118 @@
+//! What reports say of a run of several ranks.
+
+use record::{
+    ClusterRecord, Fact, HostRecord, Outcome, Phase, RankClock, RankClockOffset, RankRecord, Record, Tool, WorkerPhase,
+};
+
+fn kept() -> Record {
+    Record::from_json(include_str!("../golden/run.json")).unwrap()
+}
+
+/// The kept run as so many ranks with a worker each, two on each host; each is a tenth faster than the one before.
+fn of_ranks(count: u32) -> Record {
+    let mut record = kept();
+    let host = |number: u32| {
+        let mut machine = record.host.clone();
+        machine.hostname = format!("client{number}");
+        machine.boot_id = Fact::Known(format!("boot{number}"));
+        HostRecord {
+            host: machine,
+            during: record.during.clone(),
+            tool: Tool::this(),
+        }
+    };
+    let hosts: Vec<HostRecord> = (0..count.div_ceil(2)).map(host).collect();
+    let rank = |rank: u32| {
+        let offset = RankClockOffset {
+            at_ns: 0,
+            offset_ns: i64::from(rank) * -1_500,
+            error_ns: 2_500,
+        };
+        RankRecord {
+            rank,
+            host: rank / 2,
+            process: 100 + rank,
+            first_worker: rank,
+            workers: 1,
+            processors: Fact::NotApplicable,
+            clock: RankClock {
+                begin: Fact::Known(offset),
+                end: Fact::Known(offset),
+                wall_offset_ns: 0,
+            },
+            outcome: Outcome::Complete,
+            end: Fact::NotApplicable,
+            worker_hashes: Vec::new(),
+        }
+    };
+    record.cluster = Some(ClusterRecord {
+        launched: count,
+        ranks: (0..count).map(rank).collect(),
+        hosts,
+        missing: Vec::new(),
+    });
+    let mut phases = record.actual.phases.iter_mut();
+    let phase = phases.find(|phase| phase.phase == Phase::Transactions).unwrap();
+    let worker = phase.workers[0].clone();
+    phase.workers = (0..count)
+        .map(|number| WorkerPhase {
+            worker: number,
+            began_ns: worker.began_ns,
+            ended_ns: worker.began_ns + 1_000_000_000,
+            transactions: 100 + 10 * u64::from(number),
+            ..worker.clone()
+        })
+        .collect();
+    record
+}
+
+fn section(record: &Record) -> String {
+    let text = report::text::render(record);
+    let (_, rest) = text.split_once("Ranks in transactions").expect("the section is there");
+    rest.split("\n\n").next().unwrap().to_owned()
+}
+
+#[test]
+fn hosts_and_ranks_have_their_shares_and_rates() {
+    let text = section(&of_ranks(4));
+    for told in [
+        "client0      2        2  45.7 %         210            105        0.0    2.5",
+        "client1      2        2  54.3 %         250            125       -3.0    2.5",
+        "Rates of 4 ranks: least 100/s, median 115/s, greatest 130/s (23.1 % apart).",
+        "The slowest: rank 0 on client0, 100/s.",
+        "Clocks: moments of two ranks are within 5.0 µs.",
+    ] {
+        assert!(text.contains(told), "{told}\n{text}");
+    }
+    assert!(text.contains("1   130  28.3 %         130"), "{text}");
+    assert!(!text.contains("differ"), "{text}");
+}
+
+#[test]
+fn of_many_ranks_the_hosts_are_shown_and_of_many_hosts_the_slowest() {
+    let text = section(&of_ranks(18));
+    assert!(text.contains("client8"), "{text}");
+    assert!(!text.contains("rank  host"), "{text}");
+    let text = section(&of_ranks(80));
+    assert!(text.contains("client31") && !text.contains("client32"), "{text}");
+    assert!(
+        text.contains("The 32 slowest hosts of 40; all are in the record."),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_hosts_do_not_have_in_common_is_a_warning() {
+    let mut record = of_ranks(6);
+    let cluster = record.cluster.as_mut().unwrap();
+    cluster.hosts[2].host.kernel.release = "5.10\u{1b}[31m".to_owned();
+    let text = section(&record);
+    assert!(text.contains("Hosts differ in the kernel: "), "{text}");
+    assert!(text.contains("(2 hosts, the first is client0)"), "{text}");
+    assert!(!text.contains('\u{1b}'), "{text:?}");
+}
+
+#[test]
+fn a_run_of_one_process_has_no_such_section() {
+    assert!(!report::text::render(&kept()).contains("Ranks"));
+}
