@@ -304,7 +304,9 @@ fn serve<C: Communicator>(mut together: Together<C>, orders: &Receiver<Order>, l
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
                 // Nobody left the others in order: they are to miss this rank, not to wait for it.
-                std::mem::forget(together.into_communicator());
+                if !together.is_alone() {
+                    std::mem::forget(together.into_communicator());
+                }
                 return;
             }
         };

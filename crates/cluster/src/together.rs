@@ -214,10 +214,10 @@ impl<C: Communicator> Together<C> {
                 }
             }
         }
+        self.advance();
         self.pulse_if_due();
         self.judge();
         self.look();
-        self.advance();
     }
 
     /// Sends what has not left, as long as the limit at most.
@@ -265,18 +265,28 @@ impl<C: Communicator> Together<C> {
     /// What a message tells, now or in its turn.
     fn sort(&mut self, envelope: Envelope) {
         let Envelope { from, head, ref body } = envelope;
+        if matches!(head.sort, Sort::Lost | Sort::Stop) {
+            // What came before it is whole, and no part of what it ends.
+            self.advance();
+        }
         match head.sort {
             Sort::Pulse => (),
             Sort::Lost => {
                 let why = decode(body, from).unwrap_or_else(|why| why);
                 self.lose(why, Some(from));
             }
-            _ if head.epoch < self.epoch => (),
-            Sort::Stop if head.epoch == self.epoch => match decode(body, from) {
-                Ok(rank) => self.stop(rank, Some(from)),
+            Sort::Stop => match decode::<(u64, u32)>(body, from) {
+                Ok((epoch, rank)) if epoch == self.epoch => self.stop(rank, Some(from)),
+                Ok((epoch, _)) => {
+                    // It may be that this rank alone has closed that run, or not opened it.
+                    self.spread(Sort::Stop, body, Some(from));
+                    if epoch > self.epoch {
+                        self.links.inbox.push_back(envelope);
+                    }
+                }
                 Err(why) => self.lose(why, None),
             },
-            Sort::Stop => self.links.inbox.push_back(envelope),
+            Sort::Part if head.epoch < self.epoch => (),
             Sort::Part => {
                 self.links.inbox.push_back(envelope);
                 self.moved = Instant::now();
@@ -342,7 +352,9 @@ impl<C: Communicator> Together<C> {
         }
         self.stopped = Some(rank);
         self.hear(|heard| heard.stopped = Some(rank));
-        self.spread(Sort::Stop, rank.to_string().as_bytes(), told_by);
+        if let Ok(body) = encode(&(self.epoch, rank)) {
+            self.spread(Sort::Stop, &body, told_by);
+        }
         // Whoever hears of it by what fails finds that the run was told.
         if rank != self.links.communicator.rank() {
             self.stop_own();

@@ -60,7 +60,15 @@ impl fmt::Debug for OverMpi {
     }
 }
 
+/// What launchers tell each process they start: Open MPI's mpirun; PMIx, and so srun and PRRTE; PMI of MPICH's and of srun.
+const TOLD_BY_LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
+
 impl OverMpi {
+    /// Whether a launcher has started this process. Otherwise [`join`](Self::join) gives one rank alone, and takes its time.
+    pub fn is_launched() -> bool {
+        TOLD_BY_LAUNCHERS.iter().any(|name| std::env::var_os(name).is_some())
+    }
+
     /// Joins the processes of the launcher. One thread of this process may talk to them.
     ///
     /// # Errors

@@ -106,6 +106,27 @@ fn a_rank_that_closes_with_a_wish_to_stop_has_told_it() {
 }
 
 #[test]
+fn a_stop_passes_a_rank_that_has_closed_already() {
+    threads::each(4, LIMIT, |ranks| {
+        let program = Program::tied_to(ranks);
+        ranks.open();
+        sum(ranks).unwrap();
+        match ranks.rank() {
+            // All others are beyond it.
+            0 => ranks.close(),
+            1 => {
+                thread::sleep(Duration::from_millis(100));
+                program.wants_to_stop.store(true, Ordering::SeqCst);
+            }
+            _ => program.works_until_told(),
+        }
+        ranks.close();
+        assert_eq!(sum(ranks), Ok(6));
+        assert_eq!(ranks.stopped_by(), (ranks.rank() != 0).then_some(1));
+    });
+}
+
+#[test]
 fn a_rank_that_closes_before_a_border_ends_the_run_of_those_that_wait_there() {
     for closes in [0, 4, 5, 7] {
         threads::each(8, LIMIT, |ranks| {
