@@ -8,7 +8,7 @@ use super::Job;
 use crate::support::{Ended, Running};
 
 /// Enough for every phase to be met in the middle of it.
-const LONG: &str = "--preset mail --workers 1 --files 40000 --transactions 150000";
+const LONG: &str = "--preset mail --workers 1 --files 10000 --transactions 20000";
 
 /// Starts a long run of four ranks that leave parts, and waits until all have completed so many phases.
 fn begun(job: &Job, completed: usize) -> Running {
