@@ -14,7 +14,7 @@ use crate::options::CollectArguments;
 use crate::output::Outputs;
 use crate::problem::{Problem, tell};
 use crate::run::{deliver, render, writer};
-use read::{Found, ReadPart, refused};
+use read::{FoundParts, ReadPart, refused};
 
 /// A part is missing, cannot be read or is not complete.
 const NOT_ALL: u8 = 1;
@@ -79,8 +79,8 @@ struct Collected {
 
 impl Collected {
     /// Puts parts together, and says on standard error what is missing.
-    fn of(found: Found) -> Result<Self, Problem> {
-        let Found {
+    fn of(found: FoundParts) -> Result<Self, Problem> {
+        let FoundParts {
             parts,
             unreadable,
             merged,

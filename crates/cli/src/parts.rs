@@ -46,7 +46,7 @@ pub struct Begun {
 
 /// A last line.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Ended {
+pub struct PartEnded {
     /// The rank's run came to its end, and its record was merged with the others'.
     pub ended: bool,
 }
@@ -66,11 +66,11 @@ pub struct PartsWriter {
     /// Whether the user knows where it is, because this rank's run was left before its end.
     is_told: bool,
     /// Who writes; nobody where the file system does not answer or has refused a line.
-    writer: Option<Mailbox>,
+    writer: Option<PartsMailbox>,
 }
 
 #[derive(Debug)]
-struct Mailbox {
+struct PartsMailbox {
     lines: Sender<String>,
     answers: Receiver<std::io::Result<()>>,
 }
@@ -98,7 +98,7 @@ impl PartsWriter {
             }
             _ => format!("cannot write {shown}: {error}"),
         })?;
-        let writer = Mailbox::new(file).map_err(|error| format!("cannot start a thread for {shown}: {error}"))?;
+        let writer = PartsMailbox::new(file).map_err(|error| format!("cannot start a thread for {shown}: {error}"))?;
         let mut parts = Self {
             directory: directory.to_owned(),
             path: path.clone(),
@@ -120,7 +120,7 @@ impl PartsWriter {
 
     /// The record of all ranks was put together: says so in the rank's file. Rank 0 gives it, too.
     pub fn finish(&mut self, merged: Option<&Record>) {
-        self.add(json_line(&Ended { ended: true }));
+        self.add(json_line(&PartEnded { ended: true }));
         if let Some(record) = merged {
             let (to, text) = (self.directory.join(MERGED), record.to_json());
             let shown = harmless::path(&to).into_owned();
@@ -174,7 +174,7 @@ impl PartsWriter {
     }
 }
 
-impl Mailbox {
+impl PartsMailbox {
     fn new(mut file: File) -> std::io::Result<Self> {
         let (lines, taken) = mpsc::channel::<String>();
         let (answer, answers) = mpsc::channel();

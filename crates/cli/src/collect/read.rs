@@ -10,12 +10,12 @@ use record::documents::{DocumentError, Documents};
 use record::{Completed, CompletedPart, Record};
 use workload::Workload;
 
-use crate::parts::{Begun, Ended, MERGED, PartOf};
+use crate::parts::{Begun, MERGED, PartEnded, PartOf};
 use crate::problem::Problem;
 use crate::run_spec::error::SpecError;
 
 /// Everything that is there of a run.
-pub struct Found {
+pub struct FoundParts {
     /// By rank.
     pub parts: BTreeMap<u32, ReadPart>,
     /// Files that cannot be used, and why.
@@ -45,8 +45,8 @@ pub struct ReadPart {
 ///
 /// # Errors
 /// Where a directory cannot be read, there is no part, or the parts are of several runs.
-pub fn find(directories: &[PathBuf]) -> Result<Found, Problem> {
-    let mut found = Found {
+pub fn find(directories: &[PathBuf]) -> Result<FoundParts, Problem> {
+    let mut found = FoundParts {
         parts: BTreeMap::new(),
         unreadable: Vec::new(),
         merged: None,
@@ -77,7 +77,7 @@ pub fn find(directories: &[PathBuf]) -> Result<Found, Problem> {
     Ok(found)
 }
 
-impl Found {
+impl FoundParts {
     fn add(&mut self, part: ReadPart) -> Result<(), Problem> {
         if let Some(other) = self.parts.values().next() {
             if (&part.of.job, part.of.ranks) != (&other.of.job, other.of.ranks) {
@@ -185,7 +185,7 @@ impl ReadPart {
             self.record = Some(record);
             return Ok(());
         };
-        if let Ok(Ended { ended: true }) = serde_json::from_str(text) {
+        if let Ok(PartEnded { ended: true }) = serde_json::from_str(text) {
             self.is_ended = true;
             return Ok(());
         }
