@@ -25,6 +25,7 @@ mod peers;
 mod phases;
 mod presets;
 mod process;
+mod ranks;
 mod safety;
 mod seeing;
 mod statistics;
@@ -141,6 +142,18 @@ enum Benchmark {
         #[arg(long)]
         counters: bool,
         /// End with code 1 where a limit is exceeded.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Ranks of Open MPI beside threads of one process: rates on tmpfs. --ours is a binary with the feature `mpi`.
+    Ranks {
+        /// How many ranks.
+        #[arg(long, value_delimiter = ',', default_value = "1,2,4")]
+        ranks: Vec<u32>,
+        /// Transactions of each worker.
+        #[arg(long, default_value_t = 200_000)]
+        transactions: u64,
+        /// End with code 1 where the limit is missed.
         #[arg(long)]
         check: bool,
     },
@@ -335,6 +348,18 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         } => {
             let is_seen = *counters || seeing::compare(&arguments.ours, strict_pairs, *transactions)?;
             return Ok((messages::reading()? && is_seen) || !check);
+        }
+        Benchmark::Ranks {
+            ranks,
+            transactions,
+            check,
+        } => {
+            let size = ranks::RanksSize {
+                ranks: ranks.clone(),
+                transactions: *transactions,
+                pairs: arguments.pairs.unwrap_or(15),
+            };
+            return Ok(ranks::compare(&arguments.ours, &size)? || !check);
         }
         Benchmark::Nfs {
             depths,

@@ -29,7 +29,7 @@ pub fn list() -> Result<u8, Problem> {
                 let workers = several(workers, "worker");
                 format!("{workers}, each with {files} files")
             }
-            Workers::Shared { writers, readers } => {
+            Workers::Shared { writers, readers, .. } => {
                 let (writers, readers) = (several(writers, "writer"), several(readers, "reader"));
                 format!("{files} files, {writers} and {readers}")
             }

@@ -100,7 +100,14 @@ mod tests {
         for (workers, pools) in [
             (Workers::ONE, 1),
             (Workers::Private { workers: 3 }, 3),
-            (Workers::Shared { writers: 2, readers: 2 }, 1),
+            (
+                Workers::Shared {
+                    writers: 2,
+                    readers: 2,
+                    pools: 1,
+                },
+                1,
+            ),
         ] {
             let workload = Workload {
                 workers,

@@ -28,7 +28,8 @@ const LIVELY_PART: Duration = Duration::from_millis(1);
 /// Afterwards it sleeps for such a part of the time that it has waited, and so long at most.
 const PART_OF_WAIT: u32 = 32;
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
-/// So long it is tried to tell the others that a rank is lost before this one leaves.
+/// So long after a rank was lost this one does not leave: a launcher ends all others with the first that exits, and what
+/// they have is to be on disk.
 const FAREWELL: Duration = Duration::from_millis(500);
 /// So often a clock is asked for.
 const QUESTIONS: u32 = 16;
@@ -194,8 +195,9 @@ impl Ranks {
         self.heard(|heard| heard.stopped)
     }
 
-    /// Waits for all others, and ends: nothing can be done together afterwards. Where a rank is lost it does not wait, and
-    /// the process is to exit with a status that is not 0, upon which its launcher ends the others.
+    /// Waits for all others, and ends: nothing can be done together afterwards. Where a rank is lost it waits for half a
+    /// second at most, in which others hear of it and write what they have; then the process is to exit with a status that is
+    /// not 0, upon which its launcher ends the others.
     pub fn leave(&self) {
         let (answer, _) = mpsc::channel();
         let leave = Merge::new(Collective::Leave, (), |(), ()| (), answer);
@@ -315,13 +317,12 @@ fn serve<C: Communicator>(mut together: Together<C>, orders: &Receiver<Order>, l
             let _ = done.send(());
         }
     }
-    let is_flushed = together
-        .flush(if together.is_lost() { FAREWELL } else { limit })
-        .is_ok();
-    let is_lost = together.is_lost() || !is_flushed;
-    let communicator = together.into_communicator();
-    if is_lost {
+    while together.lost_for().is_some_and(|since| since < FAREWELL) {
+        thread::sleep(idle);
+        together.attend();
+    }
+    if together.lost_for().is_some() || together.flush(limit).is_err() {
         // Its end would wait for the rank that is lost.
-        std::mem::forget(communicator);
+        std::mem::forget(together.into_communicator());
     }
 }

@@ -83,6 +83,7 @@ pub(crate) struct Together<C> {
     tie: Option<Tie>,
     heard: Arc<Mutex<Heard>>,
     lost: Option<CommunicationError>,
+    lost_at: Option<Instant>,
     stopped: Option<u32>,
     pulsed: Instant,
     attended: Instant,
@@ -117,6 +118,7 @@ impl<C: Communicator> Together<C> {
             tie: None,
             heard,
             lost: None,
+            lost_at: None,
             stopped: None,
             pulsed: now,
             attended: now,
@@ -133,8 +135,9 @@ impl<C: Communicator> Together<C> {
         self.links.neighbours.is_empty()
     }
 
-    pub(crate) fn is_lost(&self) -> bool {
-        self.lost.is_some()
+    /// How long it is known that a rank is lost.
+    pub(crate) fn lost_for(&self) -> Option<Duration> {
+        self.lost_at.map(|at| at.elapsed())
     }
 
     pub(crate) fn tie(&mut self, tie: Tie) {
@@ -367,6 +370,7 @@ impl<C: Communicator> Together<C> {
             return;
         }
         self.lost = Some(why.clone());
+        self.lost_at = Some(Instant::now());
         self.hear(|heard| heard.lost = Some(why.clone()));
         if let Ok(body) = encode(&why) {
             self.spread(Sort::Lost, &body, told_by);

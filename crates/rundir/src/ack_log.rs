@@ -195,7 +195,10 @@ impl AckLog {
     /// A worker's way to it; every worker has one, and has it until it ends.
     pub fn log(&self, worker: u32) -> Log {
         self.shared.lock().logs += 1;
-        let prefix = entry::own(self.workers, worker).map_or_else(Vec::new, |own| format!("w{own}/").into_bytes());
+        let prefix = self
+            .workers
+            .pool_of(worker)
+            .map_or_else(Vec::new, |own| format!("w{own}/").into_bytes());
         Log {
             shared: Arc::clone(&self.shared),
             worker,

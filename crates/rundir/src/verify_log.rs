@@ -212,7 +212,7 @@ fn read(path: &Path) -> Result<History, VerifyError> {
     let mut removed = None;
     let is_whole = entry::read(BufReader::new(file), &mut |line| match line {
         Line::Header(head) => {
-            replay = Replay::new(entry::own(head.workload.workers, 0).is_some());
+            replay = Replay::new(head.workload.workers.pool_of(0).is_some());
             header = Some(*head);
             Ok(())
         }

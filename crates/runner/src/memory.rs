@@ -208,6 +208,7 @@ mod tests {
         let shared = Workers::Shared {
             writers: 4000,
             readers: 96,
+            pools: 1,
         };
         let files = |files| Mix {
             files,

@@ -112,9 +112,10 @@ fn at_once(workers: Workers, processors: u32) -> Workers {
     match workers {
         _ if all <= processors => workers,
         Workers::Private { .. } => Workers::Private { workers: processors },
-        Workers::Shared { writers, readers } => Workers::Shared {
+        Workers::Shared { writers, readers, .. } => Workers::Shared {
             writers: part(writers),
             readers: part(readers),
+            pools: 1,
         },
     }
 }
@@ -179,7 +180,11 @@ mod tests {
     #[test]
     fn no_more_workers_than_processors() {
         let private = |workers| Workers::Private { workers };
-        let shared = |writers, readers| Workers::Shared { writers, readers };
+        let shared = |writers, readers| Workers::Shared {
+            writers,
+            readers,
+            pools: 1,
+        };
         for (workers, processors, expected) in [
             (private(1), 2, private(1)),
             (private(2), 2, private(2)),

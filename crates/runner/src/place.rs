@@ -16,7 +16,7 @@ use rundir::prepare::{self, Wish};
 use serde::{Deserialize, Serialize};
 use spec::{Place, RunSpec};
 use storage::PathBuffer;
-use workload::{Action, Work, Workers, Workload};
+use workload::{Action, Work, Workload};
 
 use crate::clock::unix_ns;
 use crate::looked::{self, Looked, paths};
@@ -230,10 +230,7 @@ fn take_place_with(
             devices,
         });
     }
-    let private = match workload.workers {
-        Workers::Private { workers } => workers,
-        Workers::Shared { .. } => 1,
-    };
+    let pools = workload.streams();
     let wish = Wish {
         home,
         locations: directories,
@@ -241,7 +238,7 @@ fn take_place_with(
         makes: makes(workload),
         numbers_max: workload.numbers_max(),
         subdirectories: workload.classic().map_or(1, |classic| classic.subdirectories),
-        workers: private,
+        workers: pools,
         mix: workload.mix().map(|mix| MixNames {
             layout: mix.layout,
             names: mix.names,
@@ -253,8 +250,8 @@ fn take_place_with(
         ranks,
     };
     let (places, run_directory_of) = prepare::prepare(&wish)?;
-    if private > 1 {
-        places.make_worker_directories(private)?;
+    if pools > 1 {
+        places.make_worker_directories(pools)?;
     }
     let run_directories = said
         .zip(&run_directory_of)

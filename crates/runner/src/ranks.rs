@@ -29,9 +29,8 @@ impl From<CommunicationError> for Refused {
 /// What one process of the run is asked for: the workers of one rank.
 pub(crate) fn share_of(request: &RunSpec) -> RunSpec {
     let mut share = request.clone();
-    if let Workers::Private { workers } = &mut share.workload.workers {
-        *workers /= request.ranks.max(1);
-    }
+    let (Workers::Private { workers: all } | Workers::Shared { pools: all, .. }) = &mut share.workload.workers;
+    *all /= request.ranks.max(1);
     (share.ranks, share.neighbour) = (1, 0);
     share
 }

@@ -84,6 +84,8 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     let ranks = take_control.ranks();
     ranks::refuse_others(request, ranks.as_ref())?;
     if let Some(ranks) = &ranks {
+        // Whatever ended a run before this one is not to end this one.
+        ranks.tie(|| false, || ());
         ranks.open();
     }
     let begun = begin(request, (storage, clock), take_control, ranks.as_ref(), waiter);

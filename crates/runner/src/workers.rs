@@ -130,12 +130,9 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
 }
 
 impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
-    /// The number of the worker where its pool is its own and there are several.
+    /// The number of the worker's pool, where there are several.
     fn own(&self, worker: u32) -> Option<u32> {
-        match self.request.workload.workers {
-            Workers::Private { workers } if workers > 1 => Some(worker),
-            Workers::Private { .. } | Workers::Shared { .. } => None,
-        }
+        self.request.workload.workers.pool_of(worker)
     }
 
     /// The draws of a worker, whose transactions those of an earlier run do not change.
@@ -185,7 +182,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
     fn config(&self, worker: u32, payload: Payload) -> WorkerConfig {
         let mut directories = Vec::new();
         // In a shared pool the first worker makes them for all.
-        if self.own(worker).is_some() || worker == 0 {
+        if self.request.workload.workers.within_pool(worker) == 0 {
             for (location, run_directory) in self.run_directories.iter().enumerate() {
                 let is_first = self.run_directories[..location]
                     .iter()
@@ -268,7 +265,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     self.mixer(mix, worker),
                     self.control.clone(),
                     self.clock.clone(),
-                    (worker, workload.workers.count()),
+                    (workload.workers.within_pool(worker), workload.workers.of_a_pool()),
                     slots.len(),
                 );
                 self.start_with(worker, border, slots, (source, self.payload(worker, None)), None)

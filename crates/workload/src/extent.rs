@@ -115,7 +115,11 @@ mod tests {
     #[test]
     fn a_shared_pool_is_one() {
         let workload = Workload {
-            workers: Workers::Shared { writers: 2, readers: 2 },
+            workers: Workers::Shared {
+                writers: 2,
+                readers: 2,
+                pools: 1,
+            },
             ..Workload::from(Mix {
                 sizes: Sizes::Fixed(1_024),
                 ..Mix::default()

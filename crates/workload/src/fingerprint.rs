@@ -279,6 +279,7 @@ mod tests {
                 Workers::Shared {
                     writers: 10,
                     readers: 3,
+                    pools: 1,
                 },
             ),
         ] {

@@ -34,13 +34,25 @@ pub enum Workers {
         /// How many workers.
         workers: u32,
     },
-    /// All work on one pool.
+    /// All work on one pool, or so many on each of several.
     Shared {
         /// How many change files.
         writers: u32,
         /// How many only look.
         readers: u32,
+        /// How many pools there are, each with as many writers and readers; left out where that is 1.
+        #[serde(rename = "shared_pools", default = "one", skip_serializing_if = "is_one")]
+        #[schemars(range(min = 1))]
+        pools: u32,
     },
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(number: &u32) -> bool {
+    *number == 1
 }
 
 /// What a worker of a shared pool does.
@@ -74,15 +86,42 @@ impl Workers {
     pub fn count(self) -> u32 {
         match self {
             Self::Private { workers } => workers,
-            Self::Shared { writers, readers } => writers.saturating_add(readers),
+            Self::Shared { pools, .. } => self.of_a_pool().saturating_mul(pools),
         }
     }
 
-    /// What a worker does; writers come before readers.
+    /// How many work on one pool.
+    pub fn of_a_pool(self) -> u32 {
+        match self {
+            Self::Private { .. } => 1,
+            Self::Shared { writers, readers, .. } => writers.saturating_add(readers),
+        }
+    }
+
+    /// How many pools there are.
+    pub fn pools(self) -> u32 {
+        match self {
+            Self::Private { workers } => workers,
+            Self::Shared { pools, .. } => pools,
+        }
+    }
+
+    /// The number of a worker's pool, where there are several: its files lie in a directory of their own, and their contents are
+    /// told apart.
+    pub fn pool_of(self, worker: u32) -> Option<u32> {
+        (self.pools() > 1).then(|| worker / self.of_a_pool().max(1))
+    }
+
+    /// A worker's number among those of its pool.
+    pub fn within_pool(self, worker: u32) -> u32 {
+        worker % self.of_a_pool().max(1)
+    }
+
+    /// What a worker does; in each pool writers come before readers.
     pub fn role(self, worker: u32) -> Role {
         match self {
             Self::Private { .. } => Role::Worker,
-            Self::Shared { writers, .. } if worker < writers => Role::Writer,
+            Self::Shared { writers, .. } if self.within_pool(worker) < writers => Role::Writer,
             Self::Shared { .. } => Role::Reader,
         }
     }
@@ -175,7 +214,7 @@ impl Workload {
     }
 
     fn validate_roles(&self, mix: &Mix) -> Result<(), InvalidMix> {
-        if let Workers::Shared { writers, readers } = self.workers {
+        if let Workers::Shared { writers, readers, .. } = self.workers {
             if writers > 0 && mix.weights.of_those_that_read(false).sum() == 0 {
                 return Err(InvalidMix::Idle(
                     "writers",
@@ -335,9 +374,9 @@ impl Workload {
             Work::Classic(_) => 0,
             Work::Mix(mix) => mix.layout.directory_count(),
         };
-        match self.workers {
-            Workers::Private { workers } if workers > 1 => (of_a_pool + 1) * u64::from(workers),
-            Workers::Private { .. } | Workers::Shared { .. } => of_a_pool,
+        match self.workers.pools() {
+            0 | 1 => of_a_pool,
+            pools => (of_a_pool + 1) * u64::from(pools),
         }
     }
 
@@ -373,7 +412,7 @@ impl Workload {
             Workers::Shared { .. } => self
                 .transactions()
                 .saturating_add(1)
-                .saturating_mul(self.workers.count().into()),
+                .saturating_mul(self.workers.of_a_pool().into()),
         };
         self.files().saturating_add(work)
     }
@@ -425,17 +464,15 @@ impl Workload {
                 let weights = mix
                     .weights
                     .of_those_that_read(self.workers.role(worker) == Role::Reader);
-                Mixer::new(mix, tables, &weights, own, mix.seed)
+                let pool = self.workers.pool_of(worker).unwrap_or(0);
+                Mixer::new(mix, tables, &weights, own, self.worker_seed(pool))
             }
         }
     }
 
-    /// How many streams there are: one for each private pool, or one in which all workers of a shared pool take turns.
+    /// How many streams there are: one for each pool; in that of a shared pool its workers take turns.
     pub fn streams(&self) -> u32 {
-        match self.workers {
-            Workers::Private { workers } => workers,
-            Workers::Shared { .. } => 1,
-        }
+        self.workers.pools()
     }
 
     /// One of the streams, for planning; see [`streams`](Self::streams).
@@ -451,7 +488,9 @@ impl Workload {
             (Work::Mix(mix), Workers::Private { .. }) => Box::new(MixStream::new(mix, vec![self.mixer(mix, number)])),
             (Work::Mix(mix), Workers::Shared { .. }) => {
                 let tables = Tables::new(mix);
-                let mixers = (0..self.workers.count()).map(|worker| self.mixer_with(mix, &tables, worker));
+                let each = self.workers.of_a_pool();
+                let mixers = number * each..(number + 1) * each;
+                let mixers = mixers.map(|worker| self.mixer_with(mix, &tables, worker));
                 Box::new(MixStream::new(mix, mixers.collect()))
             }
         })
@@ -484,8 +523,10 @@ impl Workload {
             }
         }
         if self.workers.is_shared() {
-            // It is prepared as one worker's own would be.
-            pool.workers = Workers::ONE;
+            // Each is prepared as one worker's own would be.
+            pool.workers = Workers::Private {
+                workers: self.workers.pools(),
+            };
         }
         pool.canonical()
     }
@@ -540,9 +581,16 @@ impl Workload {
             Workers::Private { workers } => {
                 text.push_str(&format!(" workers={workers} worker-seeds={:?}", self.worker_seeds));
             }
-            Workers::Shared { writers, readers } => {
+            Workers::Shared {
+                writers,
+                readers,
+                pools,
+            } => {
                 let seeds = self.worker_seeds;
                 text.push_str(&format!(" writers={writers} readers={readers} worker-seeds={seeds:?}"));
+                if pools > 1 {
+                    text.push_str(&format!(" pools={pools}"));
+                }
             }
         }
         if let Some(contents) = &self.contents {

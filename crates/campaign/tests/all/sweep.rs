@@ -60,7 +60,14 @@ fn of(record: &Record) -> SweepSummary {
 
 #[test]
 fn rates_are_climbed_on_one_pool_until_they_are_too_much_and_then_narrowed_down() {
-    for workers in [Workers::ONE, Workers::Shared { writers: 0, readers: 2 }] {
+    for workers in [
+        Workers::ONE,
+        Workers::Shared {
+            writers: 0,
+            readers: 2,
+            pools: 1,
+        },
+    ] {
         let drive = sweep(Climb::Rates(vec![50.0, 100.0, 2_000.0, 4_000.0, 8_000.0]), None);
         let mut told = Told::default();
         let record = perform(&request(drive, workers), &mut told);

@@ -31,7 +31,7 @@ pub fn shares(workload: &Workload) -> Vec<Share> {
     };
     match workload.workers {
         Workers::Private { .. } => of(Role::Worker, &mix.weights),
-        Workers::Shared { writers, readers } => {
+        Workers::Shared { writers, readers, .. } => {
             let mut shares = Vec::new();
             if writers > 0 {
                 shares.extend(of(Role::Writer, &mix.weights.of_those_that_read(false)));

@@ -352,7 +352,11 @@ fn shares_are_of_each_roles_own_weights() {
     let all = shares(&workload);
     let sum: f64 = all.iter().map(|share| share.fraction).sum();
     assert!((sum - 1.0).abs() < 1e-12, "{all:?}");
-    workload.workers = Workers::Shared { writers: 2, readers: 1 };
+    workload.workers = Workers::Shared {
+        writers: 2,
+        readers: 1,
+        pools: 1,
+    };
     let of = |role, action| {
         let all = shares(&workload);
         let found = all.iter().find(|share| (share.role, share.action) == (role, action));
@@ -362,7 +366,11 @@ fn shares_are_of_each_roles_own_weights() {
     assert_eq!(of(Role::Reader, Action::Read), Some(0.75));
     assert_eq!(of(Role::Writer, Action::Read), None);
     assert_eq!(transactions_meant(&workload), 3_000);
-    workload.workers = Workers::Shared { writers: 0, readers: 1 };
+    workload.workers = Workers::Shared {
+        writers: 0,
+        readers: 1,
+        pools: 1,
+    };
     assert!(shares(&workload).iter().all(|share| share.role == Role::Reader));
     assert!(shares(&kept().spec.workload).is_empty(), "the classic pairs are no mix");
 }

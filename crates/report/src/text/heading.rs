@@ -180,8 +180,16 @@ fn workers(document: &mut Document, workload: &Workload) {
             "{} with private pools; files and transactions are per worker",
             grouped(workers.into())
         ),
-        Workers::Shared { writers, readers } => format!(
-            "shared pool: {}, {}; transactions are per worker",
+        Workers::Shared {
+            writers,
+            readers,
+            pools,
+        } => format!(
+            "{}: {}, {}; transactions are per worker",
+            match pools {
+                1 => "shared pool".to_owned(),
+                pools => format!("each of {} shared pools", grouped(pools.into())),
+            },
             counted(writers.into(), "writer"),
             counted(readers.into(), "reader")
         ),

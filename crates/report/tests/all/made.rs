@@ -244,7 +244,11 @@ pub fn mix() -> Mix {
 pub fn shared_workload() -> Workload {
     let contents = "compressible:3".parse().unwrap();
     let mut workload = Workload {
-        workers: Workers::Shared { writers: 2, readers: 2 },
+        workers: Workers::Shared {
+            writers: 2,
+            readers: 2,
+            pools: 1,
+        },
         ..Workload::from(mix())
     };
     if let Some(spec) = &mut workload.contents {

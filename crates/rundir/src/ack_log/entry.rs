@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Read, Write};
 
 use contract::{Durability, Operation};
 use serde::{Deserialize, Serialize};
-use workload::{Action, Intent, Workers, Workload};
+use workload::{Action, Intent, Workload};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The version of the acknowledgement logs that this program writes.
@@ -66,15 +66,6 @@ pub(crate) enum Line {
         /// Files that it removed after its workers had ended.
         removed: u64,
     },
-}
-
-/// The number of the worker where its pool is its own and there are several: its files lie in a directory of their
-/// own, and their contents are told apart.
-pub(crate) fn own(workers: Workers, worker: u32) -> Option<u32> {
-    match workers {
-        Workers::Private { workers } if workers > 1 => Some(worker),
-        Workers::Private { .. } | Workers::Shared { .. } => None,
-    }
 }
 
 /// The checksum of a line's text behind a line with the checksum `before`.

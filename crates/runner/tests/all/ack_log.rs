@@ -81,7 +81,11 @@ fn mix(transactions: u64) -> Mix {
 fn workload(name: &str, transactions: u64) -> Workload {
     let workers = match name {
         "private" => Workers::Private { workers: 3 },
-        "shared" => Workers::Shared { writers: 3, readers: 1 },
+        "shared" => Workers::Shared {
+            writers: 3,
+            readers: 1,
+            pools: 1,
+        },
         _ => Workers::ONE,
     };
     if name == "classic" {

@@ -128,7 +128,7 @@ proptest! {
     fn every_lie_is_found_and_named(which in 0..ALL.len(), nth in 0..60_u64, seed: u64, in_places: bool, shared: bool) {
         let shape = if in_places { Shape::Subdirectories(3) } else { Shape::Flat };
         let workers = if shared {
-            Workers::Shared { writers: 2, readers: 2 }
+            Workers::Shared { writers: 2, readers: 2, pools: 1 }
         } else {
             Workers::ONE
         };
@@ -141,7 +141,11 @@ proptest! {
 fn every_kind_of_lie_is_told() {
     for corruption in ALL {
         // In a shared pool it is a matter of timing what is read when.
-        let shared = Workers::Shared { writers: 2, readers: 2 };
+        let shared = Workers::Shared {
+            writers: 2,
+            readers: 2,
+            pools: 1,
+        };
         for (workers, tries, least) in [(Workers::ONE, 10, 5), (shared, 30, 1)] {
             let struck = (0..tries)
                 .filter(|nth| is_found(corruption, *nth, 7, Shape::Flat, workers).unwrap())

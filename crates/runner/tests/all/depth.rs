@@ -109,7 +109,16 @@ fn private() -> impl Strategy<Value = Workload> {
 }
 
 fn shared() -> impl Strategy<Value = Workload> {
-    (mixes(), 1_u32..4, 0_u32..3).prop_map(|(mix, writers, readers)| of_mix(mix, Workers::Shared { writers, readers }))
+    (mixes(), 1_u32..4, 0_u32..3).prop_map(|(mix, writers, readers)| {
+        of_mix(
+            mix,
+            Workers::Shared {
+                writers,
+                readers,
+                pools: 1,
+            },
+        )
+    })
 }
 
 fn request(workload: &Workload) -> RunSpec {

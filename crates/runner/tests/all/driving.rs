@@ -233,7 +233,11 @@ fn time_ends_the_transactions_after_a_warm_up_that_counts_apart() {
     };
     for workers in [
         Workers::Private { workers: 2 },
-        Workers::Shared { writers: 0, readers: 2 },
+        Workers::Shared {
+            writers: 0,
+            readers: 2,
+            pools: 1,
+        },
     ] {
         let asked = request(Workload::ENDLESS, drive.clone());
         let asked = RunSpec {

@@ -154,7 +154,14 @@ fn a_pool_that_was_only_prepared_takes_any_work() {
         }),
         ..prepared.clone()
     };
-    for again in [prepared.clone(), mix(Workers::Shared { writers: 3, readers: 2 })] {
+    for again in [
+        prepared.clone(),
+        mix(Workers::Shared {
+            writers: 3,
+            readers: 2,
+            pools: 1,
+        }),
+    ] {
         let at = directory();
         complete(&request(none.clone(), at.path(), true, false));
         complete(&request(again, at.path(), false, true));
@@ -227,7 +234,11 @@ fn other_workloads_and_places_without_a_pool_are_refused() {
     assert!(refused(mix(Workers::ONE), true).contains("use the options of the run that kept it"));
     complete(&request(classic(1), at.path(), true, false));
     assert!(refused(classic(1), true).contains("several kept pools"));
-    let shared = mix(Workers::Shared { writers: 1, readers: 1 });
+    let shared = mix(Workers::Shared {
+        writers: 1,
+        readers: 1,
+        pools: 1,
+    });
     let keep = perform(&request(shared, at.path(), true, false)).unwrap_err();
     assert!(keep.to_string().contains("requires --transactions 0"), "{keep}");
 }

@@ -134,7 +134,14 @@ fn workers_of_a_shared_pool_do_not_disturb_one_another() {
                 files: 20,
                 ..mix(shape)
             };
-            let workload = workload(mix, Workers::Shared { writers, readers });
+            let workload = workload(
+                mix,
+                Workers::Shared {
+                    writers,
+                    readers,
+                    pools: 1,
+                },
+            );
             let storage = Simulated::new(Code::Posix, 7);
             let record = run(&request(workload), &storage);
             let what = format!("{writers} writers, {readers} readers, {shape:?}");
@@ -155,7 +162,14 @@ fn a_shared_pool_on_a_real_file_system() {
         transactions: 6_250,
         ..mix(Shape::Subdirectories(3))
     };
-    let workload = workload(mix, Workers::Shared { writers: 8, readers: 8 });
+    let workload = workload(
+        mix,
+        Workers::Shared {
+            writers: 8,
+            readers: 8,
+            pools: 1,
+        },
+    );
     let request = RunSpec {
         targets: vec![at.path().to_owned()],
         place: Place::OwnDirectory,

@@ -82,7 +82,11 @@ fn is_sane(record: &Record, workers: u32) {
 
 #[test]
 fn it_is_stated_of_pairs_and_mixes_private_and_shared() {
-    let shared = Workers::Shared { writers: 1, readers: 1 };
+    let shared = Workers::Shared {
+        writers: 1,
+        readers: 1,
+        pools: 1,
+    };
     for (workload, workers) in [
         (classic(1), 1),
         (classic(3), 3),

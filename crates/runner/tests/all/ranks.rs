@@ -14,7 +14,7 @@ use spec::{Keeping, Place, Stop, StorageName};
 use storage::posix::Posix;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Mix;
-use workload::{Workers, Workload};
+use workload::{Role, Workers, Workload};
 
 use crate::directory;
 
@@ -390,5 +390,40 @@ fn a_rule_of_steady_state_judges_all_ranks_together() {
     let measured: f64 = found.rounds[found.rounds.len() - 5..].iter().sum::<f64>() / 5.0;
     let whole = all.transactions() as f64 * 1e9 / all.measured_ns() as f64;
     assert!((0.7..1.4).contains(&(measured / whole)), "{measured} {whole}");
+    assert!(is_empty(at.path()));
+}
+
+#[test]
+fn a_rank_has_a_pool_that_its_workers_share() {
+    let at = directory();
+    let asked = |_| {
+        let mut asked = request(at.path(), 1, 3, 400);
+        asked.workload.workers = Workers::Shared {
+            writers: 2,
+            readers: 1,
+            pools: 3,
+        };
+        asked.keeping.keep = false;
+        asked.verify = true;
+        asked
+    };
+    let records = perform(3, asked, |_, _| ());
+    let record = records.into_iter().next().unwrap().unwrap();
+    assert_eq!(
+        (&record.actual.outcome, &record.actual.errors[..]),
+        (&Outcome::Complete, &[][..])
+    );
+    let phase = |wanted| record.actual.phases.iter().find(|phase| phase.phase == wanted).unwrap();
+    let transactions = phase(Phase::Transactions);
+    assert_eq!(transactions.transactions(), 9 * 400);
+    let roles: Vec<Role> = transactions.workers.iter().map(|worker| worker.role).collect();
+    let of_one = [Role::Writer, Role::Writer, Role::Reader];
+    assert_eq!(roles, [of_one, of_one, of_one].concat());
+    let created: u64 = phase(Phase::Prepare)
+        .workers
+        .iter()
+        .map(|worker| worker.operations)
+        .sum();
+    assert_eq!(created, 3 * 200, "each pool has its files");
     assert!(is_empty(at.path()));
 }

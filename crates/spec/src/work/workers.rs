@@ -19,7 +19,20 @@ pub(crate) fn mean(preset: Option<&Workload>, layers: [&Options; 2], ranks: u32)
             Some(workers) if workers <= Workload::WORKERS_MAX => Ok(Workers::Private { workers }),
             _ => Err(Contradiction::WorkersOfRanks { workers, ranks }),
         },
-        Workers::Shared { .. } => Err(Contradiction::OfOneRank("a shared pool (--writers, --readers)")),
+        // Each rank has a pool, which its workers share.
+        Workers::Shared { writers, readers, .. }
+            if writers.saturating_add(readers) <= Workload::WORKERS_MAX / ranks =>
+        {
+            Ok(Workers::Shared {
+                writers,
+                readers,
+                pools: ranks,
+            })
+        }
+        Workers::Shared { writers, readers, .. } => Err(Contradiction::WorkersOfRanks {
+            workers: writers.saturating_add(readers),
+            ranks,
+        }),
     }
 }
 
@@ -27,7 +40,7 @@ pub(crate) fn mean(preset: Option<&Workload>, layers: [&Options; 2], ranks: u32)
 pub(super) fn say(workers: Workers, ranks: u32, options: &mut Options) {
     match workers {
         Workers::Private { workers } => options.workers = Some(Count((workers / ranks.max(1)).into())),
-        Workers::Shared { writers, readers } => {
+        Workers::Shared { writers, readers, .. } => {
             options.writers = Some(Count(writers.into()));
             options.readers = Some(Count(readers.into()));
         }
@@ -52,12 +65,13 @@ fn layer(under: Workers, options: &Options) -> Result<Workers, Contradiction> {
             });
         }
         let (writers, readers) = match under {
-            Workers::Shared { writers, readers } => (writers, readers),
+            Workers::Shared { writers, readers, .. } => (writers, readers),
             Workers::Private { .. } => (0, 0),
         };
         return Ok(Workers::Shared {
             writers: count("--writers", options.writers, writers)?,
             readers: count("--readers", options.readers, readers)?,
+            pools: 1,
         });
     }
     Ok(match options.workers {

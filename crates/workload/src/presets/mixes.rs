@@ -188,7 +188,11 @@ fn news(machine: &Machine) -> Preset {
                  own choice",
         workload: whole(
             mix,
-            Workers::Shared { writers: 1, readers },
+            Workers::Shared {
+                writers: 1,
+                readers,
+                pools: 1,
+            },
             ContentKind::Compressible { ratio: 2.0 },
         ),
         how: manner(None),
@@ -307,7 +311,11 @@ fn ai_samples(machine: &Machine) -> Preset {
                  and directories are our own choice",
         workload: whole(
             mix,
-            Workers::Shared { writers: 0, readers },
+            Workers::Shared {
+                writers: 0,
+                readers,
+                pools: 1,
+            },
             ContentKind::Incompressible,
         ),
         how: manner(None),

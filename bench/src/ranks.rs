@@ -1,0 +1,139 @@
+//! A run of several ranks of Open MPI against the same run of one process with as many workers, in turns on tmpfs: rates, and whether
+//! both have done the same.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use record::Record;
+
+use crate::mounts::touch_memory;
+use crate::noise::Noise;
+use crate::process::output;
+use crate::statistics::median;
+
+/// The lower end of the interval of the ratio of rates is to be no lower.
+const RATE_LIMIT: f64 = 0.97;
+/// The workers of both sides.
+const WORKERS: u32 = 4;
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct RanksSize {
+    pub ranks: Vec<u32>,
+    pub transactions: u64,
+    pub pairs: usize,
+}
+
+/// The rate of the transactions, and what says what was done.
+struct Performed {
+    per_second: f64,
+    what: String,
+}
+
+fn performed(command: &mut Command, record: &Path) -> Result<Performed, Box<dyn Error>> {
+    output(command)?;
+    let record = Record::from_json(&std::fs::read_to_string(record)?)?;
+    let transactions = record
+        .actual
+        .transactions()
+        .next()
+        .ok_or("the run has no transactions")?;
+    Ok(Performed {
+        per_second: transactions.transactions() as f64 * 1e9 / transactions.measured_ns().max(1) as f64,
+        what: format!("{:?} {:?}", record.fingerprint, record.actual.stream_hash),
+    })
+}
+
+/// The two ways, with our binary that has the feature `mpi`.
+struct Ways<'a> {
+    ours: &'a Path,
+    directory: tempfile::TempDir,
+    transactions: u64,
+}
+
+impl Ways<'_> {
+    fn perform(&self, ranks: Option<u32>) -> Result<Performed, Box<dyn Error>> {
+        let record: PathBuf = self.directory.path().join("record.json");
+        let target = self.directory.path().join("target");
+        let mut command = match ranks {
+            None => Command::new(self.ours),
+            Some(ranks) => {
+                let mut command = Command::new("mpirun");
+                command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
+                command.args(["-n", &ranks.to_string()]).arg(self.ours);
+                command
+            }
+        };
+        let each = WORKERS / ranks.unwrap_or(1);
+        command.args(["run", "--mix", "read=5,append=2,create=2,delete=2"]);
+        command.args(["--files", "5000", "--transactions", &self.transactions.to_string()]);
+        command.args([
+            "--workers",
+            &each.to_string(),
+            "--quiet",
+            "--no-overhead",
+            "--archive",
+            "none",
+        ]);
+        command.args(["--format", "json", "--force", "--output"]).arg(&record);
+        command.arg("--target").arg(&target);
+        performed(&mut command, &record)
+    }
+}
+
+/// Prints the ratio of rates for each number of ranks. Whether the limit holds.
+pub fn compare(ours: &Path, size: &RanksSize) -> Result<bool, Box<dyn Error>> {
+    let directory = tempfile::Builder::new()
+        .prefix("postmark-bench-")
+        .tempdir_in("/dev/shm")?;
+    std::fs::create_dir(directory.path().join("target"))?;
+    let ways = Ways {
+        ours: &std::fs::canonicalize(ours)?,
+        directory,
+        transactions: size.transactions,
+    };
+    println!(
+        "{WORKERS} workers as ranks of Open MPI against {WORKERS} workers of one process, on tmpfs: {} transactions of each worker",
+        size.transactions
+    );
+    println!(
+        "medians of {} interleaved pairs' ratios of rates [95 % interval]",
+        size.pairs
+    );
+    touch_memory();
+    let mut holds = true;
+    for ranks in &size.ranks {
+        let noise = Noise::begin();
+        let (mut ratios, mut rates) = (Vec::new(), [Vec::new(), Vec::new()]);
+        // The first pair warms up and does not count.
+        for number in 0..=size.pairs {
+            let [many, one] = if number % 2 == 0 {
+                let many = ways.perform(Some(*ranks))?;
+                [many, ways.perform(None)?]
+            } else {
+                let one = ways.perform(None)?;
+                [ways.perform(Some(*ranks))?, one]
+            };
+            if many.what != one.what {
+                return Err(format!("{ranks} ranks did {}, and one process {}", many.what, one.what).into());
+            }
+            if number > 0 {
+                ratios.push(many.per_second / one.per_second);
+                rates[0].push(many.per_second);
+                rates[1].push(one.per_second);
+            }
+        }
+        let ratio = median(&ratios).ok_or("there are no pairs")?;
+        let [many, one] = rates.map(|rates| median(&rates).map_or(0.0, |median| median.value));
+        let holds_here = ratio.low >= RATE_LIMIT;
+        holds &= holds_here;
+        println!(
+            "{ranks} ranks: {many:.0}/s, one process {one:.0}/s, ratio {}{}; {}",
+            ratio.show(3),
+            if holds_here { "" } else { "  MISSED" },
+            noise.end()
+        );
+    }
+    Ok(holds)
+}
