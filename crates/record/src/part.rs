@@ -25,11 +25,24 @@ pub struct Completed {
 }
 
 impl Record {
-    /// Adds what was completed to what there is.
+    /// Adds what was completed to what there is. In the part of one rank it is what its host did.
     pub fn add(&mut self, completed: Completed) {
+        let cluster = self.cluster.as_mut().filter(|cluster| cluster.ranks.len() == 1);
+        let host = cluster.and_then(|cluster| cluster.hosts.first_mut());
+        let id = host.map(|host| {
+            host.during.clone_from(&completed.during);
+            host.id()
+        });
+        let of_host = |phase: PhaseRecord| match &id {
+            Some(id) => phase.of_rank(id),
+            None => phase,
+        };
         match completed.part {
-            CompletedPart::Phase(phase) => self.actual.phases.push(*phase),
-            CompletedPart::SweepStep(sweep_step) => self.actual.sweep_steps.push(sweep_step),
+            CompletedPart::Phase(phase) => self.actual.phases.push(of_host(*phase)),
+            CompletedPart::SweepStep(step) => self.actual.sweep_steps.push(SweepStep {
+                phases: step.phases.into_iter().map(of_host).collect(),
+                ..step
+            }),
         }
         self.during = completed.during;
     }

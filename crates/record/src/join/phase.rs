@@ -25,8 +25,9 @@ impl PhaseRecord {
         self
     }
 
-    /// What the ranks of both did. `self` has the lower ones; moments of both count from the same origin. Counters over time, and
-    /// what a rule of steady state found, are those of the lowest rank.
+    /// What the ranks of both did. `self` has the lower ones; both come from [`of_rank`](Self::of_rank) and are of the same kind, and
+    /// moments of both count from the same origin. Counters over time, and what a rule of steady state found, are those of the
+    /// lowest rank.
     #[must_use]
     pub fn join(mut self, later: Self) -> Self {
         let mut segments = later.segments.into_iter();

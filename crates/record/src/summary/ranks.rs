@@ -1,8 +1,10 @@
 //! What each rank and each host contributed.
 //!
-//! The numbers are of the phase that the verdict judges: the transactions, of a sweep those of its last step, else the preparation. A rank's rate is
-//! of its own time, from the first of its workers to the last: with a fixed number of transactions for each worker all ranks
-//! do the same, and the slow ones take longer.
+//! The numbers are of the transactions, of a sweep of those of its last step, else of the preparation. A rank's rate is of its own
+//! time, from the first of its workers to the last: with a fixed number of transactions for each worker all ranks do the same, and
+//! the slow ones take longer.
+
+use std::collections::HashMap;
 
 use observe::Fact;
 use schemars::JsonSchema;
@@ -12,7 +14,7 @@ use workload::{Phase, Role};
 use super::Rate;
 use super::hosts::{self, HostsDiffer};
 use crate::cluster::{ClusterRecord, RankRecord};
-use crate::host_phase::HostPhase;
+use crate::host_phase::{HostId, HostPhase};
 use crate::run::{PhaseRecord, Record, WorkerPhase};
 
 /// What each rank and each host of a run contributed.
@@ -203,6 +205,11 @@ fn total(phase: Option<&PhaseRecord>, per_rank: &[Vec<&WorkerPhase>]) -> u64 {
 
 fn hosts(cluster: &ClusterRecord, phase: Option<&PhaseRecord>, per_rank: &[Vec<&WorkerPhase>]) -> Vec<HostShare> {
     let all = total(phase, per_rank);
+    let seen: HashMap<&HostId, &HostPhase> = phase
+        .into_iter()
+        .flat_map(|phase| &phase.hosts)
+        .map(|seen| (&seen.host, seen))
+        .collect();
     let mut of_host: Vec<(Vec<&WorkerPhase>, Vec<&RankRecord>)> = vec![Default::default(); cluster.hosts.len()];
     for (place, rank) in cluster.ranks.iter().enumerate() {
         if let Some((workers, ranks)) = of_host.get_mut(rank.host as usize) {
@@ -213,7 +220,7 @@ fn hosts(cluster: &ClusterRecord, phase: Option<&PhaseRecord>, per_rank: &[Vec<&
     let share = |(host, (workers, ranks)): (&crate::cluster::HostRecord, (Vec<&WorkerPhase>, Vec<&RankRecord>))| {
         let done = phase.map_or(NOTHING, |phase| done_by(phase.phase, &workers));
         let id = host.id();
-        let seen = phase.and_then(|phase| phase.hosts.iter().find(|seen| seen.host == id));
+        let seen = seen.get(&id).copied();
         let begin = ranks.first().map(|rank| rank.clock.begin.clone());
         let begin = begin.unwrap_or_else(|| Fact::Unavailable("no rank".to_owned()));
         let launched: u32 = ranks.iter().map(|rank| rank.workers).sum();

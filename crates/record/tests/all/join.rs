@@ -5,10 +5,10 @@ use std::time::Instant;
 use measure::SLOWEST_KEPT;
 use proptest::prelude::*;
 use record::{
-    Action, Check, ClaimWaits, ClusterRecord, End, ErrorRecord, Fact, FirstDone, Histogram, HostRecord, Meter,
-    MissingRank, OperationRecord, Outcome, Phase, PhaseRecord, RankClock, RankClockOffset, RankRecord, Record, Role,
-    Segment, SegmentKind, SliceMeter, Slices, SlowOperation, SlowestRecord, Stalled, StreamHash, Summary, Tool,
-    WorkerPhase, Workers,
+    Action, Actual, Check, ClaimWaits, ClusterRecord, Completed, CompletedPart, End, ErrorRecord, Fact, FirstDone,
+    Histogram, HostRecord, Meter, MissingRank, OperationRecord, Outcome, Phase, PhaseRecord, RankClock,
+    RankClockOffset, RankRecord, Record, Role, Segment, SegmentKind, SliceMeter, Slices, SlowOperation, SlowestRecord,
+    Stalled, StreamHash, Summary, Tool, WorkerPhase, Workers,
 };
 use serde_json::Value;
 
@@ -440,6 +440,32 @@ fn a_phase_that_not_all_ranks_reached_is_not_complete() {
 }
 
 #[test]
+fn what_each_rank_had_told_before_it_was_killed_is_joined() {
+    let workers = alike(2);
+    let whole = parts(&workers, &[1, 1]);
+    let told = |record: &Record| {
+        let mut head = record.clone();
+        head.actual = Actual::unfinished(false, false);
+        head.cluster.as_mut().unwrap().ranks[0].outcome = Outcome::Unfinished;
+        let mut phase = record.actual.phases[0].clone();
+        phase.hosts.clear();
+        let mut during = record.during.clone();
+        during.clocks.elapsed_ns = 77;
+        head.add(Completed {
+            part: CompletedPart::Phase(Box::new(phase)),
+            during,
+        });
+        head
+    };
+    let joined = Record::join_all(whole.iter().map(told).collect()).unwrap();
+    let expected = Record::join_all(whole).unwrap();
+    assert_eq!(joined.actual.phases, expected.actual.phases);
+    assert_eq!(joined.actual.phases[0].hosts.len(), 2);
+    assert_eq!(joined.actual.outcome, Outcome::Unfinished);
+    assert_eq!(joined.during.clocks.elapsed_ns, 77);
+}
+
+#[test]
 fn ranks_that_are_missing_are_named_and_the_run_is_not_complete() {
     let mut all = parts(&alike(3), &[1, 1, 1]);
     all.remove(1);
@@ -564,6 +590,18 @@ fn ten_thousand_ranks_are_joined_in_seconds() {
     let summing = began.elapsed();
     assert_eq!(summary.phases[0].workers.len(), ranks);
     assert!(summing.as_secs() < 5, "{summing:?}");
+    let began = Instant::now();
+    let json = joined.to_json();
+    // A workload has at most 4,096 workers, and a record of more is refused when it is read.
+    if ranks <= 4_096 {
+        assert_eq!(Record::from_json(&json).unwrap().cluster, joined.cluster);
+    }
+    println!(
+        "{} MiB of JSON written and read in {:?}",
+        json.len() >> 20,
+        began.elapsed()
+    );
+    drop(json);
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let kib: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
