@@ -24,7 +24,7 @@ pub use edit::{delete, note, tag};
 pub use exchange::{export, import, is_submission};
 pub use keeper::{Archiving, Keeper};
 pub use mark::is_alive;
-pub use place::{ArchivePlace, Chosen, chosen_for_run};
+pub use place::{ArchivePlace, Chosen, chosen_for_run, directory_of_runs};
 pub use report::{needs_file, page_of, report};
 pub use show::{list, show};
 

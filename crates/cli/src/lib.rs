@@ -12,21 +12,25 @@ pub mod calibration;
 pub mod check;
 pub mod classic;
 pub mod clean;
+pub mod collect;
 pub mod compare;
 pub mod earlier;
 pub mod engine;
 mod home;
+pub mod launcher;
 pub mod live;
 pub mod manual;
 pub mod observe;
 pub mod options;
 pub mod output;
+pub mod parts;
 pub mod perform;
 pub mod plan;
 pub mod presets;
 mod problem;
 pub mod progress;
 pub mod published;
+pub mod ranks;
 pub mod run;
 pub mod run_spec;
 pub mod screen;
@@ -46,8 +50,9 @@ use clap::error::ErrorKind;
 use document::harmless;
 
 use apart::Side;
+use launcher::Launched;
 use options::{Command, CommandLine};
-use problem::{Problem, complain, print, tell};
+use problem::{print, tell};
 
 /// The whole program.
 pub fn main() -> ExitCode {
@@ -87,6 +92,10 @@ fn program(side: &Side) -> u8 {
     let (said, matches) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
+            if let Some(launched) = Launched::here().filter(|launched| !launched.is_first()) {
+                // The first one says it.
+                return if error.use_stderr() { launched.refuse(|| ()) } else { 0 };
+            }
             // The library takes a mistyped command for the file, and refuses what stands behind it.
             let first = std::env::args_os().nth(1).map(PathBuf::from);
             let is_of_rest = [ErrorKind::UnknownArgument, ErrorKind::ArgumentConflict].contains(&error.kind());
@@ -112,6 +121,13 @@ fn program(side: &Side) -> u8 {
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
     let is_run = matches!(said.command, Some(Command::Run(_)));
+    if let Some(launched) = Launched::here().filter(|_| !is_run || !ranks::IS_BUILT) {
+        let why = match is_run {
+            true => ranks::not_built(&launched),
+            false => ranks::only_runs(&launched),
+        };
+        return launched.refuse(|| tell(why));
+    }
     let result = match said.command {
         None => {
             // At a terminal the user sees what goes on, and signals are for who reads from it.
@@ -156,6 +172,7 @@ fn program(side: &Side) -> u8 {
         Some(Command::Published(arguments)) => published::published(&arguments),
         Some(Command::Clean(arguments)) => clean::clean(&arguments.paths, side),
         Some(Command::VerifyLog(arguments)) => verify_log::verify_log(&arguments, side),
+        Some(Command::Collect(arguments)) => collect::collect(&arguments),
         Some(Command::Check(arguments)) => check::check(&arguments),
         Some(Command::Observe(arguments)) => observe::observe(&arguments),
         Some(Command::Completions(arguments)) => manual::completions(&arguments),
@@ -166,11 +183,7 @@ fn program(side: &Side) -> u8 {
         // The report of a run was to go somewhere; all else can be shown again.
         Err(problem) if !is_run && problem.is_closed_pipe() => 0,
         Err(problem) => {
-            match &problem {
-                // With the line of the file that it is about.
-                Problem::Meaning(run_spec::error::SpecError::Config { .. }) => complain(&problem.to_string()),
-                problem => tell(problem),
-            }
+            problem.tell();
             problem.code()
         }
     }

@@ -2,6 +2,7 @@
 
 mod archive;
 mod check;
+mod collect;
 mod compare;
 mod manual;
 mod observe;
@@ -25,6 +26,7 @@ pub use self::archive::{
     NoteArguments, RemarkArguments, ShowArguments, TagArguments,
 };
 pub use self::check::CheckArguments;
+pub use self::collect::CollectArguments;
 pub use self::compare::{CompareArguments, CompareFormat, GateArguments, GateFormat};
 pub use self::manual::{CompletionsArguments, ManArguments, Shell};
 pub use self::observe::ObserveArguments;
@@ -142,6 +144,8 @@ pub enum Command {
     Clean(CleanArguments),
     /// After a crash, check a directory against an acknowledgement log.
     VerifyLog(VerifyArguments),
+    /// Make one record of the parts that the ranks of a failed run left on disk.
+    Collect(CollectArguments),
     /// Check records of others: derive summary and verdict again, and compare.
     Check(CheckArguments),
     /// Run any command, and report what it cost the devices and servers of a target.
@@ -261,6 +265,10 @@ pub struct RunArguments {
     /// Do not show progress.
     #[arg(long)]
     pub quiet: bool,
+    /// Directory for the parts of the ranks: each rank writes what it completed to a file there, and 'postmark collect' makes one
+    /// record of them after a failure [default: a directory beside the archive, removed at the end of the run].
+    #[arg(long, value_name = "DIR")]
+    pub parts: Option<PathBuf>,
 }
 
 /// The arguments of `plan`.

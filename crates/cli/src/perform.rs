@@ -1,5 +1,6 @@
 //! Runs with the process's signals, and their exit statuses.
 
+use cluster::Ranks;
 use record::{Outcome, Record};
 use runner::{Control, Events, Refused, RunSpec, TakeControl};
 
@@ -15,17 +16,33 @@ pub fn perform(spec: &RunSpec, events: &mut dyn Events) -> Result<Record, Refuse
 
 /// The process's signals for one run or for several in a row, taken when the first of them begins.
 #[derive(Default)]
-pub struct Signals(Option<InRun>);
+pub struct Signals {
+    in_run: Option<InRun>,
+    ranks: Option<Ranks>,
+}
+
+impl Signals {
+    /// Those of a process that performs runs together with others.
+    pub fn among(ranks: Option<Ranks>) -> Self {
+        Self { in_run: None, ranks }
+    }
+}
 
 impl TakeControl for Signals {
     fn taken(&self) -> Option<Control> {
-        self.0.as_ref().map(|signals| Control::stopped_by(signals.caught()))
+        self.in_run
+            .as_ref()
+            .map(|signals| Control::stopped_by(signals.caught()))
     }
 
     fn take(&mut self) -> Control {
         // Without handlers a signal ends the program at once, and `clean` does the rest: no reason not to run.
-        self.0 = self.0.take().or_else(|| InRun::begin().ok());
+        self.in_run = self.in_run.take().or_else(|| InRun::begin().ok());
         self.taken().unwrap_or_default()
+    }
+
+    fn ranks(&self) -> Option<Ranks> {
+        self.ranks.clone()
     }
 }
 
@@ -39,7 +56,7 @@ pub fn perform_with(spec: &RunSpec, signals: &mut Signals, events: &mut dyn Even
         &mut |spec, events| runner::named::prepare(spec, signals, events),
         events,
     )?;
-    if let (Outcome::Interrupted { .. }, Some(signals)) = (&record.actual.outcome, &signals.0) {
+    if let (Outcome::Interrupted { .. }, Some(signals)) = (&record.actual.outcome, &signals.in_run) {
         // The work has ended because of the signal: it is not to end what comes after.
         signals.followed();
     }

@@ -58,6 +58,12 @@ pub enum Problem {
     /// A page could not be read again.
     #[error("cannot make the page: {0}")]
     Page(#[from] report::page::PageError),
+    /// The processes of a launcher could not perform a run together.
+    #[error("{why}")]
+    Ranks { why: String, code: u8 },
+    /// Rank 0 has a problem, which it tells itself: its exit status.
+    #[error("rank 0 ended the run")]
+    OfFirstRank(u8),
     /// A report could not be delivered.
     #[error("cannot write the report to {to}: {cause}")]
     Report { to: String, cause: std::io::Error },
@@ -67,6 +73,16 @@ impl Problem {
     /// Whether a reader has closed its pipe, as in `postmark schema | head`: it has read what it wants.
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Report { cause, .. } if cause.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+
+    /// Tells it on standard error.
+    pub fn tell(&self) {
+        match self {
+            // With the line of the file that it is about.
+            Self::Meaning(SpecError::Config { .. }) => complain(&self.to_string()),
+            Self::OfFirstRank(_) => {}
+            problem => tell(problem),
+        }
     }
 
     /// The exit status: 2 where nothing was touched, 1 where something was done.
@@ -81,7 +97,7 @@ impl Problem {
             | Self::Published(_)
             | Self::Sides(_)
             | Self::Gate(_) => WRONG,
-            Self::Calibration { code, .. } => *code,
+            Self::Calibration { code, .. } | Self::Ranks { code, .. } | Self::OfFirstRank(code) => *code,
             Self::Study(_) | Self::Page(_) | Self::Report { .. } => 1,
         }
     }

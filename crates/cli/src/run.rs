@@ -4,20 +4,26 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ::archive::Remarks;
 use document::{Document, Rendering, SCREEN_WIDTH, WIDTH, harmless};
 use record::{End, Level, Note, Outcome, Record, Sizing, Verdict};
 use runner::{Event, Events, RunSpec};
+use serde::{Deserialize, Serialize};
+use spec::Count;
 
 use crate::apart::Side;
 use crate::archive::{self, Archiving, Chosen, Keeper};
 use crate::calibration;
+use crate::launcher::Launched;
 use crate::live::Live;
 use crate::options::{PlanFormat, ReportFormat, RunArguments};
 use crate::output::{Input, OutputFile, Outputs, is_standard_output};
+use crate::parts::PartsWriter;
 use crate::perform::{Signals, exit_code, perform_with};
 use crate::plan;
 use crate::problem::{Problem, print, tell};
 use crate::progress::Display;
+use crate::ranks::{self, Joined};
 use crate::run_spec::{SpecError, Specified, specify};
 use crate::screen;
 
@@ -29,14 +35,20 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     arguments.work.like_in.clone_from(&arguments.archive);
     // The original's reports are of a number of transactions.
     arguments.work.by_number = matches!(arguments.format, ReportFormat::Classic | ReportFormat::Terse);
-    let mut specified = specify(&arguments.work)?;
-    judge(&arguments, &specified)?;
-    let dry_format = match (arguments.dry_run, arguments.format) {
-        (false, _) => None,
-        (true, ReportFormat::Document(Rendering::Text)) => Some(PlanFormat::Text),
-        (true, ReportFormat::Json) => Some(PlanFormat::Json),
-        (true, _) => return Err(SpecError::DryClassic.into()),
-    };
+    match Launched::here() {
+        Some(launched) => together(&launched, arguments, words, side),
+        None => alone(&arguments, words, side),
+    }
+}
+
+/// The run of a process that no launcher has started.
+fn alone(arguments: &RunArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
+    if arguments.parts.is_some() {
+        return Err(contradiction(
+            "--parts is for the processes that mpirun or srun starts (remove it, or start several)",
+        ));
+    }
+    let specified = understand(arguments)?;
     // What was read from a pipe cannot be read again.
     if !arguments.dry_run && specified.inputs.iter().all(Input::is_file) {
         let targets = specified.spec.targets.iter().map(PathBuf::as_path);
@@ -50,135 +62,385 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
             return Ok(code);
         }
     }
-    let output_path = arguments.output.clone().filter(|path| !is_standard_output(path));
-    let chosen = archive::chosen_for_run(arguments.archive.as_deref())?;
-    let remarks = arguments.remarks.remarks();
-    if chosen == Chosen::Nowhere && !remarks.are_empty() {
-        return Err(SpecError::Contradiction(
-            "--tag and --note belong to an archived run, and this run is not archived: remove --archive none \
-             (POSTMARK_ARCHIVE=none), or remove --tag and --note"
-                .to_owned(),
-        )
-        .into());
-    }
-    let place = match &chosen {
-        Chosen::At(place) => Some(place),
-        Chosen::Nowhere | Chosen::Unknown(_) => None,
-    };
-    let inputs = std::mem::take(&mut specified.inputs);
-    let mut outputs = Outputs::new(arguments.force, place, &inputs)?;
-    for (option, path) in [
-        ("--output", &arguments.output),
-        ("--live", &arguments.live),
-        ("--report", &arguments.report),
-    ] {
-        path.as_deref().map_or(Ok(()), |path| outputs.judge(option, path))?;
-    }
-    if let Some(ack_log) = &specified.spec.ack_log {
-        // The run refuses one that exists.
-        outputs.refuse_twice("--ack-log", ack_log)?;
-    }
-    let open = |option, path: Option<&Path>| path.map(|path| outputs.open(option, path)).transpose();
-    if let Some(format) = dry_format {
-        let text = plan::text(&specified, format, output_path.is_none())?;
-        deliver(open("--output", output_path.as_deref())?, &text, print)?;
+    let Some(mut ready) = Ready::of(arguments, specified, words)? else {
         return Ok(0);
-    }
-    if let Chosen::Unknown(why) = &chosen {
-        let lost = if remarks.are_empty() {
-            ""
-        } else {
-            "; --tag and --note are lost"
-        };
-        tell(format_args!(
-            "warning: {why}; this run is not archived{lost} (--format json --output FILE keeps its complete record)"
-        ));
-    }
-    let keeper = place
-        .map(|place| Keeper::of(place, remarks.clone()))
-        .transpose()?
-        .flatten();
-    let output = open("--output", output_path.as_deref())?;
-    if arguments.work.like.is_some() && !arguments.quiet {
-        specified.notes.iter().for_each(tell);
-    }
-    let targets = specified.spec.targets.len();
-    if targets > 1 && !arguments.quiet {
-        tell(format_args!(
-            "The pool is spread over {targets} targets by weight. To compare targets, run once for each."
-        ));
-    }
-    arrange(&mut specified.spec, &arguments, words);
-    let live = open("--live", arguments.live.as_deref());
-    let page = open("--report", arguments.report.as_deref());
-    let (live, page) = match (live, page) {
-        (Ok(live), Ok(page)) => (live, page),
-        (Err(error), other) | (other, Err(error)) => {
-            let opened = output.into_iter().chain(other.ok().flatten());
-            opened.for_each(OutputFile::discard);
-            return Err(error.into());
-        }
     };
-    let mut watchers = Watchers {
-        display: Display::new(arguments.quiet),
-        live: live.map(Live::new),
-        keeper,
-    };
-    specified
-        .notes
-        .extend(place.and_then(|place| place.shares(&specified.spec)));
     // Until all is written: a signal that comes when the run has ended is not to cost its report.
     let mut signals = Signals::default();
-    let performed = calibration::calibrate(&mut specified, arguments.quiet).and_then(|()| {
-        if let Some(keeper) = &mut watchers.keeper {
-            let (sizing, notes) = (specified.sizing.clone(), specified.notes.clone());
-            keeper.adds(move |record| complete(record, &sizing, &notes));
-        }
-        let performed = perform_with(&specified.spec, &mut signals, &mut watchers);
-        performed.map_err(|refused| specified.explain(refused))
-    });
-    watchers.display.finish();
-    if let Some(live) = watchers.live {
-        live.finish();
-    }
-    let mut record = match performed {
-        Ok(record) => record,
+    let performed = ready.calibrate().and_then(|()| ready.perform(&mut signals));
+    match performed {
+        Ok(record) => ready.deliver(arguments, record),
         Err(problem) => {
-            output.into_iter().chain(page).for_each(OutputFile::discard);
+            ready.discard();
+            Err(problem)
+        }
+    }
+}
+
+/// The run of a rank: all of them perform it, and the first one does the rest.
+fn together(launched: &Launched, mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
+    if launched.is_first() {
+        let ranks = &mut arguments.work.options.ranks;
+        let Count(asked) = *ranks.get_or_insert(Count(launched.count.into()));
+        if asked != u64::from(launched.count) {
+            return Ok(launched.refuse(|| {
+                tell(format_args!(
+                    "--ranks {asked}: {} has started {} processes (remove --ranks)",
+                    launched.launcher, launched.count
+                ));
+            }));
+        }
+    }
+    if arguments.dry_run {
+        return match launched.is_first() {
+            true => alone(&arguments, words, side),
+            false => Ok(0),
+        };
+    }
+    // Only the first one knows the target yet.
+    if let Some(code) = side.instead_of_session() {
+        return Ok(code);
+    }
+    let joined = match Joined::join(launched) {
+        Ok(joined) => joined,
+        Err(problem) => return Ok(launched.refuse(|| problem.tell())),
+    };
+    let code = in_ranks(&joined, &arguments, words).unwrap_or_else(|problem| {
+        if joined.is_first() {
+            problem.tell();
+        }
+        problem.code()
+    });
+    if joined.is_lost() {
+        // It is told. What others do is their launcher's matter: with this status it ends them.
+        return Ok(ranks::FAILED);
+    }
+    let code = joined.agreed(code);
+    joined.leave();
+    Ok(code)
+}
+
+/// What rank 0 tells the others of what they are to perform.
+#[derive(Clone, Serialize, Deserialize)]
+struct Sent {
+    spec: RunSpec,
+    storage_is_given: bool,
+}
+
+fn in_ranks(joined: &Joined, arguments: &RunArguments, words: Vec<String>) -> Result<u8, Problem> {
+    let mut first = None;
+    let sent = joined.of_first(|| {
+        let specified = understand(arguments)?;
+        let Some(mut ready) = Ready::of(arguments, specified, words)? else {
+            return Err(contradiction("a plan needs no ranks"));
+        };
+        if let Err(problem) = ready.calibrate() {
+            ready.discard();
+            return Err(problem);
+        }
+        let specified = &ready.specified;
+        let sent = Sent {
+            spec: specified.spec.clone(),
+            storage_is_given: specified.storage_is_given,
+        };
+        first = Some(ready);
+        Ok(sent)
+    });
+    let mut ready = match (sent, first) {
+        (Ok(_), Some(ready)) => ready,
+        (Ok(sent), None) => Ready::of_other(sent),
+        (Err(problem), first) => {
+            first.into_iter().for_each(Ready::discard);
+            tell_if_lost(joined, None);
             return Err(problem);
         }
     };
-    complete(&mut record, &specified.sizing, &specified.notes);
-    let verdict = Verdict::of(&record);
-    let is_seen = output.is_none()
-        && arguments.format == ReportFormat::Document(Rendering::Text)
-        && std::io::stdout().is_terminal();
-    let hangs = record.actual.stalled.iter().any(|stalled| !stalled.came_back);
-    let limit = if hangs { WRITTEN_BESIDE_HUNG } else { WRITTEN_WITHIN };
-    let report = render(&record, arguments.format, arguments.full, output.is_none());
-    let delivered = deliver_within(limit, output, &report, writer(arguments.format));
-    // Also where nobody could be given the report.
-    let is_missed = watchers
-        .keeper
-        .map_or(Ok(false), |keeper| keep(keeper, &record, is_seen, arguments.quiet));
-    let paged = page.map_or(Ok(()), |page| {
-        page.write_made(archive::page_of(record.clone(), &remarks).map(Some), limit)
-    });
-    delivered?;
-    let is_missed = is_missed?;
-    paged?;
-    if !is_seen {
-        say_how_it_ended(&record, output_path.as_deref());
-        say_what_is_left(&record);
-        if !arguments.format.is_classic() {
-            say_if_invalid(&record, &verdict, output_path.as_deref());
+    let begun = parts_of(joined, arguments);
+    match joined.all(begun) {
+        Ok(parts) => ready.watchers.parts = parts,
+        Err(problem) => {
+            ready.discard();
+            tell_if_lost(joined, None);
+            return Err(problem);
         }
     }
-    Ok(match exit_code(&record) {
-        0 if is_missed => NOT_ARCHIVED,
-        0 if arguments.strict && verdict.level == Level::Invalid => INVALID,
-        code => code,
-    })
+    let mut signals = Signals::among(Some(joined.ranks().clone()));
+    let performed = ready.perform(&mut signals);
+    let mut parts = ready.watchers.parts.take();
+    if joined.is_lost() {
+        tell_if_lost(joined, parts.as_ref());
+        ready.discard();
+        return Ok(ranks::FAILED);
+    }
+    match performed {
+        Ok(record) => {
+            if let Some(parts) = &mut parts {
+                parts.finish(joined.is_first().then_some(&record));
+            }
+            let code = match joined.is_first() {
+                true => ready.deliver(arguments, record),
+                false => Ok(exit_code(&record)),
+            };
+            // What all have put together is reported, and in the archive.
+            let is_asked = arguments.parts.is_some();
+            parts.into_iter().filter(|_| !is_asked).for_each(PartsWriter::remove);
+            code
+        }
+        Err(problem) => {
+            parts.into_iter().for_each(PartsWriter::remove);
+            ready.discard();
+            Err(problem)
+        }
+    }
+}
+
+/// Begins this rank's file of parts: nothing where nobody has asked for one and there can be none.
+fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWriter>, String> {
+    let of = joined.part_of();
+    if let Some(directory) = &arguments.parts {
+        return PartsWriter::begin(directory, of, arguments.force).map(Some);
+    }
+    let begun = archive::directory_of_runs(arguments.archive.as_deref())
+        .map(|directory| directory.join(joined.directory_name()))
+        .and_then(|directory| PartsWriter::begin(&directory, of, false));
+    Ok(begun.map_or_else(
+        |why| {
+            joined.tell(format_args!(
+                "warning: {why}; the run continues without the part of this rank on disk (use --parts DIR)"
+            ));
+            None
+        },
+        Some,
+    ))
+}
+
+/// Says in one line why this rank ends, and where its part is.
+fn tell_if_lost(joined: &Joined, parts: Option<&PartsWriter>) {
+    let Some(why) = joined.ranks().lost() else {
+        return;
+    };
+    let parts = parts.map_or_else(String::new, |parts| {
+        let directory = harmless::path(parts.directory()).into_owned();
+        match joined.is_first() {
+            true => format!(
+                "; what each rank completed is in {directory} on its host: 'postmark collect {directory}' makes one record of it, and \
+                 'postmark clean' removes the files of the run"
+            ),
+            false => format!("; what it completed is in {directory}"),
+        }
+    });
+    joined.tell(format_args!("the run failed: {why}{parts}"));
+}
+
+/// What is meant, as far as options of `run` do not contradict it.
+fn understand(arguments: &RunArguments) -> Result<Specified, Problem> {
+    let specified = specify(&arguments.work)?;
+    judge(arguments, &specified)?;
+    dry_format(arguments)?;
+    Ok(specified)
+}
+
+/// The format of a plan, where the run is not to be performed.
+fn dry_format(arguments: &RunArguments) -> Result<Option<PlanFormat>, SpecError> {
+    match (arguments.dry_run, arguments.format) {
+        (false, _) => Ok(None),
+        (true, ReportFormat::Document(Rendering::Text)) => Ok(Some(PlanFormat::Text)),
+        (true, ReportFormat::Json) => Ok(Some(PlanFormat::Json)),
+        (true, _) => Err(SpecError::DryClassic),
+    }
+}
+
+fn contradiction(told: &str) -> Problem {
+    SpecError::Contradiction(told.to_owned()).into()
+}
+
+/// A run that nothing refuses yet, and where everything about it goes.
+struct Ready {
+    specified: Specified,
+    watchers: Watchers,
+    output: Option<OutputFile>,
+    output_path: Option<PathBuf>,
+    page: Option<OutputFile>,
+    remarks: Remarks,
+    quiet: bool,
+}
+
+impl Ready {
+    /// Opens everything that a run writes to. Nothing where it is to be shown only: that is done.
+    fn of(arguments: &RunArguments, mut specified: Specified, words: Vec<String>) -> Result<Option<Self>, Problem> {
+        let output_path = arguments.output.clone().filter(|path| !is_standard_output(path));
+        let chosen = archive::chosen_for_run(arguments.archive.as_deref())?;
+        let remarks = arguments.remarks.remarks();
+        if chosen == Chosen::Nowhere && !remarks.are_empty() {
+            return Err(contradiction(
+                "--tag and --note belong to an archived run, and this run is not archived: remove --archive none \
+                 (POSTMARK_ARCHIVE=none), or remove --tag and --note",
+            ));
+        }
+        let place = match &chosen {
+            Chosen::At(place) => Some(place),
+            Chosen::Nowhere | Chosen::Unknown(_) => None,
+        };
+        let inputs = std::mem::take(&mut specified.inputs);
+        let mut outputs = Outputs::new(arguments.force, place, &inputs)?;
+        for (option, path) in [
+            ("--output", &arguments.output),
+            ("--live", &arguments.live),
+            ("--report", &arguments.report),
+        ] {
+            path.as_deref().map_or(Ok(()), |path| outputs.judge(option, path))?;
+        }
+        if let Some(ack_log) = &specified.spec.ack_log {
+            // The run refuses one that exists.
+            outputs.refuse_twice("--ack-log", ack_log)?;
+        }
+        let open = |option, path: Option<&Path>| path.map(|path| outputs.open(option, path)).transpose();
+        if let Some(format) = dry_format(arguments)? {
+            let text = plan::text(&specified, format, output_path.is_none())?;
+            deliver(open("--output", output_path.as_deref())?, &text, print)?;
+            return Ok(None);
+        }
+        if let Chosen::Unknown(why) = &chosen {
+            let lost = if remarks.are_empty() {
+                ""
+            } else {
+                "; --tag and --note are lost"
+            };
+            tell(format_args!(
+                "warning: {why}; this run is not archived{lost} (--format json --output FILE keeps its complete record)"
+            ));
+        }
+        let keeper = place
+            .map(|place| Keeper::of(place, remarks.clone()))
+            .transpose()?
+            .flatten();
+        let output = open("--output", output_path.as_deref())?;
+        if arguments.work.like.is_some() && !arguments.quiet {
+            specified.notes.iter().for_each(tell);
+        }
+        let targets = specified.spec.targets.len();
+        if targets > 1 && !arguments.quiet {
+            tell(format_args!(
+                "The pool is spread over {targets} targets by weight. To compare targets, run once for each."
+            ));
+        }
+        arrange(&mut specified.spec, arguments, words);
+        let live = open("--live", arguments.live.as_deref());
+        let page = open("--report", arguments.report.as_deref());
+        let (live, page) = match (live, page) {
+            (Ok(live), Ok(page)) => (live, page),
+            (Err(error), other) | (other, Err(error)) => {
+                let opened = output.into_iter().chain(other.ok().flatten());
+                opened.for_each(OutputFile::discard);
+                return Err(error.into());
+            }
+        };
+        let watchers = Watchers {
+            display: Display::new(arguments.quiet),
+            live: live.map(Live::new),
+            keeper,
+            parts: None,
+        };
+        specified
+            .notes
+            .extend(place.and_then(|place| place.shares(&specified.spec)));
+        Ok(Some(Self {
+            specified,
+            watchers,
+            output,
+            output_path,
+            page,
+            remarks,
+            quiet: arguments.quiet,
+        }))
+    }
+
+    /// The same on another rank than the first, which writes nothing.
+    fn of_other(sent: Sent) -> Self {
+        Self {
+            specified: Specified {
+                spec: sent.spec,
+                storage_is_given: sent.storage_is_given,
+                sizing: None,
+                notes: Vec::new(),
+                inputs: Vec::new(),
+            },
+            watchers: Watchers {
+                display: Display::new(true),
+                live: None,
+                keeper: None,
+                parts: None,
+            },
+            output: None,
+            output_path: None,
+            page: None,
+            remarks: Remarks::default(),
+            quiet: true,
+        }
+    }
+
+    /// Times a chosen pool.
+    fn calibrate(&mut self) -> Result<(), Problem> {
+        calibration::calibrate(&mut self.specified, self.quiet)
+    }
+
+    /// Performs the run.
+    fn perform(&mut self, signals: &mut Signals) -> Result<Record, Problem> {
+        if let Some(keeper) = &mut self.watchers.keeper {
+            let (sizing, notes) = (self.specified.sizing.clone(), self.specified.notes.clone());
+            keeper.adds(move |record| complete(record, &sizing, &notes));
+        }
+        let performed = perform_with(&self.specified.spec, signals, &mut self.watchers);
+        self.watchers.display.finish();
+        if let Some(live) = self.watchers.live.take() {
+            live.finish();
+        }
+        performed.map_err(|refused| self.specified.explain(refused))
+    }
+
+    /// There is nothing to write: leaves files as they were.
+    fn discard(self) {
+        self.watchers.display.finish();
+        if let Some(live) = self.watchers.live {
+            live.finish();
+        }
+        self.output.into_iter().chain(self.page).for_each(OutputFile::discard);
+    }
+
+    /// Reports and archives, and gives the exit status.
+    fn deliver(self, arguments: &RunArguments, mut record: Record) -> Result<u8, Problem> {
+        let (output, output_path) = (self.output, self.output_path);
+        complete(&mut record, &self.specified.sizing, &self.specified.notes);
+        let verdict = Verdict::of(&record);
+        let is_seen = output.is_none()
+            && arguments.format == ReportFormat::Document(Rendering::Text)
+            && std::io::stdout().is_terminal();
+        let hangs = record.actual.stalled.iter().any(|stalled| !stalled.came_back);
+        let limit = if hangs { WRITTEN_BESIDE_HUNG } else { WRITTEN_WITHIN };
+        let report = render(&record, arguments.format, arguments.full, output.is_none());
+        let delivered = deliver_within(limit, output, &report, writer(arguments.format));
+        // Also where nobody could be given the report.
+        let keeper = self.watchers.keeper;
+        let is_missed = keeper.map_or(Ok(false), |keeper| keep(keeper, &record, is_seen, arguments.quiet));
+        let paged = self.page.map_or(Ok(()), |page| {
+            page.write_made(archive::page_of(record.clone(), &self.remarks).map(Some), limit)
+        });
+        delivered?;
+        let is_missed = is_missed?;
+        paged?;
+        if !is_seen {
+            say_how_it_ended(&record, output_path.as_deref());
+            say_what_is_left(&record);
+            if !arguments.format.is_classic() {
+                say_if_invalid(&record, &verdict, output_path.as_deref());
+            }
+        }
+        Ok(match exit_code(&record) {
+            0 if is_missed => NOT_ARCHIVED,
+            0 if arguments.strict && verdict.level == Level::Invalid => INVALID,
+            code => code,
+        })
+    }
 }
 
 /// What the options of `run` alone say of it.
@@ -245,13 +507,24 @@ struct Watchers {
     display: Display,
     live: Option<Live>,
     keeper: Option<Keeper>,
+    /// Of a rank: its file.
+    parts: Option<PartsWriter>,
 }
 
 impl Events for Watchers {
     fn event(&mut self, event: Event) {
-        if let (Some(keeper), Event::Opened(_) | Event::Completed(_)) = (&mut self.keeper, &event) {
+        if let Event::Opened(_) | Event::Completed(_) = &event {
+            if let Some(parts) = &mut self.parts {
+                parts.event(event.clone());
+            }
+            if let Some(keeper) = &mut self.keeper {
+                keeper.event(event);
+            }
             // Nobody else takes them.
-            return keeper.event(event);
+            return;
+        }
+        if let (Some(parts), Event::Broken(..)) = (&mut self.parts, &event) {
+            parts.event(event.clone());
         }
         if let Some(live) = &mut self.live {
             live.event(event.clone());
@@ -260,7 +533,7 @@ impl Events for Watchers {
     }
 
     fn takes_records(&self) -> bool {
-        self.keeper.is_some()
+        self.keeper.is_some() || self.parts.is_some()
     }
 }
 

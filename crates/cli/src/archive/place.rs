@@ -134,6 +134,32 @@ pub fn chosen_for_run(said: Option<&Path>) -> Result<Chosen, Problem> {
     }
 }
 
+/// The directory of the archive that is meant; where there is to be none, that of the user's.
+///
+/// # Errors
+/// Where neither can be found.
+pub fn directory_of_runs(said: Option<&Path>) -> Result<PathBuf, String> {
+    let users = || {
+        let surroundings = Surroundings {
+            archive: None,
+            ..Surroundings::read()
+        };
+        find(None, surroundings, &home_of)
+    };
+    let chosen = match chosen(said) {
+        Ok(Chosen::Nowhere) => users().map_err(|error| error.to_string()),
+        chosen => chosen.map_err(|error| error.to_string()),
+    };
+    match chosen? {
+        Chosen::At(place) => {
+            let path = std::path::absolute(&place.path).map_err(|error| error.to_string())?;
+            Ok(path.parent().map_or(path.clone(), Path::to_owned))
+        }
+        Chosen::Unknown(why) => Err(why),
+        Chosen::Nowhere => Err("there is no archive".to_owned()),
+    }
+}
+
 /// The archive that is meant by a command that is about one.
 ///
 /// # Errors

@@ -26,6 +26,7 @@ mod observing;
 mod pages;
 mod prompt;
 mod published_results;
+mod ranks;
 mod safety;
 mod schema;
 mod scripts;

@@ -17,7 +17,7 @@ use crate::support::{Ended, Running};
 mod cleaned;
 mod counts;
 mod faults;
-mod ganesha;
+pub mod ganesha;
 mod gone;
 mod latency;
 mod proxy;

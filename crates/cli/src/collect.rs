@@ -1,0 +1,163 @@
+//! `postmark collect`: one record of what the ranks of a run have left on disk ([`crate::parts`]).
+
+mod read;
+
+use std::collections::BTreeMap;
+
+use archive::{Imported, Remarks};
+use document::harmless;
+use record::cluster::MissingRank;
+use record::{CompletedPart, Record, RunId};
+
+use crate::archive::{self as archived, Chosen};
+use crate::options::CollectArguments;
+use crate::output::Outputs;
+use crate::problem::{Problem, tell};
+use crate::run::{deliver, render, writer};
+use read::{FoundParts, ReadPart, refused};
+
+/// A part is missing, cannot be read or is not complete.
+const NOT_ALL: u8 = 1;
+/// Of ranks that are missing, no more are named one by one.
+const NAMED_MAX: usize = 16;
+
+/// Puts the parts together, reports and archives the record, and gives the exit status.
+///
+/// # Errors
+/// Where there is no part, parts are of several runs, or the report cannot be delivered.
+pub fn collect(arguments: &CollectArguments) -> Result<u8, Problem> {
+    let chosen = archived::chosen_for_run(arguments.archive.as_deref())?;
+    let place = match &chosen {
+        Chosen::At(place) => Some(place),
+        Chosen::Nowhere | Chosen::Unknown(_) => None,
+    };
+    let mut outputs = Outputs::new(arguments.force, place, &[])?;
+    if let Some(path) = &arguments.output {
+        outputs.judge("--output", path)?;
+    }
+    let found = read::find(&arguments.directories)?;
+    let Collected { record, code } = Collected::of(found)?;
+    let output = arguments.output.as_deref();
+    let output = output.map(|path| outputs.open("--output", path)).transpose()?;
+    let report = render(&record, arguments.format, arguments.full, output.is_none());
+    deliver(output, &report, writer(arguments.format))?;
+    match place {
+        Some(place) => keep(place, &record, &arguments.remarks.remarks())?,
+        None => {
+            if let Chosen::Unknown(why) = &chosen {
+                tell(format_args!("warning: {why}; the record is not archived"));
+            }
+        }
+    }
+    Ok(code)
+}
+
+/// Adds the record to the archive, in the place of what rank 0 has left there of the run.
+fn keep(place: &archived::ArchivePlace, record: &Record, remarks: &Remarks) -> Result<(), Problem> {
+    let mut archive = place.open_for_run()?;
+    let path = harmless::path(place.path()).into_owned();
+    for imported in archive.import_all(&[(record, remarks)])? {
+        tell(match imported {
+            Imported::New(number) | Imported::Completed(number) => {
+                format!("archived as run {number} in {path} (postmark show {number} --full)")
+            }
+            Imported::There(number) => format!("archived already: run {number} in {path}"),
+            Imported::Conflict(number) | Imported::Unreadable(number) => format!(
+                "not archived: run {number} in {path} has the same identity and another record (delete it with 'postmark delete {number}', then collect again)"
+            ),
+        });
+    }
+    Ok(())
+}
+
+/// The record of all parts.
+struct Collected {
+    record: Record,
+    /// The exit status.
+    code: u8,
+}
+
+impl Collected {
+    /// Puts parts together, and says on standard error what is missing.
+    fn of(found: FoundParts) -> Result<Self, Problem> {
+        let FoundParts {
+            parts,
+            unreadable,
+            merged,
+            ranks,
+        } = found;
+        for (file, why) in &unreadable {
+            tell(format_args!("cannot use {file}: {why}"));
+        }
+        if let Some(record) = merged.filter(|merged| is_of_run(merged.id, &parts)) {
+            return Ok(Self { record, code: 0 });
+        }
+        let mut code = 0;
+        let mut missing = Vec::new();
+        for rank in 0..ranks {
+            let why = match parts.get(&rank) {
+                None => "there is no part of it that can be read".to_owned(),
+                Some(part) if part.record.is_none() => "it ended before the run began".to_owned(),
+                Some(part) => {
+                    if !part.is_ended {
+                        code = NOT_ALL;
+                        tell(not_ended(part));
+                    }
+                    continue;
+                }
+            };
+            missing.push(MissingRank { rank, why });
+        }
+        tell_missing(&missing, &parts);
+        let records = parts.into_values().filter_map(|part| part.record).collect();
+        let Some(record) = Record::join_all(records) else {
+            return Err(refused(
+                "no rank has left a part of its record: the run ended before it began",
+            ));
+        };
+        if missing.is_empty() {
+            return Ok(Self {
+                record: checked(record)?,
+                code,
+            });
+        }
+        let record = checked(record.without(missing))?;
+        Ok(Self { record, code: NOT_ALL })
+    }
+}
+
+/// Whether the record of all ranks is of the same run as the part of the first one, where that is there.
+fn is_of_run(id: RunId, parts: &BTreeMap<u32, ReadPart>) -> bool {
+    let first = parts.get(&0).and_then(|part| part.record.as_ref());
+    first.is_none_or(|first| first.id == id)
+}
+
+/// What is asked of the records of others is asked of one that was put together, too.
+fn checked(record: Record) -> Result<Record, Problem> {
+    Record::from_json(&record.to_json()).map_err(|error| refused(&format!("the parts contradict one another: {error}")))
+}
+
+/// How far a rank came whose part has no end.
+fn not_ended(part: &ReadPart) -> String {
+    let far = match &part.last {
+        None => "before its first phase was complete".to_owned(),
+        Some(CompletedPart::Phase(phase)) => format!("after the phase '{}'", phase.phase.name()),
+        Some(CompletedPart::SweepStep(_)) => format!("after {} steps of the sweep", part.count),
+    };
+    format!(
+        "rank {} ({}): its part ends {far}",
+        part.of.rank,
+        harmless::harmless(&part.of.host)
+    )
+}
+
+fn tell_missing(missing: &[MissingRank], parts: &BTreeMap<u32, ReadPart>) {
+    for MissingRank { rank, why } in missing.iter().take(NAMED_MAX) {
+        let host = parts.get(rank).map(|part| harmless::harmless(&part.of.host));
+        let host = host.map_or_else(String::new, |host| format!(" ({host})"));
+        tell(format_args!("rank {rank}{host} is missing: {why}"));
+    }
+    if missing.len() > NAMED_MAX {
+        tell(format_args!("and {} other ranks like that", missing.len() - NAMED_MAX));
+    }
+}

@@ -1,0 +1,208 @@
+//! Parts of a run as ranks have left them. They are data of others: what is read keeps the limits of records, and nothing in it
+//! is believed that contradicts the rest.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use document::harmless;
+use record::documents::{DocumentError, Documents};
+use record::{Completed, CompletedPart, Record};
+use workload::Workload;
+
+use crate::parts::{Begun, MERGED, PartEnded, PartOf};
+use crate::problem::Problem;
+use crate::run_spec::error::SpecError;
+
+/// Everything that is there of a run.
+pub struct FoundParts {
+    /// By rank.
+    pub parts: BTreeMap<u32, ReadPart>,
+    /// Files that cannot be used, and why.
+    pub unreadable: Vec<(String, String)>,
+    /// The record of all ranks, where rank 0 has put it together.
+    pub merged: Option<Record>,
+    /// How many ranks the run has.
+    pub ranks: u32,
+}
+
+/// What a rank has left.
+pub struct ReadPart {
+    /// Whose it is.
+    pub of: PartOf,
+    /// Its record up to the last part; nothing where the run did not begin.
+    pub record: Option<Record>,
+    /// The last part.
+    pub last: Option<CompletedPart>,
+    /// How many parts were completed.
+    pub count: u32,
+    /// Whether the rank's run came to its end.
+    pub is_ended: bool,
+    file: PathBuf,
+}
+
+/// Reads the files of these directories.
+///
+/// # Errors
+/// Where a directory cannot be read, there is no part, or the parts are of several runs.
+pub fn find(directories: &[PathBuf]) -> Result<FoundParts, Problem> {
+    let mut found = FoundParts {
+        parts: BTreeMap::new(),
+        unreadable: Vec::new(),
+        merged: None,
+        ranks: 0,
+    };
+    for directory in directories {
+        for path in files(directory)? {
+            match read(&path) {
+                Ok(part) => found.add(part)?,
+                Err(why) => found.unreadable.push((shown(&path), why)),
+            }
+        }
+        let merged = directory.join(MERGED);
+        if merged.exists() {
+            match whole(&merged) {
+                Ok(record) => found.merged = Some(record),
+                Err(why) => found.unreadable.push((shown(&merged), why)),
+            }
+        }
+    }
+    if found.parts.is_empty() && found.merged.is_none() {
+        let why = found.unreadable.first();
+        let why = why.map_or_else(String::new, |(file, why)| format!(": {file}: {why}"));
+        return Err(refused(&format!(
+            "no part of a run can be read in these directories{why}"
+        )));
+    }
+    Ok(found)
+}
+
+impl FoundParts {
+    fn add(&mut self, part: ReadPart) -> Result<(), Problem> {
+        if let Some(other) = self.parts.values().next() {
+            if (&part.of.job, part.of.ranks) != (&other.of.job, other.of.ranks) {
+                return Err(refused(&format!(
+                    "{} and {} are parts of different runs (collect those of one)",
+                    shown(&other.file),
+                    shown(&part.file)
+                )));
+            }
+            let works = [other, &part].map(|part| part.record.as_ref().map(|record| record.fingerprint.clone()));
+            if let [Some(one), Some(other)] = works {
+                if one != other {
+                    let why = "it has another workload than the other ranks".to_owned();
+                    self.unreadable.push((shown(&part.file), why));
+                    return Ok(());
+                }
+            }
+        }
+        if let Some(other) = self.parts.get(&part.of.rank) {
+            // Directories that several hosts share may be named once for each.
+            let same = [&other.file, &part.file].map(|file| fs::canonicalize(file).ok());
+            if same[0].is_some() && same[0] == same[1] {
+                return Ok(());
+            }
+            return Err(refused(&format!(
+                "{} and {} are both of rank {} (collect only one)",
+                shown(&other.file),
+                shown(&part.file),
+                part.of.rank
+            )));
+        }
+        self.ranks = part.of.ranks;
+        self.parts.insert(part.of.rank, part);
+        Ok(())
+    }
+}
+
+/// The files of ranks in a directory, in order.
+fn files(directory: &Path) -> Result<Vec<PathBuf>, Problem> {
+    let failed = |error| refused(&format!("cannot read {}: {error}", shown(directory)));
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with("rank-") && name.ends_with(".jsonl") {
+            files.push(directory.join(&*name));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The record in a file.
+fn whole(path: &Path) -> Result<Record, String> {
+    let mut documents = Documents::of(File::open(path).map_err(|error| error.to_string())?);
+    let text = documents.next().unwrap_or(Err(DocumentError::Nothing));
+    let text = text.map_err(|error| error.to_string())?;
+    Record::from_json(&text).map_err(|error| error.to_string())
+}
+
+/// A rank's part.
+fn read(path: &Path) -> Result<ReadPart, String> {
+    let mut documents = Documents::of(File::open(path).map_err(|error| error.to_string())?);
+    let first = documents.next().unwrap_or(Err(DocumentError::Nothing));
+    let first = first.map_err(|error| error.to_string())?;
+    let begun: Begun =
+        serde_json::from_str(&first).map_err(|error| format!("its first line names no rank: {error}"))?;
+    let of = begun.rank;
+    if of.rank >= of.ranks || of.ranks > Workload::WORKERS_MAX {
+        return Err(format!("rank {} of {} cannot be", of.rank, of.ranks));
+    }
+    let mut part = ReadPart {
+        of,
+        record: None,
+        last: None,
+        count: 0,
+        is_ended: false,
+        file: path.to_owned(),
+    };
+    for (place, text) in documents.enumerate() {
+        let text = match text {
+            Ok(text) => text,
+            // The rank was killed, or its disk was full, while it wrote the line.
+            Err(DocumentError::CutOff) => break,
+            Err(error) => return Err(format!("line {}: {error}", place + 2)),
+        };
+        part.take(&text)
+            .map_err(|why| format!("line {}: {}", place + 2, harmless::harmless(&why)))?;
+    }
+    if let (Some(record), true) = (&part.record, part.count > 0) {
+        // What is asked of a record is asked of one that was put together, too.
+        part.record = Some(Record::from_json(&record.to_json()).map_err(|error| error.to_string())?);
+    }
+    Ok(part)
+}
+
+impl ReadPart {
+    /// Takes a line behind the first.
+    fn take(&mut self, text: &str) -> Result<(), String> {
+        if self.is_ended {
+            return Err("it follows the end".to_owned());
+        }
+        let Some(record) = &mut self.record else {
+            let record = Record::from_json(text).map_err(|error| error.to_string())?;
+            self.record = Some(record);
+            return Ok(());
+        };
+        if let Ok(PartEnded { ended: true }) = serde_json::from_str(text) {
+            self.is_ended = true;
+            return Ok(());
+        }
+        let completed = Completed::from_json(text).map_err(|error| error.to_string())?;
+        self.last = Some(completed.part.clone());
+        self.count += 1;
+        record.add(completed);
+        Ok(())
+    }
+}
+
+/// Nothing was touched.
+pub fn refused(why: &str) -> Problem {
+    SpecError::Contradiction(why.to_owned()).into()
+}
+
+/// The name of a file, in words.
+fn shown(path: &Path) -> String {
+    harmless::path(path).into_owned()
+}

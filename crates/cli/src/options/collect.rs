@@ -1,0 +1,38 @@
+//! The arguments of `collect`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{RemarkArguments, ReportFormat};
+
+/// The arguments of `collect`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 the parts of all ranks are complete; 1 a part is missing, unreadable or
+incomplete; 2 refused."
+)]
+pub struct CollectArguments {
+    /// Directories with the files rank-*.jsonl of one run: copy those of all hosts to this machine.
+    #[arg(required = true, value_name = "DIR")]
+    pub directories: Vec<PathBuf>,
+    /// Format of the report.
+    #[arg(long, value_enum, default_value_t = ReportFormat::Document(document::Rendering::Text))]
+    pub format: ReportFormat,
+    /// Print the complete report (text and Markdown), not only one screen.
+    #[arg(long)]
+    pub full: bool,
+    /// Write the report to this file [default: standard output].
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Overwrite the file of --output if it exists.
+    #[arg(long)]
+    pub force: bool,
+    /// Archive that keeps the record; none keeps it nowhere [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data
+    /// directory].
+    #[arg(long, value_name = "FILE|none")]
+    pub archive: Option<PathBuf>,
+    /// Tags and note of the archived run.
+    #[command(flatten)]
+    pub remarks: RemarkArguments,
+}

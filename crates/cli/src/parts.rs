@@ -1,0 +1,276 @@
+//! What each rank of a run has done, on disk at every border: a file for each rank in a directory, so that something is left of a
+//! run whose ranks were killed. `postmark collect` makes one record of them ([`crate::collect`]).
+//!
+//! A file has a JSON document on each line: which rank this is; the record as it was when the run began; each part that was
+//! completed after it; and, where the rank's run came to its end, a line that says so. Each line is on the disk before the rank
+//! goes on, unless the file system does not answer: then the rank goes on without its parts, and says so.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::Duration;
+
+use document::{harmless, json_line};
+use record::Record;
+use runner::{Event, Events};
+use serde::{Deserialize, Serialize};
+
+use crate::problem::tell;
+
+/// A line is waited for so long.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The record of all ranks, in the directory of rank 0.
+pub const MERGED: &str = "merged.json";
+
+/// Whose part a file has: its first line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartOf {
+    /// The rank, from 0.
+    pub rank: u32,
+    /// How many ranks the run has.
+    pub ranks: u32,
+    /// The rank's host.
+    pub host: String,
+    /// What tells the run from others: all of its ranks have the same.
+    pub job: String,
+}
+
+/// A first line.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Begun {
+    /// Whose part it is.
+    pub rank: PartOf,
+}
+
+/// A last line.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct PartEnded {
+    /// The rank's run came to its end, and its record was merged with the others'.
+    pub ended: bool,
+}
+
+/// The name of a rank's file.
+pub fn file_name(rank: u32) -> String {
+    format!("rank-{rank:05}.jsonl")
+}
+
+/// Writes a rank's part.
+#[derive(Debug)]
+pub struct PartsWriter {
+    directory: PathBuf,
+    path: PathBuf,
+    /// Whose it is, in words; nothing of the first rank, which speaks for all.
+    who: String,
+    /// Whether the user knows where it is, because this rank's run was left before its end.
+    is_told: bool,
+    /// Who writes; nobody where the file system does not answer or has refused a line.
+    writer: Option<PartsMailbox>,
+}
+
+#[derive(Debug)]
+struct PartsMailbox {
+    lines: Sender<String>,
+    answers: Receiver<std::io::Result<()>>,
+}
+
+impl PartsWriter {
+    /// Begins the file of a rank in a directory, which is made where it is not there. `force`: a file that is there goes.
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    pub fn begin(directory: &Path, of: PartOf, force: bool) -> Result<Self, String> {
+        let path = directory.join(file_name(of.rank));
+        let (made, at) = (directory.to_owned(), path.clone());
+        let open = move || {
+            fs::create_dir_all(made)?;
+            let mut options = File::options();
+            options.write(true).create(true).create_new(!force).truncate(force);
+            options.open(at)
+        };
+        let opened = runner::within(PATIENCE, open);
+        let shown = harmless::path(&path);
+        let opened = opened.map_err(|why| format!("cannot write {shown}: {why}"))?;
+        let file = opened.map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => {
+                format!("{shown} exists: it is the part of another run (use another directory for --parts, or --force)")
+            }
+            _ => format!("cannot write {shown}: {error}"),
+        })?;
+        let writer = PartsMailbox::new(file).map_err(|error| format!("cannot start a thread for {shown}: {error}"))?;
+        let mut parts = Self {
+            directory: directory.to_owned(),
+            path: path.clone(),
+            who: match of.rank {
+                0 => String::new(),
+                rank => format!("rank {rank} ({}): ", harmless::harmless(&of.host)),
+            },
+            is_told: false,
+            writer: Some(writer),
+        };
+        parts.write(json_line(&Begun { rank: of }))?;
+        Ok(parts)
+    }
+
+    /// The directory with the files of all ranks of this host.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The record of all ranks was put together: says so in the rank's file. Rank 0 gives it, too.
+    pub fn finish(&mut self, merged: Option<&Record>) {
+        self.add(json_line(&PartEnded { ended: true }));
+        if let Some(record) = merged {
+            let (to, text) = (self.directory.join(MERGED), record.to_json());
+            let shown = harmless::path(&to).into_owned();
+            let written = runner::within(PATIENCE, move || write_whole(&to, &text));
+            match written {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tell(format_args!("cannot write {shown}: {error}")),
+                Err(why) => tell(format_args!("cannot write {shown}: {why}")),
+            }
+        }
+    }
+
+    /// Removes the rank's file, and the directory with the last of them.
+    pub fn remove(self) {
+        let (directory, path) = (self.directory, self.path);
+        drop(self.writer);
+        let remove = move || {
+            let _ = fs::remove_file(directory.join(MERGED));
+            let _ = fs::remove_file(path);
+            // Other ranks of this host may have theirs there yet.
+            let _ = fs::remove_dir(directory);
+        };
+        // What cannot be removed is a few files of our own.
+        let _ = runner::within(PATIENCE, remove);
+    }
+
+    fn add(&mut self, line: String) {
+        if let Err(why) = self.write(line) {
+            tell(format_args!(
+                "{}warning: {why}; the run continues without this rank's part on disk",
+                self.who
+            ));
+        }
+    }
+
+    fn write(&mut self, line: String) -> Result<(), String> {
+        let Some(writer) = &self.writer else {
+            return Ok(());
+        };
+        let why = match writer.lines.send(line) {
+            Ok(()) => match writer.answers.recv_timeout(PATIENCE) {
+                Ok(Ok(())) => return Ok(()),
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => format!("the file system did not answer for {} s", PATIENCE.as_secs()),
+            },
+            Err(_) => "its thread has ended".to_owned(),
+        };
+        // A line behind one that is not whole would be lost with it.
+        self.writer = None;
+        Err(format!("cannot write {}: {why}", harmless::path(&self.path)))
+    }
+}
+
+impl PartsMailbox {
+    fn new(mut file: File) -> std::io::Result<Self> {
+        let (lines, taken) = mpsc::channel::<String>();
+        let (answer, answers) = mpsc::channel();
+        thread::Builder::new().name("parts".to_owned()).spawn(move || {
+            for line in taken {
+                let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
+                if answer.send(written).is_err() {
+                    // Nobody waits any more.
+                    return;
+                }
+            }
+        })?;
+        Ok(Self { lines, answers })
+    }
+}
+
+/// Writes a file that is there whole or not at all.
+fn write_whole(to: &Path, text: &str) -> std::io::Result<()> {
+    let new = to.with_extension("new");
+    let mut file = File::create(&new)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(new, to)
+}
+
+impl Events for PartsWriter {
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Opened(head) => self.add(head.to_json()),
+            Event::Completed(completed) => self.add(json_line(&*completed)),
+            // The launcher may kill all ranks a second after it has asked them to end.
+            Event::Broken(..) if self.who.is_empty() && !self.is_told => {
+                self.is_told = true;
+                let directory = harmless::path(&self.directory);
+                tell(format_args!(
+                    "the run ends early. If ranks are killed before they have removed the files, 'postmark collect {directory}' makes \
+                     one record of what they completed (in that directory on each host)"
+                ));
+            }
+            _ => {}
+        }
+    }
+
+    fn takes_records(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part_of(rank: u32) -> PartOf {
+        PartOf {
+            rank,
+            ranks: 4,
+            host: "host-1".to_owned(),
+            job: "a job".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_part_is_there_from_its_beginning_and_goes_when_it_is_removed() {
+        let scene = tempfile::tempdir().unwrap();
+        let directory = scene.path().join("postmark/parts-1");
+        let mut parts = PartsWriter::begin(&directory, part_of(3), false).unwrap();
+        let other = PartsWriter::begin(&directory, part_of(1), false).unwrap();
+        let text = fs::read_to_string(directory.join("rank-00003.jsonl")).unwrap();
+        assert_eq!(
+            text,
+            "{\"rank\":{\"rank\":3,\"ranks\":4,\"host\":\"host-1\",\"job\":\"a job\"}}\n"
+        );
+        parts.finish(None);
+        let text = fs::read_to_string(directory.join("rank-00003.jsonl")).unwrap();
+        assert!(text.ends_with("}\n{\"ended\":true}\n"), "{text}");
+        other.remove();
+        assert!(directory.join("rank-00003.jsonl").exists());
+        parts.remove();
+        assert!(!directory.exists());
+    }
+
+    #[test]
+    fn the_part_of_another_run_is_not_overwritten() {
+        let scene = tempfile::tempdir().unwrap();
+        let began = |force| PartsWriter::begin(scene.path(), part_of(0), force).map(drop);
+        assert_eq!(began(false), Ok(()));
+        let refused = began(false).unwrap_err();
+        assert!(
+            refused.contains("rank-00000.jsonl exists") && refused.contains("--force"),
+            "{refused}"
+        );
+        assert_eq!(began(true), Ok(()));
+        let refused = PartsWriter::begin(Path::new("/dev/null/parts"), part_of(0), false).unwrap_err();
+        assert!(
+            refused.contains("cannot write /dev/null/parts/rank-00000.jsonl"),
+            "{refused}"
+        );
+    }
+}

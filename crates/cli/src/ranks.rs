@@ -1,0 +1,200 @@
+//! The processes that a launcher has started, which perform one run together: this one joins them, and knows what is the first
+//! one's alone. Rank 0 reads what the user wrote, reports and archives; the others are told what to perform, and are silent but for
+//! what ends them.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cluster::{CommunicationError, Ranks};
+use document::harmless;
+use rustix::system::uname;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::launcher::Launched;
+use crate::parts::PartOf;
+use crate::problem::{Problem, WRONG, complain, tell};
+
+/// A rank that gives no sign of life for so long is lost: with what follows, all ranks have ended within 10 s.
+#[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "without MPI nobody is joined"))]
+const LIFE_LIMIT: Duration = Duration::from_secs(8);
+
+/// This process among those of its launcher.
+#[derive(Debug)]
+pub struct Joined {
+    ranks: Ranks,
+    host: String,
+    job: String,
+}
+
+/// What rank 0 tells the others in the place of what they wait for.
+type Told<T> = Result<T, u8>;
+
+impl Joined {
+    /// Joins those that the launcher has started.
+    ///
+    /// # Errors
+    /// Where this program cannot talk to them, or they are not those of the launcher.
+    pub fn join(launched: &Launched) -> Result<Self, Problem> {
+        let refused = |why: String| Problem::Ranks { why, code: WRONG };
+        let ranks = join(launched).map_err(refused)?;
+        if (ranks.rank(), ranks.count()) != (launched.rank, launched.count) {
+            return Err(refused(format!(
+                "{} has started this process as rank {} of {}, and MPI says that it is rank {} of {} (use the launcher of the MPI \
+                 that postmark was built with; with srun, --mpi=pmix or --mpi=pmi2)",
+                launched.launcher,
+                launched.rank,
+                launched.count,
+                ranks.rank(),
+                ranks.count()
+            )));
+        }
+        let host = uname().nodename().to_string_lossy().into_owned();
+        // Two jobs of a launcher may have the same name on different days.
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let seconds = now.unwrap_or_default().as_secs();
+        let job = launched.job.as_deref().unwrap_or("job");
+        let job = format!("{job}-{seconds}-{}", std::process::id());
+        let job = ranks.broadcast(Some(job)).map_err(|error| refused(error.to_string()))?;
+        Ok(Self { ranks, host, job })
+    }
+
+    /// The ranks, for the run.
+    pub fn ranks(&self) -> &Ranks {
+        &self.ranks
+    }
+
+    /// The number of this one.
+    pub fn rank(&self) -> u32 {
+        self.ranks.rank()
+    }
+
+    /// Whether this is the first one.
+    pub fn is_first(&self) -> bool {
+        self.ranks.rank() == 0
+    }
+
+    /// The name of a directory for the parts of this run.
+    pub fn directory_name(&self) -> PathBuf {
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
+        let job = self
+            .job
+            .chars()
+            .map(|letter| if is_plain(letter) { letter } else { '-' });
+        PathBuf::from(format!("postmark-parts-{}", job.collect::<String>()))
+    }
+
+    /// What rank 0 has, to all; where it failed, the others are told that it did, with its exit status.
+    ///
+    /// # Errors
+    /// On rank 0 its own problem; on the others that it has one. On all where a rank is lost.
+    pub fn of_first<T>(&self, own: impl FnOnce() -> Result<T, Problem>) -> Result<T, Problem>
+    where
+        T: Serialize + DeserializeOwned + Send + Clone + 'static,
+    {
+        if !self.is_first() {
+            let told: Told<T> = self.ranks.broadcast(None).map_err(|error| self.lost(&error))?;
+            return told.map_err(Problem::OfFirstRank);
+        }
+        let own = own();
+        let told: Told<T> = own.as_ref().map(Clone::clone).map_err(Problem::code);
+        let told = self.ranks.broadcast(Some(told)).map_err(|error| self.lost(&error));
+        let own = own?;
+        told.map(|_| own)
+    }
+
+    /// Whether a rank is lost.
+    pub fn is_lost(&self) -> bool {
+        self.ranks.lost().is_some()
+    }
+
+    /// Whose part this rank's is.
+    pub fn part_of(&self) -> PartOf {
+        PartOf {
+            rank: self.rank(),
+            ranks: self.ranks.count(),
+            host: self.host.clone(),
+            job: self.job.clone(),
+        }
+    }
+
+    /// What every rank has, where all of them have it; else the first problem, on all ranks.
+    ///
+    /// # Errors
+    /// The problem, or that a rank is lost.
+    pub fn all<T>(&self, own: Result<T, String>) -> Result<T, Problem> {
+        let why = own.as_ref().err();
+        let why = why.map(|why| format!("rank {} ({}): {why}", self.rank(), self.host));
+        let met = self.ranks.meet(why, |one: Option<String>, other| one.or(other));
+        match (own, met) {
+            (Ok(own), Ok(None)) => Ok(own),
+            (_, Ok(Some(why))) | (Err(why), Ok(None)) => Err(Problem::Ranks { why, code: WRONG }),
+            (_, Err(error)) => Err(self.lost(&error)),
+        }
+    }
+
+    /// The exit status of all ranks: that of rank 0, which all have the record of.
+    pub fn agreed(&self, own: u8) -> u8 {
+        self.ranks.broadcast(Some(own)).unwrap_or(FAILED)
+    }
+
+    /// A problem: a rank is lost.
+    pub fn lost(&self, error: &CommunicationError) -> Problem {
+        Problem::Ranks {
+            why: error.to_string(),
+            code: FAILED,
+        }
+    }
+
+    /// Ends what this rank does with others: waits for all, but where one is lost.
+    pub fn leave(&self) {
+        self.ranks.leave();
+    }
+
+    /// Says something that ends this rank.
+    pub fn tell(&self, what: impl fmt::Display) {
+        let what = harmless::shown(what);
+        match self.is_first() {
+            true => tell(what),
+            false => complain(&format!(
+                "rank {} ({}): {what}",
+                self.rank(),
+                harmless::harmless(&self.host)
+            )),
+        }
+    }
+}
+
+/// The run has failed, or a rank of it.
+pub const FAILED: u8 = 1;
+
+/// Whether this program can join ranks.
+pub const IS_BUILT: bool = cfg!(feature = "mpi");
+
+#[cfg(feature = "mpi")]
+fn join(_: &Launched) -> Result<Ranks, String> {
+    Ranks::join(LIFE_LIMIT, over_mpi::OverMpi::join).map_err(|error| error.to_string())
+}
+
+#[cfg(not(feature = "mpi"))]
+fn join(launched: &Launched) -> Result<Ranks, String> {
+    Err(not_built(launched))
+}
+
+/// Why a program without MPI does nothing as a rank.
+pub fn not_built(launched: &Launched) -> String {
+    format!(
+        "{} has started {} processes, and this postmark was built without MPI: each would perform a run of its own (use a postmark \
+         built with 'cargo build -p cli --features mpi', or start one process)",
+        launched.launcher, launched.count
+    )
+}
+
+/// Why a command that is not a run does nothing as a rank.
+pub fn only_runs(launched: &Launched) -> String {
+    format!(
+        "{} has started {} processes, and only 'postmark run' works in several (start this command without {})",
+        launched.launcher, launched.count, launched.launcher
+    )
+}

@@ -1,0 +1,168 @@
+//! Runs whose ranks a launcher has started, with the real binary: on this machine, and on hosts in namespaces of their own
+//! (`ranks/hosts.rs`). What ranks agree on is tested in the crates `cluster` and `runner`, without MPI.
+//!
+//! `POSTMARK_MPI` names the binary, built with the feature `mpi`; without it `target/mpi/postmark` is taken.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::nfs::ganesha::is_program;
+use crate::support::{Ended, Running, Scene, is_met};
+
+mod faults;
+mod hosts;
+mod launched;
+mod same;
+
+/// In the environment of all ranks of a test.
+const MARK: &str = "POSTMARK_TEST_RANKS";
+/// Ranks that have lost one, or their launcher, end within this: 8 s without a sign of life, and their launcher's end.
+const ENDS_WITHIN: Duration = Duration::from_secs(14);
+/// What killed ranks have left can be removed within this: a rank that was killed in a system call ends with it.
+const REMOVED_WITHIN: Duration = Duration::from_secs(10);
+
+/// The program that speaks MPI. Nothing where there is none, or no launcher: says so.
+fn program() -> Option<PathBuf> {
+    let named = std::env::var_os("POSTMARK_MPI").map(PathBuf::from);
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mpi/postmark");
+    let program = named.unwrap_or(built);
+    let there = program.is_file() && is_program("mpirun");
+    let need = "mpirun and a postmark that was built with the feature mpi (POSTMARK_MPI, or target/mpi/postmark)";
+    is_met(there, need).then(|| program.canonicalize().unwrap())
+}
+
+/// A job of a launcher on this machine, with a directory to work in.
+struct Job {
+    scene: Scene,
+    program: PathBuf,
+}
+
+impl Job {
+    fn new() -> Option<Self> {
+        Some(Self {
+            program: program()?,
+            scene: Scene::in_memory(),
+        })
+    }
+
+    /// Where the run works.
+    fn target(&self) -> PathBuf {
+        self.scene.directory("target")
+    }
+
+    /// Where the ranks leave their parts.
+    fn parts(&self) -> PathBuf {
+        self.scene.path().join("parts")
+    }
+
+    /// `postmark run` on so many ranks.
+    fn run(&self, ranks: u32, options: &str) -> Command {
+        let mut command = Running::command(Path::new("mpirun"));
+        command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"]);
+        command.arg(ranks.to_string()).arg(&self.program);
+        self.asked(&mut command, options);
+        command
+    }
+
+    /// What is asked of the program.
+    fn asked(&self, command: &mut Command, options: &str) {
+        command
+            .args(["run", "--quiet", "--format", "json", "--target"])
+            .arg(self.target());
+        command.args(options.split_whitespace());
+        command
+            .env(MARK, self.scene.path())
+            .env("XDG_DATA_HOME", self.scene.path().join("data"));
+    }
+
+    fn perform(&self, ranks: u32, options: &str) -> Ended {
+        Running::to_its_end(self.run(ranks, options), &self.target())
+    }
+
+    fn start(&self, ranks: u32, options: &str) -> Running {
+        Running::start(self.run(ranks, options), &self.target())
+    }
+
+    /// Another command of the program, on this machine alone.
+    fn postmark(&self, words: &[&str]) -> Ended {
+        let mut command = Running::command(&self.program);
+        command.args(words);
+        Running::to_its_end(command, self.scene.path())
+    }
+
+    /// The processes of a rank: two where a file system of this machine has a server.
+    fn processes(&self, rank: u32) -> Vec<Pid> {
+        let wanted = [
+            format!("{MARK}={}", self.scene.path().display()),
+            format!("OMPI_COMM_WORLD_RANK={rank}"),
+        ];
+        let is_of_rank = |environment: &[u8]| {
+            let variables: Vec<&[u8]> = environment.split(|byte| *byte == 0).collect();
+            wanted.iter().all(|wanted| variables.contains(&wanted.as_bytes()))
+        };
+        let numbers = std::fs::read_dir("/proc").unwrap().flatten();
+        let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        let found = numbers
+            .filter(|number| std::fs::read(format!("/proc/{number}/environ")).is_ok_and(|text| is_of_rank(&text)));
+        found.filter_map(Pid::from_raw).collect()
+    }
+
+    /// Sends a signal to a rank.
+    fn send(&self, rank: u32, signal: Signal) {
+        let processes = self.processes(rank);
+        assert!(!processes.is_empty(), "there is no rank {rank}");
+        for process in processes {
+            // One may have ended with another.
+            let _ = kill_process(process, signal);
+        }
+    }
+
+    /// Waits until a rank has completed so many parts.
+    fn until_completed(&self, running: &mut Running, rank: u32, count: usize) {
+        let file = self.parts().join(format!("rank-{rank:05}.jsonl"));
+        let lines = || std::fs::read_to_string(&file).unwrap_or_default().lines().count();
+        // The first two say who it is and what is performed.
+        running.until("that parts are complete", |_| lines() >= 2 + count);
+    }
+
+    /// Waits for the end of a job that something ended early, asserts that it came soon and is no success, and that no rank is left.
+    fn ends_early(&self, mut running: Running, ranks: u32) -> Ended {
+        let began = Instant::now();
+        let status = loop {
+            if let Some(status) = running.status() {
+                break status;
+            }
+            assert!(began.elapsed() < ENDS_WITHIN, "it hangs\n{}", running.kill());
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let ended = running.ended(status);
+        ended.assert(!status.success(), "the exit status is 0");
+        while (0..ranks).any(|rank| !self.processes(rank).is_empty()) {
+            assert!(began.elapsed() < ENDS_WITHIN, "a rank is left\n{ended}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        ended
+    }
+
+    /// `postmark collect` of what the ranks have left.
+    fn collect(&self) -> Ended {
+        let parts = self.parts();
+        self.postmark(&["collect", parts.to_str().unwrap(), "--format", "json"])
+    }
+
+    /// Asserts that `postmark clean` removes everything that is left.
+    fn is_cleaned(&self) {
+        let (target, began) = (self.target(), Instant::now());
+        loop {
+            let cleaned = self.postmark(&["clean", target.to_str().unwrap()]);
+            if crate::support::names(&target).unwrap().is_empty() {
+                return;
+            }
+            assert!(began.elapsed() < REMOVED_WITHIN, "something is left\n{cleaned}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}

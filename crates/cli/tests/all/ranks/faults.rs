@@ -1,0 +1,88 @@
+//! Ranks that are killed or stand still, and launchers that are killed: all end soon, no exit status is 0, what was completed is on
+//! disk, and nothing is left behind.
+
+use record::{Outcome, Phase, Record};
+use rustix::process::Signal;
+
+use super::Job;
+use crate::support::{Ended, Running};
+
+/// Enough for every phase to be met in the middle of it.
+const LONG: &str = "--preset mail --workers 1 --files 10000 --transactions 20000";
+
+/// Starts a long run of four ranks that leave parts, and waits until all have completed so many phases.
+fn begun(job: &Job, completed: usize) -> Running {
+    let mut running = job.start(4, &format!("{LONG} --parts {}", job.parts().display()));
+    for rank in 0..4 {
+        job.until_completed(&mut running, rank, completed);
+    }
+    running
+}
+
+/// The record of the parts, all of which lack their end.
+fn collected(job: &Job) -> (Ended, Record) {
+    let collected = job.collect();
+    collected.code(1);
+    for rank in 0..4 {
+        collected.says(&format!("rank {rank} ("));
+    }
+    let record = Record::from_json(&collected.output).unwrap();
+    assert_ne!(record.actual.outcome, Outcome::Complete, "{collected}");
+    assert_eq!(record.cluster.as_ref().unwrap().ranks.len(), 4, "{collected}");
+    (collected, record)
+}
+
+/// The phases of a record, and how many workers each has.
+fn phases(record: &Record) -> Vec<(Phase, usize)> {
+    let phases = record.actual.phases.iter();
+    phases.map(|phase| (phase.phase, phase.workers.len())).collect()
+}
+
+#[test]
+fn a_rank_is_killed_in_each_phase() {
+    let Some(job) = Job::new() else { return };
+    for (completed, rank) in [(0, 3), (1, 1), (2, 2), (2, 0)] {
+        let running = begun(&job, completed);
+        job.send(rank, Signal::KILL);
+        let ended = job.ends_early(running, 4);
+        let (collected, record) = collected(&job);
+        let found = phases(&record);
+        let expected = [Phase::Prepare, Phase::Transactions];
+        assert_eq!(
+            found,
+            expected[..completed]
+                .iter()
+                .map(|phase| (*phase, 4))
+                .collect::<Vec<_>>(),
+            "{ended}\n{collected}"
+        );
+        job.is_cleaned();
+        std::fs::remove_dir_all(job.parts()).unwrap();
+    }
+}
+
+#[test]
+fn the_launcher_is_killed() {
+    let Some(job) = Job::new() else { return };
+    let running = begun(&job, 1);
+    running.send(Signal::KILL);
+    job.ends_early(running, 4);
+    let (_, record) = collected(&job);
+    assert_eq!(phases(&record), [(Phase::Prepare, 4)]);
+    job.is_cleaned();
+}
+
+#[test]
+fn a_rank_stands_still() {
+    let Some(job) = Job::new() else { return };
+    let running = begun(&job, 1);
+    job.send(2, Signal::STOP);
+    let ended = job.ends_early(running, 4);
+    ended
+        .says("rank 2 gave no sign of life for 8 s")
+        .says("postmark: rank 1 (")
+        .says("'postmark collect");
+    let (_, record) = collected(&job);
+    assert_eq!(phases(&record), [(Phase::Prepare, 4)]);
+    job.is_cleaned();
+}

@@ -1,0 +1,219 @@
+//! Ranks on hosts: four in namespaces of their own, which `hosts.sh` makes and takes away.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use record::{Fact, Outcome, Record};
+
+use super::{Job, MARK};
+use crate::nfs::ganesha::is_program;
+use crate::support::{Running, is_met, is_root};
+
+/// How far the monotonic clock of each host is ahead of the one before: `hosts.sh` sets it.
+const AHEAD_NS: i64 = 1_000_000_000_000;
+
+/// Hosts, and a job whose launcher reaches them.
+struct Hosts {
+    /// A shell that has made them, and takes them away with its input.
+    shell: Child,
+    orders: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    job: Job,
+}
+
+impl Hosts {
+    fn start(count: u32) -> Option<Self> {
+        let possible = is_root() && is_met(["ip", "tc"].into_iter().all(is_program), "iproute2");
+        let job = possible.then(Job::new).flatten()?;
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/ranks/hosts.sh");
+        let mut shell = Command::new("unshare");
+        shell.args(["--net", "--mount", "bash"]).arg(script);
+        shell.arg(job.scene.path()).arg(count.to_string());
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut shell = shell.spawn().unwrap();
+        let mut hosts = Self {
+            orders: shell.stdin.take(),
+            answers: BufReader::new(shell.stdout.take().unwrap()),
+            shell,
+            job,
+        };
+        hosts.expect("ready");
+        Some(hosts)
+    }
+
+    fn expect(&mut self, word: &str) {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        assert_eq!(line.trim(), word);
+    }
+
+    fn order(&mut self, order: &str, answer: &str) {
+        writeln!(self.orders.as_mut().unwrap(), "{order}").unwrap();
+        self.expect(answer);
+    }
+
+    /// `postmark run` with a rank on each host.
+    fn run(&self, ranks: u32, options: &str) -> Command {
+        let folder = self.job.scene.path();
+        let mut command = Running::command(Path::new("nsenter"));
+        for namespace in ["net", "mount"] {
+            let file = namespace.replace("mount", "mnt");
+            command.arg(format!("--{namespace}=/proc/{}/ns/{file}", self.shell.id()));
+        }
+        command.args([
+            "--",
+            "mpirun",
+            "--allow-run-as-root",
+            "--bind-to",
+            "none",
+            "--map-by",
+            "node",
+            "-n",
+        ]);
+        command
+            .arg(ranks.to_string())
+            .arg("--hostfile")
+            .arg(folder.join("hostfile"));
+        command.args(["--mca", "plm_rsh_agent"]).arg(folder.join("agent"));
+        for (name, value) in [
+            ("pml", "ob1"),
+            ("btl", "tcp,self"),
+            ("btl_tcp_if_include", "10.77.0.0/24"),
+            ("oob_tcp_if_include", "10.77.0.0/24"),
+            // Else mpirun finds a link that is down after five minutes.
+            ("oob_tcp_keepalive_time", "3"),
+            ("oob_tcp_keepalive_intvl", "1"),
+            ("oob_tcp_keepalive_probes", "3"),
+        ] {
+            command.args(["--mca", name, value]);
+        }
+        for name in [MARK, "XDG_DATA_HOME", "POSTMARK_ARCHIVE"] {
+            command.args(["-x", name]);
+        }
+        command.arg(&self.job.program);
+        self.job.asked(&mut command, options);
+        command.env("POSTMARK_ARCHIVE", "none");
+        command
+    }
+
+    fn start_run(&self, options: &str) -> Running {
+        Running::start(self.run(4, options), &self.job.target())
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        drop(self.orders.take());
+        let _ = self.shell.wait();
+    }
+}
+
+/// The record of a job that ended well.
+fn record(output: &str) -> Record {
+    Record::from_json(output).unwrap_or_else(|error| panic!("there is no record: {error}\n{output}"))
+}
+
+#[test]
+fn four_hosts_perform_one_run_on_one_clock() {
+    let Some(hosts) = Hosts::start(4) else { return };
+    let ended = hosts
+        .start_run("--preset mail --workers 1 --files 300 --transactions 2000")
+        .finish();
+    let record = record(&ended.code(0).output);
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    let cluster = record.cluster.as_ref().unwrap();
+    let names: Vec<&str> = cluster.hosts.iter().map(|host| &*host.host.hostname).collect();
+    assert_eq!(names, ["host-1", "host-2", "host-3", "host-4"], "{ended}");
+    for (rank, known) in cluster.ranks.iter().zip(0..) {
+        for found in [&rank.clock.begin, &rank.clock.end] {
+            let Fact::Known(found) = found else {
+                panic!("the clock of rank {known} is not known: {found:?}\n{ended}");
+            };
+            // What is added to the rank's clock takes away how far it is ahead.
+            let is_off_ns = (found.offset_ns + known * AHEAD_NS).unsigned_abs();
+            assert!(
+                is_off_ns <= found.error_ns,
+                "rank {known}: {is_off_ns} ns off, {found:?}"
+            );
+            assert!(found.error_ns < 50_000_000, "rank {known}: {found:?}");
+        }
+    }
+    // All moments are on the clock of rank 0: the workers of all hosts were at work at once.
+    let phase = record.actual.phases.first().unwrap();
+    let (first, last) = (phase.segments[0].began_ns, phase.segments[0].ended_ns);
+    assert_eq!(phase.workers.len(), 4);
+    for worker in &phase.workers {
+        let margin_ns = 100_000_000;
+        let is_within = worker.began_ns + margin_ns >= first && worker.ended_ns <= last + margin_ns;
+        assert!(is_within, "{worker:?} is not within {first}..{last}");
+    }
+    assert!(crate::support::names(&hosts.job.target()).unwrap().is_empty());
+}
+
+/// Enough to last until something breaks.
+const LONG: &str = "--preset mail --workers 1 --files 20000 --for 60s";
+
+#[test]
+fn a_link_goes_down() {
+    let Some(mut hosts) = Hosts::start(4) else { return };
+    let parts = hosts.job.parts();
+    let mut running = hosts.start_run(&format!("{LONG} --parts {}", parts.display()));
+    for rank in 0..4 {
+        hosts.job.until_completed(&mut running, rank, 1);
+    }
+    hosts.order("down 3", "down");
+    let ended = hosts.job.ends_early(running, 4);
+    let collected = hosts.job.collect();
+    collected.code(1).says("rank 2 (host-3)");
+    let record = record(&collected.output);
+    assert_eq!(record.cluster.as_ref().unwrap().ranks.len(), 4, "{ended}");
+    assert_eq!(record.actual.phases.len(), 1, "{ended}\n{collected}");
+    hosts.job.is_cleaned();
+}
+
+#[test]
+fn the_disk_of_one_host_is_full() {
+    let Some(hosts) = Hosts::start(4) else { return };
+    let parts = hosts.job.scene.directory("parts");
+    let keeper = std::fs::read_to_string(hosts.job.scene.path().join("keeper.10.77.0.2")).unwrap();
+    let mounted = Command::new("nsenter")
+        .args([
+            "--target",
+            keeper.trim(),
+            "--mount",
+            "--",
+            "mount",
+            "-t",
+            "tmpfs",
+            "-o",
+            "size=8k",
+            "tmpfs",
+        ])
+        .arg(&parts)
+        .status();
+    assert!(mounted.unwrap().success());
+    let ended = hosts
+        .start_run(&format!(
+            "--preset mail --workers 1 --files 300 --transactions 2000 --parts {}",
+            parts.display()
+        ))
+        .finish();
+    ended
+        .code(0)
+        .says("rank 1 (host-2): warning: cannot write")
+        .says("No space left on device");
+    assert_eq!(record(&ended.output).actual.outcome, Outcome::Complete);
+    let found: Vec<PathBuf> = crate::support::names(&parts)
+        .unwrap()
+        .into_iter()
+        .map(PathBuf::from)
+        .collect();
+    let expected = [
+        "merged.json",
+        "rank-00000.jsonl",
+        "rank-00002.jsonl",
+        "rank-00003.jsonl",
+    ];
+    assert_eq!(found, expected.map(PathBuf::from));
+}

@@ -1,0 +1,77 @@
+#!/bin/bash
+# hosts.sh FOLDER COUNT
+#
+# In a network and a mount namespace of its own (unshare --net --mount): COUNT hosts with a network, mount, UTS and time namespace
+# each, whose links meet at a bridge. Host N is host-N at 10.77.0.N; its monotonic clock is N * 1000 s ahead of this one's. A
+# launcher that runs here reaches host N by `FOLDER/agent 10.77.0.N COMMAND`. Does what lines of its input say, and answers each
+# with a line. It ends with its input, whatever ended who wrote that, and takes everything with it.
+set -euo pipefail
+folder=$1 count=$2
+keepers=()
+
+leave() {
+    trap '' EXIT INT TERM HUP
+    # Nobody needs to know who was killed.
+    exec 2>/dev/null
+    local process
+    # Whoever lives in a host: ranks that were stopped, too.
+    for process in /proc/[0-9]*; do
+        case " ${networks[*]:-} " in
+        *" $(readlink "$process/ns/net") "*) kill -KILL "${process#/proc/}" || true ;;
+        esac
+    done
+    kill -KILL "${keepers[@]}" || true
+    wait
+}
+trap leave EXIT
+trap 'exit 1' INT TERM HUP
+
+# What this network and the hosts' have lives in them only: none of them is this machine's own.
+networks=()
+ip link set lo up
+ip link add hub type bridge
+ip address add 10.77.0.254/24 dev hub
+ip link set hub up
+for ((number = 1; number <= count; number++)); do
+    unshare --net --mount --uts --time --monotonic $((number * 1000)) --boottime $((number * 1000)) --fork --kill-child \
+        sh -c "hostname host-$number; echo \$\$ >'$folder/keeper.10.77.0.$number.new'
+            mv '$folder/keeper.10.77.0.$number.new' '$folder/keeper.10.77.0.$number'; exec sleep infinity" </dev/null >/dev/null &
+    keepers+=($!)
+done
+for ((number = 1; number <= count; number++)); do
+    for _ in {1..500}; do
+        [ ! -e "$folder/keeper.10.77.0.$number" ] || break
+        sleep 0.01
+    done
+    keeper=$(cat "$folder/keeper.10.77.0.$number")
+    networks+=("$(readlink "/proc/$keeper/ns/net")")
+    ip link add "link$number" type veth peer name eth0 netns "$keeper"
+    ip link set "link$number" master hub up
+    nsenter --target "$keeper" --net sh -c "ip link set lo up
+        ip address add 10.77.0.$number/24 dev eth0; ip link set eth0 up"
+    echo "10.77.0.$number slots=16"
+done >"$folder/hostfile"
+cat >"$folder/agent" <<END
+#!/bin/sh
+# agent HOST COMMAND: what a launcher would have ssh do.
+host=\$1
+shift
+exec nsenter --target "\$(cat '$folder'/keeper."\$host")" --net --mount --uts --time -- sh -c "\$*"
+END
+chmod +x "$folder/agent"
+
+echo ready
+while read -r word number value; do
+    case $word in
+    # down HOST, up HOST: its link.
+    down | up)
+        ip link set "link$number" "$word"
+        echo "$word"
+        ;;
+    # slow HOST MBIT: what reaches it.
+    slow)
+        tc qdisc replace dev "link$number" root tbf rate "${value}mbit" burst 32kbit latency 400ms
+        echo slow
+        ;;
+    esac
+done

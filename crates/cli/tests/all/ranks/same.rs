@@ -1,0 +1,146 @@
+//! However workers are spread over ranks, they do the same.
+
+use record::{Action, Fact, Outcome, Record, Role};
+
+use super::Job;
+use crate::support::Ended;
+
+/// The record of a job that ended well and has left nothing.
+fn record(job: &Job, ended: &Ended) -> Record {
+    ended.code(0);
+    let record = Record::from_json(&ended.output);
+    let record = record.unwrap_or_else(|error| panic!("there is no record: {error}\n{ended}"));
+    assert_eq!(record.actual.outcome, Outcome::Complete, "{ended}");
+    assert!(record.actual.errors.is_empty(), "{ended}");
+    let checked = record
+        .actual
+        .check
+        .known()
+        .unwrap_or_else(|| panic!("nothing was checked\n{ended}"));
+    assert!(checked.names > 0 && checked.wrong == 0, "{checked:?}\n{ended}");
+    assert!(crate::support::names(&job.target()).unwrap().is_empty(), "{ended}");
+    record
+}
+
+/// What was done, by role and kind of operation in each phase: how often, and how many bytes.
+fn done(record: &Record) -> Vec<(usize, Role, Action, u64, u64)> {
+    let phases = record.actual.phases.iter().enumerate();
+    let segments = phases.flat_map(|(number, phase)| phase.segments.iter().map(move |segment| (number, segment)));
+    let mut done: Vec<_> = segments
+        .flat_map(|(number, segment)| {
+            let operations = segment.operations.iter();
+            operations.map(move |operation| {
+                let meter = &operation.meter;
+                (
+                    number,
+                    operation.role,
+                    operation.action,
+                    meter.latency.count(),
+                    meter.bytes,
+                )
+            })
+        })
+        .collect();
+    done.sort_by_key(|row| (row.0, row.1, row.2));
+    done
+}
+
+#[test]
+fn four_workers_do_the_same_on_one_two_and_four_ranks() {
+    let Some(job) = Job::new() else { return };
+    let options = "--preset mail --files 400 --transactions 2000";
+    let run = |ranks: u32| {
+        let ended = job.perform(ranks, &format!("{options} --workers {}", 4 / ranks));
+        let record = record(&job, &ended);
+        assert_eq!(record.spec.ranks, ranks);
+        let cluster = record
+            .cluster
+            .as_ref()
+            .map(|cluster| (cluster.ranks.len() as u32, cluster.missing.len()));
+        assert_eq!(cluster, (ranks > 1).then_some((ranks, 0)), "{ended}");
+        let Fact::Known(hash) = record.actual.stream_hash.clone() else {
+            panic!("there is no hash of the stream\n{ended}");
+        };
+        let names = record
+            .actual
+            .check
+            .known()
+            .map(|check| (check.names, check.directories));
+        (record.fingerprint.clone(), hash, done(&record), names)
+    };
+    let alone = run(1);
+    assert!(alone.2.iter().map(|row| row.3).sum::<u64>() > 2_000);
+    assert_eq!(run(2), alone);
+    assert_eq!(run(4), alone);
+}
+
+#[test]
+fn the_first_rank_alone_speaks_writes_and_archives() {
+    let Some(job) = Job::new() else { return };
+    let archive = job.scene.path().join("archive.db");
+    let mut command = job.run(3, "--files 50 --transactions 100 --archive");
+    command
+        .arg(&archive)
+        .args(["--output".as_ref(), job.scene.path().join("out.json").as_os_str()]);
+    command.arg("--live").arg(job.scene.path().join("live"));
+    let ended = crate::support::Running::to_its_end(command, &job.target());
+    ended
+        .code(0)
+        .assert(ended.output.is_empty(), "the report was to go to a file");
+    let text = std::fs::read_to_string(job.scene.path().join("out.json")).unwrap();
+    let record = Record::from_json(&text).unwrap();
+    assert_eq!(record.cluster.as_ref().unwrap().ranks.len(), 3);
+    let listed = job.postmark(&["list", "--format", "csv", "--archive", archive.to_str().unwrap()]);
+    assert_eq!(listed.code(0).output.lines().count(), 2, "{listed}");
+    // The parts were beside it.
+    let beside = crate::support::names(job.scene.path()).unwrap();
+    let parts = |name: &std::ffi::OsString| name.to_string_lossy().contains("parts");
+    assert!(!beside.iter().any(parts), "{beside:?}");
+}
+
+#[test]
+fn a_refusal_is_told_once_and_nothing_is_touched() {
+    let Some(job) = Job::new() else { return };
+    for (ranks, options, told) in [
+        (3, "--files 10 --transactions x", "--transactions"),
+        (2, "--files 10 --ranks 3", "--ranks 3: mpirun has started 2 processes"),
+        (2, "--files 10 --target /nowhere/at/all", "/nowhere/at/all"),
+        (
+            2,
+            "--files 10 --parts /dev/null/parts",
+            "cannot write /dev/null/parts/rank-0000",
+        ),
+    ] {
+        let ended = job.perform(ranks, options);
+        ended.code(2).says(told);
+        let lines = ended
+            .errors
+            .lines()
+            .filter(|line| line.starts_with("postmark:") || line.starts_with("error:"));
+        assert_eq!(lines.count(), 1, "{ended}");
+        assert!(crate::support::names(&job.target()).unwrap().is_empty(), "{ended}");
+    }
+}
+
+#[test]
+fn parts_that_are_asked_for_stay_and_are_the_record() {
+    let Some(job) = Job::new() else { return };
+    let mut command = job.run(4, "--files 50 --transactions 100 --parts");
+    command.arg(job.parts());
+    let ended = crate::support::Running::to_its_end(command, &job.target());
+    let whole = record(&job, &ended);
+    let collected = job.collect();
+    assert_eq!(Record::from_json(&collected.code(0).output).unwrap().id, whole.id);
+    // Without what rank 0 has put together, the parts come to the same.
+    std::fs::remove_file(job.parts().join("merged.json")).unwrap();
+    let collected = job.collect();
+    let joined = Record::from_json(&collected.code(0).output).unwrap();
+    assert_eq!(done(&joined), done(&whole), "{collected}");
+    std::fs::remove_file(job.parts().join("rank-00002.jsonl")).unwrap();
+    let collected = job.collect();
+    collected.code(1).says("rank 2 is missing");
+    let partial = Record::from_json(&collected.output).unwrap();
+    assert_eq!(partial.cluster.as_ref().unwrap().missing[0].rank, 2);
+    assert_eq!(partial.cluster.as_ref().unwrap().ranks.len(), 3);
+    assert_ne!(partial.actual.outcome, Outcome::Complete);
+}
