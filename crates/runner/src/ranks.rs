@@ -154,7 +154,7 @@ pub(crate) fn one_clock<C: Clock>(ranks: &Ranks, clock: &C) -> Result<OneClock, 
 
 /// What must be known of all ranks' work before the place is left.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Left {
+pub(crate) struct LeftByRanks {
     /// All of them have come to their end.
     pub complete: bool,
     /// Somebody did not come back, or is lost: nothing is to be touched.
@@ -171,7 +171,7 @@ pub(crate) struct Left {
     pub latest_ns: i64,
 }
 
-impl Left {
+impl LeftByRanks {
     /// Of this process.
     pub(crate) fn of(performed: &Performed, life: &Life) -> Self {
         let names = performed.partly_written.iter();
@@ -283,25 +283,18 @@ pub(crate) fn of_all(
     now_ns: Box<dyn Fn() -> u64 + Send>,
 ) -> Record {
     let offset = ranks.clock_offset(move || i64::try_from(now_ns()).unwrap_or(i64::MAX));
-    let Record {
-        actual,
-        cluster,
-        during,
-        ..
-    } = &mut own;
-    if let Some(ClusterRecord { ranks, hosts, .. }) = cluster {
-        for rank in ranks {
-            rank.outcome.clone_from(&actual.outcome);
-            rank.end.clone_from(&actual.end);
+    if let Some(mut cluster) = own.cluster.take() {
+        for rank in &mut cluster.ranks {
             rank.worker_hashes.clone_from(&hashes);
             rank.clock.end = match &offset {
                 Ok(offset) => Fact::Known(recorded(*offset)),
                 Err(why) => Fact::Unavailable(why.to_string()),
             };
         }
-        for host in hosts {
-            host.during.clone_from(during);
+        for host in &mut cluster.hosts {
+            host.during.clone_from(&own.during);
         }
+        own = own.of_rank(cluster);
     }
     let all = ranks.meet(own.clone(), Record::join);
     all.unwrap_or_else(|why| {

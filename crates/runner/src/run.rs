@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cluster::Ranks;
 use contract::Storage;
 use observe::{Fact, Sources, WatchedAccount};
-use record::{CompletedPart, Origin, Outcome, PhaseRecord, Record};
+use record::{CompletedPart, HostId, Origin, Outcome, PhaseRecord, Record};
 use rundir::ack_log::AckLog;
 use rundir::owned::OwnedDirectories;
 use spec::RunSpec;
@@ -167,6 +167,7 @@ fn begin<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     };
     watch.account = request.storage.touches().then_some(account);
     watch.servers.clone_from(&servers);
+    watch.host = ranks.map(|_| HostId::of(&head.host));
     if waiter.events.takes_records() {
         waiter.events.event(Event::Opened(Box::new(head.clone())));
         watch.since = Some(Arc::clone(&since));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use measure::{Slice, Slices};
 use observe::{MountChanges, Sources, Waited, WatchedAccount, WatchedDevices};
-use record::{Fact, MachineOverTime, PhaseEvidence, PhaseRecord, PhaseSync, SteadyFound};
+use record::{Fact, HostId, MachineOverTime, PhaseEvidence, PhaseRecord, PhaseSync, SteadyFound};
 use rustix::pipe::PipeFlags;
 use spec::Drive;
 use workload::{Action, End, Phase, Role};
@@ -217,6 +217,8 @@ pub(crate) struct Watch {
     pub account: Option<WatchedAccount>,
     /// The servers whose traffic belongs to it; nothing where the storage speaks to none.
     pub servers: Option<WatchedServers>,
+    /// The machine, for a run of several ranks.
+    pub host: Option<HostId>,
     /// Whether each worker has a directory of its own in each location.
     pub own_directories: bool,
     pub now_ns: Box<dyn Fn() -> u64>,

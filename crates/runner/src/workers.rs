@@ -122,6 +122,7 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
         devices: request.series.then(|| taken.devices.clone()),
         account: None,
         servers: None,
+        host: None,
         own_directories: common.own(0).is_some(),
         now_ns: Box::new(move || now_ns.now_ns()),
         origin_ns: common.origin_ns,

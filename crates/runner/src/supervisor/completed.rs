@@ -19,7 +19,11 @@ impl Supervisor<'_> {
                 let beside = self.watched.take_beside(phase);
                 let load = sum::phase_record(phase, workers, &self.watch.drive, beside);
                 // Whatever follows is decided once for all ranks.
-                let of_all = self.meet((load.clone(), self.ran_dry), |(one, dry), (other, other_dry)| {
+                let own = match &self.watch.host {
+                    Some(host) => load.clone().of_rank(host),
+                    None => load.clone(),
+                };
+                let of_all = self.meet((own, self.ran_dry), |(one, dry), (other, other_dry)| {
                     (one.join(other), dry | other_dry)
                 });
                 self.watched.loads.push(load);
