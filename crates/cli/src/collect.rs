@@ -96,7 +96,7 @@ impl Collected {
         let mut missing = Vec::new();
         for rank in 0..ranks {
             let why = match parts.get(&rank) {
-                None => "there is no part of it that can be read".to_owned(),
+                None => "its part was not found, or cannot be read".to_owned(),
                 Some(part) if part.record.is_none() => "it ended before the run began".to_owned(),
                 Some(part) => {
                     if !part.is_ended {
