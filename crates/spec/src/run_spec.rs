@@ -151,6 +151,15 @@ impl RunSpec {
         rank * each..(rank + 1) * each
     }
 
+    /// The same with so many workers of each rank, each with a pool of its own.
+    #[must_use]
+    pub fn of_workers(&self, each: u32) -> Self {
+        let mut some = self.clone();
+        let workers = each.saturating_mul(self.ranks.max(1));
+        some.workload.workers = Workers::Private { workers };
+        some
+    }
+
     /// The same for so many ranks, each with as many workers.
     #[must_use]
     pub fn of_ranks(&self, ranks: u32) -> Self {
@@ -160,6 +169,15 @@ impl RunSpec {
         *all = *all / launched * ranks;
         some.ranks = ranks;
         some
+    }
+
+    /// The work of one rank, for one process alone.
+    #[must_use]
+    pub fn of_one_rank(&self) -> Self {
+        Self {
+            neighbour: 0,
+            ..self.of_ranks(1)
+        }
     }
 
     /// The worker whose pool a worker has after the preparation.
