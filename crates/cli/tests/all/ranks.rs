@@ -3,6 +3,7 @@
 //!
 //! `POSTMARK_MPI` names the binary, built with the feature `mpi`; without it `target/mpi/postmark` is taken.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -16,6 +17,7 @@ mod faults;
 mod hosts;
 mod launched;
 mod same;
+mod served;
 
 /// In the environment of all ranks of a test.
 const MARK: &str = "POSTMARK_TEST_RANKS";
@@ -63,15 +65,15 @@ impl Job {
         let mut command = Running::command(Path::new("mpirun"));
         command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"]);
         command.arg(ranks.to_string()).arg(&self.program);
-        self.asked(&mut command, options);
+        self.asked(&mut command, self.target().as_os_str(), options);
         command
     }
 
     /// What is asked of the program.
-    fn asked(&self, command: &mut Command, options: &str) {
+    fn asked(&self, command: &mut Command, target: &OsStr, options: &str) {
         command
             .args(["run", "--quiet", "--format", "json", "--target"])
-            .arg(self.target());
+            .arg(target);
         command.args(options.split_whitespace());
         command
             .env(MARK, self.scene.path())

@@ -1,5 +1,6 @@
 //! Ranks on hosts: four in namespaces of their own, which `hosts.sh` makes and takes away.
 
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -14,16 +15,16 @@ use crate::support::{Running, is_met, is_root};
 const AHEAD_NS: i64 = 1_000_000_000_000;
 
 /// Hosts, and a job whose launcher reaches them.
-struct Hosts {
+pub(super) struct Hosts {
     /// A shell that has made them, and takes them away with its input.
     shell: Child,
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    job: Job,
+    pub(super) job: Job,
 }
 
 impl Hosts {
-    fn start(count: u32) -> Option<Self> {
+    pub(super) fn start(count: u32) -> Option<Self> {
         let possible = is_root() && is_met(["ip", "tc"].into_iter().all(is_program), "iproute2");
         let job = possible.then(Job::new).flatten()?;
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/ranks/hosts.sh");
@@ -48,13 +49,18 @@ impl Hosts {
         assert_eq!(line.trim(), word);
     }
 
-    fn order(&mut self, order: &str, answer: &str) {
+    pub(super) fn order(&mut self, order: &str, answer: &str) {
         writeln!(self.orders.as_mut().unwrap(), "{order}").unwrap();
         self.expect(answer);
     }
 
     /// `postmark run` with a rank on each host.
     fn run(&self, ranks: u32, options: &str) -> Command {
+        self.run_at(ranks, self.job.target().as_os_str(), options)
+    }
+
+    /// The same with another target.
+    pub(super) fn run_at(&self, ranks: u32, target: &OsStr, options: &str) -> Command {
         let folder = self.job.scene.path();
         let mut command = Running::command(Path::new("nsenter"));
         for namespace in ["net", "mount"] {
@@ -92,7 +98,7 @@ impl Hosts {
             command.args(["-x", name]);
         }
         command.arg(&self.job.program);
-        self.job.asked(&mut command, options);
+        self.job.asked(&mut command, target, options);
         command.env("POSTMARK_ARCHIVE", "none");
         command
     }
@@ -110,7 +116,7 @@ impl Drop for Hosts {
 }
 
 /// The record of a job that ended well.
-fn record(output: &str) -> Record {
+pub(super) fn record(output: &str) -> Record {
     Record::from_json(output).unwrap_or_else(|error| panic!("there is no record: {error}\n{output}"))
 }
 
