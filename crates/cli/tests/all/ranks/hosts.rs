@@ -9,7 +9,7 @@ use record::{Fact, Outcome, Record};
 
 use super::{Job, MARK};
 use crate::nfs::ganesha::is_program;
-use crate::support::{Running, is_met, is_root};
+use crate::support::{Ended, Running, is_met, is_root};
 
 /// How far the monotonic clock of each host is ahead of the one before: `hosts.sh` sets it.
 const AHEAD_NS: i64 = 1_000_000_000_000;
@@ -97,6 +97,7 @@ impl Hosts {
         for name in [MARK, "XDG_DATA_HOME", "POSTMARK_ARCHIVE"] {
             command.args(["-x", name]);
         }
+        command.args(["--mca", "orte_tmpdir_base"]).arg(folder);
         command.arg(&self.job.program);
         self.job.asked(&mut command, target, options);
         command.env("POSTMARK_ARCHIVE", "none");
@@ -120,17 +121,9 @@ pub(super) fn record(output: &str) -> Record {
     Record::from_json(output).unwrap_or_else(|error| panic!("there is no record: {error}\n{output}"))
 }
 
-#[test]
-fn four_hosts_perform_one_run_on_one_clock() {
-    let Some(hosts) = Hosts::start(4) else { return };
-    let ended = hosts
-        .start_run("--preset mail --workers 1 --files 300 --transactions 2000")
-        .finish();
-    let record = record(&ended.code(0).output);
-    assert_eq!(record.actual.outcome, Outcome::Complete);
+/// Asserts that the offsets that were measured are those that the hosts have, within their errors.
+fn clocks_hold(record: &Record, ended: &Ended) {
     let cluster = record.cluster.as_ref().unwrap();
-    let names: Vec<&str> = cluster.hosts.iter().map(|host| &*host.host.hostname).collect();
-    assert_eq!(names, ["host-1", "host-2", "host-3", "host-4"], "{ended}");
     for (rank, known) in cluster.ranks.iter().zip(0..) {
         for found in [&rank.clock.begin, &rank.clock.end] {
             let Fact::Known(found) = found else {
@@ -142,9 +135,23 @@ fn four_hosts_perform_one_run_on_one_clock() {
                 is_off_ns <= found.error_ns,
                 "rank {known}: {is_off_ns} ns off, {found:?}"
             );
-            assert!(found.error_ns < 50_000_000, "rank {known}: {found:?}");
+            assert!(found.error_ns < 500_000_000, "rank {known}: {found:?}");
         }
     }
+}
+
+#[test]
+fn four_hosts_perform_one_run_on_one_clock() {
+    let Some(hosts) = Hosts::start(4) else { return };
+    let ended = hosts
+        .start_run("--preset mail --workers 1 --files 300 --transactions 2000")
+        .finish();
+    let record = record(&ended.code(0).output);
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    let cluster = record.cluster.as_ref().unwrap();
+    let names: Vec<&str> = cluster.hosts.iter().map(|host| &*host.host.hostname).collect();
+    assert_eq!(names, ["host-1", "host-2", "host-3", "host-4"], "{ended}");
+    clocks_hold(&record, &ended);
     // All moments are on the clock of rank 0: the workers of all hosts were at work at once.
     let phase = record.actual.phases.first().unwrap();
     let (first, last) = (phase.segments[0].began_ns, phase.segments[0].ended_ns);
@@ -155,6 +162,19 @@ fn four_hosts_perform_one_run_on_one_clock() {
         assert!(is_within, "{worker:?} is not within {first}..{last}");
     }
     assert!(crate::support::names(&hosts.job.target()).unwrap().is_empty());
+}
+
+#[test]
+fn a_link_is_slow() {
+    let Some(mut hosts) = Hosts::start(4) else { return };
+    hosts.order("slow 2 1", "slow");
+    let ended = hosts
+        .start_run("--preset mail --workers 1 --files 100 --transactions 500")
+        .finish();
+    let record = record(&ended.code(0).output);
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    clocks_hold(&record, &ended);
+    assert_eq!(record.actual.transactions().next().unwrap().transactions(), 4 * 500);
 }
 
 /// Enough to last until something breaks.
