@@ -122,7 +122,8 @@ fn perform(
 fn request(at: &Path, ranks: u32, climb: Climb, fresh: bool) -> RunSpec {
     let mix = Mix {
         files: 30,
-        transactions: Workload::ENDLESS,
+        // So many that steps end by their time, and few enough to be soon judged for their room.
+        transactions: 200_000,
         ..Mix::default()
     };
     let workload = Workload {
@@ -344,6 +345,7 @@ fn a_rate_is_split_over_all_ranks_and_all_climb_the_same_rates() {
         let at = directory();
         let asked = |_| {
             let mut asked = request(at.path(), 2, climb.clone(), fresh);
+            asked.workload = asked.workload.with_transactions(Workload::ENDLESS);
             asked.drive.stop = Stop::After(Duration::from_secs(1));
             asked
         };
