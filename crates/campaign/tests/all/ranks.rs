@@ -346,7 +346,7 @@ fn a_rate_is_split_over_all_ranks_and_all_climb_the_same_rates() {
         let asked = |_| {
             let mut asked = request(at.path(), 2, climb.clone(), fresh);
             asked.workload = asked.workload.with_transactions(Workload::ENDLESS);
-            asked.drive.stop = Stop::After(Duration::from_secs(1));
+            asked.drive.stop = Stop::After(Duration::from_millis(600));
             asked
         };
         let (record, parts) = same(perform(2, asked, |_, _, _| None));
