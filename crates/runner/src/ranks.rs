@@ -233,7 +233,7 @@ pub(crate) fn own_part(ranks: &Ranks, head: &Record, clock: &OneClock) -> Cluste
         processors: allowed_processors(),
         clock: RankClock {
             begin: Fact::Known(recorded(clock.offset)),
-            end: Fact::Unavailable("the rank did not come to its end".to_owned()),
+            end: Fact::Unavailable("the rank did not complete its run".to_owned()),
             wall_offset_ns: clock.wall_offset_ns,
         },
         outcome: head.actual.outcome.clone(),
@@ -351,7 +351,7 @@ impl Told {
         let mut record = match self.outcome {
             Some(Ok(record)) => *record,
             Some(Err((rank, host, why))) => return Err(Refused::OnRank { rank, host, why }),
-            None => return Err(Refused::Ranks("rank 0 did not say what came of the run".to_owned())),
+            None => return Err(Refused::Ranks("rank 0 sent no result of the run".to_owned())),
         };
         // A rank that waits has no part of the record to say that it stopped the run.
         let is_of_others = self.stopped_by.is_some_and(|rank| rank >= self.performed);
