@@ -228,3 +228,48 @@ fn who_cannot_join_is_told_why() {
     let error = Ranks::join::<in_process::InProcess>(LIMIT, move || Err(why)).unwrap_err();
     assert_eq!(error, refused);
 }
+
+#[test]
+fn ranks_that_rest_miss_others_and_are_missed() {
+    // Of eight ranks three work: a rank of each sort, with ranks below it and without.
+    for missing in [0, 1, 4, 7] {
+        let frozen = Arc::new(AtomicBool::new(false));
+        let carriers = in_process::ranks(8).into_iter();
+        let carriers = carriers
+            .map(|carrier| {
+                let is_it = carrier.rank() == missing;
+                Freezes(carrier, if is_it { Arc::clone(&frozen) } else { Arc::default() })
+            })
+            .collect();
+        threads::each_over(carriers, LIMIT, |ranks| {
+            let some = ranks.among(3);
+            ranks.open();
+            if some.is_one() {
+                assert_eq!(sum(&some), Ok(3));
+            }
+            if ranks.rank() == missing {
+                frozen.store(true, Ordering::SeqCst);
+                thread::sleep(LIMIT * 2);
+                return;
+            }
+            let silent = CommunicationError::Silent {
+                rank: missing,
+                limit: LIMIT,
+            };
+            let began = Instant::now();
+            if some.is_one() {
+                while ranks.lost().is_none() && began.elapsed() < LIMIT * 10 {
+                    thread::sleep(Duration::from_millis(2));
+                }
+                assert_eq!(sum(&some), Err(silent), "rank {}", ranks.rank());
+            } else {
+                assert_eq!(ranks.rest(), Err(silent), "rank {}", ranks.rank());
+            }
+            assert!(
+                began.elapsed() < LIMIT + Duration::from_secs(2),
+                "{:?}",
+                began.elapsed()
+            );
+        });
+    }
+}
