@@ -33,7 +33,13 @@ pub(crate) struct Looked {
 
 impl Looked {
     /// Whether the run is refused for anything but what its place holds.
-    pub(crate) fn at<S: Storage>(request: &RunSpec, storage: &S, waiter: &mut Waiter<'_>) -> Result<Self, Refused> {
+    /// Of several ranks the first one judges the room for all.
+    pub(crate) fn at<S: Storage>(
+        request: &RunSpec,
+        storage: &S,
+        is_first: bool,
+        waiter: &mut Waiter<'_>,
+    ) -> Result<Self, Refused> {
         let home = able(request, storage)?;
         let host = Host::read(&Sources::default());
         memory::refuse_without(&request.of_one_rank(), &host)?;
@@ -51,7 +57,10 @@ impl Looked {
             }
         };
         Ok(Self {
-            room: room(request, &grounds)?,
+            room: match is_first {
+                true => room(request, &grounds)?,
+                false => None,
+            },
             home,
             host,
             targets,

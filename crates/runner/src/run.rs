@@ -131,7 +131,8 @@ fn begin<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     ranks: Option<&Ranks>,
     mut waiter: Waiter<'e>,
 ) -> Result<Begun<'e>, Refused> {
-    let looked = Looked::at(request, storage, &mut waiter);
+    let is_first = ranks.is_none_or(|ranks| ranks.rank() == 0);
+    let looked = Looked::at(request, storage, is_first, &mut waiter);
     let looked = ranks::together(ranks, looked).map_err(|(refused, _)| refused)?;
     waiter.control = take_control.take().among(ranks.cloned());
     let account = WatchedAccount::of(&Sources::default(), looked.targets.iter().filter_map(Fact::known));
