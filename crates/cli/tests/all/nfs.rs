@@ -21,7 +21,7 @@ pub mod ganesha;
 mod gone;
 mod latency;
 mod proxy;
-mod records;
+pub mod records;
 mod refused;
 mod space;
 pub mod wire;

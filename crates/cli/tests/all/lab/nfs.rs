@@ -6,40 +6,15 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Booted, counts, is_all, tell};
-
-/// The kernel's procedures by their places in the line `proc3` of `/proc/net/rpc/nfsd`.
-const PROCEDURES: [&str; 22] = [
-    "NULL",
-    "GETATTR",
-    "SETATTR",
-    "LOOKUP",
-    "ACCESS",
-    "READLINK",
-    "READ",
-    "WRITE",
-    "CREATE",
-    "MKDIR",
-    "SYMLINK",
-    "MKNOD",
-    "REMOVE",
-    "RMDIR",
-    "RENAME",
-    "LINK",
-    "READDIR",
-    "READDIRPLUS",
-    "FSSTAT",
-    "FSINFO",
-    "PATHCONF",
-    "COMMIT",
-];
+use crate::nfs::records::Procedure;
 
 /// Names of runs, as the script has them: at depth 1 and 8, and with COMMIT.
 const RUNS: [&str; 3] = ["one", "eight", "synced"];
 
 fn served(text: &str) -> BTreeMap<&'static str, u64> {
     let procedures = counts(text).into_iter().filter_map(|(name, count)| {
-        let number: usize = name.strip_prefix("procedure")?.parse().ok()?;
-        Some((PROCEDURES[number], count))
+        let number = name.strip_prefix("procedure")?.parse().ok()?;
+        Some((Procedure(number).name(), count))
     });
     procedures.collect()
 }
