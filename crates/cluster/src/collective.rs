@@ -21,7 +21,7 @@ pub(crate) trait Post {
     /// The number of this rank.
     fn rank(&self) -> u32;
 
-    /// How many ranks there are.
+    /// How many ranks do it: the first ones.
     fn ranks(&self) -> u32;
 
     /// The next message of a neighbour in the tree; none where it has not come yet, and an error where it cannot come any more.
@@ -303,6 +303,40 @@ impl<N: Fn() -> i64 + Send> Meet for Clocks<N> {
                 Ok(Progress::More)
             }
         }
+    }
+
+    fn fail(&self, why: &CommunicationError) {
+        let _ = self.answer.send(Err(why.clone()));
+    }
+}
+
+/// Waits until the run that others perform is closed, or nothing is to be waited for any more.
+pub(crate) struct Rest {
+    answer: Sender<Outcome<()>>,
+}
+
+impl Rest {
+    pub(crate) fn new(answer: Sender<Outcome<()>>) -> Self {
+        Self { answer }
+    }
+}
+
+impl Meet for Rest {
+    fn collective(&self) -> Collective {
+        Collective::Rest
+    }
+
+    fn advance(&mut self, post: &mut dyn Post) -> Outcome<Progress> {
+        if let Some(parent) = parent(post.rank()) {
+            match post.take(parent) {
+                // It has closed the run, in its turn after the one above it.
+                Err(CommunicationError::Stopped { .. }) => {}
+                Err(why) => return Err(why),
+                Ok(_) => return Ok(Progress::Waits),
+            }
+        }
+        let _ = self.answer.send(Ok(()));
+        Ok(Progress::Done)
     }
 
     fn fail(&self, why: &CommunicationError) {

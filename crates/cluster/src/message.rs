@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 
 use crate::communicator::{CommunicationError, Message};
 
-/// Before the body: the sort, what is done together, the epoch, the step.
-const HEAD_BYTES: usize = 18;
+/// Before the body: the sort, what is done together, by how many, the epoch, the step.
+const HEAD_BYTES: usize = 22;
 
 /// What a message is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,16 +34,19 @@ pub(crate) enum Collective {
     Broadcast,
     /// Their clocks are compared.
     Clocks,
+    /// The others perform a run, and this rank waits for its end.
+    Rest,
     /// All end.
     Leave,
 }
 
 const SORTS: [Sort; 4] = [Sort::Pulse, Sort::Lost, Sort::Stop, Sort::Part];
-const COLLECTIVES: [Collective; 5] = [
+const COLLECTIVES: [Collective; 6] = [
     Collective::None,
     Collective::Merge,
     Collective::Broadcast,
     Collective::Clocks,
+    Collective::Rest,
     Collective::Leave,
 ];
 
@@ -55,6 +58,7 @@ impl Collective {
             Self::Merge => "merge what all have",
             Self::Broadcast => "hear what rank 0 has",
             Self::Clocks => "compare clocks",
+            Self::Rest => "wait for a run of others",
             Self::Leave => "leave",
         }
     }
@@ -65,9 +69,11 @@ impl Collective {
 pub(crate) struct Head {
     pub(crate) sort: Sort,
     pub(crate) collective: Collective,
+    /// So many ranks do it: the first ones.
+    pub(crate) count: u32,
     /// Counted up where a run begins and where its end does, on all ranks.
     pub(crate) epoch: u64,
-    /// Counted up within the epoch with each thing that is done together.
+    /// Counted up within the epoch with each thing that so many do together.
     pub(crate) step: u64,
 }
 
@@ -85,6 +91,7 @@ impl Head {
         let mut bytes = Vec::with_capacity(HEAD_BYTES + body.len());
         bytes.push(self.sort as u8);
         bytes.push(self.collective as u8);
+        bytes.extend(self.count.to_le_bytes());
         bytes.extend(self.epoch.to_le_bytes());
         bytes.extend(self.step.to_le_bytes());
         bytes.extend(body);
@@ -101,8 +108,9 @@ impl Envelope {
             Some(Head {
                 sort: *SORTS.get(usize::from(*body.first()?))?,
                 collective: *COLLECTIVES.get(usize::from(*body.get(1)?))?,
-                epoch: number(2)?,
-                step: number(10)?,
+                count: u32::from_le_bytes(*body.get(2..)?.first_chunk()?),
+                epoch: number(6)?,
+                step: number(14)?,
             })
         };
         let Some(head) = read() else {
@@ -143,6 +151,7 @@ mod tests {
                 let head = Head {
                     sort,
                     collective,
+                    count: u32::MAX - 1,
                     epoch: u64::MAX - 1,
                     step: 7,
                 };
@@ -162,7 +171,7 @@ mod tests {
                 }
             }
         }
-        for bytes in [vec![4; 40], [vec![0, 5], vec![0; 30]].concat()] {
+        for bytes in [vec![4; 40], [vec![0, Collective::Leave as u8 + 1], vec![0; 30]].concat()] {
             let error = Envelope::open(Message { from: 3, bytes }).unwrap_err();
             assert!(
                 matches!(error, CommunicationError::Unreadable { rank: 3, .. }),

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::clocks::ClockOffset;
-use crate::collective::{Broadcast, Clocks, Meet, Merge, Outcome};
+use crate::collective::{Broadcast, Clocks, Meet, Merge, Outcome, Rest};
 use crate::communicator::{CommunicationError, Communicator};
 use crate::message::Collective;
 use crate::together::{Heard, Tie, Together};
@@ -38,11 +38,13 @@ const QUESTIONS: u32 = 16;
 #[derive(Clone)]
 pub struct Ranks {
     shared: Arc<Shared>,
+    /// How many of them, from the first on, this handle is of.
+    count: u32,
 }
 
 struct Shared {
     rank: u32,
-    count: u32,
+    launched: u32,
     orders: Sender<Order>,
     heard: Arc<Mutex<Heard>>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -50,7 +52,7 @@ struct Shared {
 
 /// What the thread is to do. Those with a sender are answered when it is done.
 enum Order {
-    Begin(Box<dyn Meet>),
+    Begin(Box<dyn Meet>, u32),
     Tie(Tie, Sender<()>),
     Open(Sender<()>),
     Close(Sender<()>),
@@ -61,7 +63,7 @@ impl fmt::Debug for Ranks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ranks")
             .field("rank", &self.shared.rank)
-            .field("count", &self.shared.count)
+            .field("count", &self.count)
             .finish_non_exhaustive()
     }
 }
@@ -95,9 +97,10 @@ impl Ranks {
         })?;
         let (rank, count) = answer.recv().unwrap_or_else(|_| Err(gone()))?;
         Ok(Self {
+            count,
             shared: Arc::new(Shared {
                 rank,
-                count,
+                launched: count,
                 orders,
                 heard,
                 thread: Mutex::new(Some(thread)),
@@ -110,9 +113,44 @@ impl Ranks {
         self.shared.rank
     }
 
-    /// How many ranks there are, at least 1.
+    /// How many ranks this handle is of, at least 1.
     pub fn count(&self) -> u32 {
-        self.shared.count
+        self.count
+    }
+
+    /// How many ranks there are.
+    pub fn launched(&self) -> u32 {
+        self.shared.launched
+    }
+
+    /// The first ranks alone, as many as said of those that there are: what is done together by this handle, they do without the
+    /// others. Runs begin and end for all: a rank that is none of them opens the run, [rests](Self::rest), and closes it. All
+    /// ranks hear of stops and losses.
+    #[must_use]
+    pub fn among(&self, count: u32) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            count: count.clamp(1, self.shared.launched),
+        }
+    }
+
+    /// All ranks.
+    #[must_use]
+    pub fn all(&self) -> Self {
+        self.among(self.shared.launched)
+    }
+
+    /// Whether this rank is one of those that the handle is of. Others do nothing by it.
+    pub fn is_one(&self) -> bool {
+        self.shared.rank < self.count
+    }
+
+    /// Waits until the run that is open, which other ranks perform, is closed by them: without end, as in [`meet`](Self::meet).
+    ///
+    /// # Errors
+    /// Where a rank stopped the run, or one is lost.
+    pub fn rest(&self) -> Result<(), CommunicationError> {
+        self.all().ask(Rest::new).finish()
     }
 
     /// Ties them to a run: `is_stopping` is looked at about 20 times a second while a run is open, and once more where it is
@@ -132,7 +170,7 @@ impl Ranks {
     where
         T: Serialize + DeserializeOwned + Send + 'static,
     {
-        if self.shared.count == 1 {
+        if self.shared.launched == 1 {
             return Meeting::done(own);
         }
         self.ask(|answer| Merge::new(Collective::Merge, own, merge, answer))
@@ -212,7 +250,10 @@ impl Ranks {
     fn ask<T, M: Meet + 'static>(&self, meet: impl FnOnce(Sender<Outcome<T>>) -> M) -> Meeting<T> {
         let (answer, meeting) = mpsc::channel();
         // Where the thread has gone, it drops the sender.
-        let _ = self.shared.orders.send(Order::Begin(Box::new(meet(answer))));
+        let _ = self
+            .shared
+            .orders
+            .send(Order::Begin(Box::new(meet(answer)), self.count));
         Meeting { answer: meeting }
     }
 
@@ -282,8 +323,8 @@ fn serve<C: Communicator>(mut together: Together<C>, orders: &Receiver<Order>, l
             orders.recv_timeout((waited / PART_OF_WAIT).min(LONGEST_PAUSE).min(idle))
         };
         let done = match order {
-            Ok(Order::Begin(meet)) => {
-                together.begin(meet);
+            Ok(Order::Begin(meet, count)) => {
+                together.begin(meet, count);
                 None
             }
             Ok(Order::Tie(tie, done)) => {

@@ -4,12 +4,15 @@
 //! of ranks. Every message says its epoch, which is counted up where a run begins and where its end does, and its step
 //! within that: what is of an older epoch is dropped, what is of a newer one waits for its turn.
 //!
+//! Some things the first ranks do without the others: their tree is the same without those, and their steps are counted apart,
+//! by how many they are. Epochs are those of all ranks, as are pulses, stops and losses.
+//!
 //! How long a rank works until it meets the others, nobody can know. So nothing has a deadline but silence: each rank gives
 //! its neighbours in the tree a sign of life, a pulse, whatever it does, and one that was not heard for long is lost. The
 //! neighbour that finds it tells all others, along the tree, as does a rank that stops the run: all name the same rank.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -43,6 +46,7 @@ struct Neighbour {
     /// Where it was then, and what it did.
     epoch: u64,
     step: u64,
+    count: u32,
     collective: Collective,
 }
 
@@ -51,8 +55,13 @@ impl Neighbour {
     fn hear(&mut self, head: Head) {
         self.heard = Instant::now();
         // What is told for others is older than what the rank does itself.
-        if (head.epoch, head.step) >= (self.epoch, self.step) {
-            (self.epoch, self.step, self.collective) = (head.epoch, head.step, head.collective);
+        let is_newer = match head.count == self.count {
+            true => (head.epoch, head.step) >= (self.epoch, self.step),
+            false => head.epoch >= self.epoch,
+        };
+        if is_newer {
+            (self.epoch, self.step) = (head.epoch, head.step);
+            (self.count, self.collective) = (head.count, head.collective);
         }
     }
 }
@@ -76,9 +85,11 @@ pub(crate) struct Together<C> {
     links: Links<C>,
     limit: Duration,
     epoch: u64,
-    step: u64,
-    /// What was begun last.
+    /// The last step of so many ranks.
+    steps: HashMap<u32, u64>,
+    /// What was begun last, and how many do it.
     collective: Collective,
+    count: u32,
     pending: Vec<Pending>,
     tie: Option<Tie>,
     heard: Arc<Mutex<Heard>>,
@@ -102,6 +113,7 @@ impl<C: Communicator> Together<C> {
             heard: now,
             epoch: 0,
             step: 0,
+            count: ranks,
             collective: Collective::None,
         });
         Self {
@@ -112,8 +124,9 @@ impl<C: Communicator> Together<C> {
             },
             limit,
             epoch: 0,
-            step: 0,
+            steps: HashMap::new(),
             collective: Collective::None,
+            count: ranks,
             pending: Vec::new(),
             tie: None,
             heard,
@@ -169,19 +182,19 @@ impl<C: Communicator> Together<C> {
     /// Begins the last thing that is done together.
     pub(crate) fn leave(&mut self, meet: Box<dyn Meet>) {
         self.enter(LEFT);
-        self.begin(meet);
+        self.begin(meet, self.links.communicator.ranks());
     }
 
-    /// Begins something that all do together.
-    pub(crate) fn begin(&mut self, meet: Box<dyn Meet>) {
+    /// Begins something that the first ranks do together, of which this is one.
+    pub(crate) fn begin(&mut self, meet: Box<dyn Meet>, count: u32) {
         if let Some(why) = &self.lost {
             return meet.fail(why);
         }
         if let (Some(rank), true) = (self.stopped, self.is_run()) {
             return meet.fail(&CommunicationError::Stopped { rank });
         }
-        self.step += 1;
-        self.collective = meet.collective();
+        *self.steps.entry(count).or_default() += 1;
+        (self.collective, self.count) = (meet.collective(), count);
         let head = self.head(Sort::Part);
         self.pending.push(Pending { head, meet });
         self.moved = Instant::now();
@@ -242,8 +255,8 @@ impl<C: Communicator> Together<C> {
 
     fn enter(&mut self, epoch: u64) {
         self.epoch = epoch;
-        self.step = 0;
-        self.collective = Collective::None;
+        self.steps.clear();
+        (self.collective, self.count) = (Collective::None, self.links.communicator.ranks());
         self.pulse();
         let inbox = std::mem::take(&mut self.links.inbox);
         for envelope in inbox {
@@ -312,8 +325,9 @@ impl<C: Communicator> Together<C> {
         Head {
             sort,
             collective: self.collective,
+            count: self.count,
             epoch: self.epoch,
-            step: self.step,
+            step: self.steps.get(&self.count).copied().unwrap_or(0),
         }
     }
 
@@ -433,13 +447,14 @@ impl<C: Communicator> Post for OfStep<'_, C> {
     }
 
     fn ranks(&self) -> u32 {
-        self.links.communicator.ranks()
+        self.head.count
     }
 
     fn take(&mut self, from: u32) -> Outcome<Option<Vec<u8>>> {
-        let Head { epoch, step, .. } = self.head;
+        let Head { epoch, step, count, .. } = self.head;
         let is_it = |one: &Envelope| {
-            one.from == from && one.head.sort == Sort::Part && (one.head.epoch, one.head.step) == (epoch, step)
+            let head = one.head;
+            one.from == from && head.sort == Sort::Part && (head.epoch, head.count, head.step) == (epoch, count, step)
         };
         let found = self.links.inbox.iter().position(is_it);
         if let Some(envelope) = found.and_then(|at| self.links.inbox.remove(at)) {
@@ -457,7 +472,7 @@ impl<C: Communicator> Post for OfStep<'_, C> {
             LEFT if epoch < LEFT => Collective::Leave,
             theirs if theirs > epoch && epoch % 2 == 1 => return Err(CommunicationError::Stopped { rank: from }),
             theirs if theirs > epoch => return Err(self.out_of_step(from, "perform another run")),
-            _ if theirs.step == step => theirs.collective,
+            _ if (theirs.count, theirs.step) == (count, step) => theirs.collective,
             _ => return Ok(None),
         };
         if does == self.head.collective {

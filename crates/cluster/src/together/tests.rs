@@ -81,7 +81,8 @@ fn begin(rank: &mut Together<Counted>) -> Receiver<Outcome<Part>> {
     let (answer, outcome) = mpsc::channel();
     let own = done_by(rank.links.communicator.rank());
     rank.attend();
-    rank.begin(Box::new(Merge::new(Collective::Merge, own, merge, answer)));
+    let count = rank.links.communicator.ranks();
+    rank.begin(Box::new(Merge::new(Collective::Merge, own, merge, answer)), count);
     outcome
 }
 
@@ -172,6 +173,7 @@ fn what_is_of_an_older_epoch_is_dropped_and_what_is_of_a_newer_one_is_kept() {
         let head = Head {
             sort,
             collective: Collective::Merge,
+            count: 2,
             epoch,
             step: 1,
         };
@@ -179,7 +181,7 @@ fn what_is_of_an_older_epoch_is_dropped_and_what_is_of_a_newer_one_is_kept() {
     };
     let begin = |rank: &mut Together<InProcess>| {
         let (answer, outcome) = mpsc::channel();
-        rank.begin(Box::new(Merge::new(Collective::Merge, 1, |a: u32, b| a + b, answer)));
+        rank.begin(Box::new(Merge::new(Collective::Merge, 1, |a: u32, b| a + b, answer)), 2);
         outcome
     };
     // Of the run that this rank is to open, and of the end after it: the other one is further.
@@ -214,13 +216,14 @@ fn what_was_whole_before_a_stop_is_answered() {
     one.open();
     let ask = |rank: &mut Together<InProcess>| {
         let (answer, outcome) = mpsc::channel();
-        rank.begin(Box::new(Merge::new(Collective::Merge, 1, |a: u32, b| a + b, answer)));
+        rank.begin(Box::new(Merge::new(Collective::Merge, 1, |a: u32, b| a + b, answer)), 2);
         outcome
     };
     let (first, second) = (ask(&mut one), ask(&mut one));
     let head = |sort| Head {
         sort,
         collective: Collective::Merge,
+        count: 2,
         epoch: 1,
         step: 1,
     };

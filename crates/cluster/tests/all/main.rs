@@ -1,5 +1,6 @@
 //! The face of the crate: what ranks do together, in process.
 
+mod among;
 mod clocks;
 mod interleaved;
 mod lost;
