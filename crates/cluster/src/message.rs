@@ -171,7 +171,10 @@ mod tests {
                 }
             }
         }
-        for bytes in [vec![4; 40], [vec![0, Collective::Leave as u8 + 1], vec![0; 30]].concat()] {
+        for bytes in [
+            vec![4; 40],
+            [vec![0, Collective::Leave as u8 + 1], vec![0; 30]].concat(),
+        ] {
             let error = Envelope::open(Message { from: 3, bytes }).unwrap_err();
             assert!(
                 matches!(error, CommunicationError::Unreadable { rank: 3, .. }),
