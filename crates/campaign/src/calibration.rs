@@ -41,12 +41,15 @@ pub enum Uncalibrated {
     },
 }
 
-/// Has short runs say how long the chosen pool and its transactions will take; nothing of them is left.
+/// Has short runs say how long the chosen pool and its transactions will take; nothing of them is left. Of a run with several ranks
+/// this process alone performs the part of one: the first rank calibrates before the others are told what to do.
 ///
 /// # Errors
 /// Where a short run would be refused, or does not come to its end.
 pub fn calibrate(spec: &RunSpec, sizing: &Sizing, perform: &mut Perform<'_>) -> Result<Calibration, Uncalibrated> {
     let began = Instant::now();
+    // How much faster several ranks are, their run will say.
+    let spec = &spec.of_one_rank();
     let pools = u64::from(spec.workload.streams());
     let of_bytes = |bytes: u64| (bytes as f64 / sizing.mean_file_bytes) as u64;
     let each = |files: u64| files.div_ceil(pools).clamp(1, spec.workload.files());

@@ -13,6 +13,7 @@ const FAILURES_MAX: usize = 2;
 pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Load> {
     let rates = match &asked.climb {
         Climb::Workers(workers) => return workers.get(steps.len()).copied().map(Load::Workers),
+        Climb::Ranks(ranks) => return ranks.get(steps.len()).copied().map(Load::Ranks),
         Climb::Rates(rates) => rates.clone(),
         Climb::OfClosedLoop(shares) => {
             let Some(first) = steps.first() else {
@@ -83,7 +84,7 @@ mod tests {
     fn climb(load: Load, capacity: f64) -> SweepStepSummary {
         let (achieved, fraction) = match load {
             Load::Rate(rate) => (rate.min(capacity), Some(rate.min(capacity) / rate)),
-            Load::Closed | Load::Workers(_) => (capacity, None),
+            Load::Closed | Load::Workers(_) | Load::Ranks(_) => (capacity, None),
         };
         let load_of = (achieved / capacity).min(0.999);
         let mean_ns = 1e9 / capacity / (1.0 - load_of);
@@ -208,5 +209,12 @@ mod tests {
         let sweep_steps = climbed(&asked, 10.0);
         let loads: Vec<Load> = sweep_steps.iter().map(|sweep_step| sweep_step.load).collect();
         assert_eq!(loads, [Load::Workers(1), Load::Workers(2), Load::Workers(4)]);
+    }
+
+    #[test]
+    fn ranks_are_climbed_as_said() {
+        let asked = asked(Climb::Ranks(vec![1, 3]), None);
+        let loads: Vec<Load> = climbed(&asked, 10.0).iter().map(|step| step.load).collect();
+        assert_eq!(loads, [Load::Ranks(1), Load::Ranks(3)]);
     }
 }

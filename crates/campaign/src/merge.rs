@@ -1,16 +1,19 @@
 //! One record of several runs.
 
-use record::{End, Fact, Record, merge};
+use record::cluster::ClusterRecord;
+use record::{Climb, End, Fact, Record, merge};
 use spec::RunSpec;
 
 /// The first step's record as that of the whole sweep.
 pub(crate) fn first(spec: &RunSpec, mut record: Record) -> Record {
     record.spec.drive.clone_from(&spec.drive);
+    if let Some(Climb::Ranks(_)) = spec.drive.sweep.as_ref().map(|sweep| &sweep.climb) {
+        // What was asked for is of all ranks that were launched. The fingerprint is that of the first step.
+        (record.spec.ranks, record.spec.workload.workers) = (spec.ranks, spec.workload.workers);
+    }
     record.actual.phases = Vec::new();
     record.actual.classic = None;
-    for rank in record.cluster.iter_mut().flat_map(|cluster| &mut cluster.ranks) {
-        rank.worker_hashes = Vec::new();
-    }
+    record.cluster = record.cluster.map(without_hashes);
     record.actual.stream_hash = record
         .actual
         .stream_hash
@@ -18,8 +21,21 @@ pub(crate) fn first(spec: &RunSpec, mut record: Record) -> Record {
     record
 }
 
+/// The streams are those of the steps.
+fn without_hashes(mut cluster: ClusterRecord) -> ClusterRecord {
+    for rank in &mut cluster.ranks {
+        rank.worker_hashes = Vec::new();
+    }
+    cluster
+}
+
 /// What the whole sweep has with another step.
-pub(crate) fn merge(mut all: Record, one: Record) -> Record {
+pub(crate) fn merge(mut all: Record, mut one: Record) -> Record {
+    // A sweep of ranks has those of its largest step, which came last. The steps before it were whole.
+    let count = |record: &Record| record.cluster.as_ref().map_or(0, |cluster| cluster.ranks.len());
+    if count(&one) > count(&all) {
+        all.cluster = one.cluster.take().map(without_hashes);
+    }
     // Ranks end as their last step did.
     let ranks = all.cluster.iter_mut().flat_map(|cluster| &mut cluster.ranks);
     for (rank, last) in ranks.zip(one.cluster.iter().flat_map(|cluster| &cluster.ranks)) {

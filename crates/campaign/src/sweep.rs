@@ -2,12 +2,12 @@
 
 use record::{
     Completed, CompletedPart, End, Fact, Load, Outcome, Phase, PhaseRecord, Record, SweepStep, SweepStepRun,
-    SweepStepSummary,
+    SweepStepSummary, SystemDuring,
 };
-use runner::{Event, Events, Pace, Refused, RunSpec};
+use runner::{Event, Events, Finished, Pace, Refused, RunSpec};
 use spec::Sweep;
-use workload::Workers;
 use workload::arrivals::{ArrivalProcess, check_rate};
+use workload::fingerprint::Fingerprint;
 
 use crate::Prepare;
 use crate::loads::next_load;
@@ -29,7 +29,7 @@ pub(crate) fn of_one_pool(
             break;
         };
         // Nothing can arrive at any other rate; other workers have other pools, and are for other runs.
-        if load.workers().is_some() || load.rate().is_some_and(|rate| check_rate(rate).is_err()) {
+        if load.count().is_some() || load.rate().is_some_and(|rate| check_rate(rate).is_err()) {
             break;
         }
         run.tell(Event::Load(begun.len() as u32, load));
@@ -37,8 +37,16 @@ pub(crate) fn of_one_pool(
         let Some(phase) = run.apply(load.rate()) else {
             break;
         };
-        steps.push(SweepStepSummary::of(&step(load, Some(phase.clone()))));
-        run.tell_load(|phase| CompletedPart::SweepStep(step(load, Some(phase))));
+        let of_all = step(load, Some(phase.clone()));
+        steps.push(SweepStepSummary::of(&of_all));
+        // This process may have performed a part of it.
+        let workers = of_all.workers;
+        run.tell_load(|phase| {
+            CompletedPart::SweepStep(SweepStep {
+                workers,
+                ..step(load, Some(phase))
+            })
+        });
     }
     let mut record = run.finish();
     let actual = &mut record.actual;
@@ -71,13 +79,15 @@ pub(crate) fn of_runs(
 ) -> Result<Record, Refused> {
     let mut steps: Vec<SweepStepSummary> = Vec::new();
     let mut all: Option<Record> = None;
+    let mut parts = Parts::default();
     while let Some(load) = next_load(asked, &steps) {
         let number = steps.len();
         events.event(Event::Load(number as u32, load));
         let mut of_step = OfStep {
             events: &mut *events,
             spec,
-            is_first: number == 0,
+            fingerprint: all.as_ref().map(|all| all.fingerprint.clone()),
+            parts: &mut parts,
         };
         let mut run = match (prepare(&of_load(spec, load, number), &mut of_step), &mut all) {
             (Ok(run), _) => run,
@@ -91,43 +101,33 @@ pub(crate) fn of_runs(
         };
         run.apply_own();
         let control = run.control();
-        let record = run.finish();
+        let Finished { record, own } = run.finish_parts();
         // Of a pool that has run dry nothing is told by more.
         let is_whole = record.actual.outcome == Outcome::Complete && record.actual.end == Fact::Known(End::Complete);
-        let step = SweepStep {
-            load,
-            workers: record.spec.workload.workers.count(),
-            phases: record.actual.phases.clone(),
-            of_run: (number > 0).then(|| {
-                Box::new(SweepStepRun {
-                    fingerprint: record.fingerprint.clone(),
-                    origin: record.origin,
-                    during: record.during.clone(),
-                    room: record.room.clone(),
-                })
-            }),
-        };
+        let step = step_of_run(load, number, &record);
         steps.push(SweepStepSummary::of(&step));
         let mut sum = match all.take() {
             None => first(spec, record),
             Some(sum) => merge(sum, record),
         };
         if events.takes_records() && is_whole {
-            events.event(Event::Completed(Box::new(Completed {
-                part: CompletedPart::SweepStep(step.clone()),
-                during: sum.during.clone(),
-            })));
+            let part = match (&own, spec.ranks) {
+                (None, ..=1) => Some(step.clone()),
+                (None, _) => None,
+                (Some(own), _) => Some(step_of_run(load, number, own)),
+            };
+            parts.add(part, &step, &sum.during, events);
         }
         sum.actual.sweep_steps.push(step);
         // Between two of the runs, too, a signal leaves the steps that were made.
-        let signal = control
-            .signal_caught()
-            .filter(|_| is_whole && next_load(asked, &steps).is_some());
-        if let Some(signal) = signal {
-            sum.actual.outcome = Outcome::Interrupted { signal };
+        let goes_on = is_whole && next_load(asked, &steps).is_some();
+        let ended = goes_on.then(|| control.ended_between_runs()).flatten();
+        let is_over = !goes_on || ended.is_some();
+        if let Some(outcome) = ended {
+            sum.actual.outcome = outcome;
         }
         all = Some(sum);
-        if !is_whole || signal.is_some() {
+        if is_over {
             break;
         }
     }
@@ -135,18 +135,79 @@ pub(crate) fn of_runs(
     all.ok_or_else(|| Refused::Unable("--sweep: it has no step".to_owned()))
 }
 
+/// A step that had a run of its own.
+fn step_of_run(load: Load, number: usize, record: &Record) -> SweepStep {
+    SweepStep {
+        load,
+        workers: record.spec.workload.workers.count(),
+        phases: record.actual.phases.clone(),
+        of_run: (number > 0).then(|| {
+            Box::new(SweepStepRun {
+                fingerprint: record.fingerprint.clone(),
+                origin: record.origin,
+                during: record.during.clone(),
+                room: record.room.clone(),
+            })
+        }),
+    }
+}
+
+/// What this process tells those who take records: its record as the first run that it performs begins, and its part of each step.
+#[derive(Default)]
+struct Parts {
+    is_opened: bool,
+    /// The steps before that run, which other ranks have performed.
+    of_others: Vec<SweepStep>,
+}
+
+impl Parts {
+    fn open(&mut self, head: Record, events: &mut dyn Events) {
+        self.is_opened = true;
+        let during = head.during.clone();
+        events.event(Event::Opened(Box::new(head)));
+        for step in self.of_others.drain(..) {
+            tell(step, during.clone(), events);
+        }
+    }
+
+    /// Adds what this process did in a step; nothing where others performed it.
+    fn add(&mut self, part: Option<SweepStep>, step: &SweepStep, during: &SystemDuring, events: &mut dyn Events) {
+        let part = part.unwrap_or_else(|| SweepStep {
+            load: step.load,
+            workers: step.workers,
+            phases: Vec::new(),
+            of_run: None,
+        });
+        match self.is_opened {
+            true => tell(part, during.clone(), events),
+            false => self.of_others.push(part),
+        }
+    }
+}
+
+fn tell(step: SweepStep, during: SystemDuring, events: &mut dyn Events) {
+    let part = CompletedPart::SweepStep(step);
+    events.event(Event::Completed(Box::new(Completed { part, during })));
+}
+
 /// What the run of a step tells those who watch the sweep: its phases are the step's, and the first one begins the sweep's record.
 struct OfStep<'a> {
     events: &'a mut dyn Events,
     spec: &'a RunSpec,
-    is_first: bool,
+    /// That of the first step, once it was performed.
+    fingerprint: Option<Fingerprint>,
+    parts: &'a mut Parts,
 }
 
 impl Events for OfStep<'_> {
     fn event(&mut self, event: Event) {
         match event {
-            Event::Opened(head) if self.is_first => {
-                self.events.event(Event::Opened(Box::new(first(self.spec, *head))));
+            Event::Opened(head) if !self.parts.is_opened => {
+                let mut head = first(self.spec, *head);
+                if let Some(of_first) = self.fingerprint.take() {
+                    head.fingerprint = of_first;
+                }
+                self.parts.open(head, self.events);
             }
             Event::Opened(_) | Event::Completed(_) => {}
             event => self.events.event(event),
@@ -160,15 +221,18 @@ impl Events for OfStep<'_> {
 
 /// The run of one load.
 fn of_load(spec: &RunSpec, load: Load, number: usize) -> RunSpec {
-    let mut spec = spec.clone();
+    let mut spec = match load {
+        Load::Closed | Load::Rate(_) => spec.clone(),
+        Load::Workers(each) => spec.of_workers(each),
+        Load::Ranks(ranks) => spec.of_ranks(ranks),
+    };
     // It is the same for all, and that of the first is in the record.
     spec.overhead &= number == 0;
     let asked = spec.drive.sweep.take();
     let arrivals = asked.map_or(ArrivalProcess::Poisson, |asked| asked.arrivals);
-    match load {
-        Load::Closed => spec.drive.pace = Pace::Closed,
-        Load::Rate(per_second) => spec.drive.pace = Pace::Open { per_second, arrivals },
-        Load::Workers(workers) => spec.workload.workers = Workers::Private { workers },
-    }
+    spec.drive.pace = match load {
+        Load::Closed | Load::Workers(_) | Load::Ranks(_) => Pace::Closed,
+        Load::Rate(per_second) => Pace::Open { per_second, arrivals },
+    };
     spec
 }

@@ -180,6 +180,7 @@ fn loaded(load: Load) -> String {
         Load::Closed => "closed loop".to_owned(),
         Load::Rate(rate) => format!("{rate:.1}/s"),
         Load::Workers(workers) => counted(workers.into(), "worker"),
+        Load::Ranks(ranks) => counted(ranks.into(), "rank"),
     }
 }
 

@@ -402,8 +402,10 @@ pub enum Load {
     Closed,
     /// Transactions a second.
     Rate(f64),
-    /// A closed loop of so many workers.
+    /// A closed loop of so many workers of each rank.
     Workers(u32),
+    /// A closed loop of so many ranks, each with its workers.
+    Ranks(u32),
 }
 
 impl Load {
@@ -411,7 +413,7 @@ impl Load {
     pub fn rate(self) -> Option<f64> {
         match self {
             Self::Rate(rate) => Some(rate),
-            Self::Closed | Self::Workers(_) => None,
+            Self::Closed | Self::Workers(_) | Self::Ranks(_) => None,
         }
     }
 
@@ -419,6 +421,14 @@ impl Load {
     pub fn workers(self) -> Option<u32> {
         match self {
             Self::Workers(workers) => Some(workers),
+            Self::Closed | Self::Rate(_) | Self::Ranks(_) => None,
+        }
+    }
+
+    /// Workers or ranks, where it is a number of them.
+    pub fn count(self) -> Option<u32> {
+        match self {
+            Self::Workers(count) | Self::Ranks(count) => Some(count),
             Self::Closed | Self::Rate(_) => None,
         }
     }

@@ -4,7 +4,7 @@ use measure::knee::SENSITIVITY;
 use measure::{Histogram, Knee, Meter, knee};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spec::{Climb, Sweep};
+use spec::Sweep;
 use workload::{Action, Role};
 
 use crate::run::{Load, PhaseRecord, SweepStep};
@@ -208,7 +208,7 @@ pub struct SloSummary {
 pub struct SweepSummary {
     /// In the order in which they were climbed.
     pub sweep_steps: Vec<SweepStepSummary>,
-    /// Up to which rate steps hold; nothing of a sweep of workers.
+    /// Up to which rate steps hold; nothing of a sweep of workers or ranks.
     pub limit: Option<Limit>,
     /// Up to which rate the SLO is met; nothing where there is none.
     pub slo: Option<SloSummary>,
@@ -220,11 +220,11 @@ impl SweepSummary {
     /// What these steps come to.
     pub fn of(asked: &Sweep, sweep_steps: &[SweepStep]) -> Self {
         let sweep_steps: Vec<SweepStepSummary> = sweep_steps.iter().map(SweepStepSummary::of).collect();
-        let is_of_rates = !matches!(asked.climb, Climb::Workers(_));
+        let is_of_rates = !asked.climb.is_of_counts();
         let point = |sweep_step: &SweepStepSummary| {
             let load = match sweep_step.load {
                 Load::Rate(rate) => rate,
-                Load::Workers(workers) => f64::from(workers),
+                Load::Workers(count) | Load::Ranks(count) => f64::from(count),
                 Load::Closed => return None,
             };
             Some((load, sweep_step.mean_ns?))

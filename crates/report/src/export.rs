@@ -9,7 +9,7 @@ use crate::steps::by_load;
 use crate::text::kind;
 
 /// The first line of [`csv`]. Times are in nanoseconds; what is not known, or has no sense, is empty. `step` and `load` are of
-/// sweeps: the load is in transactions a second where `step_by` is `rate`, in workers where it is `workers`.
+/// sweeps: the load is in transactions a second where `step_by` is `rate`, in workers or ranks where it is `workers` or `ranks`.
 pub const CSV_HEADER: &str = "number,id,begun_utc,host,file_systems,preset,workload,storage,state,verdict,tags,step,step_by,load,\
     workers,phase,role,operation,operations,operations_per_second,bytes,failed,mean_ns,p50_ns,p99_ns,p99_9_ns,max_ns\r\n";
 
@@ -102,13 +102,14 @@ fn row(
     cells
 }
 
-/// What a step asks for: transactions a second, or workers; a closed loop's step is the first.
+/// What a step asks for: transactions a second, workers, or ranks; a closed loop's step is the first.
 /// The transactions of a step, of all roles and kinds together.
 fn step(number: usize, step: &SweepStepSummary) -> Vec<Cell> {
     let (by, load) = match step.load {
         Load::Closed => ("closed", Cell::Empty),
         Load::Rate(rate) => ("rate", Number::Rate(rate).into()),
         Load::Workers(workers) => ("workers", Number::Ordinal(workers.into()).into()),
+        Load::Ranks(ranks) => ("ranks", Number::Ordinal(ranks.into()).into()),
     };
     let mut cells = vec![Number::Ordinal(number as u64 + 1).into(), Cell::ours(by), load];
     cells.push(Number::Ordinal(step.workers.into()).into());

@@ -17,6 +17,6 @@ fn load(step: &SweepStepSummary) -> f64 {
     match step.load {
         Load::Closed => 0.0,
         Load::Rate(rate) => rate,
-        Load::Workers(workers) => workers.into(),
+        Load::Workers(count) | Load::Ranks(count) => count.into(),
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cluster::Ranks;
+use record::Outcome;
 use rundir::slot::Slot;
 use workload::Workload;
 
@@ -91,6 +92,20 @@ impl Control {
     pub fn signal_caught(&self) -> Option<i32> {
         let signal = self.signal.load(Ordering::Relaxed);
         (signal != 0).then_some(signal as i32)
+    }
+
+    /// How runs in a row are to end after one of them, where a signal has come: that of any rank, which all ask together, between two
+    /// runs. Failed where a rank is lost.
+    pub fn ended_between_runs(&self) -> Option<Outcome> {
+        let own = self.signal_caught();
+        let signal = match &self.ranks {
+            None => own,
+            Some(ranks) => match ranks.all().meet(own, Option::or) {
+                Ok(signal) => signal,
+                Err(why) => return Some(Outcome::Failed { why: why.to_string() }),
+            },
+        };
+        signal.map(|signal| Outcome::Interrupted { signal })
     }
 
     pub(crate) fn stop(&self) {

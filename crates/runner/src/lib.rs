@@ -39,6 +39,6 @@ pub use control::{Control, TakeControl};
 pub use events::{Event, Events, NoEvents, Progress, Second, Stage};
 pub use looked::judge;
 pub use refused::Refused;
-pub use run::{Run, prepare, run};
+pub use run::{Finished, Run, prepare, run};
 pub use spec::{Cache, Drive, Keeping, OnError, Pace, Place, RunSpec, Stop, StorageName};
 pub use waiting::{NoAnswer, within};

@@ -14,7 +14,6 @@ use workload::{Action, Fingerprint, Phase, Workload, fingerprint};
 use crate::control::Control;
 use crate::events::NoEvents;
 use crate::memory;
-use crate::ranks;
 use crate::refused::Refused;
 use crate::room::{self, Ground, Volumes};
 use crate::servers;
@@ -37,7 +36,7 @@ impl Looked {
     pub(crate) fn at<S: Storage>(request: &RunSpec, storage: &S, waiter: &mut Waiter<'_>) -> Result<Self, Refused> {
         let home = able(request, storage)?;
         let host = Host::read(&Sources::default());
-        memory::refuse_without(&ranks::share_of(request), &host)?;
+        memory::refuse_without(&request.of_one_rank(), &host)?;
         let directories = directories(request)?;
         // A server is asked whether it is there at all before anything else.
         let (targets, grounds) = match request.storage.speaks_to_servers() {
@@ -104,7 +103,7 @@ pub fn judge<S: Storage>(request: &RunSpec, storage: &S) -> Result<(), Refused> 
 /// # Errors
 /// Why it would be.
 pub fn judge_room<S: Storage>(request: &RunSpec, storage: &S) -> Result<(), Refused> {
-    memory::refuse_without(&ranks::share_of(request), &Host::read(&Sources::default()))?;
+    memory::refuse_without(&request.of_one_rank(), &Host::read(&Sources::default()))?;
     let (directories, home) = (directories(request)?, home(request, storage)?);
     let (_, grounds) = targets(request, &home, &directories, &mut unwatched(request, &mut NoEvents))?;
     room(request, &grounds).map(drop)

@@ -12,11 +12,12 @@ use rundir::manifest::{OtherRank, Position};
 use rundir::slot::PartlyWritten;
 use serde::{Deserialize, Serialize};
 use spec::RunSpec;
+use workload::StreamHash;
 use workload::names::NameKind;
-use workload::{StreamHash, Workers};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::clock::Clock;
+use crate::control::Control;
 use crate::refused::Refused;
 use crate::workers::Performed;
 
@@ -26,20 +27,11 @@ impl From<CommunicationError> for Refused {
     }
 }
 
-/// What one process of the run is asked for: the workers of one rank.
-pub(crate) fn share_of(request: &RunSpec) -> RunSpec {
-    let mut share = request.clone();
-    let (Workers::Private { workers: all } | Workers::Shared { pools: all, .. }) = &mut share.workload.workers;
-    *all /= request.ranks.max(1);
-    (share.ranks, share.neighbour) = (1, 0);
-    share
-}
-
-/// Refuses a run that asks for other ranks than there are.
-pub(crate) fn refuse_others(request: &RunSpec, ranks: Option<&Ranks>) -> Result<(), Refused> {
-    let there = ranks.map_or(1, Ranks::count);
+/// Refuses a run that asks for more ranks than there are. Where it asks for fewer, as a step of a sweep does, the others wait.
+pub(crate) fn refuse_more(request: &RunSpec, ranks: Option<&Ranks>) -> Result<(), Refused> {
+    let there = ranks.map_or(1, Ranks::launched);
     match request.ranks {
-        asked if asked == there => Ok(()),
+        asked if asked <= there => Ok(()),
         asked => Err(Refused::Ranks(format!(
             "--ranks {asked} requires as many processes of a launcher, and there {are} {there} (use mpirun -n {asked} postmark run ..., or \
              remove --ranks)",
@@ -275,13 +267,14 @@ fn recorded(offset: ClockOffset) -> RankClockOffset {
     }
 }
 
-/// The record of all ranks, which each of them gets; this rank's own, as that of a run that has failed, where a rank is lost.
+/// The record of all ranks, which each of them gets, and this rank's own; that one twice, as of a run that has failed, where a rank is
+/// lost.
 pub(crate) fn of_all(
     ranks: &Ranks,
     mut own: Record,
     hashes: Vec<StreamHash>,
     now_ns: Box<dyn Fn() -> u64 + Send>,
-) -> Record {
+) -> (Record, Record) {
     let offset = ranks.clock_offset(move || i64::try_from(now_ns()).unwrap_or(i64::MAX));
     if let Some(mut cluster) = own.cluster.take() {
         for rank in &mut cluster.ranks {
@@ -296,11 +289,75 @@ pub(crate) fn of_all(
         }
         own = own.of_rank(cluster);
     }
-    let all = ranks.meet(own.clone(), Record::join);
-    all.unwrap_or_else(|why| {
-        if own.actual.outcome == Outcome::Complete {
-            own.actual.outcome = Outcome::Failed { why: why.to_string() };
+    match ranks.meet(own.clone(), Record::join) {
+        Ok(all) => (all, own),
+        Err(why) => {
+            if own.actual.outcome == Outcome::Complete {
+                own.actual.outcome = Outcome::Failed { why: why.to_string() };
+            }
+            (own.clone(), own)
         }
-        own
-    })
+    }
+}
+
+/// What came of a run that not all ranks performed, as rank 0 tells all of them, and the signal that one of them got.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Told {
+    /// Its record; or which rank refused it, on which host, and why.
+    outcome: Option<Result<Box<Record>, (u32, String, String)>>,
+    /// The rank that stopped it, as far as rank 0 has heard.
+    stopped_by: Option<u32>,
+    signal: Option<i32>,
+    /// How many ranks performed it.
+    performed: u32,
+}
+
+impl Told {
+    /// Tells the ranks that did not perform a run what came of it, once it is closed; ranks that did pass it. Does nothing where all
+    /// performed it.
+    pub(crate) fn to_all(
+        ranks: &Ranks,
+        own: Option<Result<&Record, &Refused>>,
+        control: &Control,
+    ) -> Result<Option<Self>, CommunicationError> {
+        if ranks.count() == ranks.launched() {
+            return Ok(None);
+        }
+        let all = ranks.all();
+        let mut told = Self {
+            signal: control.signal_caught(),
+            performed: ranks.count(),
+            ..Self::default()
+        };
+        if let (Some(own), 0) = (own, ranks.rank()) {
+            told.stopped_by = all.stopped_by();
+            told.outcome = Some(match own {
+                Ok(record) => Ok(Box::new(record.clone())),
+                Err(Refused::OnRank { rank, host, why }) => Err((*rank, host.clone(), why.clone())),
+                Err(refused) => Err((0, host(), refused.to_string())),
+            });
+        }
+        let told = all.meet(told, |one, other| Self {
+            outcome: one.outcome.or(other.outcome),
+            stopped_by: one.stopped_by.or(other.stopped_by),
+            signal: one.signal.or(other.signal),
+            performed: one.performed,
+        })?;
+        Ok(Some(told))
+    }
+
+    /// Its record.
+    pub(crate) fn into_record(self) -> Result<Record, Refused> {
+        let mut record = match self.outcome {
+            Some(Ok(record)) => *record,
+            Some(Err((rank, host, why))) => return Err(Refused::OnRank { rank, host, why }),
+            None => return Err(Refused::Ranks("rank 0 did not say what came of the run".to_owned())),
+        };
+        // A rank that waits has no part of the record to say that it stopped the run.
+        let is_of_others = self.stopped_by.is_some_and(|rank| rank >= self.performed);
+        if let (Outcome::Complete, Some(signal), true) = (&record.actual.outcome, self.signal, is_of_others) {
+            record.actual.outcome = Outcome::Interrupted { signal };
+        }
+        Ok(record)
+    }
 }

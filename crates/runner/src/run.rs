@@ -19,7 +19,7 @@ use crate::leaving;
 use crate::looked::{self, Looked, paths};
 use crate::overhead;
 use crate::place;
-use crate::ranks;
+use crate::ranks::{self, Told};
 use crate::refused::Refused;
 use crate::servers::WatchedServers;
 use crate::since::Since;
@@ -50,8 +50,8 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
 pub struct Run<'e>(Begun<'e>);
 
 enum Begun<'e> {
-    /// Nobody knows what became of its place.
-    Nowhere(Box<Record>),
+    /// Nobody knows what became of its place; or other ranks have performed it while this one waited.
+    Nowhere(Box<Record>, Control),
     Going(Box<Going<'e>>),
 }
 
@@ -66,7 +66,19 @@ struct Going<'e> {
     now_ns: Box<dyn Fn() -> u64 + Send>,
 }
 
+/// What a run came to.
+#[derive(Debug)]
+pub struct Finished {
+    /// Its record, of all ranks.
+    pub record: Record,
+    /// What this rank did; nothing where the run has one process, or this rank waited while others performed it.
+    pub own: Option<Box<Record>>,
+}
+
 /// Looks at everything, takes the place, and has the pool made, or found again.
+///
+/// Where the run asks for fewer ranks than there are, the first ones perform it. Any other waits here until they have, and has
+/// their record, or that they refused it.
 ///
 /// `take_control` is called when everything is looked at and before anything is touched: from then on the run
 /// ends itself when it is told to, and cleans up. Before, nothing needs to be cleaned up, and it may be ended at once.
@@ -82,17 +94,34 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
 ) -> Result<Run<'e>, Refused> {
     let waiter = Waiter::new(take_control.taken().unwrap_or_default(), request.stall_timeout, events);
     let ranks = take_control.ranks();
-    ranks::refuse_others(request, ranks.as_ref())?;
+    ranks::refuse_more(request, ranks.as_ref())?;
+    let ranks = ranks.map(|all| all.among(request.ranks));
     if let Some(ranks) = &ranks {
         // Whatever ended a run before this one is not to end this one.
         ranks.tie(|| false, || ());
         ranks.open();
     }
+    if let Some(ranks) = ranks.as_ref().filter(|ranks| !ranks.is_one()) {
+        return rest(ranks, take_control);
+    }
     let begun = begin(request, (storage, clock), take_control, ranks.as_ref(), waiter);
-    if let (Err(_), Some(ranks)) = (&begun, &ranks) {
+    if let (Err(refused), Some(ranks)) = (&begun, &ranks) {
         ranks.close();
+        let control = take_control.taken().unwrap_or_default();
+        // Where a rank is lost, all know it.
+        let _ = Told::to_all(ranks, Some(Err(refused)), &control);
     }
     begun.map(Run)
+}
+
+/// Waits until other ranks have performed the run.
+fn rest<'e>(ranks: &Ranks, take_control: &mut dyn TakeControl) -> Result<Run<'e>, Refused> {
+    let control = take_control.take().among(Some(ranks.clone()));
+    // Whatever ended it, they tell what came of it.
+    let _ = ranks.rest();
+    ranks.close();
+    let record = Told::to_all(ranks, None, &control)?.unwrap_or_default().into_record()?;
+    Ok(Run(Begun::Nowhere(Box::new(record), control)))
 }
 
 fn begin<'e, S: Storage + Clone + Send + 'static, C: Clock>(
@@ -152,7 +181,7 @@ fn begin<'e, S: Storage + Clone + Send + 'static, C: Clock>(
             head.actual.outcome = Outcome::Failed { why };
             head.actual.clean_up = Some(leaving::not_asked(paths(&directories)));
             head.actual.stalled = waiter.stalled;
-            return Ok(Begun::Nowhere(Box::new(head)));
+            return Ok(Begun::Nowhere(Box::new(head), waiter.control.clone()));
         }
     };
     let owned = Arc::clone(&taken.owned);
@@ -251,7 +280,7 @@ impl<'e> Run<'e> {
     /// What may stop the run, and what follows it.
     pub fn control(&self) -> Control {
         match &self.0 {
-            Begun::Nowhere(_) => Control::default(),
+            Begun::Nowhere(_, control) => control.clone(),
             Begun::Going(going) => going.supervisor.control(),
         }
     }
@@ -259,6 +288,11 @@ impl<'e> Run<'e> {
     /// Has the pool deleted, removes what the run made, or leaves the pool for a later one, and gives the record. All
     /// transactions are phases of it, in the order in which their loads were applied. Of several ranks all get the record of all.
     pub fn finish(self) -> Record {
+        self.finish_parts().record
+    }
+
+    /// As [`finish`](Self::finish), with this rank's own part.
+    pub fn finish_parts(self) -> Finished {
         let Going {
             head,
             since,
@@ -268,7 +302,12 @@ impl<'e> Run<'e> {
             servers,
             now_ns,
         } = match self.0 {
-            Begun::Nowhere(record) => return *record,
+            Begun::Nowhere(record, _) => {
+                return Finished {
+                    record: *record,
+                    own: None,
+                };
+            }
             Begun::Going(going) => *going,
         };
         let request = &head.spec;
@@ -285,20 +324,26 @@ impl<'e> Run<'e> {
         actual.stalled = waiter.stalled;
         // Ranks on one machine would measure one another.
         if request.overhead && ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0) {
-            actual.overhead = overhead::measure(&ranks::share_of(request), &actual, &waiter.control);
+            actual.overhead = overhead::measure(&request.of_one_rank(), &actual, &waiter.control);
         }
         // Nothing is asked of servers after this.
         actual.traffic = servers.map(|servers| servers.totals());
         let record = Record { during, actual, ..head };
-        match ranks {
-            Some(ranks) => ranks::of_all(&ranks, record, hashes, now_ns),
-            None => record,
+        let Some(ranks) = ranks else {
+            return Finished { record, own: None };
+        };
+        let (all, own) = ranks::of_all(&ranks, record, hashes, now_ns);
+        let told = Told::to_all(&ranks, Some(Ok(&all)), &waiter.control);
+        let told = told.ok().flatten().and_then(|told| told.into_record().ok());
+        Finished {
+            record: told.unwrap_or(all),
+            own: Some(Box::new(own)),
         }
     }
 
     fn going(&mut self) -> Option<&mut Going<'e>> {
         match &mut self.0 {
-            Begun::Nowhere(_) => None,
+            Begun::Nowhere(..) => None,
             Begun::Going(going) => Some(going),
         }
     }

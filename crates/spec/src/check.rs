@@ -48,14 +48,7 @@ impl RunSpec {
             if sweep.fresh && keeps {
                 return Err(Contradiction::FreshAndKept);
             }
-            if let Climb::Workers(workers) = &sweep.climb {
-                if is_shared {
-                    return Err(Contradiction::SweepOfShared);
-                }
-                if let Some(too_many) = workers.iter().find(|count| **count > Workload::WORKERS_MAX) {
-                    return Err(Contradiction::SweepWorkers(*too_many));
-                }
-            }
+            self.check_counts(&sweep.climb)?;
             if self.ack_log.is_some() {
                 return Err(Contradiction::AckLogAndSweep);
             }
@@ -85,6 +78,36 @@ impl RunSpec {
             return Err(Contradiction::StepsWithoutLatencies);
         }
         Ok(())
+    }
+
+    /// Numbers of workers or ranks that a sweep climbs.
+    fn check_counts(&self, climb: &Climb) -> Result<(), Contradiction> {
+        match climb {
+            Climb::Rates(_) | Climb::OfClosedLoop(_) => Ok(()),
+            Climb::Workers(_) if self.workload.workers.is_shared() => Err(Contradiction::SweepOfShared),
+            Climb::Workers(workers) => {
+                let most = Workload::WORKERS_MAX / self.ranks.max(1);
+                let too_many = workers.iter().find(|count| **count > most);
+                too_many.map_or(Ok(()), |count| Err(Contradiction::SweepWorkers { count: *count, most }))
+            }
+            Climb::Ranks(ranks) => {
+                if let Some(asked) = ranks.iter().find(|count| **count > self.ranks) {
+                    return Err(Contradiction::SweepRanks {
+                        asked: *asked,
+                        ranks: self.ranks,
+                    });
+                }
+                match ranks.first() {
+                    Some(first) if self.neighbour >= *first && self.neighbour > 0 => {
+                        Err(Contradiction::SweepNeighbour {
+                            neighbour: self.neighbour,
+                            first: *first,
+                        })
+                    }
+                    _ => Ok(()),
+                }
+            }
+        }
     }
 
     /// Targets are directories, or URLs of servers that the storage speaks to.
@@ -159,7 +182,10 @@ impl RunSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive::Sweep;
     use crate::how::StorageName;
+    use crate::sweep::SweepOption;
+    use workload::Workers;
 
     fn asked(storage: StorageName, targets: &[&str], change: impl FnOnce(&mut RunSpec)) -> Result<(), String> {
         let workload = workload::Mix::default().into();
@@ -170,6 +196,37 @@ mod tests {
         };
         change(&mut spec);
         spec.check().map_err(|contradiction| contradiction.to_string())
+    }
+
+    #[test]
+    fn sweeps_of_ranks_and_workers_fit_the_ranks() {
+        let swept = |text: &str, ranks: u32, neighbour: u32| {
+            asked(StorageName::Posix, &["/mnt"], |spec| {
+                let workers = Workers::Private { workers: ranks };
+                (spec.ranks, spec.neighbour, spec.workload.workers) = (ranks, neighbour, workers);
+                let SweepOption(climb) = text.parse().unwrap();
+                spec.drive.sweep = Some(Sweep {
+                    climb,
+                    arrivals: workload::arrivals::ArrivalProcess::Poisson,
+                    fresh: true,
+                    slo_p99_ns: None,
+                });
+            })
+        };
+        assert_eq!(swept("ranks=1,2,4", 4, 0), Ok(()));
+        assert_eq!(swept("ranks=2,4", 4, 1), Ok(()));
+        assert_eq!(swept("ranks=1", 1, 0), Ok(()));
+        assert_eq!(swept("workers=1,250", 4, 0), Ok(()));
+        for (text, ranks, neighbour, words) in [
+            ("ranks=1,2,4", 2, 0, "4 ranks, and there are 2 (use mpirun -n 4"),
+            ("ranks=2", 1, 0, "2 ranks, and there is 1"),
+            ("ranks=1,2", 2, 1, "--neighbour 1 needs at least 2 ranks"),
+            ("ranks=2,4", 4, 2, "(begin with ranks=3, or remove --neighbour)"),
+            ("workers=1,999999", 1000, 0, "expected 1 to"),
+        ] {
+            let refused = swept(text, ranks, neighbour).unwrap_err();
+            assert!(refused.contains(words), "{text}: {refused}");
+        }
     }
 
     #[test]

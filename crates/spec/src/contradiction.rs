@@ -169,6 +169,20 @@ pub enum Contradiction {
     TransactionsAndSweep(u64),
     #[error("{0} cannot be combined with --sweep workers=...: its steps are closed loops with private pools")]
     SweepOfWorkers(&'static str),
+    #[error("{0} cannot be combined with --sweep ranks=...: its steps are closed loops with a new pool for each")]
+    SweepOfRanks(&'static str),
+    #[error(
+        "--sweep ranks=... has a step of {asked} ranks, and there {are} {ranks} (use mpirun -n {asked} postmark run ..., or fewer ranks in \
+         the sweep)",
+        are = if *ranks == 1 { "is" } else { "are" }
+    )]
+    SweepRanks { asked: u32, ranks: u32 },
+    #[error(
+        "--neighbour {neighbour} needs at least {least} ranks, and --sweep ranks=... has a step of {first} (begin with ranks={least}, or \
+         remove --neighbour)",
+        least = neighbour + 1
+    )]
+    SweepNeighbour { neighbour: u32, first: u32 },
     #[error("invalid value '{0}' for --for: a step of --sweep needs at least {least} to show write-back and a growing queue", least = Time::of(SWEEP_STEP_MIN))]
     ShortSweepStep(Time),
     #[error("--keep and --reuse cannot be combined with a new pool for each step (remove --fresh)")]
@@ -178,8 +192,8 @@ pub enum Contradiction {
          --writers and --readers)"
     )]
     SweepOfShared,
-    #[error("invalid value 'workers={0}' for --sweep: expected 1 to {most} workers", most = Workload::WORKERS_MAX)]
-    SweepWorkers(u32),
+    #[error("invalid value 'workers={count}' for --sweep: expected 1 to {most} workers for each rank")]
+    SweepWorkers { count: u32, most: u32 },
     #[error("--ack-log and --sweep cannot be combined: workers wait for the log, which changes the rates")]
     AckLogAndSweep,
 

@@ -260,7 +260,6 @@ fn steady(rule: SteadyRule, round: Option<Duration>, run_for: Option<Duration>) 
 fn climb(options: &Options, said: &SweepOption, run_for: Option<Duration>) -> Result<Drive, Contradiction> {
     let SweepOption(climb) = said;
     climb.check().map_err(Contradiction::Sweep)?;
-    let workers = matches!(climb, Climb::Workers(_));
     if let Some(PerSecond(rate)) = options.rate {
         return Err(Contradiction::RateAndSweep(rate, said.clone()));
     }
@@ -270,16 +269,23 @@ fn climb(options: &Options, said: &SweepOption, run_for: Option<Duration>) -> Re
     if let Some(transactions) = options.transactions.filter(|count| count.0 != Workload::ENDLESS) {
         return Err(Contradiction::TransactionsAndSweep(transactions.0));
     }
-    if workers {
-        let said = [
-            ("--workers", options.workers.is_some()),
-            ("--writers", options.writers.is_some()),
-            ("--readers", options.readers.is_some()),
+    if climb.is_of_counts() {
+        let of_loads = [
             ("--arrivals", options.arrivals.is_some()),
             ("--slo", options.slo.is_some()),
             ("--working-set", options.working_set.is_some()),
         ];
-        refuse_any(&said, Contradiction::SweepOfWorkers)?;
+        let of_workers = [
+            ("--workers", options.workers.is_some()),
+            ("--writers", options.writers.is_some()),
+            ("--readers", options.readers.is_some()),
+        ];
+        if let Climb::Ranks(_) = climb {
+            refuse_any(&of_loads, Contradiction::SweepOfRanks)?;
+        } else {
+            refuse_any(&of_workers, Contradiction::SweepOfWorkers)?;
+            refuse_any(&of_loads, Contradiction::SweepOfWorkers)?;
+        }
     } else {
         refuse_think(options, "--sweep")?;
     }
@@ -299,7 +305,7 @@ fn climb(options: &Options, said: &SweepOption, run_for: Option<Duration>) -> Re
         sweep: Some(Sweep {
             climb: climb.clone(),
             arrivals: options.arrivals.unwrap_or(ArrivalProcess::Poisson),
-            fresh: workers || options.fresh == Some(true),
+            fresh: climb.is_of_counts() || options.fresh == Some(true),
             slo_p99_ns: options.slo.map(|slo| slo.0),
         }),
     })
@@ -325,8 +331,7 @@ pub(crate) fn say(drive: &Drive, options: &mut Options) {
         options.arrivals = Some(arrivals);
     }
     if let Some(sweep) = &drive.sweep {
-        let is_of_workers = matches!(sweep.climb, Climb::Workers(_));
-        options.arrivals = (!is_of_workers).then_some(sweep.arrivals);
+        options.arrivals = (!sweep.climb.is_of_counts()).then_some(sweep.arrivals);
         options.sweep = Some(SweepOption(sweep.climb.clone()));
         options.fresh = sweep.fresh.then_some(true);
         options.slo = sweep.slo_p99_ns.map(SloOption);

@@ -109,13 +109,16 @@ options! {
     #[arg(long, value_name = "TIME", help_heading = "Duration and load")]
     round: Time,
     /// Measure a load sweep: one step for each load, from low to high, to find the saturation rate. LOADS is auto, rates like
-    /// 1000,2000,4000 or 1000..8000:8 (8 rates), percentages of the closed loop's rate like 30%,60%,90%, or worker counts like
-    /// workers=1,2,4. Each step measures for --for [default: 10s] after --warm-up [default: 2s].
+    /// 1000,2000,4000 or 1000..8000:8 (8 rates), percentages of the closed loop's rate like 30%,60%,90%, worker counts (of each
+    /// rank) like workers=1,2,4, or rank counts like ranks=1,2,4. Each step measures for --for [default: 10s] after --warm-up
+    /// [default: 2s].
+    ///
+    /// With ranks=..., the first ranks that mpirun or srun has started perform a step, each with its workers; the others wait.
     ///
     /// A sweep of rates adds up to six steps near the saturation rate, and up to six near the SLO.
     #[arg(long, value_name = "LOADS", help_heading = "Duration and load")]
     sweep: SweepOption,
-    /// Create a new pool for each step of the sweep. --sweep workers=... always does.
+    /// Create a new pool for each step of the sweep. --sweep workers=... and ranks=... always do.
     #[arg(long, help_heading = "Duration and load")]
     fresh: bool,
     /// SLO of the sweep: find the highest rate at which 99 % of all operations are faster than this time, like p99<10ms.

@@ -8,7 +8,7 @@ use contract::{Durability, ServerUrl};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::presets::Preset;
-use workload::{Work, Workload};
+use workload::{Work, Workers, Workload};
 
 use crate::contradiction::Contradiction;
 use crate::drive::{self, Drive, Stop};
@@ -149,6 +149,35 @@ impl RunSpec {
     pub fn workers_of(&self, rank: u32) -> Range<u32> {
         let each = self.workload.workers.count() / self.ranks.max(1);
         rank * each..(rank + 1) * each
+    }
+
+    /// The same with so many workers of each rank, each with a pool of its own.
+    #[must_use]
+    pub fn of_workers(&self, each: u32) -> Self {
+        let mut some = self.clone();
+        let workers = each.saturating_mul(self.ranks.max(1));
+        some.workload.workers = Workers::Private { workers };
+        some
+    }
+
+    /// The same for so many ranks, each with as many workers.
+    #[must_use]
+    pub fn of_ranks(&self, ranks: u32) -> Self {
+        let mut some = self.clone();
+        let launched = self.ranks.max(1);
+        let (Workers::Private { workers: all } | Workers::Shared { pools: all, .. }) = &mut some.workload.workers;
+        *all = *all / launched * ranks;
+        some.ranks = ranks;
+        some
+    }
+
+    /// The work of one rank, for one process alone.
+    #[must_use]
+    pub fn of_one_rank(&self) -> Self {
+        Self {
+            neighbour: 0,
+            ..self.of_ranks(1)
+        }
     }
 
     /// The worker whose pool a worker has after the preparation.

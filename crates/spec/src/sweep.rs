@@ -23,11 +23,18 @@ pub enum Climb {
     Rates(Vec<f64>),
     /// Rates that are shares of what a closed loop reaches, which is the first step.
     OfClosedLoop(Vec<f64>),
-    /// Workers in a closed loop, in this order.
+    /// Workers in a closed loop, of each rank, in this order.
     Workers(Vec<u32>),
+    /// Ranks in a closed loop, in this order: the first of those that were launched, each with its workers. The others wait.
+    Ranks(Vec<u32>),
 }
 
 impl Climb {
+    /// Whether its steps are closed loops that differ by who works: each has a pool, and a run, of its own.
+    pub fn is_of_counts(&self) -> bool {
+        matches!(self, Self::Workers(_) | Self::Ranks(_))
+    }
+
     /// Whether it has steps, and they are numbers that rise: from low to high, none twice, not too many.
     pub(crate) fn check(&self) -> Result<(), InvalidSweep> {
         match self {
@@ -39,6 +46,7 @@ impl Climb {
                 rising(shares, |share| *share > 0.0, "share above 0")
             }
             Self::Workers(workers) => rising(workers, |count| *count > 0, "number of workers"),
+            Self::Ranks(ranks) => rising(ranks, |count| *count > 0, "number of ranks"),
         }
     }
 
@@ -46,7 +54,7 @@ impl Climb {
     pub fn sweep_steps(&self) -> usize {
         match self {
             Self::Rates(sweep_steps) | Self::OfClosedLoop(sweep_steps) => sweep_steps.len(),
-            Self::Workers(sweep_steps) => sweep_steps.len(),
+            Self::Workers(sweep_steps) | Self::Ranks(sweep_steps) => sweep_steps.len(),
         }
     }
 }
@@ -59,7 +67,7 @@ pub struct SweepOption(pub Climb);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0} (expected auto, rates from low to high like 1000,2000,4000 or 1000..8000:8 for 8 rates, percentages of the closed loop's \
-     rate like 30%,60%,90%, or workers=1,2,4)"
+     rate like 30%,60%,90%, workers=1,2,4, or ranks=1,2,4)"
 )]
 pub struct InvalidSweep(String);
 
@@ -107,6 +115,15 @@ impl FromStr for SweepOption {
     }
 }
 
+/// Numbers of workers or ranks.
+fn counts(text: &str, of: &str) -> Result<Vec<u32>, InvalidSweep> {
+    let count = |text: &str| match text.trim().parse() {
+        Ok(count) => Ok(count),
+        Err(_) => wrong(format!("'{}' is not a number of {of}", text.trim())),
+    };
+    text.split(',').map(count).collect()
+}
+
 fn climb_of(text: &str) -> Result<Climb, InvalidSweep> {
     if text.is_empty() {
         return wrong("it has no steps");
@@ -114,16 +131,11 @@ fn climb_of(text: &str) -> Result<Climb, InvalidSweep> {
     if text == "auto" {
         return Ok(Climb::OfClosedLoop(AUTO.to_vec()));
     }
-    if let Some(workers) = text.strip_prefix("workers=") {
-        let count = |text: &str| match text.trim().parse::<u32>() {
-            Ok(count) => Ok(count),
-            Err(_) => wrong(format!("'{}' is not a number of workers", text.trim())),
-        };
-        return workers
-            .split(',')
-            .map(count)
-            .collect::<Result<_, _>>()
-            .map(Climb::Workers);
+    if let Some(counts) = text.strip_prefix("workers=") {
+        return self::counts(counts, "workers").map(Climb::Workers);
+    }
+    if let Some(counts) = text.strip_prefix("ranks=") {
+        return self::counts(counts, "ranks").map(Climb::Ranks);
     }
     if let Some((low, rest)) = text.split_once("..") {
         let Some((high, count)) = rest.split_once(':') else {
@@ -168,6 +180,9 @@ impl fmt::Display for SweepOption {
             Climb::OfClosedLoop(shares) => f.write_str(&join(shares.iter().map(|share| percent(*share)).collect())),
             Climb::Workers(workers) => {
                 write!(f, "workers={}", join(workers.iter().map(u32::to_string).collect()))
+            }
+            Climb::Ranks(ranks) => {
+                write!(f, "ranks={}", join(ranks.iter().map(u32::to_string).collect()))
             }
         }
     }
@@ -221,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sweeps_are_rates_shares_or_workers() {
+    fn sweeps_are_rates_shares_workers_or_ranks() {
         for (text, climb) in [
             ("1000, 2k,4000.5", Climb::Rates(vec![1_000.0, 2_000.0, 4_000.5])),
             ("100..400:4", Climb::Rates(vec![100.0, 200.0, 300.0, 400.0])),
@@ -231,6 +246,7 @@ mod tests {
                 Climb::OfClosedLoop(vec![1e-32, 33.333_333_333_333 / 100.0]),
             ),
             ("workers=1,2,4", Climb::Workers(vec![1, 2, 4])),
+            ("ranks=1, 2,64", Climb::Ranks(vec![1, 2, 64])),
             ("auto", Climb::OfClosedLoop(AUTO.to_vec())),
         ] {
             let said: SweepOption = text.parse().unwrap();
@@ -261,6 +277,10 @@ mod tests {
             "workers=0",
             "workers=2,1",
             "workers=1.5",
+            "ranks=",
+            "ranks=0,1",
+            "ranks=4,2",
+            "ranks=two",
         ] {
             let message = text.parse::<SweepOption>().unwrap_err().to_string();
             assert!(message.contains("expected auto"), "{text}: {message}");

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use record::{Record, options_again};
 use spec::{Climb, Note, Options, RunSpec};
+use workload::Workload;
 use workload::fingerprint::{self, GENERATORS_VERSION};
-use workload::{Workers, Workload};
 
 use super::SpecError;
 use crate::earlier::find;
@@ -54,13 +54,13 @@ impl Like {
     }
 }
 
-/// The work whose fingerprint a record has: on a sweep of workers that of its first step.
+/// The work whose fingerprint a record has: on a sweep of workers or ranks that of its first step.
 fn first_work(spec: &RunSpec) -> Workload {
-    let mut workload = spec.workload.clone();
-    if let Some(Climb::Workers(counts)) = spec.drive.sweep.as_ref().map(|sweep| &sweep.climb) {
-        if let Some(workers) = counts.first() {
-            workload.workers = Workers::Private { workers: *workers };
-        }
-    }
-    workload
+    let climb = spec.drive.sweep.as_ref().map(|sweep| &sweep.climb);
+    let of_first = match climb {
+        Some(Climb::Workers(counts)) => counts.first().map(|count| spec.of_workers(*count)),
+        Some(Climb::Ranks(counts)) => counts.first().map(|count| spec.of_ranks(*count)),
+        _ => None,
+    };
+    of_first.map_or_else(|| spec.workload.clone(), |first| first.workload)
 }

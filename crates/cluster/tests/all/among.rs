@@ -68,9 +68,12 @@ fn ranks_that_rest_and_ranks_that_work_stop_one_another() {
             if some.is_one() {
                 assert_eq!(sum(&some), sum_of(2));
             }
-            if ranks.rank() == stops {
-                wants.store(true, Ordering::SeqCst);
-            }
+            let later = (ranks.rank() == stops).then(|| {
+                thread::spawn(move || {
+                    thread::sleep(Duration::from_millis(100));
+                    wants.store(true, Ordering::SeqCst);
+                })
+            });
             let stopped = CommunicationError::Stopped { rank: stops };
             if some.is_one() {
                 // All others work on until they hear of it.
@@ -82,6 +85,7 @@ fn ranks_that_rest_and_ranks_that_work_stop_one_another() {
                 assert_eq!(ranks.rest(), Err(stopped));
             }
             ranks.close();
+            later.into_iter().for_each(|later| later.join().unwrap());
             if some.is_one() {
                 assert_eq!(sum(&some), sum_of(2));
             }

@@ -257,7 +257,7 @@ fn drive(drive: &Drive) -> Valid {
         Climb::Rates(rates) | Climb::OfClosedLoop(rates) => {
             rates.iter().try_for_each(|number| rate("sweep.climb", *number))
         }
-        Climb::Workers(_) => Ok(()),
+        Climb::Workers(_) | Climb::Ranks(_) => Ok(()),
     }
 }
 

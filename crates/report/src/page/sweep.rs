@@ -99,14 +99,14 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
         // The knee is told by the load; it is drawn at what was achieved there.
         let at_knee = |step: &&&SweepStepSummary| match step.load {
             Load::Rate(rate) => rate == knee.rate,
-            Load::Workers(workers) => f64::from(workers) == knee.rate,
+            Load::Workers(count) | Load::Ranks(count) => f64::from(count) == knee.rate,
             Load::Closed => false,
         };
         let at = steps.iter().find(at_knee).and_then(|step| step.achieved_per_second);
         let name = if of_rates {
             format!("knee {}/s", rate(Some(knee.rate)))
         } else {
-            format!("knee {} workers", knee.rate)
+            format!("knee {} {}s", knee.rate, counted_by(steps))
         };
         behind.extend(at.map(|at| Behind::Upright { at, name }));
     }
@@ -146,7 +146,15 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
     document.figure(chart.picture(data));
 }
 
-/// What was achieved of what was offered; of workers, against as many times what the fewest achieved.
+/// What steps without a rate are counted by.
+fn counted_by(steps: &[&SweepStepSummary]) -> &'static str {
+    match steps.first().map(|step| step.load) {
+        Some(Load::Ranks(_)) => "rank",
+        _ => "worker",
+    }
+}
+
+/// What was achieved of what was offered; of workers or ranks, against as many times what the fewest achieved.
 fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
     let of = |load: fn(&SweepStepSummary) -> Option<f64>| -> Vec<(f64, f64)> {
         steps
@@ -155,22 +163,28 @@ fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
             .collect()
     };
     let of_rates = of(|step| step.load.rate());
-    let of_workers = of(|step| step.load.workers().map(f64::from));
-    let is_of_workers = !of_workers.is_empty();
-    let points = if is_of_workers { of_workers } else { of_rates };
+    let of_counts = of(|step| step.load.count().map(f64::from));
+    let is_of_counts = !of_counts.is_empty();
+    let points = if is_of_counts { of_counts } else { of_rates };
     let Some((first, at_first)) = points.first().copied().filter(|(load, _)| *load > 0.0) else {
         return;
     };
-    let each = if is_of_workers { at_first / first } else { 1.0 };
+    let each = if is_of_counts { at_first / first } else { 1.0 };
     let ideal: Vec<(f64, f64)> = points.iter().map(|(load, _)| (*load, load * each)).collect();
-    let (title, x, against, caption) = match is_of_workers {
-        true => (
+    let (title, x, against, caption) = match (is_of_counts, counted_by(steps)) {
+        (true, "rank") => (
+            "Scaling over ranks",
+            "ranks",
+            "linear",
+            "Achieved rate against a line on which each rank adds what the ranks of the first step did.",
+        ),
+        (true, _) => (
             "Scaling over workers",
             "workers",
             "linear",
             "Achieved rate against a line on which each worker adds what the workers of the first step did.",
         ),
-        false => (
+        (false, _) => (
             "Achieved against offered rate",
             "offered transactions/s",
             "offered",
@@ -179,7 +193,7 @@ fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
     };
     let mut data = Table::new(0, &[x, "achieved/s", against]);
     for ((load, achieved), (_, ideal)) in points.iter().zip(&ideal) {
-        let load = if is_of_workers {
+        let load = if is_of_counts {
             Number::Count(*load as u64)
         } else {
             Number::Rate(*load)

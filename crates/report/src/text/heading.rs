@@ -258,6 +258,7 @@ fn climb(sweep: &Sweep) -> String {
             sweep.arrivals
         ),
         Climb::Workers(_) => "sweep of workers".to_owned(),
+        Climb::Ranks(_) => "sweep of ranks".to_owned(),
     };
     let pool = if sweep.fresh {
         "a pool for each step"

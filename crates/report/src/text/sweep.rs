@@ -46,6 +46,7 @@ pub(crate) fn load(load: Load) -> String {
         Load::Closed => "closed loop".to_owned(),
         Load::Rate(per_second) => format!("{}/s", rate(Some(per_second))),
         Load::Workers(workers) => counted(workers.into(), "worker"),
+        Load::Ranks(ranks) => counted(ranks.into(), "rank"),
     }
 }
 
@@ -247,7 +248,12 @@ fn knee(document: &mut Document, sweep: &SweepSummary) {
             if sweep.limit.is_some() {
                 format!("{}/s", rate(Some(knee.rate)))
             } else {
-                counted(knee.rate as u64, "worker")
+                let is_of_ranks = |step: &SweepStepSummary| matches!(step.load, Load::Ranks(_));
+                let by = match sweep.sweep_steps.iter().any(is_of_ranks) {
+                    true => "rank",
+                    false => "worker",
+                };
+                counted(knee.rate as u64, by)
             },
             microseconds(knee.latency),
             knee.points

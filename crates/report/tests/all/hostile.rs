@@ -109,7 +109,7 @@ fn records() -> Vec<(&'static str, Record)> {
         fresh: false,
         slo_p99_ns: Some(1_000_000),
     });
-    for load in [Load::Closed, Load::Rate(1_000.0), Load::Workers(2)] {
+    for load in [Load::Closed, Load::Rate(1_000.0), Load::Workers(2), Load::Ranks(2)] {
         sweep.actual.sweep_steps.push(SweepStep {
             load,
             workers: 2,
