@@ -50,6 +50,7 @@ fn of_ranks(count: u32) -> Record {
         ranks: (0..count).map(rank).collect(),
         hosts,
         missing: Vec::new(),
+        observers: Vec::new(),
     });
     let mut phases = record.actual.phases.iter_mut();
     let phase = phases.find(|phase| phase.phase == Phase::Transactions).unwrap();
