@@ -15,6 +15,7 @@ use crate::support::{Ended, Running, Scene, is_met};
 mod faults;
 mod hosts;
 mod launched;
+mod observers;
 mod same;
 
 /// In the environment of all ranks of a test.

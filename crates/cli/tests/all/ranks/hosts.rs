@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use record::{Fact, Outcome, Record};
+use rustix::process::Signal;
 
 use super::{Job, MARK};
 use crate::nfs::ganesha::is_program;
-use crate::support::{Running, is_met, is_root};
+use crate::support::{Ended, Running, is_met, is_root};
 
 /// How far the monotonic clock of each host is ahead of the one before: `hosts.sh` sets it.
-const AHEAD_NS: i64 = 1_000_000_000_000;
+pub(super) const AHEAD_NS: i64 = 1_000_000_000_000;
 
 /// Hosts, and a job whose launcher reaches them.
-struct Hosts {
+pub(super) struct Hosts {
     /// A shell that has made them, and takes them away with its input.
     shell: Child,
     orders: Option<ChildStdin>,
@@ -23,7 +24,7 @@ struct Hosts {
 }
 
 impl Hosts {
-    fn start(count: u32) -> Option<Self> {
+    pub(super) fn start(count: u32) -> Option<Self> {
         let possible = is_root() && is_met(["ip", "tc"].into_iter().all(is_program), "iproute2");
         let job = possible.then(Job::new).flatten()?;
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/ranks/hosts.sh");
@@ -99,6 +100,27 @@ impl Hosts {
 
     fn start_run(&self, options: &str) -> Running {
         Running::start(self.run(4, options), &self.job.target())
+    }
+
+    /// A run to its end.
+    pub(super) fn finish_run(&self, ranks: u32, options: &str) -> Ended {
+        Running::to_its_end(self.run(ranks, options), &self.job.target())
+    }
+
+    /// Whether nothing is in the target.
+    pub(super) fn is_empty(&self) -> bool {
+        crate::support::names(&self.job.target()).unwrap().is_empty()
+    }
+
+    /// A run that loses a rank by a signal ends early, and leaves nothing that cannot be removed.
+    pub(super) fn loses(&self, ranks: u32, options: &str, rank: u32, signal: Signal) {
+        let parts = self.job.parts();
+        let options = format!("{options} --parts {}", parts.display());
+        let mut running = Running::start(self.run(ranks, &options), &self.job.target());
+        self.job.until_completed(&mut running, 0, 1);
+        self.job.send(rank, signal);
+        self.job.ends_early(running, ranks);
+        self.job.is_cleaned();
     }
 }
 
