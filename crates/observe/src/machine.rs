@@ -150,7 +150,17 @@ impl MachineReading {
         };
         let mut devices = each(&self.devices, &earlier.devices, device);
         if let Fact::Known(devices) = &mut devices {
-            devices.retain(|device| device.counters.known().is_none_or(DeviceCounters::did_something));
+            let did_something =
+                |device: &MachineDeviceReading| device.counters.known().is_none_or(DeviceCounters::did_something);
+            let lowest = |device: &MachineDeviceReading| !device.is_stacked;
+            // That nothing was stored is told by one that did nothing.
+            let idle = devices.iter().position(lowest);
+            let idle = idle.filter(|_| !devices.iter().any(|device| lowest(device) && did_something(device)));
+            let mut place = 0;
+            devices.retain(|device| {
+                place += 1;
+                did_something(device) || Some(place - 1) == idle
+            });
         }
         MachineCounted {
             processors: pair(&self.processors, &earlier.processors, |later, earlier| {
@@ -185,7 +195,7 @@ fn each<T>(later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>, of: impl Fn(&T, &T) -> 
 pub struct MachineCounted {
     /// Where the time of all processors went.
     pub processors: Fact<SystemTimesSpent>,
-    /// All block devices that did something, without partitions.
+    /// The block devices that did something, without partitions; where none of those that lie on no others did, the first of them.
     pub devices: Fact<Vec<MachineDeviceReading>>,
     /// Calls to the kernel's NFS server, of all clients, by version of the protocol. Not available where it has no such server: calls to one
     /// in user space are not counted.
@@ -292,6 +302,13 @@ mod tests {
             (Fact::Known(20), Fact::Known(32 * 512))
         );
         assert_eq!(counted.requests(), Fact::Known(305));
+        let idle = watched.read(&tree.sources).since(&watched.read(&tree.sources));
+        assert_eq!(
+            idle.devices.known().unwrap().len(),
+            1,
+            "nothing was stored, which is known"
+        );
+        assert_eq!(idle.stored().known().unwrap().reads, Fact::Known(0));
         let [interface] = &counted.interfaces.known().unwrap()[..] else {
             panic!("{counted:?}");
         };

@@ -45,6 +45,8 @@ pub struct ObserverRow {
     pub received_per_s: Fact<f64>,
     /// Bytes a second that they sent.
     pub sent_per_s: Fact<f64>,
+    /// Both together.
+    pub passed_per_s: Fact<f64>,
     /// Calls that the kernel's NFS server counted, of all clients.
     pub server_calls: Fact<u64>,
     /// Calls that the ranks' NFS clients counted. Not applicable where they used none, and unavailable of the whole where the kernel's
@@ -133,7 +135,12 @@ fn row(
             Fact::Known(sum)
         })
     };
+    let received = per_s(passed(|interface| &interface.received_bytes));
+    let sent = per_s(passed(|interface| &interface.sent_bytes));
     ObserverRow {
+        passed_per_s: received
+            .clone()
+            .and_then(|received| sent.clone().map(|sent| received + sent)),
         step,
         phase,
         ns,
@@ -147,8 +154,8 @@ fn row(
                 .reads
                 .and_then(|reads| writes.map(|writes| reads.saturating_add(writes)))
         })),
-        received_per_s: per_s(passed(|interface| &interface.received_bytes)),
-        sent_per_s: per_s(passed(|interface| &interface.sent_bytes)),
+        received_per_s: received,
+        sent_per_s: sent,
         server_calls: counted.clone().and_then(MachineCounted::requests),
         client_calls,
     }

@@ -30,17 +30,22 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
         "read/s",
         "written/s",
         "I/O per s",
-        "in/s",
-        "out/s",
+        "network/s",
         "NFS calls",
         "sent",
     ];
-    let mut table = Table::new(2, &header);
+    // Where nobody counted calls, a line says why.
+    let is_counted = |row: &ObserverRow| row.server_calls.is_known() || row.client_calls.is_known();
+    let has_calls = observers.iter().flat_map(|observer| &observer.rows).any(is_counted);
+    let columns = if has_calls { header.len() } else { header.len() - 2 };
+    let mut table = Table::new(2, &header[..columns]);
     let rows = observers
         .iter()
         .flat_map(|observer| observer.rows.iter().map(move |row| (observer, row)));
     for (observer, row) in rows.clone().take(ROWS_MAX) {
-        table.row(cells(observer, row));
+        let mut cells = cells(observer, row);
+        cells.truncate(columns);
+        table.row(cells);
     }
     document.table(table);
     let more = rows.clone().count().saturating_sub(ROWS_MAX);
@@ -48,9 +53,13 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
         document.line(format!("{} more are in the record.", counted(more as u64, "row")));
     }
     document.line(
-        "CPU: of all processors of the machine. Devices: without those that lie on others. NFS calls: what the machine's kernel \
-         counted of all clients; sent: what the clients of the ranks counted.",
+        "CPU: of all processors of the machine. Read, written: by devices that lie on no others. Network: received and sent.",
     );
+    if has_calls {
+        document.line(
+            "NFS calls: what the machine's kernel counted of all clients; sent: what the clients of the ranks counted.",
+        );
+    }
     for observer in observers {
         document.line(format!(
             "{}: counters read every {:.0} ms (phases: counted evenly between two readings); moments within {:.1} µs.",
@@ -89,8 +98,7 @@ fn cells(observer: &ObserverSummary, row: &ObserverRow) -> Vec<Cell> {
             .known()
             .map(|rate| Number::Rate(*rate))
             .into(),
-        bytes(&row.received_per_s),
-        bytes(&row.sent_per_s),
+        bytes(&row.passed_per_s),
         count(&row.server_calls),
         count(&row.client_calls),
     ]
