@@ -77,6 +77,7 @@ fn show_sweep_step(sweep_step: &record::SweepStepSummary) {
         Load::Closed => "closed loop".to_owned(),
         Load::Rate(rate) => format!("{rate:.0}/s"),
         Load::Workers(workers) => format!("{workers} workers"),
+        Load::Ranks(ranks) => format!("{ranks} ranks"),
     };
     let micros = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.0}", ns as f64 / 1e3));
     println!(

@@ -26,12 +26,12 @@ pub struct RanksSize {
 }
 
 /// The rate of the transactions, and what says what was done.
-struct Performed {
+struct RankedRun {
     per_second: f64,
     what: String,
 }
 
-fn performed(command: &mut Command, record: &Path) -> Result<Performed, Box<dyn Error>> {
+fn performed(command: &mut Command, record: &Path) -> Result<RankedRun, Box<dyn Error>> {
     output(command)?;
     let record = Record::from_json(&std::fs::read_to_string(record)?)?;
     let transactions = record
@@ -39,7 +39,7 @@ fn performed(command: &mut Command, record: &Path) -> Result<Performed, Box<dyn 
         .transactions()
         .next()
         .ok_or("the run has no transactions")?;
-    Ok(Performed {
+    Ok(RankedRun {
         per_second: transactions.transactions() as f64 * 1e9 / transactions.measured_ns().max(1) as f64,
         what: format!("{:?} {:?}", record.fingerprint, record.actual.stream_hash),
     })
@@ -53,7 +53,7 @@ struct Ways<'a> {
 }
 
 impl Ways<'_> {
-    fn perform(&self, ranks: Option<u32>) -> Result<Performed, Box<dyn Error>> {
+    fn perform(&self, ranks: Option<u32>) -> Result<RankedRun, Box<dyn Error>> {
         let record: PathBuf = self.directory.path().join("record.json");
         let target = self.directory.path().join("target");
         let mut command = match ranks {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use archive::{Imported, Remarks};
 use document::harmless;
 use record::cluster::MissingRank;
-use record::{CompletedPart, Record, RunId};
+use record::{CompletedPart, Outcome, Record, RunId};
 
 use crate::archive::{self as archived, Chosen};
 use crate::options::CollectArguments;
@@ -92,15 +92,15 @@ impl Collected {
         if let Some(record) = merged.filter(|merged| is_of_run(merged.id, &parts)) {
             return Ok(Self { record, code: 0 });
         }
-        let mut code = 0;
+        let mut early = Vec::new();
         let mut missing = Vec::new();
         for rank in 0..ranks {
             let why = match parts.get(&rank) {
-                None => "there is no part of it that can be read".to_owned(),
+                None => "its part was not found, or cannot be read".to_owned(),
                 Some(part) if part.record.is_none() => "it ended before the run began".to_owned(),
                 Some(part) => {
                     if !part.is_ended {
-                        code = NOT_ALL;
+                        early.push(rank);
                         tell(not_ended(part));
                     }
                     continue;
@@ -110,20 +110,45 @@ impl Collected {
         }
         tell_missing(&missing, &parts);
         let records = parts.into_values().filter_map(|part| part.record).collect();
-        let Some(record) = Record::join_all(records) else {
+        let Some(mut record) = Record::join_all(records) else {
             return Err(refused(
                 "no rank has left a part of its record: the run ended before it began",
             ));
         };
-        if missing.is_empty() {
+        if !missing.is_empty() {
+            early.extend(missing.iter().map(|missing| missing.rank));
+            record = record.without(missing);
+        }
+        if early.is_empty() {
             return Ok(Self {
                 record: checked(record)?,
-                code,
+                code: 0,
             });
         }
-        let record = checked(record.without(missing))?;
-        Ok(Self { record, code: NOT_ALL })
+        // What rank 0 has left in an archive is not of a run that may be going on: this is more of it.
+        record.actual.outcome = Outcome::Failed {
+            why: ended_early(&mut early, ranks),
+        };
+        Ok(Self {
+            record: checked(record)?,
+            code: NOT_ALL,
+        })
     }
+}
+
+/// Why a run is partial whose ranks were not all at its end.
+fn ended_early(early: &mut [u32], ranks: u32) -> String {
+    early.sort_unstable();
+    let named: Vec<String> = early.iter().take(NAMED_MAX).map(u32::to_string).collect();
+    let more = match early.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "{} of {ranks} ranks did not complete the run ({}{more}); the record has the parts that ranks left on disk",
+        early.len(),
+        named.join(", ")
+    )
 }
 
 /// Whether the record of all ranks is of the same run as the part of the first one, where that is there.

@@ -248,9 +248,29 @@ pub const FAILED: u8 = 1;
 /// Whether this program can join ranks.
 pub const IS_BUILT: bool = cfg!(feature = "mpi");
 
+/// MPI waits for all processes of the launcher without end; so long they have to start.
 #[cfg(feature = "mpi")]
-fn join(_: &Launched) -> Result<Ranks, String> {
-    Ranks::join(LIFE_LIMIT, over_mpi::OverMpi::join).map_err(|error| error.to_string())
+const START_LIMIT: Duration = Duration::from_secs(30);
+
+#[cfg(feature = "mpi")]
+fn join(launched: &Launched) -> Result<Ranks, String> {
+    let (answer, answers) = std::sync::mpsc::channel();
+    let join = move || {
+        // Nobody may wait any more.
+        let _ = answer.send(Ranks::join(LIFE_LIMIT, over_mpi::OverMpi::join));
+    };
+    let thread = std::thread::Builder::new().name("join".to_owned()).spawn(join);
+    thread.map_err(|error| format!("cannot start a thread for the ranks: {error}"))?;
+    match answers.recv_timeout(START_LIMIT) {
+        Ok(joined) => joined.map_err(|error| error.to_string()),
+        Err(_) => Err(format!(
+            "rank {} waited {} s for the other processes of {}: one of {} did not start, or is not postmark (look at all hosts)",
+            launched.rank,
+            START_LIMIT.as_secs(),
+            launched.launcher,
+            launched.count
+        )),
+    }
 }
 
 #[cfg(not(feature = "mpi"))]

@@ -274,7 +274,7 @@ fn tell_if_lost(joined: &Joined, parts: Option<&PartsWriter>) {
         let directory = harmless::path(parts.directory()).into_owned();
         match joined.is_first() {
             true => format!(
-                "; what each rank completed is in {directory} on its host: 'postmark collect {directory}' makes one record of it, and \
+                "; what each rank completed is in {directory} on its host: 'postmark collect {directory}' makes one record of that, and \
                  'postmark clean' removes the files of the run"
             ),
             false => format!("; what it completed is in {directory}"),

@@ -22,6 +22,7 @@ use crate::host_phase::HostId;
 use crate::merge;
 use crate::outcome::Outcome;
 use crate::run::{Actual, Check, PhaseRecord, Record, SweepStep};
+use crate::stale::Stale;
 
 impl Record {
     /// As the part of one rank, to be joined with others: how the rank ended, and the evidence of its host, are told of them.
@@ -173,6 +174,7 @@ fn actual(one: Actual, later: Actual) -> Actual {
         errors,
         check: merge::facts(one.check, later.check, Check::beside),
         taken: merge::options(one.taken, later.taken, Check::beside),
+        stale: merge::options(one.stale, later.stale, Stale::and),
         stalled,
         classic: merge::options(one.classic, later.classic, classic),
         clean_up: one.clean_up.or(later.clean_up),

@@ -419,7 +419,7 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
             "Repeat the run. What the operations have left on the server is removed with the run's files."
         }
         Reason::ClientSaturated { .. } => "Use more workers or several client machines.",
-        Reason::RanksNotDone { .. } => "See what each rank and its host say, and repeat the run.",
+        Reason::RanksNotDone { .. } => "Read the messages of each rank and the logs of its host, and repeat the run.",
         Reason::HostsApart { .. } => {
             "Look at the slowest host (processor, network, other load), or leave it out of the run."
         }

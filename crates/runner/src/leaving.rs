@@ -12,7 +12,7 @@ use rundir::ownership::Evidence;
 use spec::RunSpec;
 
 use crate::events::{Event, Progress, Stage};
-use crate::ranks::Left;
+use crate::ranks::LeftByRanks;
 use crate::waiting::{Call, Waiter};
 use crate::workers::Performed;
 
@@ -34,7 +34,7 @@ pub(crate) fn leave_all(
 ) -> Option<CleanUp> {
     let ranks = waiter.control.ranks().cloned();
     let life = owned.life().clone();
-    let left = Left::of(performed, &life).of_all(ranks.as_ref());
+    let left = LeftByRanks::of(performed, &life).of_all(ranks.as_ref());
     let is_first = ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0);
     let (clean_up, unanswered) = match is_first {
         true => clean_up(request, performed, &left, owned, waiter),
@@ -82,7 +82,7 @@ fn untouched(owned: Arc<dyn OwnedDirectories>, waiter: &mut Waiter<'_>) {
 fn clean_up(
     request: &RunSpec,
     performed: &Performed,
-    left: &Left,
+    left: &LeftByRanks,
     owned: Arc<dyn OwnedDirectories>,
     waiter: &mut Waiter<'_>,
 ) -> (Option<CleanUp>, Option<String>) {

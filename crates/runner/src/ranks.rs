@@ -146,7 +146,7 @@ pub(crate) fn one_clock<C: Clock>(ranks: &Ranks, clock: &C) -> Result<OneClock, 
 
 /// What must be known of all ranks' work before the place is left.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Left {
+pub(crate) struct LeftByRanks {
     /// All of them have come to their end.
     pub complete: bool,
     /// Somebody did not come back, or is lost: nothing is to be touched.
@@ -163,7 +163,7 @@ pub(crate) struct Left {
     pub latest_ns: i64,
 }
 
-impl Left {
+impl LeftByRanks {
     /// Of this process.
     pub(crate) fn of(performed: &Performed, life: &Life) -> Self {
         let names = performed.partly_written.iter();

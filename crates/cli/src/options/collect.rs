@@ -9,8 +9,8 @@ use super::{RemarkArguments, ReportFormat};
 /// The arguments of `collect`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 the parts of all ranks are complete; 1 a part is missing, unreadable or
-incomplete; 2 refused."
+    after_help = "Exit status: 0 the parts of all ranks are complete; 1 a part is missing,
+unreadable or incomplete; 2 refused."
 )]
 pub struct CollectArguments {
     /// Directories with the files rank-*.jsonl of one run: copy those of all hosts to this machine.

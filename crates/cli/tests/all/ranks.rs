@@ -63,7 +63,10 @@ impl Job {
     fn run(&self, ranks: u32, options: &str) -> Command {
         let mut command = Running::command(Path::new("mpirun"));
         command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"]);
-        command.arg(ranks.to_string()).arg(&self.program);
+        command.arg(ranks.to_string());
+        // What the launcher leaves of a killed job goes with the test.
+        command.args(["--mca", "orte_tmpdir_base"]).arg(self.scene.path());
+        command.arg(&self.program);
         self.asked(&mut command, options);
         command
     }

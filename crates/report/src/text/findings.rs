@@ -28,9 +28,20 @@ fn checks(document: &mut Document, record: &Record) {
         )
     };
     if let Some(taken) = &record.actual.taken {
-        document.line(format!(
-            "Pool of the earlier run, count and samples checked: {}",
-            found(taken)
+        let what = match record.spec.neighbour {
+            0 => "Pool of the earlier run, count and samples checked",
+            _ => "Files of other ranks, all names checked",
+        };
+        document.line(format!("{what}: {}", found(taken)));
+    }
+    if let Some(stale) = &record.actual.stale {
+        document.note(format!(
+            "Seen late: {} of other ranks were not there, or not as acknowledged, at the first look. The last, {}, was seen after {} s \
+             (at first: {}).",
+            counted(stale.count, "name"),
+            stale.path,
+            seconds(stale.longest_ns),
+            stale.what
         ));
     }
     match &record.actual.check {

@@ -70,7 +70,7 @@ fn names(corruption: Corruption) -> &'static [&'static str] {
         Corruption::FlipByte => &["wrong contents"],
         Corruption::LoseAppend => &["the file ended after", "bytes instead of"],
         // Fewer than four zeros are told as wrong bytes.
-        Corruption::ZeroAppend => &["zeros", "byte 0x00 was found"],
+        Corruption::ZeroAppend => &["zeros", "is 0x00 instead of"],
         // The earlier one may have been longer or shorter.
         Corruption::OldVersion => &["old contents", "the file ended after"],
         Corruption::LoseName => &["No such file", "missing"],

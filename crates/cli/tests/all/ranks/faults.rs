@@ -86,3 +86,45 @@ fn a_rank_stands_still() {
     assert_eq!(phases(&record), [(Phase::Prepare, 4)]);
     job.is_cleaned();
 }
+
+#[test]
+fn what_is_collected_completes_what_the_first_rank_has_archived() {
+    let Some(job) = Job::new() else { return };
+    let archive = job.scene.directory("archive").join("runs.db");
+    let archive = archive.to_str().unwrap();
+    let mut running = job.start(2, &format!("{LONG} --archive {archive}"));
+    let directory = || {
+        let names = crate::support::names(&job.scene.directory("archive")).unwrap();
+        let parts = names
+            .into_iter()
+            .find(|name| name.to_string_lossy().starts_with("postmark-parts-"));
+        parts.map(|parts| job.scene.directory("archive").join(parts))
+    };
+    running.until("that a phase is complete", |_| {
+        directory().is_some_and(|parts| {
+            (0..2).all(|rank| {
+                let text = std::fs::read_to_string(parts.join(format!("rank-{rank:05}.jsonl")));
+                text.is_ok_and(|text| text.lines().count() >= 3)
+            })
+        })
+    });
+    running.send(Signal::KILL);
+    job.ends_early(running, 2);
+    let parts = directory().unwrap();
+    let list = || {
+        job.postmark(&["list", "--format", "json", "--archive", archive])
+            .code(0)
+            .output
+            .clone()
+    };
+    assert!(list().contains("unfinished"), "{}", list());
+    let collected = job.postmark(&["collect", parts.to_str().unwrap(), "--archive", archive]);
+    collected
+        .code(1)
+        .says("archived as run 1")
+        .says("2 of 2 ranks did not complete the run");
+    assert!(list().contains("failed"), "{}", list());
+    let again = job.postmark(&["collect", parts.to_str().unwrap(), "--archive", archive]);
+    again.code(1).says("archived already: run 1");
+    job.is_cleaned();
+}

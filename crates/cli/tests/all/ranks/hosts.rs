@@ -92,6 +92,7 @@ impl Hosts {
         for name in [MARK, "XDG_DATA_HOME", "POSTMARK_ARCHIVE"] {
             command.args(["-x", name]);
         }
+        command.args(["--mca", "orte_tmpdir_base"]).arg(folder);
         command.arg(&self.job.program);
         self.job.asked(&mut command, options);
         command.env("POSTMARK_ARCHIVE", "none");

@@ -56,6 +56,9 @@ cat >"$folder/agent" <<END
 # agent HOST COMMAND: what a launcher would have ssh do.
 host=\$1
 shift
+# What the launcher leaves of a killed job goes with the folder.
+TMPDIR='$folder'
+export TMPDIR
 exec nsenter --target "\$(cat '$folder'/keeper."\$host")" --net --mount --uts --time -- sh -c "\$*"
 END
 chmod +x "$folder/agent"

@@ -1,5 +1,8 @@
 //! However workers are spread over ranks, they do the same.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
 use record::{Action, Fact, Outcome, Record, Role};
 
 use super::Job;
@@ -72,6 +75,54 @@ fn four_workers_do_the_same_on_one_two_and_four_ranks() {
     assert!(alone.2.iter().map(|row| row.3).sum::<u64>() > 2_000);
     assert_eq!(run(2), alone);
     assert_eq!(run(4), alone);
+}
+
+/// Every file of the pool in a directory, by its path: its contents.
+fn pool(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut pool = BTreeMap::new();
+    let mut directories = vec![directory.to_owned()];
+    while let Some(next) = directories.pop() {
+        for entry in std::fs::read_dir(&next).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if entry.file_type().unwrap().is_dir() {
+                directories.push(entry.path());
+            } else if !name.starts_with(".postmark") {
+                let path = entry.path().strip_prefix(directory).unwrap().to_owned();
+                pool.insert(path, std::fs::read(entry.path()).unwrap());
+            }
+        }
+    }
+    pool
+}
+
+#[test]
+fn four_workers_leave_the_same_files_on_one_two_and_four_ranks() {
+    let Some(job) = Job::new() else { return };
+    let kept = |ranks: u32| {
+        let workers = 4 / ranks;
+        job.perform(
+            ranks,
+            &format!("--preset mail --files 200 --transactions 600 --workers {workers} --keep"),
+        )
+        .code(0);
+        let left = crate::support::names(&job.target()).unwrap();
+        let [left] = &left[..] else {
+            panic!("there is not one directory: {left:?}");
+        };
+        let left = job.target().join(left);
+        let pool = pool(&left);
+        std::fs::remove_dir_all(left).unwrap();
+        pool
+    };
+    let alone = kept(1);
+    assert!(alone.len() > 400, "{} files", alone.len());
+    for ranks in [2, 4] {
+        let found = kept(ranks);
+        assert!(found.keys().eq(alone.keys()), "{ranks} ranks leave other names");
+        let other = found.iter().find(|(path, contents)| alone[*path] != **contents);
+        assert_eq!(other.map(|(path, _)| path), None, "{ranks} ranks leave other contents");
+    }
 }
 
 #[test]
