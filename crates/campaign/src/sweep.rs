@@ -4,7 +4,7 @@ use record::{
     Completed, CompletedPart, End, Fact, Load, Outcome, Phase, PhaseRecord, Record, SweepStep, SweepStepRun,
     SweepStepSummary, SystemDuring,
 };
-use runner::{Event, Events, Finished, Pace, Refused, RunSpec};
+use runner::{Control, Event, Events, Finished, Pace, Refused, RunSpec};
 use spec::Sweep;
 use workload::arrivals::{ArrivalProcess, check_rate};
 use workload::fingerprint::Fingerprint;
@@ -80,6 +80,7 @@ pub(crate) fn of_runs(
     let mut steps: Vec<SweepStepSummary> = Vec::new();
     let mut all: Option<Record> = None;
     let mut parts = Parts::default();
+    let mut control = Control::default();
     while let Some(load) = next_load(asked, &steps) {
         let number = steps.len();
         events.event(Event::Load(number as u32, load));
@@ -93,14 +94,17 @@ pub(crate) fn of_runs(
             (Ok(run), _) => run,
             (Err(refused), None) => return Err(refused),
             (Err(refused), Some(all)) => {
-                all.actual.outcome = Outcome::Failed {
-                    why: format!("step {} was refused: {refused}", number + 1),
+                let why = format!("step {} was refused: {refused}", number + 1);
+                // A signal ends a run of several ranks before it has begun, too.
+                all.actual.outcome = match control.ended_between_runs() {
+                    Some(interrupted @ Outcome::Interrupted { .. }) => interrupted,
+                    _ => Outcome::Failed { why },
                 };
                 break;
             }
         };
         run.apply_own();
-        let control = run.control();
+        control = run.control();
         let Finished { record, own } = run.finish_parts();
         // Of a pool that has run dry nothing is told by more.
         let is_whole = record.actual.outcome == Outcome::Complete && record.actual.end == Fact::Known(End::Complete);

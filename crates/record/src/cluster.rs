@@ -17,7 +17,7 @@ use crate::tool::Tool;
 /// The ranks of a run, and their hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterRecord {
-    /// How many ranks the launcher started.
+    /// How many ranks the launcher started; of a sweep of ranks those of its largest step.
     pub launched: u32,
     /// Those whose part of the record there is, by number.
     pub ranks: Vec<RankRecord>,

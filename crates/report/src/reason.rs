@@ -262,7 +262,7 @@ pub fn describe(reason: &Reason) -> String {
             let told = |what: &str, all: &[u32]| (!all.is_empty()).then(|| format!("{what} {}", numbers(all)));
             let parts = [told("failed or stopped:", failed), told("missing:", missing)];
             format!(
-                "Of {}, {} did not end as they should ({}). The numbers are those of the others.",
+                "Of {}, {} did not complete the run ({}). The numbers are partial.",
                 counted((*launched).into(), "rank"),
                 grouped((failed.len() + missing.len()) as u64),
                 parts.into_iter().flatten().collect::<Vec<_>>().join("; ")

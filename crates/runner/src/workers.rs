@@ -55,6 +55,13 @@ struct Common<'a, S, C> {
     origin_ns: u64,
 }
 
+/// The pools that a worker has, each with what its files hold: its own, and where it turns to another worker's, that one's number and
+/// pool.
+struct Pools<O> {
+    own: (O, Payload),
+    theirs: Option<(u32, (O, Payload))>,
+}
+
 /// Starts the workers, who wait at their first border for whoever looks on. Their moments count from an origin of the same clock.
 pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
     request: &RunSpec,
@@ -269,14 +276,18 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     (workload.workers.within_pool(worker), workload.workers.of_a_pool()),
                     slots.len(),
                 );
-                self.start_with(worker, border, slots, (source, self.payload(worker, None)), None)
+                let pools = Pools {
+                    own: (source, self.payload(worker, None)),
+                    theirs: None,
+                };
+                self.start_with(worker, border, slots, pools)
             }
             _ => {
                 let own = self.private(worker, slots.len())?;
                 let neighbour = self.request.neighbour_of(worker);
                 let theirs = (neighbour != worker).then(|| self.private(neighbour, slots.len()));
                 let theirs = theirs.transpose()?.map(|theirs| (neighbour, theirs));
-                self.start_with(worker, border, slots, own, theirs)
+                self.start_with(worker, border, slots, Pools { own, theirs })
             }
         }
     }
@@ -319,8 +330,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         worker: u32,
         border: Border,
         slots: Vec<Arc<Slot>>,
-        own: (O, Payload),
-        theirs: Option<(u32, (O, Payload))>,
+        pools: Pools<O>,
     ) -> Result<(), Refused> {
         let clock = self.clock.clone();
         let latencies = self.request.latencies;
@@ -328,13 +338,9 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         let steps = self.request.steps || self.request.durability != Durability::None;
         if latencies && steps {
             let depth = slots.len();
-            self.spawn(worker, border, slots, (own, theirs), move || {
-                TimedSteps::new(clock, depth)
-            })
+            self.spawn(worker, border, slots, pools, move || TimedSteps::new(clock, depth))
         } else {
-            self.spawn(worker, border, slots, (own, theirs), move || {
-                Timed::new(clock, latencies)
-            })
+            self.spawn(worker, border, slots, pools, move || Timed::new(clock, latencies))
         }
     }
 
@@ -343,9 +349,10 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         worker: u32,
         border: Border,
         slots: Vec<Arc<Slot>>,
-        ((source, payload), theirs): ((O, Payload), Option<(u32, (O, Payload))>),
+        Pools { own, theirs }: Pools<O>,
         stopwatch: impl FnOnce() -> W + Send + 'static,
     ) -> Result<(), Refused> {
+        let (source, payload) = own;
         let config = self.config(worker, payload);
         let settings = self.settings(worker);
         let storage = self.storage.clone();

@@ -9,6 +9,7 @@ use contract::Storage;
 use record::Record;
 use runner::{Clock, Control, Events, Refused, RunSpec};
 
+mod ranks;
 #[path = "../../../runner/tests/all/sleepy.rs"]
 mod sleepy;
 mod steps;

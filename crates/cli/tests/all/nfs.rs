@@ -24,7 +24,7 @@ mod proxy;
 mod records;
 mod refused;
 mod space;
-mod wire;
+pub mod wire;
 mod works;
 
 use ganesha::Ganesha;
@@ -82,11 +82,17 @@ fn json(ran: &Ran) -> Value {
 }
 
 /// What a run has counted of its server from beginning to end.
-struct Traffic(Value);
+pub struct Traffic(Value);
 
 impl Traffic {
     fn of(ran: &Ran) -> Self {
-        Self(json(ran)["record"]["actual"]["traffic"].clone())
+        Self::of_output(&ran.ended.output)
+    }
+
+    /// Of a record as a run gives it.
+    pub fn of_output(output: &str) -> Self {
+        let record: Value = serde_json::from_str(output).unwrap();
+        Self(record["record"]["actual"]["traffic"].clone())
     }
 
     /// A counter of its own.
@@ -101,7 +107,7 @@ impl Traffic {
     }
 
     /// All that left: repetitions, too.
-    fn sent(&self) -> BTreeMap<String, u64> {
+    pub fn sent(&self) -> BTreeMap<String, u64> {
         let mut sent = self.calls();
         for (name, count) in self.repeated() {
             *sent.entry(name).or_default() += count;
@@ -157,7 +163,7 @@ fn about(ganesha: &Ganesha, words: &[&str]) -> Ended {
 }
 
 /// Shown where tests pass, too.
-fn tell(what: &str) {
+pub fn tell(what: &str) {
     use std::io::Write as _;
     let _ = std::io::stderr().write_all(format!("{what}\n").as_bytes());
 }

@@ -3,6 +3,7 @@
 //!
 //! `POSTMARK_MPI` names the binary, built with the feature `mpi`; without it `target/mpi/postmark` is taken.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -17,6 +18,7 @@ mod hosts;
 mod launched;
 mod observers;
 mod same;
+mod served;
 
 /// In the environment of all ranks of a test.
 const MARK: &str = "POSTMARK_TEST_RANKS";
@@ -67,15 +69,15 @@ impl Job {
         // What the launcher leaves of a killed job goes with the test.
         command.args(["--mca", "orte_tmpdir_base"]).arg(self.scene.path());
         command.arg(&self.program);
-        self.asked(&mut command, options);
+        self.asked(&mut command, self.target().as_os_str(), options);
         command
     }
 
     /// What is asked of the program.
-    fn asked(&self, command: &mut Command, options: &str) {
+    fn asked(&self, command: &mut Command, target: &OsStr, options: &str) {
         command
             .args(["run", "--quiet", "--format", "json", "--target"])
-            .arg(self.target());
+            .arg(target);
         command.args(options.split_whitespace());
         command
             .env(MARK, self.scene.path())

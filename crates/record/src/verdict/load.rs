@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use observe::{CountersDifference, Fact, Mount};
-use spec::StorageName;
+use spec::{Climb, StorageName};
 use workload::Phase;
 
 use super::limits::{OTHERS_MAX, OWN_MAX, PAUSE_MIN_NS, SHARES_FROM_NS, STEAL_MAX};
@@ -110,7 +110,11 @@ fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring>> {
         let with_it = |id: &HostId| cluster.hosts.iter().filter(|host| host.id().has_kernel_of(id)).count();
         first.is_none_or(|id| with_it(&id) == 1)
     });
-    let own = kernels.is_empty().then_some(Cow::Borrowed(&record.during));
+    // Hosts of a sweep of ranks are told as in its last step, the largest.
+    let climb = record.spec.drive.sweep.as_ref().map(|sweep| &sweep.climb);
+    let is_of_ranks = matches!(climb, Some(Climb::Ranks(_)));
+    let own = kernels.is_empty() || (is_of_ranks && has_kernel_alone);
+    let own = own.then_some(Cow::Borrowed(&record.during));
     let steps = record.actual.sweep_steps.iter().filter(move |_| has_kernel_alone);
     let of_sweep_steps = steps.filter_map(|sweep_step| sweep_step.of_run.as_ref());
     own.into_iter()

@@ -212,6 +212,12 @@ pub(crate) fn how(spec: &RunSpec) -> Vec<String> {
             grouped(spec.depth.into())
         ));
     }
+    if spec.neighbour > 0 {
+        words.push(format!(
+            "each rank on the files of the rank {} further",
+            grouped(spec.neighbour.into())
+        ));
+    }
     for (is_plain, what, value) in [
         (
             spec.durability == Durability::None,

@@ -103,7 +103,7 @@ impl Performed {
         Self {
             outcome,
             numbers_made: match (&reports[..], all_came_back, request.workload.classic()) {
-                ([(_, report)], true, Some(_)) if !request.keeping.reuse => {
+                ([(_, report)], true, Some(_)) if !request.keeping.reuse && request.ranks == 1 => {
                     numbers_made(report.failed.as_ref(), &phases[0], &watched.loads)
                 }
                 _ => u64::MAX,

@@ -19,7 +19,7 @@ use spec::{Keeping, Place, Stop, StorageName};
 use storage::posix::Posix;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Mix;
-use workload::{Role, Workers, Workload};
+use workload::{Classic, Role, Work, Workers, Workload};
 
 use crate::directory;
 
@@ -269,12 +269,25 @@ fn what_one_rank_refuses_all_refuse_and_nothing_is_touched() {
 
 #[test]
 fn whichever_rank_stops_all_stop_soon_and_remove_everything() {
-    for stopped in [0, 2] {
+    // The last time all of them, as where a terminal or a launcher signals each.
+    for (stopped, workers) in [(Some(0), 6), (Some(2), 6), (None, 3)] {
         let at = directory();
         let began = Instant::now();
-        let endless = |_| request(at.path(), 6, 3, Workload::ENDLESS);
+        let endless = |_| {
+            let mut asked = request(at.path(), workers, 3, Workload::ENDLESS);
+            if stopped.is_none() {
+                let classic = Classic {
+                    files: 500,
+                    transactions: Workload::ENDLESS,
+                    ..Classic::default()
+                };
+                asked.workload.work = Work::Classic(classic);
+                asked.workload.contents = None;
+            }
+            asked
+        };
         let records = perform(3, endless, |rank, handles| {
-            if rank == stopped {
+            if stopped.is_none_or(|stopped| stopped == rank) {
                 handles.signal.store(15, Ordering::Relaxed);
             }
         });
@@ -282,7 +295,11 @@ fn whichever_rank_stops_all_stop_soon_and_remove_everything() {
             let record = record.unwrap();
             let transactions = record.actual.transactions().next().unwrap();
             assert!(!transactions.complete);
-            assert_eq!(transactions.workers.len(), 6, "all ranks have the record of all");
+            assert_eq!(
+                transactions.workers.len() as u32,
+                workers,
+                "all ranks have the record of all"
+            );
         }
         assert!(began.elapsed() < Duration::from_secs(10));
         assert!(is_empty(at.path()));

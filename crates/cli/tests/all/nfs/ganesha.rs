@@ -125,6 +125,11 @@ impl Ganesha {
         root.join(below.strip_prefix("/").unwrap())
     }
 
+    /// A process in the server's network.
+    pub fn process(&self) -> u32 {
+        self.shell.id()
+    }
+
     /// The network namespace, as a file.
     pub fn network(&self) -> PathBuf {
         PathBuf::from(format!("/proc/{}/ns/net", self.shell.id()))

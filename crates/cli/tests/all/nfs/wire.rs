@@ -24,6 +24,11 @@ pub struct Capture {
 impl Capture {
     /// Begins. Nothing where the test may not, or cannot: says so.
     pub fn begin(ganesha: &Ganesha) -> Option<Self> {
+        Self::begin_at(ganesha, "lo")
+    }
+
+    /// The same of another interface of the server's network.
+    pub fn begin_at(ganesha: &Ganesha, interface: &str) -> Option<Self> {
         let there = is_program("tshark") && is_program("dumpcap");
         if !is_met(there, "tshark") {
             return None;
@@ -32,7 +37,7 @@ impl Capture {
         let mut command = ganesha.command(Path::new("dumpcap"));
         let filter = format!("tcp port {NFS_PORT}");
         command
-            .args(["-q", "-i", "lo", "-B", "128", "-f", &filter, "-w"])
+            .args(["-q", "-i", interface, "-B", "128", "-f", &filter, "-w"])
             .arg(&file);
         let mut capturing = Running::start(command, ganesha.scene().path());
         capturing.until("that packets are captured", |capturing| {

@@ -71,6 +71,13 @@ while read -r word number value; do
         ip link set "link$number" "$word"
         echo "$word"
         ;;
+    # join PROCESS: the network of that process meets the hosts at 10.77.0.100.
+    join)
+        ip link add server type veth peer name eth0 netns "$number"
+        ip link set server master hub up
+        nsenter --target "$number" --net sh -c "ip address add 10.77.0.100/24 dev eth0; ip link set eth0 up"
+        echo joined
+        ;;
     # slow HOST MBIT: what reaches it.
     slow)
         tc qdisc replace dev "link$number" root tbf rate "${value}mbit" burst 32kbit latency 400ms

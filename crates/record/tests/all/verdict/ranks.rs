@@ -1,8 +1,9 @@
 //! The rules over ranks and hosts.
 
 use record::{
-    Class, ClusterRecord, Fact, HostPhase, HostRecord, HostWorkers, Level, Load, MissingRank, Outcome, Phase,
-    RankClock, RankClockOffset, RankRecord, Reason, Record, Summary, SweepStep, Tool, Verdict, WorkerPhase,
+    ArrivalProcess, Class, Climb, ClusterRecord, Fact, HostPhase, HostRecord, HostWorkers, Level, Load, MissingRank,
+    Outcome, Phase, RankClock, RankClockOffset, RankRecord, Reason, Record, Summary, Sweep, SweepStep, Tool, Verdict,
+    WorkerPhase,
 };
 
 use super::made::{BEGAN, SECOND, is_valid, known, of, reason, transactions, well};
@@ -235,6 +236,33 @@ fn other_ranks_on_a_host_are_no_other_load() {
             seen.host = id;
         }
     });
+}
+
+#[test]
+fn other_load_in_the_first_step_of_a_sweep_of_ranks_is_told() {
+    let busy = |first_ns: u64, is_of_ranks: bool| {
+        move |record: &mut Record| {
+            cluster(record, [100, 100]);
+            for host in &mut ranks(record).hosts {
+                known(&mut host.during.counted.process).user_ns = 15 * SECOND;
+            }
+            known(&mut record.during.counted.process).user_ns = first_ns;
+            // The hosts are told as in the last step.
+            record.spec.drive.sweep = is_of_ranks.then(|| Sweep {
+                climb: Climb::Ranks(vec![2, 4]),
+                arrivals: ArrivalProcess::Poisson,
+                fresh: true,
+                slo_p99_ns: None,
+            });
+        }
+    };
+    let is_told = |change: &dyn Fn(&mut Record)| {
+        let found = of(change).reasons;
+        found.iter().any(|reason| matches!(reason, Reason::OtherLoad { .. }))
+    };
+    assert!(is_told(&busy(0, true)));
+    assert!(!is_told(&busy(15 * SECOND, true)));
+    assert!(!is_told(&busy(0, false)), "without a sweep the hosts are all there is");
 }
 
 #[test]

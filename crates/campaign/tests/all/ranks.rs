@@ -1,0 +1,380 @@
+//! Sweeps that several ranks climb together, each a thread here: all of them decide the same and have the same record.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use cluster::{Ranks, in_process};
+use record::{Climb, CompletedPart, Load, Outcome, Phase, Record, Summary, Sweep};
+use runner::{Control, Drive, Event, Events, Place, Refused, RunSpec, Stage, Stop, SystemClock, TakeControl};
+use spec::StorageName;
+use storage::posix::Posix;
+use tempfile::TempDir;
+use workload::arrivals::ArrivalProcess;
+use workload::{Mix, Workers, Workload};
+
+/// The limit of the ranks here: whoever is silent for longer is lost.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// The control of one rank: a new one for each run, which ends by its signal.
+struct Rank(Ranks, Arc<AtomicUsize>);
+
+impl TakeControl for Rank {
+    fn taken(&self) -> Option<Control> {
+        Some(Control::stopped_by(Arc::clone(&self.1)))
+    }
+
+    fn take(&mut self) -> Control {
+        Control::stopped_by(Arc::clone(&self.1))
+    }
+
+    fn ranks(&self) -> Option<Ranks> {
+        Some(self.0.clone())
+    }
+}
+
+/// What a rank is told, and what a test does then with its signal.
+struct Watcher<'a> {
+    rank: u32,
+    step: u32,
+    loads: Vec<Load>,
+    parts: Option<Record>,
+    signals: &'a [Arc<AtomicUsize>],
+    when: &'a (dyn Fn(u32, u32, &Event) -> Option<usize> + Sync),
+}
+
+impl Events for Watcher<'_> {
+    fn event(&mut self, event: Event) {
+        if let Event::Load(number, load) = &event {
+            assert_eq!(*number as usize, self.loads.len());
+            self.loads.push(*load);
+            self.step = *number;
+        }
+        if let Some(rank) = (self.when)(self.rank, self.step, &event) {
+            self.signals[rank].store(15, Ordering::Relaxed);
+        }
+        match event {
+            Event::Opened(head) => assert!(self.parts.replace(*head).is_none(), "it is opened once"),
+            Event::Completed(completed) => {
+                self.parts.as_mut().unwrap().add(*completed);
+            }
+            _ => {}
+        }
+    }
+
+    fn takes_records(&self) -> bool {
+        true
+    }
+}
+
+/// What a rank came to.
+struct Came {
+    outcome: Result<Record, Refused>,
+    loads: Vec<Load>,
+    parts: Option<Record>,
+}
+
+/// What each rank comes to. Of an event on a rank, in a step, `when` says which rank gets a signal then.
+fn perform(
+    ranks: u32,
+    request: impl Fn(u32) -> RunSpec + Sync,
+    when: impl Fn(u32, u32, &Event) -> Option<usize> + Sync,
+) -> Vec<Came> {
+    let signals: Vec<Arc<AtomicUsize>> = (0..ranks).map(|_| Arc::default()).collect();
+    std::thread::scope(|scope| {
+        let all: Vec<_> = in_process::ranks(ranks)
+            .into_iter()
+            .zip(0..)
+            .map(|(communicator, rank)| {
+                let (request, when, signals) = (&request, &when, &signals[..]);
+                scope.spawn(move || {
+                    let ranks = Ranks::join(LIMIT, move || Ok(communicator)).unwrap();
+                    let mut taking = Rank(ranks.clone(), Arc::clone(&signals[rank as usize]));
+                    let mut events = Watcher {
+                        rank,
+                        step: 0,
+                        loads: Vec::new(),
+                        parts: None,
+                        signals,
+                        when,
+                    };
+                    let outcome = campaign::run(
+                        &request(rank),
+                        &mut |spec, events| runner::prepare(spec, &Posix, &SystemClock, &mut taking, events),
+                        &mut events,
+                    );
+                    assert_eq!(ranks.lost(), None, "rank {rank}");
+                    ranks.leave();
+                    Came {
+                        outcome,
+                        loads: events.loads,
+                        parts: events.parts,
+                    }
+                })
+            })
+            .collect();
+        all.into_iter().map(|rank| rank.join().unwrap()).collect()
+    })
+}
+
+/// Two workers of each rank.
+fn request(at: &Path, ranks: u32, climb: Climb, fresh: bool) -> RunSpec {
+    let mix = Mix {
+        files: 30,
+        // So many that steps end by their time, and few enough to be soon judged for their room.
+        transactions: 200_000,
+        ..Mix::default()
+    };
+    let workload = Workload {
+        workers: Workers::Private { workers: 2 * ranks },
+        ..Workload::from(mix)
+    };
+    RunSpec {
+        storage: StorageName::Posix,
+        ranks,
+        check: true,
+        sync_phases: true,
+        room_check: false,
+        drive: Drive {
+            stop: Stop::After(Duration::from_millis(300)),
+            sweep: Some(Sweep {
+                climb,
+                arrivals: ArrivalProcess::Poisson,
+                fresh,
+                slo_p99_ns: None,
+            }),
+            ..Drive::default()
+        },
+        ..RunSpec::classic(workload, vec![at.to_owned()], Place::OwnDirectory)
+    }
+}
+
+/// In memory where there is a file system for that.
+fn directory() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    match memory.is_dir() {
+        true => tempfile::tempdir_in(memory).unwrap(),
+        false => tempfile::tempdir().unwrap(),
+    }
+}
+
+fn is_empty(at: &Path) -> bool {
+    std::fs::read_dir(at).unwrap().next().is_none()
+}
+
+fn steps(record: &Record) -> Vec<(Load, u32, usize)> {
+    let steps = record.actual.sweep_steps.iter();
+    steps
+        .map(|step| {
+            let workers = step.transactions().map_or(0, |phase| phase.workers.len());
+            (step.load, step.workers, workers)
+        })
+        .collect()
+}
+
+/// The records of all ranks, which must be one.
+fn same(all: Vec<Came>) -> (Record, Vec<Option<Record>>) {
+    let mut records = Vec::new();
+    let mut parts = Vec::new();
+    for (rank, came) in all.into_iter().enumerate() {
+        let record = came.outcome.unwrap();
+        let loads: Vec<Load> = steps(&record).into_iter().map(|(load, ..)| load).collect();
+        // It may be that the last one was not begun.
+        assert!(
+            came.loads.starts_with(&loads) && came.loads.len() <= loads.len() + 1,
+            "rank {rank}: {:?} {loads:?}",
+            came.loads
+        );
+        records.push(record);
+        parts.push(came.parts);
+    }
+    for (rank, record) in records.iter().enumerate() {
+        assert_eq!(record.actual, records[0].actual, "rank {rank}");
+        assert_eq!(record.cluster, records[0].cluster, "rank {rank}");
+        assert_eq!(record.spec, records[0].spec, "rank {rank}");
+    }
+    (records.remove(0), parts)
+}
+
+#[test]
+fn ranks_are_climbed_in_one_launch_and_all_have_the_same_record() {
+    let at = directory();
+    let asked = |_| request(at.path(), 4, Climb::Ranks(vec![1, 2, 4]), true);
+    let (record, parts) = same(perform(4, asked, |_, _, _| None));
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    assert_eq!(record.spec, asked(0), "the record has what was asked for");
+    let expected = [1, 2, 4].map(|ranks| (Load::Ranks(ranks), 2 * ranks, 2 * ranks as usize));
+    assert_eq!(steps(&record), expected);
+    for step in &record.actual.sweep_steps {
+        let phases: Vec<Phase> = step.phases.iter().map(|phase| phase.phase).collect();
+        assert_eq!(phases, Phase::ALL);
+        assert!(step.transactions().unwrap().transactions() > 0);
+    }
+    let cluster = record.cluster.as_ref().unwrap();
+    let ranks: Vec<(u32, u32)> = cluster
+        .ranks
+        .iter()
+        .map(|rank| (rank.rank, rank.first_worker))
+        .collect();
+    assert_eq!(ranks, [(0, 0), (1, 2), (2, 4), (3, 6)], "those of the largest step");
+    let summary = Summary::of(&record).ranks.unwrap();
+    assert_eq!((summary.launched, summary.ranks.len()), (4, 4));
+    assert!(summary.ranks.iter().all(|rank| rank.done.count > 0));
+    assert!(Record::from_json(&record.to_json()).is_ok());
+    assert!(is_empty(at.path()));
+
+    // What each rank has told of is its own, and comes to the same together.
+    let parts: Vec<Record> = parts.into_iter().map(Option::unwrap).collect();
+    for (rank, part) in parts.iter().enumerate() {
+        assert_eq!(part.fingerprint, record.fingerprint, "rank {rank}");
+        let own: Vec<usize> = steps(part).into_iter().map(|(_, _, workers)| workers).collect();
+        let first = [0, 1, 2, 2][rank];
+        let expected: Vec<usize> = (0..3).map(|step| if step < first { 0 } else { 2 }).collect();
+        assert_eq!(own, expected, "rank {rank}");
+    }
+    let collected = Record::join_all(parts).unwrap();
+    assert_eq!(steps(&collected), expected);
+    let done = |record: &Record| -> Vec<u64> {
+        let phases = record.actual.sweep_steps.iter().filter_map(|step| step.transactions());
+        phases.map(|phase| phase.transactions()).collect()
+    };
+    assert_eq!(done(&collected), done(&record));
+}
+
+#[test]
+fn a_stop_in_a_step_ends_the_sweep_of_all_whoever_it_comes_to() {
+    // Of two ranks that work, and two that wait.
+    for stopped in 0..4 {
+        let at = directory();
+        let asked = |_| request(at.path(), 4, Climb::Ranks(vec![1, 2, 4]), true);
+        let in_second = |rank: u32, step: u32, event: &Event| {
+            let goes_on = matches!(event, Event::Began(Stage::Phase(Phase::Transactions), _));
+            ((rank, step) == (1, 1) && goes_on).then_some(stopped)
+        };
+        let (record, _) = same(perform(4, asked, in_second));
+        assert_eq!(
+            record.actual.outcome,
+            Outcome::Interrupted { signal: 15 },
+            "rank {stopped}"
+        );
+        assert_eq!(record.actual.sweep_steps.len(), 2, "rank {stopped}");
+        assert!(is_empty(at.path()));
+    }
+}
+
+#[test]
+fn a_signal_between_two_steps_ends_the_sweep_of_all() {
+    for stopped in [0, 1, 3] {
+        let at = directory();
+        let asked = |_| request(at.path(), 4, Climb::Ranks(vec![2, 4]), true);
+        let between = |rank: u32, _: u32, event: &Event| {
+            let is_step = |completed: &record::Completed| matches!(completed.part, CompletedPart::SweepStep(_));
+            // Rank 1 works in the first step; or all go on to the next one.
+            let is_then = match event {
+                Event::Completed(completed) => rank == 1 && is_step(completed),
+                Event::Load(1, _) => rank == 3,
+                _ => false,
+            };
+            (is_then && (stopped == 3) == (rank == 3)).then_some(stopped)
+        };
+        let (record, _) = same(perform(4, asked, between));
+        assert_eq!(
+            record.actual.outcome,
+            Outcome::Interrupted { signal: 15 },
+            "rank {stopped}"
+        );
+        assert!(is_empty(at.path()));
+    }
+}
+
+#[test]
+fn a_refusal_in_a_step_is_told_on_all() {
+    let at = directory();
+    let missing = at.path().join("missing");
+    // The third rank lacks the target: it takes part in the last step only.
+    let asked = |rank| {
+        let path = if rank == 2 { &missing } else { at.path() };
+        request(path, 3, Climb::Ranks(vec![1, 2, 3]), true)
+    };
+    for (rank, came) in perform(3, asked, |_, _, _| None).into_iter().enumerate() {
+        let record = came.outcome.unwrap();
+        assert_eq!(record.actual.sweep_steps.len(), 2, "rank {rank}");
+        let Outcome::Failed { why } = &record.actual.outcome else {
+            panic!("rank {rank}: {:?}", record.actual.outcome)
+        };
+        assert!(why.contains("step 3 was refused"), "rank {rank}: {why}");
+        assert!(why.contains("missing") || why.contains("rank 2"), "rank {rank}: {why}");
+    }
+    assert!(is_empty(at.path()));
+    // Where the first step is refused, all is, on those that wait, too.
+    let nowhere = |_| request(&missing, 3, Climb::Ranks(vec![1, 3]), true);
+    for came in perform(3, nowhere, |_, _, _| None) {
+        let refused = came.outcome.unwrap_err().to_string();
+        assert!(refused.contains("missing"), "{refused}");
+    }
+    // As is what asks for more ranks than there are.
+    let more = |_| request(at.path(), 3, Climb::Ranks(vec![3]), true);
+    for came in perform(2, more, |_, _, _| None) {
+        let refused = came.outcome.unwrap_err().to_string();
+        assert!(refused.contains("--ranks 3 requires"), "{refused}");
+    }
+}
+
+#[test]
+fn workers_are_climbed_on_each_rank() {
+    let at = directory();
+    let asked = |_| request(at.path(), 3, Climb::Workers(vec![1, 2]), true);
+    let (record, _) = same(perform(3, asked, |_, _, _| None));
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    assert_eq!(
+        steps(&record),
+        [(Load::Workers(1), 3, 3), (Load::Workers(2), 6, 6)],
+        "the workers of all ranks"
+    );
+    assert!(is_empty(at.path()));
+}
+
+#[test]
+fn a_rate_is_split_over_all_ranks_and_all_climb_the_same_rates() {
+    for (climb, fresh) in [
+        (Climb::Rates(vec![100.0, 200.0, 1e9]), false),
+        (Climb::OfClosedLoop(vec![0.01, 0.02]), false),
+        (Climb::Rates(vec![100.0, 200.0]), true),
+    ] {
+        let at = directory();
+        let asked = |_| {
+            let mut asked = request(at.path(), 2, climb.clone(), fresh);
+            asked.workload = asked.workload.with_transactions(Workload::ENDLESS);
+            asked.drive.stop = Stop::After(Duration::from_millis(600));
+            asked
+        };
+        let (record, parts) = same(perform(2, asked, |_, _, _| None));
+        assert_eq!(record.actual.outcome, Outcome::Complete);
+        let sweep = Summary::of(&record).sweep.unwrap();
+        assert!(sweep.sweep_steps.len() >= 2, "{climb:?}");
+        for step in &sweep.sweep_steps {
+            assert_eq!(step.workers, 4);
+            if let Some(rate) = step.load.rate().filter(|rate| *rate < 1_000.0) {
+                let share = step.achieved_per_second.unwrap() / rate;
+                assert!(
+                    (0.5..1.6).contains(&share),
+                    "{climb:?}: {rate} a second, done {share} of it"
+                );
+            }
+        }
+        // About half of what arrives is each rank's.
+        for part in parts {
+            let part = part.unwrap();
+            let of_rank = part.actual.sweep_steps.iter().zip(&record.actual.sweep_steps);
+            for (own, all) in
+                of_rank.filter(|(own, _)| own.load.rate().is_some_and(|rate| (100.0..1_000.0).contains(&rate)))
+            {
+                let count = |step: &record::SweepStep| step.transactions().unwrap().transactions() as f64;
+                let share = count(own) / count(all);
+                assert!((0.3..0.7).contains(&share), "{share}");
+            }
+        }
+        assert!(is_empty(at.path()));
+    }
+}
