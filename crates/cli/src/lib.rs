@@ -21,6 +21,7 @@ pub mod launcher;
 pub mod live;
 pub mod manual;
 pub mod observe;
+pub mod observed;
 pub mod options;
 pub mod output;
 pub mod parts;

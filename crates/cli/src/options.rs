@@ -269,6 +269,11 @@ pub struct RunArguments {
     /// record of them after a failure [default: a directory beside the archive, removed at the end of the run].
     #[arg(long, value_name = "DIR")]
     pub parts: Option<PathBuf>,
+    /// Hosts whose ranks perform no work and read the counters of their machine while the others work: processor time, devices,
+    /// calls to its NFS server, interfaces. They must be the last ranks. Names are those of the hosts or of the launcher's host
+    /// file, or addresses.
+    #[arg(long, value_name = "HOST", value_delimiter = ',')]
+    pub observe: Vec<String>,
 }
 
 /// The arguments of `plan`.

@@ -4,17 +4,21 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use cluster::{CommunicationError, Ranks};
 use document::harmless;
+use runner::Observers;
 use rustix::system::uname;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::launcher::Launched;
+use crate::observed::{self, RankHost};
 use crate::parts::PartOf;
 use crate::problem::{Problem, WRONG, complain, tell};
+use crate::signals::InRun;
 
 /// A rank that gives no sign of life for so long is lost: with what follows, all ranks have ended within 10 s.
 #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "without MPI nobody is joined"))]
@@ -24,6 +28,8 @@ const LIFE_LIMIT: Duration = Duration::from_secs(8);
 #[derive(Debug)]
 pub struct Joined {
     ranks: Ranks,
+    /// How many of them perform the run, from the first on: the others observe.
+    performing: u32,
     host: String,
     job: String,
 }
@@ -57,12 +63,82 @@ impl Joined {
         let job = launched.job.as_deref().unwrap_or("job");
         let job = format!("{job}-{seconds}-{}", std::process::id());
         let job = ranks.broadcast(Some(job)).map_err(|error| refused(error.to_string()))?;
-        Ok(Self { ranks, host, job })
+        Ok(Self {
+            performing: ranks.count(),
+            ranks,
+            host,
+            job,
+        })
     }
 
-    /// The ranks, for the run.
+    /// All ranks.
     pub fn ranks(&self) -> &Ranks {
         &self.ranks
+    }
+
+    /// Those that perform the run.
+    pub fn performing_ranks(&self) -> Ranks {
+        self.ranks.without_watching(self.performing)
+    }
+
+    /// How many perform the run.
+    pub fn performing(&self) -> u32 {
+        self.performing
+    }
+
+    /// Whether this one performs nothing, and observes.
+    pub fn is_observer(&self) -> bool {
+        self.rank() >= self.performing
+    }
+
+    /// Finds the ranks on the hosts that rank 0 was asked to observe.
+    ///
+    /// # Errors
+    /// On all ranks: where there are none on one of the hosts, or they are not the last.
+    pub fn observe(&mut self, asked: &[String]) -> Result<(), Problem> {
+        let asked = self.ranks.broadcast(Some(asked.to_vec()));
+        let asked: Vec<String> = asked.map_err(|error| self.lost(&error))?;
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let names = observed::own_names(&self.host);
+        let own = RankHost {
+            host: self.host.clone(),
+            named: asked.iter().map(|host| observed::is_named(&names, host)).collect(),
+        };
+        let all = self.ranks.meet(vec![own], |mut all: Vec<RankHost>, more| {
+            all.extend(more);
+            all
+        });
+        let all = all.map_err(|error| self.lost(&error))?;
+        let found = observed::performing(&asked, &all);
+        self.performing = found.map_err(|why| Problem::Ranks { why, code: WRONG })?;
+        Ok(())
+    }
+
+    /// Before the run, on all ranks: nothing where none observes.
+    ///
+    /// # Errors
+    /// Where a rank is lost.
+    pub fn begin_observing(&self) -> Result<Option<Observers>, Problem> {
+        if self.performing == self.ranks.count() {
+            return Ok(None);
+        }
+        let begun = Observers::begin(&self.ranks, self.performing);
+        begun.map(Some).map_err(|error| self.lost(&error))
+    }
+
+    /// Observes until the others have performed the run. A signal stops them.
+    ///
+    /// # Errors
+    /// Where a rank is lost.
+    pub fn watch(&self, observers: Observers) -> Result<(), Problem> {
+        let signals = InRun::begin().ok();
+        if let Some(signals) = &signals {
+            let caught = signals.caught();
+            self.ranks.tie(move || caught.load(Ordering::Relaxed) != 0, || ());
+        }
+        observers.observe().map_err(|error| self.lost(&error))
     }
 
     /// The number of this one.
@@ -113,7 +189,7 @@ impl Joined {
     pub fn part_of(&self) -> PartOf {
         PartOf {
             rank: self.rank(),
-            ranks: self.ranks.count(),
+            ranks: self.performing,
             host: self.host.clone(),
             job: self.job.clone(),
         }

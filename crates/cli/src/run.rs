@@ -48,6 +48,11 @@ fn alone(arguments: &RunArguments, words: Vec<String>, side: &Side) -> Result<u8
             "--parts is for the processes that mpirun or srun starts (remove it, or start several)",
         ));
     }
+    if !arguments.observe.is_empty() {
+        return Err(contradiction(
+            "--observe is for the processes that mpirun or srun starts (remove it, or start several)",
+        ));
+    }
     let specified = understand(arguments)?;
     // What was read from a pipe cannot be read again.
     if !arguments.dry_run && specified.inputs.iter().all(Input::is_file) {
@@ -79,16 +84,9 @@ fn alone(arguments: &RunArguments, words: Vec<String>, side: &Side) -> Result<u8
 
 /// The run of a rank: all of them perform it, and the first one does the rest.
 fn together(launched: &Launched, mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
-    if launched.is_first() {
-        let ranks = &mut arguments.work.options.ranks;
-        let Count(asked) = *ranks.get_or_insert(Count(launched.count.into()));
-        if asked != u64::from(launched.count) {
-            return Ok(launched.refuse(|| {
-                tell(format_args!(
-                    "--ranks {asked}: {} has started {} processes (remove --ranks)",
-                    launched.launcher, launched.count
-                ));
-            }));
+    if launched.is_first() && arguments.observe.is_empty() {
+        if let Err(why) = count_ranks(&mut arguments, launched.count, launched) {
+            return Ok(launched.refuse(|| tell(why)));
         }
     }
     if arguments.dry_run {
@@ -101,11 +99,19 @@ fn together(launched: &Launched, mut arguments: RunArguments, words: Vec<String>
     if let Some(code) = side.instead_of_session() {
         return Ok(code);
     }
-    let joined = match Joined::join(launched) {
+    let mut joined = match Joined::join(launched) {
         Ok(joined) => joined,
         Err(problem) => return Ok(launched.refuse(|| problem.tell())),
     };
-    let code = in_ranks(&joined, &arguments, words).unwrap_or_else(|problem| {
+    let performed = joined.observe(&arguments.observe).and_then(|()| {
+        let counted = match joined.is_first() && !arguments.observe.is_empty() {
+            true => count_ranks(&mut arguments, joined.performing(), launched),
+            false => Ok(()),
+        };
+        // What only the first one knows is told with what it wants performed.
+        in_ranks(&joined, &arguments, words, counted)
+    });
+    let code = performed.unwrap_or_else(|problem| {
         if joined.is_first() {
             problem.tell();
         }
@@ -120,6 +126,24 @@ fn together(launched: &Launched, mut arguments: RunArguments, words: Vec<String>
     Ok(code)
 }
 
+/// As many ranks perform the run as there are.
+fn count_ranks(arguments: &mut RunArguments, there: u32, launched: &Launched) -> Result<(), String> {
+    let ranks = &mut arguments.work.options.ranks;
+    let Count(asked) = *ranks.get_or_insert(Count(there.into()));
+    if asked == u64::from(there) {
+        return Ok(());
+    }
+    let observing = launched.count.saturating_sub(there);
+    let without = match observing {
+        0 => String::new(),
+        _ => format!(", {observing} of which observe"),
+    };
+    Err(format!(
+        "--ranks {asked}: {} has started {} processes{without} (remove --ranks)",
+        launched.launcher, launched.count
+    ))
+}
+
 /// What rank 0 tells the others of what they are to perform.
 #[derive(Clone, Serialize, Deserialize)]
 struct Sent {
@@ -127,9 +151,15 @@ struct Sent {
     storage_is_given: bool,
 }
 
-fn in_ranks(joined: &Joined, arguments: &RunArguments, words: Vec<String>) -> Result<u8, Problem> {
+fn in_ranks(
+    joined: &Joined,
+    arguments: &RunArguments,
+    words: Vec<String>,
+    counted: Result<(), String>,
+) -> Result<u8, Problem> {
     let mut first = None;
     let sent = joined.of_first(|| {
+        counted.map_err(|why| contradiction(&why))?;
         let specified = understand(arguments)?;
         let Some(mut ready) = Ready::of(arguments, specified, words)? else {
             return Err(contradiction("a plan needs no ranks"));
@@ -164,8 +194,26 @@ fn in_ranks(joined: &Joined, arguments: &RunArguments, words: Vec<String>) -> Re
             return Err(problem);
         }
     }
-    let mut signals = Signals::among(Some(joined.ranks().clone()));
-    let performed = ready.perform(&mut signals);
+    let observers = match joined.begin_observing() {
+        Ok(observers) => observers,
+        Err(problem) => {
+            ready.discard();
+            tell_if_lost(joined, None);
+            return Err(problem);
+        }
+    };
+    if joined.is_observer() {
+        let observed = observers.map_or(Ok(()), |observers| joined.watch(observers));
+        ready.discard();
+        tell_if_lost(joined, None);
+        return observed.map(|()| 0);
+    }
+    let mut signals = Signals::among(Some(joined.performing_ranks()));
+    let mut performed = ready.perform(&mut signals);
+    if let (Some(observers), false) = (observers, joined.is_lost()) {
+        // Where a rank is lost by now, that is told below.
+        let _ = observers.end(performed.as_mut().ok());
+    }
     let mut parts = ready.watchers.parts.take();
     if joined.is_lost() {
         tell_if_lost(joined, parts.as_ref());
@@ -196,6 +244,9 @@ fn in_ranks(joined: &Joined, arguments: &RunArguments, words: Vec<String>) -> Re
 
 /// Begins this rank's file of parts: nothing where nobody has asked for one and there can be none.
 fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWriter>, String> {
+    if joined.is_observer() {
+        return Ok(None);
+    }
     let of = joined.part_of();
     if let Some(directory) = &arguments.parts {
         return PartsWriter::begin(directory, of, arguments.force).map(Some);

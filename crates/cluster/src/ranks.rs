@@ -40,6 +40,8 @@ pub struct Ranks {
     shared: Arc<Shared>,
     /// How many of them, from the first on, this handle is of.
     count: u32,
+    /// How many of them perform runs, from the first on.
+    performing: u32,
 }
 
 struct Shared {
@@ -57,6 +59,7 @@ enum Order {
     Open(Sender<()>),
     Close(Sender<()>),
     Leave(Box<dyn Meet>),
+    Watch(Sender<Outcome<()>>),
 }
 
 impl fmt::Debug for Ranks {
@@ -98,6 +101,7 @@ impl Ranks {
         let (rank, count) = answer.recv().unwrap_or_else(|_| Err(gone()))?;
         Ok(Self {
             count,
+            performing: count,
             shared: Arc::new(Shared {
                 rank,
                 launched: count,
@@ -118,9 +122,29 @@ impl Ranks {
         self.count
     }
 
-    /// How many ranks there are.
+    /// How many ranks there are, without those that only watch.
     pub fn launched(&self) -> u32 {
-        self.shared.launched
+        self.performing
+    }
+
+    /// The first ranks as if there were no others: those behind them only [watch](Self::watch), and open and close no run. All hear of
+    /// stops and losses. What is done with those behind them is done by the handle that this one was made of.
+    #[must_use]
+    pub fn without_watching(&self, performing: u32) -> Self {
+        let performing = performing.clamp(1, self.performing);
+        Self {
+            shared: Arc::clone(&self.shared),
+            count: performing,
+            performing,
+        }
+    }
+
+    /// Begins to watch, on a rank that performs nothing, the runs of those before it. It is done when rank 0 begins something with all
+    /// ranks, which this rank must then begin, too; that must be something that rank 0 begins, a [`broadcast`](Self::broadcast).
+    pub fn watch(&self) -> Meeting<()> {
+        let (answer, meeting) = mpsc::channel();
+        let _ = self.shared.orders.send(Order::Watch(answer));
+        Meeting { answer: meeting }
     }
 
     /// The first ranks alone, as many as said of those that there are: what is done together by this handle, they do without the
@@ -130,14 +154,15 @@ impl Ranks {
     pub fn among(&self, count: u32) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
-            count: count.clamp(1, self.shared.launched),
+            count: count.clamp(1, self.performing),
+            performing: self.performing,
         }
     }
 
     /// All ranks.
     #[must_use]
     pub fn all(&self) -> Self {
-        self.among(self.shared.launched)
+        self.among(self.performing)
     }
 
     /// Whether this rank is one of those that the handle is of. Others do nothing by it.
@@ -342,6 +367,10 @@ fn serve<C: Communicator>(mut together: Together<C>, orders: &Receiver<Order>, l
             Ok(Order::Leave(meet)) => {
                 is_leaving = true;
                 together.leave(meet);
+                None
+            }
+            Ok(Order::Watch(answer)) => {
+                together.watch(answer);
                 None
             }
             Err(RecvTimeoutError::Timeout) => None,

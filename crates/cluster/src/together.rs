@@ -7,12 +7,16 @@
 //! Some things the first ranks do without the others: their tree is the same without those, and their steps are counted apart,
 //! by how many they are. Epochs are those of all ranks, as are pulses, stops and losses.
 //!
+//! A rank that [watches](Together::watch) does not count the runs of the others itself: it is where the rank above it is, until
+//! that one does something with all.
+//!
 //! How long a rank works until it meets the others, nobody can know. So nothing has a deadline but silence: each rank gives
 //! its neighbours in the tree a sign of life, a pulse, whatever it does, and one that was not heard for long is lost. The
 //! neighbour that finds it tells all others, along the tree, as does a rank that stops the run: all name the same rank.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -96,6 +100,8 @@ pub(crate) struct Together<C> {
     lost: Option<CommunicationError>,
     lost_at: Option<Instant>,
     stopped: Option<u32>,
+    /// Who waits until all do something together, where this rank watches the runs of others.
+    watching: Option<Sender<Outcome<()>>>,
     pulsed: Instant,
     attended: Instant,
     /// When something was begun, or a part of it came.
@@ -133,6 +139,7 @@ impl<C: Communicator> Together<C> {
             lost: None,
             lost_at: None,
             stopped: None,
+            watching: None,
             pulsed: now,
             attended: now,
             moved: now,
@@ -177,6 +184,51 @@ impl<C: Communicator> Together<C> {
         let rank = self.stopped.unwrap_or(self.links.communicator.rank());
         self.fail_all(&CommunicationError::Stopped { rank });
         self.enter(self.epoch + 1);
+    }
+
+    /// Follows the others through their runs until the rank above begins something with all ranks.
+    pub(crate) fn watch(&mut self, answer: Sender<Outcome<()>>) {
+        if let Some(why) = &self.lost {
+            let _ = answer.send(Err(why.clone()));
+            return;
+        }
+        self.watching = Some(answer);
+        let above = parent(self.links.communicator.rank());
+        let found = self.links.neighbours.iter().find(|other| Some(other.rank) == above);
+        if let Some((from, epoch)) = found.map(|above| (above.rank, above.epoch)) {
+            self.follow(from, epoch);
+        }
+        self.end_watch();
+    }
+
+    /// Is where the rank above is.
+    fn follow(&mut self, from: u32, epoch: u64) {
+        if self.watching.is_none() || parent(self.links.communicator.rank()) != Some(from) {
+            return;
+        }
+        if self.epoch < epoch && epoch < LEFT {
+            self.stopped = None;
+            self.hear(|heard| heard.stopped = None);
+            self.enter(epoch);
+        }
+    }
+
+    /// The watch is over where the rank above waits for all, or has left.
+    fn end_watch(&mut self) {
+        let above = parent(self.links.communicator.rank());
+        let all = self.links.communicator.ranks();
+        let is_over = match above {
+            None => true,
+            Some(above) => {
+                let is_for_all =
+                    |one: &Envelope| one.from == above && one.head.sort == Sort::Part && one.head.count == all;
+                let has_left = |other: &Neighbour| other.rank == above && other.epoch == LEFT;
+                self.links.inbox.iter().any(is_for_all) || self.links.neighbours.iter().any(has_left)
+            }
+        };
+        if let Some(answer) = self.watching.take_if(|_| is_over) {
+            let _ = answer.send(Ok(()));
+        }
     }
 
     /// Begins the last thing that is done together.
@@ -272,7 +324,9 @@ impl<C: Communicator> Together<C> {
                 if let Some(neighbour) = known {
                     neighbour.hear(envelope.head);
                 }
+                self.follow(from, envelope.head.epoch);
                 self.sort(envelope);
+                self.end_watch();
             }
             Err(why) => self.lose(why, None),
         }
@@ -402,6 +456,11 @@ impl<C: Communicator> Together<C> {
     fn fail_all(&mut self, why: &CommunicationError) {
         for pending in self.pending.drain(..) {
             pending.meet.fail(why);
+        }
+        // A stop ends a run, and not what follows it.
+        let is_lost = self.lost.is_some();
+        if let Some(watching) = self.watching.take_if(|_| is_lost) {
+            let _ = watching.send(Err(why.clone()));
         }
     }
 

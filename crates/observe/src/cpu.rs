@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fact::Fact;
+use crate::fact::{Fact, part_way};
 use crate::sources::Sources;
 
 mod process;
@@ -63,6 +63,13 @@ impl SystemTimes {
             None => Fact::Unavailable(format!("{STAT}: this kernel has no column {}", COLUMNS[index])),
         };
         (columns.len() >= 4).then(|| SystemTimes(std::array::from_fn(column)))
+    }
+
+    /// The times at a moment between this snapshot and a later one, so far on the way.
+    pub(crate) fn between(&self, later: &SystemTimes, fraction: f64) -> SystemTimes {
+        SystemTimes(std::array::from_fn(|column| {
+            part_way(&self.0[column], &later.0[column], fraction)
+        }))
     }
 
     /// Where the processors' time went since boot, in nanoseconds.

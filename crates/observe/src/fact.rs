@@ -106,6 +106,14 @@ pub(crate) fn grown(what: impl std::fmt::Display, later: &Fact<u64>, earlier: &F
     })
 }
 
+/// A count at a moment between two readings, so far on the way. One that went backwards was what it was.
+pub(crate) fn part_way(earlier: &Fact<u64>, later: &Fact<u64>, fraction: f64) -> Fact<u64> {
+    pair(later, earlier, |later, earlier| {
+        let grown = later.saturating_sub(*earlier) as f64 * fraction;
+        Fact::Known(earlier.saturating_add(grown.round() as u64))
+    })
+}
+
 /// Two counts together. What is not applicable adds nothing, and where one is not known the sum is not.
 pub(crate) fn added(one: &Fact<u64>, other: &Fact<u64>) -> Fact<u64> {
     match (one, other) {

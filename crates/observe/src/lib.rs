@@ -30,6 +30,7 @@
 //! | [`cpu`] | processor time: of the machine with steal, and of this process |
 //! | [`counters`] | what is counted while a run goes on, of process, threads, machine and devices: [`Counters`] |
 //! | [`messages`] | requests to servers: of NFS, SMB and iSCSI, by kind: [`WatchedMessages`] |
+//! | [`machine`] | everything that a machine counts, for one that others use: [`WatchedMachine`] |
 //! | [`network`] | interfaces that lead to targets' servers: [`WatchedInterfaces`] |
 //! | [`clocks`] | whether the clocks went as they should: suspensions, steps, another source |
 
@@ -45,6 +46,7 @@ pub mod durability;
 pub mod fact;
 pub mod host;
 pub mod io;
+pub mod machine;
 pub mod memory;
 pub mod messages;
 pub mod mount;
@@ -68,6 +70,7 @@ pub use durability::DurabilityFacts;
 pub use fact::Fact;
 pub use host::{CacheBound, CacheLimit, Host, Kernel, LoadAverage};
 pub use io::{OwnIo, drop_caches, may_drop_caches};
+pub use machine::{MachineCounted, MachineDeviceReading, MachineReading, WatchedMachine};
 pub use messages::{CompoundOperation, MessageCounter, MessageKind, MessagesReading, WatchedCounter, WatchedMessages};
 pub use mount::{Mount, MountTable};
 pub use mount_changes::{MountChanges, Waited};

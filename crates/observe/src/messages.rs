@@ -164,6 +164,38 @@ impl MessagesReading {
             .map(|kinds| kinds.iter().fold(0, |sum: u64, kind| sum.saturating_add(kind.requests)))
     }
 
+    /// What it had at a moment between this reading and a later one, so far on the way: requests and operations by name. What is
+    /// summed beside them is not told.
+    #[must_use]
+    pub(crate) fn between(&self, later: &MessagesReading, fraction: f64) -> MessagesReading {
+        let grown = |earlier: Option<u64>, later: u64| {
+            let earlier = earlier.unwrap_or_default();
+            let grown = later.saturating_sub(earlier) as f64 * fraction;
+            earlier.saturating_add(grown.round() as u64)
+        };
+        MessagesReading {
+            kinds: pair(&later.kinds, &self.kinds, |later, earlier| {
+                let before = |kind: &MessageKind| earlier.iter().find(|before| before.kind == kind.kind);
+                let between = |kind: &MessageKind| {
+                    let requests = grown(before(kind).map(|before| before.requests), kind.requests);
+                    MessageKind::counted(&kind.kind, requests)
+                };
+                Fact::Known(later.iter().map(between).filter(MessageKind::occurred).collect())
+            }),
+            operations: pair(&later.operations, &self.operations, |later, earlier| {
+                let between = |one: &CompoundOperation| {
+                    let before = earlier.iter().find(|before| before.operation == one.operation);
+                    CompoundOperation {
+                        count: grown(before.map(|before| before.count), one.count),
+                        ..one.clone()
+                    }
+                };
+                Fact::Known(later.iter().map(between).filter(|one| one.count > 0).collect())
+            }),
+            ..self.clone()
+        }
+    }
+
     /// What was counted between earlier readings and this. Where a counter went
     /// back, or another mount counts since, that is the reason why nothing is
     /// known.
@@ -336,6 +368,25 @@ impl WatchedMessages {
         for target in targets {
             search.add(target);
         }
+        search.finish()
+    }
+
+    /// What this machine's NFS server counts, whoever calls it. Unavailable where the kernel has none.
+    pub fn of_nfs_server(sources: &Sources) -> Fact<WatchedMessages> {
+        let user_space = "calls to a server in user space are not counted";
+        match sources.text(nfs_server::NFSD) {
+            Fact::Known(_) if nfs_server::serves(sources) => {}
+            Fact::Known(_) => {
+                return sources.unavailable(
+                    nfs_server::NFSD,
+                    format!("the kernel's NFS server has no threads ({user_space})"),
+                );
+            }
+            Fact::NotApplicable => return Fact::NotApplicable,
+            Fact::Unavailable(why) => return Fact::Unavailable(format!("{why} ({user_space})")),
+        }
+        let mut search = CounterSearch::new(sources);
+        search.add_server(nfs_server::ALL_CLIENTS);
         search.finish()
     }
 

@@ -169,7 +169,7 @@ pub struct InterfaceReading {
 }
 
 impl InterfaceReading {
-    fn read(sources: &Sources, name: &str) -> InterfaceReading {
+    pub(crate) fn read(sources: &Sources, name: &str) -> InterfaceReading {
         let path = |file: &str| format!("/sys/class/net/{name}/{file}");
         let speed = path("speed");
         // -1, or 2^32 - 1 of some drivers: not known.

@@ -4,10 +4,10 @@
 
 use std::collections::HashMap;
 
-use observe::{Fact, Host};
+use observe::{Fact, Host, MachineCounted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::{End, StreamHash};
+use workload::{End, Phase, StreamHash};
 
 use crate::during::SystemDuring;
 use crate::host_phase::HostId;
@@ -26,6 +26,9 @@ pub struct ClusterRecord {
     /// Those whose part there is not: only records that were put together of parts on disk have any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MissingRank>,
+    /// What ranks that performed no work counted of their machines, each machine once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observers: Vec<ObserverRecord>,
 }
 
 /// One process of a run.
@@ -103,6 +106,42 @@ pub struct MissingRank {
     pub why: String,
 }
 
+/// What an observer counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ObserverRecord {
+    /// Its number among the ranks that the launcher started.
+    pub rank: u32,
+    /// Its machine.
+    pub host: Host,
+    /// How far its monotonic clock was from that of rank 0 before the run.
+    pub clock_begin: RankClockOffset,
+    /// The same after it.
+    pub clock_end: RankClockOffset,
+    /// How many readings there were.
+    pub readings: u64,
+    /// The longest time between two of them that were kept, in nanoseconds.
+    pub interval_ns: u64,
+    /// From the first reading to the last, in nanoseconds.
+    pub whole_ns: u64,
+    /// What was counted from before the run to after it, when nobody worked.
+    pub whole: MachineCounted,
+    /// What was counted in each phase, warm-ups included, as in its evidence.
+    pub phases: Vec<ObserverPhase>,
+}
+
+/// What an observer counted in one phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ObserverPhase {
+    /// The step of a sweep that the phase is of, from 0; nothing where it is of none.
+    pub step: Option<u32>,
+    /// Which phase.
+    pub phase: Phase,
+    /// How long it lasted, in nanoseconds.
+    pub ns: u64,
+    /// What was counted. Not available where there are no readings around it.
+    pub counted: Fact<MachineCounted>,
+}
+
 impl ClusterRecord {
     /// Of one rank of so many, before it is joined with others. Its `host` is 0.
     pub fn of_one(launched: u32, rank: RankRecord, host: HostRecord) -> Self {
@@ -111,6 +150,7 @@ impl ClusterRecord {
             ranks: vec![RankRecord { host: 0, ..rank }],
             hosts: vec![host],
             missing: Vec::new(),
+            observers: Vec::new(),
         }
     }
 

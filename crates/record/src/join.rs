@@ -240,6 +240,7 @@ fn clusters(mut one: ClusterRecord, later: ClusterRecord) -> ClusterRecord {
         rank
     }));
     one.missing.extend(later.missing);
+    one.observers.extend(later.observers);
     one.launched = one.launched.max(later.launched);
     one
 }

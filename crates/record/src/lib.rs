@@ -19,6 +19,7 @@ mod json;
 pub mod machine;
 pub mod merge;
 pub mod observation;
+pub mod observer;
 mod outcome;
 pub mod overhead;
 pub mod part;
@@ -37,7 +38,9 @@ pub mod verdict;
 pub use again::{options_again, words_again};
 pub use check::{BrokenRule, CheckedRecord, Difference, Differences, Rule};
 pub use classic::ClassicFigures;
-pub use cluster::{ClusterRecord, HostRecord, MissingRank, RankClock, RankClockOffset, RankRecord};
+pub use cluster::{
+    ClusterRecord, HostRecord, MissingRank, ObserverPhase, ObserverRecord, RankClock, RankClockOffset, RankRecord,
+};
 pub use driven::{Calibration, Sizing, SteadyFound};
 pub use evidence::{PhaseEvidence, Residency, ResidencySample};
 pub use headline::{Headline, ListedRun, State};
@@ -49,9 +52,10 @@ pub use observation::{CommandEnd, Observation, TargetSync};
 pub use observe::counters::{DeviceCounters, DeviceReading, DeviceRole};
 pub use observe::durability;
 pub use observe::{
-    Accounted, BusyProgram, Class, ClocksDifference, CountersDifference, DurabilityFacts, Fact, Host, MessageCounter,
-    MessageKind, MessagesReading, OwnIo, Target,
+    Accounted, BusyProgram, Class, ClocksDifference, CountersDifference, DurabilityFacts, Fact, Host, MachineCounted,
+    MessageCounter, MessageKind, MessagesReading, OwnIo, Target,
 };
+pub use observer::ObservedStretch;
 pub use overhead::Overhead;
 pub use part::{Completed, CompletedPart};
 pub use plan::PlanRecord;

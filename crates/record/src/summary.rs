@@ -3,6 +3,7 @@
 pub(crate) mod evidence;
 mod hosts;
 mod machine;
+mod observers;
 pub(crate) mod overhead;
 mod paper;
 pub(crate) mod phase;
@@ -27,6 +28,7 @@ pub use self::evidence::{
 };
 pub use self::hosts::{HostFact, HostsAlike, HostsDiffer, WALL_CLOCKS_APART_NS, differences};
 pub use self::machine::{DeviceSummary, MachineSummary, WorkersCpu};
+pub use self::observers::{ObserverRow, ObserverSummary};
 pub use self::overhead::OverheadSummary;
 pub use self::paper::PaperFigures;
 pub(crate) use self::phase::phase_workers;

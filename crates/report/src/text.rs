@@ -5,6 +5,7 @@ pub(crate) mod findings;
 pub(crate) mod heading;
 pub(crate) mod machine;
 mod observation;
+pub(crate) mod observers;
 pub(crate) mod overhead;
 pub(crate) mod phases;
 pub(crate) mod ranks;
@@ -43,6 +44,7 @@ pub fn report(record: &Record) -> Document {
     sweep::render(document, &summary, true);
     phases::render(document, &summary);
     ranks::render(document, &summary);
+    observers::render(document, &summary);
     times::render(document, record, &summary);
     evidence::render(document, &summary);
     machine::render(document, record, &summary);

@@ -16,6 +16,7 @@ use crate::support::{Ended, Running, Scene, is_met};
 mod faults;
 mod hosts;
 mod launched;
+mod observers;
 mod same;
 mod served;
 

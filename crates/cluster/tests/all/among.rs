@@ -109,3 +109,93 @@ fn a_rank_that_rests_where_others_work_is_out_of_step() {
         assert!(why.contains("out of step") && why.contains("rank 2"), "{why}");
     }
 }
+
+/// Ranks behind the first `performing` watch while those perform so many runs, and hear what rank 0 has afterwards.
+fn watched(launched: u32, performing: u32, runs: u32) {
+    threads::each(launched, LIMIT, |ranks| {
+        // Before and behind the runs all are in step.
+        assert_eq!(sum(ranks), sum_of(launched));
+        for round in 0..2 {
+            if ranks.rank() < performing {
+                let some = ranks.without_watching(performing);
+                assert_eq!(
+                    (some.count(), some.launched(), some.all().count()),
+                    (performing, performing, performing)
+                );
+                for _ in 0..runs {
+                    some.open();
+                    assert_eq!(sum(&some), sum_of(performing));
+                    some.close();
+                    assert_eq!(sum(&some), sum_of(performing));
+                    assert_eq!(some.broadcast((ranks.rank() == 0).then_some(3)), Ok(3));
+                }
+            } else {
+                let mut watch = ranks.watch();
+                let end = loop {
+                    if let Some(end) = watch.wait(Duration::from_millis(1)) {
+                        break end;
+                    }
+                };
+                assert_eq!(end, Ok(()));
+            }
+            let told = (ranks.rank() == 0).then_some(round);
+            assert_eq!(ranks.broadcast(told), Ok(round), "rank {}", ranks.rank());
+            assert!(ranks.clock_offset(|| 7).is_ok());
+            assert_eq!(sum(ranks), sum_of(launched));
+        }
+        assert_eq!(ranks.lost(), None);
+    });
+}
+
+#[test]
+fn ranks_that_watch_are_in_step_after_any_number_of_runs() {
+    for (launched, performing) in [(2, 1), (5, 4), (9, 4), (9, 1), (12, 7)] {
+        for runs in [0, 1, 3] {
+            watched(launched, performing, runs);
+        }
+    }
+}
+
+#[test]
+fn a_stop_ends_the_run_and_not_the_watch() {
+    for stops in [0, 1, 3] {
+        threads::each(4, LIMIT, |ranks| {
+            let wants = Arc::new(AtomicBool::new(false));
+            let asked = Arc::clone(&wants);
+            ranks.tie(move || asked.load(Ordering::SeqCst), || ());
+            wants.store(ranks.rank() == stops, Ordering::SeqCst);
+            if ranks.rank() < 2 {
+                let some = ranks.without_watching(2);
+                some.open();
+                while ranks.stopped_by().is_none() {
+                    thread::sleep(Duration::from_millis(2));
+                }
+                assert_eq!(sum(&some), Err(CommunicationError::Stopped { rank: stops }));
+                some.close();
+                assert_eq!(sum(&some), sum_of(2));
+            } else {
+                assert_eq!(ranks.watch().wait(LIMIT), Some(Ok(())));
+            }
+            assert_eq!(ranks.broadcast((ranks.rank() == 0).then_some(7)), Ok(7));
+            assert_eq!(sum(ranks), sum_of(4));
+        });
+    }
+}
+
+#[test]
+fn a_rank_that_watches_hears_that_another_is_lost() {
+    let limit = Duration::from_millis(300);
+    let outcomes = threads::each(3, limit, |ranks| match ranks.rank() {
+        0 => {
+            // It does what the others do not.
+            let some = ranks.without_watching(2);
+            some.open();
+            sum(&some).map(drop)
+        }
+        1 => ranks.without_watching(2).broadcast(Some(1)).map(drop),
+        _ => ranks.watch().wait(LIMIT).unwrap_or(Ok(())),
+    });
+    for outcome in outcomes.iter().skip(2) {
+        assert!(outcome.is_err(), "{outcome:?}");
+    }
+}

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::role::{DeviceRole, FlushCount};
 use super::{grown, or, pair};
 use crate::device::SECTOR_BYTES;
-use crate::fact::{Fact, added};
+use crate::fact::{Fact, added, part_way};
 use crate::sources::Sources;
 
 /// What a column is.
@@ -151,6 +151,27 @@ impl DeviceCounters {
                 Fact::Known,
             )
         })
+    }
+
+    /// The counters at a moment between this reading and a later one, so far on the way.
+    pub(crate) fn between(&self, later: &DeviceCounters, fraction: f64) -> DeviceCounters {
+        later.since_with(self, |_, kind, later, earlier| match kind {
+            Kind::State => later.clone(),
+            _ => part_way(earlier, later, fraction),
+        })
+    }
+
+    /// What the device of this name counted between an earlier reading and this.
+    pub(crate) fn since_reading(&self, earlier: &DeviceCounters, name: &str) -> DeviceCounters {
+        self.since(earlier, &stat_path(name))
+    }
+
+    /// Whether anything was completed, or that is not known.
+    pub(crate) fn did_something(&self) -> bool {
+        let is_none = |count: &Fact<u64>| matches!(count, Fact::Known(0) | Fact::NotApplicable);
+        // Discards and flushes are not counted by all.
+        let is_more = |count: &Fact<u64>| count.known().is_some_and(|count| *count > 0);
+        !is_none(&self.reads) || !is_none(&self.writes) || is_more(&self.discards) || is_more(&self.flushes)
     }
 
     /// The counters in a text of 11 numbers, 15 (since Linux 4.18, with

@@ -36,7 +36,7 @@ pub enum FlushCount {
 }
 
 impl FlushCount {
-    pub(super) fn of(sources: &Sources, name: &str, is_partition: bool) -> FlushCount {
+    pub(crate) fn of(sources: &Sources, name: &str, is_partition: bool) -> FlushCount {
         if is_partition {
             FlushCount::OfTheDisk
         } else if sources.path(&format!("/sys/class/block/{name}/mq")).exists() {

@@ -22,6 +22,9 @@ pub(super) const THIS_MACHINE: &str = "this machine";
 /// Of whom they are, where a target is a directory that this machine exports.
 pub(super) const OTHER_CLIENTS: &str = "this machine, for other clients";
 
+/// Of whom they are, where the whole machine is looked at.
+pub(super) const ALL_CLIENTS: &str = "all clients";
+
 /// Procedures of version 3 by their numbers (RFC 1813, section 3).
 const PROCEDURES: [&str; 22] = [
     "NULL",

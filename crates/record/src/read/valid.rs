@@ -196,6 +196,16 @@ fn cluster(cluster: &ClusterRecord) -> Valid {
     hosts.enumerate().try_for_each(|(index, hostname)| {
         at_most("host.hostname", hostname.len(), HOSTNAME_BYTES_MAX).within(|| format!("hosts[{index}]"))
     })?;
+    at_most("observers", cluster.observers.len(), RANKS_MAX as usize)?;
+    each("observers", &cluster.observers, |observer| {
+        at_most("host.hostname", observer.host.hostname.len(), HOSTNAME_BYTES_MAX)?;
+        for clock in [&observer.clock_begin, &observer.clock_end] {
+            moment("clock.error_ns", clock.error_ns)?;
+            moment("clock.offset_ns", clock.offset_ns.unsigned_abs())?;
+        }
+        moment("whole_ns", observer.whole_ns)?;
+        each("phases", &observer.phases, |phase| moment("ns", phase.ns))
+    })?;
     let missing = cluster.missing.iter().map(|missing| missing.rank);
     distinct("missing", missing.chain(cluster.ranks.iter().map(|rank| rank.rank)))?;
     each("missing", &cluster.missing, |missing| {

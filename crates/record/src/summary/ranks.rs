@@ -13,6 +13,7 @@ use workload::{Phase, Role};
 
 use super::Rate;
 use super::hosts::{self, HostsDiffer};
+use super::observers::{self, ObserverSummary};
 use crate::cluster::{ClusterRecord, RankRecord};
 use crate::host_phase::{HostId, HostPhase};
 use crate::run::{PhaseRecord, Record, WorkerPhase};
@@ -41,6 +42,9 @@ pub struct RanksSummary {
     pub clock_error_ns: Fact<u64>,
     /// What hosts do not have in common.
     pub differences: Vec<HostsDiffer>,
+    /// What observers counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observers: Vec<ObserverSummary>,
 }
 
 /// What one rank contributed.
@@ -126,6 +130,7 @@ pub(crate) fn summary(record: &Record) -> Option<RanksSummary> {
         slowest_rank: slowest,
         clock_error_ns: clock_error(cluster),
         differences: hosts::differences(cluster),
+        observers: observers::summary(record),
         ranks,
         hosts,
     })

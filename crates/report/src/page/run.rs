@@ -252,6 +252,7 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
     }
     workers(all, summary);
     text::ranks::render(all, summary);
+    text::observers::render(all, summary);
     calls::render(all, summary);
     text::times::render(all, record, summary);
     served::render(all, record, summary);

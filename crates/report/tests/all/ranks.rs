@@ -1,8 +1,10 @@
 //! What reports say of a run of several ranks.
 
 use record::{
-    ClusterRecord, Fact, HostRecord, Outcome, Phase, RankClock, RankClockOffset, RankRecord, Record, Tool, WorkerPhase,
+    ClusterRecord, Fact, HostRecord, MessagesReading, ObserverRecord, Outcome, Phase, RankClock, RankClockOffset,
+    RankRecord, Record, ServerCounts, ServerTotals, Tool, WorkerPhase,
 };
+use serde_json::json;
 
 fn kept() -> Record {
     Record::from_json(include_str!("../golden/run.json")).unwrap()
@@ -50,6 +52,7 @@ fn of_ranks(count: u32) -> Record {
         ranks: (0..count).map(rank).collect(),
         hosts,
         missing: Vec::new(),
+        observers: Vec::new(),
     });
     let mut phases = record.actual.phases.iter_mut();
     let phase = phases.find(|phase| phase.phase == Phase::Transactions).unwrap();
@@ -115,4 +118,95 @@ fn what_hosts_do_not_have_in_common_is_a_warning() {
 #[test]
 fn a_run_of_one_process_has_no_such_section() {
     assert!(!report::text::render(&kept()).contains("Ranks"));
+}
+
+/// An observer that counted so many calls in the whole run, and half of them in its first phase.
+fn observer(record: &Record, calls: Option<u64>) -> ObserverRecord {
+    let spent = |busy: u64| {
+        json!({"known": {"total_ns": {"known": 1000}, "user_ns": {"known": busy}, "nice_ns": {"known": 0},
+            "system_ns": {"known": 0}, "idle_ns": {"known": 900 - busy}, "iowait_ns": {"known": 100},
+            "irq_ns": {"known": 0}, "softirq_ns": {"known": 0}, "steal_ns": {"known": 0}, "busy_ns": {"known": busy}}})
+    };
+    let counted = |busy: u64, calls: Option<u64>| {
+        let kind = |calls: u64| {
+            json!({"kind": "GETATTR", "requests": calls, "retransmissions": "not_applicable", "sent_bytes": "not_applicable",
+                "received_bytes": "not_applicable", "queued_ms": "not_applicable", "round_trip_ms": "not_applicable",
+                "execution_ms": "not_applicable"})
+        };
+        let of_kernel = |calls: u64| {
+            json!({"known": [{"counter": "nfs-server", "protocol": "nfs3", "of": "all clients", "age_s": "not_applicable",
+                "kinds": {"known": [kind(calls)]}, "operations": "not_applicable", "server_read_bytes": "not_applicable",
+                "server_written_bytes": "not_applicable"}]})
+        };
+        let calls = calls.map_or_else(|| json!({"unavailable": "no nfsd"}), of_kernel);
+        json!({"processors": spent(busy), "devices": {"known": []}, "calls": calls, "interfaces": {"known": [
+            {"name": "eth0", "speed_bits_per_s": "not_applicable", "received_bytes": {"known": 4096},
+                "sent_bytes": {"known": 0}}]}})
+    };
+    let clock = json!({"at_ns": 0, "offset_ns": 5, "error_ns": 1500});
+    serde_json::from_value(json!({
+        "rank": 9, "host": record.host, "clock_begin": clock, "clock_end": clock, "readings": 30,
+        "interval_ns": 101_000_000, "whole_ns": 2_000_000_000, "whole": counted(250, calls),
+        "phases": [{"step": null, "phase": "transactions", "ns": 1_000_000_000,
+            "counted": {"known": counted(800, calls.map(|calls| calls / 2))}}],
+    }))
+    .unwrap()
+}
+
+fn observed(record: &Record) -> String {
+    let text = report::text::render(record);
+    let (_, rest) = text.split_once("Observers").expect("the section is there");
+    rest.split("\n\n").next().unwrap().to_owned()
+}
+
+#[test]
+fn what_observers_counted_stands_beside_what_the_ranks_sent() {
+    let mut record = of_ranks(2);
+    let found = observer(&record, Some(1_020));
+    let messages = found.whole.calls.known().unwrap()[0].clone();
+    record.actual.traffic = Some(ServerTotals {
+        messages: MessagesReading {
+            kinds: messages.kinds.map(|mut kinds| {
+                kinds[0].requests = 1_000;
+                kinds
+            }),
+            ..messages
+        },
+        counts: ServerCounts::default(),
+    });
+    record.cluster.as_mut().unwrap().observers = vec![found];
+    let text = observed(&record);
+    for told in [
+        "counters read every 101 ms",
+        "moments within 1.5 µs",
+        "Calls in whole run: clients sent 1,000,",
+        "counted 1,020 (2.0 % more)",
+    ] {
+        assert!(text.contains(told), "{told}\n{text}");
+    }
+    let row = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().to_owned();
+    let whole = row("whole run");
+    assert!(
+        whole.contains("25.0 %") && whole.contains("10.0 %") && whole.contains("1,020"),
+        "{text}"
+    );
+    let transactions = row("transactions");
+    assert!(
+        transactions.contains("80.0 %") && transactions.contains("510"),
+        "{text}"
+    );
+    assert!(
+        text.lines().all(|line| line.chars().count() <= document::WIDTH),
+        "{text}"
+    );
+}
+
+#[test]
+fn calls_that_nobody_counted_are_not_available() {
+    let mut record = of_ranks(2);
+    let found = observer(&record, None);
+    record.cluster.as_mut().unwrap().observers = vec![found];
+    let text = observed(&record);
+    assert!(text.contains("NFS calls are not available (no nfsd)"), "{text}");
+    assert!(!text.contains("Calls in"), "{text}");
 }

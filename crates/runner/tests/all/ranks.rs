@@ -12,9 +12,9 @@ use contract::{
     Errno, Failure, Listing, Name, Need, OpenError, Operation, Session, Settings, Step, Steps, Storage, Submitted,
     Ticket, Unsupported,
 };
-use record::{Fact, Outcome, Phase, Record};
+use record::{Fact, Outcome, Phase, Record, Summary};
 use record::{SteadyAsked, SteadyRule};
-use runner::{Control, Event, Events, Refused, RunSpec, Stage, SystemClock, TakeControl};
+use runner::{Control, Event, Events, NoEvents, Observers, Refused, RunSpec, Stage, SystemClock, TakeControl};
 use spec::{Keeping, Place, Stop, StorageName};
 use storage::posix::Posix;
 use workload::contents::{ContentKind, ContentSpec};
@@ -458,6 +458,103 @@ fn a_rank_has_a_pool_that_its_workers_share() {
     assert_eq!(created, 3 * 200, "each pool has its files");
     assert!(is_empty(at.path()));
 }
+
+/// Burns processor time.
+fn spin(time: Duration) {
+    let began = Instant::now();
+    while began.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+#[test]
+fn observers_read_their_machine_while_others_work() {
+    const PERFORMING: u32 = 2;
+    let at = directory();
+    let at = at.path();
+    let asked = request(at, 2, PERFORMING, 2_000);
+    let records: Vec<Option<Record>> = std::thread::scope(|scope| {
+        let all = in_process::ranks(PERFORMING + 2).into_iter();
+        let all: Vec<_> = all
+            .map(|communicator| {
+                let asked = &asked;
+                scope.spawn(move || {
+                    let ranks = Ranks::join(LIMIT, move || Ok(communicator)).unwrap();
+                    let observers = Observers::begin(&ranks, PERFORMING).unwrap();
+                    let record = if ranks.rank() < PERFORMING {
+                        let mut taking = Rank(ranks.without_watching(PERFORMING), Control::default());
+                        spin(Duration::from_millis(250));
+                        let performed = runner::run(asked, &Posix, &SystemClock, &mut taking, &mut NoEvents);
+                        let mut record = performed.unwrap();
+                        observers.end(Some(&mut record)).unwrap();
+                        Some(record)
+                    } else {
+                        observers.observe().unwrap();
+                        None
+                    };
+                    ranks.leave();
+                    record
+                })
+            })
+            .collect();
+        all.into_iter().map(|rank| rank.join().unwrap()).collect()
+    });
+    let [Some(first), Some(second), None, None] = &records[..] else {
+        panic!("{records:?}");
+    };
+    assert_eq!(first.actual.outcome, Outcome::Complete);
+    assert_eq!(first.cluster, second.cluster, "all have the same");
+    let cluster = first.cluster.as_ref().unwrap();
+    assert_eq!((cluster.launched, cluster.ranks.len()), (PERFORMING, 2));
+    // Both are on one machine, which is counted once.
+    let [observer] = &cluster.observers[..] else {
+        panic!("{:?}", cluster.observers);
+    };
+    assert_eq!(observer.rank, PERFORMING);
+    assert!(observer.readings >= 3, "{observer:?}");
+    let phases: Vec<Phase> = observer.phases.iter().map(|phase| phase.phase).collect();
+    let performed: Vec<Phase> = first.actual.phases.iter().map(|phase| phase.phase).collect();
+    assert_eq!(phases, performed);
+    for (phase, of_run) in observer.phases.iter().zip(&first.actual.phases) {
+        let (began, ended) = (&of_run.segments[0], of_run.segments.last().unwrap());
+        assert_eq!(phase.ns, ended.ended_ns - began.began_ns);
+        assert!(phase.counted.is_known(), "{phase:?}");
+    }
+    let sum: u64 = observer.phases.iter().map(|phase| phase.ns).sum();
+    assert!(observer.whole_ns >= sum + 250_000_000, "{observer:?}");
+    let processors = observer.whole.processors.known().unwrap();
+    assert!(*processors.busy_ns.known().unwrap() >= 200_000_000, "{processors:?}");
+    let rows = &Summary::of(first).ranks.unwrap().observers[0].rows;
+    assert_eq!(rows.len(), 1 + performed.len());
+    let json = first.to_json();
+    assert_eq!(&Record::from_json(&json).unwrap(), first);
+}
+
+#[test]
+fn observers_end_with_a_run_that_is_refused() {
+    let at = directory();
+    let at = at.path();
+    // As many ranks as there are not.
+    let asked = request(at, 6, 3, 100);
+    std::thread::scope(|scope| {
+        for communicator in in_process::ranks(3) {
+            let asked = &asked;
+            scope.spawn(move || {
+                let ranks = Ranks::join(LIMIT, move || Ok(communicator)).unwrap();
+                let observers = Observers::begin(&ranks, 2).unwrap();
+                if ranks.rank() < 2 {
+                    let mut taking = Rank(ranks.without_watching(2), Control::default());
+                    let performed = runner::run(asked, &Posix, &SystemClock, &mut taking, &mut NoEvents);
+                    assert!(matches!(performed, Err(Refused::Ranks(_))), "{performed:?}");
+                    observers.end(None).unwrap();
+                } else {
+                    observers.observe().unwrap();
+                }
+                ranks.leave();
+            });
+        }
+    });
+    assert!(is_empty(at));
 
 /// A client that sees some of the files of others late: their names end with a 7, and they are there so long after the first look.
 #[derive(Clone)]

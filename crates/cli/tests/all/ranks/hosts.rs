@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use record::{Fact, Outcome, Record};
+use rustix::process::Signal;
 
 use super::{Job, MARK};
 use crate::nfs::ganesha::is_program;
 use crate::support::{Ended, Running, is_met, is_root};
 
 /// How far the monotonic clock of each host is ahead of the one before: `hosts.sh` sets it.
-const AHEAD_NS: i64 = 1_000_000_000_000;
+pub(super) const AHEAD_NS: i64 = 1_000_000_000_000;
 
 /// Hosts, and a job whose launcher reaches them.
 pub(super) struct Hosts {
@@ -106,6 +107,27 @@ impl Hosts {
 
     fn start_run(&self, options: &str) -> Running {
         Running::start(self.run(4, options), &self.job.target())
+    }
+
+    /// A run to its end.
+    pub(super) fn finish_run(&self, ranks: u32, options: &str) -> Ended {
+        Running::to_its_end(self.run(ranks, options), &self.job.target())
+    }
+
+    /// Whether nothing is in the target.
+    pub(super) fn is_empty(&self) -> bool {
+        crate::support::names(&self.job.target()).unwrap().is_empty()
+    }
+
+    /// A run that loses a rank by a signal ends early, and leaves nothing that cannot be removed.
+    pub(super) fn loses(&self, ranks: u32, options: &str, rank: u32, signal: Signal) {
+        let parts = self.job.parts();
+        let options = format!("{options} --parts {}", parts.display());
+        let mut running = Running::start(self.run(ranks, &options), &self.job.target());
+        self.job.until_completed(&mut running, 0, 1);
+        self.job.send(rank, signal);
+        self.job.ends_early(running, ranks);
+        self.job.is_cleaned();
     }
 }
 

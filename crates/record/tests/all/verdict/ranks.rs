@@ -55,6 +55,7 @@ fn cluster(record: &mut Record, rates: [u64; 2]) {
         ranks: ranks.collect(),
         hosts,
         missing: Vec::new(),
+        observers: Vec::new(),
     });
     let phase = transactions(record);
     let kept = phase.workers[0].clone();

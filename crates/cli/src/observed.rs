@@ -1,0 +1,146 @@
+//! Which ranks observe: those on the hosts of `--observe`, by the names that they have.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+
+use document::harmless::harmless;
+use serde::{Deserialize, Serialize};
+
+/// How launchers call the host that a rank is on.
+const LAUNCHERS_NAMES: [&str; 2] = ["PMIX_HOSTNAME", "SLURMD_NODENAME"];
+
+/// A rank's host, and which of the hosts that are asked for it is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RankHost {
+    /// Its name.
+    pub host: String,
+    /// By host that is asked for, in their order.
+    pub named: Vec<bool>,
+}
+
+/// The names of this host: its own one, and the launcher's.
+pub fn own_names(host: &str) -> Vec<String> {
+    let names = LAUNCHERS_NAMES.iter().filter_map(|name| std::env::var(name).ok());
+    std::iter::once(host.to_owned()).chain(names).collect()
+}
+
+/// Whether a host that is asked for is this one: by a name, whole or up to its first dot, or by an address.
+pub fn is_named(names: &[String], asked: &str) -> bool {
+    if let Ok(address) = asked.parse::<IpAddr>() {
+        return names.iter().any(|name| name.parse() == Ok(address)) || is_own(address);
+    }
+    let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    names.iter().any(|name| {
+        let is_short = !asked.contains('.') && asked.eq_ignore_ascii_case(&short(name));
+        asked.eq_ignore_ascii_case(name) || is_short
+    })
+}
+
+/// Whether what this host sends to an address leaves from there. (Nothing is sent: to connect a datagram's socket is to look up the way.)
+fn is_own(address: IpAddr) -> bool {
+    if address.is_loopback() {
+        // That is everybody.
+        return false;
+    }
+    let any: IpAddr = match address {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let sender = || {
+        let socket = UdpSocket::bind((any, 0))?;
+        // Any port but 0 will do.
+        socket.connect((address, 9))?;
+        socket.local_addr()
+    };
+    sender().is_ok_and(|sender| sender.ip() == address)
+}
+
+/// How many ranks perform the run, from the first on.
+///
+/// # Errors
+/// Why the hosts cannot be observed so.
+pub fn performing(asked: &[String], all: &[RankHost]) -> Result<u32, String> {
+    /// More names are not told.
+    const HOSTS_MAX: usize = 8;
+    for (place, host) in asked.iter().enumerate() {
+        if all.iter().any(|rank| rank.named.get(place) == Some(&true)) {
+            continue;
+        }
+        let mut hosts: Vec<&str> = Vec::new();
+        for rank in all {
+            if !hosts.contains(&&*rank.host) {
+                hosts.push(&rank.host);
+            }
+        }
+        let more = if hosts.len() > HOSTS_MAX { ", ..." } else { "" };
+        hosts.truncate(HOSTS_MAX);
+        return Err(format!(
+            "--observe {}: no rank was started on that host (there are ranks on {}{more})",
+            harmless(host),
+            harmless(&hosts.join(", "))
+        ));
+    }
+    let observes = |rank: &RankHost| rank.named.contains(&true);
+    let Some(last) = all.iter().rposition(|rank| !observes(rank)) else {
+        return Err("--observe names the hosts of all ranks, and none is left to perform the run".to_owned());
+    };
+    if let Some(first) = all[..last].iter().position(observes) {
+        let host = harmless(&all[first].host);
+        return Err(format!(
+            "--observe: rank {first} is on {host}, and rank {last} on {} is to work: observers must be the last ranks (put {host} last in \
+             the host file, with one slot)",
+            harmless(&all[last].host)
+        ));
+    }
+    Ok(last as u32 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(asked: &[&str], hosts: &[&str]) -> Result<u32, String> {
+        let asked: Vec<String> = asked.iter().map(|host| (*host).to_owned()).collect();
+        let rank = |host: &&str| RankHost {
+            host: (*host).to_owned(),
+            named: asked
+                .iter()
+                .map(|asked| is_named(&[(*host).to_owned()], asked))
+                .collect(),
+        };
+        performing(&asked, &hosts.iter().map(rank).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_last_ranks_observe() {
+        assert_eq!(found(&["server"], &["a", "b", "server"]), Ok(2));
+        assert_eq!(found(&["server"], &["a", "server", "server"]), Ok(1));
+        assert_eq!(found(&["s2", "s1"], &["a", "a", "s1.lab", "S2.lab"]), Ok(2));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_a_way_out() {
+        let why = found(&["server"], &["server", "a", "b"]).unwrap_err();
+        assert!(
+            why.contains("rank 0 is on server, and rank 2 on b is to work") && why.contains("last in the host file"),
+            "{why}"
+        );
+        let why = found(&["server"], &["a", "a", "b"]).unwrap_err();
+        assert!(
+            why.contains("no rank was started on that host (there are ranks on a, b)"),
+            "{why}"
+        );
+        let why = found(&["a", "b"], &["a", "b"]).unwrap_err();
+        assert!(why.contains("none is left"), "{why}");
+    }
+
+    #[test]
+    fn a_host_has_several_names() {
+        let names = ["node7.lab.example".to_owned(), "10.0.0.7".to_owned()];
+        for name in ["node7", "NODE7.lab.example", "10.0.0.7"] {
+            assert!(is_named(&names, name), "{name}");
+        }
+        for name in ["node", "node7.other", "node7.lab", "10.0.0.8", "127.0.0.1", ""] {
+            assert!(!is_named(&names, name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! Everything that a machine counts, whoever caused it: for a server that others use, or any machine that does not do the work.
+//!
+//! Processor time of all processors, all block devices but partitions, the calls to the kernel's NFS server, and all interfaces
+//! but the loopback one. It reads no clock. A server in user space is seen by what the machine does for it; its calls are not.
+//!
+//! How it works: [`WatchedMachine::find`] finds out once what there is, and [`WatchedMachine::read`] reads all of it.
+//! What was counted up to a moment between two readings is taken to have grown evenly ([`MachineReading::between`]).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::counters::{DeviceCounters, FlushCount};
+use crate::cpu::{SystemTimes, SystemTimesSpent};
+use crate::fact::{Fact, pair, part_way};
+use crate::messages::{MessagesReading, WatchedMessages};
+use crate::network::InterfaceReading;
+use crate::sources::Sources;
+
+/// More devices or interfaces are not read.
+pub const MACHINE_PARTS_MAX: usize = 64;
+
+const BLOCK: &str = "/sys/class/block";
+const NETWORK: &str = "/sys/class/net";
+
+/// A block device that is read.
+#[derive(Clone, Debug)]
+struct MachineDevice {
+    name: String,
+    is_stacked: bool,
+    flushes: FlushCount,
+}
+
+/// What a machine counts. Found once, read often.
+#[derive(Clone, Debug)]
+pub struct WatchedMachine {
+    devices: Fact<Vec<MachineDevice>>,
+    calls: Fact<WatchedMessages>,
+    interfaces: Fact<Vec<String>>,
+}
+
+impl WatchedMachine {
+    /// What there is by now.
+    pub fn find(sources: &Sources) -> Self {
+        let is_there = |path: String| sources.path(&path).exists();
+        let is_listed = |path: String| sources.names(&path).known().is_some_and(|names| !names.is_empty());
+        let device = |name: String| {
+            let at = format!("{BLOCK}/{name}");
+            MachineDevice {
+                is_stacked: is_listed(format!("{at}/slaves")) || is_there(format!("{at}/loop")),
+                flushes: FlushCount::of(sources, &name, false),
+                name,
+            }
+        };
+        let is_used = |name: &String| {
+            let at = format!("{BLOCK}/{name}");
+            // Memory disks and loop devices are there in dozens, and have no size where nothing uses them.
+            !is_there(format!("{at}/partition")) && sources.number::<u64>(&format!("{at}/size")).known() != Some(&0)
+        };
+        Self {
+            devices: sources.names(BLOCK).map(|names| {
+                let used = names.into_iter().filter(is_used).take(MACHINE_PARTS_MAX);
+                used.map(device).collect()
+            }),
+            calls: WatchedMessages::of_nfs_server(sources),
+            interfaces: sources.names(NETWORK).map(|names| {
+                let others = names.into_iter().filter(|name| name != "lo");
+                // A file that is no interface (bonding_masters).
+                let others = others.filter(|name| is_there(format!("{NETWORK}/{name}/statistics")));
+                others.take(MACHINE_PARTS_MAX).collect()
+            }),
+        }
+    }
+
+    /// Everything at one moment, or nearly.
+    pub fn read(&self, sources: &Sources) -> MachineReading {
+        let device = |device: &MachineDevice| MachineDeviceReading {
+            name: device.name.clone(),
+            is_stacked: device.is_stacked,
+            counters: DeviceCounters::read(sources, &device.name, device.flushes),
+        };
+        let interface = |name: &String| InterfaceReading::read(sources, name);
+        MachineReading {
+            processors: SystemTimes::read(sources),
+            devices: self
+                .devices
+                .as_ref()
+                .map(|devices| devices.iter().map(device).collect()),
+            calls: self.calls.as_ref().map(|calls| calls.read(sources)),
+            interfaces: self
+                .interfaces
+                .as_ref()
+                .map(|names| names.iter().map(interface).collect()),
+        }
+    }
+}
+
+/// One block device with its counters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineDeviceReading {
+    /// The kernel's name of it (`nvme0n1`).
+    pub name: String,
+    /// It lies on other devices or on files, as device mapper, RAID and loop devices do: what it is given, they are given, too.
+    pub is_stacked: bool,
+    /// Its counters.
+    pub counters: Fact<DeviceCounters>,
+}
+
+/// All counters of a machine at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineReading {
+    processors: Fact<SystemTimes>,
+    devices: Fact<Vec<MachineDeviceReading>>,
+    calls: Fact<Vec<MessagesReading>>,
+    interfaces: Fact<Vec<InterfaceReading>>,
+}
+
+impl MachineReading {
+    /// What was counted up to a moment between this reading and a later one: `fraction` of the way, from 0 to 1.
+    #[must_use]
+    pub fn between(&self, later: &Self, fraction: f64) -> Self {
+        let device = |earlier: &MachineDeviceReading, later: &MachineDeviceReading| MachineDeviceReading {
+            counters: pair(&later.counters, &earlier.counters, |later, earlier| {
+                Fact::Known(earlier.between(later, fraction))
+            }),
+            ..earlier.clone()
+        };
+        Self {
+            processors: pair(&later.processors, &self.processors, |later, earlier| {
+                Fact::Known(earlier.between(later, fraction))
+            }),
+            devices: each(&later.devices, &self.devices, device),
+            calls: each(&later.calls, &self.calls, |earlier, later| {
+                earlier.between(later, fraction)
+            }),
+            interfaces: each(&later.interfaces, &self.interfaces, |earlier, later| InterfaceReading {
+                received_bytes: part_way(&earlier.received_bytes, &later.received_bytes, fraction),
+                sent_bytes: part_way(&earlier.sent_bytes, &later.sent_bytes, fraction),
+                ..earlier.clone()
+            }),
+        }
+    }
+
+    /// What was counted between an earlier moment and this.
+    pub fn since(&self, earlier: &Self) -> MachineCounted {
+        let device = |before: &MachineDeviceReading, later: &MachineDeviceReading| MachineDeviceReading {
+            counters: pair(&later.counters, &before.counters, |after, before| {
+                Fact::Known(after.since_reading(before, &later.name))
+            }),
+            ..later.clone()
+        };
+        let mut devices = each(&self.devices, &earlier.devices, device);
+        if let Fact::Known(devices) = &mut devices {
+            let did_something =
+                |device: &MachineDeviceReading| device.counters.known().is_none_or(DeviceCounters::did_something);
+            let lowest = |device: &MachineDeviceReading| !device.is_stacked;
+            // That nothing was stored is told by one that did nothing.
+            let idle = devices.iter().position(lowest);
+            let idle = idle.filter(|_| !devices.iter().any(|device| lowest(device) && did_something(device)));
+            let mut place = 0;
+            devices.retain(|device| {
+                place += 1;
+                did_something(device) || Some(place - 1) == idle
+            });
+        }
+        MachineCounted {
+            processors: pair(&self.processors, &earlier.processors, |later, earlier| {
+                Fact::Known(later.spent_since(earlier))
+            }),
+            devices,
+            calls: pair(&self.calls, &earlier.calls, |later, earlier| {
+                Fact::Known(later.iter().map(|reading| reading.since(earlier)).collect())
+            }),
+            interfaces: pair(&self.interfaces, &earlier.interfaces, |later, earlier| {
+                Fact::Known(later.iter().map(|interface| interface.since(earlier)).collect())
+            }),
+        }
+    }
+}
+
+/// Both have the same in the same order.
+fn each<T>(later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>, of: impl Fn(&T, &T) -> T) -> Fact<Vec<T>> {
+    pair(later, earlier, |later, earlier| {
+        Fact::Known(
+            earlier
+                .iter()
+                .zip(later)
+                .map(|(earlier, later)| of(earlier, later))
+                .collect(),
+        )
+    })
+}
+
+/// What a machine counted between two moments.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineCounted {
+    /// Where the time of all processors went.
+    pub processors: Fact<SystemTimesSpent>,
+    /// The block devices that did something, without partitions; where none of those that lie on no others did, the first of them.
+    pub devices: Fact<Vec<MachineDeviceReading>>,
+    /// Calls to the kernel's NFS server, of all clients, by version of the protocol. Not available where it has no such server: calls to one
+    /// in user space are not counted.
+    pub calls: Fact<Vec<MessagesReading>>,
+    /// All interfaces but the loopback one.
+    pub interfaces: Fact<Vec<InterfaceReading>>,
+}
+
+impl MachineCounted {
+    /// What devices did that lie on no others: everything that was stored, once.
+    pub fn stored(&self) -> Fact<DeviceCounters> {
+        self.devices.as_ref().and_then(|devices| {
+            let mut lowest = devices.iter().filter(|device| !device.is_stacked);
+            let Some(first) = lowest.next() else {
+                return Fact::NotApplicable;
+            };
+            lowest.fold(first.counters.clone(), |sum, device| {
+                pair(&sum, &device.counters, |sum, more| Fact::Known(sum.and(more)))
+            })
+        })
+    }
+
+    /// Calls to the NFS server, of all versions.
+    pub fn requests(&self) -> Fact<u64> {
+        self.calls.as_ref().and_then(|calls| {
+            let mut sum = 0_u64;
+            for reading in calls {
+                match reading.requests() {
+                    Fact::Known(requests) => sum = sum.saturating_add(requests),
+                    // A kernel without that version.
+                    Fact::NotApplicable => {}
+                    Fact::Unavailable(why) => return Fact::Unavailable(why),
+                }
+            }
+            Fact::Known(sum)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sources::tests::Tree;
+
+    const NFSD: &str = include_str!("../tests/captures/nfsd-linux-6.1");
+
+    fn machine() -> Tree {
+        Tree::new(&[
+            ("/proc/stat", "cpu  100 0 100 800 0 0 0 0 0 0\n"),
+            ("/proc/net/rpc/nfsd", NFSD),
+            ("/sys/class/block/vda/size", "100"),
+            ("/sys/class/block/vda/mq/0", ""),
+            ("/sys/class/block/vda/stat", "10 0 80 5 20 0 160 9 0 12 14 0 0 0 0 3 1"),
+            ("/sys/class/block/vda1/size", "50"),
+            ("/sys/class/block/vda1/partition", "1"),
+            ("/sys/class/block/vda1/stat", "10 0 80 5 20 0 160 9 0 12 14"),
+            ("/sys/class/block/vdb/size", "100"),
+            ("/sys/class/block/vdb/stat", "1 0 8 5 2 0 16 9 0 12 14"),
+            ("/sys/class/block/dm-0/size", "50"),
+            ("/sys/class/block/dm-0/slaves/vda", ""),
+            ("/sys/class/block/dm-0/stat", "10 0 80 5 20 0 160 9 0 12 14"),
+            ("/sys/class/block/loop0/size", "0"),
+            ("/sys/class/block/loop0/stat", "0 0 0 0 0 0 0 0 0 0 0"),
+            ("/sys/class/net/lo/statistics/rx_bytes", "7"),
+            ("/sys/class/net/bonding_masters", ""),
+            ("/sys/class/net/eth0/statistics/rx_bytes", "1000"),
+            ("/sys/class/net/eth0/statistics/tx_bytes", "500"),
+        ])
+    }
+
+    fn later(tree: &Tree) {
+        tree.file("/proc/stat", "cpu  300 0 200 1500 0 0 0 0 0 0\n");
+        tree.file("/sys/class/block/vda/stat", "30 0 240 5 24 0 192 9 0 12 14 0 0 0 0 3 1");
+        tree.file("/sys/class/block/dm-0/stat", "30 0 240 5 24 0 192 9 0 12 14");
+        tree.file("/sys/class/net/eth0/statistics/rx_bytes", "3000");
+        tree.file("/sys/class/net/eth0/statistics/tx_bytes", "600");
+        // 100 GETATTR more of version 3, and 205 compounds of version 4.
+        let nfsd = NFSD.replace("proc3 22 2 34 ", "proc3 22 2 134 ");
+        tree.file("/proc/net/rpc/nfsd", &nfsd.replace("proc4 2 1 195", "proc4 2 1 400"));
+    }
+
+    #[test]
+    fn everything_is_counted_once() {
+        let tree = machine();
+        let watched = WatchedMachine::find(&tree.sources);
+        let earlier = watched.read(&tree.sources);
+        later(&tree);
+        let counted = watched.read(&tree.sources).since(&earlier);
+        let spent = counted.processors.known().unwrap();
+        assert_eq!(spent.fraction_of(&spent.busy_ns), Fact::Known(0.3));
+        let devices = counted.devices.known().unwrap();
+        let names: Vec<(&str, bool)> = devices
+            .iter()
+            .map(|device| (&*device.name, device.is_stacked))
+            .collect();
+        assert_eq!(
+            names,
+            [("dm-0", true), ("vda", false)],
+            "the others did nothing, or are no devices"
+        );
+        let stored = counted.stored().into_known().unwrap();
+        assert_eq!(
+            (stored.reads, stored.written_bytes),
+            (Fact::Known(20), Fact::Known(32 * 512))
+        );
+        assert_eq!(counted.requests(), Fact::Known(305));
+        let idle = watched.read(&tree.sources).since(&watched.read(&tree.sources));
+        assert_eq!(
+            idle.devices.known().unwrap().len(),
+            1,
+            "nothing was stored, which is known"
+        );
+        assert_eq!(idle.stored().known().unwrap().reads, Fact::Known(0));
+        let [interface] = &counted.interfaces.known().unwrap()[..] else {
+            panic!("{counted:?}");
+        };
+        assert_eq!(
+            (&*interface.name, &interface.received_bytes),
+            ("eth0", &Fact::Known(2000))
+        );
+    }
+
+    #[test]
+    fn between_two_readings_everything_grows_evenly() {
+        let tree = machine();
+        let watched = WatchedMachine::find(&tree.sources);
+        let earlier = watched.read(&tree.sources);
+        later(&tree);
+        let later = watched.read(&tree.sources);
+        assert_eq!(earlier.between(&later, 0.0), earlier);
+        assert_eq!(earlier.between(&later, 1.0).since(&earlier), later.since(&earlier));
+        let part = earlier.between(&later, 0.25);
+        let (first, rest) = (part.since(&earlier), later.since(&part));
+        assert_eq!(first.processors.known().unwrap().busy_ns, Fact::Known(750_000_000));
+        assert_eq!(rest.processors.known().unwrap().busy_ns, Fact::Known(2_250_000_000));
+        assert_eq!(first.stored().known().unwrap().reads, Fact::Known(5));
+        // A quarter of each version's.
+        assert_eq!((first.requests(), rest.requests()), (Fact::Known(76), Fact::Known(229)));
+        assert_eq!(first.interfaces.known().unwrap()[0].sent_bytes, Fact::Known(25));
+    }
+
+    #[test]
+    fn calls_to_a_server_in_user_space_are_not_invented() {
+        let tree = machine();
+        std::fs::remove_file(tree.sources.path("/proc/net/rpc/nfsd")).unwrap();
+        let counted = |tree: &Tree| {
+            let watched = WatchedMachine::find(&tree.sources);
+            let earlier = watched.read(&tree.sources);
+            watched.read(&tree.sources).since(&earlier)
+        };
+        let why = counted(&tree).requests();
+        assert!(why.why().unwrap().contains("user space"), "{why:?}");
+        tree.file("/proc/net/rpc/nfsd", &NFSD.replace("th 4 ", "th 0 "));
+        let why = counted(&tree).requests();
+        assert!(why.why().unwrap().contains("no threads"), "{why:?}");
+    }
+}

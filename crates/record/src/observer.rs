@@ -1,0 +1,181 @@
+//! What an observer counted: a rank that performs no work, and reads the counters of its machine while others do.
+//!
+//! It reads them once before the run, when nobody works yet, about every 100 ms while it goes on, and once after it, when nobody works
+//! any more: what was counted of the whole is exact. Between two readings every counter is taken to have grown evenly, so what was
+//! counted in a phase is off by what was counted between two readings at each of its ends, at most.
+
+use observe::{Fact, MachineReading, MessageCounter, MessagesReading};
+use serde::{Deserialize, Serialize};
+use workload::Phase;
+
+use crate::cluster::ObserverPhase;
+use crate::run::{PhaseRecord, Record};
+
+/// From when to when a phase was performed, by the monotonic clock of rank 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObservedStretch {
+    /// The step of a sweep that the phase is of, from 0.
+    pub step: Option<u32>,
+    /// Which phase.
+    pub phase: Phase,
+    /// When it began, in nanoseconds.
+    pub began_ns: i64,
+    /// When it ended, in nanoseconds.
+    pub ended_ns: i64,
+}
+
+/// A reading, and its moment by the monotonic clock of rank 0, in nanoseconds.
+pub type ReadingAt = (i64, MachineReading);
+
+/// When the phases of a run were performed, those of its sweep's steps, too.
+pub fn stretches(record: &Record) -> Vec<ObservedStretch> {
+    let of = |step, origin_ns: i64, phase: &PhaseRecord| {
+        let (first, last) = (phase.segments.first()?, phase.segments.last()?);
+        let at = |ns: u64| origin_ns.saturating_add(i64::try_from(ns).unwrap_or(i64::MAX));
+        Some(ObservedStretch {
+            step,
+            phase: phase.phase,
+            began_ns: at(first.began_ns),
+            ended_ns: at(last.ended_ns),
+        })
+    };
+    let own_ns = record.origin.monotonic_ns;
+    let phases = record.actual.phases.iter().filter_map(|phase| of(None, own_ns, phase));
+    let steps = (0..).zip(&record.actual.sweep_steps).flat_map(|(number, step)| {
+        let origin_ns = step.of_run.as_ref().map_or(own_ns, |run| run.origin.monotonic_ns);
+        let phases = step.phases.iter();
+        phases.filter_map(move |phase| of(Some(number), origin_ns, phase))
+    });
+    phases.chain(steps).collect()
+}
+
+/// What was counted in each stretch, by readings in the order of their moments.
+pub fn align(readings: &[ReadingAt], stretches: &[ObservedStretch]) -> Vec<ObserverPhase> {
+    let counted = |stretch: &ObservedStretch| {
+        let began = at(readings, stretch.began_ns)?;
+        let ended = at(readings, stretch.ended_ns)?;
+        Some(ended.since(&began))
+    };
+    let phase = |stretch: &ObservedStretch| ObserverPhase {
+        step: stretch.step,
+        phase: stretch.phase,
+        ns: stretch.ended_ns.saturating_sub(stretch.began_ns).max(0).unsigned_abs(),
+        counted: counted(stretch).map_or_else(
+            || Fact::Unavailable("the observer has no readings around the phase".to_owned()),
+            Fact::Known,
+        ),
+    };
+    stretches.iter().map(phase).collect()
+}
+
+/// The counters at a moment; nothing before the first reading and after the last.
+fn at(readings: &[ReadingAt], moment_ns: i64) -> Option<MachineReading> {
+    let next = readings.partition_point(|(read_ns, _)| *read_ns < moment_ns);
+    let (later_ns, later) = readings.get(next)?;
+    if *later_ns == moment_ns {
+        return Some(later.clone());
+    }
+    let (earlier_ns, earlier) = readings.get(next.checked_sub(1)?)?;
+    let fraction = moment_ns.saturating_sub(*earlier_ns) as f64 / later_ns.saturating_sub(*earlier_ns) as f64;
+    Some(earlier.between(later, fraction))
+}
+
+/// Calls that clients counted: of the kernel's NFS client and of the one that is a part of this program. Not applicable where there are
+/// none.
+pub fn sent(messages: &Fact<Vec<MessagesReading>>) -> Fact<u64> {
+    messages.as_ref().and_then(|readings| {
+        let is_client =
+            |one: &&MessagesReading| matches!(one.counter, MessageCounter::NfsClient | MessageCounter::NfsStorage);
+        let mut sum = Fact::NotApplicable;
+        for reading in readings.iter().filter(is_client) {
+            sum = match (sum, reading.requests()) {
+                (Fact::Known(sum), Fact::Known(more)) => Fact::Known(u64::saturating_add(sum, more)),
+                (sum, Fact::NotApplicable) => sum,
+                (Fact::Unavailable(why), _) | (_, Fact::Unavailable(why)) => Fact::Unavailable(why),
+                (Fact::NotApplicable, known) => known,
+            };
+        }
+        sum
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use observe::{Sources, WatchedMachine};
+
+    use super::*;
+
+    const S: i64 = 1_000_000_000;
+
+    /// Readings a second apart: the processors were busy for 1 of 4 s in the first, for 3 in the second and third.
+    fn readings() -> Vec<ReadingAt> {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("proc")).unwrap();
+        let sources = Sources::beneath(root.path());
+        let watched = WatchedMachine::find(&sources);
+        let read = |(second, user, idle): (i64, u64, u64)| {
+            let text = format!("cpu  {user} 0 0 {idle} 0 0 0 0 0 0\n");
+            std::fs::write(root.path().join("proc/stat"), text).unwrap();
+            (second * S, watched.read(&sources))
+        };
+        [(10, 100, 1000), (11, 200, 1300), (12, 500, 1400), (13, 800, 1500)]
+            .map(read)
+            .to_vec()
+    }
+
+    fn busy_ms(phase: &ObserverPhase) -> Option<u64> {
+        let processors = phase.counted.known()?.processors.known()?;
+        Some(processors.busy_ns.known()? / 1_000_000)
+    }
+
+    #[test]
+    fn phases_have_what_was_counted_between_their_moments() {
+        let stretch = |began_ms: i64, ended_ms: i64| ObservedStretch {
+            step: None,
+            phase: Phase::Transactions,
+            began_ns: began_ms * 1_000_000,
+            ended_ns: ended_ms * 1_000_000,
+        };
+        let asked = [
+            (stretch(10_000, 13_000), Some(7_000)),
+            (stretch(10_000, 11_000), Some(1_000)),
+            // Half of the first second, and a quarter of the second.
+            (stretch(10_500, 11_250), Some(1_250)),
+            // Within one second.
+            (stretch(12_100, 12_200), Some(300)),
+            (stretch(9_900, 11_000), None),
+            (stretch(12_000, 13_001), None),
+        ];
+        let aligned = align(&readings(), &asked.map(|(stretch, _)| stretch));
+        assert_eq!(aligned.len(), asked.len());
+        for (phase, (stretch, expected)) in aligned.iter().zip(asked) {
+            assert_eq!(busy_ms(phase), expected, "{stretch:?}");
+            assert_eq!(phase.counted.is_known(), expected.is_some());
+        }
+        assert_eq!(aligned[2].ns, 750_000_000);
+        assert_eq!(align(&[], &asked.map(|(stretch, _)| stretch))[0].counted.known(), None);
+    }
+
+    #[test]
+    fn clients_calls_are_those_of_nfs() {
+        let reading = |counter, requests: u64| {
+            let text = serde_json::json!({
+                "counter": counter, "protocol": "nfs3", "of": "a mount", "age_s": "not_applicable",
+                "kinds": {"known": [{"kind": "GETATTR", "requests": requests, "retransmissions": "not_applicable",
+                    "sent_bytes": "not_applicable", "received_bytes": "not_applicable", "queued_ms": "not_applicable",
+                    "round_trip_ms": "not_applicable", "execution_ms": "not_applicable"}]},
+                "operations": "not_applicable", "server_read_bytes": "not_applicable",
+                "server_written_bytes": "not_applicable",
+            });
+            serde_json::from_value::<MessagesReading>(text).unwrap()
+        };
+        let all = vec![
+            reading("nfs-client", 5),
+            reading("nfs-server", 100),
+            reading("nfs-storage", 7),
+        ];
+        assert_eq!(sent(&Fact::Known(all)), Fact::Known(12));
+        assert_eq!(sent(&Fact::Known(vec![reading("smb-client", 5)])), Fact::NotApplicable);
+        assert_eq!(sent(&Fact::NotApplicable), Fact::NotApplicable);
+    }
+}
