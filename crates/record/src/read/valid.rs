@@ -196,7 +196,7 @@ fn cluster(cluster: &ClusterRecord) -> Valid {
     hosts.enumerate().try_for_each(|(index, hostname)| {
         at_most("host.hostname", hostname.len(), HOSTNAME_BYTES_MAX).within(|| format!("hosts[{index}]"))
     })?;
-    at_most("observers", cluster.observers.len(), RANKS_MAX as usize)?;
+    at_most("observers", cluster.observers.len(), RANKS_MAX)?;
     each("observers", &cluster.observers, |observer| {
         at_most("host.hostname", observer.host.hostname.len(), HOSTNAME_BYTES_MAX)?;
         for clock in [&observer.clock_begin, &observer.clock_end] {

@@ -555,6 +555,7 @@ fn observers_end_with_a_run_that_is_refused() {
         }
     });
     assert!(is_empty(at));
+}
 
 /// A client that sees some of the files of others late: their names end with a 7, and they are there so long after the first look.
 #[derive(Clone)]
