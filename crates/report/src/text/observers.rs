@@ -52,17 +52,14 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     if more > 0 {
         document.line(format!("{} more are in the record.", counted(more as u64, "row")));
     }
-    document.line(
-        "CPU: of all processors of the machine. Read, written: by devices that lie on no others. Network: received and sent.",
-    );
+    document.line("CPU: of all processors. Read, written: devices that lie on no others. Network: both directions.");
     if has_calls {
-        document.line(
-            "NFS calls: what the machine's kernel counted of all clients; sent: what the clients of the ranks counted.",
-        );
+        document
+            .line("NFS calls: counted by the machine's kernel, of all clients; sent: counted by the ranks' clients.");
     }
     for observer in observers {
         document.line(format!(
-            "{}: counters read every {:.0} ms (phases: counted evenly between two readings); moments within {:.1} µs.",
+            "{}: counters read every {:.0} ms, and counted evenly in between; moments within {:.1} µs.",
             kept(&observer.host),
             observer.interval_ns as f64 / 1e6,
             observer.clock_error_ns as f64 / 1e3
@@ -122,7 +119,7 @@ fn calls(document: &mut Document, observer: &ObserverSummary, row: &ObserverRow)
         return;
     }
     document.warning(format!(
-        "Calls in {}: clients sent {}, {} counted {} ({} {}). Other clients used the server, or calls did not reach it.",
+        "Calls in {}: clients sent {}, {} counted {} ({} {}).",
         name(row),
         grouped(*client),
         kept(&observer.host),
@@ -130,4 +127,5 @@ fn calls(document: &mut Document, observer: &ObserverSummary, row: &ObserverRow)
         percent(differ.abs()),
         if differ > 0.0 { "more" } else { "less" }
     ));
+    document.line("Other clients used the server, or calls did not reach it.");
 }

@@ -111,6 +111,8 @@ fn verify_log_finds_what_was_acknowledged() {
         // This server answers a RENAME after a second now and then: there is to be something beside the pool.
         std::thread::sleep(std::time::Duration::from_secs(2));
         running.kill();
+        // What it has taken of the killed client it does yet: no file is to appear while others are removed.
+        std::thread::sleep(std::time::Duration::from_secs(2));
         let url = ganesha.url("export");
         let verify = ["verify-log", &url, "--ack-log", text(&ack_log), "--format", "json"];
         let verified = about(&ganesha, &verify);
