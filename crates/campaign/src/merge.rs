@@ -1,7 +1,7 @@
 //! One record of several runs.
 
 use record::cluster::ClusterRecord;
-use record::{Climb, End, Fact, Record, merge};
+use record::{Check, Climb, End, Fact, Record, Stale, merge};
 use spec::RunSpec;
 
 /// The first step's record as that of the whole sweep.
@@ -56,6 +56,8 @@ pub(crate) fn merge(mut all: Record, mut one: Record) -> Record {
         (Fact::Known(one), Fact::Known(next)) => Fact::Known(one.then(next)),
         (Fact::Known(_), other) | (other, _) => other,
     };
+    sum.check_across = merge::options(sum.check_across.take(), one.check_across, Check::then);
+    sum.stale = merge::options(sum.stale.take(), one.stale, Stale::and);
     if one.clean_up.is_some() {
         sum.clean_up = one.clean_up;
     }

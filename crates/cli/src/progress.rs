@@ -144,6 +144,7 @@ fn name(stage: Stage) -> &'static str {
         Stage::Warm => "warm",
         Stage::Cool => "cool",
         Stage::Check => "check",
+        Stage::CheckAcross => "check of other ranks",
         Stage::CleanUp => "clean up",
     }
 }

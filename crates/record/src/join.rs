@@ -173,6 +173,7 @@ fn actual(one: Actual, later: Actual) -> Actual {
         sweep_steps: sweep_steps(one.sweep_steps, later.sweep_steps),
         errors,
         check: merge::facts(one.check, later.check, Check::beside),
+        check_across: merge::options(one.check_across, later.check_across, Check::beside),
         taken: merge::options(one.taken, later.taken, Check::beside),
         stale: merge::options(one.stale, later.stale, Stale::and),
         stalled,

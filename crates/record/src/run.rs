@@ -485,9 +485,12 @@ pub struct Actual {
     pub errors: Vec<ErrorRecord>,
     /// The look at the names after the transactions.
     pub check: Fact<Check>,
+    /// The look of ranks at what others had acknowledged in the transactions; nothing where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check_across: Option<Check>,
     /// The look at the pool that was taken from an earlier run: by count and by sample; nothing where none was taken.
     pub taken: Option<Check>,
-    /// What one rank saw late of another's work; nothing where all was seen at once, and where pools stay with their ranks.
+    /// What one rank saw late of another's work; nothing where all was seen at once, and where nobody looked at others' work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stale: Option<Stale>,
     /// Operations that took very long.
@@ -523,6 +526,7 @@ impl Actual {
             sweep_steps: Vec::new(),
             errors: Vec::new(),
             check: not_yet(check),
+            check_across: None,
             taken: None,
             stale: None,
             stalled: Vec::new(),

@@ -23,6 +23,8 @@ pub enum Stage {
     Cool,
     /// The names are checked.
     Check,
+    /// Ranks check what others have acknowledged.
+    CheckAcross,
     /// The subdirectories are removed, after the clocks have stopped.
     RemoveDirectories,
     /// What an unfinished run has made is removed.

@@ -8,6 +8,7 @@ use contract::{Failure, Step};
 use observe::Fact;
 use record::ErrorRecord;
 use rundir::NotLogged;
+use serde::{Deserialize, Serialize};
 use spec::OnError;
 use workload::contents::{Mismatch, MismatchKind};
 use workload::names::NameKind;
@@ -120,8 +121,8 @@ pub(crate) struct Spoiled {
     inner: Mutex<SpoiledThings>,
 }
 
-#[derive(Debug, Default)]
-struct SpoiledThings {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SpoiledThings {
     /// Files whose state is not known: nothing more is sent to them.
     files: HashSet<u64>,
     /// By place, names that may be there or not.
@@ -131,6 +132,21 @@ struct SpoiledThings {
 }
 
 impl Spoiled {
+    /// Adds what another worker does not know of the same pool.
+    pub(crate) fn add(&self, more: SpoiledThings) {
+        if more == SpoiledThings::default() {
+            return;
+        }
+        let mut things = self.lock();
+        things.files.extend(more.files);
+        for (place, names) in more.names {
+            things.names.entry(place).or_default().extend(names);
+        }
+        things.written.extend(more.written);
+        drop(things);
+        self.any.store(true, Ordering::Release);
+    }
+
     fn lock(&self) -> MutexGuard<'_, SpoiledThings> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -187,6 +203,16 @@ impl Failures {
     /// By place, the names that may be there or not.
     pub(crate) fn uncertain_names(&self) -> BTreeMap<u32, BTreeSet<(NameKind, u64)>> {
         self.spoiled.lock().names.clone()
+    }
+
+    /// All of that, of the pool that this worker is at.
+    pub(crate) fn spoiled_things(&self) -> SpoiledThings {
+        self.spoiled.lock().clone()
+    }
+
+    /// From now on what is not known of another pool counts. Gives that of the one before.
+    pub(crate) fn turn_to(&mut self, spoiled: Arc<Spoiled>) -> Arc<Spoiled> {
+        std::mem::replace(&mut self.spoiled, spoiled)
     }
 
     /// The files that were written, and not to the end.

@@ -14,6 +14,7 @@ pub mod refused;
 pub mod room;
 pub mod run;
 
+mod acknowledged;
 mod entries;
 mod failures;
 mod head;

@@ -15,6 +15,7 @@ use rustix::pipe::PipeFlags;
 use spec::Drive;
 use workload::{Action, End, Phase, Role};
 
+use crate::acknowledged::AcknowledgedByAll;
 use crate::control::Control;
 use crate::events::{Event, Progress, Stage};
 use crate::naming::Namer;
@@ -221,6 +222,8 @@ pub(crate) struct Watch {
     pub host: Option<HostId>,
     /// Whether each worker has a directory of its own in each location.
     pub own_directories: bool,
+    /// What workers have acknowledged, for those of other ranks.
+    pub acknowledged: AcknowledgedByAll,
     pub now_ns: Box<dyn Fn() -> u64>,
     pub origin_ns: u64,
     /// When the machine's counters began to count for the run; nothing where nobody takes records.
@@ -550,7 +553,7 @@ impl<'e> Supervisor<'e> {
             self.drop_caches();
             self.look_at_residency();
         }
-        let goes_on = !self.waiter.control.is_stopping() && self.meet((), |(), ()| ()).is_some();
+        let goes_on = !self.waiter.control.is_stopping() && self.meet_and_tell();
         if goes_on {
             for (slots, total) in self.watch.slots.iter().zip(&self.totals) {
                 slots[0].begin(*total);
@@ -559,9 +562,10 @@ impl<'e> Supervisor<'e> {
                 self.machine.begin(self.now_ns());
                 self.evidence.begin();
             }
-            self.waiter
-                .events
-                .event(Event::Began(stage, self.waiter.control.progress()));
+            if self.current != Some(stage) {
+                let progress = self.waiter.control.progress();
+                self.waiter.events.event(Event::Began(stage, progress));
+            }
             self.current = Some(stage);
             self.at_work = self.alive;
             self.stage_began = Instant::now();

@@ -16,10 +16,11 @@ use workload::contents::Contents;
 use workload::names::NameKind;
 use workload::{Action, End, Intent, Phase, Role, StreamHash, StreamHasher};
 
+use crate::acknowledged::AcknowledgedByAll;
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::events::Stage;
-use crate::failures::{Failed, Failures};
+use crate::failures::{Failed, Failures, Spoiled};
 use crate::naming::Namer;
 use crate::pace::Pacer;
 use crate::source::{Expected, Source};
@@ -28,6 +29,7 @@ use rundir::Log;
 use rundir::manifest::Position;
 use rundir::slot::{Aside, Slot, WrittenName};
 
+mod across;
 mod done;
 mod flights;
 mod look;
@@ -87,17 +89,35 @@ pub(crate) struct Tools<O, S, C, W> {
     pub log: Option<Log>,
     pub pacer: Pacer,
     /// The pool that it works on after the preparation, where that is not the one that it has prepared.
-    pub neighbour: Option<Neighbour<O, S>>,
+    pub neighbour: Option<OtherPool<O, S>>,
+    /// The pool that it checks for another rank.
+    pub checked: Option<OtherPool<O, S>>,
+    /// What workers of other ranks have acknowledged.
+    pub acknowledged: AcknowledgedByAll,
 }
 
-/// What a worker needs to work on the pool of another one, which nobody else does.
-pub(crate) struct Neighbour<O, S> {
+/// What a worker needs to turn to a pool that another one has worked on.
+pub(crate) struct OtherPool<O, S> {
+    /// The number of that one.
+    pub worker: u32,
     pub source: O,
     pub namer: Namer,
     pub payload: Payload,
     pub hasher: StreamHasher,
+    /// What is not known of it: of this worker's own doing, and where the pool is shared, of all.
+    pub spoiled: Arc<Spoiled>,
     /// Opens a session in that pool's directories.
     pub open: Box<dyn FnOnce() -> Result<S, OpenError> + Send>,
+}
+
+/// A pool that a worker is at, and what belongs to it.
+struct PoolAt<O, S> {
+    source: O,
+    session: S,
+    namer: Namer,
+    payload: Payload,
+    hasher: StreamHasher,
+    spoiled: Arc<Spoiled>,
 }
 
 /// What files hold.
@@ -148,6 +168,8 @@ pub(crate) struct WorkerConfig {
     pub cache: Cache,
     pub verify: bool,
     pub check: bool,
+    /// How many workers all ranks have.
+    pub all_workers: u32,
     /// The pool is there already, and so far.
     pub reuse: Option<Position>,
     /// Whether the pool stays.
@@ -203,13 +225,15 @@ pub(crate) struct Report {
     pub names: u64,
     /// The look at a pool of an earlier run.
     pub taken: Option<Check>,
-    /// What was seen late of another worker's pool.
+    /// What was seen late of what other workers had acknowledged.
     pub stale: Option<Stale>,
     /// Wall clock in whole seconds, as the original reads it: creations begin, transactions begin and end, all is deleted.
     pub borders_s: Vec<i64>,
     pub classic_bytes_read: f32,
     pub classic_bytes_written: f32,
     pub check: Option<Check>,
+    /// The look at what a worker of another rank has acknowledged.
+    pub check_across: Option<Check>,
 }
 
 /// Why a stage was left before its end.
@@ -234,8 +258,8 @@ struct Worker<O, S, C, W, R> {
     due_ns: Option<u64>,
     /// When it was up to its arrivals last: nothing was due.
     caught_up_ns: Option<u64>,
-    /// What is not seen yet of a pool that others have made is waited for.
-    waits_until_seen: bool,
+    /// Until then what is not seen yet of a pool that others have worked on is waited for.
+    waits_until_ns: Option<u64>,
     report: Report,
 }
 
@@ -256,7 +280,7 @@ where
         tickets: 0,
         due_ns: None,
         caught_up_ns: None,
-        waits_until_seen: false,
+        waits_until_ns: None,
         report: Report::default(),
     };
     match worker.stages() {
@@ -301,6 +325,9 @@ where
                     self.report.names = self.tools.source.remaining(Phase::Delete);
                     if self.config.check {
                         self.check_names()?;
+                    }
+                    if let Some(other) = self.tools.checked.take() {
+                        self.check_across(other)?;
                     }
                     if self.config.keep {
                         return Ok(());

@@ -17,6 +17,7 @@ use workload::names::NameKind;
 use workload::prepared::Prepared;
 use workload::{ClassicStream, Mix, MixStream, Phase, StreamHasher, Work, Workers};
 
+use crate::acknowledged::AcknowledgedByAll;
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::failures::{Failures, Spoiled};
@@ -28,7 +29,7 @@ use crate::source::{Listings, Private, PrivateStream, Source};
 use crate::stopwatch::{Stopwatch, Timed, TimedSteps};
 use crate::supervisor::{Border, Message, Watch, watch_mounts};
 use crate::taken::{Taken, TakenLocation};
-use crate::worker::{self, Neighbour, Payload, PoolDirectory, Report, Tools, WorkerConfig};
+use crate::worker::{self, OtherPool, Payload, PoolDirectory, Report, Tools, WorkerConfig};
 use rundir::AckLog;
 use rundir::manifest::Position;
 use rundir::slot::{Aside, Slot};
@@ -52,14 +53,44 @@ struct Common<'a, S, C> {
     ack_log: Option<&'a AckLog>,
     /// Of a shared pool.
     spoiled: Arc<Spoiled>,
+    acknowledged: AcknowledgedByAll,
     origin_ns: u64,
 }
 
-/// The pools that a worker has, each with what its files hold: its own, and where it turns to another worker's, that one's number and
-/// pool.
+/// The pools that a worker has, each with what its files hold.
 struct Pools<O> {
     own: (O, Payload),
-    theirs: Option<(u32, (O, Payload))>,
+    neighbour: Option<TheirPool<O>>,
+    checked: Option<TheirPool<O>>,
+}
+
+/// The pool of a worker of another rank.
+struct TheirPool<O> {
+    /// The worker whose pool it is, and the one that has worked on it last.
+    of: (u32, u32),
+    pool: (O, Payload),
+    spoiled: Arc<Spoiled>,
+}
+
+/// The shared pools that a rank has: its own, the one that it turns to, and an empty one in the place of those of which it only
+/// hears.
+struct SharedPools {
+    own: Arc<SharedPool>,
+    neighbours: Arc<SharedPool>,
+    nobodys: Arc<SharedPool>,
+    spoiled: Arc<Spoiled>,
+}
+
+impl SharedPools {
+    fn new(mix: &Mix) -> Self {
+        let pool = || Arc::new(SharedPool::new(mix));
+        Self {
+            own: pool(),
+            neighbours: pool(),
+            nobodys: pool(),
+            spoiled: Arc::default(),
+        }
+    }
 }
 
 /// Starts the workers, who wait at their first border for whoever looks on. Their moments count from an origin of the same clock.
@@ -86,6 +117,7 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
         positions: &taken.positions,
         ack_log,
         spoiled: Arc::default(),
+        acknowledged: AcknowledgedByAll::default(),
         // A monotonic clock's reading is positive.
         origin_ns: origin.monotonic_ns.unsigned_abs(),
     };
@@ -94,7 +126,7 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
     let mut namers = Vec::new();
     let is_shared = request.workload.workers.is_shared();
     let shared = request.workload.mix().filter(|_| is_shared);
-    let shared = shared.map(|mix| Arc::new(SharedPool::new(mix)));
+    let shared = shared.map(SharedPools::new);
     let first_worker = workers.start;
     for (index, worker) in workers.enumerate() {
         let (answer, from_supervisor) = mpsc::channel();
@@ -131,6 +163,7 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
         servers: None,
         host: None,
         own_directories: common.own(0).is_some(),
+        acknowledged: common.acknowledged.clone(),
         now_ns: Box::new(move || now_ns.now_ns()),
         origin_ns: common.origin_ns,
         since: None,
@@ -222,6 +255,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
             cache: self.request.cache,
             verify: self.request.verify,
             check: self.request.check,
+            all_workers: self.request.workload.workers.count().max(1),
             reuse: self.positions.get(worker as usize).copied(),
             keep: self.request.keeping.keep,
             first_round: self.request.drive.first_round(),
@@ -262,32 +296,57 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         worker: u32,
         border: Border,
         slots: Vec<Arc<Slot>>,
-        shared: Option<&Arc<SharedPool>>,
+        shared: Option<&SharedPools>,
     ) -> Result<(), Refused> {
         let workload = &self.request.workload;
-        match (&workload.work, workload.workers, shared) {
-            (Work::Mix(mix), Workers::Shared { .. }, Some(pool)) => {
-                let source = SharedSource::new(
-                    Arc::clone(pool),
-                    mix,
-                    self.mixer(mix, worker),
-                    self.control.clone(),
-                    self.clock.clone(),
-                    (workload.workers.within_pool(worker), workload.workers.of_a_pool()),
-                    slots.len(),
-                );
+        let depth = slots.len();
+        // Before their own, where others turn to it, nobody has worked on a pool but the worker that has made it.
+        let neighbour = self.request.neighbour_of(worker);
+        let neighbour = (neighbour != worker).then_some((neighbour, neighbour));
+        let checked = self.request.checks_across().then(|| self.request.checked_by(worker));
+        match (&workload.work, shared) {
+            (Work::Mix(mix), Some(shared)) => {
+                let of = |pool: &Arc<SharedPool>, worker: u32| {
+                    let source = SharedSource::new(
+                        Arc::clone(pool),
+                        mix,
+                        self.mixer(mix, worker),
+                        self.control.clone(),
+                        self.clock.clone(),
+                        (workload.workers.within_pool(worker), workload.workers.of_a_pool()),
+                        depth,
+                    );
+                    (source, self.payload(worker, None))
+                };
                 let pools = Pools {
-                    own: (source, self.payload(worker, None)),
-                    theirs: None,
+                    own: of(&shared.own, worker),
+                    neighbour: neighbour.map(|workers| TheirPool {
+                        of: workers,
+                        pool: of(&shared.neighbours, workers.0),
+                        spoiled: Arc::clone(&shared.spoiled),
+                    }),
+                    checked: checked.map(|workers| TheirPool {
+                        of: workers,
+                        pool: of(&shared.nobodys, workers.0),
+                        spoiled: Arc::default(),
+                    }),
                 };
                 self.start_with(worker, border, slots, pools)
             }
             _ => {
-                let own = self.private(worker, slots.len())?;
-                let neighbour = self.request.neighbour_of(worker);
-                let theirs = (neighbour != worker).then(|| self.private(neighbour, slots.len()));
-                let theirs = theirs.transpose()?.map(|theirs| (neighbour, theirs));
-                self.start_with(worker, border, slots, Pools { own, theirs })
+                let theirs = |of: (u32, u32)| {
+                    Ok::<_, Refused>(TheirPool {
+                        of,
+                        pool: self.private(of.0, depth)?,
+                        spoiled: Arc::default(),
+                    })
+                };
+                let pools = Pools {
+                    own: self.private(worker, depth)?,
+                    neighbour: neighbour.map(theirs).transpose()?,
+                    checked: checked.map(theirs).transpose()?,
+                };
+                self.start_with(worker, border, slots, pools)
             }
         }
     }
@@ -349,23 +408,33 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         worker: u32,
         border: Border,
         slots: Vec<Arc<Slot>>,
-        Pools { own, theirs }: Pools<O>,
+        pools: Pools<O>,
         stopwatch: impl FnOnce() -> W + Send + 'static,
     ) -> Result<(), Refused> {
-        let (source, payload) = own;
+        let Pools {
+            own: (source, payload),
+            neighbour,
+            checked,
+        } = pools;
         let config = self.config(worker, payload);
         let settings = self.settings(worker);
         let storage = self.storage.clone();
-        let neighbour = theirs.map(|(neighbour, (source, payload))| {
-            let (storage, settings) = (self.storage.clone(), self.settings(neighbour));
-            Neighbour {
+        let other = |theirs: TheirPool<O>| {
+            let (pool, worker) = theirs.of;
+            let (storage, settings) = (self.storage.clone(), self.settings(pool));
+            let (source, payload) = theirs.pool;
+            OtherPool {
+                worker,
                 source,
-                namer: self.namer(neighbour),
+                namer: self.namer(pool),
                 payload,
                 hasher: StreamHasher::of(&self.request.workload.work),
+                spoiled: theirs.spoiled,
                 open: Box::new(move || storage.open(&settings)),
             }
-        });
+        };
+        let (neighbour, checked) = (neighbour.map(other), checked.map(other));
+        let acknowledged = self.acknowledged.clone();
         let clock = self.clock.clone();
         let control = self.control.clone();
         let log = self.ack_log.map(|ack_log| ack_log.log(worker));
@@ -403,6 +472,8 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     log,
                     pacer,
                     neighbour,
+                    checked,
+                    acknowledged,
                 };
                 Ok::<Report, String>(worker::work(tools, config, border))
             }));

@@ -186,6 +186,22 @@ impl RunSpec {
         (worker + self.neighbour * (all / self.ranks.max(1))) % all
     }
 
+    /// Whether ranks check what others have acknowledged when the transactions have ended.
+    pub fn checks_across(&self) -> bool {
+        self.ranks > 1 && self.verify && self.check
+    }
+
+    /// The worker whose pool a worker checks for another rank, and the one that has worked on it: its own pool, where another
+    /// rank had turned to it, else that of the next rank.
+    pub fn checked_by(&self, worker: u32) -> (u32, u32) {
+        let all = self.workload.workers.count().max(1);
+        let each = all / self.ranks.max(1);
+        match self.neighbour {
+            0 => ((worker + each) % all, (worker + each) % all),
+            further => (worker, (worker + all - further * each) % all),
+        }
+    }
+
     /// What options and a preset come to, of this work in these targets.
     pub(crate) fn mean(
         options: &Options,

@@ -77,7 +77,7 @@ impl Intent {
 }
 
 /// Something that lies in the pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// What it is.
     pub kind: NameKind,

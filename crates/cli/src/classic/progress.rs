@@ -95,6 +95,7 @@ fn beginning(stage: Stage) -> &'static str {
         | Stage::Warm
         | Stage::Cool
         | Stage::Check
+        | Stage::CheckAcross
         | Stage::CleanUp => "",
     }
 }

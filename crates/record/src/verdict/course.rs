@@ -6,7 +6,7 @@ use workload::End;
 use super::limits::SKIPPED_MAX;
 use super::reason::share;
 use super::{Reason, all_phases, is_partial, is_sweep, transactions};
-use crate::run::{Outcome, PhaseRecord, Record};
+use crate::run::{Check, Outcome, PhaseRecord, Record};
 use crate::summary::operations;
 
 pub(super) fn reasons(record: &Record) -> Vec<Reason> {
@@ -64,7 +64,13 @@ fn is_complete_sweep(record: &Record) -> bool {
 }
 
 fn wrong_names(record: &Record) -> Option<Reason> {
-    let check = record.actual.check.known().filter(|check| check.wrong > 0)?;
+    let checks = record
+        .actual
+        .check
+        .known()
+        .into_iter()
+        .chain(&record.actual.check_across);
+    let check = checks.copied().reduce(Check::beside).filter(|check| check.wrong > 0)?;
     Some(Reason::WrongNames {
         wrong: check.wrong,
         names: check.names,

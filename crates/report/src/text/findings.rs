@@ -52,6 +52,13 @@ fn checks(document: &mut Document, record: &Record) {
                 (wrong, _) => format!("{} NOT as expected", grouped(wrong)),
             };
             document.line(format!("Names checked: {}: {verdict}", found(check)));
+            if let Some(across) = &record.actual.check_across {
+                let verdict = match across.wrong {
+                    0 => "as acknowledged".to_owned(),
+                    wrong => format!("{} NOT as acknowledged", grouped(wrong)),
+                };
+                document.line(format!("Checked by another rank: {}: {verdict}", found(across)));
+            }
             if check.left_out > 0 {
                 document.note(format!(
                     "{} not checked: after a failed operation, it is open whether they exist",

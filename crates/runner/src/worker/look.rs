@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use contract::{Listing, Name, NoSteps, Operation, Session, Ticket};
+use contract::{Listing, NoSteps, Operation, Session, Ticket};
 use record::{Check, Stale};
 use spec::Cache;
 use workload::names::NameKind;
 use workload::{End, Intent, Kept, Phase};
 
+use super::across::{add_stale, until_seen};
 use super::{Left, Payload, Worker, submit};
 use crate::clock::Clock;
 use crate::control::Control;
@@ -16,7 +17,7 @@ use crate::failures::Failed;
 use crate::naming::Namer;
 use crate::source::{Expected, Source};
 use crate::stopwatch::Stopwatch;
-use crate::worker::{Neighbour, Rendezvous};
+use crate::worker::{Rendezvous, WorkerConfig};
 use rundir::manifest::Position;
 use rundir::slot::{Aside, Slot};
 
@@ -154,7 +155,9 @@ where
     pub(super) fn check_names(&mut self) -> Result<(), Left> {
         self.begins(Stage::Check, 0)?;
         let began_ns = self.tools.clock.now_ns();
-        let looked = self.look_at_names(1)?;
+        let mut looked = NamesFound::default();
+        self.look_at_names(1, &mut looked)?;
+        self.look_at_directories(&mut looked)?;
         if self.tools.control.is_stopping() {
             return Err(Left::Stopped);
         }
@@ -165,7 +168,7 @@ where
 
     /// Lists the directories of the pool, where that is this worker's part, and counts those that do not show what they
     /// must.
-    fn look_at_directories(&mut self, looked: &mut NamesFound) -> Result<(), Left> {
+    pub(super) fn look_at_directories(&mut self, looked: &mut NamesFound) -> Result<(), Left> {
         if !self.tools.source.lists() {
             return Ok(());
         }
@@ -185,24 +188,45 @@ where
                 return Err(Left::Stopped);
             }
             looked.directories += 1;
-            let wrong = match uncertain.remove(&place) {
-                Some(uncertain) => {
-                    looked.left_out += uncertain.len() as u64;
-                    self.differences(0, place, &uncertain)
-                        .map(|differences| differences.map(|text| format!("the listing is wrong{text}")))
-                }
-                None => self.listing_differs(place, expected),
-            };
-            let path = |namer: &mut Namer| namer.directory(place).path.to_string_lossy().into_owned();
-            let failed = match wrong {
-                Ok(None) => continue,
-                Ok(Some(message)) => Failed::verification(CHECK_NAMES, path(&mut self.config.namer), message),
-                Err(failure) => Failed::operation(CHECK_NAMES, path(&mut self.config.namer), failure),
-            };
-            looked.count(failed.clone());
-            self.config.failures.count(failed)?;
+            let uncertain = uncertain.remove(&place);
+            looked.left_out += uncertain.as_ref().map_or(0, BTreeSet::len) as u64;
+            let mut found = self.look_at_directory(place, expected, uncertain.as_ref());
+            if let Some((failed, until_ns)) = found
+                .take_if(|_| self.waits_until_ns.is_some())
+                .zip(self.waits_until_ns)
+            {
+                let (clock, control) = (self.tools.clock.clone(), self.tools.control.clone());
+                let mut look = || self.look_at_directory(place, expected, uncertain.as_ref());
+                let seen = until_seen(&clock, &control, until_ns, &failed, &mut look);
+                found = seen.map(|seen| add_stale(&mut self.report.stale, seen)).err();
+            }
+            if let Some(failed) = found {
+                looked.count(failed.clone());
+                self.config.failures.count(failed)?;
+            }
         }
         Ok(())
+    }
+
+    /// Gives what is wrong with a directory. Of names that are uncertain it is not known whether they must be there.
+    fn look_at_directory(
+        &mut self,
+        place: u32,
+        expected: Listing,
+        uncertain: Option<&BTreeSet<(NameKind, u64)>>,
+    ) -> Option<Failed> {
+        let wrong = match uncertain {
+            Some(uncertain) => self
+                .differences(0, place, uncertain)
+                .map(|differences| differences.map(|text| format!("the listing is wrong{text}"))),
+            None => self.listing_differs(place, expected),
+        };
+        let path = |namer: &mut Namer| namer.directory(place).path.to_string_lossy().into_owned();
+        match wrong {
+            Ok(None) => None,
+            Ok(Some(message)) => Some(Failed::verification(CHECK_NAMES, path(&mut self.config.namer), message)),
+            Err(failure) => Some(Failed::operation(CHECK_NAMES, path(&mut self.config.namer), failure)),
+        }
     }
 
     /// Lists a directory and compares it with what it must show; nothing where it shows that.
@@ -229,8 +253,8 @@ where
     /// anything, and then checks the pool by count and by sample.
     pub(super) fn take_pool(&mut self, position: Position) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
-        self.follow(Phase::Prepare, u64::MAX);
-        self.follow(Phase::Transactions, position.intents);
+        self.follow(Phase::Prepare, u64::MAX, |_| ());
+        self.follow(Phase::Transactions, position.intents, |_| ());
         self.report.position.intents = position.intents;
         // Only when all have done so a shared pool is whole.
         self.begins(Stage::Take, 0)?;
@@ -238,30 +262,8 @@ where
         self.look_at_taken((files / SAMPLE).max(1), began_ns)
     }
 
-    /// Leaves the pool that it has prepared for that of another worker, and looks at all of its names there: how long it takes
-    /// until what is acknowledged there is seen here.
-    pub(super) fn turn_to(&mut self, neighbour: Neighbour<O, S>) -> Result<(), Left> {
-        let began_ns = self.tools.clock.now_ns();
-        self.begins(Stage::Take, 0)?;
-        let which = (0, NameKind::Directory, 0);
-        let session = self.tools.slot.aside(Aside::OpenSession, which, neighbour.open);
-        self.tools.session = session.map_err(|error| {
-            let message = format!("the pool of another rank cannot be used: {error}");
-            Failed::verification(CHECK_NAMES, String::new(), message)
-        })?;
-        self.tools.source = neighbour.source;
-        self.config.namer = neighbour.namer;
-        self.config.payload = neighbour.payload;
-        self.config.hasher = neighbour.hasher;
-        self.waits_until_seen = true;
-        self.follow(Phase::Prepare, u64::MAX);
-        self.look_at_taken(1, began_ns)?;
-        self.waits_until_seen = false;
-        Ok(())
-    }
-
     /// Follows the stream of a phase for so many intents, without doing anything.
-    fn follow(&mut self, phase: Phase, mut left: u64) {
+    pub(super) fn follow(&mut self, phase: Phase, mut left: u64, mut each: impl FnMut(&Intent)) {
         while left > 0 && !self.tools.control.is_stopping() {
             let Some(intent) = self.tools.source.next(phase, 0, true) else {
                 break;
@@ -270,13 +272,21 @@ where
                 self.config.hasher.take(&intent);
             }
             self.tools.source.completed(0, &intent, true);
+            each(&intent);
             left -= 1;
         }
     }
 
     /// Checks a pool that somebody else has made, by every so-and-so-many-th of its names.
     fn look_at_taken(&mut self, every: u64, began_ns: u64) -> Result<(), Left> {
-        let looked = self.look_at_names(every)?;
+        let mut looked = NamesFound::default();
+        self.look_at_names(every, &mut looked)?;
+        self.look_at_directories(&mut looked)?;
+        self.taken(looked, began_ns)
+    }
+
+    /// A pool that somebody else has made was looked at.
+    pub(super) fn taken(&mut self, looked: NamesFound, began_ns: u64) -> Result<(), Left> {
         // Any difference is too much: it is not the pool that it says it is.
         if let Some(failed) = looked.first {
             return Err(Left::Failed(failed));
@@ -289,58 +299,38 @@ where
         Ok(())
     }
 
-    /// Asks for every so-and-so-many-th file of this worker's share, and lists directories.
-    fn look_at_names(&mut self, every: u64) -> Result<NamesFound, Left> {
-        let mut looked = NamesFound::default();
-        let mut ends = None;
-        let (waits, mut stale) = (self.waits_until_seen, self.report.stale.take());
-        let Self {
-            tools, config, tickets, ..
-        } = self;
-        let (source, session, slot) = (&tools.source, &mut tools.session, &tools.slot);
+    /// Asks for every so-and-so-many-th name of this worker's share.
+    pub(super) fn look_at_names(&mut self, every: u64, looked: &mut NamesFound) -> Result<(), Left> {
+        let (look, source) = self.look(looked);
+        let mut look = look;
+        let mut ends = Ok(());
         let mut seen = 0;
         source.pool(false, &mut |kept| {
             seen += 1;
-            if tools.control.is_stopping() || ends.is_some() || seen % every != 0 {
-                return;
+            if ends.is_ok() && seen % every == 0 {
+                ends = look.at(kept);
             }
-            if config.failures.is_uncertain(&kept) {
-                // It is among the names that are left out.
-                return;
-            }
-            looked.names += 1;
-            let name = config.namer.name(kept.place, kept.kind, kept.number);
-            let which = (kept.place, kept.kind, kept.number);
-            let mut look = || {
-                look_at(
-                    session,
-                    slot,
-                    tickets,
-                    (which, name, &kept),
-                    &config.payload,
-                    config.verify,
-                )
-            };
-            let mut wrong = look();
-            if let (true, Some(failed)) = (waits, &wrong) {
-                let seen = until_seen(&tools.clock, &tools.control, failed, &mut look);
-                if let Ok(seen) = &seen {
-                    stale = add_stale(stale.take(), seen.clone());
-                }
-                wrong = seen.err();
-            }
-            if let Some(failed) = wrong {
-                looked.count(failed.clone());
-                ends = config.failures.count(failed).err();
-            }
-            slot.publish(looked.names);
         });
-        self.report.stale = stale;
-        if let Some(failed) = ends {
-            return Err(Left::Failed(failed));
-        }
-        self.look_at_directories(&mut looked)?;
-        Ok(looked)
+        Ok(ends?)
+    }
+
+    /// Looks at names, beside the source that says which there are.
+    pub(super) fn look<'w>(&'w mut self, looked: &'w mut NamesFound) -> (Look<'w, S, C>, &'w O) {
+        let Self {
+            tools, config, tickets, ..
+        } = self;
+        let look = Look {
+            session: &mut tools.session,
+            slot: &tools.slot,
+            tickets,
+            clock: &tools.clock,
+            control: &tools.control,
+            config,
+            waits_until_ns: self.waits_until_ns,
+            stale: &mut self.report.stale,
+            looked,
+        };
+        (look, &tools.source)
     }
 
     /// How many files this worker's share of the pool has, and some of them, from its beginning to its end: at most so many, and
@@ -409,55 +399,14 @@ where
     }
 }
 
-/// What another machine has acknowledged is waited for so long. An NFS client keeps attributes for 60 s at most (acregmax and
-/// acdirmax, nfs(5)).
-const SEEN_WITHIN_NS: u64 = 65_000_000_000;
-/// So often it is looked for.
-const SEEN_EVERY_NS: u64 = 10_000_000;
-
-/// Waits until a look finds what is there: for how long it did not.
-fn until_seen<C: Clock>(
-    clock: &C,
-    control: &Control,
-    first: &Failed,
-    look: &mut dyn FnMut() -> Option<Failed>,
-) -> Result<Stale, Failed> {
-    let began_ns = clock.now_ns();
-    loop {
-        clock.sleep(SEEN_EVERY_NS);
-        let wrong = look();
-        let ns = clock.now_ns().saturating_sub(began_ns);
-        match wrong {
-            None => {
-                return Ok(Stale {
-                    count: 1,
-                    longest_ns: ns,
-                    path: first.path.clone(),
-                    what: first.message.clone(),
-                });
-            }
-            Some(failed) if ns >= SEEN_WITHIN_NS || control.is_stopping() => return Err(failed),
-            Some(_) => {}
-        }
-    }
-}
-
-/// Both together.
-fn add_stale(all: Option<Stale>, one: Stale) -> Option<Stale> {
-    Some(match all {
-        Some(all) => all.and(one),
-        None => one,
-    })
-}
-
 /// What a look at the names came to.
 #[derive(Debug, Default)]
-struct NamesFound {
-    names: u64,
+pub(super) struct NamesFound {
+    pub(super) names: u64,
     directories: u64,
     /// Names and directories that are not as they must be, and the first of them.
     wrong: u64,
-    first: Option<Failed>,
+    pub(super) first: Option<Failed>,
     /// Names that may be there or not.
     left_out: u64,
 }
@@ -468,7 +417,7 @@ impl NamesFound {
         self.first.get_or_insert(failed);
     }
 
-    fn to_check(&self, duration_ns: u64) -> Check {
+    pub(super) fn to_check(&self, duration_ns: u64) -> Check {
         Check {
             names: self.names,
             directories: self.directories,
@@ -479,41 +428,111 @@ impl NamesFound {
     }
 }
 
-/// Asks for one thing of the pool, and reads it where contents are verified. Gives what is wrong with it.
-fn look_at<S: Session>(
-    session: &mut S,
-    slot: &Slot,
-    tickets: &mut u64,
-    (which, name, kept): ((u32, NameKind, u64), Name<'_>, &Kept),
-    payload: &Payload,
-    verify: bool,
-) -> Option<Failed> {
-    let path = || name.path.to_string_lossy().into_owned();
-    let bytes = (kept.kind == NameKind::File).then_some(kept.size_bytes);
-    // Directories are looked at by the listings of those above.
-    if kept.kind != NameKind::Directory {
-        let looked = slot.aside(Aside::Look, which, || {
-            submit(session, tickets, &Operation::Stat { name, bytes }, &mut NoSteps).1
-        });
-        if let Err(failure) = looked {
-            return Some(Failed::operation(CHECK_NAMES, path(), failure));
-        }
-    }
-    let (true, Some(bytes), Payload::Made { contents, .. }) = (verify, bytes, payload) else {
-        return None;
-    };
-    let (ticket, read) = slot.aside(Aside::ReadToLook, which, || {
-        submit(session, tickets, &Operation::Read { name, bytes }, &mut NoSteps)
-    });
-    if let Err(failure) = read {
-        return Some(Failed::operation(CHECK_CONTENTS, path(), failure));
-    }
-    let found = session.content(ticket).unwrap_or_default();
-    let offset = bytes - found.len() as u64;
-    let mismatch = contents.check(kept.file, kept.version, offset, found).err()?;
-    Some(Failed::content(CHECK_CONTENTS, path(), &mismatch))
+/// A look at names, one after the other.
+pub(super) struct Look<'w, S, C> {
+    session: &'w mut S,
+    slot: &'w Slot,
+    tickets: &'w mut u64,
+    clock: &'w C,
+    control: &'w Control,
+    config: &'w mut WorkerConfig,
+    waits_until_ns: Option<u64>,
+    stale: &'w mut Option<Stale>,
+    looked: &'w mut NamesFound,
 }
 
+impl<S: Session, C: Clock> Look<'_, S, C> {
+    /// Asks for one thing of the pool, and reads it where contents are verified. Gives a difference that ends the run.
+    pub(super) fn at(&mut self, kept: Kept) -> Result<(), Failed> {
+        if self.config.failures.is_uncertain(&kept) {
+            // It is among the names that are left out.
+            return Ok(());
+        }
+        self.finds(|look| look.kept(&kept))
+    }
+
+    /// Asks for a name that was removed.
+    pub(super) fn at_removed(&mut self, name: (u32, NameKind, u64)) -> Result<(), Failed> {
+        self.finds(|look| look.removed(name))
+    }
+
+    /// Gives what is wrong with one thing of the pool.
+    fn kept(&mut self, kept: &Kept) -> Option<Failed> {
+        let Self {
+            session, slot, config, ..
+        } = self;
+        let which = (kept.place, kept.kind, kept.number);
+        let name = config.namer.name(kept.place, kept.kind, kept.number);
+        let path = || name.path.to_string_lossy().into_owned();
+        let bytes = (kept.kind == NameKind::File).then_some(kept.size_bytes);
+        // Directories are looked at by the listings of those above.
+        if kept.kind != NameKind::Directory {
+            let looked = slot.aside(Aside::Look, which, || {
+                submit(*session, self.tickets, &Operation::Stat { name, bytes }, &mut NoSteps).1
+            });
+            if let Err(failure) = looked {
+                return Some(Failed::operation(CHECK_NAMES, path(), failure));
+            }
+        }
+        let (true, Some(bytes), Payload::Made { contents, .. }) = (config.verify, bytes, &config.payload) else {
+            return None;
+        };
+        let (ticket, read) = slot.aside(Aside::ReadToLook, which, || {
+            submit(*session, self.tickets, &Operation::Read { name, bytes }, &mut NoSteps)
+        });
+        if let Err(failure) = read {
+            return Some(Failed::operation(CHECK_CONTENTS, path(), failure));
+        }
+        let found = session.content(ticket).unwrap_or_default();
+        let offset = bytes - found.len() as u64;
+        let mismatch = contents.check(kept.file, kept.version, offset, found).err()?;
+        Some(Failed::content(CHECK_CONTENTS, path(), &mismatch))
+    }
+
+    /// Gives what is wrong with a name that was removed: it is there.
+    fn removed(&mut self, which: (u32, NameKind, u64)) -> Option<Failed> {
+        let (place, kind, number) = which;
+        let name = self.config.namer.name(place, kind, number);
+        let looked = self.slot.aside(Aside::Look, which, || {
+            submit(
+                self.session,
+                self.tickets,
+                &Operation::Stat { name, bytes: None },
+                &mut NoSteps,
+            )
+            .1
+        });
+        let path = || name.path.to_string_lossy().into_owned();
+        match looked {
+            Err(failure) if failure.errno() == Some(contract::Errno::NOENT.0) => None,
+            Err(failure) => Some(Failed::operation(CHECK_NAMES, path(), failure)),
+            Ok(()) => {
+                let message = "the name is there, and its removal was acknowledged".to_owned();
+                Some(Failed::verification(CHECK_NAMES, path(), message))
+            }
+        }
+    }
+
+    fn finds(&mut self, mut look: impl FnMut(&mut Self) -> Option<Failed>) -> Result<(), Failed> {
+        if self.control.is_stopping() {
+            return Ok(());
+        }
+        self.looked.names += 1;
+        let mut found = look(self);
+        if let Some((failed, until_ns)) = found
+            .take_if(|_| self.waits_until_ns.is_some())
+            .zip(self.waits_until_ns)
+        {
+            let (clock, control) = (self.clock, self.control);
+            let seen = until_seen(clock, control, until_ns, &failed, &mut || look(self));
+            found = seen.map(|seen| add_stale(self.stale, seen)).err();
+        }
+        self.slot.publish(self.looked.names);
+        let Some(failed) = found else { return Ok(()) };
+        self.looked.count(failed.clone());
+        self.config.failures.count(failed)
+    }
+}
 fn operation<'a>(namer: &'a mut Namer, kept: Kept, stage: Stage) -> Operation<'a> {
     let name = namer.name(kept.place, kept.kind, kept.number);
     if stage == Stage::Warm {

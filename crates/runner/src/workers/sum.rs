@@ -178,6 +178,7 @@ impl Performed {
         let stale = reports.iter_mut().filter_map(|(_, report)| report.stale.take());
         let stale = stale.reduce(Stale::and);
         let taken = add_checks(reports.iter().filter_map(|(_, report)| report.taken));
+        let check_across = add_checks(reports.iter().filter_map(|(_, report)| report.check_across));
         Actual {
             outcome,
             end,
@@ -185,6 +186,7 @@ impl Performed {
             phases,
             errors,
             check,
+            check_across,
             taken,
             stale,
             classic,

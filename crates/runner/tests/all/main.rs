@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
 mod ack_log;
+mod across;
 mod corruptions;
 mod depth;
 mod driving;

@@ -1,20 +1,16 @@
 //! Runs of several ranks, each a thread here, do what one process with all of their workers does.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cluster::{CommunicationError, Communicator, Message, Ranks, in_process};
-use contract::home::Home;
-use contract::{
-    Errno, Failure, Listing, Name, Need, OpenError, Operation, Session, Settings, Step, Steps, Storage, Submitted,
-    Ticket, Unsupported,
-};
+use contract::Storage;
 use record::{Fact, Outcome, Phase, Record, Summary};
 use record::{SteadyAsked, SteadyRule};
-use runner::{Control, Event, Events, NoEvents, Observers, Refused, RunSpec, Stage, SystemClock, TakeControl};
+use runner::{Clock, Control, Event, Events, NoEvents, Observers, Refused, RunSpec, Stage, SystemClock, TakeControl};
 use spec::{Keeping, Place, Stop, StorageName};
 use storage::posix::Posix;
 use workload::contents::{ContentKind, ContentSpec};
@@ -43,7 +39,7 @@ impl TakeControl for Rank {
     }
 }
 
-fn request(at: &Path, workers: u32, ranks: u32, transactions: u64) -> RunSpec {
+pub fn request(at: &Path, workers: u32, ranks: u32, transactions: u64) -> RunSpec {
     let mix = Mix {
         files: 200,
         transactions,
@@ -112,7 +108,7 @@ impl Communicator for Freezes {
 
 /// What a test may do to a rank while its transactions go on.
 #[derive(Default)]
-struct Handles {
+pub struct Handles {
     signal: Arc<AtomicUsize>,
     frozen: Arc<AtomicBool>,
 }
@@ -123,11 +119,13 @@ fn perform(
     request: impl Fn(u32) -> RunSpec + Sync,
     meanwhile: impl Fn(u32, &Handles) + Sync,
 ) -> Vec<Result<Record, Refused>> {
-    perform_on(&Posix, ranks, request, meanwhile)
+    perform_on(&Posix, &SystemClock, ranks, request, meanwhile)
 }
 
-fn perform_on<S: Storage + Clone + Send + 'static>(
+/// On another storage, with another clock.
+pub fn perform_on<S: Storage + Clone + Send + 'static, C: Clock>(
     storage: &S,
+    clock: &C,
     ranks: u32,
     request: impl Fn(u32) -> RunSpec + Sync,
     meanwhile: impl Fn(u32, &Handles) + Sync,
@@ -152,7 +150,7 @@ fn perform_on<S: Storage + Clone + Send + 'static>(
                             meanwhile(rank, &handles);
                         });
                         let mut events = Begun(&begun);
-                        let record = runner::run(&request(rank), storage, &SystemClock, &mut taking, &mut events);
+                        let record = runner::run(&request(rank), storage, clock, &mut taking, &mut events);
                         ended.store(true, Ordering::Relaxed);
                         record
                     });
@@ -185,7 +183,7 @@ fn tree(at: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-fn is_empty(at: &Path) -> bool {
+pub fn is_empty(at: &Path) -> bool {
     std::fs::read_dir(at).unwrap().next().is_none()
 }
 
@@ -555,85 +553,4 @@ fn observers_end_with_a_run_that_is_refused() {
         }
     });
     assert!(is_empty(at));
-}
-
-/// A client that sees some of the files of others late: their names end with a 7, and they are there so long after the first look.
-#[derive(Clone)]
-struct Late(Duration, Arc<Mutex<BTreeMap<PathBuf, Instant>>>);
-
-struct LateSession(<Posix as Storage>::Session, Late);
-
-impl Storage for Late {
-    type Session = LateSession;
-
-    fn name(&self) -> &'static str {
-        Posix.name()
-    }
-
-    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
-        Posix.supports(need)
-    }
-
-    fn home(&self) -> Option<Arc<dyn Home>> {
-        Posix.home()
-    }
-
-    fn open(&self, settings: &Settings) -> Result<LateSession, OpenError> {
-        Ok(LateSession(Posix.open(settings)?, self.clone()))
-    }
-}
-
-impl Session for LateSession {
-    fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted {
-        if let Operation::Stat { name, .. } = operation {
-            let path = PathBuf::from(name.path.to_string_lossy().into_owned());
-            let Late(late, looks) = &self.1;
-            let first = *looks.lock().unwrap().entry(path.clone()).or_insert_with(Instant::now);
-            if path.to_string_lossy().ends_with('7') && first.elapsed() < *late {
-                return Submitted::Done(Err(Failure::system(Step::Stat, Errno::NOENT)));
-            }
-        }
-        self.0.submit(ticket, operation, steps)
-    }
-
-    fn content(&self, ticket: Ticket) -> Option<&[u8]> {
-        self.0.content(ticket)
-    }
-
-    fn listing(&self, ticket: Ticket) -> Option<Listing> {
-        self.0.listing(ticket)
-    }
-
-    fn names(&mut self, directory: Name<'_>) -> Result<Vec<Vec<u8>>, Failure> {
-        self.0.names(directory)
-    }
-}
-
-#[test]
-fn what_a_neighbour_sees_late_is_named_with_its_time() {
-    let at = directory();
-    let late = Duration::from_millis(30);
-    let asked = |_| {
-        let mut asked = request(at.path(), 2, 2, 100);
-        asked.neighbour = 1;
-        asked.check = false;
-        if let workload::Work::Mix(mix) = &mut asked.workload.work {
-            mix.weights = "read=1".parse().unwrap();
-            mix.files = 60;
-            mix.names = "decimal".parse().unwrap();
-        }
-        asked
-    };
-    let records = perform_on(&Late(late, Arc::default()), 2, asked, |_, _| ());
-    let record = records.into_iter().next().unwrap().unwrap();
-    assert_eq!(record.actual.outcome, Outcome::Complete);
-    let stale = record.actual.stale.unwrap();
-    // 7, 17, 27, 37, 47 and 57, of each of the two pools.
-    assert_eq!(stale.count, 12, "{stale:?}");
-    assert!(stale.longest_ns as u128 >= late.as_nanos(), "{stale:?}");
-    assert!(
-        stale.path.ends_with('7') && stale.what.contains("No such file"),
-        "{stale:?}"
-    );
-    assert!(is_empty(at.path()));
 }

@@ -1,0 +1,233 @@
+//! Pools that a worker of another rank has worked on: what that one has acknowledged must be seen here, too.
+
+use std::collections::VecDeque;
+
+use contract::Session;
+use record::Stale;
+use workload::names::NameKind;
+use workload::{Action, End, Intent, Kept, Phase};
+
+use super::look::NamesFound;
+use super::{Left, OtherPool, PoolAt, Rendezvous, Worker};
+use crate::acknowledged::Acknowledged;
+use crate::clock::Clock;
+use crate::control::Control;
+use crate::events::Stage;
+use crate::failures::{Failed, SpoiledThings};
+use crate::source::Source;
+use crate::stopwatch::Stopwatch;
+use rundir::slot::Aside;
+
+/// What another machine has acknowledged is waited for so long. An NFS client keeps attributes for 60 s at most (acregmax and
+/// acdirmax, nfs(5)).
+const SEEN_WITHIN_NS: u64 = 65_000_000_000;
+/// So often it is looked for.
+const SEEN_EVERY_NS: u64 = 10_000_000;
+/// Of the names that a worker has removed so many are asked for, the last ones.
+const REMOVED_MAX: usize = 10_000;
+/// Of shared pools so many names of all ranks are looked at by others.
+const SAMPLE_OF_ALL: u64 = 65_536;
+
+impl<O, S, C, W, R> Worker<O, S, C, W, R>
+where
+    O: Source,
+    S: Session,
+    C: Clock,
+    W: Stopwatch,
+    R: Rendezvous,
+{
+    /// Leaves the pool that it has prepared for that of another worker, and looks at all of its names there: how long it takes
+    /// until what is acknowledged there is seen here.
+    pub(super) fn turn_to(&mut self, other: OtherPool<O, S>) -> Result<(), Left> {
+        let began_ns = self.tools.clock.now_ns();
+        let theirs = self.hear_of(&other, Stage::Take)?;
+        drop(self.enter(other, theirs.spoiled)?);
+        self.follow(Phase::Prepare, u64::MAX, |_| ());
+        if !O::IS_PURE {
+            // Only when all have done so a shared pool is whole.
+            self.begins(Stage::Take, 0)?;
+        }
+        let mut looked = NamesFound::default();
+        self.look_patiently(&[], &VecDeque::new(), &mut looked)?;
+        self.taken(looked, began_ns)
+    }
+
+    /// Looks at what another worker has acknowledged in its transactions: every name and every content that is there, and the
+    /// names that it has removed last; of a shared pool at some.
+    pub(super) fn check_across(&mut self, other: OtherPool<O, S>) -> Result<(), Left> {
+        let began_ns = self.tools.clock.now_ns();
+        let theirs = self.hear_of(&other, Stage::CheckAcross)?;
+        let own = self.enter(other, theirs.spoiled)?;
+        let mut removed = VecDeque::new();
+        if O::IS_PURE {
+            self.follow(Phase::Prepare, u64::MAX, |_| ());
+            self.follow(Phase::Transactions, theirs.intents, |intent| {
+                if removes(intent) {
+                    if removed.len() == REMOVED_MAX {
+                        removed.pop_front();
+                    }
+                    removed.push_back((intent.place, intent.action.named(), intent.number));
+                }
+            });
+        }
+        let mut looked = NamesFound::default();
+        let left = self.look_patiently(&theirs.sample, &removed, &mut looked);
+        self.swap(own);
+        left?;
+        if self.tools.control.is_stopping() {
+            return Err(Left::Stopped);
+        }
+        self.report.check_across = Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
+        self.rendezvous.ended(Stage::CheckAcross, looked.names, End::Complete);
+        Ok(())
+    }
+
+    /// Tells what it has acknowledged, and hears it of the worker of another pool when all have told.
+    fn hear_of(&mut self, other: &OtherPool<O, S>, stage: Stage) -> Result<Acknowledged, Left> {
+        let own = Acknowledged {
+            intents: self.report.position.intents,
+            sample: match (O::IS_PURE, stage) {
+                (false, Stage::CheckAcross) => self.sample_of_all(),
+                _ => Vec::new(),
+            },
+            spoiled: self.config.failures.spoiled_things(),
+        };
+        self.tools.acknowledged.tell(self.tools.worker, own);
+        self.begins(stage, 0)?;
+        Ok(self.tools.acknowledged.of(other.worker))
+    }
+
+    /// Its part of the names of shared pools that other ranks look at, from all over its share.
+    fn sample_of_all(&self) -> Vec<Kept> {
+        let most = (SAMPLE_OF_ALL / u64::from(self.config.all_workers)).max(1);
+        let mut share = 0_u64;
+        self.tools.source.pool(false, &mut |_| share += 1);
+        let every = share.div_ceil(most).max(1);
+        let mut sample = Vec::new();
+        let mut seen = 0;
+        self.tools.source.pool(false, &mut |kept| {
+            if seen % every == 0 {
+                sample.push(kept);
+            }
+            seen += 1;
+        });
+        sample
+    }
+
+    /// Turns to another pool, of which this is not known. Gives the one before.
+    fn enter(&mut self, other: OtherPool<O, S>, spoiled: SpoiledThings) -> Result<PoolAt<O, S>, Left> {
+        let session = self
+            .tools
+            .slot
+            .aside(Aside::OpenSession, (0, NameKind::Directory, 0), other.open);
+        let session = session.map_err(|error| {
+            let message = format!("the pool of another rank cannot be used: {error}");
+            Failed::verification(Aside::Look.name(), String::new(), message)
+        })?;
+        other.spoiled.add(spoiled);
+        Ok(self.swap(PoolAt {
+            source: other.source,
+            session,
+            namer: other.namer,
+            payload: other.payload,
+            hasher: other.hasher,
+            spoiled: other.spoiled,
+        }))
+    }
+
+    fn swap(&mut self, pool: PoolAt<O, S>) -> PoolAt<O, S> {
+        let (tools, config) = (&mut self.tools, &mut self.config);
+        PoolAt {
+            source: std::mem::replace(&mut tools.source, pool.source),
+            session: std::mem::replace(&mut tools.session, pool.session),
+            namer: std::mem::replace(&mut config.namer, pool.namer),
+            payload: std::mem::replace(&mut config.payload, pool.payload),
+            hasher: std::mem::replace(&mut config.hasher, pool.hasher),
+            spoiled: config.failures.turn_to(pool.spoiled),
+        }
+    }
+
+    /// Looks at all names of the pool that it is at, or at a sample; what is not seen yet is waited for.
+    fn look_patiently(
+        &mut self,
+        sample: &[Kept],
+        removed: &VecDeque<(u32, NameKind, u64)>,
+        looked: &mut NamesFound,
+    ) -> Result<(), Left> {
+        self.waits_until_ns = Some(self.tools.clock.now_ns().saturating_add(SEEN_WITHIN_NS));
+        let left = self.look_at_all(sample, removed, looked);
+        self.waits_until_ns = None;
+        left
+    }
+
+    fn look_at_all(
+        &mut self,
+        sample: &[Kept],
+        removed: &VecDeque<(u32, NameKind, u64)>,
+        looked: &mut NamesFound,
+    ) -> Result<(), Left> {
+        // First, since a listing may teach the client that they are gone.
+        let uncertain = self.config.failures.uncertain_names();
+        let (mut look, _) = self.look(looked);
+        for name @ (place, kind, number) in removed {
+            if !uncertain
+                .get(place)
+                .is_some_and(|names| names.contains(&(*kind, *number)))
+            {
+                look.at_removed(*name)?;
+            }
+        }
+        for kept in sample {
+            look.at(*kept)?;
+        }
+        if sample.is_empty() {
+            self.look_at_names(1, looked)?;
+            self.look_at_directories(looked)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a name is gone when an intent is done.
+fn removes(intent: &Intent) -> bool {
+    matches!(
+        intent.action,
+        Action::Delete | Action::Rename | Action::RemoveLink | Action::RemoveSymbolicLink
+    )
+}
+
+/// Waits until a look finds what is there: for how long it did not.
+pub(super) fn until_seen<C: Clock>(
+    clock: &C,
+    control: &Control,
+    until_ns: u64,
+    first: &Failed,
+    look: &mut dyn FnMut() -> Option<Failed>,
+) -> Result<Stale, Failed> {
+    let began_ns = clock.now_ns();
+    loop {
+        clock.sleep(SEEN_EVERY_NS);
+        let wrong = look();
+        let now_ns = clock.now_ns();
+        match wrong {
+            None => {
+                return Ok(Stale {
+                    count: 1,
+                    longest_ns: now_ns.saturating_sub(began_ns),
+                    path: first.path.clone(),
+                    what: first.message.clone(),
+                });
+            }
+            Some(failed) if now_ns >= until_ns || control.is_stopping() => return Err(failed),
+            Some(_) => {}
+        }
+    }
+}
+
+/// Adds one to all.
+pub(super) fn add_stale(all: &mut Option<Stale>, one: Stale) {
+    *all = Some(match all.take() {
+        Some(all) => all.and(one),
+        None => one,
+    });
+}

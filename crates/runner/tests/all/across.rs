@@ -1,0 +1,286 @@
+//! What a worker has acknowledged, a worker of another rank checks; what that one sees late is named, with its time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+use contract::home::Home;
+use contract::{
+    Errno, Failure, Listing, Name, Need, OpenError, Operation, Session, Settings, Step, Steps, Storage, Submitted,
+    Ticket, Unsupported,
+};
+use record::{Outcome, Reason, Record, Verdict};
+use runner::{Clock, RunSpec, SystemClock};
+use spec::OnError;
+use storage::posix::Posix;
+use workload::{Work, Workers};
+
+use crate::directory;
+use crate::ranks::{is_empty, perform_on, request};
+
+/// Some of all that a mix has, with names that end with each digit.
+fn asked(at: &Path, ranks: u32, weights: &str) -> RunSpec {
+    let mut asked = request(at, 2 * ranks, ranks, 400);
+    asked.verify = true;
+    if let Work::Mix(mix) = &mut asked.workload.work {
+        mix.weights = weights.parse().unwrap();
+        mix.names = "decimal".parse().unwrap();
+    }
+    asked
+}
+
+const CHURN: &str = "create=2,delete=2,append=2,replace=1,rename=1,symlink=1";
+
+/// A client that sees some of what others did as it was before: all that is about a name which ends with a 7, for so long after
+/// its first look at it. What it is wrong about is the name's existence, or the contents.
+#[derive(Clone)]
+struct Late {
+    lasts: Duration,
+    contents: bool,
+    looks: Arc<Mutex<BTreeMap<PathBuf, Instant>>>,
+    /// Those that have a session: the first is for their own work.
+    threads: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl Late {
+    fn new(lasts: Duration, contents: bool) -> Self {
+        Self {
+            lasts,
+            contents,
+            looks: Arc::default(),
+            threads: Arc::default(),
+        }
+    }
+
+    fn is_late(&self, name: Name<'_>) -> bool {
+        let path = PathBuf::from(name.path.to_string_lossy().into_owned());
+        let is_chosen = path.to_string_lossy().ends_with('7');
+        let first = *self.looks.lock().unwrap().entry(path).or_insert_with(Instant::now);
+        is_chosen && first.elapsed() < self.lasts
+    }
+}
+
+struct LateSession {
+    inner: <Posix as Storage>::Session,
+    late: Option<Late>,
+    /// What was read, where it is not what there is.
+    old: Option<Vec<u8>>,
+}
+
+impl Storage for Late {
+    type Session = LateSession;
+
+    fn name(&self) -> &'static str {
+        Posix.name()
+    }
+
+    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
+        Posix.supports(need)
+    }
+
+    fn home(&self) -> Option<Arc<dyn Home>> {
+        Posix.home()
+    }
+
+    fn open(&self, settings: &Settings) -> Result<LateSession, OpenError> {
+        let thread: ThreadId = std::thread::current().id();
+        let is_own = self.threads.lock().unwrap().insert(format!("{thread:?}"));
+        Ok(LateSession {
+            inner: Posix.open(settings)?,
+            late: (!is_own).then(|| self.clone()),
+            old: None,
+        })
+    }
+}
+
+impl Session for LateSession {
+    fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted {
+        let submitted = self.inner.submit(ticket, operation, steps);
+        self.old = None;
+        let Some(late) = &self.late else { return submitted };
+        match (operation, submitted) {
+            (Operation::Stat { name, .. }, Submitted::Done(outcome)) if !late.contents && late.is_late(*name) => {
+                Submitted::Done(match outcome {
+                    Ok(()) => Err(Failure::system(Step::Stat, Errno::NOENT)),
+                    Err(_) => Ok(()),
+                })
+            }
+            (Operation::Read { name, .. }, submitted) if late.contents && late.is_late(*name) => {
+                self.old = self.inner.content(ticket).map(|content| vec![0; content.len()]);
+                submitted
+            }
+            (_, submitted) => submitted,
+        }
+    }
+
+    fn content(&self, ticket: Ticket) -> Option<&[u8]> {
+        match &self.old {
+            Some(old) => Some(old),
+            None => self.inner.content(ticket),
+        }
+    }
+
+    fn listing(&self, ticket: Ticket) -> Option<Listing> {
+        self.inner.listing(ticket)
+    }
+
+    fn names(&mut self, directory: Name<'_>) -> Result<Vec<Vec<u8>>, Failure> {
+        self.inner.names(directory)
+    }
+}
+
+fn first(records: Vec<Result<Record, runner::Refused>>) -> Record {
+    records.into_iter().next().unwrap().unwrap()
+}
+
+#[test]
+fn another_rank_checks_what_was_acknowledged() {
+    for (neighbour, shared) in [(0, false), (1, false), (2, false), (0, true), (1, true)] {
+        let at = directory();
+        let asked = |_| {
+            let mut asked = asked(at.path(), 3, CHURN);
+            asked.neighbour = neighbour;
+            if shared {
+                asked.workload.workers = Workers::Shared {
+                    writers: 2,
+                    readers: 0,
+                    pools: 3,
+                };
+            }
+            asked
+        };
+        let record = first(perform_on(&Posix, &SystemClock, 3, asked, |_, _| ()));
+        let case = format!("neighbour {neighbour}, shared {shared}");
+        assert_eq!(record.actual.outcome, Outcome::Complete, "{case}");
+        assert_eq!(record.actual.errors, [], "{case}");
+        let own = *record.actual.check.known().unwrap();
+        let across = record.actual.check_across.unwrap();
+        assert_eq!((own.wrong, across.wrong), (0, 0), "{case}");
+        match shared {
+            // All that is there, and what was removed.
+            false => assert!(across.names > own.names + 6 * 50, "{case}: {own:?} {across:?}"),
+            true => assert_eq!(across.names, own.names, "{case}: it is small enough to be the sample"),
+        }
+        assert_eq!(record.actual.taken.is_some(), neighbour > 0, "{case}");
+        assert_eq!(record.actual.stale, None, "{case}");
+        assert!(is_empty(at.path()), "{case}");
+    }
+}
+
+#[test]
+fn what_a_neighbour_sees_late_is_named_with_its_time() {
+    let at = directory();
+    let late = Duration::from_millis(30);
+    let asked = |_| {
+        let mut asked = asked(at.path(), 2, "read=1");
+        asked.neighbour = 1;
+        (asked.check, asked.verify) = (false, false);
+        if let Work::Mix(mix) = &mut asked.workload.work {
+            mix.files = 60;
+        }
+        asked
+    };
+    let storage = Late::new(late, false);
+    let record = first(perform_on(&storage, &SystemClock, 2, asked, |_, _| ()));
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    let stale = record.actual.stale.unwrap();
+    // 7, 17, 27, 37, 47 and 57, of each of the four pools.
+    assert_eq!(stale.count, 24, "{stale:?}");
+    assert!(stale.longest_ns as u128 >= late.as_nanos(), "{stale:?}");
+    assert!(
+        stale.path.ends_with('7') && stale.what.contains("No such file"),
+        "{stale:?}"
+    );
+    assert!(is_empty(at.path()));
+}
+
+#[test]
+fn what_was_acknowledged_later_and_is_seen_late_is_named_too() {
+    let late = Duration::from_millis(2);
+    for (contents, weights, what) in [
+        (
+            false,
+            "delete=1,create=1",
+            ["its removal was acknowledged", "No such file"],
+        ),
+        (true, "append=1,replace=1", ["the read returned", "instead of"]),
+    ] {
+        let at = directory();
+        let record = first(perform_on(
+            &Late::new(late, contents),
+            &SystemClock,
+            2,
+            |_| asked(at.path(), 2, weights),
+            |_, _| (),
+        ));
+        assert_eq!(record.actual.outcome, Outcome::Complete);
+        assert_eq!(record.actual.check_across.unwrap().wrong, 0);
+        let stale = record.actual.stale.unwrap();
+        assert!(stale.count >= 40, "{stale:?}");
+        assert!(stale.longest_ns as u128 >= late.as_nanos(), "{stale:?}");
+        assert!(stale.path.ends_with('7'), "{stale:?}");
+        assert!(what.iter().any(|what| stale.what.contains(what)), "{stale:?}");
+        assert!(is_empty(at.path()));
+    }
+}
+
+/// A clock that goes a thousand times as fast.
+#[derive(Clone)]
+struct Hasty(Instant, u64);
+
+impl Clock for Hasty {
+    fn now_ns(&self) -> u64 {
+        self.1 + 1_000 * self.0.elapsed().as_nanos() as u64
+    }
+
+    fn wall_s(&self) -> i64 {
+        SystemClock.wall_s()
+    }
+
+    fn sleep(&self, ns: u64) {
+        std::thread::sleep(Duration::from_nanos(ns / 1_000));
+    }
+}
+
+#[test]
+fn what_is_never_seen_is_an_error_of_the_run() {
+    let at = directory();
+    let never = Late::new(Duration::from_secs(3_600), false);
+    let hasty = Hasty(Instant::now(), SystemClock.now_ns());
+    let asked = |_| RunSpec {
+        on_error: OnError::Count(u64::MAX),
+        ..asked(at.path(), 2, "delete=1,create=1")
+    };
+    let record = first(perform_on(&never, &hasty, 2, asked, |_, _| ()));
+    let across = record.actual.check_across.unwrap();
+    assert!(across.wrong >= 80, "{across:?}");
+    assert_eq!(record.actual.check.known().unwrap().wrong, 0);
+    let messages: Vec<&str> = record
+        .actual
+        .errors
+        .iter()
+        .map(|error| error.message.as_str())
+        .collect();
+    assert!(
+        messages
+            .iter()
+            .any(|message| message.contains("its removal was acknowledged")),
+        "{messages:?}"
+    );
+    assert!(
+        messages.iter().any(|message| message.contains("No such file")),
+        "{messages:?}"
+    );
+    assert!(record.actual.stale.is_none());
+    let verdict = Verdict::of(&record);
+    assert!(
+        verdict
+            .reasons
+            .iter()
+            .any(|reason| matches!(reason, Reason::WrongNames { .. })),
+        "{verdict:?}"
+    );
+    assert!(is_empty(at.path()));
+}
