@@ -123,6 +123,11 @@ pub(crate) fn of_runs(
             parts.add(part, &step, &sum.during, events);
         }
         sum.actual.sweep_steps.push(step);
+        if events.takes_records() && sum.cluster.is_some() {
+            let mut merged = Box::new(sum.clone());
+            merged.actual.outcome = Outcome::Unfinished;
+            events.event(Event::Merged(merged));
+        }
         // Between two of the runs, too, a signal leaves the steps that were made.
         let goes_on = is_whole && next_load(asked, &steps).is_some();
         let ended = goes_on.then(|| control.ended_between_runs()).flatten();
@@ -213,7 +218,7 @@ impl Events for OfStep<'_> {
                 }
                 self.parts.open(head, self.events);
             }
-            Event::Opened(_) | Event::Completed(_) => {}
+            Event::Opened(_) | Event::Completed(_) | Event::Merged(_) => {}
             event => self.events.event(event),
         }
     }

@@ -84,6 +84,7 @@ impl Collected {
             parts,
             unreadable,
             merged,
+            so_far,
             ranks,
         } = found;
         for (file, why) in &unreadable {
@@ -109,16 +110,27 @@ impl Collected {
             missing.push(MissingRank { rank, why });
         }
         tell_missing(&missing, &parts);
-        let records = parts.into_values().filter_map(|part| part.record).collect();
-        let Some(mut record) = Record::join_all(records) else {
-            return Err(refused(
-                "no rank has left a part of its record: the run ended before it began",
-            ));
+        early.extend(missing.iter().map(|missing| missing.rank));
+        // It has those whose own part is not there, and ends with the last border that rank 0 has come to.
+        let so_far = so_far.filter(|so_far| !missing.is_empty() && is_of_run(so_far.id, &parts));
+        let mut record = match so_far {
+            Some(so_far) => {
+                tell("the record has what all ranks had completed at the last border, as rank 0 has merged it");
+                so_far
+            }
+            None => {
+                let records = parts.into_values().filter_map(|part| part.record).collect();
+                let Some(record) = Record::join_all(records) else {
+                    return Err(refused(
+                        "no rank has left a part of its record: the run ended before it began",
+                    ));
+                };
+                match missing.is_empty() {
+                    true => record,
+                    false => record.without(missing),
+                }
+            }
         };
-        if !missing.is_empty() {
-            early.extend(missing.iter().map(|missing| missing.rank));
-            record = record.without(missing);
-        }
         if early.is_empty() {
             return Ok(Self {
                 record: checked(record)?,

@@ -1,5 +1,6 @@
 //! What each rank of a run has done, on disk at every border: a file for each rank in a directory, so that something is left of a
-//! run whose ranks were killed. `postmark collect` makes one record of them ([`crate::collect`]).
+//! run whose ranks were killed; and, in that of rank 0, the record of all up to that border. `postmark collect` makes one record of
+//! them ([`crate::collect`]).
 //!
 //! A file has a JSON document on each line: which rank this is; the record as it was when the run began; each part that was
 //! completed after it; and, where the rank's run came to its end, a line that says so. Each line is on the disk before the rank
@@ -21,6 +22,8 @@ use crate::problem::tell;
 
 /// A line is waited for so long.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The record of all ranks up to the last border, in the directory of rank 0.
+pub const MERGED_SO_FAR: &str = "merged-so-far.json";
 /// The record of all ranks, in the directory of rank 0.
 pub const MERGED: &str = "merged.json";
 
@@ -65,6 +68,8 @@ pub struct PartsWriter {
     who: String,
     /// Whether the user knows where it is, because this rank's run was left before its end.
     is_told: bool,
+    /// Whether the record of all ranks is written at each border: by the first of them.
+    merges: bool,
     /// Who writes; nobody where the file system does not answer or has refused a line.
     writer: Option<PartsMailbox>,
 }
@@ -107,6 +112,7 @@ impl PartsWriter {
                 rank => format!("rank {rank} ({}): ", harmless::harmless(&of.host)),
             },
             is_told: false,
+            merges: of.rank == 0,
             writer: Some(writer),
         };
         parts.write(json_line(&Begun { rank: of }))?;
@@ -122,14 +128,33 @@ impl PartsWriter {
     pub fn finish(&mut self, merged: Option<&Record>) {
         self.add(json_line(&PartEnded { ended: true }));
         if let Some(record) = merged {
-            let (to, text) = (self.directory.join(MERGED), record.to_json());
-            let shown = harmless::path(&to).into_owned();
-            let written = runner::within(PATIENCE, move || write_whole(&to, &text));
-            match written {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => tell(format_args!("cannot write {shown}: {error}")),
-                Err(why) => tell(format_args!("cannot write {shown}: {why}")),
+            if let Err(why) = self.merge(MERGED, record) {
+                tell(why);
             }
+        }
+    }
+
+    /// Writes the record of all ranks to a file of this name.
+    fn merge(&self, name: &str, record: &Record) -> Result<(), String> {
+        let (to, text) = (self.directory.join(name), record.to_json());
+        let shown = harmless::path(&to).into_owned();
+        match runner::within(PATIENCE, move || write_whole(&to, &text)) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(format!("cannot write {shown}: {error}")),
+            Err(why) => Err(format!("cannot write {shown}: {why}")),
+        }
+    }
+
+    /// Writes the record of all ranks up to a border, unless that has failed before.
+    fn merge_so_far(&mut self, record: &Record) {
+        if !self.merges {
+            return;
+        }
+        if let Err(why) = self.merge(MERGED_SO_FAR, record) {
+            self.merges = false;
+            tell(format_args!(
+                "warning: {why}; the run continues without the record of all ranks on disk"
+            ));
         }
     }
 
@@ -138,7 +163,9 @@ impl PartsWriter {
         let (directory, path) = (self.directory, self.path);
         drop(self.writer);
         let remove = move || {
-            let _ = fs::remove_file(directory.join(MERGED));
+            for merged in [MERGED, MERGED_SO_FAR] {
+                let _ = fs::remove_file(directory.join(merged));
+            }
             let _ = fs::remove_file(path);
             // Other ranks of this host may have theirs there yet.
             let _ = fs::remove_dir(directory);
@@ -205,6 +232,7 @@ impl Events for PartsWriter {
         match event {
             Event::Opened(head) => self.add(head.to_json()),
             Event::Completed(completed) => self.add(json_line(&*completed)),
+            Event::Merged(record) => self.merge_so_far(&record),
             // The launcher may kill all ranks a second after it has asked them to end.
             Event::Broken(..) if self.who.is_empty() && !self.is_told => {
                 self.is_told = true;

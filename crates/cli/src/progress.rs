@@ -235,7 +235,7 @@ impl Events for Display {
                 }
                 self.line(stage, progress, true);
             }
-            Event::Opened(_) | Event::Completed(_) => {}
+            Event::Opened(_) | Event::Completed(_) | Event::Merged(_) => {}
             Event::Second(second) => {
                 if self.operations.len() == SECONDS_DRAWN {
                     self.operations.pop_front();

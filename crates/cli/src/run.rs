@@ -564,7 +564,7 @@ struct Watchers {
 
 impl Events for Watchers {
     fn event(&mut self, event: Event) {
-        if let Event::Opened(_) | Event::Completed(_) = &event {
+        if let Event::Opened(_) | Event::Completed(_) | Event::Merged(_) = &event {
             if let Some(parts) = &mut self.parts {
                 parts.event(event.clone());
             }

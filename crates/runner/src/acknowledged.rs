@@ -21,10 +21,10 @@ pub(crate) struct Acknowledged {
 
 /// Workers tell theirs before a border, and behind it they find those of all ranks. Its copies are the same.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct AcknowledgedByAll(Arc<Mutex<Told>>);
+pub(crate) struct AcknowledgedByAll(Arc<Mutex<ToldByWorkers>>);
 
 #[derive(Debug, Default)]
-struct Told {
+struct ToldByWorkers {
     /// By worker of this rank.
     own: BTreeMap<u32, Acknowledged>,
     /// By worker of all ranks.
@@ -32,7 +32,7 @@ struct Told {
 }
 
 impl AcknowledgedByAll {
-    fn lock(&self) -> MutexGuard<'_, Told> {
+    fn lock(&self) -> MutexGuard<'_, ToldByWorkers> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -77,6 +77,9 @@ pub enum Event {
     /// workers wait, in no phase's time. The deletion is told when its space has been waited for, as the last one. No phase is
     /// told of a run that does not sync.
     Completed(Box<Completed>),
+    /// The record of all ranks as far as they have come, on the first of several: when the run begins, and after each part that all
+    /// have completed. Only to those who take records.
+    Merged(Box<Record>),
 }
 
 /// Takes events.

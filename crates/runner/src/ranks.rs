@@ -267,6 +267,14 @@ fn recorded(offset: ClockOffset) -> RankClockOffset {
     }
 }
 
+/// The record of all ranks before anything is done, on the first of them.
+pub(crate) fn merged(ranks: &Ranks, head: &Record) -> Option<Record> {
+    let cluster = head.cluster.clone()?;
+    // Where a rank is lost or stops, what follows finds it.
+    let merged = ranks.meet(head.clone().of_rank(cluster), Record::join).ok();
+    merged.filter(|_| ranks.rank() == 0)
+}
+
 /// The record of all ranks, which each of them gets, and this rank's own; that one twice, as of a run that has failed, where a rank is
 /// lost.
 pub(crate) fn of_all(

@@ -198,9 +198,14 @@ fn begin<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     watch.account = request.storage.touches().then_some(account);
     watch.servers.clone_from(&servers);
     watch.host = ranks.map(|_| HostId::of(&head.host));
+    let merged = ranks.and_then(|ranks| ranks::merged(ranks, &head));
     if waiter.events.takes_records() {
         waiter.events.event(Event::Opened(Box::new(head.clone())));
         watch.since = Some(Arc::clone(&since));
+        watch.merged = merged.map(Box::new);
+        if let Some(merged) = &watch.merged {
+            waiter.events.event(Event::Merged(merged.clone()));
+        }
     }
     let clock = clock.clone();
     Ok(Begun::Going(Box::new(Going {
@@ -272,7 +277,7 @@ impl<'e> Run<'e> {
     }
 
     /// Tells those who take records of the load that has come to its end, as a part of whatever it was applied for.
-    pub fn tell_load(&mut self, as_part: impl FnOnce(PhaseRecord) -> CompletedPart) {
+    pub fn tell_load(&mut self, as_part: impl Fn(PhaseRecord) -> CompletedPart) {
         if let Some(going) = self.going() {
             going.supervisor.tell_load(as_part);
         }

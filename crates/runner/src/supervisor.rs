@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use measure::{Slice, Slices};
 use observe::{MountChanges, Sources, Waited, WatchedAccount, WatchedDevices};
-use record::{Fact, HostId, MachineOverTime, PhaseEvidence, PhaseRecord, PhaseSync, SteadyFound};
+use record::{Fact, HostId, MachineOverTime, PhaseEvidence, PhaseRecord, PhaseSync, Record, SteadyFound};
 use rustix::pipe::PipeFlags;
 use spec::Drive;
 use workload::{Action, End, Phase, Role};
@@ -228,6 +228,8 @@ pub(crate) struct Watch {
     pub origin_ns: u64,
     /// When the machine's counters began to count for the run; nothing where nobody takes records.
     pub since: Option<Arc<Since>>,
+    /// The record of all ranks as far as they have come, on the first of several, where somebody takes records.
+    pub merged: Option<Box<Record>>,
     /// Mounts are watched until it is dropped.
     pub mounts: Option<OwnedFd>,
 }

@@ -33,6 +33,7 @@ mod across;
 mod done;
 mod flights;
 mod look;
+mod seen;
 mod segments;
 
 use done::Done;

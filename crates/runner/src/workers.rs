@@ -167,6 +167,7 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
         now_ns: Box::new(move || now_ns.now_ns()),
         origin_ns: common.origin_ns,
         since: None,
+        merged: None,
     })
 }
 

@@ -40,6 +40,8 @@ struct Watcher<'a> {
     step: u32,
     loads: Vec<Load>,
     parts: Option<Record>,
+    /// What was told of all ranks, one after another.
+    merged: Vec<Record>,
     signals: &'a [Arc<AtomicUsize>],
     when: &'a (dyn Fn(u32, u32, &Event) -> Option<usize> + Sync),
 }
@@ -59,6 +61,7 @@ impl Events for Watcher<'_> {
             Event::Completed(completed) => {
                 self.parts.as_mut().unwrap().add(*completed);
             }
+            Event::Merged(record) => self.merged.push(*record),
             _ => {}
         }
     }
@@ -73,6 +76,7 @@ struct Came {
     outcome: Result<Record, Refused>,
     loads: Vec<Load>,
     parts: Option<Record>,
+    merged: Vec<Record>,
 }
 
 /// What each rank comes to. Of an event on a rank, in a step, `when` says which rank gets a signal then.
@@ -96,6 +100,7 @@ fn perform(
                         step: 0,
                         loads: Vec::new(),
                         parts: None,
+                        merged: Vec::new(),
                         signals,
                         when,
                     };
@@ -110,6 +115,7 @@ fn perform(
                         outcome,
                         loads: events.loads,
                         parts: events.parts,
+                        merged: events.merged,
                     }
                 })
             })
@@ -376,5 +382,67 @@ fn a_rate_is_split_over_all_ranks_and_all_climb_the_same_rates() {
             }
         }
         assert!(is_empty(at.path()));
+    }
+}
+
+#[test]
+fn the_first_rank_has_the_record_of_all_at_every_border() {
+    let climbs = [
+        (None, 4),
+        (Some(Climb::Rates(vec![2_000.0, 3_000.0])), 5),
+        (Some(Climb::Ranks(vec![1, 3])), 2),
+    ];
+    for (climb, borders) in climbs {
+        let at = directory();
+        let asked = |_| {
+            let mut asked = request(at.path(), 3, Climb::Workers(vec![1]), climb.is_some());
+            match &climb {
+                Some(climb) => {
+                    let sweep = asked.drive.sweep.as_mut().unwrap();
+                    sweep.fresh = matches!(climb, Climb::Ranks(_));
+                    sweep.climb = climb.clone();
+                }
+                None => asked.drive.sweep = None,
+            }
+            asked
+        };
+        let came = perform(3, asked, |_, _, _| None);
+        for (rank, came) in came.iter().enumerate() {
+            let is_of_runs = matches!(climb, Some(Climb::Ranks(_)));
+            if rank > 0 && !is_of_runs {
+                assert_eq!(came.merged, [], "rank {rank} of {climb:?}");
+                continue;
+            }
+            assert_eq!(came.merged.len(), borders, "rank {rank} of {climb:?}");
+            let record = came.outcome.as_ref().unwrap();
+            assert_eq!(record.actual.outcome, Outcome::Complete);
+            let last = came.merged.last().unwrap();
+            assert_eq!(last.id, record.id);
+            assert_eq!(last.actual.outcome, Outcome::Unfinished);
+            assert_eq!(last.cluster.as_ref().unwrap().ranks.len(), 3, "{climb:?}");
+            let done = |record: &Record| {
+                let of_steps = record.actual.sweep_steps.iter().flat_map(|step| &step.phases);
+                let phases = record.actual.phases.iter().chain(of_steps);
+                phases
+                    .map(|phase| {
+                        (
+                            phase.phase,
+                            phase.workers.len(),
+                            phase.first_done,
+                            phase.segments.clone(),
+                        )
+                    })
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(done(last), done(record), "{climb:?}");
+            // Each has more than the one before.
+            assert!(
+                came.merged
+                    .windows(2)
+                    .all(|two| done(&two[0]).len() < done(&two[1]).len())
+            );
+            // As one that is read.
+            Record::from_json(&last.to_json()).unwrap();
+        }
     }
 }

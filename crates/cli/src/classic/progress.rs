@@ -55,7 +55,12 @@ impl Events for ClassicProgress<'_> {
         match event {
             Event::Began(stage, _) => self.write(beginning(stage)),
             Event::Going(Stage::Phase(Phase::Transactions), progress) => self.dots(progress.done),
-            Event::Going(..) | Event::Second(_) | Event::Load(..) | Event::Opened(_) | Event::Completed(_) => {}
+            Event::Going(..)
+            | Event::Second(_)
+            | Event::Load(..)
+            | Event::Opened(_)
+            | Event::Completed(_)
+            | Event::Merged(_) => {}
             Event::Ended(stage, progress, end) => {
                 if stage == Stage::Phase(Phase::Transactions) {
                     self.dots(progress.done);

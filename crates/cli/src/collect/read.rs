@@ -10,7 +10,7 @@ use record::documents::{DocumentError, Documents};
 use record::{Completed, CompletedPart, Record};
 use workload::Workload;
 
-use crate::parts::{Begun, MERGED, PartEnded, PartOf};
+use crate::parts::{Begun, MERGED, MERGED_SO_FAR, PartEnded, PartOf};
 use crate::problem::Problem;
 use crate::run_spec::error::SpecError;
 
@@ -22,6 +22,8 @@ pub struct FoundParts {
     pub unreadable: Vec<(String, String)>,
     /// The record of all ranks, where rank 0 has put it together.
     pub merged: Option<Record>,
+    /// That of all ranks up to a border.
+    pub so_far: Option<Record>,
     /// How many ranks the run has.
     pub ranks: u32,
 }
@@ -50,6 +52,7 @@ pub fn find(directories: &[PathBuf]) -> Result<FoundParts, Problem> {
         parts: BTreeMap::new(),
         unreadable: Vec::new(),
         merged: None,
+        so_far: None,
         ranks: 0,
     };
     for directory in directories {
@@ -59,20 +62,25 @@ pub fn find(directories: &[PathBuf]) -> Result<FoundParts, Problem> {
                 Err(why) => found.unreadable.push((shown(&path), why)),
             }
         }
-        let merged = directory.join(MERGED);
-        if merged.exists() {
-            match whole(&merged) {
-                Ok(record) => found.merged = Some(record),
-                Err(why) => found.unreadable.push((shown(&merged), why)),
+        for (name, of_all) in [(MERGED, &mut found.merged), (MERGED_SO_FAR, &mut found.so_far)] {
+            let path = directory.join(name);
+            if path.exists() {
+                match whole(&path) {
+                    Ok(record) => *of_all = Some(record),
+                    Err(why) => found.unreadable.push((shown(&path), why)),
+                }
             }
         }
     }
-    if found.parts.is_empty() && found.merged.is_none() {
+    if found.parts.is_empty() && found.merged.is_none() && found.so_far.is_none() {
         let why = found.unreadable.first();
         let why = why.map_or_else(String::new, |(file, why)| format!(": {file}: {why}"));
         return Err(refused(&format!(
             "no part of a run can be read in these directories{why}"
         )));
+    }
+    if let (0, Some(so_far)) = (found.ranks, &found.so_far) {
+        found.ranks = so_far.spec.ranks;
     }
     Ok(found)
 }

@@ -260,7 +260,10 @@ struct MeasuredRun {
 
 impl runner::Events for MeasuredRun {
     fn event(&mut self, event: runner::Event) {
-        if matches!(event, runner::Event::Opened(_) | runner::Event::Completed(_)) {
+        if matches!(
+            event,
+            runner::Event::Opened(_) | runner::Event::Completed(_) | runner::Event::Merged(_)
+        ) {
             self.keeper.event(event);
         } else {
             self.display.event(event);

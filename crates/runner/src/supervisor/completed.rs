@@ -19,10 +19,7 @@ impl Supervisor<'_> {
                 let beside = self.watched.take_beside(phase);
                 let load = sum::phase_record(phase, workers, &self.watch.drive, beside);
                 // Whatever follows is decided once for all ranks.
-                let own = match &self.watch.host {
-                    Some(host) => load.clone().of_rank(host),
-                    None => load.clone(),
-                };
+                let own = self.of_this_host(load.clone());
                 let of_all = self.meet((own, self.ran_dry), |(one, dry), (other, other_dry)| {
                     (one.join(other), dry | other_dry)
                 });
@@ -42,7 +39,8 @@ impl Supervisor<'_> {
     }
 
     fn tell_phase(&mut self, phase: Phase) {
-        if self.watch.since.is_none() || !self.watch.sync {
+        let is_heard = self.watch.since.is_some() || self.watch.host.is_some();
+        if !is_heard || !self.watch.sync {
             // Without sync one phase follows the other at once, and the original's whole seconds run on between them:
             // whoever keeps what is told would be in the numbers.
             return;
@@ -60,17 +58,46 @@ impl Supervisor<'_> {
             steady: None,
         };
         let record = sum::phase_record(phase, workers, &self.watch.drive, beside);
-        if record.complete {
-            self.tell_part(CompletedPart::Phase(Box::new(record)));
+        let own = record.complete.then_some(record);
+        let of_all = own.clone().map(|phase| self.of_this_host(phase));
+        let of_all = self.meet(of_all, |one, other| Some(one?.join(other?))).flatten();
+        if let Some(own) = own {
+            self.tell_part(CompletedPart::Phase(Box::new(own)));
+        }
+        if let Some(of_all) = of_all {
+            self.tell_merged(CompletedPart::Phase(Box::new(of_all)));
+        }
+    }
+
+    /// A phase as it is joined with those of other ranks.
+    fn of_this_host(&self, phase: PhaseRecord) -> PhaseRecord {
+        match &self.watch.host {
+            Some(host) => phase.of_rank(host),
+            None => phase,
         }
     }
 
     /// Tells of the last load, as a part of whatever it was applied for.
-    pub(crate) fn tell_load(&mut self, as_part: impl FnOnce(PhaseRecord) -> CompletedPart) {
+    pub(crate) fn tell_load(&mut self, as_part: impl Fn(PhaseRecord) -> CompletedPart) {
         if let (Some(_), Some(load)) = (&self.watch.since, self.watched.loads.last()) {
             let part = as_part(load.clone());
             self.tell_part(part);
         }
+        if let (Some(_), Some(load)) = (&self.watch.merged, &self.watched.load_of_all) {
+            let part = as_part(load.clone());
+            self.tell_merged(part);
+        }
+    }
+
+    /// Adds to the record of all ranks what they have completed.
+    fn tell_merged(&mut self, part: CompletedPart) {
+        let (Some(merged), Some(since)) = (&mut self.watch.merged, &self.watch.since) else {
+            return;
+        };
+        let during = since.during();
+        merged.add(Completed { part, during });
+        let merged = merged.clone();
+        self.tell(Event::Merged(merged));
     }
 
     fn tell_part(&mut self, part: CompletedPart) {

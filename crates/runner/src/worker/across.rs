@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use contract::Session;
-use record::Stale;
 use workload::names::NameKind;
 use workload::{Action, End, Intent, Kept, Phase};
 
@@ -11,7 +10,6 @@ use super::look::NamesFound;
 use super::{Left, OtherPool, PoolAt, Rendezvous, Worker};
 use crate::acknowledged::Acknowledged;
 use crate::clock::Clock;
-use crate::control::Control;
 use crate::events::Stage;
 use crate::failures::{Failed, SpoiledThings};
 use crate::source::Source;
@@ -21,8 +19,6 @@ use rundir::slot::Aside;
 /// What another machine has acknowledged is waited for so long. An NFS client keeps attributes for 60 s at most (acregmax and
 /// acdirmax, nfs(5)).
 const SEEN_WITHIN_NS: u64 = 65_000_000_000;
-/// So often it is looked for.
-const SEEN_EVERY_NS: u64 = 10_000_000;
 /// Of the names that a worker has removed so many are asked for, the last ones.
 const REMOVED_MAX: usize = 10_000;
 /// Of shared pools so many names of all ranks are looked at by others.
@@ -194,40 +190,4 @@ fn removes(intent: &Intent) -> bool {
         intent.action,
         Action::Delete | Action::Rename | Action::RemoveLink | Action::RemoveSymbolicLink
     )
-}
-
-/// Waits until a look finds what is there: for how long it did not.
-pub(super) fn until_seen<C: Clock>(
-    clock: &C,
-    control: &Control,
-    until_ns: u64,
-    first: &Failed,
-    look: &mut dyn FnMut() -> Option<Failed>,
-) -> Result<Stale, Failed> {
-    let began_ns = clock.now_ns();
-    loop {
-        clock.sleep(SEEN_EVERY_NS);
-        let wrong = look();
-        let now_ns = clock.now_ns();
-        match wrong {
-            None => {
-                return Ok(Stale {
-                    count: 1,
-                    longest_ns: now_ns.saturating_sub(began_ns),
-                    path: first.path.clone(),
-                    what: first.message.clone(),
-                });
-            }
-            Some(failed) if now_ns >= until_ns || control.is_stopping() => return Err(failed),
-            Some(_) => {}
-        }
-    }
-}
-
-/// Adds one to all.
-pub(super) fn add_stale(all: &mut Option<Stale>, one: Stale) {
-    *all = Some(match all.take() {
-        Some(all) => all.and(one),
-        None => one,
-    });
 }

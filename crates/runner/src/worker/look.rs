@@ -8,7 +8,7 @@ use spec::Cache;
 use workload::names::NameKind;
 use workload::{End, Intent, Kept, Phase};
 
-use super::across::{add_stale, until_seen};
+use super::seen::{add_stale, until_seen};
 use super::{Left, Payload, Worker, submit};
 use crate::clock::Clock;
 use crate::control::Control;

@@ -16,6 +16,10 @@ fn begun(job: &Job, completed: usize) -> Running {
     for rank in 0..4 {
         job.until_completed(&mut running, rank, completed);
     }
+    running.until("that rank 0 has merged the phases", |_| {
+        let merged = std::fs::read_to_string(job.parts().join("merged-so-far.json"));
+        merged.is_ok_and(|text| Record::from_json(&text).unwrap().actual.phases.len() == completed)
+    });
     running
 }
 
@@ -69,6 +73,18 @@ fn the_launcher_is_killed() {
     job.ends_early(running, 4);
     let (_, record) = collected(&job);
     assert_eq!(phases(&record), [(Phase::Prepare, 4)]);
+    // Of a rank whose part is on another host, or lost, rank 0 has what all had completed.
+    std::fs::remove_file(job.parts().join("rank-00003.jsonl")).unwrap();
+    let merged = job.collect();
+    merged.code(1).says("rank 3 is missing").says("as rank 0 has merged it");
+    let record = Record::from_json(&merged.output).unwrap();
+    assert_eq!(phases(&record), [(Phase::Prepare, 4)]);
+    assert_eq!(record.cluster.as_ref().unwrap().ranks.len(), 4, "{merged}");
+    std::fs::remove_file(job.parts().join("merged-so-far.json")).unwrap();
+    let without = job.collect();
+    without.code(1).says("rank 3 is missing");
+    let record = Record::from_json(&without.output).unwrap();
+    assert_eq!(phases(&record), [(Phase::Prepare, 3)]);
     job.is_cleaned();
 }
 
