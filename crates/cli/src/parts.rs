@@ -128,8 +128,12 @@ impl PartsWriter {
     pub fn finish(&mut self, merged: Option<&Record>) {
         self.add(json_line(&PartEnded { ended: true }));
         if let Some(record) = merged {
-            if let Err(why) = self.merge(MERGED, record) {
-                tell(why);
+            match self.merge(MERGED, record) {
+                Ok(()) => {
+                    let so_far = self.directory.join(MERGED_SO_FAR);
+                    let _ = runner::within(PATIENCE, move || fs::remove_file(so_far));
+                }
+                Err(why) => tell(why),
             }
         }
     }
