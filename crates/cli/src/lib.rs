@@ -122,8 +122,9 @@ fn program(side: &Side) -> u8 {
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
     let is_run = matches!(said.command, Some(Command::Run(_)));
-    if let Some(launched) = Launched::here().filter(|_| !is_run || !ranks::IS_BUILT) {
-        let why = match is_run {
+    let is_for_ranks = is_run || matches!(said.command, Some(Command::Study(_)));
+    if let Some(launched) = Launched::here().filter(|_| !is_for_ranks || !ranks::IS_BUILT) {
+        let why = match is_for_ranks {
             true => ranks::not_built(&launched),
             false => ranks::only_runs(&launched),
         };
@@ -157,7 +158,7 @@ fn program(side: &Side) -> u8 {
             }
             plan::plan(arguments)
         }
-        Some(Command::Study(arguments)) => study::study(&arguments, words, side),
+        Some(Command::Study(arguments)) => study::study(arguments, words, side),
         Some(Command::Presets) => presets::list(),
         Some(Command::List(arguments)) => archive::list(&arguments),
         Some(Command::Show(arguments)) => archive::show(&arguments),

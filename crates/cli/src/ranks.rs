@@ -287,10 +287,10 @@ pub fn not_built(launched: &Launched) -> String {
     )
 }
 
-/// Why a command that is not a run does nothing as a rank.
+/// Why a command that is neither a run nor a study does nothing as a rank.
 pub fn only_runs(launched: &Launched) -> String {
     format!(
-        "{} has started {} processes, and only 'postmark run' works in several (start this command without {})",
+        "{} has started {} processes, and only 'postmark run' and 'postmark study' work in several (start this command without {})",
         launched.launcher, launched.count, launched.launcher
     )
 }

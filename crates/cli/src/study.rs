@@ -4,6 +4,7 @@ mod alone;
 mod directories;
 pub mod found;
 mod ground;
+mod in_ranks;
 pub mod layout;
 mod refused;
 mod targets;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use campaign::study::{Course, StudyEnd, Unchurnable, churn};
+use cluster::Ranks;
 use contract::ServerUrl;
 use document::{Rendering, WIDTH, harmless};
 use published::layouts::LayoutView;
@@ -24,6 +26,7 @@ use study::{Design, PlannedCell, StudyCell, StudyComparisons, StudyPlan, StudyRu
 use crate::apart::Side;
 use crate::archive::{self, ArchivePlace, Chosen};
 use crate::compare;
+use crate::launcher::Launched;
 use crate::options::{CompareFormat, StudyArguments};
 use crate::output::{Input, OutputFile, Outputs};
 use crate::problem::{Problem, print, tell};
@@ -40,7 +43,18 @@ const FAILED: u8 = 1;
 ///
 /// # Errors
 /// Where what was said is wrong, or something that it needs is not there; or where it cannot go on.
-pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
+pub fn study(mut arguments: StudyArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
+    match Launched::here() {
+        Some(launched) => {
+            arguments.ranks = Some(launched.count).filter(|_| arguments.resume.is_none());
+            in_ranks::study(&launched, &arguments, words, side)
+        }
+        None => of_first(&arguments, words, side, None),
+    }
+}
+
+/// The study as the process performs it that is alone, or the first of several.
+fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: Option<&Ranks>) -> Result<u8, Problem> {
     let Chosen::At(place) = archive::chosen_for_run(arguments.archive.as_deref())? else {
         return Err(contradiction(
             "a study keeps its runs in an archive, and this one has none (remove --archive none, or use --archive FILE)",
@@ -53,12 +67,14 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
         .map_err(|flaw| contradiction(format!("the study is wrong: {flaw}")))?;
     let directories = intended.design.targets.iter().filter(|target| !target.is_made());
     let directories: Vec<PathBuf> = directories.map(|target| PathBuf::from(&target.at)).collect();
-    if !arguments.dry_run {
+    // Among ranks that is done before they join.
+    if !arguments.dry_run && ranks.is_none() {
         if let Some(code) = side.instead(directories.iter().map(PathBuf::as_path)) {
             return Ok(code);
         }
     }
-    judge(&intended.design, &cells, arguments.file.as_deref())?;
+    let there = ranks.map(Ranks::count).or(arguments.ranks).unwrap_or(1);
+    judge(&intended.design, &cells, arguments.file.as_deref(), there)?;
     layout::check(&intended.design)?;
     archive::needs_file(arguments.report.as_deref())?;
     if arguments.with_published && intended.design.layout.is_none() {
@@ -82,7 +98,7 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
         id: &intended.id,
         side,
     };
-    let mut ground = CliGround::new(arguments, words, course, &place, intended.mounted)?;
+    let mut ground = CliGround::new(arguments, words, course, &place, (intended.mounted, ranks))?;
     let plan = plan(&course, &runs, &ground)?;
     // Where the answer is for a program, the plan is no part of it.
     if arguments.dry_run || arguments.format == CompareFormat::Text {
@@ -263,8 +279,8 @@ fn new_identity() -> String {
 }
 
 /// Refuses what would fail later: directories that are not there, options that contradict each other, pools that cannot be
-/// churned.
-fn judge(design: &Design, cells: &[StudyCell], file: Option<&Path>) -> Result<(), Problem> {
+/// churned, more ranks than there are.
+fn judge(design: &Design, cells: &[StudyCell], file: Option<&Path>, ranks: u32) -> Result<(), Problem> {
     for target in design.targets.iter().filter(|target| !target.is_made()) {
         let wrong = |why: &dyn std::fmt::Display| {
             let shown = harmless::shown(&target.at);
@@ -285,6 +301,12 @@ fn judge(design: &Design, cells: &[StudyCell], file: Option<&Path>) -> Result<()
             wrong_in(file, line, format!("cell {}: {why}", cell.label))
         };
         let specified = ground::specify_somewhere(design, cell).map_err(|error| wrong(&error))?;
+        if specified.spec.ranks > ranks {
+            let asked = specified.spec.ranks;
+            return Err(wrong(&format!(
+                "ranks = {asked} requires as many processes of a launcher, and there are {ranks} (use mpirun -n {asked} postmark study ...)"
+            )));
+        }
         churn(&specified.spec.workload, cell.age).map_err(|error: Unchurnable| wrong(&error))?;
     }
     Ok(())

@@ -21,6 +21,9 @@ Examples:
   postmark study --resume"
 )]
 pub struct StudyArguments {
+    /// How many processes the launcher has started: each run has as many ranks, unless the study says how many.
+    #[arg(skip)]
+    pub ranks: Option<u32>,
     /// Study file in TOML: workloads, axes and targets.
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use archive::Remarks;
 use campaign::study::{Course, Ground, Ready, StudyEvent, StudyProgress};
+use cluster::Ranks;
 use contract::ServerUrl;
 use document::harmless;
 use document::units::grouped;
@@ -15,8 +16,8 @@ use spec::TargetOption;
 use study::{Design, StudyCell};
 
 use super::directories::{Directories, MountedOn};
-use super::found;
 use super::targets::Targets;
+use super::{found, in_ranks};
 use crate::archive::{ArchivePlace, Archiving, Keeper};
 use crate::options::{StudyArguments, WorkArguments};
 use crate::perform::{Signals, perform_with};
@@ -50,7 +51,7 @@ impl<'a> CliGround<'a> {
         words: Vec<String>,
         course: Course<'a>,
         place: &'a ArchivePlace,
-        mounted: BTreeMap<String, MountedOn>,
+        (mounted, ranks): (BTreeMap<String, MountedOn>, Option<&Ranks>),
     ) -> Result<Self, Problem> {
         let directories = course.design.targets.iter().filter(|target| !target.is_made());
         let directories = directories.map(|target| target.at.as_str());
@@ -63,7 +64,7 @@ impl<'a> CliGround<'a> {
             quiet: arguments.quiet,
             place,
             remarks,
-            signals: Signals::default(),
+            signals: Signals::among(ranks.cloned()),
             targets: Targets::new(course.design, course.cells, arguments.file.as_deref())?,
             directories: Directories::new(directories, mounted),
             at: "its beginning".to_owned(),
@@ -73,6 +74,12 @@ impl<'a> CliGround<'a> {
     /// The room that made file systems take, and what root is needed for.
     pub fn needs(&self) -> (Vec<(String, u64)>, Vec<String>) {
         self.targets.needs()
+    }
+
+    /// Performs a run, with the other ranks where there are any.
+    fn perform(&mut self, spec: &RunSpec, events: &mut dyn runner::Events) -> Result<Record, Problem> {
+        in_ranks::tell(self.signals.ranks().as_ref(), spec)?;
+        Ok(perform_with(spec, &mut self.signals, events)?)
     }
 
     /// Where the study is, in words.
@@ -151,9 +158,9 @@ impl Ground for CliGround<'_> {
 
     fn churn(&mut self, spec: &RunSpec) -> Result<Record, Problem> {
         let mut display = self.display();
-        let performed = perform_with(spec, &mut self.signals, &mut display);
+        let performed = self.perform(spec, &mut display);
         display.finish();
-        Ok(performed?)
+        performed
     }
 
     fn keep_state(&mut self, cell: usize) -> Result<Ready, Problem> {
@@ -176,7 +183,7 @@ impl Ground for CliGround<'_> {
             display: self.display(),
             keeper,
         };
-        let performed = perform_with(spec, &mut self.signals, &mut watchers);
+        let performed = self.perform(spec, &mut watchers);
         watchers.display.finish();
         let mut record = performed?;
         record.study = Some(part);

@@ -105,6 +105,15 @@ fn change(table: &mut Table, arguments: &StudyArguments) {
             table.insert(key.to_owned(), value);
         }
     }
+    let axes = table.get("axes").and_then(Value::as_table);
+    let is_axis = axes.is_some_and(|axes| axes.contains_key("ranks"));
+    if let (Some(ranks), false) = (arguments.ranks, is_axis) {
+        // In the study's own words, so that it is continued with as many.
+        let workloads = table.get_mut("workload").and_then(Value::as_array_mut);
+        for workload in workloads.into_iter().flatten().filter_map(Value::as_table_mut) {
+            workload.entry("ranks").or_insert(Value::Integer(ranks.into()));
+        }
+    }
 }
 
 fn pair<'a>(option: &str, word: &'a str) -> Result<(&'a str, &'a str), SpecError> {

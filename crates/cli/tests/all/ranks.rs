@@ -19,6 +19,7 @@ mod launched;
 mod observers;
 mod same;
 mod served;
+mod studied;
 
 /// In the environment of all ranks of a test.
 const MARK: &str = "POSTMARK_TEST_RANKS";
@@ -63,13 +64,19 @@ impl Job {
 
     /// `postmark run` on so many ranks.
     fn run(&self, ranks: u32, options: &str) -> Command {
+        let mut command = self.launch(ranks);
+        self.asked(&mut command, self.target().as_os_str(), options);
+        command
+    }
+
+    /// The program on so many ranks, without its words.
+    fn launch(&self, ranks: u32) -> Command {
         let mut command = Running::command(Path::new("mpirun"));
         command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"]);
         command.arg(ranks.to_string());
         // What the launcher leaves of a killed job goes with the test.
         command.args(["--mca", "orte_tmpdir_base"]).arg(self.scene.path());
-        command.arg(&self.program);
-        self.asked(&mut command, self.target().as_os_str(), options);
+        command.arg(&self.program).env(MARK, self.scene.path());
         command
     }
 

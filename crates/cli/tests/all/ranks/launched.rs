@@ -38,7 +38,9 @@ fn nothing_but_a_run_works_in_ranks() {
     let scene = Scene::new();
     for words in [&["presets"][..], &["schema"], &["list"], &["clean", "."], &[]] {
         let ended = rank(0, 2, words, &scene);
-        ended.code(2).says("only 'postmark run' works in several");
+        ended
+            .code(2)
+            .says("only 'postmark run' and 'postmark study' work in several");
         rank(1, 2, words, &scene).code(2).does_not_say("postmark");
     }
 }
