@@ -16,13 +16,14 @@ use spec::TargetOption;
 use study::{Design, StudyCell};
 
 use super::directories::{Directories, MountedOn};
+use super::found;
 use super::targets::Targets;
-use super::{found, in_ranks};
 use crate::archive::{ArchivePlace, Archiving, Keeper};
 use crate::options::{StudyArguments, WorkArguments};
 use crate::perform::{Signals, perform_with};
 use crate::problem::{Problem, tell};
 use crate::progress::Display;
+use crate::ranks::FAILED;
 use crate::run_spec::{self, SpecError, Specified};
 use crate::width;
 
@@ -78,7 +79,13 @@ impl<'a> CliGround<'a> {
 
     /// Performs a run, with the other ranks where there are any.
     fn perform(&mut self, spec: &RunSpec, events: &mut dyn runner::Events) -> Result<Record, Problem> {
-        in_ranks::tell(self.signals.ranks().as_ref(), spec)?;
+        if let Some(ranks) = self.signals.ranks() {
+            let told = ranks.broadcast(Some(Some(spec.clone())));
+            told.map_err(|error| Problem::Ranks {
+                why: error.to_string(),
+                code: FAILED,
+            })?;
+        }
         Ok(perform_with(spec, &mut self.signals, events)?)
     }
 

@@ -51,19 +51,6 @@ pub fn study(launched: &Launched, arguments: &StudyArguments, words: Vec<String>
     Ok(code)
 }
 
-/// Tells the other ranks of the run that is performed next.
-///
-/// # Errors
-/// Where one is lost.
-pub fn tell(ranks: Option<&Ranks>, spec: &RunSpec) -> Result<(), Problem> {
-    let Some(ranks) = ranks else { return Ok(()) };
-    let told = ranks.broadcast(Some(Some(spec.clone())));
-    told.map(drop).map_err(|error| Problem::Ranks {
-        why: error.to_string(),
-        code: ranks::FAILED,
-    })
-}
-
 /// Performs what rank 0 says, until it says that nothing follows.
 fn follow(ranks: &Ranks) -> u8 {
     let mut signals = Signals::among(Some(ranks.clone()));
