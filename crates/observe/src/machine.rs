@@ -1,7 +1,7 @@
 //! Everything that a machine counts, whoever caused it: for a server that others use, or any machine that does not do the work.
 //!
-//! Processor time of all processors, all block devices but partitions, the calls to the kernel's NFS server, and all interfaces
-//! but the loopback one. It reads no clock. A server in user space is seen by what the machine does for it; its calls are not.
+//! Processor time of all processors, all block devices but partitions, the calls to the kernel's NFS server and to NFS-Ganesha, and
+//! all interfaces but the loopback one. It reads no clock.
 //!
 //! How it works: [`WatchedMachine::find`] finds out once what there is, and [`WatchedMachine::read`] reads all of it.
 //! What was counted up to a moment between two readings is taken to have grown evenly ([`MachineReading::between`]).
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::counters::{DeviceCounters, FlushCount};
 use crate::cpu::{SystemTimes, SystemTimesSpent};
 use crate::fact::{Fact, pair, part_way};
+use crate::messages::ganesha::Ganesha;
 use crate::messages::{MessagesReading, WatchedMessages};
 use crate::network::InterfaceReading;
 use crate::sources::Sources;
@@ -31,10 +32,11 @@ struct MachineDevice {
 }
 
 /// What a machine counts. Found once, read often.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct WatchedMachine {
     devices: Fact<Vec<MachineDevice>>,
-    calls: Fact<WatchedMessages>,
+    kernel_calls: Fact<WatchedMessages>,
+    ganesha_calls: Fact<Ganesha>,
     interfaces: Fact<Vec<String>>,
 }
 
@@ -61,7 +63,8 @@ impl WatchedMachine {
                 let used = names.into_iter().filter(is_used).take(MACHINE_PARTS_MAX);
                 used.map(device).collect()
             }),
-            calls: WatchedMessages::of_nfs_server(sources),
+            kernel_calls: WatchedMessages::of_nfs_server(sources),
+            ganesha_calls: Ganesha::find(sources),
             interfaces: sources.names(NETWORK).map(|names| {
                 let others = names.into_iter().filter(|name| name != "lo");
                 // A file that is no interface (bonding_masters).
@@ -85,11 +88,22 @@ impl WatchedMachine {
                 .devices
                 .as_ref()
                 .map(|devices| devices.iter().map(device).collect()),
-            calls: self.calls.as_ref().map(|calls| calls.read(sources)),
+            calls: self.calls(sources),
             interfaces: self
                 .interfaces
                 .as_ref()
                 .map(|names| names.iter().map(interface).collect()),
+        }
+    }
+
+    /// Of all NFS servers that count; where none does, why not.
+    fn calls(&self, sources: &Sources) -> Fact<Vec<MessagesReading>> {
+        let kernel = self.kernel_calls.as_ref().map(|calls| calls.read(sources));
+        match (kernel, &self.ganesha_calls) {
+            (Fact::Known(kernel), Fact::Known(ganesha)) => Fact::Known([kernel, ganesha.read().into()].concat()),
+            (_, Fact::Known(ganesha)) => Fact::Known(ganesha.read().into()),
+            (Fact::Unavailable(why), Fact::Unavailable(more)) => Fact::Unavailable(format!("{why}; {more}")),
+            (kernel, _) => kernel,
         }
     }
 }
@@ -197,8 +211,7 @@ pub struct MachineCounted {
     pub processors: Fact<SystemTimesSpent>,
     /// The block devices that did something, without partitions; where none of those that lie on no others did, the first of them.
     pub devices: Fact<Vec<MachineDeviceReading>>,
-    /// Calls to the kernel's NFS server, of all clients, by version of the protocol. Not available where it has no such server: calls to one
-    /// in user space are not counted.
+    /// Calls to the kernel's NFS server and to NFS-Ganesha, of all clients, by version of the protocol. Not available where neither counts.
     pub calls: Fact<Vec<MessagesReading>>,
     /// All interfaces but the loopback one.
     pub interfaces: Fact<Vec<InterfaceReading>>,
@@ -218,14 +231,18 @@ impl MachineCounted {
         })
     }
 
-    /// Calls to the NFS server, of all versions.
+    /// Calls to NFS servers, of all versions.
     pub fn requests(&self) -> Fact<u64> {
         self.calls.as_ref().and_then(|calls| {
             let mut sum = 0_u64;
             for reading in calls {
                 match reading.requests() {
                     Fact::Known(requests) => sum = sum.saturating_add(requests),
-                    // A kernel without that version.
+                    Fact::NotApplicable if reading.operations.known().is_some_and(|known| !known.is_empty()) => {
+                        let why = format!("{} operations were counted, and their calls are not", reading.protocol);
+                        return Fact::Unavailable(why);
+                    }
+                    // A server without that version.
                     Fact::NotApplicable => {}
                     Fact::Unavailable(why) => return Fact::Unavailable(why),
                 }

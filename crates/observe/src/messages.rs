@@ -24,6 +24,7 @@ use crate::network;
 use crate::sources::Sources;
 use crate::target::{Class, Target};
 
+pub(crate) mod ganesha;
 mod iscsi;
 mod nfs_client;
 mod nfs_server;
@@ -38,6 +39,9 @@ pub enum MessageCounter {
     /// This machine's NFS server, for all of its clients
     /// (`/proc/net/rpc/nfsd`).
     NfsServer,
+    /// NFS-Ganesha, a server in user space, on this machine, for all of its clients (D-Bus: `GetFULLV3Stats`, and `GetFastOPS` for
+    /// the operations of version 4).
+    NfsGanesha,
     /// This machine's SMB client, for one share (`/proc/fs/cifs/Stats`).
     SmbClient,
     /// A disk of this machine that an iSCSI session provides
@@ -371,19 +375,13 @@ impl WatchedMessages {
         search.finish()
     }
 
-    /// What this machine's NFS server counts, whoever calls it. Unavailable where the kernel has none.
+    /// What the kernel's NFS server counts, whoever calls it. Unavailable where there is none.
     pub fn of_nfs_server(sources: &Sources) -> Fact<WatchedMessages> {
-        let user_space = "calls to a server in user space are not counted";
         match sources.text(nfs_server::NFSD) {
             Fact::Known(_) if nfs_server::serves(sources) => {}
-            Fact::Known(_) => {
-                return sources.unavailable(
-                    nfs_server::NFSD,
-                    format!("the kernel's NFS server has no threads ({user_space})"),
-                );
-            }
+            Fact::Known(_) => return sources.unavailable(nfs_server::NFSD, "the kernel's NFS server has no threads"),
             Fact::NotApplicable => return Fact::NotApplicable,
-            Fact::Unavailable(why) => return Fact::Unavailable(format!("{why} ({user_space})")),
+            Fact::Unavailable(why) => return Fact::Unavailable(why),
         }
         let mut search = CounterSearch::new(sources);
         search.add_server(nfs_server::ALL_CLIENTS);
@@ -408,7 +406,7 @@ impl WatchedMessages {
             MessageCounter::NfsServer => watched.of_text(&nfsd),
             MessageCounter::SmbClient => watched.of_text(&cifs),
             MessageCounter::IscsiSession => iscsi::read(sources, watched),
-            MessageCounter::NfsStorage => watched.of_program(),
+            MessageCounter::NfsGanesha | MessageCounter::NfsStorage => watched.of_program(),
         };
         self.list.iter().map(read).collect()
     }
@@ -422,13 +420,13 @@ impl WatchedCounter {
             MessageCounter::NfsServer => nfs_server::parse(self, text),
             MessageCounter::SmbClient => smb_client::parse(self, text),
             MessageCounter::IscsiSession => iscsi::parse(self, text),
-            MessageCounter::NfsStorage => self.of_program(),
+            MessageCounter::NfsGanesha | MessageCounter::NfsStorage => self.of_program(),
         }
     }
 
-    /// The kernel has no file for what the program counts itself.
+    /// The kernel has no file for what a program counts itself.
     fn of_program(&self) -> MessagesReading {
-        self.reading(Fact::Unavailable("the program counts that itself".to_owned()))
+        self.reading(Fact::Unavailable("a program counts that itself".to_owned()))
     }
 
     fn of_text(&self, text: &Fact<String>) -> MessagesReading {

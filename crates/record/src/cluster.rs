@@ -125,6 +125,8 @@ pub struct ObserverRecord {
     pub whole_ns: u64,
     /// What was counted from before the run to after it, when nobody worked.
     pub whole: MachineCounted,
+    /// The 99th percentile, over windows of 2 s of all that, of the share in which the processors worked, from 0 to 1.
+    pub cpu_busy_p99: Fact<f64>,
     /// What was counted in each phase, warm-ups included, as in its evidence.
     pub phases: Vec<ObserverPhase>,
 }
@@ -140,6 +142,9 @@ pub struct ObserverPhase {
     pub ns: u64,
     /// What was counted. Not available where there are no readings around it.
     pub counted: Fact<MachineCounted>,
+    /// The 99th percentile, over windows of 2 s from its beginning, of the share in which the processors worked, from 0 to 1. Not
+    /// available of a shorter phase.
+    pub cpu_busy_p99: Fact<f64>,
 }
 
 impl ClusterRecord {

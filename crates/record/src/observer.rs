@@ -49,6 +49,42 @@ pub fn stretches(record: &Record) -> Vec<ObservedStretch> {
     phases.chain(steps).collect()
 }
 
+/// For so long the load of the processors is averaged, and of these averages this percentile is told: as the study of NFS and iSCSI whose
+/// table of PostMark is among the published results tells the load of its server (Radkov et al., FAST 2004, section "CPU utilization").
+const LOAD_WINDOW_NS: i64 = 2_000_000_000;
+const LOAD_PERCENTILE: usize = 99;
+
+/// The 99th percentile (nearest rank) of the share in which the processors worked, over windows of 2 s.
+pub fn cpu_busy_p99(readings: &[ReadingAt], began_ns: i64, ended_ns: i64) -> Fact<f64> {
+    let mut shares = Vec::new();
+    let mut from_ns = began_ns;
+    while ended_ns.saturating_sub(from_ns) >= LOAD_WINDOW_NS {
+        let to_ns = from_ns + LOAD_WINDOW_NS;
+        let (Some(from), Some(to)) = (at(readings, from_ns), at(readings, to_ns)) else {
+            return no_readings();
+        };
+        match to
+            .since(&from)
+            .processors
+            .and_then(|spent| spent.fraction_of(&spent.busy_ns))
+        {
+            Fact::Known(share) => shares.push(share),
+            unknown => return unknown,
+        }
+        from_ns = to_ns;
+    }
+    shares.sort_by(f64::total_cmp);
+    let rank = (shares.len() * LOAD_PERCENTILE).div_ceil(100);
+    match rank.checked_sub(1).and_then(|place| shares.get(place)) {
+        Some(share) => Fact::Known(*share),
+        None => Fact::Unavailable("shorter than 2 s".to_owned()),
+    }
+}
+
+fn no_readings<T>() -> Fact<T> {
+    Fact::Unavailable("the observer has no readings around the phase".to_owned())
+}
+
 /// What was counted in each stretch, by readings in the order of their moments.
 pub fn align(readings: &[ReadingAt], stretches: &[ObservedStretch]) -> Vec<ObserverPhase> {
     let counted = |stretch: &ObservedStretch| {
@@ -60,10 +96,8 @@ pub fn align(readings: &[ReadingAt], stretches: &[ObservedStretch]) -> Vec<Obser
         step: stretch.step,
         phase: stretch.phase,
         ns: stretch.ended_ns.saturating_sub(stretch.began_ns).max(0).unsigned_abs(),
-        counted: counted(stretch).map_or_else(
-            || Fact::Unavailable("the observer has no readings around the phase".to_owned()),
-            Fact::Known,
-        ),
+        cpu_busy_p99: cpu_busy_p99(readings, stretch.began_ns, stretch.ended_ns),
+        counted: counted(stretch).map_or_else(no_readings, Fact::Known),
     };
     stretches.iter().map(phase).collect()
 }
@@ -107,20 +141,23 @@ mod tests {
 
     const S: i64 = 1_000_000_000;
 
-    /// Readings a second apart: the processors were busy for 1 of 4 s in the first, for 3 in the second and third.
-    fn readings() -> Vec<ReadingAt> {
+    /// Readings of processors, which had worked for so many of 10 ms and had nothing to do for so many.
+    fn readings_of(processors: &[(i64, u64, u64)]) -> Vec<ReadingAt> {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("proc")).unwrap();
         let sources = Sources::beneath(root.path());
         let watched = WatchedMachine::find(&sources);
-        let read = |(second, user, idle): (i64, u64, u64)| {
+        let read = |(second, user, idle): &(i64, u64, u64)| {
             let text = format!("cpu  {user} 0 0 {idle} 0 0 0 0 0 0\n");
             std::fs::write(root.path().join("proc/stat"), text).unwrap();
             (second * S, watched.read(&sources))
         };
-        [(10, 100, 1000), (11, 200, 1300), (12, 500, 1400), (13, 800, 1500)]
-            .map(read)
-            .to_vec()
+        processors.iter().map(read).collect()
+    }
+
+    /// Readings a second apart: the processors were busy for 1 of 4 s in the first, for 3 in the second and third.
+    fn readings() -> Vec<ReadingAt> {
+        readings_of(&[(10, 100, 1000), (11, 200, 1300), (12, 500, 1400), (13, 800, 1500)])
     }
 
     fn busy_ms(phase: &ObserverPhase) -> Option<u64> {
@@ -154,6 +191,23 @@ mod tests {
         }
         assert_eq!(aligned[2].ns, 750_000_000);
         assert_eq!(align(&[], &asked.map(|(stretch, _)| stretch))[0].counted.known(), None);
+    }
+
+    #[test]
+    fn the_load_is_that_of_windows() {
+        let readings = readings();
+        let p99 = |began_ms: i64, ended_ms: i64| cpu_busy_p99(&readings, began_ms * 1_000_000, ended_ms * 1_000_000);
+        // 4 of 8 s in one window, whose end does not matter.
+        assert_eq!(p99(10_000, 13_000), Fact::Known(0.5));
+        assert_eq!(p99(11_000, 13_000), Fact::Known(0.75));
+        assert_eq!(p99(10_000, 11_999), Fact::Unavailable("shorter than 2 s".to_owned()));
+        assert!(p99(9_999, 12_000).why().is_some());
+        // Windows that were idle and, from the 198th on, busy.
+        let window = |at: u64| (2 * at as i64, 200 * at.saturating_sub(197), 200 * at.min(197));
+        let many = readings_of(&(0..=200).map(window).collect::<Vec<_>>());
+        let of_first = |windows: i64| cpu_busy_p99(&many, 0, windows * 2 * S);
+        // Their ranks are 198 and 197.
+        assert_eq!((of_first(200), of_first(198)), (Fact::Known(1.0), Fact::Known(0.0)));
     }
 
     #[test]

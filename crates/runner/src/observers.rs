@@ -9,7 +9,7 @@ use cluster::clocks::ClockAxis;
 use cluster::{ClockOffset, CommunicationError, Ranks};
 use observe::{Host, MachineReading, Sources, WatchedMachine};
 use record::cluster::{ObserverRecord, RankClockOffset};
-use record::observer::{ObservedStretch, align, stretches};
+use record::observer::{ObservedStretch, align, cpu_busy_p99, stretches};
 use record::{HostId, Record};
 
 use crate::clock::{Clock, SystemClock};
@@ -153,6 +153,7 @@ impl Observer {
             interval_ns: ns(gaps.max().unwrap_or(0)),
             whole_ns: ns(ended_ns.saturating_sub(*began_ns)),
             whole: last.since(first),
+            cpu_busy_p99: cpu_busy_p99(&readings, *began_ns, *ended_ns),
             phases: align(&readings, stretches),
         })
     }

@@ -33,6 +33,8 @@ pub struct ObserverRow {
     pub ns: u64,
     /// The share of the time of all processors in which they worked, in user mode or in the kernel, from 0 to 1.
     pub cpu_busy: Fact<f64>,
+    /// Its 99th percentile over windows of 2 s. Not available of less than 2 s.
+    pub cpu_busy_p99: Fact<f64>,
     /// The share in which they had nothing to do while a task waited for a device.
     pub cpu_iowait: Fact<f64>,
     /// Bytes a second that devices read, without those that lie on others.
@@ -47,8 +49,11 @@ pub struct ObserverRow {
     pub sent_per_s: Fact<f64>,
     /// Both together.
     pub passed_per_s: Fact<f64>,
-    /// Calls that the kernel's NFS server counted, of all clients.
+    /// Calls that NFS servers counted, of all clients.
     pub server_calls: Fact<u64>,
+    /// Time that the processors worked for each of these calls, in nanoseconds: everything that the machine did is in it. Not
+    /// applicable where there were no calls.
+    pub cpu_ns_per_call: Fact<f64>,
     /// Calls that the ranks' NFS clients counted. Not applicable where they used none, and unavailable of the whole where the kernel's
     /// client counted them.
     pub client_calls: Fact<u64>,
@@ -76,6 +81,7 @@ fn of_one(record: &Record, observer: &ObserverRecord) -> ObserverSummary {
         (None, None),
         observer.whole_ns,
         &Fact::Known(&observer.whole),
+        &observer.cpu_busy_p99,
         whole_sent,
     )];
     for phase in &observer.phases {
@@ -86,6 +92,7 @@ fn of_one(record: &Record, observer: &ObserverRecord) -> ObserverSummary {
             (phase.step, Some(phase.phase)),
             phase.ns,
             &phase.counted.as_ref(),
+            &phase.cpu_busy_p99,
             sent,
         ));
     }
@@ -111,6 +118,7 @@ fn row(
     (step, phase): (Option<u32>, Option<Phase>),
     ns: u64,
     counted: &Fact<&MachineCounted>,
+    cpu_busy_p99: &Fact<f64>,
     client_calls: Fact<u64>,
 ) -> ObserverRow {
     let per_s = |count: Fact<u64>| {
@@ -137,6 +145,7 @@ fn row(
     };
     let received = per_s(passed(|interface| &interface.received_bytes));
     let sent = per_s(passed(|interface| &interface.sent_bytes));
+    let server_calls = counted.clone().and_then(MachineCounted::requests);
     ObserverRow {
         passed_per_s: received
             .clone()
@@ -145,6 +154,7 @@ fn row(
         phase,
         ns,
         cpu_busy: processors().and_then(|spent| spent.fraction_of(&spent.busy_ns)),
+        cpu_busy_p99: cpu_busy_p99.clone(),
         cpu_iowait: processors().and_then(|spent| spent.fraction_of(&spent.iowait_ns)),
         device_read_per_s: per_s(stored().and_then(|stored| stored.read_bytes)),
         device_written_per_s: per_s(stored().and_then(|stored| stored.written_bytes)),
@@ -156,7 +166,13 @@ fn row(
         })),
         received_per_s: received,
         sent_per_s: sent,
-        server_calls: counted.clone().and_then(MachineCounted::requests),
+        cpu_ns_per_call: server_calls.as_ref().and_then(|calls| match calls {
+            0 => Fact::NotApplicable,
+            calls => {
+                processors().and_then(|spent| spent.busy_ns.as_ref().map(|busy_ns| *busy_ns as f64 / *calls as f64))
+            }
+        }),
+        server_calls,
         client_calls,
     }
 }

@@ -12,6 +12,10 @@ const CALLS_DIFFER: f64 = 0.01;
 /// Phases that lasted for less are not judged: their calls are taken from readings 100 ms apart.
 const JUDGED_NS: u64 = 2_000_000_000;
 
+const MACHINE: [&str; 5] = ["host", "phase", "CPU", "p99", "iowait"];
+const CALLS: [&str; 3] = ["NFS calls", "sent", "CPU/call"];
+const TRAFFIC: [&str; 4] = ["read/s", "written/s", "I/O per s", "network/s"];
+
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
     let observers = summary
         .ranks
@@ -22,29 +26,19 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
         return;
     }
     document.head("Observers");
-    let header = [
-        "host",
-        "phase",
-        "CPU",
-        "iowait",
-        "read/s",
-        "written/s",
-        "I/O per s",
-        "network/s",
-        "NFS calls",
-        "sent",
-    ];
     // Where nobody counted calls, a line says why.
     let is_counted = |row: &ObserverRow| row.server_calls.is_known() || row.client_calls.is_known();
     let has_calls = observers.iter().flat_map(|observer| &observer.rows).any(is_counted);
-    let columns = if has_calls { header.len() } else { header.len() - 2 };
-    let mut table = Table::new(2, &header[..columns]);
+    let of_calls = if has_calls { &CALLS[..] } else { &[] };
+    let mut table = Table::new(2, &[&MACHINE[..], of_calls, &TRAFFIC[..]].concat()).folding();
     let rows = observers
         .iter()
         .flat_map(|observer| observer.rows.iter().map(move |row| (observer, row)));
     for (observer, row) in rows.clone().take(ROWS_MAX) {
         let mut cells = cells(observer, row);
-        cells.truncate(columns);
+        if !has_calls {
+            cells.drain(MACHINE.len()..MACHINE.len() + CALLS.len());
+        }
         table.row(cells);
     }
     document.table(table);
@@ -52,10 +46,12 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     if more > 0 {
         document.line(format!("{} more are in the record.", counted(more as u64, "row")));
     }
-    document.line("CPU: of all processors. Read, written: devices that lie on no others. Network: both directions.");
+    document.line("CPU: of all processors; p99: of windows of 2 s.");
+    document.line("Read, written: devices that lie on no others. Network: both directions.");
     if has_calls {
         document
-            .line("NFS calls: counted by the machine's kernel, of all clients; sent: counted by the ranks' clients.");
+            .line("NFS calls: counted by the machine's servers, of all clients; sent: counted by the ranks' clients.");
+        document.line("CPU/call: time that the processors worked, for each of the server's calls.");
     }
     for observer in observers {
         document.line(format!(
@@ -81,24 +77,24 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
 }
 
 fn cells(observer: &ObserverSummary, row: &ObserverRow) -> Vec<Cell> {
-    let share = |fact: &Fact<f64>| -> Cell { fact.known().map(|share| Number::Share(*share)).into() };
-    let bytes = |fact: &Fact<f64>| -> Cell { fact.known().map(|bytes| Number::Bytes(*bytes)).into() };
-    let count = |fact: &Fact<u64>| -> Cell { fact.known().map(|count| Number::Count(*count)).into() };
     vec![
         kept(&observer.host).into(),
         name(row).into(),
-        share(&row.cpu_busy),
-        share(&row.cpu_iowait),
-        bytes(&row.device_read_per_s),
-        bytes(&row.device_written_per_s),
-        row.device_operations_per_s
-            .known()
-            .map(|rate| Number::Rate(*rate))
-            .into(),
-        bytes(&row.passed_per_s),
-        count(&row.server_calls),
-        count(&row.client_calls),
+        cell(&row.cpu_busy, Number::Share),
+        cell(&row.cpu_busy_p99, Number::Share),
+        cell(&row.cpu_iowait, Number::Share),
+        cell(&row.server_calls, Number::Count),
+        cell(&row.client_calls, Number::Count),
+        cell(&row.cpu_ns_per_call, Number::Latency),
+        cell(&row.device_read_per_s, Number::Bytes),
+        cell(&row.device_written_per_s, Number::Bytes),
+        cell(&row.device_operations_per_s, Number::Rate),
+        cell(&row.passed_per_s, Number::Bytes),
     ]
+}
+
+fn cell<T: Copy>(fact: &Fact<T>, number: fn(T) -> Number) -> Cell {
+    fact.known().map(|value| number(*value)).into()
 }
 
 fn name(row: &ObserverRow) -> String {

@@ -1,4 +1,4 @@
-//! NFS-Ganesha with a portmapper in a network namespace of its own, which has nothing but `lo`. It exports an ext4 that lies in an
+//! NFS-Ganesha with a portmapper and a D-Bus system bus in a network namespace of its own, which has nothing but `lo`. It exports an ext4 that lies in an
 //! image, and goes with the test, however that ends.
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -40,8 +40,10 @@ impl Ganesha {
 
     /// The same with so many MiB.
     pub fn with_room(mib: u32) -> Option<Self> {
-        let there = ["ganesha.nfsd", "rpcbind", "ip"].into_iter().all(is_program);
-        let possible = FileSystem::Ext4.is_at_hand() && is_met(there, "nfs-ganesha, nfs-ganesha-vfs and rpcbind");
+        let there = ["ganesha.nfsd", "rpcbind", "dbus-daemon", "ip"]
+            .into_iter()
+            .all(is_program);
+        let possible = FileSystem::Ext4.is_at_hand() && is_met(there, "nfs-ganesha, nfs-ganesha-vfs, rpcbind and dbus");
         possible.then(|| Self::made(mib))
     }
 
@@ -50,7 +52,10 @@ impl Ganesha {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/nfs/serve.sh");
         let mut shell = Command::new("unshare");
         shell.args(["--net", "--mount", "bash"]).arg(script);
-        shell.arg(scene.path()).arg(mib.to_string());
+        shell
+            .arg(scene.path())
+            .arg(mib.to_string())
+            .arg("Enable_FULLV3_Stats = true;");
         shell.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut shell = shell.spawn().unwrap();
         let mut ganesha = Self {

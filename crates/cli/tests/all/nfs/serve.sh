@@ -1,19 +1,20 @@
 #!/bin/bash
-# serve.sh FOLDER MIB
+# serve.sh FOLDER MIB [SETTINGS]
 #
 # In a network and a mount namespace of its own (unshare --net --mount): exports of an ext4 of MIB mebibytes and of a small one,
-# served by NFS-Ganesha, with a portmapper. Does what lines of its input say, and answers each with a line. It ends with its input,
-# whatever ended who wrote that, and takes everything with it.
+# served by NFS-Ganesha, with a portmapper and a D-Bus system bus. SETTINGS are added to the server's NFS_CORE_PARAM. Does what
+# lines of its input say, and answers each with a line. It ends with its input, whatever ended who wrote that, and takes
+# everything with it.
 set -euo pipefail
-folder=$1 mib=$2
-server= mapper=
+folder=$1 mib=$2 settings=${3:-}
+server= mapper= bus=
 
 leave() {
     trap '' EXIT INT TERM HUP
     # Nobody needs to know who was killed.
     exec 2>/dev/null
-    # shellcheck disable=SC2086 # none, one or both
-    kill -KILL $server $mapper || true
+    # shellcheck disable=SC2086 # those that are there
+    kill -KILL $server $mapper $bus || true
     wait
     umount "$folder/served" "$folder/small" || true
 }
@@ -34,9 +35,9 @@ export_of() {
     echo "EXPORT { Export_Id = $1; Path = $2; Pseudo = /$3; $4 FSAL { Name = VFS; } }"
 }
 
-# The server runs on the portmapper's socket and its own files in /run: the machine's own are out of sight.
+# The server runs on the portmapper's socket, the bus's and its own files in /run: the machine's own are out of sight.
 mount -t tmpfs -o mode=755 tmpfs /run
-mkdir /run/rpcbind /run/ganesha
+mkdir /run/rpcbind /run/ganesha /run/dbus
 ip link set lo up
 make_file_system "$folder/served.image" "$mib" "$folder/served" 150000
 make_file_system "$folder/small.image" 8 "$folder/small" 2000
@@ -44,7 +45,7 @@ mkdir "$folder/served/"{export,squashed,privileged,readonly}
 chmod 777 "$folder/served/export" "$folder/served/privileged" "$folder/small"
 {
     echo "NFS_CORE_PARAM { Protocols = 3; NFS_Port = 12049; MNT_Port = 12050; Enable_NLM = false; Enable_RQUOTA = false;"
-    echo "Mount_Path_Pseudo = true; }"
+    echo "Mount_Path_Pseudo = true; $settings }"
     echo "NFSV4 { Graceless = true; RecoveryRoot = /run/ganesha; }"
     # With chunks of directories cached, listings of changing directories lack names.
     echo "MDCACHE { Dir_Chunk = 0; }"
@@ -57,6 +58,17 @@ chmod 777 "$folder/served/export" "$folder/served/privileged" "$folder/small"
 } >/run/ganesha.conf
 rpcbind -w -f &
 mapper=$!
+cat >/run/dbus.conf <<END
+<busconfig>
+  <listen>unix:path=/run/dbus/system_bus_socket</listen>
+  <auth>EXTERNAL</auth>
+  <policy context="default">
+    <allow user="*"/><allow own="*"/><allow send_destination="*"/><allow receive_sender="*"/>
+  </policy>
+</busconfig>
+END
+dbus-daemon --config-file=/run/dbus.conf --nofork >/dev/null 2>&1 &
+bus=$!
 
 # Whether something listens at a port of this namespace.
 listens() {
@@ -65,7 +77,7 @@ listens() {
 
 # A server that finds no portmapper ends, a moment after it listens.
 for _ in {1..500}; do
-    ! listens 111 || break
+    ! { listens 111 && [ -S /run/dbus/system_bus_socket ]; } || break
     sleep 0.01
 done
 

@@ -14,10 +14,10 @@ leave() {
     # Nobody needs to know who was killed.
     exec 2>/dev/null
     local process
-    # Whoever lives in a host: ranks that were stopped, too.
+    # Whoever lives in a host: ranks that were stopped, too. What is served in the network of `server` ends itself.
     for process in /proc/[0-9]*; do
-        case " ${networks[*]:-} " in
-        *" $(readlink "$process/ns/net") "*) kill -KILL "${process#/proc/}" || true ;;
+        case " ${names[*]:-} " in
+        *" $(readlink "$process/ns/uts") "*) kill -KILL "${process#/proc/}" || true ;;
         esac
     done
     kill -KILL "${keepers[@]}" || true
@@ -26,31 +26,41 @@ leave() {
 trap leave EXIT
 trap 'exit 1' INT TERM HUP
 
+# keep NUMBER NAME ADDRESS COMMAND: a host, whose network and mount namespaces are those in which COMMAND runs what follows it.
+keep() {
+    local seconds=$(($1 * 1000)) file=$folder/keeper.$3
+    "${@:4}" unshare --uts --time --monotonic "$seconds" --boottime "$seconds" --fork --kill-child \
+        sh -c "hostname $2; echo \$\$ >'$file.new'; mv '$file.new' '$file'; exec sleep infinity" </dev/null >/dev/null &
+    keepers+=($!)
+}
+
+# kept ADDRESS: the host is there, and the launcher may use it.
+kept() {
+    for _ in {1..500}; do
+        [ ! -e "$folder/keeper.$1" ] || break
+        sleep 0.01
+    done
+    keeper=$(cat "$folder/keeper.$1")
+    names+=("$(readlink "/proc/$keeper/ns/uts")")
+    echo "$1 slots=16" >>"$folder/hostfile"
+}
+
 # What this network and the hosts' have lives in them only: none of them is this machine's own.
-networks=()
+names=()
 ip link set lo up
 ip link add hub type bridge
 ip address add 10.77.0.254/24 dev hub
 ip link set hub up
 for ((number = 1; number <= count; number++)); do
-    unshare --net --mount --uts --time --monotonic $((number * 1000)) --boottime $((number * 1000)) --fork --kill-child \
-        sh -c "hostname host-$number; echo \$\$ >'$folder/keeper.10.77.0.$number.new'
-            mv '$folder/keeper.10.77.0.$number.new' '$folder/keeper.10.77.0.$number'; exec sleep infinity" </dev/null >/dev/null &
-    keepers+=($!)
+    keep "$number" "host-$number" "10.77.0.$number" unshare --net --mount
 done
 for ((number = 1; number <= count; number++)); do
-    for _ in {1..500}; do
-        [ ! -e "$folder/keeper.10.77.0.$number" ] || break
-        sleep 0.01
-    done
-    keeper=$(cat "$folder/keeper.10.77.0.$number")
-    networks+=("$(readlink "/proc/$keeper/ns/net")")
+    kept "10.77.0.$number"
     ip link add "link$number" type veth peer name eth0 netns "$keeper"
     ip link set "link$number" master hub up
     nsenter --target "$keeper" --net sh -c "ip link set lo up
         ip address add 10.77.0.$number/24 dev eth0; ip link set eth0 up"
-    echo "10.77.0.$number slots=16"
-done >"$folder/hostfile"
+done
 cat >"$folder/agent" <<END
 #!/bin/sh
 # agent HOST COMMAND: what a launcher would have ssh do.
@@ -71,11 +81,13 @@ while read -r word number value; do
         ip link set "link$number" "$word"
         echo "$word"
         ;;
-    # join PROCESS: the network of that process meets the hosts at 10.77.0.100.
+    # join PROCESS: the network of that process meets the hosts at 10.77.0.100, and is that of the last host, `server`.
     join)
         ip link add server type veth peer name eth0 netns "$number"
         ip link set server master hub up
         nsenter --target "$number" --net sh -c "ip address add 10.77.0.100/24 dev eth0; ip link set eth0 up"
+        keep $((count + 1)) server 10.77.0.100 nsenter --target "$number" --net --mount
+        kept 10.77.0.100
         echo joined
         ;;
     # slow HOST MBIT: what reaches it.

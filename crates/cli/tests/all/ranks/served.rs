@@ -1,8 +1,10 @@
-//! Four clients on hosts of their own, each with the storage `nfs`, on one server.
+//! Four clients on hosts of their own, each with the storage `nfs`, on one server with an observer beside it.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
-use record::Outcome;
+use observe::{MachineCounted, MessageCounter};
+use record::{Outcome, Record, Summary};
 
 use super::hosts::{Hosts, record};
 use crate::nfs::ganesha::{Ganesha, MOUNT_PORT, NFS_PORT};
@@ -12,17 +14,18 @@ use crate::support::Running;
 
 #[test]
 fn what_four_clients_have_sent_is_what_the_server_was_asked() {
-    let Some(mut hosts) = Hosts::start(4) else { return };
+    // It goes after its host.
     let Some(ganesha) = Ganesha::start() else { return };
+    let Some(mut hosts) = Hosts::start(4) else { return };
     hosts.order(&format!("join {}", ganesha.process()), "joined");
     let url = format!("nfs://10.77.0.100:{NFS_PORT}/export?mountport={MOUNT_PORT}");
-    let options =
-        "--mix read=4,append=1,create=2,delete=2,stat=1 --files 50 --transactions 300 --workers 2 --depth 4 --verify";
+    let options = "--mix read=4,append=1,create=2,delete=2,stat=1 --files 50 --transactions 300 --workers 2 --depth 4 --verify \
+        --observe server";
     for neighbour in ["", " --neighbour 1"] {
         let Some(capture) = Capture::begin_at(&ganesha, "eth0") else {
             return;
         };
-        let command = hosts.run_at(4, OsStr::new(&url), &format!("{options}{neighbour}"));
+        let command = hosts.run_at(5, OsStr::new(&url), &format!("{options}{neighbour}"));
         let ended = Running::to_its_end(command, hosts.job.scene.path());
         let wire = capture.end();
         let record = record(&ended.code(0).output);
@@ -35,7 +38,48 @@ fn what_four_clients_have_sent_is_what_the_server_was_asked() {
             sent == wire.calls,
             &format!("the ranks count {sent:?}, the wire has {:?}", wire.calls),
         );
+        observed(&record, &sent);
         tell(&format!("four clients{neighbour}: {sent:?}"));
         assert!(ganesha.names().is_empty());
     }
+}
+
+/// Asserts that an observer beside the server has counted what the clients have sent, and what that cost the server.
+fn observed(record: &Record, sent: &BTreeMap<String, u64>) {
+    let [observer] = &record.cluster.as_ref().unwrap().observers[..] else {
+        panic!("{:?}", record.cluster);
+    };
+    assert_eq!((observer.rank, &*observer.host.hostname), (4, "server"));
+    assert_eq!(&calls(&observer.whole), sent);
+    let rows = &Summary::of(record).ranks.unwrap().observers[0].rows;
+    let all: u64 = sent.values().sum();
+    assert_eq!(
+        (rows[0].server_calls.known(), rows[0].calls_differ()),
+        (Some(&all), Some(0.0))
+    );
+    assert_eq!(rows.len(), 1 + record.actual.phases.len());
+    for row in rows {
+        assert!(*row.cpu_busy.known().unwrap() > 0.0, "{row:?}");
+        tell(&format!(
+            "{}: CPU {:.1} %, {} calls, {:.0} us each",
+            row.phase.map_or("whole run", |phase| phase.name()),
+            row.cpu_busy.known().unwrap() * 100.0,
+            row.server_calls.known().unwrap(),
+            row.cpu_ns_per_call.known().unwrap_or(&0.0) / 1e3
+        ));
+    }
+    assert!(*rows[0].cpu_ns_per_call.known().unwrap() > 0.0, "{:?}", rows[0]);
+    let of_phases: u64 = rows[1..].iter().filter_map(|row| row.server_calls.known()).sum();
+    assert!((1..=all).contains(&of_phases), "{of_phases} of {all}");
+}
+
+/// By procedure.
+fn calls(counted: &MachineCounted) -> BTreeMap<String, u64> {
+    let readings = counted.calls.known().unwrap();
+    assert!(
+        readings.iter().all(|one| one.counter == MessageCounter::NfsGanesha),
+        "{readings:?}"
+    );
+    let kinds = readings.iter().filter_map(|one| one.kinds.known()).flatten();
+    kinds.map(|kind| (kind.kind.clone(), kind.requests)).collect()
 }

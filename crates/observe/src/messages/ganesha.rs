@@ -1,0 +1,234 @@
+//! What NFS-Ganesha, a server in user space, counts for all of its clients and tells by D-Bus: the interface
+//! `org.ganesha.nfsd.exportstats`, as version 4.3 has it.
+//!
+//! Calls of version 3 by procedure, without NULL, are those of `GetFULLV3Stats`, which the server's configuration must switch on. A call
+//! is counted before its reply leaves. `GetFastOPS` needs no switch, but its counters lose calls that several threads count at once: from
+//! there come operations of version 4, whose calls nothing counts, and whether the others are a 0.
+
+use std::time::Duration;
+
+use dbus::Message;
+use dbus::arg::{Arg as _, ArgType, Iter};
+use dbus::channel::Channel;
+
+use super::nfs_server::{ALL_CLIENTS, PROTOCOLS};
+use super::{CompoundOperation, MessageCounter, MessageKind, MessagesReading, WatchedCounter};
+use crate::fact::Fact;
+use crate::sources::Sources;
+
+/// The system bus, where the environment names no other (D-Bus specification).
+const BUS: &str = "/run/dbus/system_bus_socket";
+const NAME: &str = "org.ganesha.nfsd";
+const OBJECT: &str = "/org/ganesha/nfsd/ExportMgr";
+const INTERFACE: &str = "org.ganesha.nfsd.exportstats";
+
+/// A server that stands still does not keep an observer from its other counters for longer.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
+
+/// A row of `GetFULLV3Stats`: the procedure, its calls, errors, repetitions, and mean, shortest and longest times.
+type Procedure = (String, u64, u64, u64, f64, f64, f64);
+
+/// The server, by its bus.
+#[derive(Debug)]
+pub(crate) struct Ganesha {
+    bus: Channel,
+}
+
+impl Ganesha {
+    /// The server that is on the system bus by now.
+    pub(crate) fn find(sources: &Sources) -> Fact<Self> {
+        let named = std::env::var("DBUS_SYSTEM_BUS_ADDRESS").ok();
+        // A tree of a test's has no other bus.
+        let named = named.filter(|_| *sources == Sources::default());
+        let address = named.unwrap_or_else(|| format!("unix:path={}", sources.path(BUS).display()));
+        let registered = Channel::open_private(&address).and_then(|mut bus| bus.register().map(|()| bus));
+        let found = registered.map_err(told).and_then(|bus| {
+            let found = Self { bus };
+            found.ask("GetFULLV3Stats").map(|_| found)
+        });
+        found.map_or_else(
+            |why| Fact::Unavailable(format!("NFS-Ganesha in user space: {why}")),
+            Fact::Known,
+        )
+    }
+
+    fn ask(&self, method: &str) -> Result<Message, String> {
+        let call = Message::new_method_call(NAME, OBJECT, INTERFACE, method)?;
+        self.bus.send_with_reply_and_block(call, ANSWERS_WITHIN).map_err(told)
+    }
+
+    /// What it has counted of version 3, and of version 4.
+    pub(crate) fn read(&self) -> [MessagesReading; 2] {
+        let of = |protocol: &str| WatchedCounter {
+            counter: MessageCounter::NfsGanesha,
+            protocol: protocol.to_owned(),
+            of: ALL_CLIENTS.to_owned(),
+        };
+        let told = || -> Result<_, String> {
+            // In this order: what comes between is not missing from the calls.
+            let fast = FastCounts::of(&self.ask("GetFastOPS")?)?;
+            Ok((procedures(&self.ask("GetFULLV3Stats")?)?, fast))
+        };
+        let [of_3, of_4] = PROTOCOLS.map(of);
+        let fact = |why: String| Fact::Unavailable(format!("NFS-Ganesha: {why}"));
+        match told() {
+            Ok((kinds, fast)) => [
+                of_3.reading(if kinds.is_empty() && fast.of_3 > 0 {
+                    let why = "it has served calls, and counted none by procedure";
+                    fact(format!("{why} (NFS_CORE_PARAM needs Enable_Fast_Stats = false)"))
+                } else {
+                    Fact::Known(kinds)
+                }),
+                MessagesReading {
+                    operations: Fact::Known(fast.of_4),
+                    ..of_4.reading(Fact::NotApplicable)
+                },
+            ],
+            Err(why) => [of_3.reading(fact(why)), of_4.reading(Fact::NotApplicable)],
+        }
+    }
+}
+
+/// Why the bus did not answer.
+fn told(error: dbus::Error) -> String {
+    match error.name() {
+        Some("org.freedesktop.DBus.Error.ServiceUnknown") => format!("{NAME} is not on the D-Bus system bus"),
+        Some("org.freedesktop.DBus.Error.NoReply") => format!("{NAME} does not answer"),
+        Some("org.freedesktop.DBus.Error.AccessDenied") => {
+            "the D-Bus system bus does not let this user ask for it (observe as root)".to_owned()
+        }
+        _ => error
+            .message()
+            .unwrap_or("the D-Bus system bus does not answer")
+            .to_owned(),
+    }
+}
+
+/// What follows after `true`, `OK` and the moment of counting.
+fn answered(reply: &Message) -> Result<Iter<'_>, String> {
+    let mut parts = reply.iter_init();
+    match (parts.read::<bool>(), parts.read::<String>()) {
+        (Ok(true), Ok(text)) if text == "OK" => {
+            parts.next();
+            Ok(parts)
+        }
+        (Ok(_), Ok(text)) => Err(format!(
+            "{text} (NFS_CORE_PARAM needs Enable_NFS_Stats = true and Enable_FULLV3_Stats = true)"
+        )),
+        _ => Err(not_understood()),
+    }
+}
+
+fn not_understood() -> String {
+    "its answer is not that of version 4.3".to_owned()
+}
+
+/// The calls of `GetFULLV3Stats`; where there are none, it has one row with a 0.
+fn procedures(reply: &Message) -> Result<Vec<MessageKind>, String> {
+    let mut parts = answered(reply)?;
+    // Rows of another kind would be read as none.
+    if parts.signature() != Vec::<Procedure>::signature() {
+        return Err(not_understood());
+    }
+    let rows: Vec<Procedure> = parts.read().map_err(|_| not_understood())?;
+    let occurred = rows.into_iter().filter(|row| row.1 > 0);
+    let mut kinds: Vec<MessageKind> = occurred.map(|row| MessageKind::counted(&row.0, row.1)).collect();
+    kinds.sort_by(|one, other| one.kind.cmp(&other.kind));
+    Ok(kinds)
+}
+
+/// What is taken of `GetFastOPS`.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct FastCounts {
+    /// Calls of version 3 but NULL.
+    of_3: u64,
+    /// Operations of version 4, by name.
+    of_4: Vec<CompoundOperation>,
+}
+
+impl FastCounts {
+    /// The answer is one structure: the name of a protocol with a colon, the name and the count of each of its operations, the next
+    /// protocol.
+    fn of(reply: &Message) -> Result<Self, String> {
+        let mut parts = answered(reply)?.recurse(ArgType::Struct).ok_or_else(not_understood)?;
+        let mut found = Self::default();
+        let (mut protocol, mut name) = (String::new(), String::new());
+        while parts.arg_type() != ArgType::Invalid {
+            if let Ok(word) = parts.read::<String>() {
+                match word.trim().strip_suffix(':') {
+                    Some(word) => word.clone_into(&mut protocol),
+                    None => name = word,
+                }
+            } else {
+                let count: u64 = parts.read().map_err(|_| not_understood())?;
+                match &*protocol {
+                    "NFSv3" if name != "NULL" => found.of_3 = found.of_3.saturating_add(count),
+                    "NFSv4" => found.of_4.push(CompoundOperation {
+                        operation: name.clone(),
+                        count,
+                    }),
+                    _ => {}
+                }
+            }
+        }
+        found.of_4.sort_by(|one, other| one.operation.cmp(&other.operation));
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dbus::arg::Append;
+
+    use super::*;
+
+    fn reply(is_done: bool, text: &str) -> Message {
+        let call = Message::new_method_call(NAME, OBJECT, INTERFACE, "Get").unwrap();
+        call.append2(is_done, text)
+    }
+
+    fn with(counted: impl Append) -> Message {
+        reply(true, "OK").append2((5_u64, 6_u64), counted)
+    }
+
+    fn row(name: &str, calls: u64) -> Procedure {
+        (name.to_owned(), calls, 0, 0, 0.5, 0.1, 0.9)
+    }
+
+    #[test]
+    fn calls_are_told_by_procedure() {
+        let kinds = procedures(&with(vec![row("WRITE", 7), row("READ", 5)])).unwrap();
+        let told: Vec<(&str, u64)> = kinds.iter().map(|kind| (&*kind.kind, kind.requests)).collect();
+        assert_eq!(told, [("READ", 5), ("WRITE", 7)]);
+        // What 4.3 answers where it has counted nothing.
+        assert_eq!(procedures(&with(vec![row("None", 0)])), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn operations_of_version_4_are_told_apart_from_calls_of_version_3() {
+        let part = (
+            "NFSv3:", "NULL", 2_u64, "GETATTR", 3_u64, "\nNFSv4:", "SEQUENCE", 4_u64, "\nMNT:", "MNT", 9_u64,
+        );
+        let expected = FastCounts {
+            of_3: 3,
+            of_4: vec![CompoundOperation {
+                operation: "SEQUENCE".to_owned(),
+                count: 4,
+            }],
+        };
+        assert_eq!(FastCounts::of(&with(part)), Ok(expected));
+        let none = ("NFSv3:", "\nNFSv4:", "\nNLM:", "\nMNT:", "\nQUOTA:");
+        assert_eq!(FastCounts::of(&with(none)), Ok(FastCounts::default()));
+    }
+
+    #[test]
+    fn what_is_switched_off_or_not_understood_is_told() {
+        let off = procedures(&reply(false, "v3_full stats disabled")).unwrap_err();
+        assert!(off.contains("v3_full stats disabled (NFS_CORE_PARAM needs"), "{off}");
+        let off = FastCounts::of(&reply(true, "NFS stat counting disabled")).unwrap_err();
+        assert!(off.contains("NFS stat counting disabled"), "{off}");
+        assert_eq!(procedures(&with(vec![("READ", 5_u64)])), Err(not_understood()));
+        assert_eq!(FastCounts::of(&with(5_u64)), Err(not_understood()));
+        assert_eq!(FastCounts::of(&with((5_i32, "READ"))), Err(not_understood()));
+    }
+}
