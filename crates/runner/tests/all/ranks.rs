@@ -21,7 +21,7 @@ use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Mix;
 use workload::{Classic, Role, Work, Workers, Workload};
 
-use crate::directory;
+use crate::{directory, remove_signs_of_life};
 
 /// The limit of the ranks here: whoever is silent for longer is lost.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -396,6 +396,7 @@ fn a_rank_that_is_lost_ends_the_run_and_nothing_is_removed_that_it_may_still_use
         }
     }
     assert!(!is_empty(at.path()));
+    remove_signs_of_life(at.path());
 }
 
 #[test]
