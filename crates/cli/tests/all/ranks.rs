@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::nfs::ganesha::is_program;
 use crate::support::{Ended, Running, Scene, is_met};
 
+mod delay;
 mod faults;
 mod hosts;
 mod launched;
