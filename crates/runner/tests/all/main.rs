@@ -31,17 +31,3 @@ fn directory() -> tempfile::TempDir {
     };
     tempfile::tempdir_in(place).unwrap()
 }
-
-/// Removes the signs of life of runs whose files stay in a directory. `clean` would, once their process is gone, which is this one.
-fn remove_signs_of_life(at: &std::path::Path) {
-    let manifests = std::fs::read_dir(at).unwrap().flatten();
-    let manifests = manifests.filter_map(|run| std::fs::read(run.path().join(".postmark-manifest.json")).ok());
-    for manifest in manifests {
-        let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
-        let others = manifest["ranks"].as_array().into_iter().flatten();
-        let names = std::iter::once(&manifest).chain(others);
-        for name in names.filter_map(|one| one["life"].as_str()) {
-            std::fs::remove_file(std::path::Path::new("/dev/shm").join(name)).unwrap();
-        }
-    }
-}

@@ -1,8 +1,10 @@
-//! Signs of life (`rundir/src/life.rs`) that programs of a test have left in memory, which were killed or have failed. `clean` needs
-//! them, so they go when the test is over, and not before.
+//! Signs of life (`rundir/src/life.rs`) that runs of a test have left in memory, which were killed or have failed. `clean` needs them, so
+//! they go when the test is over, and not before.
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+const DIRECTORY: &str = "/dev/shm";
 
 struct Left(Vec<PathBuf>);
 
@@ -20,13 +22,24 @@ thread_local! {
     static LEFT: RefCell<Left> = const { RefCell::new(Left(Vec::new())) };
 }
 
-/// What a process that is gone has left goes with the test.
+/// Those of a process go with the test.
 pub fn go_with_the_test(process: &str) {
-    let names = std::fs::read_dir("/dev/shm").into_iter().flatten().flatten();
+    let names = std::fs::read_dir(DIRECTORY).into_iter().flatten().flatten();
     let is_its = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with("postmark-") && name.split('-').nth(2) == Some(process)
     };
     let paths = names.map(|name| name.path()).filter(is_its);
+    LEFT.with_borrow_mut(|left| left.0.extend(paths));
+}
+
+/// Those that a run's manifest names go with the test.
+pub fn of_manifest_go_with_the_test(manifest: &Path) {
+    let text = std::fs::read(manifest).unwrap();
+    let manifest: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    let others = manifest["ranks"].as_array().into_iter().flatten();
+    let names = std::iter::once(&manifest).chain(others);
+    let names = names.filter_map(|one| one["life"].as_str());
+    let paths = names.map(|name| Path::new(DIRECTORY).join(name));
     LEFT.with_borrow_mut(|left| left.0.extend(paths));
 }
