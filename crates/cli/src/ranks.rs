@@ -4,7 +4,6 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use cluster::{CommunicationError, Ranks};
@@ -128,17 +127,14 @@ impl Joined {
         begun.map(Some).map_err(|error| self.lost(&error))
     }
 
-    /// Observes until the others have performed the run. A signal stops them.
+    /// Observes until the others have performed the run. A signal ends it, as one to any of them does.
     ///
     /// # Errors
     /// Where a rank is lost.
     pub fn watch(&self, observers: Observers) -> Result<(), Problem> {
         let signals = InRun::begin().ok();
-        if let Some(signals) = &signals {
-            let caught = signals.caught();
-            self.ranks.tie(move || caught.load(Ordering::Relaxed) != 0, || ());
-        }
-        observers.observe().map_err(|error| self.lost(&error))
+        let signal = signals.as_ref().map(InRun::caught).unwrap_or_default();
+        observers.observe(signal).map_err(|error| self.lost(&error))
     }
 
     /// The number of this one.

@@ -21,3 +21,4 @@ mod tree;
 pub use clocks::ClockOffset;
 pub use communicator::{CommunicationError, Communicator, Message};
 pub use ranks::{Meeting, Ranks};
+pub use together::StopReason;

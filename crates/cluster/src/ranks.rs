@@ -17,7 +17,7 @@ use crate::clocks::ClockOffset;
 use crate::collective::{Broadcast, Clocks, Meet, Merge, Outcome, Rest};
 use crate::communicator::{CommunicationError, Communicator};
 use crate::message::Collective;
-use crate::together::{Heard, Tie, Together};
+use crate::together::{Heard, StopReason, Tie, Together};
 
 /// So often does a rank look at what came while it waits for nothing.
 const IDLE: Duration = Duration::from_millis(50);
@@ -178,12 +178,12 @@ impl Ranks {
         self.all().ask(Rest::new).finish()
     }
 
-    /// Ties them to a run: `is_stopping` is looked at about 20 times a second while a run is open, and once more where it is
-    /// closed, and told to all ranks; `stop` is called when another rank stops or any is lost. Both are called by the thread
-    /// that talks and must not wait. A later call replaces an earlier one.
-    pub fn tie(&self, is_stopping: impl Fn() -> bool + Send + 'static, stop: impl Fn() + Send + 'static) {
+    /// Ties them to a run: `stopping` is looked at about 20 times a second while a run is open, and once more where it is
+    /// closed, and a reason is told to all ranks; `stop` is called when another rank stops or any is lost. Both are called by
+    /// the thread that talks and must not wait. A later call replaces an earlier one.
+    pub fn tie(&self, stopping: impl Fn() -> Option<StopReason> + Send + 'static, stop: impl Fn() + Send + 'static) {
         let tie = Tie {
-            is_stopping: Box::new(is_stopping),
+            stopping: Box::new(stopping),
             stop: Box::new(stop),
         };
         self.order(|done| Order::Tie(tie, done));
@@ -255,7 +255,12 @@ impl Ranks {
 
     /// The rank that stopped this run, or the last one, as far as this rank has heard.
     pub fn stopped_by(&self) -> Option<u32> {
-        self.heard(|heard| heard.stopped)
+        self.heard(|heard| heard.stopped).map(|(rank, _)| rank)
+    }
+
+    /// Why that rank stopped it.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.heard(|heard| heard.stopped).map(|(_, reason)| reason)
     }
 
     /// Waits for all others, and ends: nothing can be done together afterwards. Where a rank is lost it waits for half a

@@ -32,15 +32,19 @@ const LEFT: u64 = u64::MAX - 1;
 
 /// What a run is asked and told.
 pub(crate) struct Tie {
-    pub(crate) is_stopping: Box<dyn Fn() -> bool + Send>,
+    pub(crate) stopping: Box<dyn Fn() -> Option<StopReason> + Send>,
     pub(crate) stop: Box<dyn Fn() + Send>,
 }
+
+/// Why a rank stops a run, as a number that means something to the program: 0 where there is no more to tell.
+pub type StopReason = u32;
 
 /// What a rank has heard.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     pub(crate) lost: Option<CommunicationError>,
-    pub(crate) stopped: Option<u32>,
+    /// Who stopped the run, and why.
+    pub(crate) stopped: Option<(u32, StopReason)>,
 }
 
 /// A rank right above or below.
@@ -345,9 +349,9 @@ impl<C: Communicator> Together<C> {
                 let why = decode(body, from).unwrap_or_else(|why| why);
                 self.lose(why, Some(from));
             }
-            Sort::Stop => match decode::<(u64, u32)>(body, from) {
-                Ok((epoch, rank)) if epoch == self.epoch => self.stop(rank, Some(from)),
-                Ok((epoch, _)) => {
+            Sort::Stop => match decode::<(u64, u32, StopReason)>(body, from) {
+                Ok((epoch, rank, reason)) if epoch == self.epoch => self.stop(rank, reason, Some(from)),
+                Ok((epoch, ..)) => {
                     // It may be that this rank alone has closed that run, or not opened it.
                     self.spread(Sort::Stop, body, Some(from));
                     if epoch > self.epoch {
@@ -412,18 +416,19 @@ impl<C: Communicator> Together<C> {
     /// Finds whether this rank wants to stop.
     fn look(&mut self) {
         let is_asked = self.is_run() && self.stopped.is_none();
-        if is_asked && self.tie.as_ref().is_some_and(|tie| (tie.is_stopping)()) {
-            self.stop(self.links.communicator.rank(), None);
+        let tie = self.tie.as_ref().filter(|_| is_asked);
+        if let Some(reason) = tie.and_then(|tie| (tie.stopping)()) {
+            self.stop(self.links.communicator.rank(), reason, None);
         }
     }
 
-    fn stop(&mut self, rank: u32, told_by: Option<u32>) {
+    fn stop(&mut self, rank: u32, reason: StopReason, told_by: Option<u32>) {
         if self.lost.is_some() || self.stopped.is_some() || !self.is_run() {
             return;
         }
         self.stopped = Some(rank);
-        self.hear(|heard| heard.stopped = Some(rank));
-        if let Ok(body) = encode(&(self.epoch, rank)) {
+        self.hear(|heard| heard.stopped = Some((rank, reason)));
+        if let Ok(body) = encode(&(self.epoch, rank, reason)) {
             self.spread(Sort::Stop, &body, told_by);
         }
         // Whoever hears of it by what fails finds that the run was told.
@@ -476,7 +481,7 @@ impl<C: Communicator> Together<C> {
                 // Merging takes long where there is much.
                 Ok(Progress::More) => self.pulse_if_due(),
                 Ok(Progress::Waits) => at += 1,
-                Err(CommunicationError::Stopped { rank }) => return self.stop(rank, None),
+                Err(CommunicationError::Stopped { rank }) => return self.stop(rank, 0, None),
                 Err(why) => return self.lose(why, None),
             }
         }

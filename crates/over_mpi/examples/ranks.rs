@@ -69,9 +69,9 @@ fn option(name: &str) -> Option<u32> {
 }
 
 fn perform(ranks: &Ranks) -> Result<(), CommunicationError> {
-    let is_stopping = || STOPS.load(Ordering::Relaxed);
+    let stopping = || STOPS.load(Ordering::Relaxed).then_some(0);
     let rank = ranks.rank();
-    ranks.tie(is_stopping, move || eprintln!("rank {rank} is told to stop"));
+    ranks.tie(stopping, move || eprintln!("rank {rank} is told to stop"));
     ranks.open();
     let clock = ranks.clock_offset(|| {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

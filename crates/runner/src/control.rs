@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cluster::Ranks;
+use cluster::{Ranks, StopReason};
 use record::Outcome;
 use rundir::slot::Slot;
 use workload::Workload;
@@ -73,7 +73,7 @@ impl Control {
     pub(crate) fn among(self, ranks: Option<Ranks>) -> Self {
         if let Some(ranks) = &ranks {
             let (own, others) = (self.clone(), self.clone());
-            ranks.tie(move || own.is_stopping(), move || others.stop());
+            ranks.tie(move || own.stop_reason(), move || others.stop());
         }
         Self { ranks, ..self }
     }
@@ -88,10 +88,18 @@ impl Control {
         Self::stopped_by(Arc::clone(&self.signal))
     }
 
-    /// The signal that is to end the run.
+    /// The signal that is to end the run: this process's, or that of the rank that stopped it.
     pub fn signal_caught(&self) -> Option<i32> {
-        let signal = self.signal.load(Ordering::Relaxed);
-        (signal != 0).then_some(signal as i32)
+        let own = self.signal.load(Ordering::Relaxed) as i32;
+        let of_rank = || self.ranks.as_ref()?.stop_reason();
+        let signal = if own == 0 { of_rank()? as i32 } else { own };
+        (signal != 0).then_some(signal)
+    }
+
+    /// What other ranks are told where this one stops the run: its signal, or 0.
+    fn stop_reason(&self) -> Option<StopReason> {
+        self.is_stopping()
+            .then(|| self.signal.load(Ordering::Relaxed) as StopReason)
     }
 
     /// How runs in a row are to end after one of them, where a signal has come: that of any rank, which all ask together, between two

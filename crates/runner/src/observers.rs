@@ -3,6 +3,8 @@
 //! All ranks take part in it before and behind the work. The observers read once before anybody works, about every 100 ms while the
 //! others do, and once when nobody works any more; then rank 0 tells when the phases were, and they tell what they counted in each.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use cluster::clocks::ClockAxis;
@@ -13,6 +15,7 @@ use record::observer::{ObservedStretch, align, cpu_busy_p99, stretches};
 use record::{HostId, Record};
 
 use crate::clock::{Clock, SystemClock};
+use crate::control::Control;
 
 /// So often counters are read.
 const READ_EVERY: Duration = Duration::from_millis(100);
@@ -75,11 +78,13 @@ impl Observers {
         })
     }
 
-    /// On an observer: reads until the others have done their work, however that ended, and tells them what it counted.
+    /// On an observer: reads until the others have done their work, however that ended, and tells them what it counted. Their run
+    /// ends when a signal's number appears in `signal`, where there is 0 before.
     ///
     /// # Errors
     /// Where a rank is lost.
-    pub fn observe(mut self) -> Result<(), CommunicationError> {
+    pub fn observe(mut self, signal: Arc<AtomicUsize>) -> Result<(), CommunicationError> {
+        Control::stopped_by(signal).among(Some(self.all.clone()));
         let mut watch = self.all.watch();
         while watch.wait(READ_EVERY).transpose()?.is_none() {
             if let Some(own) = &mut self.own {

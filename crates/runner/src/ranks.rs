@@ -17,7 +17,6 @@ use workload::names::NameKind;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::clock::Clock;
-use crate::control::Control;
 use crate::refused::Refused;
 use crate::workers::Performed;
 
@@ -308,17 +307,10 @@ pub(crate) fn of_all(
     }
 }
 
-/// What came of a run that not all ranks performed, as rank 0 tells all of them, and the signal that one of them got.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Told {
-    /// Its record; or which rank refused it, on which host, and why.
-    outcome: Option<Result<Box<Record>, (u32, String, String)>>,
-    /// The rank that stopped it, as far as rank 0 has heard.
-    stopped_by: Option<u32>,
-    signal: Option<i32>,
-    /// How many ranks performed it.
-    performed: u32,
-}
+/// What came of a run that not all ranks performed, as rank 0 tells all of them: its record; or which rank refused it, on which host,
+/// and why.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Told(Result<Box<Record>, (u32, String, String)>);
 
 impl Told {
     /// Tells the ranks that did not perform a run what came of it, once it is closed; ranks that did pass it. Does nothing where all
@@ -326,46 +318,25 @@ impl Told {
     pub(crate) fn to_all(
         ranks: &Ranks,
         own: Option<Result<&Record, &Refused>>,
-        control: &Control,
     ) -> Result<Option<Self>, CommunicationError> {
         if ranks.count() == ranks.launched() {
             return Ok(None);
         }
-        let all = ranks.all();
-        let mut told = Self {
-            signal: control.signal_caught(),
-            performed: ranks.count(),
-            ..Self::default()
-        };
-        if let (Some(own), 0) = (own, ranks.rank()) {
-            told.stopped_by = all.stopped_by();
-            told.outcome = Some(match own {
+        let own = own.filter(|_| ranks.rank() == 0);
+        let told = own.map(|own| {
+            Self(match own {
                 Ok(record) => Ok(Box::new(record.clone())),
                 Err(Refused::OnRank { rank, host, why }) => Err((*rank, host.clone(), why.clone())),
                 Err(refused) => Err((0, host(), refused.to_string())),
-            });
-        }
-        let told = all.meet(told, |one, other| Self {
-            outcome: one.outcome.or(other.outcome),
-            stopped_by: one.stopped_by.or(other.stopped_by),
-            signal: one.signal.or(other.signal),
-            performed: one.performed,
-        })?;
-        Ok(Some(told))
+            })
+        });
+        // No broadcast: rank 0 would leave before the others have closed the run.
+        ranks.all().meet(told, Option::or)
     }
 
     /// Its record.
     pub(crate) fn into_record(self) -> Result<Record, Refused> {
-        let mut record = match self.outcome {
-            Some(Ok(record)) => *record,
-            Some(Err((rank, host, why))) => return Err(Refused::OnRank { rank, host, why }),
-            None => return Err(Refused::Ranks("rank 0 sent no result of the run".to_owned())),
-        };
-        // A rank that waits has no part of the record to say that it stopped the run.
-        let is_of_others = self.stopped_by.is_some_and(|rank| rank >= self.performed);
-        if let (Outcome::Complete, Some(signal), true) = (&record.actual.outcome, self.signal, is_of_others) {
-            record.actual.outcome = Outcome::Interrupted { signal };
-        }
-        Ok(record)
+        let refused = |(rank, host, why)| Refused::OnRank { rank, host, why };
+        self.0.map(|record| *record).map_err(refused)
     }
 }

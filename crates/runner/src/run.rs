@@ -98,7 +98,7 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     let ranks = ranks.map(|all| all.among(request.ranks));
     if let Some(ranks) = &ranks {
         // Whatever ended a run before this one is not to end this one.
-        ranks.tie(|| false, || ());
+        ranks.tie(|| None, || ());
         ranks.open();
     }
     if let Some(ranks) = ranks.as_ref().filter(|ranks| !ranks.is_one()) {
@@ -107,9 +107,8 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     let begun = begin(request, (storage, clock), take_control, ranks.as_ref(), waiter);
     if let (Err(refused), Some(ranks)) = (&begun, &ranks) {
         ranks.close();
-        let control = take_control.taken().unwrap_or_default();
         // Where a rank is lost, all know it.
-        let _ = Told::to_all(ranks, Some(Err(refused)), &control);
+        let _ = Told::to_all(ranks, Some(Err(refused)));
     }
     begun.map(Run)
 }
@@ -120,7 +119,10 @@ fn rest<'e>(ranks: &Ranks, take_control: &mut dyn TakeControl) -> Result<Run<'e>
     // Whatever ended it, they tell what came of it.
     let _ = ranks.rest();
     ranks.close();
-    let record = Told::to_all(ranks, None, &control)?.unwrap_or_default().into_record()?;
+    let Some(told) = Told::to_all(ranks, None)? else {
+        return Err(Refused::Ranks("rank 0 sent no result of the run".to_owned()));
+    };
+    let record = told.into_record()?;
     Ok(Run(Begun::Nowhere(Box::new(record), control)))
 }
 
@@ -339,7 +341,7 @@ impl<'e> Run<'e> {
             return Finished { record, own: None };
         };
         let (all, own) = ranks::of_all(&ranks, record, hashes, now_ns);
-        let told = Told::to_all(&ranks, Some(Ok(&all)), &waiter.control);
+        let told = Told::to_all(&ranks, Some(Ok(&all)));
         let told = told.ok().flatten().and_then(|told| told.into_record().ok());
         Finished {
             record: told.unwrap_or(all),

@@ -16,7 +16,7 @@ use record::{Outcome, Record};
 use rustix::process::Signal;
 
 use crate::support::faces::{has_ended, program};
-use crate::support::{Ended, Running, Scene, is_met, names};
+use crate::support::{Ended, Running, Scene, is_met, names, signs};
 
 /// What is to be there when a signal came, is there after this.
 const PROMISED: Duration = Duration::from_secs(10);
@@ -137,6 +137,8 @@ impl Hung {
             mounted.as_ref().unwrap().wait_for_request(Duration::from_secs(60))
         };
         assert!(waits, "nobody asks the server\n{}", running.errors());
+        // That process ends with the server only.
+        signs::go_with_the_test(&running.worker().to_string());
     }
 
     /// The record of a run that has ended.

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::original;
 use crate::original::configuration::{Chance, DIRECTORIES, Limits, session};
+use crate::support::signs;
 
 const SESSIONS: u64 = 12;
 const KILLS_PER_SESSION: u64 = 3;
@@ -78,6 +79,8 @@ fn killed(strace: &Path, program: &Path, lines: &str, when: u64) -> Vec<(PathBuf
         program.display()
     );
     let mut tree = original::tree(&work);
+    let manifests = tree.iter().filter(|(path, _)| path.ends_with(MANIFEST));
+    manifests.for_each(|(path, _)| signs::of_manifest_go_with_the_test(&work.join(path)));
     tree.retain(|(path, _)| path.file_name().is_none_or(|name| name != MANIFEST));
     tree
 }

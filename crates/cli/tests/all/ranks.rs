@@ -1,7 +1,8 @@
 //! Runs whose ranks a launcher has started, with the real binary: on this machine, and on hosts in namespaces of their own
 //! (`ranks/hosts.rs`). What ranks agree on is tested in the crates `cluster` and `runner`, without MPI.
 //!
-//! `POSTMARK_MPI` names the binary, built with the feature `mpi`; without it `target/mpi/postmark` is taken.
+//! `POSTMARK_MPI` names the binary, built with the feature `mpi`; without it `target/mpi/postmark` is taken. `POSTMARK_HYDRA` names
+//! MPICH's launcher: for tests on this machine it takes the place of Open MPI's, and the binary must be built with MPICH.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::nfs::ganesha::is_program;
 use crate::support::{Ended, Running, Scene, is_met};
 
+mod delay;
 mod faults;
 mod hosts;
 mod launched;
@@ -71,11 +73,14 @@ impl Job {
 
     /// The program on so many ranks, without its words.
     fn launch(&self, ranks: u32) -> Command {
-        let mut command = Running::command(Path::new("mpirun"));
-        command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"]);
-        command.arg(ranks.to_string());
-        // What the launcher leaves of a killed job goes with the test.
-        command.args(["--mca", "orte_tmpdir_base"]).arg(self.scene.path());
+        let hydra = std::env::var_os("POSTMARK_HYDRA");
+        let mut command = Running::command(Path::new(hydra.as_deref().unwrap_or(OsStr::new("mpirun"))));
+        command.arg("-n").arg(ranks.to_string());
+        if hydra.is_none() {
+            command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
+            // What the launcher leaves of a killed job goes with the test.
+            command.args(["--mca", "orte_tmpdir_base"]).arg(self.scene.path());
+        }
         command.arg(&self.program).env(MARK, self.scene.path());
         command
     }
@@ -108,13 +113,12 @@ impl Job {
 
     /// The processes of a rank: two where a file system of this machine has a server.
     fn processes(&self, rank: u32) -> Vec<Pid> {
-        let wanted = [
-            format!("{MARK}={}", self.scene.path().display()),
-            format!("OMPI_COMM_WORLD_RANK={rank}"),
-        ];
+        let mark = format!("{MARK}={}", self.scene.path().display());
+        let ranks = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].map(|name| format!("{name}={rank}"));
         let is_of_rank = |environment: &[u8]| {
             let variables: Vec<&[u8]> = environment.split(|byte| *byte == 0).collect();
-            wanted.iter().all(|wanted| variables.contains(&wanted.as_bytes()))
+            let has = |wanted: &String| variables.contains(&wanted.as_bytes());
+            has(&mark) && ranks.iter().any(has)
         };
         let numbers = std::fs::read_dir("/proc").unwrap().flatten();
         let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());

@@ -11,6 +11,7 @@ pub mod faces;
 pub mod needs;
 pub mod running;
 pub mod scene;
+pub mod signs;
 pub mod snapshot;
 pub mod volume;
 

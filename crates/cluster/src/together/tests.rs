@@ -186,7 +186,7 @@ fn what_is_of_an_older_epoch_is_dropped_and_what_is_of_a_newer_one_is_kept() {
     };
     // Of the run that this rank is to open, and of the end after it: the other one is further.
     say(1, Sort::Part, b"10");
-    say(1, Sort::Stop, b"[1,1]");
+    say(1, Sort::Stop, b"[1,1,0]");
     say(2, Sort::Part, b"100");
     zero.attend();
     assert_eq!((zero.stopped, zero.links.inbox.len()), (None, 3));
@@ -200,7 +200,7 @@ fn what_is_of_an_older_epoch_is_dropped_and_what_is_of_a_newer_one_is_kept() {
     assert_eq!(zero.links.inbox.len(), 1);
     assert_eq!(begin(&mut zero).try_recv(), Ok(Ok(101)));
     // A stop that comes too late.
-    say(1, Sort::Stop, b"[1,1]");
+    say(1, Sort::Stop, b"[1,1,0]");
     say(1, Sort::Part, b"10");
     zero.attend();
     assert!(zero.links.inbox.is_empty() && zero.lost.is_none());
@@ -228,7 +228,7 @@ fn what_was_whole_before_a_stop_is_answered() {
         step: 1,
     };
     zero.send(1, head(Sort::Part).with(b"7")).unwrap();
-    zero.send(1, head(Sort::Stop).with(b"[1,0]")).unwrap();
+    zero.send(1, head(Sort::Stop).with(b"[1,0,0]")).unwrap();
     // Both have come when it looks.
     one.attend();
     assert_eq!(first.try_recv(), Ok(Ok(7)));

@@ -60,7 +60,7 @@ fn ranks_that_rest_and_ranks_that_work_stop_one_another() {
             let told = Arc::new(AtomicBool::new(false));
             let (asked, heard) = (Arc::clone(&wants), Arc::clone(&told));
             ranks.tie(
-                move || asked.load(Ordering::SeqCst),
+                move || asked.load(Ordering::SeqCst).then_some(15),
                 move || heard.store(true, Ordering::SeqCst),
             );
             let some = ranks.among(2);
@@ -162,7 +162,7 @@ fn a_stop_ends_the_run_and_not_the_watch() {
         threads::each(4, LIMIT, |ranks| {
             let wants = Arc::new(AtomicBool::new(false));
             let asked = Arc::clone(&wants);
-            ranks.tie(move || asked.load(Ordering::SeqCst), || ());
+            ranks.tie(move || asked.load(Ordering::SeqCst).then_some(15), || ());
             wants.store(ranks.rank() == stops, Ordering::SeqCst);
             if ranks.rank() < 2 {
                 let some = ranks.without_watching(2);
@@ -173,6 +173,7 @@ fn a_stop_ends_the_run_and_not_the_watch() {
                 assert_eq!(sum(&some), Err(CommunicationError::Stopped { rank: stops }));
                 some.close();
                 assert_eq!(sum(&some), sum_of(2));
+                assert_eq!(ranks.stop_reason(), Some(15));
             } else {
                 assert_eq!(ranks.watch().wait(LIMIT), Some(Ok(())));
             }

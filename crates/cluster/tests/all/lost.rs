@@ -69,7 +69,7 @@ fn all_others_name(missing: u32) {
     let told = threads::each_over(carriers, LIMIT, |ranks| {
         let was_told = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&was_told);
-        ranks.tie(|| false, move || told.store(true, Ordering::SeqCst));
+        ranks.tie(|| None, move || told.store(true, Ordering::SeqCst));
         ranks.open();
         // Whoever works for longer than the limit is not lost.
         thread::sleep(LIMIT * 2 * (ranks.rank() % 2));

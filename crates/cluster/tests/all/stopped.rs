@@ -25,7 +25,7 @@ impl Program {
         let program = Self::default();
         let (asked, told) = (Arc::clone(&program.wants_to_stop), Arc::clone(&program.was_told));
         ranks.tie(
-            move || asked.load(Ordering::SeqCst),
+            move || asked.load(Ordering::SeqCst).then_some(15),
             move || told.store(true, Ordering::SeqCst),
         );
         program
@@ -66,7 +66,7 @@ fn a_rank_that_stops_stops_all_whether_they_wait_or_work() {
             ranks.close();
             // The end is met by all, whatever the run came to, and a wish to stop that stands is not heard any more.
             assert_eq!(sum(ranks), Ok((0..count).sum()));
-            assert_eq!(ranks.stopped_by(), Some(stops));
+            assert_eq!((ranks.stopped_by(), ranks.stop_reason()), (Some(stops), Some(15)));
             assert_eq!(
                 program.was_told.load(Ordering::SeqCst),
                 ranks.rank() != stops,

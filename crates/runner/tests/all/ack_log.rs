@@ -166,6 +166,7 @@ fn kill_a_run(places: &Places, name: &str) {
     }
     child.kill().unwrap();
     child.wait().unwrap();
+    crate::signs::go_with_the_test(&child.id().to_string());
 }
 
 /// Acknowledged operations as the acknowledgement log has them: action, path and second path, in order.

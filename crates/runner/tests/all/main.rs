@@ -14,6 +14,8 @@ mod machine;
 mod mixes;
 mod overhead;
 mod ranks;
+#[path = "../../../cli/tests/all/support/signs.rs"]
+mod signs;
 mod sleepy;
 mod stalled;
 mod steady;

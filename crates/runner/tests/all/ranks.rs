@@ -17,7 +17,7 @@ use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Mix;
 use workload::{Classic, Role, Work, Workers, Workload};
 
-use crate::directory;
+use crate::{directory, signs};
 
 /// The limit of the ranks here: whoever is silent for longer is lost.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -291,6 +291,10 @@ fn whichever_rank_stops_all_stop_soon_and_remove_everything() {
         });
         for record in records {
             let record = record.unwrap();
+            let interrupted = Outcome::Interrupted { signal: 15 };
+            assert_eq!(record.actual.outcome, interrupted);
+            let of_ranks = record.cluster.iter().flat_map(|cluster| &cluster.ranks);
+            assert_eq!(of_ranks.filter(|rank| rank.outcome == interrupted).count(), 3);
             let transactions = record.actual.transactions().next().unwrap();
             assert!(!transactions.complete);
             assert_eq!(
@@ -394,6 +398,8 @@ fn a_rank_that_is_lost_ends_the_run_and_nothing_is_removed_that_it_may_still_use
         }
     }
     assert!(!is_empty(at.path()));
+    let run = std::fs::read_dir(at.path()).unwrap().next().unwrap().unwrap();
+    signs::of_manifest_go_with_the_test(&run.path().join(".postmark-manifest.json"));
 }
 
 #[test]
@@ -465,29 +471,29 @@ fn spin(time: Duration) {
     }
 }
 
-#[test]
-fn observers_read_their_machine_while_others_work() {
-    const PERFORMING: u32 = 2;
-    let at = directory();
-    let at = at.path();
-    let asked = request(at, 2, PERFORMING, 2_000);
-    let records: Vec<Option<Record>> = std::thread::scope(|scope| {
-        let all = in_process::ranks(PERFORMING + 2).into_iter();
+/// A run of the ranks that perform it, and as many that observe; `meanwhile` is called on each while they do. Gives what each got.
+fn observed(performing: u32, asked: &RunSpec, meanwhile: impl Fn(u32, &AtomicUsize) + Sync) -> Vec<Option<Record>> {
+    std::thread::scope(|scope| {
+        let all = in_process::ranks(2 * performing).into_iter();
         let all: Vec<_> = all
             .map(|communicator| {
-                let asked = &asked;
+                let meanwhile = &meanwhile;
                 scope.spawn(move || {
                     let ranks = Ranks::join(LIMIT, move || Ok(communicator)).unwrap();
-                    let observers = Observers::begin(&ranks, PERFORMING).unwrap();
-                    let record = if ranks.rank() < PERFORMING {
-                        let mut taking = Rank(ranks.without_watching(PERFORMING), Control::default());
-                        spin(Duration::from_millis(250));
+                    let observers = Observers::begin(&ranks, performing).unwrap();
+                    let signal = Arc::<AtomicUsize>::default();
+                    let record = if ranks.rank() < performing {
+                        meanwhile(ranks.rank(), &signal);
+                        let mut taking = Rank(ranks.without_watching(performing), Control::stopped_by(signal));
                         let performed = runner::run(asked, &Posix, &SystemClock, &mut taking, &mut NoEvents);
                         let mut record = performed.unwrap();
                         observers.end(Some(&mut record)).unwrap();
                         Some(record)
                     } else {
-                        observers.observe().unwrap();
+                        std::thread::scope(|scope| {
+                            scope.spawn(|| meanwhile(ranks.rank(), &signal));
+                            observers.observe(Arc::clone(&signal)).unwrap();
+                        });
                         None
                     };
                     ranks.leave();
@@ -496,6 +502,43 @@ fn observers_read_their_machine_while_others_work() {
             })
             .collect();
         all.into_iter().map(|rank| rank.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn a_signal_to_an_observer_ends_the_run_as_one_to_any_rank() {
+    let at = directory();
+    let at = at.path();
+    let asked = request(at, 2, 2, Workload::ENDLESS);
+    let records = observed(2, &asked, |rank, signal| {
+        if rank == 3 {
+            while is_empty(at) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            std::thread::sleep(Duration::from_millis(300));
+            signal.store(15, Ordering::Relaxed);
+        }
+    });
+    let [Some(first), Some(second), None, None] = &records[..] else {
+        panic!("{records:?}");
+    };
+    assert_eq!(first.actual, second.actual, "all have the same");
+    assert_eq!(first.actual.outcome, Outcome::Interrupted { signal: 15 });
+    assert!(!first.actual.transactions().next().unwrap().complete);
+    assert_eq!(first.cluster.as_ref().unwrap().observers.len(), 1);
+    assert!(is_empty(at));
+}
+
+#[test]
+fn observers_read_their_machine_while_others_work() {
+    const PERFORMING: u32 = 2;
+    let at = directory();
+    let at = at.path();
+    let asked = request(at, 2, PERFORMING, 2_000);
+    let records = observed(PERFORMING, &asked, |rank, _| {
+        if rank < PERFORMING {
+            spin(Duration::from_millis(250));
+        }
     });
     let [Some(first), Some(second), None, None] = &records[..] else {
         panic!("{records:?}");
@@ -546,7 +589,7 @@ fn observers_end_with_a_run_that_is_refused() {
                     assert!(matches!(performed, Err(Refused::Ranks(_))), "{performed:?}");
                     observers.end(None).unwrap();
                 } else {
-                    observers.observe().unwrap();
+                    observers.observe(Arc::default()).unwrap();
                 }
                 ranks.leave();
             });

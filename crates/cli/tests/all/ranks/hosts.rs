@@ -1,13 +1,17 @@
 //! Ranks on hosts: four in namespaces of their own, which `hosts.sh` makes and takes away.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use record::{Fact, Outcome, Record};
 use rustix::process::Signal;
 
+use super::delay::Delay;
 use super::{Job, MARK};
 use crate::nfs::ganesha::is_program;
 use crate::support::{Ended, Running, is_met, is_root};
@@ -56,7 +60,7 @@ impl Hosts {
     }
 
     /// `postmark run` with a rank on each host.
-    fn run(&self, ranks: u32, options: &str) -> Command {
+    pub(super) fn run(&self, ranks: u32, options: &str) -> Command {
         self.run_at(ranks, self.job.target().as_os_str(), options)
     }
 
@@ -88,6 +92,7 @@ impl Hosts {
             ("btl", "tcp,self"),
             ("btl_tcp_if_include", "10.77.0.0/24"),
             ("oob_tcp_if_include", "10.77.0.0/24"),
+            ("btl_tcp_port_min_v4", &*super::delay::PORT.to_string()),
             // Else mpirun finds a link that is down after five minutes.
             ("oob_tcp_keepalive_time", "3"),
             ("oob_tcp_keepalive_intvl", "1"),
@@ -107,6 +112,11 @@ impl Hosts {
 
     fn start_run(&self, options: &str) -> Running {
         Running::start(self.run(4, options), &self.job.target())
+    }
+
+    /// The network where their links meet.
+    fn network(&self) -> File {
+        File::open(format!("/proc/{}/ns/net", self.shell.id())).unwrap()
     }
 
     /// A run to its end.
@@ -197,6 +207,44 @@ fn a_link_is_slow() {
     assert_eq!(record.actual.outcome, Outcome::Complete);
     clocks_hold(&record, &ended);
     assert_eq!(record.actual.transactions().next().unwrap().transactions(), 4 * 500);
+}
+
+/// What is for a host that is far away comes so much later, and what is of it.
+const FAR: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(20));
+/// What the machine adds to that.
+const SLACK: Duration = Duration::from_millis(500);
+
+/// It is that of rank 2, which rank 3 meets the others by.
+#[test]
+fn a_host_is_far_away() {
+    let Some(mut hosts) = Hosts::start(4) else { return };
+    hosts.order("delay 3", "delay");
+    let _delay = Delay::before(hosts.network(), Ipv4Addr::new(10, 77, 0, 3), FAR);
+    let ended = hosts
+        .start_run("--preset mail --workers 1 --files 100 --transactions 500")
+        .finish();
+    let record = record(&ended.code(0).output);
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    clocks_hold(&record, &ended);
+    // The offset is off by half of what the two ways differ by, and beside that by no more than the machine has added to the error.
+    let [to_ns, from_ns, slack_ns] = [FAR.0, FAR.1, SLACK].map(|time| time.as_nanos() as i64);
+    let clock = &record.cluster.as_ref().unwrap().ranks[2].clock;
+    for found in [&clock.begin, &clock.end] {
+        let found = found.known().unwrap();
+        let off_ns = found.offset_ns + 2 * AHEAD_NS - (from_ns - to_ns) / 2;
+        let added_ns = found.error_ns as i64 - (from_ns + to_ns) / 2;
+        assert!((off_ns.abs()..slack_ns).contains(&added_ns), "{found:?}\n{ended}");
+    }
+    let reasons = record::Verdict::of(&record).reasons;
+    let is_told = |reason: &record::Reason| matches!(reason, record::Reason::ClocksNotAligned { .. });
+    assert!(reasons.iter().any(is_told), "{reasons:?}\n{ended}");
+    // Before the sync and behind it all meet: what rank 3 tells goes there and back, each way by two hops.
+    for phases in record.actual.phases.windows(2) {
+        let gap_ns = phases[1].workers[3].began_ns as i64 - phases[0].workers[3].ended_ns as i64;
+        let of_delays_ns = 2 * 2 * (to_ns + from_ns);
+        let is_expected = (of_delays_ns..of_delays_ns + slack_ns).contains(&gap_ns);
+        assert!(is_expected, "{gap_ns} ns\n{ended}");
+    }
 }
 
 /// Enough to last until something breaks.

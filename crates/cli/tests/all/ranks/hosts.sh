@@ -90,6 +90,15 @@ while read -r word number value; do
         kept 10.77.0.100
         echo joined
         ;;
+    # delay HOST: what it and others send one another ends in this network, whomever it is for.
+    delay)
+        ip link set "link$number" nomaster
+        ip route add "10.77.0.$number" dev "link$number"
+        ip route add local 10.77.0.0/24 dev lo table 77
+        ip rule add iif "link$number" lookup 77
+        ip rule add iif hub to "10.77.0.$number" lookup 77
+        echo delay
+        ;;
     # slow HOST MBIT: what reaches it.
     slow)
         tc qdisc replace dev "link$number" root tbf rate "${value}mbit" burst 32kbit latency 400ms

@@ -5,7 +5,8 @@ use rustix::process::Signal;
 use record::{Fact, Outcome, Phase, Record, Summary};
 
 use super::Job;
-use super::hosts::{AHEAD_NS, Hosts};
+use super::hosts::{AHEAD_NS, Hosts, record};
+use crate::support::Running;
 
 #[test]
 fn an_observer_counts_what_its_host_does_while_four_ranks_work() {
@@ -87,6 +88,27 @@ fn a_lost_observer_ends_the_run() {
     let Some(hosts) = Hosts::start(2) else { return };
     let options = "--preset mail --workers 1 --files 20000 --for 60s --observe host-2";
     hosts.loses(2, options, 1, Signal::STOP);
+}
+
+#[test]
+fn a_signal_to_an_observer_ends_the_run() {
+    let Some(hosts) = Hosts::start(2) else { return };
+    let parts = hosts.job.parts();
+    let options = "--preset mail --workers 1 --files 500 --for 60s --observe host-2";
+    let options = format!("{options} --parts {}", parts.display());
+    for (signal, status) in [(Signal::TERM, 143), (Signal::INT, 130)] {
+        let mut running = Running::start(hosts.run(2, &options), &hosts.job.target());
+        hosts.job.until_completed(&mut running, 0, 1);
+        hosts.job.send(1, signal);
+        let ended = running.finish();
+        ended.code(status);
+        let outcome = Outcome::Interrupted {
+            signal: signal.as_raw(),
+        };
+        assert_eq!(record(&ended.output).actual.outcome, outcome, "{ended}");
+        assert!(hosts.is_empty(), "{ended}");
+        std::fs::remove_dir_all(&parts).unwrap();
+    }
 }
 
 #[test]

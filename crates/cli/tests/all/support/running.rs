@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::Ended;
+use super::{Ended, signs};
 
 /// A program that takes longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -188,6 +188,7 @@ impl Running {
             );
             std::thread::sleep(LOOK_EVERY);
         }
+        others.iter().for_each(|other| signs::go_with_the_test(other));
         ended
     }
 
@@ -229,6 +230,9 @@ impl Running {
 
     /// What it said to its end.
     pub fn ended(&mut self, status: ExitStatus) -> Ended {
+        if !status.success() {
+            signs::go_with_the_test(&self.process().to_string());
+        }
         Ended {
             command: self.command.clone(),
             status,

@@ -1,0 +1,116 @@
+//! A proxy between a host and the others, in the network where their links meet: what ranks send one another passes it, and comes later,
+//! each way by a time of its own. Both ends believe that they talk to one another: it listens at the addresses of all (`hosts.sh` sends
+//! it what is for them), and connects from the address of whoever has connected to it.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _, Result, Write as _};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use nix::sched::{CloneFlags, setns};
+use nix::sys::socket::{setsockopt, sockopt::IpTransparent};
+use rustix::net::{AddressFamily, SocketType, bind, connect, listen, socket, sockopt::set_socket_reuseaddr};
+
+/// Where ranks listen that are alone on their host.
+pub(super) const PORT: u16 = 17_177;
+/// How often it looks whether it is to end, or whether somebody comes.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
+/// See the module's text.
+#[derive(Debug)]
+pub(super) struct Delay {
+    ends: Arc<AtomicBool>,
+    listens: Option<JoinHandle<()>>,
+}
+
+impl Delay {
+    /// In a network, before the host at an address: so much later comes what is for it, and what is of it.
+    pub(super) fn before(network: File, host: Ipv4Addr, (to, from): (Duration, Duration)) -> Self {
+        let ends = Arc::<AtomicBool>::default();
+        let (is_over, (tell, ready)) = (Arc::clone(&ends), channel());
+        let listens = std::thread::spawn(move || {
+            // Of this thread alone, and of those that it starts.
+            setns(network, CloneFlags::CLONE_NEWNET).unwrap();
+            let listener = TcpListener::from(at(SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT))).unwrap());
+            listen(&listener, 16).unwrap();
+            listener.set_nonblocking(true).unwrap();
+            tell.send(()).unwrap();
+            while !is_over.load(Ordering::SeqCst) {
+                match listener.accept() {
+                    Ok((one, from_whom)) => {
+                        let delays = if from_whom.ip() == host { (from, to) } else { (to, from) };
+                        serve(one, from_whom, delays).unwrap();
+                    }
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(LOOK_EVERY),
+                    Err(error) => panic!("the proxy cannot accept: {error}"),
+                }
+            }
+        });
+        ready.recv().unwrap();
+        Self {
+            ends,
+            listens: Some(listens),
+        }
+    }
+}
+
+impl Drop for Delay {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::SeqCst);
+        let ended = self.listens.take().map(JoinHandle::join);
+        assert!(
+            ended.is_none_or(|ended| ended.is_ok()) || std::thread::panicking(),
+            "the proxy has failed"
+        );
+    }
+}
+
+/// A socket at an address that may be another host's: ip(7), IP_TRANSPARENT.
+fn at(address: SocketAddr) -> Result<OwnedFd> {
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+    setsockopt(&socket, IpTransparent, &true)?;
+    set_socket_reuseaddr(&socket, true)?;
+    bind(&socket, &address)?;
+    Ok(socket)
+}
+
+/// Connects whoever has connected to whom it wanted. What it sends comes later by the first of the delays.
+fn serve(one: TcpStream, from: SocketAddr, delays: (Duration, Duration)) -> Result<()> {
+    one.set_nonblocking(false)?;
+    let other = at(SocketAddr::from((from.ip(), 0)))?;
+    connect(&other, &one.local_addr()?)?;
+    let other = TcpStream::from(other);
+    for stream in [&one, &other] {
+        stream.set_nodelay(true)?;
+    }
+    pass(one.try_clone()?, other.try_clone()?, delays.0);
+    pass(other, one, delays.1);
+    Ok(())
+}
+
+/// Hands on what comes, each part so much later, until one of the ends closes.
+fn pass(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
+    let (due, leaving) = channel::<(Instant, Vec<u8>)>();
+    std::thread::spawn(move || {
+        for (due, part) in leaving {
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            if to.write_all(&part).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Both);
+    });
+    std::thread::spawn(move || {
+        let mut part = [0; 1 << 16];
+        while let Ok(length @ 1..) = from.read(&mut part) {
+            if due.send((Instant::now() + delay, part[..length].to_vec())).is_err() {
+                break;
+            }
+        }
+    });
+}

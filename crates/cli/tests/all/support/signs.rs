@@ -1,0 +1,45 @@
+//! Signs of life (`rundir/src/life.rs`) that runs of a test have left in memory, which were killed or have failed. `clean` needs them, so
+//! they go when the test is over, and not before.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+const DIRECTORY: &str = "/dev/shm";
+
+struct Left(Vec<PathBuf>);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            // It may have been cleaned.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+thread_local! {
+    /// Of the test that this thread performs.
+    static LEFT: RefCell<Left> = const { RefCell::new(Left(Vec::new())) };
+}
+
+/// Those of a process go with the test.
+pub fn go_with_the_test(process: &str) {
+    let names = std::fs::read_dir(DIRECTORY).into_iter().flatten().flatten();
+    let is_its = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("postmark-") && name.split('-').nth(2) == Some(process)
+    };
+    let paths = names.map(|name| name.path()).filter(is_its);
+    LEFT.with_borrow_mut(|left| left.0.extend(paths));
+}
+
+/// Those that a run's manifest names go with the test.
+pub fn of_manifest_go_with_the_test(manifest: &Path) {
+    let text = std::fs::read(manifest).unwrap();
+    let manifest: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    let others = manifest["ranks"].as_array().into_iter().flatten();
+    let names = std::iter::once(&manifest).chain(others);
+    let names = names.filter_map(|one| one["life"].as_str());
+    let paths = names.map(|name| Path::new(DIRECTORY).join(name));
+    LEFT.with_borrow_mut(|left| left.0.extend(paths));
+}
