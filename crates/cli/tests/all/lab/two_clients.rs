@@ -23,35 +23,37 @@ fn record(booted: &Booted, name: &str) -> Record {
     record
 }
 
+/// What a run has seen late, which must be one of these, and told by the report.
+fn late(booted: &Booted, name: &str, whats: &[&str]) {
+    let Some(late) = record(booted, name).actual.stale else {
+        panic!("{name}: nothing was seen late\n{}", booted.said);
+    };
+    tell(&format!("two clients: {name}: {late:?}"));
+    let check = |is_so, what: &str| booted.assert(is_so, &format!("{name}: {what}: {late:?}"));
+    let after = Duration::from_nanos(late.longest_ns);
+    check(!after.is_zero() && after < BELIEVED + SLACK, "another time");
+    let seen = whats.iter().any(|what| late.what.contains(what));
+    check(seen && late.path.starts_with("/mnt/shared/postmark-"), "another thing");
+
+    let mut show = Command::new(program());
+    let shown = show.args(["show", "--full"]).arg(booted.path(name)).output().unwrap();
+    let shown = String::from_utf8_lossy(&shown.stdout);
+    assert!(
+        shown.contains("Seen late: "),
+        "{name}: the report does not tell it:\n{shown}"
+    );
+}
+
 /// What `two-clients.sh` has left.
 pub(super) fn what_is_seen_late_is_named(booted: &Booted) {
-    let late = record(booted, "late.json").actual.stale;
-    let Some(late) = late else {
-        panic!("nothing was seen late\n{}", booted.said);
-    };
-    tell(&format!("two clients: {late:?}"));
-    let after = Duration::from_nanos(late.longest_ns);
-    booted.assert(
-        !after.is_zero() && after < BELIEVED + SLACK,
-        &format!("another time: {late:?}"),
+    // A name was cached as missing, or a file's attributes from before it was written.
+    late(booted, "late.json", &["No such file", "the file has 0 bytes"]);
+    // A name was cached from before it was removed, or a file's attributes from before it was appended to.
+    late(
+        booted,
+        "changed.json",
+        &["its removal was acknowledged", " bytes instead of "],
     );
-    // Its name was cached as missing, or its attributes from before it was written.
-    let seen = ["No such file", "the file has 0 bytes"]
-        .iter()
-        .any(|what| late.what.contains(what));
-    booted.assert(
-        seen && late.path.starts_with("/mnt/shared/postmark-"),
-        &format!("another thing: {late:?}"),
-    );
-
-    let shown = Command::new(program())
-        .args(["show", "--full"])
-        .arg(booted.path("late.json"))
-        .output()
-        .unwrap();
-    let shown = String::from_utf8_lossy(&shown.stdout);
-    assert!(shown.contains("Seen late: "), "the report does not tell it:\n{shown}");
-
     let fresh = record(booted, "fresh.json").actual.stale;
     booted.assert(fresh.is_none(), &format!("seen late without caches: {fresh:?}"));
 }
