@@ -21,6 +21,7 @@ mod nfs;
 mod power_cut;
 mod protocols;
 mod studies;
+mod two_clients;
 
 /// What a boot has left.
 struct Booted {

@@ -31,7 +31,7 @@ const ENDS_WITHIN: Duration = Duration::from_secs(14);
 const REMOVED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The program that speaks MPI. Nothing where there is none, or no launcher: says so.
-fn program() -> Option<PathBuf> {
+pub fn program() -> Option<PathBuf> {
     let named = std::env::var_os("POSTMARK_MPI").map(PathBuf::from);
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mpi/postmark");
     let program = named.unwrap_or(built);

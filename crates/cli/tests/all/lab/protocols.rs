@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Booted, counts, shown, tell};
+use super::{Booted, counts, shown, tell, two_clients};
+use crate::ranks;
 
 /// A file system with what its record must say of it.
 struct Expected {
@@ -62,8 +63,11 @@ const EXPECTED: [Expected; 5] = [
 
 #[test]
 fn file_systems_and_protocols_are_seen_as_they_are() {
-    let names = EXPECTED.map(|expected| expected.name.to_owned());
-    let Some(booted) = Booted::run("protocols.sh", &["512M"; 5], &names) else {
+    // The program that mpirun can start, by a path that a guest has, too.
+    let ranks = ranks::program().map(|program| program.to_string_lossy().into_owned());
+    let mut arguments = vec![ranks.clone().unwrap_or_default()];
+    arguments.extend(EXPECTED.map(|expected| expected.name.to_owned()));
+    let Some(booted) = Booted::run("protocols.sh", &["512M"; 5], &arguments) else {
         return;
     };
     for expected in &EXPECTED {
@@ -92,6 +96,9 @@ fn file_systems_and_protocols_are_seen_as_they_are() {
         check(transactions(&record) == 1_000, "not all transactions were done");
         messages(&booted, expected);
         evidence(&booted, expected, &record);
+    }
+    if ranks.is_some() {
+        two_clients::what_is_seen_late_is_named(&booted);
     }
 }
 

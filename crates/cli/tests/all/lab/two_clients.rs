@@ -1,0 +1,59 @@
+//! Two ranks on mounts of their own, which cache names and attributes: what one has acknowledged and the other sees late is named,
+//! with its time. Where clients always ask the server, nothing is late.
+
+use std::process::Command;
+use std::time::Duration;
+
+use record::{Outcome, Record};
+
+use super::{Booted, tell};
+use crate::support::faces::program;
+
+/// So long the clients believe what they have cached: `actimeo=3` in the script.
+const BELIEVED: Duration = Duration::from_secs(3);
+/// From there to the next look under emulation, on a busy machine.
+const SLACK: Duration = Duration::from_secs(5);
+
+fn record(booted: &Booted, name: &str) -> Record {
+    let record = Record::from_json(&booted.text(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let check = |is_so, what: &str| booted.assert(is_so, &format!("{name}: {what}"));
+    check(record.actual.outcome == Outcome::Complete, "it is not complete");
+    check(record.actual.errors.is_empty(), "there are errors");
+    check(record.spec.ranks == 2, "there are not two ranks");
+    record
+}
+
+/// What a run has seen late, which must be one of these, and told by the report.
+fn late(booted: &Booted, name: &str, whats: &[&str]) {
+    let Some(late) = record(booted, name).actual.stale else {
+        panic!("{name}: nothing was seen late\n{}", booted.said);
+    };
+    tell(&format!("two clients: {name}: {late:?}"));
+    let check = |is_so, what: &str| booted.assert(is_so, &format!("{name}: {what}: {late:?}"));
+    let after = Duration::from_nanos(late.longest_ns);
+    check(!after.is_zero() && after < BELIEVED + SLACK, "another time");
+    let seen = whats.iter().any(|what| late.what.contains(what));
+    check(seen && late.path.starts_with("/mnt/shared/postmark-"), "another thing");
+
+    let mut show = Command::new(program());
+    let shown = show.args(["show", "--full"]).arg(booted.path(name)).output().unwrap();
+    let shown = String::from_utf8_lossy(&shown.stdout);
+    assert!(
+        shown.contains("Seen late: "),
+        "{name}: the report does not tell it:\n{shown}"
+    );
+}
+
+/// What `two-clients.sh` has left.
+pub(super) fn what_is_seen_late_is_named(booted: &Booted) {
+    // A name was cached as missing, or a file's attributes from before it was written.
+    late(booted, "late.json", &["No such file", "the file has 0 bytes"]);
+    // A name was cached from before it was removed, or a file's attributes from before it was appended to.
+    late(
+        booted,
+        "changed.json",
+        &["its removal was acknowledged", " bytes instead of "],
+    );
+    let fresh = record(booted, "fresh.json").actual.stale;
+    booted.assert(fresh.is_none(), &format!("seen late without caches: {fresh:?}"));
+}
