@@ -79,7 +79,9 @@ impl Job {
         if hydra.is_none() {
             command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
             // What the launcher leaves of a killed job goes with the test.
-            command.args(["--mca", "orte_tmpdir_base"]).arg(self.scene.path());
+            for directory in ["orte_tmpdir_base", "btl_vader_backing_directory"] {
+                command.args(["--mca", directory]).arg(self.scene.path());
+            }
         }
         command.arg(&self.program).env(MARK, self.scene.path());
         command
