@@ -123,7 +123,7 @@ pub(crate) fn of_runs(
             parts.add(part, &step, &sum.during, events);
         }
         sum.actual.sweep_steps.push(step);
-        if events.takes_records() && sum.cluster.is_some() {
+        if events.takes_records() && sum.cluster.is_some() && control.is_first() {
             let mut merged = Box::new(sum.clone());
             merged.actual.outcome = Outcome::Unfinished;
             events.event(Event::Merged(merged));

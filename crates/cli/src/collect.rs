@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use archive::{Imported, Remarks};
 use document::harmless;
 use record::cluster::MissingRank;
-use record::{CompletedPart, Outcome, Record, RunId};
+use record::{CompletedPart, Outcome, Record};
 
 use crate::archive::{self as archived, Chosen};
 use crate::options::CollectArguments;
@@ -90,7 +90,7 @@ impl Collected {
         for (file, why) in &unreadable {
             tell(format_args!("cannot use {file}: {why}"));
         }
-        if let Some(record) = merged.filter(|merged| is_of_run(merged.id, &parts)) {
+        if let Some(record) = merged.filter(|merged| is_of_run(merged, &parts)) {
             return Ok(Self { record, code: 0 });
         }
         let mut early = Vec::new();
@@ -112,7 +112,7 @@ impl Collected {
         tell_missing(&missing, &parts);
         early.extend(missing.iter().map(|missing| missing.rank));
         // It has those whose own part is not there, and ends with the last border that rank 0 has come to.
-        let so_far = so_far.filter(|so_far| !missing.is_empty() && is_of_run(so_far.id, &parts));
+        let so_far = so_far.filter(|so_far| !missing.is_empty() && is_of_run(so_far, &parts));
         let mut record = match so_far {
             Some(so_far) => {
                 tell("the record has what all ranks had completed at the last border, as rank 0 has merged it");
@@ -163,10 +163,16 @@ fn ended_early(early: &mut [u32], ranks: u32) -> String {
     )
 }
 
-/// Whether the record of all ranks is of the same run as the part of the first one, where that is there.
-fn is_of_run(id: RunId, parts: &BTreeMap<u32, ReadPart>) -> bool {
-    let first = parts.get(&0).and_then(|part| part.record.as_ref());
-    first.is_none_or(|first| first.id == id)
+/// Whether the record of all ranks is of the same run as the parts: as that of the first one, where it is there.
+fn is_of_run(merged: &Record, parts: &BTreeMap<u32, ReadPart>) -> bool {
+    let record_of = |rank: &u32| parts.get(rank).and_then(|part| part.record.as_ref());
+    match record_of(&0) {
+        Some(first) => first.id == merged.id,
+        None => {
+            let mut others = parts.keys().filter_map(record_of);
+            others.all(|other| other.fingerprint == merged.fingerprint)
+        }
+    }
 }
 
 /// What is asked of the records of others is asked of one that was put together, too.

@@ -88,8 +88,12 @@ impl PartsWriter {
     pub fn begin(directory: &Path, of: PartOf, force: bool) -> Result<Self, String> {
         let path = directory.join(file_name(of.rank));
         let (made, at) = (directory.to_owned(), path.clone());
+        let replaces = force && of.rank == 0;
         let open = move || {
-            fs::create_dir_all(made)?;
+            fs::create_dir_all(&made)?;
+            if replaces {
+                remove_merged(&made);
+            }
             let mut options = File::options();
             options.write(true).create(true).create_new(!force).truncate(force);
             options.open(at)
@@ -156,6 +160,9 @@ impl PartsWriter {
         }
         if let Err(why) = self.merge(MERGED_SO_FAR, record) {
             self.merges = false;
+            // An old one would be taken for the last.
+            let so_far = self.directory.join(MERGED_SO_FAR);
+            let _ = runner::within(PATIENCE, move || fs::remove_file(so_far));
             tell(format_args!(
                 "warning: {why}; the run continues without the record of all ranks on disk"
             ));
@@ -167,9 +174,7 @@ impl PartsWriter {
         let (directory, path) = (self.directory, self.path);
         drop(self.writer);
         let remove = move || {
-            for merged in [MERGED, MERGED_SO_FAR] {
-                let _ = fs::remove_file(directory.join(merged));
-            }
+            remove_merged(&directory);
             let _ = fs::remove_file(path);
             // Other ranks of this host may have theirs there yet.
             let _ = fs::remove_dir(directory);
@@ -225,10 +230,20 @@ impl PartsMailbox {
 /// Writes a file that is there whole or not at all.
 fn write_whole(to: &Path, text: &str) -> std::io::Result<()> {
     let new = to.with_extension("new");
-    let mut file = File::create(&new)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(new, to)
+    let write = || {
+        let mut file = File::create(&new)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&new, to)
+    };
+    write().inspect_err(|_| drop(fs::remove_file(&new)))
+}
+
+/// Removes what rank 0 has merged, where it is there.
+fn remove_merged(directory: &Path) {
+    for merged in [MERGED, MERGED_SO_FAR] {
+        let _ = fs::remove_file(directory.join(merged));
+    }
 }
 
 impl Events for PartsWriter {

@@ -62,12 +62,21 @@ impl Joined {
         let job = launched.job.as_deref().unwrap_or("job");
         let job = format!("{job}-{seconds}-{}", std::process::id());
         let job = ranks.broadcast(Some(job)).map_err(|error| refused(error.to_string()))?;
-        Ok(Self {
+        let joined = Self {
             performing: ranks.count(),
             ranks,
             host,
             job,
-        })
+        };
+        joined.when_lost(String::new());
+        Ok(joined)
+    }
+
+    /// Says in one line why this rank ends as soon as another is lost, and where its part is. A later call replaces an earlier one.
+    pub fn when_lost(&self, parts: String) {
+        let (rank, host) = (self.rank(), self.host.clone());
+        self.ranks
+            .when_lost(move |why| tell_as(rank, &host, format_args!("the run failed: {why}{parts}")));
     }
 
     /// All ranks.
@@ -226,15 +235,16 @@ impl Joined {
 
     /// Says something that ends this rank.
     pub fn tell(&self, what: impl fmt::Display) {
-        let what = harmless::shown(what);
-        match self.is_first() {
-            true => tell(what),
-            false => complain(&format!(
-                "rank {} ({}): {what}",
-                self.rank(),
-                harmless::harmless(&self.host)
-            )),
-        }
+        tell_as(self.rank(), &self.host, what);
+    }
+}
+
+/// Rank 0 speaks for all; others say who they are.
+fn tell_as(rank: u32, host: &str, what: impl fmt::Display) {
+    let what = harmless::shown(what);
+    match rank {
+        0 => tell(what),
+        _ => complain(&format!("rank {rank} ({}): {what}", harmless::harmless(host))),
     }
 }
 

@@ -118,7 +118,8 @@ fn together(launched: &Launched, mut arguments: RunArguments, words: Vec<String>
         problem.code()
     });
     if joined.is_lost() {
-        // It is told. What others do is their launcher's matter: with this status it ends them.
+        // It is told. With this status the launcher ends the others, which may have something to write yet.
+        joined.leave();
         return Ok(ranks::FAILED);
     }
     let code = joined.agreed(code);
@@ -181,16 +182,19 @@ fn in_ranks(
         (Ok(sent), None) => Ready::of_other(sent),
         (Err(problem), first) => {
             first.into_iter().for_each(Ready::discard);
-            tell_if_lost(joined, None);
             return Err(problem);
         }
     };
     let begun = parts_of(joined, arguments);
     match joined.all(begun) {
-        Ok(parts) => ready.watchers.parts = parts,
+        Ok(parts) => {
+            if let Some(parts) = &parts {
+                joined.when_lost(told_of(parts, joined.is_first()));
+            }
+            ready.watchers.parts = parts;
+        }
         Err(problem) => {
             ready.discard();
-            tell_if_lost(joined, None);
             return Err(problem);
         }
     }
@@ -198,14 +202,12 @@ fn in_ranks(
         Ok(observers) => observers,
         Err(problem) => {
             ready.discard();
-            tell_if_lost(joined, None);
             return Err(problem);
         }
     };
     if joined.is_observer() {
         let observed = observers.map_or(Ok(()), |observers| joined.watch(observers));
         ready.discard();
-        tell_if_lost(joined, None);
         return observed.map(|()| 0);
     }
     let mut signals = Signals::among(Some(joined.performing_ranks()));
@@ -216,7 +218,6 @@ fn in_ranks(
     }
     let mut parts = ready.watchers.parts.take();
     if joined.is_lost() {
-        tell_if_lost(joined, parts.as_ref());
         ready.discard();
         return Ok(ranks::FAILED);
     }
@@ -265,22 +266,16 @@ fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWri
     ))
 }
 
-/// Says in one line why this rank ends, and where its part is.
-fn tell_if_lost(joined: &Joined, parts: Option<&PartsWriter>) {
-    let Some(why) = joined.ranks().lost() else {
-        return;
-    };
-    let parts = parts.map_or_else(String::new, |parts| {
-        let directory = harmless::path(parts.directory()).into_owned();
-        match joined.is_first() {
-            true => format!(
-                "; what each rank completed is in {directory} on its host: 'postmark collect {directory}' makes one record of that, and \
-                 'postmark clean' removes the files of the run"
-            ),
-            false => format!("; what it completed is in {directory}"),
-        }
-    });
-    joined.tell(format_args!("the run failed: {why}{parts}"));
+/// Where the part of this rank is, and what to do with it, for the line that says that another rank is lost.
+fn told_of(parts: &PartsWriter, is_first: bool) -> String {
+    let directory = harmless::path(parts.directory());
+    match is_first {
+        true => format!(
+            "; what each rank completed is in {directory} on its host: 'postmark collect {directory}' makes one record of that, and \
+             'postmark clean' removes the files of the run"
+        ),
+        false => format!("; what it completed is in {directory}"),
+    }
 }
 
 /// What is meant, as far as options of `run` do not contradict it.

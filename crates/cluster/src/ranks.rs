@@ -17,7 +17,7 @@ use crate::clocks::ClockOffset;
 use crate::collective::{Broadcast, Clocks, Meet, Merge, Outcome, Rest};
 use crate::communicator::{CommunicationError, Communicator};
 use crate::message::Collective;
-use crate::together::{Heard, StopReason, Tie, Together};
+use crate::together::{Heard, StopReason, TellLost, Tie, Together};
 
 /// So often does a rank look at what came while it waits for nothing.
 const IDLE: Duration = Duration::from_millis(50);
@@ -56,6 +56,7 @@ struct Shared {
 enum Order {
     Begin(Box<dyn Meet>, u32),
     Tie(Tie, Sender<()>),
+    WhenLost(TellLost, Sender<()>),
     Open(Sender<()>),
     Close(Sender<()>),
     Leave(Box<dyn Meet>),
@@ -236,6 +237,12 @@ impl Ranks {
         Ok(offset)
     }
 
+    /// Calls this as soon as a rank is lost, once, by the thread that talks: whatever this rank does then, others end soon, and their
+    /// launcher ends this one. A later call replaces an earlier one.
+    pub fn when_lost(&self, tell: impl FnOnce(&CommunicationError) + Send + 'static) {
+        self.order(|done| Order::WhenLost(Box::new(tell), done));
+    }
+
     /// A run begins: the first thing that every rank does in it.
     pub fn open(&self) {
         self.order(Order::Open);
@@ -359,6 +366,10 @@ fn serve<C: Communicator>(mut together: Together<C>, orders: &Receiver<Order>, l
             }
             Ok(Order::Tie(tie, done)) => {
                 together.tie(tie);
+                Some(done)
+            }
+            Ok(Order::WhenLost(tell, done)) => {
+                together.when_lost(tell);
                 Some(done)
             }
             Ok(Order::Open(done)) => {

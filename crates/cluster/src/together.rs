@@ -39,6 +39,9 @@ pub(crate) struct Tie {
 /// Why a rank stops a run, as a number that means something to the program: 0 where there is no more to tell.
 pub type StopReason = u32;
 
+/// Who is told, once, that a rank is lost.
+pub(crate) type TellLost = Box<dyn FnOnce(&CommunicationError) + Send>;
+
 /// What a rank has heard.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
@@ -101,6 +104,7 @@ pub(crate) struct Together<C> {
     pending: Vec<Pending>,
     tie: Option<Tie>,
     heard: Arc<Mutex<Heard>>,
+    tell_lost: Option<TellLost>,
     lost: Option<CommunicationError>,
     lost_at: Option<Instant>,
     stopped: Option<u32>,
@@ -140,6 +144,7 @@ impl<C: Communicator> Together<C> {
             pending: Vec::new(),
             tie: None,
             heard,
+            tell_lost: None,
             lost: None,
             lost_at: None,
             stopped: None,
@@ -166,6 +171,13 @@ impl<C: Communicator> Together<C> {
 
     pub(crate) fn tie(&mut self, tie: Tie) {
         self.tie = Some(tie);
+    }
+
+    pub(crate) fn when_lost(&mut self, tell: TellLost) {
+        match &self.lost {
+            Some(why) => tell(why),
+            None => self.tell_lost = Some(tell),
+        }
     }
 
     /// A run begins.
@@ -447,6 +459,9 @@ impl<C: Communicator> Together<C> {
         self.hear(|heard| heard.lost = Some(why.clone()));
         if let Ok(body) = encode(&why) {
             self.spread(Sort::Lost, &body, told_by);
+        }
+        if let Some(tell) = self.tell_lost.take() {
+            tell(&why);
         }
         self.stop_own();
         self.fail_all(&why);

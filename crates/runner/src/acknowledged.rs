@@ -13,8 +13,8 @@ use crate::failures::SpoiledThings;
 pub(crate) struct Acknowledged {
     /// Intents of transactions that were performed: what a private pool holds follows from them.
     pub intents: u64,
-    /// Of a shared pool, some of what it holds.
-    pub sample: Vec<Kept>,
+    /// Of a shared pool, some of what it holds. Nothing of other pools, and before the transactions.
+    pub sample: Option<Vec<Kept>>,
     /// What is not known since operations failed.
     pub spoiled: SpoiledThings,
 }
@@ -52,7 +52,7 @@ impl AcknowledgedByAll {
     }
 
     /// What a worker has told, once.
-    pub(crate) fn of(&self, worker: u32) -> Acknowledged {
-        self.lock().all.remove(&worker).unwrap_or_default()
+    pub(crate) fn of(&self, worker: u32) -> Option<Acknowledged> {
+        self.lock().all.remove(&worker)
     }
 }

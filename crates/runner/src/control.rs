@@ -83,6 +83,11 @@ impl Control {
         self.ranks.as_ref()
     }
 
+    /// Whether this process is the first of those that perform the run, or alone.
+    pub fn is_first(&self) -> bool {
+        self.ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0)
+    }
+
     /// A handle for another run that ends with the same signal.
     pub(crate) fn for_another(&self) -> Self {
         Self::stopped_by(Arc::clone(&self.signal))

@@ -42,7 +42,7 @@ impl Looked {
     ) -> Result<Self, Refused> {
         let home = able(request, storage)?;
         let host = Host::read(&Sources::default());
-        memory::refuse_without(&request.of_one_rank(), &host)?;
+        memory::refuse_without(request, &host)?;
         let directories = directories(request)?;
         // A server is asked whether it is there at all before anything else.
         let (targets, grounds) = match request.storage.speaks_to_servers() {
@@ -112,7 +112,7 @@ pub fn judge<S: Storage>(request: &RunSpec, storage: &S) -> Result<(), Refused> 
 /// # Errors
 /// Why it would be.
 pub fn judge_room<S: Storage>(request: &RunSpec, storage: &S) -> Result<(), Refused> {
-    memory::refuse_without(&request.of_one_rank(), &Host::read(&Sources::default()))?;
+    memory::refuse_without(request, &Host::read(&Sources::default()))?;
     let (directories, home) = (directories(request)?, home(request, storage)?);
     let (_, grounds) = targets(request, &home, &directories, &mut unwatched(request, &mut NoEvents))?;
     room(request, &grounds).map(drop)

@@ -38,8 +38,11 @@ struct Part {
     advice: &'static str,
 }
 
-/// What a run takes at the least.
+/// What one rank of a run takes at the least.
 fn parts(request: &RunSpec) -> Vec<Part> {
+    // Whoever checks what a worker of another rank has acknowledged has that one's pool beside its own.
+    let checked = if request.checks_across() { 2 } else { 1 };
+    let request = &request.of_one_rank();
     let workload = &request.workload;
     let (workers, pools) = (u64::from(workload.workers.count()), u64::from(workload.streams()));
     let files = workload.files().saturating_mul(pools);
@@ -49,6 +52,10 @@ fn parts(request: &RunSpec) -> Vec<Part> {
             .saturating_add(classic.slots().saturating_mul(pools) / SLOTS_A_BYTE),
         (Work::Mix(_), Workers::Shared { .. }) => files.saturating_mul(SHARED_FILE_BYTES),
         (Work::Mix(_), Workers::Private { .. }) => files.saturating_mul(FILE_BYTES),
+    };
+    let pool = match request.workload.workers {
+        Workers::Private { .. } => pool.saturating_mul(checked),
+        Workers::Shared { .. } => pool,
     };
     let locations = request.targets.len() as u64;
     let directories = workload.directories().saturating_mul(locations);

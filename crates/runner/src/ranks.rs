@@ -266,12 +266,13 @@ fn recorded(offset: ClockOffset) -> RankClockOffset {
     }
 }
 
-/// The record of all ranks before anything is done, on the first of them.
-pub(crate) fn merged(ranks: &Ranks, head: &Record) -> Option<Record> {
+/// The record of all ranks before anything is done: nothing where nobody on the first of them takes records. Where a rank is lost
+/// or stops, what follows finds it.
+pub(crate) fn merged(ranks: &Ranks, head: &Record, takes_records: bool) -> Option<Box<Record>> {
     let cluster = head.cluster.clone()?;
-    // Where a rank is lost or stops, what follows finds it.
-    let merged = ranks.meet(head.clone().of_rank(cluster), Record::join).ok();
-    merged.filter(|_| ranks.rank() == 0)
+    let is_taken = ranks.broadcast(Some(takes_records)).ok()?;
+    let merge = || ranks.meet(head.clone().of_rank(cluster), Record::join);
+    is_taken.then(merge)?.ok().map(Box::new)
 }
 
 /// The record of all ranks, which each of them gets, and this rank's own; that one twice, as of a run that has failed, where a rank is

@@ -200,12 +200,11 @@ fn begin<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     watch.account = request.storage.touches().then_some(account);
     watch.servers.clone_from(&servers);
     watch.host = ranks.map(|_| HostId::of(&head.host));
-    let merged = ranks.and_then(|ranks| ranks::merged(ranks, &head));
+    watch.merged = ranks.and_then(|ranks| ranks::merged(ranks, &head, waiter.events.takes_records()));
     if waiter.events.takes_records() {
         waiter.events.event(Event::Opened(Box::new(head.clone())));
         watch.since = Some(Arc::clone(&since));
-        watch.merged = merged.map(Box::new);
-        if let Some(merged) = &watch.merged {
+        if let (Some(merged), true) = (&watch.merged, waiter.control.is_first()) {
             waiter.events.event(Event::Merged(merged.clone()));
         }
     }

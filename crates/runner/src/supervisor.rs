@@ -193,6 +193,13 @@ pub(crate) struct Beside {
     pub steady: Option<(SteadyFound, u32)>,
 }
 
+/// Names things of a pool that a worker is at.
+pub(crate) struct PoolOfWorker {
+    pub namer: Namer,
+    /// Its directory in each location; nothing where there is one pool.
+    pub directory: Option<String>,
+}
+
 /// What the supervisor is to do, and with what.
 pub(crate) struct Watch {
     pub messages: Receiver<(u32, Message)>,
@@ -202,8 +209,12 @@ pub(crate) struct Watch {
     pub answers: Vec<Sender<Answer>>,
     /// By worker, of each of its flights.
     pub slots: Vec<Vec<Arc<Slot>>>,
-    /// By worker, to name what one is stalled in.
-    pub namers: Vec<Namer>,
+    /// By worker, the pool that it is at.
+    pub pools: Vec<PoolOfWorker>,
+    /// Those that workers turn to after the preparation; empty where they stay at theirs.
+    pub neighbours: Vec<PoolOfWorker>,
+    /// Those that workers check for others; empty where they check none.
+    pub checked: Vec<PoolOfWorker>,
     pub owned: Arc<dyn OwnedDirectories>,
     pub landmarks: Landmarks,
     pub sync: bool,
@@ -220,15 +231,13 @@ pub(crate) struct Watch {
     pub servers: Option<WatchedServers>,
     /// The machine, for a run of several ranks.
     pub host: Option<HostId>,
-    /// Whether each worker has a directory of its own in each location.
-    pub own_directories: bool,
     /// What workers have acknowledged, for those of other ranks.
     pub acknowledged: AcknowledgedByAll,
     pub now_ns: Box<dyn Fn() -> u64>,
     pub origin_ns: u64,
     /// When the machine's counters began to count for the run; nothing where nobody takes records.
     pub since: Option<Arc<Since>>,
-    /// The record of all ranks as far as they have come, on the first of several, where somebody takes records.
+    /// Where somebody on the first of several ranks takes records: the record of all ranks, on that one as far as they have come.
     pub merged: Option<Box<Record>>,
     /// Mounts are watched until it is dropped.
     pub mounts: Option<OwnedFd>,
@@ -251,6 +260,8 @@ pub(crate) struct Supervisor<'e> {
     waiter: Waiter<'e>,
     watched: Watched,
     seen: Vec<SeenFlight>,
+    /// Whether workers are at the pools that they check for others.
+    is_across: bool,
     /// Workers that wait at a border, and what each has to do behind it.
     waiting: u32,
     totals: Vec<u64>,
@@ -311,6 +322,7 @@ impl<'e> Supervisor<'e> {
             watch,
             waiter,
             seen,
+            is_across: false,
             waiting: 0,
             totals: vec![0; workers],
             alive: workers as u32,
@@ -543,8 +555,26 @@ impl<'e> Supervisor<'e> {
         }
     }
 
+    /// Workers turn to other pools with some stages.
+    fn turn(&mut self, stage: Stage) {
+        let Watch {
+            pools,
+            neighbours,
+            checked,
+            ..
+        } = &mut self.watch;
+        if stage == Stage::Take && !neighbours.is_empty() {
+            *pools = std::mem::take(neighbours);
+        }
+        if (stage == Stage::CheckAcross) != self.is_across {
+            self.is_across = !self.is_across;
+            std::mem::swap(pools, checked);
+        }
+    }
+
     /// Lets all who wait go on, if nothing stands in the way.
     fn begin_stage(&mut self, stage: Stage) {
+        self.turn(stage);
         if self.watch.reuse && stage != Stage::Take && !self.watched.in_use && !self.waiter.control.is_stopping() {
             self.begin_use();
         }

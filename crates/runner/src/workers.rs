@@ -27,11 +27,12 @@ use crate::refused::Refused;
 use crate::shared::{SharedPool, SharedSource};
 use crate::source::{Listings, Private, PrivateStream, Source};
 use crate::stopwatch::{Stopwatch, Timed, TimedSteps};
-use crate::supervisor::{Border, Message, Watch, watch_mounts};
+use crate::supervisor::{Border, Message, PoolOfWorker, Watch, watch_mounts};
 use crate::taken::{Taken, TakenLocation};
 use crate::worker::{self, OtherPool, Payload, PoolDirectory, Report, Tools, WorkerConfig};
 use rundir::AckLog;
 use rundir::manifest::Position;
+use rundir::names::worker_directory;
 use rundir::slot::{Aside, Slot};
 
 pub(crate) mod sum;
@@ -123,11 +124,20 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
     };
     let (messages, from_workers) = mpsc::channel();
     let mut answers = Vec::new();
-    let mut namers = Vec::new();
     let is_shared = request.workload.workers.is_shared();
     let shared = request.workload.mix().filter(|_| is_shared);
     let shared = shared.map(SharedPools::new);
     let first_worker = workers.start;
+    let pools = |of: &dyn Fn(u32) -> u32| workers.clone().map(|worker| common.pool_of(of(worker))).collect();
+    let own = pools(&|worker| worker);
+    let neighbours = match request.neighbour {
+        0 => Vec::new(),
+        _ => pools(&|worker| request.neighbour_of(worker)),
+    };
+    let checked = match request.checks_across() {
+        false => Vec::new(),
+        true => pools(&|worker| request.checked_by(worker).0),
+    };
     for (index, worker) in workers.enumerate() {
         let (answer, from_supervisor) = mpsc::channel();
         answers.push(answer);
@@ -136,7 +146,6 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
             messages: messages.clone(),
             answers: from_supervisor,
         };
-        namers.push(common.namer(worker));
         common.start(worker, border, slots[index].clone(), shared.as_ref())?;
     }
     let now_ns = clock.clone();
@@ -146,7 +155,9 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
         first_worker,
         answers,
         slots,
-        namers,
+        pools: own,
+        neighbours,
+        checked,
         owned: Arc::clone(&taken.owned),
         // The mounts of this machine take no server's directory away, and a look there would be a call among those that are counted.
         mounts: match request.storage.speaks_to_servers() {
@@ -162,7 +173,6 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
         account: None,
         servers: None,
         host: None,
-        own_directories: common.own(0).is_some(),
         acknowledged: common.acknowledged.clone(),
         now_ns: Box::new(move || now_ns.now_ns()),
         origin_ns: common.origin_ns,
@@ -182,6 +192,14 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         match &self.tables {
             Some(tables) => self.request.workload.mixer_with(mix, tables, worker),
             None => self.request.workload.mixer(mix, worker),
+        }
+    }
+
+    /// The pool that a worker makes, for who watches.
+    fn pool_of(&self, worker: u32) -> PoolOfWorker {
+        PoolOfWorker {
+            namer: self.namer(worker),
+            directory: self.own(worker).map(worker_directory),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A study in several processes: rank 0 does what one process alone would do, and all ranks perform each run.
 
 use cluster::Ranks;
-use runner::{NoEvents, RunSpec};
+use runner::{NoEvents, RunSpec, TakeControl as _};
 
 use crate::apart::Side;
 use crate::launcher::Launched;
@@ -42,8 +42,8 @@ pub fn study(launched: &Launched, arguments: &StudyArguments, words: Vec<String>
         }
         false => follow(joined.ranks()),
     };
-    if let Some(why) = joined.ranks().lost() {
-        joined.tell(format_args!("the study failed: {why}"));
+    if joined.is_lost() {
+        joined.leave();
         return Ok(ranks::FAILED);
     }
     let code = joined.agreed(code);
@@ -54,6 +54,8 @@ pub fn study(launched: &Launched, arguments: &StudyArguments, words: Vec<String>
 /// Performs what rank 0 says, until it says that nothing follows.
 fn follow(ranks: &Ranks) -> u8 {
     let mut signals = Signals::among(Some(ranks.clone()));
+    // One that comes between two runs is for the next: rank 0 may be making what it would leave behind.
+    let _ = signals.take();
     loop {
         let next: Result<Option<RunSpec>, _> = ranks.broadcast(None);
         match next {

@@ -303,7 +303,10 @@ pub(crate) fn clock_error(cluster: &ClusterRecord) -> Fact<u64> {
             Fact::Unavailable(why) => return Fact::Unavailable(format!("rank {}: {why}", rank.rank)),
         }
         if let Fact::Known(end) = &rank.clock.end {
-            greatest = greatest.max(end.error_ns);
+            // Moments are shifted by the offset before the run, and clocks drift.
+            let begin = rank.clock.begin.known();
+            let drifted = begin.map_or(0, |begin| begin.offset_ns.abs_diff(end.offset_ns));
+            greatest = greatest.max(end.error_ns.saturating_add(drifted));
         }
     }
     Fact::Known(greatest.saturating_mul(2))

@@ -39,7 +39,7 @@ impl Supervisor<'_> {
     }
 
     fn tell_phase(&mut self, phase: Phase) {
-        let is_heard = self.watch.since.is_some() || self.watch.host.is_some();
+        let is_heard = self.watch.since.is_some() || self.watch.merged.is_some();
         if !is_heard || !self.watch.sync {
             // Without sync one phase follows the other at once, and the original's whole seconds run on between them:
             // whoever keeps what is told would be in the numbers.
@@ -59,8 +59,13 @@ impl Supervisor<'_> {
         };
         let record = sum::phase_record(phase, workers, &self.watch.drive, beside);
         let own = record.complete.then_some(record);
-        let of_all = own.clone().map(|phase| self.of_this_host(phase));
-        let of_all = self.meet(of_all, |one, other| Some(one?.join(other?))).flatten();
+        let of_all = match self.watch.merged.is_some() {
+            true => {
+                let of_all = own.clone().map(|phase| self.of_this_host(phase));
+                self.meet(of_all, |one, other| Some(one?.join(other?))).flatten()
+            }
+            false => None,
+        };
         if let Some(own) = own {
             self.tell_part(CompletedPart::Phase(Box::new(own)));
         }
@@ -91,7 +96,11 @@ impl Supervisor<'_> {
 
     /// Adds to the record of all ranks what they have completed.
     fn tell_merged(&mut self, part: CompletedPart) {
-        let (Some(merged), Some(since)) = (&mut self.watch.merged, &self.watch.since) else {
+        let (Some(merged), Some(since), true) = (
+            &mut self.watch.merged,
+            &self.watch.since,
+            self.waiter.control.is_first(),
+        ) else {
             return;
         };
         let during = since.during();

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use contract::Errno;
 use contract::home::Held;
 use record::Fact;
-use rundir::names::worker_directory;
 use workload::Phase;
 use workload::names::NameKind;
 
@@ -58,13 +57,13 @@ impl Supervisor<'_> {
     /// Opens the files of the sample through the directories that the run holds. In a thread of its own: it may take for ever.
     fn hold_sample(&mut self) -> Fact<HeldFiles> {
         let sample = self.evidence.whole_sample();
-        let own_directories = self.watch.own_directories;
         let mut names = Vec::new();
         for (worker, place, number) in sample {
-            let name = self.watch.namers[worker as usize].name(place, NameKind::File, number);
+            let pool = &mut self.watch.pools[worker as usize];
+            let name = pool.namer.name(place, NameKind::File, number);
             let mut below = Vec::new();
-            if own_directories {
-                below.extend_from_slice(worker_directory(self.watch.first_worker + worker).as_bytes());
+            if let Some(directory) = &pool.directory {
+                below.extend_from_slice(directory.as_bytes());
                 below.push(b'/');
             }
             below.extend_from_slice(name.relative.to_bytes());

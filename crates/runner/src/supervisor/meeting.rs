@@ -26,6 +26,10 @@ impl Supervisor<'_> {
         let Some(ranks) = self.waiter.control.ranks() else {
             return Some(own);
         };
+        if self.waiter.control.is_stopping() {
+            // The others may be at another border. They hear of it.
+            return None;
+        }
         let mut meeting = ranks.begin(own, merge);
         loop {
             let limit = TELL_EVERY.min(self.machine.until_due(self.now_ns()));

@@ -62,7 +62,7 @@ impl Supervisor<'_> {
         let UnderWay {
             doing, place, number, ..
         } = under_way;
-        let namer = &mut self.watch.namers[worker];
+        let namer = &mut self.watch.pools[worker].namer;
         let operation = match doing {
             Doing::Operation(action) => action.name(),
             Doing::Aside(aside, _) => aside.name(),

@@ -44,7 +44,7 @@ where
             self.begins(Stage::Take, 0)?;
         }
         let mut looked = NamesFound::default();
-        self.look_patiently(&[], &VecDeque::new(), &mut looked)?;
+        self.look_patiently(None, &VecDeque::new(), &mut looked)?;
         self.taken(looked, began_ns)
     }
 
@@ -67,8 +67,8 @@ where
             });
         }
         let mut looked = NamesFound::default();
-        let left = self.look_patiently(&theirs.sample, &removed, &mut looked);
-        self.swap(own);
+        let left = self.look_patiently(theirs.sample.as_deref(), &removed, &mut looked);
+        drop(self.swap(own));
         left?;
         if self.tools.control.is_stopping() {
             return Err(Left::Stopped);
@@ -82,15 +82,18 @@ where
     fn hear_of(&mut self, other: &OtherPool<O, S>, stage: Stage) -> Result<Acknowledged, Left> {
         let own = Acknowledged {
             intents: self.report.position.intents,
-            sample: match (O::IS_PURE, stage) {
-                (false, Stage::CheckAcross) => self.sample_of_all(),
-                _ => Vec::new(),
-            },
+            sample: (!O::IS_PURE && stage == Stage::CheckAcross).then(|| self.sample_of_all()),
             spoiled: self.config.failures.spoiled_things(),
         };
         self.tools.acknowledged.tell(self.tools.worker, own);
         self.begins(stage, 0)?;
-        Ok(self.tools.acknowledged.of(other.worker))
+        self.tools.acknowledged.of(other.worker).ok_or_else(|| {
+            let message = format!(
+                "worker {} of another rank did not tell what it has acknowledged",
+                other.worker
+            );
+            Left::Failed(Failed::verification(Aside::Look.name(), String::new(), message))
+        })
     }
 
     /// Its part of the names of shared pools that other ranks look at, from all over its share.
@@ -143,10 +146,10 @@ where
         }
     }
 
-    /// Looks at all names of the pool that it is at, or at a sample; what is not seen yet is waited for.
+    /// Looks at all names of the pool that it is at, or at a sample alone; what is not seen yet is waited for.
     fn look_patiently(
         &mut self,
-        sample: &[Kept],
+        sample: Option<&[Kept]>,
         removed: &VecDeque<(u32, NameKind, u64)>,
         looked: &mut NamesFound,
     ) -> Result<(), Left> {
@@ -158,7 +161,7 @@ where
 
     fn look_at_all(
         &mut self,
-        sample: &[Kept],
+        sample: Option<&[Kept]>,
         removed: &VecDeque<(u32, NameKind, u64)>,
         looked: &mut NamesFound,
     ) -> Result<(), Left> {
@@ -173,11 +176,14 @@ where
                 look.at_removed(*name)?;
             }
         }
-        for kept in sample {
+        for kept in sample.into_iter().flatten() {
             look.at(*kept)?;
         }
-        if sample.is_empty() {
+        if sample.is_none() {
             self.look_at_names(1, looked)?;
+        }
+        self.look(looked).0.until_seen()?;
+        if sample.is_none() {
             self.look_at_directories(looked)?;
         }
         Ok(())

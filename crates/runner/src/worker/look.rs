@@ -8,7 +8,7 @@ use spec::Cache;
 use workload::names::NameKind;
 use workload::{End, Intent, Kept, Phase};
 
-use super::seen::{add_stale, until_seen};
+use super::seen::{LATE_MAX, SEEN_EVERY_NS, add_stale, seen_after, until_seen};
 use super::{Left, Payload, Worker, submit};
 use crate::clock::Clock;
 use crate::control::Control;
@@ -409,6 +409,23 @@ pub(super) struct NamesFound {
     pub(super) first: Option<Failed>,
     /// Names that may be there or not.
     left_out: u64,
+    /// Names that are not as they must be yet, and are waited for.
+    late: Vec<LateName>,
+}
+
+/// A name that is looked for: it must be there, or gone.
+#[derive(Clone, Copy, Debug)]
+enum Sought {
+    Kept(Kept),
+    Removed((u32, NameKind, u64)),
+}
+
+/// A name that was not as it must be at the first look.
+#[derive(Debug)]
+struct LateName {
+    sought: Sought,
+    since_ns: u64,
+    first: Failed,
 }
 
 impl NamesFound {
@@ -448,12 +465,12 @@ impl<S: Session, C: Clock> Look<'_, S, C> {
             // It is among the names that are left out.
             return Ok(());
         }
-        self.finds(|look| look.kept(&kept))
+        self.finds(Sought::Kept(kept))
     }
 
     /// Asks for a name that was removed.
     pub(super) fn at_removed(&mut self, name: (u32, NameKind, u64)) -> Result<(), Failed> {
-        self.finds(|look| look.removed(name))
+        self.finds(Sought::Removed(name))
     }
 
     /// Gives what is wrong with one thing of the pool.
@@ -513,26 +530,67 @@ impl<S: Session, C: Clock> Look<'_, S, C> {
         }
     }
 
-    fn finds(&mut self, mut look: impl FnMut(&mut Self) -> Option<Failed>) -> Result<(), Failed> {
+    fn look_for(&mut self, sought: Sought) -> Option<Failed> {
+        match sought {
+            Sought::Kept(kept) => self.kept(&kept),
+            Sought::Removed(name) => self.removed(name),
+        }
+    }
+
+    fn finds(&mut self, sought: Sought) -> Result<(), Failed> {
         if self.control.is_stopping() {
             return Ok(());
         }
         self.looked.names += 1;
-        let mut found = look(self);
-        if let Some((failed, until_ns)) = found
-            .take_if(|_| self.waits_until_ns.is_some())
-            .zip(self.waits_until_ns)
-        {
-            let (clock, control) = (self.clock, self.control);
-            let seen = until_seen(clock, control, until_ns, &failed, &mut || look(self));
-            found = seen.map(|seen| add_stale(self.stale, seen)).err();
-        }
+        let found = self.look_for(sought);
         self.slot.publish(self.looked.names);
-        let Some(failed) = found else { return Ok(()) };
+        match (found, self.waits_until_ns) {
+            (None, _) => Ok(()),
+            (Some(first), Some(_)) => {
+                let since_ns = self.clock.now_ns();
+                self.looked.late.push(LateName {
+                    sought,
+                    since_ns,
+                    first,
+                });
+                match self.looked.late.len() {
+                    LATE_MAX => self.until_seen(),
+                    _ => Ok(()),
+                }
+            }
+            (Some(failed), None) => self.is_wrong(failed),
+        }
+    }
+
+    /// Looks for the names that were not as they must be, all of them again and again, until they are or it has taken too long.
+    pub(super) fn until_seen(&mut self) -> Result<(), Failed> {
+        while !self.looked.late.is_empty() && !self.control.is_stopping() {
+            let is_over = self
+                .waits_until_ns
+                .is_none_or(|until_ns| self.clock.now_ns() >= until_ns);
+            for late in std::mem::take(&mut self.looked.late) {
+                match self.look_for(late.sought) {
+                    None => {
+                        let ns = self.clock.now_ns().saturating_sub(late.since_ns);
+                        add_stale(self.stale, seen_after(ns, late.first));
+                    }
+                    Some(failed) if is_over => self.is_wrong(failed)?,
+                    Some(_) => self.looked.late.push(late),
+                }
+            }
+            if !self.looked.late.is_empty() {
+                self.clock.sleep(SEEN_EVERY_NS);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_wrong(&mut self, failed: Failed) -> Result<(), Failed> {
         self.looked.count(failed.clone());
         self.config.failures.count(failed)
     }
 }
+
 fn operation<'a>(namer: &'a mut Namer, kept: Kept, stage: Stage) -> Operation<'a> {
     let name = namer.name(kept.place, kept.kind, kept.number);
     if stage == Stage::Warm {

@@ -7,7 +7,9 @@ use crate::control::Control;
 use crate::failures::Failed;
 
 /// So often it is looked for.
-const SEEN_EVERY_NS: u64 = 10_000_000;
+pub(super) const SEEN_EVERY_NS: u64 = 10_000_000;
+/// So many names are waited for at a time.
+pub(super) const LATE_MAX: usize = 10_000;
 
 /// Waits until a look finds what is there: for how long it did not.
 pub(super) fn until_seen<C: Clock>(
@@ -18,22 +20,30 @@ pub(super) fn until_seen<C: Clock>(
     look: &mut dyn FnMut() -> Option<Failed>,
 ) -> Result<Stale, Failed> {
     let began_ns = clock.now_ns();
+    if began_ns >= until_ns {
+        return Err(first.clone());
+    }
     loop {
         clock.sleep(SEEN_EVERY_NS);
         let wrong = look();
         let now_ns = clock.now_ns();
         match wrong {
             None => {
-                return Ok(Stale {
-                    count: 1,
-                    longest_ns: now_ns.saturating_sub(began_ns),
-                    path: first.path.clone(),
-                    what: first.message.clone(),
-                });
+                return Ok(seen_after(now_ns.saturating_sub(began_ns), first.clone()));
             }
             Some(failed) if now_ns >= until_ns || control.is_stopping() => return Err(failed),
             Some(_) => {}
         }
+    }
+}
+
+/// Something that was seen so long after the first look.
+pub(super) fn seen_after(ns: u64, first: Failed) -> Stale {
+    Stale {
+        count: 1,
+        longest_ns: ns,
+        path: first.path,
+        what: first.message,
     }
 }
 

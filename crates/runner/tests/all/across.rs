@@ -12,13 +12,13 @@ use contract::{
     Ticket, Unsupported,
 };
 use record::{Outcome, Reason, Record, Verdict};
-use runner::{Clock, RunSpec, SystemClock};
+use runner::{Clock, Event, RunSpec, Stage, SystemClock};
 use spec::OnError;
 use storage::posix::Posix;
-use workload::{Work, Workers};
+use workload::{Phase, Work, Workers};
 
 use crate::directory;
-use crate::ranks::{is_empty, perform_on, request};
+use crate::ranks::{Handles, is_empty, perform_on, perform_told, request};
 
 /// Some of all that a mix has, with names that end with each digit.
 fn asked(at: &Path, ranks: u32, weights: &str) -> RunSpec {
@@ -283,4 +283,165 @@ fn what_is_never_seen_is_an_error_of_the_run() {
         "{verdict:?}"
     );
     assert!(is_empty(at.path()));
+}
+
+/// Some deletions and changes of names fail, and do nothing.
+#[derive(Clone)]
+struct Refuses;
+
+struct RefusesSession(<Posix as Storage>::Session);
+
+impl Storage for Refuses {
+    type Session = RefusesSession;
+
+    fn name(&self) -> &'static str {
+        Posix.name()
+    }
+
+    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
+        Posix.supports(need)
+    }
+
+    fn home(&self) -> Option<Arc<dyn Home>> {
+        Posix.home()
+    }
+
+    fn open(&self, settings: &Settings) -> Result<RefusesSession, OpenError> {
+        Ok(RefusesSession(Posix.open(settings)?))
+    }
+}
+
+impl Session for RefusesSession {
+    fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted {
+        let step = match operation {
+            Operation::Delete { .. } => Step::Unlink,
+            Operation::Rename { .. } => Step::Rename,
+            _ => return self.0.submit(ticket, operation, steps),
+        };
+        match operation.name().path.to_string_lossy().ends_with('3') {
+            true => Submitted::Done(Err(Failure::system(step, Errno(5)))),
+            false => self.0.submit(ticket, operation, steps),
+        }
+    }
+
+    fn content(&self, ticket: Ticket) -> Option<&[u8]> {
+        self.0.content(ticket)
+    }
+
+    fn listing(&self, ticket: Ticket) -> Option<Listing> {
+        self.0.listing(ticket)
+    }
+
+    fn names(&mut self, directory: Name<'_>) -> Result<Vec<Vec<u8>>, Failure> {
+        self.0.names(directory)
+    }
+}
+
+#[test]
+fn what_is_not_known_since_operations_failed_is_not_checked_by_others() {
+    for (neighbour, shared) in [(0, false), (1, false), (0, true), (1, true)] {
+        let at = directory();
+        let asked = |_| {
+            let mut asked = asked(at.path(), 2, "delete=2,rename=2,create=3,append=1");
+            asked.neighbour = neighbour;
+            asked.on_error = OnError::Count(u64::MAX);
+            if shared {
+                asked.workload.workers = Workers::Shared {
+                    writers: 2,
+                    readers: 0,
+                    pools: 2,
+                };
+            }
+            asked
+        };
+        let case = format!("neighbour {neighbour}, shared {shared}");
+        let record = first(perform_on(&Refuses, &SystemClock, 2, asked, |_, _| ()));
+        assert_eq!(record.actual.outcome, Outcome::Complete, "{case}");
+        let messages: Vec<&str> = record
+            .actual
+            .errors
+            .iter()
+            .map(|error| error.operation.as_str())
+            .collect();
+        assert!(
+            !messages.is_empty() && messages.iter().all(|name| ["delete", "rename"].contains(name)),
+            "{case}: {messages:?}"
+        );
+        let across = record.actual.check_across.unwrap();
+        assert!(across.wrong == 0 && across.names > 0, "{case}: {across:?}");
+        assert!(shared || across.left_out > 0, "{case}: {across:?}");
+        assert_eq!(record.actual.stale, None, "{case}");
+    }
+}
+
+#[test]
+fn small_shared_pools_are_checked_by_others() {
+    for files in [1, 3, 20] {
+        let at = directory();
+        let asked = |_| {
+            let mut asked = asked(at.path(), 2, "delete=3,create=2,read=1");
+            if let Work::Mix(mix) = &mut asked.workload.work {
+                mix.files = files;
+                mix.transactions = 10;
+            }
+            asked.workload.workers = Workers::Shared {
+                writers: 3,
+                readers: 5,
+                pools: 2,
+            };
+            asked
+        };
+        let record = first(perform_on(&Posix, &SystemClock, 2, asked, |_, _| ()));
+        assert_eq!(record.actual.outcome, Outcome::Complete, "{files} files");
+        assert_eq!(record.actual.check_across.unwrap().wrong, 0, "{files} files");
+    }
+}
+
+#[test]
+fn a_signal_at_any_border_ends_the_run_of_all_and_removes_everything() {
+    let is_then = [
+        |event: &Event| matches!(event, Event::Began(Stage::Take, _)),
+        |event: &Event| matches!(event, Event::Ended(Stage::Take, ..)),
+        |event: &Event| matches!(event, Event::Ended(Stage::Phase(Phase::Transactions), ..)),
+        |event: &Event| matches!(event, Event::Ended(Stage::Check, ..)),
+        |event: &Event| matches!(event, Event::Began(Stage::CheckAcross, _)),
+        |event: &Event| matches!(event, Event::Ended(Stage::CheckAcross, ..)),
+        // Others wait to remove the directories.
+        |event: &Event| matches!(event, Event::Ended(Stage::Phase(Phase::Delete), ..)),
+    ];
+    for (place, is_then) in is_then.iter().enumerate() {
+        for (stopped, shared) in [(1, false), (0, true)] {
+            let at = directory();
+            let asked = |_| {
+                let mut asked = asked(at.path(), 3, CHURN);
+                asked.neighbour = 1;
+                if let Work::Mix(mix) = &mut asked.workload.work {
+                    mix.layout.shape = "subdirs:4".parse().unwrap();
+                }
+                if shared {
+                    asked.workload.workers = Workers::Shared {
+                        writers: 2,
+                        readers: 0,
+                        pools: 3,
+                    };
+                }
+                asked
+            };
+            let told = |rank: u32, event: &Event, handles: &Handles| {
+                if rank == stopped && is_then(event) {
+                    handles.signal.store(15, std::sync::atomic::Ordering::Relaxed);
+                }
+            };
+            let records = perform_told(&Posix, &SystemClock, 3, asked, &|_, _| (), &told);
+            for (rank, record) in records.into_iter().enumerate() {
+                let outcome = record.unwrap().actual.outcome;
+                assert_eq!(
+                    outcome,
+                    Outcome::Interrupted { signal: 15 },
+                    "border {place}, rank {rank}"
+                );
+            }
+            assert!(is_empty(at.path()), "border {place}");
+        }
+    }
 }

@@ -63,14 +63,23 @@ pub fn request(at: &Path, workers: u32, ranks: u32, transactions: u64) -> RunSpe
     }
 }
 
-/// Tells when the transactions go on.
-struct Begun<'a>(&'a AtomicBool);
+/// Tells when the transactions go on, and whatever else happens.
+struct Begun<'a> {
+    rank: u32,
+    begun: &'a AtomicBool,
+    handles: &'a Handles,
+    told: &'a Told<'a>,
+}
+
+/// What a test does when a rank is told of something.
+pub type Told<'a> = dyn Fn(u32, &Event, &Handles) + Sync + 'a;
 
 impl Events for Begun<'_> {
     fn event(&mut self, event: Event) {
         if matches!(event, Event::Going(Stage::Phase(Phase::Transactions), _)) {
-            self.0.store(true, Ordering::Relaxed);
+            self.begun.store(true, Ordering::Relaxed);
         }
+        (self.told)(self.rank, &event, self.handles);
     }
 }
 
@@ -109,7 +118,7 @@ impl Communicator for Freezes {
 /// What a test may do to a rank while its transactions go on.
 #[derive(Default)]
 pub struct Handles {
-    signal: Arc<AtomicUsize>,
+    pub signal: Arc<AtomicUsize>,
     frozen: Arc<AtomicBool>,
 }
 
@@ -130,12 +139,24 @@ pub fn perform_on<S: Storage + Clone + Send + 'static, C: Clock>(
     request: impl Fn(u32) -> RunSpec + Sync,
     meanwhile: impl Fn(u32, &Handles) + Sync,
 ) -> Vec<Result<Record, Refused>> {
+    perform_told(storage, clock, ranks, request, &meanwhile, &|_, _, _| ())
+}
+
+/// The same with what a test does when a rank is told of something.
+pub fn perform_told<S: Storage + Clone + Send + 'static, C: Clock>(
+    storage: &S,
+    clock: &C,
+    ranks: u32,
+    request: impl Fn(u32) -> RunSpec + Sync,
+    meanwhile: &(dyn Fn(u32, &Handles) + Sync),
+    told: &Told<'_>,
+) -> Vec<Result<Record, Refused>> {
     std::thread::scope(|scope| {
         let all: Vec<_> = in_process::ranks(ranks)
             .into_iter()
             .zip(0..)
             .map(|(communicator, rank)| {
-                let (request, meanwhile) = (&request, &meanwhile);
+                let request = &request;
                 scope.spawn(move || {
                     let handles = Handles::default();
                     let frozen = Arc::clone(&handles.frozen);
@@ -149,7 +170,12 @@ pub fn perform_on<S: Storage + Clone + Send + 'static, C: Clock>(
                             }
                             meanwhile(rank, &handles);
                         });
-                        let mut events = Begun(&begun);
+                        let mut events = Begun {
+                            rank,
+                            begun: &begun,
+                            handles: &handles,
+                            told,
+                        };
                         let record = runner::run(&request(rank), storage, clock, &mut taking, &mut events);
                         ended.store(true, Ordering::Relaxed);
                         record

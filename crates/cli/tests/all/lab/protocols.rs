@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Booted, counts, shown, tell, two_clients};
+use super::{Booted, counts, is_all, shown, tell, two_clients};
 use crate::ranks;
 
 /// A file system with what its record must say of it.
@@ -65,7 +65,8 @@ const EXPECTED: [Expected; 5] = [
 fn file_systems_and_protocols_are_seen_as_they_are() {
     // The program that mpirun can start, by a path that a guest has, too.
     let ranks = ranks::program().map(|program| program.to_string_lossy().into_owned());
-    let mut arguments = vec![ranks.clone().unwrap_or_default()];
+    let fresh = if is_all() { "fresh" } else { "" };
+    let mut arguments = vec![ranks.clone().unwrap_or_default(), fresh.to_owned()];
     arguments.extend(EXPECTED.map(|expected| expected.name.to_owned()));
     let Some(booted) = Booted::run("protocols.sh", &["512M"; 5], &arguments) else {
         return;

@@ -1,12 +1,13 @@
 #!/bin/bash
-# protocols.sh PROGRAM RANKS FILE_SYSTEM...
+# protocols.sh PROGRAM RANKS FRESH FILE_SYSTEM...
 #
 # In a guest of the lab: the classic work on each file system, with the counts of who served it. For each, the folder of
 # results gets NAME.json (the record), NAME.observed (what the program counted of the whole run) and NAME.client, NAME.server (lines of a name and how much its counter grew).
-# RANKS is the program that mpirun can start, for runs of two clients on the export of nfs3, and may be empty.
+# RANKS is the program that mpirun can start, for runs of two clients on the export of nfs3, and may be empty;
+# FRESH is a word for their script, or empty.
 set -euo pipefail
-program=$1 ranks=$2
-shift 2
+program=$1 ranks=$2 fresh=$3
+shift 3
 read -ra disks <<<"$LAB_DISKS"
 
 # The calls that the NFS server took, from its own counters: all of them, and of version 3 by procedure.
@@ -59,4 +60,4 @@ for file_system; do
     difference /tmp/server /tmp/server.after >"$LAB_SHARED/$file_system.server"
     echo "$file_system: after $SECONDS s"
 done
-[[ -z $ranks ]] || bash "$(dirname "$0")/two-clients.sh" "$ranks" /mnt/nfs3
+[[ -z $ranks ]] || bash "$(dirname "$0")/two-clients.sh" "$ranks" /mnt/nfs3 "$fresh"

@@ -76,7 +76,7 @@ fn a_study_is_continued_after_a_rank_was_killed() {
     let Some(job) = Job::new() else { return };
     let target = job.target();
     let words = format!(
-        "--set files=100 --set for=2s --axis depth=1 --blocks 2 --quiet-time 0s --target {}",
+        "--set files=100 --set for=1s --blocks 2 --no-twin --quiet-time 0s --target {}",
         target.to_str().unwrap()
     );
     let mut running = Running::start(study(&job, 2, &words), &target);
@@ -98,9 +98,12 @@ fn a_study_is_continued_after_a_rank_was_killed() {
         archive(&job).to_str().unwrap(),
     ]);
     alone.code(2).says("ranks = 2 requires as many processes of a launcher");
-    let complete = runs(&job, 4)
+    let count = job.postmark(&list).output.matches("study:").count();
+    let (complete, lost): (Vec<Record>, Vec<Record>) = runs(&job, count as u32)
         .into_iter()
-        .filter(|record| record.actual.outcome == Outcome::Complete);
+        .partition(|record| record.actual.outcome == Outcome::Complete);
+    assert_eq!(lost.len(), 1, "the run whose rank was killed");
+    assert!(complete.len() >= 2, "a run in each of two blocks");
     for record in complete {
         assert_eq!(record.cluster.as_ref().unwrap().ranks.len(), 2);
     }

@@ -209,6 +209,19 @@ fn clocks_that_are_apart_by_a_share_of_the_time_are_told() {
             measured_ns: 60 * SECOND
         }
     );
+    // A clock that goes faster than the others is off by its end.
+    let drifts = |by_ns: i64| {
+        move |record: &mut Record| {
+            cluster(record, [100, 100]);
+            known(&mut ranks(record).ranks[2].clock.end).offset_ns = by_ns;
+        }
+    };
+    is_valid(drifts(-200_000_000));
+    let (_, told) = reason(drifts(-1_000_000_000));
+    assert!(
+        matches!(told, Reason::ClocksNotAligned { error_ns, .. } if error_ns > 2 * SECOND),
+        "{told:?}"
+    );
 }
 
 #[test]
