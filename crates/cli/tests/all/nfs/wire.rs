@@ -74,13 +74,16 @@ pub struct Wire {
     pub answered: BTreeMap<String, u64>,
 }
 
+/// What `tshark` tells of packets. A client's port may be that of another protocol, which it would take a connection for.
+fn told(file: &str, words: &[&str]) -> String {
+    let port = format!("tcp.port=={NFS_PORT},rpc");
+    tool("tshark", &[&["-r", file, "-d", &port], words].concat())
+}
+
 /// All requests, also in segments that hold several of them.
 fn calls(file: &str) -> BTreeMap<String, u64> {
     let filter = format!("tcp.dstport == {NFS_PORT} && rpc.program == 100003");
-    let told = tool(
-        "tshark",
-        &["-r", file, "-Y", &filter, "-T", "fields", "-e", "nfs.procedure_v3"],
-    );
+    let told = told(file, &["-Y", &filter, "-T", "fields", "-e", "nfs.procedure_v3"]);
     let numbers = told.split([',', '\n']).filter_map(|number| number.trim().parse().ok());
     let mut calls = BTreeMap::new();
     for number in numbers {
@@ -91,7 +94,7 @@ fn calls(file: &str) -> BTreeMap<String, u64> {
 
 /// The table of service response times: number, name and calls of each procedure.
 fn answered(file: &str) -> BTreeMap<String, u64> {
-    let told = tool("tshark", &["-q", "-r", file, "-z", "rpc,srt,100003,3"]);
+    let told = told(file, &["-q", "-z", "rpc,srt,100003,3"]);
     let row = |line: &str| {
         let mut words = line.split_whitespace();
         let _number: u32 = words.next()?.parse().ok()?;
