@@ -28,6 +28,7 @@ pub mod read;
 pub mod run;
 pub mod schema;
 pub mod server;
+mod share;
 mod stale;
 pub mod study;
 pub mod summary;

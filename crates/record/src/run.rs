@@ -17,9 +17,9 @@ use crate::id::RunId;
 use crate::machine::MachineOverTime;
 use crate::overhead::Overhead;
 use crate::server::{ServerRecord, ServerTotals};
+use crate::share::share;
 use crate::stale::Stale;
 use crate::study::StudyPart;
-use crate::verdict::share;
 
 pub use crate::during::SystemDuring;
 pub use crate::outcome::Outcome;

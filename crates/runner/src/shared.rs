@@ -9,12 +9,12 @@ use std::sync::atomic::Ordering;
 use record::Histogram;
 use workload::extras::{Thing, removal};
 use workload::mix_stream::{asked, make_directory, read_link};
-use workload::mixer::{Change, Draft, Mixer, PoolState, creation, deletion};
+use workload::mixer::{Change, Draft, Mixer, creation, deletion};
 use workload::names::NameKind;
 use workload::pool::File;
 use workload::popularity::PopularityRanks;
 use workload::random::below;
-use workload::{Action, End, Intent, Kept, Mix, Phase, SkipReason};
+use workload::{Action, End, Intent, Kept, Mix, Phase, PoolState, SkipReason};
 
 use crate::clock::Clock;
 use crate::control::Control;

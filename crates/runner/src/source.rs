@@ -2,10 +2,9 @@
 
 use contract::Listing;
 use record::Histogram;
-use workload::mixer::PoolState;
 use workload::names::NameKind;
 use workload::prepared::Prepared;
-use workload::{Action, ClassicStream, End, Intent, Kept, MixStream, Phase, Stream};
+use workload::{Action, ClassicStream, End, Intent, Kept, MixStream, Phase, PoolState, Stream};
 
 use crate::entries::{Entries, Seen};
 use crate::naming::Naming;

@@ -38,9 +38,8 @@ mod segments;
 mod skips;
 
 pub(crate) use done::SegmentReport;
-use done::{Counted, Done};
+use done::{Counted, Done, Skips};
 use flights::{Flight, Flights, Issued};
-use skips::Skips;
 
 /// Meeting the other workers, and those who decide, at the borders of phases.
 pub(crate) trait Rendezvous {

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 pub use contract::Action;
 
-use crate::mixer::PoolState;
 use crate::skip::SkipReason;
 
 /// A part of a run, timed apart.
@@ -105,6 +104,30 @@ pub struct Kept {
     pub file: u64,
     /// The version of a file's contents.
     pub version: u32,
+}
+
+/// What decides which operations a pool allows: the sizes of its files, and what lies beside them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolState {
+    /// The smallest and the largest file; `None` for a pool without files.
+    pub sizes: Option<(u64, u64)>,
+    /// Whether there is a symbolic link.
+    pub has_symbolic_link: bool,
+    /// Whether there is a link or a directory, which could be removed.
+    pub has_extras: bool,
+}
+
+impl PoolState {
+    /// Takes in one thing that lies in the pool.
+    pub fn add(&mut self, kept: &Kept) {
+        if kept.kind == NameKind::File {
+            let (least, most) = self.sizes.unwrap_or((u64::MAX, 0));
+            self.sizes = Some((least.min(kept.size_bytes), most.max(kept.size_bytes)));
+        } else {
+            self.has_extras = true;
+            self.has_symbolic_link |= kept.kind == NameKind::SymbolicLink;
+        }
+    }
 }
 
 /// Why the transactions of a stream ended.

@@ -38,7 +38,7 @@ pub use contents::ContentSpec;
 pub use edition::Edition;
 pub use extent::Extent;
 pub use fingerprint::{Fingerprint, StreamHash, StreamHasher};
-pub use intent::{Action, End, Intent, Kept, Phase, Stream};
+pub use intent::{Action, End, Intent, Kept, Phase, PoolState, Stream};
 pub use invalid::InvalidWhole;
 pub use mix::{InvalidMix, Mix, Weights};
 pub use mix_stream::MixStream;

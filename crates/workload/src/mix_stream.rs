@@ -4,9 +4,9 @@
 //! A plan of a shared pool is made like that; its run meets the live pool instead.
 
 use crate::extras::{Ring, Thing};
-use crate::intent::{Action, End, Intent, Kept, Phase, Stream};
+use crate::intent::{Action, End, Intent, Kept, Phase, PoolState, Stream};
 use crate::mix::Mix;
-use crate::mixer::{Change, Draft, Mixer, PoolState, creation, deletion};
+use crate::mixer::{Change, Draft, Mixer, creation, deletion};
 use crate::names::NameKind;
 use crate::pool::{File, Files};
 use crate::popularity::PopularityRanks;

@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::intent::{Action, Intent, Kept};
+use crate::intent::{Action, Intent, PoolState};
 use crate::mix::{Mix, Think, Weights};
-use crate::names::NameKind;
 use crate::pool::File;
 use crate::popularity::Popularity;
 use crate::random::{Key, below, unit};
@@ -36,30 +35,6 @@ pub enum Change {
     Becomes(File),
     /// It is gone.
     Removed,
-}
-
-/// What decides which operations a pool allows: the sizes of its files, and what lies beside them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PoolState {
-    /// The smallest and the largest file; `None` for a pool without files.
-    pub sizes: Option<(u64, u64)>,
-    /// Whether there is a symbolic link.
-    pub has_symbolic_link: bool,
-    /// Whether there is a link or a directory, which could be removed.
-    pub has_extras: bool,
-}
-
-impl PoolState {
-    /// Takes in one thing that lies in the pool.
-    pub fn add(&mut self, kept: &Kept) {
-        if kept.kind == NameKind::File {
-            let (least, most) = self.sizes.unwrap_or((u64::MAX, 0));
-            self.sizes = Some((least.min(kept.size_bytes), most.max(kept.size_bytes)));
-        } else {
-            self.has_extras = true;
-            self.has_symbolic_link |= kept.kind == NameKind::SymbolicLink;
-        }
-    }
 }
 
 /// Draws of one worker on one mix.

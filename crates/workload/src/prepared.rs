@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::intent::{End, Intent, Kept, Phase, Stream};
-use crate::mixer::PoolState;
+use crate::intent::{End, Intent, Kept, Phase, PoolState, Stream};
 
 /// All intents of a stream.
 #[derive(Clone, Debug)]

@@ -13,6 +13,7 @@ use self::limits::{
 };
 use super::{Level, Steadiness};
 use crate::run::Outcome;
+pub use crate::share::share;
 
 /// From where on something speaks against a run's numbers. Each limit says why it lies there; the same stands in
 /// `docs/specification.md`, "Verdict".
@@ -469,9 +470,4 @@ impl Reason {
             Self::Stalled { lost, .. } => invalid_where(*lost > 0),
         }
     }
-}
-
-/// A part of a whole, from 0 to 1; of nothing, nothing.
-pub fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

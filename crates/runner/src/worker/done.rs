@@ -147,3 +147,13 @@ impl Counted {
         true
     }
 }
+
+/// Operations that were skipped in a row.
+#[derive(Debug, Default)]
+pub(super) struct Skips {
+    pub(super) in_a_row: u64,
+    /// Operations that had been issued when the row began.
+    pub(super) issued_before: u64,
+    /// Nothing that the worker may draw can be performed.
+    pub(super) is_stuck: bool,
+}

@@ -1,8 +1,7 @@
 //! Operations of the stream that are not performed, and what a worker does that can perform none.
 
 use contract::Session;
-use workload::mixer::PoolState;
-use workload::{Action, Intent, SkipReason};
+use workload::{Action, Intent, PoolState, SkipReason};
 
 use super::done::Done;
 use super::{Left, Rendezvous, Worker};
@@ -14,16 +13,6 @@ use crate::stopwatch::Stopwatch;
 const ASKED_AFTER: u64 = 1_000;
 /// What a worker waits after each further one, if others may change what it works on.
 const PAUSE_NS: u64 = 1_000_000;
-
-/// Operations that were skipped in a row.
-#[derive(Debug, Default)]
-pub(super) struct Skips {
-    in_a_row: u64,
-    /// Operations that had been issued when the row began.
-    issued_before: u64,
-    /// Nothing that the worker may draw can be performed.
-    pub(super) is_stuck: bool,
-}
 
 impl<O, S, C, W, R> Worker<O, S, C, W, R>
 where
