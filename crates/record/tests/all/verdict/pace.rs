@@ -3,13 +3,14 @@
 use measure::steady;
 use record::verdict::{Steadiness, limits};
 use record::{
-    ArrivalProcess, Fact, FirstDone, Level, Phase, Reason, Record, SegmentKind, SteadyAsked, SteadyFound, SteadyRule,
-    Stop, Workers,
+    ArrivalProcess, Fact, FirstDone, Level, Load, Phase, Reason, Record, SegmentKind, SteadyAsked, SteadyFound,
+    SteadyRule, Stop, Summary, SweepStep, SweepStepSummary, Workers,
 };
 use report::reason::{describe, what_to_do};
 
 use crate::verdict::made::{
     BEGAN, SECOND, arrivals, close, is_valid, measure_for, of, phase, ramp, reason, segment, tell_rates, transactions,
+    well,
 };
 
 #[test]
@@ -262,4 +263,42 @@ fn a_rate_that_was_not_reached_is_invalid() {
         });
         arrivals(record, 1_000.0, ArrivalProcess::Constant);
     });
+}
+
+/// Every worker keeps up with its arrivals, because most of what arrives is skipped.
+#[test]
+fn a_rate_of_skipped_operations_is_not_reached() {
+    let skips = |skipped| {
+        move |record: &mut Record| {
+            measure_for(record, 60 * SECOND, 60_000 - skipped);
+            arrivals(record, 1_000.0, ArrivalProcess::Constant);
+            let phase = transactions(record);
+            phase.waiting = Some(0);
+            phase.caught_up_ns = Some(BEGAN + 60 * SECOND);
+            let segment = &mut phase.segments[0];
+            segment.issued = 60_000;
+            segment.skipped.at_maximum_size = skipped;
+            phase.workers[0].issued = 60_000;
+        }
+    };
+    is_valid(skips(600));
+    let mut record = well();
+    skips(55_000)(&mut record);
+    let reasons = Summary::of(&record).verdict.reasons;
+    let reached = reasons.iter().find_map(|reason| match reason {
+        Reason::RateNotReached { achieved, .. } => Some(*achieved),
+        _ => None,
+    });
+    close(reached.expect("the rate was not reached"), 5_000.0 / 60.0);
+    // A level of a sweep that skips as much is not sustained, and its rate is that of completed operations.
+    let step = SweepStep {
+        load: Load::Rate(1_000.0),
+        workers: 1,
+        phases: vec![transactions(&mut record).clone()],
+        of_run: None,
+    };
+    let summary = SweepStepSummary::of(&step);
+    assert!(!summary.holds);
+    close(summary.achieved_per_second.unwrap(), 5_000.0 / 60.0);
+    close(summary.achieved_fraction.unwrap(), 5_000.0 / 60_000.0);
 }
