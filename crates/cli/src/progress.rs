@@ -80,9 +80,9 @@ impl Display {
         }
     }
 
-    /// How many a second, since the stage began.
+    /// How many were completed a second, since the stage began.
     fn rate(&self, progress: Progress) -> f64 {
-        progress.done as f64 / self.began.elapsed().as_secs_f64().max(1e-9)
+        progress.completed as f64 / self.began.elapsed().as_secs_f64().max(1e-9)
     }
 
     fn line(&mut self, stage: Stage, progress: Progress, is_end: bool) {
@@ -98,7 +98,8 @@ impl Display {
         let rate = self.rate(progress);
         let (of, left) = match progress.total {
             Some(total) if !is_end => {
-                let left = total.saturating_sub(progress.done) as f64 / rate.max(1e-9);
+                let done = progress.done as f64 / seconds.max(1e-9);
+                let left = total.saturating_sub(progress.done) as f64 / done.max(1e-9);
                 (format!(" of {total}"), format!(", {left:.0} s left"))
             }
             _ => (String::new(), String::new()),
@@ -108,7 +109,7 @@ impl Display {
             std::io::stderr(),
             "{}: {}{of} in {seconds:.1} s, {rate:.0} per second{left}",
             name(stage),
-            progress.done
+            if is_end { progress.completed } else { progress.done }
         );
     }
 }

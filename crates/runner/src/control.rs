@@ -206,12 +206,8 @@ impl Control {
         let total: u64 = slots.iter().map(|slot| slot.total()).sum();
         Progress {
             done: slots.iter().map(|slot| slot.done()).sum(),
+            completed: slots.iter().map(|slot| slot.completed()).sum(),
             total: (total < Workload::ENDLESS / 2).then_some(total),
         }
-    }
-
-    /// Transactions, or files, that were completed in the stage that goes on.
-    pub(crate) fn completed(&self) -> u64 {
-        self.slots().iter().map(|slot| slot.completed()).sum()
     }
 }

@@ -34,8 +34,10 @@ pub enum Stage {
 /// How far a stage has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Done: files in `Prepare` and `Delete`, transactions in `Transactions`, directories or files elsewhere.
+    /// Done, well or not: files in `Prepare` and `Delete`, transactions in `Transactions`, directories or files elsewhere.
     pub done: u64,
+    /// Those that were completed: neither failed nor skipped.
+    pub completed: u64,
     /// All that the stage is to do, where it is known.
     pub total: Option<u64>,
 }

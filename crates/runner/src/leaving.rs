@@ -126,6 +126,7 @@ fn clean_up(
     let (done, unanswered) = leave(owned, evidence, Some(Stage::CleanUp), waiter);
     let progress = Progress {
         done: done.files,
+        completed: done.files,
         total: Some(done.files),
     };
     waiter

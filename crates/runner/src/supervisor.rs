@@ -58,7 +58,7 @@ pub(crate) enum Message {
     /// It still waits; so many files it has, and some of them by their places and numbers.
     Samples((u64, Vec<(u32, u64)>)),
     /// It has ended a stage.
-    Ended(Stage, u64, End),
+    Ended(Stage, (u64, u64), End),
     /// What it did in a second of the phase that goes on.
     Slice(Role, Slice<Action>),
     /// What it did in a phase.
@@ -84,7 +84,7 @@ impl Rendezvous for Border {
         self.ask(Message::Samples(sample))
     }
 
-    fn ended(&mut self, stage: Stage, done: u64, end: End) {
+    fn ended(&mut self, stage: Stage, done: (u64, u64), end: End) {
         // Nobody left to be told is no reason to stop.
         let _ = self.messages.send((self.index, Message::Ended(stage, done, end)));
     }
@@ -273,7 +273,7 @@ pub(crate) struct Supervisor<'e> {
     /// All wait to begin transactions: for a load, or to hear that there is none.
     awaits_load: bool,
     /// The workers that have ended the current stage, and what they have done in it.
-    ended: (u32, u64, End),
+    ended: (u32, (u64, u64), End),
     /// The stage that all have ended, and not synced yet.
     unsynced: Option<Phase>,
     /// The phase that has synced, and is told when its space has been waited for.
@@ -329,7 +329,7 @@ impl<'e> Supervisor<'e> {
             at_work: 0,
             current: None,
             awaits_load: false,
-            ended: (0, 0, End::Complete),
+            ended: (0, (0, 0), End::Complete),
             unsynced: None,
             untold: None,
             stage_began: Instant::now(),
@@ -471,7 +471,8 @@ impl<'e> Supervisor<'e> {
             }
             Message::Ended(stage, done, end) => {
                 self.ended.0 += 1;
-                self.ended.1 += done;
+                self.ended.1.0 += done.0;
+                self.ended.1.1 += done.1;
                 if self.ended.2 == End::Complete {
                     self.ended.2 = end;
                 }
@@ -502,9 +503,10 @@ impl<'e> Supervisor<'e> {
 
     fn stage_ended(&mut self, stage: Stage) {
         // The counters may be the next stage's already.
-        let (_, done, end) = self.ended;
+        let (_, (done, completed), end) = self.ended;
         let progress = Progress {
             done,
+            completed,
             total: Some(done),
         };
         if let Stage::Phase(phase) = stage {
@@ -520,7 +522,7 @@ impl<'e> Supervisor<'e> {
         if stage == Stage::Phase(Phase::Delete) {
             self.deletion_took = self.stage_began.elapsed();
         }
-        self.ended = (0, 0, End::Complete);
+        self.ended = (0, (0, 0), End::Complete);
         if let Stage::Phase(phase) = stage {
             self.unsynced = Some(phase);
         }

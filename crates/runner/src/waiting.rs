@@ -148,8 +148,10 @@ impl<'e> Waiter<'e> {
         let mut stopping: Option<Instant> = None;
         let mut goes_on = |waited: Duration| {
             if let Some(stage) = call.stage {
+                let done = call.progress.load(Ordering::Relaxed);
                 let progress = Progress {
-                    done: call.progress.load(Ordering::Relaxed),
+                    done,
+                    completed: done,
                     total: None,
                 };
                 self.events.event(Event::Going(stage, progress));

@@ -49,8 +49,8 @@ pub(crate) trait Rendezvous {
     /// Files were asked for: how many there are, and some of them by their places and numbers. Waits on.
     fn samples(&mut self, sample: (u64, Vec<(u32, u64)>)) -> Answer;
 
-    /// A stage has ended well, after so many files, transactions or directories.
-    fn ended(&mut self, stage: Stage, done: u64, end: End);
+    /// A stage has ended well, after so many files, transactions or directories, and so many of them completed.
+    fn ended(&mut self, stage: Stage, done: (u64, u64), end: End);
 
     /// What was done in a second.
     fn slice(&mut self, role: Role, slice: Slice<Action>);
@@ -412,7 +412,7 @@ where
             self.tools.slot.publish(done, done);
         }
         self.config.directories = directories;
-        self.rendezvous.ended(stage, done, End::Complete);
+        self.rendezvous.ended(stage, (done, done), End::Complete);
         Ok(())
     }
 
@@ -444,7 +444,7 @@ where
         // Whatever ended them, what is in flight is done and counted.
         let left = left.and(self.land_all(&mut done));
         let ended_ns = self.tools.clock.now_ns();
-        let done_by_all = self.tools.control.completed();
+        let done_by_all = self.tools.control.progress().completed;
         // One that was waited for until the end was not begun.
         let due_ns = self.due_ns.take();
         let caught_up_ns = self.caught_up_ns.take();
@@ -490,7 +490,8 @@ where
                 self.report.stream_hash = Some(hasher.finish());
             }
         }
-        self.rendezvous.ended(Stage::Phase(phase), done.published, end);
+        let counts = (done.published, done.completed);
+        self.rendezvous.ended(Stage::Phase(phase), counts, end);
         Ok(())
     }
 

@@ -114,6 +114,7 @@ mod tests {
         let mut progress = ClassicProgress::new(transactions, &mut output);
         let at = |done| runner::Progress {
             done,
+            completed: done,
             total: Some(transactions),
         };
         let stage = Stage::Phase(Phase::Transactions);

@@ -74,7 +74,8 @@ where
             return Err(Left::Stopped);
         }
         self.report.check_across = Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
-        self.rendezvous.ended(Stage::CheckAcross, looked.names, End::Complete);
+        self.rendezvous
+            .ended(Stage::CheckAcross, (looked.names, looked.names), End::Complete);
         Ok(())
     }
 

@@ -162,7 +162,8 @@ where
             return Err(Left::Stopped);
         }
         self.report.check = Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
-        self.rendezvous.ended(Stage::Check, looked.names, End::Complete);
+        self.rendezvous
+            .ended(Stage::Check, (looked.names, looked.names), End::Complete);
         Ok(())
     }
 
@@ -295,7 +296,8 @@ where
             return Err(Left::Stopped);
         }
         self.report.taken = Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
-        self.rendezvous.ended(Stage::Take, looked.names, End::Complete);
+        self.rendezvous
+            .ended(Stage::Take, (looked.names, looked.names), End::Complete);
         Ok(())
     }
 
@@ -394,7 +396,7 @@ where
         if self.tools.control.is_stopping() {
             return Err(Left::Stopped);
         }
-        self.rendezvous.ended(stage, done, End::Complete);
+        self.rendezvous.ended(stage, (done, done), End::Complete);
         Ok(())
     }
 }
