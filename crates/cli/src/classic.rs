@@ -15,10 +15,12 @@ pub mod settings;
 pub mod show;
 pub mod warning;
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use record::Edition;
+
+use crate::terminal;
 
 pub use interpreter::{Engine, Interpreter, RunEnd};
 pub use progress::ClassicProgress;
@@ -32,13 +34,13 @@ pub use settings::PromptSettings;
 pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn Engine) -> u8 {
     // The lock is not held: a run's progress may come from elsewhere in the process.
     let (mut output, mut errors) = (io::stdout(), io::stderr());
-    let interactive = io::stdin().is_terminal() && output.is_terminal();
+    let interactive = terminal::is_users(&io::stdin()) && terminal::is_users(&output);
     let mut interpreter = Interpreter::new(PromptSettings::new(edition), engine, interactive);
     // Commands may come from a file by way of standard input.
     if let Some(facts) = std::fs::metadata("/dev/stdin").ok().filter(std::fs::Metadata::is_file) {
         interpreter.reads(&facts);
     }
-    let result = if interactive {
+    let result = if interactive && terminal::obeys_escapes() {
         prompt::Editing::new(edition)
             .and_then(|mut source| interpreter.session(file, &mut source, &mut output, &mut errors))
     } else {

@@ -18,7 +18,7 @@ use crate::run_spec::error::SpecError;
 /// Where the URL is wrong, or the server cannot be used.
 pub fn of(path: &Path) -> Result<Arc<dyn Home>, Problem> {
     if !ServerUrl::is_one(path) {
-        return Ok(Arc::new(KernelHome));
+        return Ok(Arc::new(KernelHome::default()));
     }
     let refused =
         |why: &dyn std::fmt::Display| SpecError::Contradiction(format!("cannot use {}: {why}", harmless::path(path)));

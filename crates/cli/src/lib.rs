@@ -39,6 +39,7 @@ pub mod sides;
 pub mod signals;
 pub mod sizing;
 pub mod study;
+pub mod terminal;
 pub mod verify_log;
 pub mod width;
 
@@ -73,10 +74,16 @@ fn is_mistyped(word: &Path) -> bool {
         && (word.symlink_metadata().is_err_and(is_missing) || word.is_dir())
 }
 
+/// The command that a word was probably meant for.
+fn meant_command(word: &str) -> Option<String> {
+    let command = options::command();
+    options::command_meant(word, command.get_subcommands().map(clap::Command::get_name))
+}
+
 fn refuse_mistyped(word: &Path) -> u8 {
     let word = harmless::path(word);
     let mut command = options::command();
-    let meant = options::command_meant(&word, command.get_subcommands().map(clap::Command::get_name));
+    let meant = meant_command(&word);
     let meant = meant.map_or_else(String::new, |meant| format!(" (did you mean 'postmark {meant}'?)"));
     let told = format!("'{word}' is neither a command nor a classic configuration file{meant}");
     options::refuse(command.error(ErrorKind::InvalidSubcommand, told))
@@ -84,8 +91,7 @@ fn refuse_mistyped(word: &Path) -> u8 {
 
 /// All that is done, and the exit status.
 fn program(side: &Side) -> u8 {
-    let output = std::io::stdout();
-    let columns = output.is_terminal().then(|| width::columns(&output)).flatten();
+    let columns = screen::width();
     // No wider than where there is no terminal.
     let command = options::command().term_width(columns.unwrap_or(document::WIDTH).min(document::WIDTH));
     let parsed = command.try_get_matches();
@@ -115,7 +121,10 @@ fn program(side: &Side) -> u8 {
         );
         return options::refuse(options::command().error(ErrorKind::ArgumentConflict, told));
     }
-    if let Some(word) = said.file.as_deref().filter(|word| is_mistyped(word)) {
+    // A file that is not there is passed over by the prompt, as by the original: only what is certainly none is refused.
+    let resembles = |word: &str| !word.contains(['/', '.']) && meant_command(word).is_some();
+    let is_misspelt = |word: &&Path| is_mistyped(word) && (word.is_dir() || resembles(&harmless::path(word)));
+    if let Some(word) = said.file.as_deref().filter(is_misspelt) {
         return refuse_mistyped(word);
     }
     let words: Vec<String> = std::env::args_os()

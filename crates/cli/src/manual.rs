@@ -374,7 +374,7 @@ fn exit_statuses(name: &str) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-const ENVIRONMENT: [(&str, &str); 7] = [
+const ENVIRONMENT: [(&str, &str); 8] = [
     (
         "POSTMARK_ARCHIVE",
         "The archive of runs, or none for no archive. The option --archive has precedence.",
@@ -393,6 +393,10 @@ const ENVIRONMENT: [(&str, &str); 7] = [
         "Under sudo, the archive is that of the user who called sudo.",
     ),
     ("NO_COLOR", "If it is not empty, help and reports have no colour."),
+    (
+        "TERM",
+        "Where it is not set, or dumb, the prompt has no line editing, and nothing is drawn on the terminal.",
+    ),
     (
         "CLICOLOR_FORCE",
         "If it is set and not 0, help and reports have colour also in files and pipes.",

@@ -21,6 +21,8 @@ use document::Rendering;
 use spec::{Options, TargetOption};
 use workload::Edition;
 
+use crate::terminal;
+
 pub use self::archive::{
     ArchiveArgument, DeleteArguments, ExportArguments, ExportFormat, ImportArguments, ListArguments, ListFormat,
     NoteArguments, RemarkArguments, ShowArguments, TagArguments,
@@ -55,7 +57,7 @@ pub struct CommandLine {
     /// Let the classic prompt use a target without enough free space for the run.
     #[arg(long)]
     pub no_room_check: bool,
-    /// Let the classic prompt, as root, use a target that other users can rename or replace.
+    /// Let the classic prompt, as root, keep root's rights in a target that other users can rename or replace (unsafe).
     #[arg(long)]
     pub allow_unsafe_target: bool,
     /// Classic configuration file: commands of the classic prompt.
@@ -64,7 +66,14 @@ pub struct CommandLine {
 
 /// The whole command line.
 pub fn command() -> clap::Command {
-    let command = CommandLine::command().mut_subcommands(spec::with_switches);
+    // Auto looks at the environment, and at whether there is a terminal, but not at whose.
+    let colour = match terminal::may_have_colour() {
+        true => clap::ColorChoice::Auto,
+        false => clap::ColorChoice::Never,
+    };
+    let command = CommandLine::command()
+        .color(colour)
+        .mut_subcommands(spec::with_switches);
     command.mut_subcommand("run", |run| {
         run.mut_args(|arg| {
             let is_first = arg.get_long().is_some_and(|name| FIRST.contains(&name));
@@ -230,7 +239,7 @@ pub struct RunArguments {
     /// Run on a target without enough free space.
     #[arg(long)]
     pub no_room_check: bool,
-    /// As root, use a target that other users can rename or replace (unsafe).
+    /// As root, keep root's rights in a target that other users can rename or replace (unsafe).
     #[arg(long)]
     pub allow_unsafe_target: bool,
     /// Format of the report. With classic and terse, the original's 500 transactions end a run without another limit.

@@ -1,11 +1,14 @@
 //! How far a run is, on standard error: a bar where that is a terminal, a line now and then where it is not.
 
 use std::collections::VecDeque;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::problem::tell;
+use crate::terminal;
 use crate::width;
 use document::harmless::harmless;
 use document::units::counted;
@@ -34,7 +37,7 @@ pub struct Display {
 impl Display {
     /// A display, or none where it is to be quiet.
     pub fn new(quiet: bool) -> Self {
-        let bar = (!quiet && std::io::stderr().is_terminal())
+        let bar = (!quiet && terminal::is_users(&std::io::stderr()) && terminal::obeys_escapes())
             .then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10)));
         Self {
             bar,
@@ -215,9 +218,18 @@ pub(crate) fn stalled_line(stalled: &Stalled) -> String {
     )
 }
 
+/// Whether a process tells for the first time that targets are used as another user: a session or a study has many runs.
+pub(crate) fn is_first_told() -> bool {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    !TOLD.swap(true, Ordering::Relaxed)
+}
+
 impl Events for Display {
     fn event(&mut self, event: Event) {
         match event {
+            // Before anything is drawn.
+            Event::OtherUser(other_user) if is_first_told() => tell(other_user),
+            Event::OtherUser(_) => {}
             Event::Began(stage, progress) => self.begin(stage, progress),
             Event::Going(stage, progress) => {
                 if let Some(bar) = &self.bar {

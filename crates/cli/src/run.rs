@@ -1,6 +1,5 @@
 //! `postmark run`.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -26,6 +25,7 @@ use crate::progress::Display;
 use crate::ranks::{self, Joined};
 use crate::run_spec::{SpecError, Specified, specify};
 use crate::screen;
+use crate::terminal;
 
 /// Performs the run, reports, and gives the exit status.
 ///
@@ -460,7 +460,7 @@ impl Ready {
         let verdict = Verdict::of(&record);
         let is_seen = output.is_none()
             && arguments.format == ReportFormat::Document(Rendering::Text)
-            && std::io::stdout().is_terminal();
+            && terminal::is_users(&std::io::stdout());
         let hangs = record.actual.stalled.iter().any(|stalled| !stalled.came_back);
         let limit = if hangs { WRITTEN_BESIDE_HUNG } else { WRITTEN_WITHIN };
         let report = render(&record, arguments.format, arguments.full, output.is_none());

@@ -20,7 +20,9 @@ pub fn verify_log(arguments: &VerifyArguments, side: &Side) -> Result<u8, Proble
     if let Some(code) = side.instead([arguments.path.as_path(), &arguments.ack_log]) {
         return Ok(code);
     }
-    let verified = rundir::verify_log(&*home::of(&arguments.path)?, &arguments.path, &arguments.ack_log)?;
+    // It only reads.
+    let home = home::of(&arguments.path)?.with_own_rights();
+    let verified = rundir::verify_log(&*home, &arguments.path, &arguments.ack_log)?;
     print(&match arguments.format {
         AnswerFormat::Text => screen::text(&text(&verified), WIDTH),
         AnswerFormat::Json => document::json(&verified),

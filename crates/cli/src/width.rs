@@ -1,8 +1,8 @@
 //! How wide a terminal is, and lines of standard error that fit into it.
 
-use std::io::IsTerminal;
-
 use document::{Document, Terminal};
+
+use crate::terminal;
 
 /// Narrower terminals are taken for this wide, in characters: less holds no number with its name.
 pub const WIDTH_MIN: usize = 20;
@@ -22,7 +22,7 @@ pub fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
 /// Harmless lines for standard error: broken between words where that is a terminal, as they are elsewhere.
 pub fn for_errors(lines: &str) -> String {
     let errors = std::io::stderr();
-    let columns = errors.is_terminal().then(|| columns(&errors)).flatten();
+    let columns = terminal::is_users(&errors).then(|| columns(&errors)).flatten();
     columns.map_or_else(|| lines.to_owned(), |columns| broken(lines, columns.max(WIDTH_MIN)))
 }
 

@@ -85,6 +85,28 @@ pub struct Exchanger {
     pub who: String,
 }
 
+/// A user, other than the process's own, with whose rights alone calls are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActingUser {
+    /// The user's number.
+    pub user: u32,
+    /// The group's number.
+    pub group: u32,
+}
+
+/// With whose rights calls are made in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// The process's own.
+    Own,
+    /// Those of another user, since somebody may exchange entries of the directory.
+    As(ActingUser, Exchanger),
+    /// Nobody's: somebody may exchange entries, and no other user can work there.
+    Refused(Exchanger),
+    /// Nobody's: the path has a symbolic link that somebody may replace.
+    Link(Exchanger),
+}
+
 /// Whose the lock of a mark is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
@@ -98,10 +120,10 @@ pub enum Lock {
 
 /// Where runs' files live. A value that may be used from any thread.
 pub trait Home: Debug + Send + Sync {
-    /// Opens a directory of the user's.
+    /// Opens a directory of the user's, with the rights that [`access`](Self::access) gives.
     ///
     /// # Errors
-    /// Where it is not there, is no directory, or may not be read.
+    /// Where it is not there, is no directory, or may not be read; [`Errno::PERM`] where access is refused.
     fn open(&self, path: &Path) -> Result<Arc<dyn Directory>, Errno>;
 
     /// What is at a path now, links followed: whether that is still the same place.
@@ -116,13 +138,16 @@ pub trait Home: Debug + Send + Sync {
     /// Where it is not there.
     fn real_path(&self, path: &Path) -> Result<PathBuf, Errno>;
 
-    /// For a user who has something to lose by it: who else may exchange a directory.
+    /// With whose rights a directory is used: the process's own, where nobody else could turn them against it.
     ///
     /// # Errors
     /// Where a directory on the way cannot be examined.
-    fn who_may_exchange(&self, path: &Path) -> Result<Option<Exchanger>, Errno>;
+    fn access(&self, path: &Path) -> Result<Access, Errno>;
 
-    /// The user whose files are made; `None` where files have no owners.
+    /// The same home, which uses every directory with the process's own rights.
+    fn with_own_rights(self: Arc<Self>) -> Arc<dyn Home>;
+
+    /// The process's user; `None` where files have no owners.
     fn user(&self) -> Option<u32>;
 
     /// Whether a process on this machine is there and seems to be one of this program.
@@ -182,6 +207,16 @@ pub trait Directory: Debug + Send + Sync {
     /// # Errors
     /// What the system answered.
     fn above(&self) -> Result<Arc<dyn Directory>, Errno>;
+
+    /// The user with whose rights calls are made here; `None` where these are the process's own.
+    fn acts_as(&self) -> Option<ActingUser> {
+        None
+    }
+
+    /// The same directory, used with the process's own rights; `None` where it is so already.
+    fn with_own_rights(&self) -> Option<Arc<dyn Directory>> {
+        None
+    }
 
     /// Makes a directory in it that is not there.
     ///

@@ -124,6 +124,9 @@ pub enum Cause {
     /// The extended attribute is not what it must be.
     #[error("the extended attribute has a different value than it was set to")]
     WrongValue,
+    /// The run stops: the operation was left between two calls.
+    #[error("the run was stopped")]
+    Stopped,
     /// The connection to the server was lost, and what it answers by now does not tell what had become of the request.
     #[error("the connection was lost before the reply: the server may have done it or not")]
     NotKnown,
@@ -170,6 +173,17 @@ impl Failure {
         }
     }
 
+    /// The failure, but for the one that the stop of the run has caused.
+    ///
+    /// # Errors
+    /// Where something has failed.
+    pub fn unless_stopped(self) -> OperationOutcome {
+        match self.cause {
+            Cause::Stopped => Ok(()),
+            _ => Err(self),
+        }
+    }
+
     /// The system's error, where there was one.
     pub fn errno(&self) -> Option<i32> {
         match self.cause {
@@ -179,6 +193,7 @@ impl Failure {
             | Cause::WrongSize { .. }
             | Cause::WrongTarget
             | Cause::WrongValue
+            | Cause::Stopped
             | Cause::NotKnown
             | Cause::Garbled => None,
         }
@@ -328,6 +343,29 @@ pub struct Identity {
     pub inode: u64,
 }
 
+/// Tells a session that the run stops, so that a large file does not keep it.
+#[derive(Clone, Default)]
+pub struct Stopping(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+
+impl Stopping {
+    /// The run stops as soon as this says so.
+    pub fn when(stops: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(stops)))
+    }
+
+    /// Whether an operation is to be left, with [`Cause::Stopped`].
+    #[inline]
+    pub fn is_wanted(&self) -> bool {
+        self.0.as_ref().is_some_and(|stops| stops())
+    }
+}
+
+impl fmt::Debug for Stopping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Stopping").field(&self.is_wanted()).finish()
+    }
+}
+
 /// What a session needs to know before its first operation.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -337,6 +375,8 @@ pub struct Settings {
     pub write_block_bytes: usize,
     /// The locations, in their order.
     pub locations: Vec<Location>,
+    /// The user with whose rights alone they are used; nothing where these are the process's own.
+    pub acts_as: Option<home::ActingUser>,
     /// What is synced, and when.
     pub durability: Durability,
     /// Whether contents go past the page cache (`O_DIRECT`). Then sizes and blocks are multiples of
@@ -346,6 +386,8 @@ pub struct Settings {
     /// Else successive blocks lie one behind the other in a buffer of this size, rounded up to whole blocks; what is
     /// longer starts again at the buffer's beginning, and its last part is kept.
     pub keep_contents_bytes: usize,
+    /// Asked between the blocks of a file.
+    pub stopping: Stopping,
 }
 
 impl Default for Settings {
@@ -355,9 +397,11 @@ impl Default for Settings {
             read_block_bytes: 512,
             write_block_bytes: 512,
             locations: Vec::new(),
+            acts_as: None,
             durability: Durability::None,
             direct: false,
             keep_contents_bytes: 0,
+            stopping: Stopping::default(),
         }
     }
 }
@@ -376,6 +420,14 @@ pub enum OpenError {
     /// The path leads to another directory than it must.
     #[error("{} is not the directory with which the run began: it was moved, replaced or mounted over", .0.display())]
     Moved(PathBuf),
+    /// The thread cannot have the rights with which the locations are used.
+    #[error("cannot act as user {user}: {cause} (run as that user, or add --allow-unsafe-target)")]
+    Rights {
+        /// Whose they are.
+        user: u32,
+        /// What the system answered.
+        cause: std::io::Error,
+    },
     /// The server cannot be used.
     #[error(transparent)]
     Server(#[from] server::Unreachable),

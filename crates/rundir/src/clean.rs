@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::Errno;
-use contract::home::{Directory, Home, Mark};
+use contract::home::{Directory, EntryKind, Facts, Home, Mark};
 use record::CleanUp;
 
 use crate::advice;
@@ -88,9 +88,12 @@ pub fn clean(home: &Arc<dyn Home>, path: &Path) -> Result<Vec<Cleaned>, CleanErr
     };
     // Without links: what is removed is removed by the name that it has.
     let path = home.real_path(path).map_err(|errno| error("find", path, errno))?;
-    let directory = home
-        .open(&path)
-        .map_err(|errno| error("open the directory", &path, errno))?;
+    let opened = match home.open(&path) {
+        // A run that was there was allowed to use the process's own rights, and so was what it has left.
+        Err(Errno::PERM) => Arc::clone(home).with_own_rights().open(&path),
+        opened => opened,
+    };
+    let directory = opened.map_err(|errno| error("open the directory", &path, errno))?;
     let mut names: Vec<Vec<u8>> = Vec::new();
     directory
         .list(&mut |entry| {
@@ -162,15 +165,21 @@ enum Looked {
     Abandoned(Box<Abandoned>),
 }
 
-struct Abandoned {
-    home: Arc<dyn Home>,
-    path: PathBuf,
-    directory: Arc<dyn Directory>,
-    manifest: Box<Manifest>,
-    lock: Box<dyn Mark>,
+/// A directory of a killed run.
+pub(crate) struct Abandoned {
+    pub(crate) home: Arc<dyn Home>,
+    pub(crate) path: PathBuf,
+    pub(crate) directory: Arc<dyn Directory>,
+    pub(crate) manifest: Box<Manifest>,
+    pub(crate) lock: Box<dyn Mark>,
 }
 
 fn look(home: &Arc<dyn Home>, path: PathBuf, directory: Arc<dyn Directory>, cleaned: &mut Vec<Cleaned>) -> Looked {
+    // What a run has made with the rights of the process's own user is removed with them.
+    let is_own = |facts: Facts| facts.kind == EntryKind::File && facts.owner == home.user();
+    let own = directory.with_own_rights();
+    let own = own.filter(|_| directory.facts_of(names::NAME.as_bytes()).is_ok_and(is_own));
+    let directory = own.unwrap_or(directory);
     let left = |directory, why| Looked::Left(Cleaned::Untouched { directory, why });
     // A draft that cannot be removed does no harm; its name is on no list of a run.
     if let Some(names) = manifest::remove_drafts(&**home, &*directory)
@@ -214,7 +223,8 @@ fn look(home: &Arc<dyn Home>, path: PathBuf, directory: Arc<dyn Directory>, clea
 }
 
 impl Abandoned {
-    fn remove(self) -> Result<Cleaned, Errno> {
+    /// Removes what the run has left there.
+    pub(crate) fn remove(self) -> Result<Cleaned, Errno> {
         let (others, others_more) = (self.manifest.others.clone(), self.manifest.others_more);
         let evidence = self.evidence();
         let lives: Vec<String> = self.lives().into_iter().filter_map(|(_, life)| life).collect();
@@ -294,7 +304,8 @@ fn remove_unmarked(home: &dyn Home, parent: &dyn Directory, name: &[u8], path: P
         .born_or_changed()
         .is_none_or(|(second, _)| of_that_time.contains(&second));
     // One that was made a moment ago is going to be marked.
-    if !is_of_that_time || home.is_alive(process) || facts.owner != home.user() {
+    let user = parent.acts_as().map(|acting| acting.user).or(home.user());
+    if !is_of_that_time || home.is_alive(process) || facts.owner != user {
         return None;
     }
     // Removes it only where it is empty.

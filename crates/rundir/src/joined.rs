@@ -75,6 +75,7 @@ fn join(home: &Arc<dyn Home>, directory: &Path, first: &FirstRank) -> Result<Joi
             home: Arc::clone(home),
             directory: directory.to_owned(),
             identity: facts.identity,
+            held: Arc::clone(&held),
         }),
         directory: directory.to_owned(),
         held,

@@ -16,7 +16,7 @@ use workload::layout::Layout;
 use workload::names::Names;
 
 use crate::before::Before;
-use crate::names::{DRAFT_PREFIX, NAME, draft_process, running_number};
+use crate::names::{DRAFT_PREFIX, NAME, draft_process, running_number, subdirectory, worker};
 
 /// What the text of every manifest begins with, also of one that was not written to its end.
 const TEXT_BEGINS: &[u8] = b"{\n  \"postmark_manifest\": ";
@@ -391,6 +391,40 @@ impl Manifest {
         }))
     }
 
+    /// Whether the run gives such a name in the directory of its manifest.
+    pub(crate) fn may_name(&self, name: &[u8]) -> bool {
+        match self.workers > 1 {
+            true => worker(name).is_some_and(|number| number < u64::from(self.workers)),
+            false => self.may_name_in_pool(name),
+        }
+    }
+
+    /// The same in a pool's directory.
+    pub(crate) fn may_name_in_pool(&self, name: &[u8]) -> bool {
+        match &self.mix {
+            Some(mix) => mix.layout.is_directory_name(name) || mix.names.parse(name).is_some(),
+            None if self.subdirectories > 1 => {
+                subdirectory(name).is_some_and(|number| number < u64::from(self.subdirectories))
+            }
+            None => self.may_name_a_file(name),
+        }
+    }
+
+    /// The same of the files in a directory of the original's work.
+    pub(crate) fn may_name_a_file(&self, name: &[u8]) -> bool {
+        running_number(name).is_some_and(|number| (1..=self.numbers_max).contains(&number))
+    }
+
+    /// Whether a directory has no name that the run gives.
+    pub(crate) fn names_nothing_in(&self, directory: &dyn Directory) -> Result<bool, Errno> {
+        let mut is_nothing = true;
+        directory.list(&mut |entry| {
+            is_nothing &= !self.may_name(entry.name);
+            Ok(())
+        })?;
+        Ok(is_nothing)
+    }
+
     /// Whose the directory is.
     pub(crate) fn first_rank(&self) -> FirstRank {
         FirstRank {
@@ -478,13 +512,16 @@ fn is_made_by_us(home: &dyn Home, directory: &dyn Directory, facts: &Facts) -> R
         return Err("it has other hard links and was created elsewhere".to_owned());
     }
     // Where files have no owners everybody who may write there is trusted.
-    let (Some(me), Some(owner), Some(mode)) = (home.user(), facts.owner, facts.mode) else {
+    let (Some(process), Some(owner), Some(mode)) = (home.user(), facts.owner, facts.mode) else {
         return Ok(());
     };
-    if owner == me && mode & WRITABLE_BY_OTHERS == 0 || given_here(directory) == Some((owner, mode)) {
+    let me = directory.acts_as().map_or(process, |acting| acting.user);
+    // What the process's user has made with its own rights is no less its own.
+    let is_ours = owner == me || owner == process;
+    if is_ours && mode & WRITABLE_BY_OTHERS == 0 || given_here(directory) == Some((owner, mode)) {
         return Ok(());
     }
-    Err(if owner == me {
+    Err(if is_ours {
         format!("its mode {mode:04o} lets other users write it")
     } else {
         format!(

@@ -133,6 +133,13 @@ pub(crate) struct Landmark {
     /// From the root.
     pub(crate) directory: PathBuf,
     pub(crate) identity: Option<Identity>,
+    /// The directory itself, held open.
+    pub(crate) held: Arc<dyn Directory>,
+}
+
+/// Whether a directory that is held has no name any more.
+pub(crate) fn is_removed(held: &dyn Directory) -> bool {
+    held.facts().is_ok_and(|facts| facts.names == Some(0))
 }
 
 impl Landmark {
@@ -141,6 +148,9 @@ impl Landmark {
         let device = |identity: Option<Identity>| identity.map(|identity| identity.device);
         match self.home.facts(&self.directory) {
             Ok(now) if now.identity == self.identity => Ok(()),
+            Ok(_) | Err(Errno::NOENT | Errno::NOTDIR) if is_removed(&*self.held) => {
+                Err(format!("{path} was removed during the run"))
+            }
             Ok(now) if device(now.identity) != device(self.identity) => Err(format!(
                 "{path} is not on the file system with which the run began: it was unmounted, or another was mounted over it"
             )),

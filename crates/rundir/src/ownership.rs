@@ -381,7 +381,7 @@ mod tests {
     fn what_a_worker_was_writing_is_told_of_its_own_pool() {
         let top = tempfile::tempdir().unwrap();
         std::fs::write(top.path().join("12"), "").unwrap();
-        let directory = KernelHome.open(top.path()).unwrap();
+        let directory = KernelHome::default().open(top.path()).unwrap();
         let facts = directory.facts_of(b"12").unwrap();
         let manifest = Manifest {
             postmark_manifest: Manifest::version(),

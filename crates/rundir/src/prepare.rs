@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::Errno;
-use contract::home::{DIRECTORY_MODE, Directory, Exchanger, Home};
+use contract::home::{Access, ActingUser, DIRECTORY_MODE, Directory, Exchanger, Home};
 
 use crate::advice;
 use crate::before::Before;
+use crate::clean::Abandoned;
 use crate::life::Life;
 use crate::manifest::{self, FoundManifest, Kind, Makes, Manifest, MixNames, OtherRank};
 use crate::names::{self, OWN_DIRECTORY_PREFIX, running_number, subdirectory, worker_directory};
@@ -174,6 +175,34 @@ pub enum PrepareError {
         /// What allows it, or what is besides in the way.
         option: &'static str,
     },
+    /// Root was to follow a symbolic link that somebody else may replace.
+    #[error(
+        "refuse to run as root in {}: {who} may replace a symbolic link on the way, in {} (use the path without symbolic links, or add --allow-unsafe-target)",
+        .path.display(), .directory.display()
+    )]
+    Link {
+        /// The location.
+        path: PathBuf,
+        /// Where the link lies.
+        directory: PathBuf,
+        /// By whom.
+        who: String,
+    },
+    /// Root was to work in directories of several users.
+    #[error(
+        "refuse to run as root in {}: it would be used as user {user}, and {} as user {others} (use targets of one user)",
+        .path.display(), .other.display()
+    )]
+    SeveralUsers {
+        /// A location.
+        path: PathBuf,
+        /// With whose rights it is used.
+        user: u32,
+        /// Another one.
+        other: PathBuf,
+        /// With whose rights that is used.
+        others: u32,
+    },
     /// A run was killed there.
     #[error("{} still contains files of a killed run (remove them with 'postmark clean {}')", .path.display(), .path.display())]
     Abandoned {
@@ -241,6 +270,21 @@ fn take(wish: &Wish, location: &Path, earlier: &RunDirectories) -> Result<Taken,
         .home
         .open(location)
         .map_err(|errno| system("open the directory", location, errno))?;
+    if !wish.in_own_directories {
+        refuse_long_paths(wish, location)?;
+        let facts = users.facts().map_err(|errno| system("examine", location, errno))?;
+        let again = earlier
+            .all
+            .iter()
+            .position(|run_directory| match run_directory.identity() {
+                Some(identity) => facts.identity == Some(identity),
+                None => run_directory.directory == location,
+            });
+        if let Some(number) = again {
+            return Ok(Taken::Again(number));
+        }
+        refuse_other_runs(wish, location, &users)?;
+    }
     let mut in_the_way = Vec::new();
     let looked = Before::read(&*users, |name| {
         if !wish.in_own_directories && is_in_the_way(wish, name) && in_the_way.len() <= NAMED_MAX {
@@ -278,19 +322,6 @@ fn take(wish: &Wish, location: &Path, earlier: &RunDirectories) -> Result<Taken,
     if wish.in_own_directories {
         return own_directory(wish, location, users, manifest);
     }
-    refuse_long_paths(wish, location)?;
-    let facts = users.facts().map_err(|errno| system("examine", location, errno))?;
-    let again = earlier
-        .all
-        .iter()
-        .position(|run_directory| match run_directory.identity() {
-            Some(identity) => facts.identity == Some(identity),
-            None => run_directory.directory == location,
-        });
-    if let Some(number) = again {
-        return Ok(Taken::Again(number));
-    }
-    refuse_other_runs(wish, location, &*users)?;
     if !in_the_way.is_empty() {
         return Err(occupied(location, &*users, &in_the_way));
     }
@@ -298,7 +329,7 @@ fn take(wish: &Wish, location: &Path, earlier: &RunDirectories) -> Result<Taken,
         Ok(lock) => lock,
         // Somebody was quicker since the look at it.
         Err(Errno::EXIST) => {
-            refuse_other_runs(wish, location, &*users)?;
+            refuse_other_runs(wish, location, &users)?;
             return Err(system("mark", location, Errno::EXIST));
         }
         Err(errno) => {
@@ -314,32 +345,79 @@ fn take(wish: &Wish, location: &Path, earlier: &RunDirectories) -> Result<Taken,
         .map_err(|errno| system("examine", location, errno))
 }
 
-/// Refuses root a place that others may rename. `subdirectories` are those beside the user's own files.
-pub fn refuse_untrusted(
+/// A place that root uses with the rights of another user alone, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{}: as root, files are made and removed there as user {}, since {} may rename entries of {} and replace them with links to \
+     other files",
+    .path.display(), .user.user, .exchanger.who, .exchanger.directory.display()
+)]
+pub struct OtherUser {
+    path: PathBuf,
+    user: ActingUser,
+    exchanger: Exchanger,
+}
+
+/// The other user with whose rights all of these locations are used; nothing where these are the process's own. Refuses root a place
+/// where others could turn its rights against it. `subdirectories` are those beside the user's own files.
+pub fn other_user(
+    home: &dyn Home,
+    locations: &[PathBuf],
+    trusts_others: bool,
+    subdirectories: u32,
+) -> Result<Option<OtherUser>, PrepareError> {
+    let mut first: Option<(&PathBuf, Option<OtherUser>)> = None;
+    for location in locations {
+        let other = other_user_in(home, location, trusts_others, subdirectories)?;
+        let number = |other: &Option<OtherUser>| other.as_ref().map_or(0, |other| other.user.user);
+        match &first {
+            None => first = Some((location, other)),
+            Some((another, before)) if number(before) != number(&other) => {
+                return Err(PrepareError::SeveralUsers {
+                    path: location.clone(),
+                    user: number(&other),
+                    other: (*another).clone(),
+                    others: number(before),
+                });
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(first.and_then(|(_, other)| other))
+}
+
+fn other_user_in(
     home: &dyn Home,
     location: &Path,
     trusts_others: bool,
     subdirectories: u32,
-) -> Result<(), PrepareError> {
-    // Names in subdirectories are resolved through them: beside the user's own files others may exchange these, too.
-    let is_through = subdirectories > 1;
-    if trusts_others && !is_through {
-        return Ok(());
-    }
-    let other = home
-        .who_may_exchange(location)
+) -> Result<Option<OtherUser>, PrepareError> {
+    let access = home
+        .access(location)
         .map_err(|errno| system("examine", location, errno))?;
-    other.map_or(Ok(()), |Exchanger { directory, who }| {
-        Err(PrepareError::Untrusted {
-            path: location.to_owned(),
-            directory,
-            who,
-            option: match trusts_others {
-                true => "no subdirectories (--allow-unsafe-target does not cover them)",
-                false => "--allow-unsafe-target",
-            },
-        })
-    })
+    let path = location.to_owned();
+    let untrusted = |Exchanger { directory, who }, option| PrepareError::Untrusted {
+        path: location.to_owned(),
+        directory,
+        who,
+        option,
+    };
+    match access {
+        Access::Own => Ok(None),
+        Access::As(_, exchanger) | Access::Refused(exchanger) | Access::Link(exchanger) if trusts_others => {
+            // Names in subdirectories are resolved through them: beside the user's own files others may exchange these, too.
+            match subdirectories > 1 {
+                true => Err(untrusted(
+                    exchanger,
+                    "no subdirectories (--allow-unsafe-target does not cover them)",
+                )),
+                false => Ok(None),
+            }
+        }
+        Access::As(user, exchanger) => Ok(Some(OtherUser { path, user, exchanger })),
+        Access::Link(Exchanger { directory, who }) => Err(PrepareError::Link { path, directory, who }),
+        Access::Refused(exchanger) => Err(untrusted(exchanger, "--allow-unsafe-target")),
+    }
 }
 
 fn refuse_long_paths(wish: &Wish, directory: &Path) -> Result<(), PrepareError> {
@@ -380,9 +458,25 @@ fn is_in_the_way(wish: &Wish, name: &[u8]) -> bool {
     }
 }
 
-fn refuse_other_runs(wish: &Wish, location: &Path, directory: &dyn Directory) -> Result<(), PrepareError> {
-    match Manifest::find(&*wish.home, directory).map_err(|errno| system("read the manifest in", location, errno))? {
+fn refuse_other_runs(wish: &Wish, location: &Path, directory: &Arc<dyn Directory>) -> Result<(), PrepareError> {
+    let error = |errno| system("read the manifest in", location, errno);
+    match Manifest::find(&*wish.home, &**directory).map_err(error)? {
         None => Ok(()),
+        Some(FoundManifest::Abandoned(manifest, lock)) if manifest.names_nothing_in(&**directory).map_err(error)? => {
+            // Its files were removed by hand.
+            let abandoned = Abandoned {
+                home: Arc::clone(&wish.home),
+                path: location.to_owned(),
+                directory: Arc::clone(directory),
+                manifest,
+                lock,
+            };
+            abandoned.remove().map_err(error)?;
+            match Manifest::find(&*wish.home, &**directory).map_err(error)? {
+                None => Ok(()),
+                Some(found) => Err(not_ours(location, &found)),
+            }
+        }
         Some(found) => Err(not_ours(location, &found)),
     }
 }

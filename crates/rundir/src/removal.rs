@@ -12,7 +12,7 @@ use workload::names::NameKind;
 
 use crate::advice;
 use crate::manifest::Manifest;
-use crate::names::{running_number, subdirectory, worker};
+use crate::names::{running_number, worker};
 use crate::ownership::{Ownership, Whose};
 use crate::slot::WrittenName;
 
@@ -57,9 +57,8 @@ impl<'a> Removal<'a> {
             self.pool(directory, path);
             return;
         }
-        let count = u64::from(self.manifest.workers);
-        let is_of_a_worker = |name: &[u8]| worker(name).is_some_and(|number| number < count);
-        for name in self.names(directory, path, is_of_a_worker).iter() {
+        let manifest = self.manifest;
+        for name in self.names(directory, path, |name| manifest.may_name(name)).iter() {
             // Of the numbers below the count of workers.
             self.ownership.enter_pool_of(worker(name).unwrap_or(0) as u32);
             self.inner_directory(directory, name, path, Self::pool);
@@ -89,11 +88,9 @@ impl<'a> Removal<'a> {
     }
 
     fn subdirectories(&mut self, directory: &dyn Directory, path: &Path) {
-        let count = u64::from(self.manifest.subdirectories);
+        let manifest = self.manifest;
         for name in self
-            .names(directory, path, |name| {
-                subdirectory(name).is_some_and(|number| number < count)
-            })
+            .names(directory, path, |name| manifest.may_name_in_pool(name))
             .iter()
         {
             self.inner_directory(directory, name, path, Self::files);
@@ -130,11 +127,14 @@ impl<'a> Removal<'a> {
 
     /// Removes what a mix has made in a directory.
     fn mix(&mut self, directory: &dyn Directory, path: &Path) {
-        let Some(mix) = &self.manifest.mix else {
+        let manifest = self.manifest;
+        let Some(mix) = &manifest.mix else {
             return;
         };
-        let is_ours = |name: &[u8]| mix.layout.is_directory_name(name) || mix.names.parse(name).is_some();
-        for name in self.names(directory, path, is_ours).iter() {
+        for name in self
+            .names(directory, path, |name| manifest.may_name_in_pool(name))
+            .iter()
+        {
             let (kind, number) = match mix.names.parse(name) {
                 Some((kind, number)) => (kind, number),
                 None => (NameKind::Directory, 1),
@@ -151,9 +151,11 @@ impl<'a> Removal<'a> {
     }
 
     fn files(&mut self, directory: &dyn Directory, path: &Path) {
-        let max = self.manifest.numbers_max;
-        let may_be_ours = |name: &[u8]| running_number(name).is_some_and(|number| (1..=max).contains(&number));
-        for name in self.names(directory, path, may_be_ours).iter() {
+        let manifest = self.manifest;
+        for name in self
+            .names(directory, path, |name| manifest.may_name_a_file(name))
+            .iter()
+        {
             // Of the numbers from 1 to the highest.
             let number = running_number(name).unwrap_or(0);
             if number > self.numbers_made {

@@ -13,7 +13,7 @@ use crate::advice;
 use crate::life::Life;
 use crate::manifest::{self, FirstRank, KeptPool, Kind, Manifest};
 use crate::names::{self, worker_directory};
-use crate::owned::{Landmark, Landmarks, OwnedDirectories, Volumes};
+use crate::owned::{Landmark, Landmarks, OwnedDirectories, Volumes, is_removed};
 use crate::ownership::{self, Evidence, Ownership};
 use crate::removal::Removal;
 
@@ -142,13 +142,13 @@ impl RunDirectory {
             unmarked = unmarked
                 .and_then(|()| self.named(name))
                 .and_then(|named| manifest::gone(self.users.remove(name.as_bytes(), &named)));
-            // An empty directory without a manifest is also removed by whoever cleans at the same time.
-            if unmarked == Err(Errno::NOENT) && self.held.facts().is_ok_and(|held| held.names == Some(0)) {
-                unmarked = Ok(());
-            }
-            if unmarked.is_ok() {
-                done.directories += 1;
-            }
+        }
+        // An empty directory without a manifest is also removed by whoever cleans at the same time; and a user may remove all.
+        if unmarked == Err(Errno::NOENT) && is_removed(&*self.held) {
+            unmarked = Ok(());
+        }
+        if self.manifest.kind == Kind::OwnDirectory && unmarked.is_ok() {
+            done.directories += 1;
         }
         // Times that cannot be set back are no reason to fail: the directory may be another owner's.
         if is_beside_users {
@@ -293,6 +293,7 @@ impl RunDirectory {
                 home,
                 directory: directory.clone(),
                 identity: held.facts()?.identity,
+                held: Arc::clone(&held),
             }),
             directory,
             held,

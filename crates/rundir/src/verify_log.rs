@@ -344,7 +344,7 @@ mod tests {
         }
         let find = |given: &Path, was: &[&PathBuf], own| {
             let was: Vec<PathBuf> = was.iter().map(|was| (*was).clone()).collect();
-            let found = find_directories(&KernelHome, given, &header(&was, own), false);
+            let found = find_directories(&KernelHome::default(), given, &header(&was, own), false);
             let paths = |found: Vec<Option<Place>>| {
                 found
                     .into_iter()

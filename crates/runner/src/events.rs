@@ -2,6 +2,7 @@
 
 use measure::SliceMeter;
 use record::{Completed, Load, MachineSlice, Record, Stalled};
+use rundir::prepare::OtherUser;
 use workload::{Action, End, Phase};
 
 /// A part of a run as its watchers see it.
@@ -58,6 +59,8 @@ pub struct Second {
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
+    /// The targets are used with the rights of another user alone.
+    OtherUser(OtherUser),
     /// A stage begins.
     Began(Stage, Progress),
     /// Of several loads the one of this number, from 0, is about to be applied: to this run's pool, or to that of the next run.

@@ -7,6 +7,7 @@ use contract::home::Home;
 use contract::{Capability, Need, OperationKind, ServerUrl, Storage};
 use observe::{DurabilityFacts, Fact, Host, Sources, Target};
 use record::{LocationRecord, Room};
+use rundir::prepare::OtherUser;
 use rundir::{ack_log, prepare};
 use spec::{Cache, Place, RunSpec};
 use workload::{Action, Fingerprint, Phase, Workload, fingerprint};
@@ -29,6 +30,8 @@ pub(crate) struct Looked {
     /// The path of each location from the root.
     pub directories: Vec<PathBuf>,
     pub fingerprint: Fingerprint,
+    /// As whom they are used, where that is not the process's own user.
+    pub other_user: Option<OtherUser>,
 }
 
 impl Looked {
@@ -45,15 +48,14 @@ impl Looked {
         memory::refuse_without(request, &host)?;
         let directories = directories(request)?;
         // A server is asked whether it is there at all before anything else.
-        let (targets, grounds) = match request.storage.speaks_to_servers() {
+        let ((targets, grounds), other_user) = match request.storage.speaks_to_servers() {
             true => {
-                ask_of_targets(request, &home, &directories, waiter)?;
-                targets(request, &home, &directories, waiter)?
+                let other_user = ask_of_targets(request, &home, &directories, waiter)?;
+                (targets(request, &home, &directories, waiter)?, other_user)
             }
             false => {
                 let found = targets(request, &home, &directories, waiter)?;
-                ask_of_targets(request, &home, &directories, waiter)?;
-                found
+                (found, ask_of_targets(request, &home, &directories, waiter)?)
             }
         };
         Ok(Self {
@@ -65,6 +67,7 @@ impl Looked {
             host,
             targets,
             directories,
+            other_user,
             // Of thousands of workers it takes seconds: refusals do not wait for it.
             fingerprint: fingerprint::fingerprint(&request.workload)?,
         })
@@ -105,6 +108,7 @@ pub fn judge<S: Storage>(request: &RunSpec, storage: &S) -> Result<(), Refused> 
         &directories(request)?,
         &mut unwatched(request, &mut NoEvents),
     )
+    .map(drop)
 }
 
 /// Whether a run would be refused for want of room; touches nothing.
@@ -152,7 +156,7 @@ fn ask_of_targets(
     home: &Option<Arc<dyn Home>>,
     directories: &[PathBuf],
     waiter: &mut Waiter<'_>,
-) -> Result<(), Refused> {
+) -> Result<Option<OtherUser>, Refused> {
     let (asked, home, all) = (request.clone(), home.clone(), directories.to_vec());
     let answer = move || refuse_inability(&asked, home.as_deref(), &all);
     ask(waiter, "look at", paths(directories), answer)?
@@ -239,6 +243,9 @@ fn need(request: &RunSpec) -> Need {
 fn home<S: Storage>(request: &RunSpec, storage: &S) -> Result<Option<Arc<dyn Home>>, Refused> {
     match (request.place, storage.home()) {
         (Place::Nowhere, _) => Ok(None),
+        (Place::OwnDirectory | Place::Location, Some(home)) if request.trusts_others => {
+            Ok(Some(home.with_own_rights()))
+        }
         (Place::OwnDirectory | Place::Location, Some(home)) => Ok(Some(home)),
         (Place::OwnDirectory | Place::Location, None) => Err(Refused::Unable(format!(
             "--storage {} creates no files (use --storage posix)",
@@ -263,8 +270,12 @@ fn directories(request: &RunSpec) -> Result<Vec<PathBuf>, Refused> {
     request.targets.iter().map(path).collect()
 }
 
-/// Wishes that this machine or target cannot fulfil.
-fn refuse_inability(request: &RunSpec, home: Option<&dyn Home>, directories: &[PathBuf]) -> Result<(), Refused> {
+/// Wishes that this machine or target cannot fulfil. Gives the other user with whose rights the targets are used.
+fn refuse_inability(
+    request: &RunSpec,
+    home: Option<&dyn Home>,
+    directories: &[PathBuf],
+) -> Result<Option<OtherUser>, Refused> {
     if request.cache == Cache::Cold {
         if let Err(error) = observe::may_drop_caches() {
             return Err(Refused::Unable(format!(
@@ -273,16 +284,18 @@ fn refuse_inability(request: &RunSpec, home: Option<&dyn Home>, directories: &[P
         }
     }
     let nowhere = home.is_none();
+    let mut other_user = None;
     if let Some(home) = home {
         for directory in directories {
             home.reach(directory).map_err(Refused::Unreachable)?;
-            let subdirectories = workload_subdirectories(request);
-            prepare::refuse_untrusted(home, directory, request.trusts_others, subdirectories)?;
         }
+        let subdirectories = workload_subdirectories(request);
+        other_user = prepare::other_user(home, directories, request.trusts_others, subdirectories)?;
     }
     if request.storage.speaks_to_servers() {
         // What follows asks this machine's kernel.
-        return Ok(ack_log::check(request, &[])?);
+        ack_log::check(request, &[])?;
+        return Ok(other_user);
     }
     if request.direct {
         for directory in directories {
@@ -307,7 +320,8 @@ fn refuse_inability(request: &RunSpec, home: Option<&dyn Home>, directories: &[P
             }
         }
     }
-    Ok(ack_log::check(request, directories)?)
+    ack_log::check(request, directories)?;
+    Ok(other_user)
 }
 
 fn extended_attribute(directory: &Path) -> Result<(), rustix::io::Errno> {

@@ -136,6 +136,9 @@ fn begin<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     let is_first = ranks.is_none_or(|ranks| ranks.rank() == 0);
     let looked = Looked::at(request, storage, is_first, &mut waiter);
     let looked = ranks::together(ranks, looked).map_err(|(refused, _)| refused)?;
+    if let Some(other_user) = looked.other_user.clone().filter(|_| is_first) {
+        waiter.events.event(Event::OtherUser(other_user));
+    }
     waiter.control = take_control.take().among(ranks.cloned());
     let account = WatchedAccount::of(&Sources::default(), looked.targets.iter().filter_map(Fact::known));
     let devices = account.devices().clone();

@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn what_went_between_two_readings_is_told_by_procedure() {
         let watched = WatchedServers {
-            home: Arc::new(storage::home::KernelHome),
+            home: Arc::new(storage::home::KernelHome::default()),
             protocol: "nfs3".to_owned(),
             of: "nfs://server/export".to_owned(),
         };
@@ -148,6 +148,6 @@ mod tests {
         assert_eq!(told, [("LOOKUP", 4, Fact::Known(1)), ("READ", 3, Fact::Known(0))]);
         assert_eq!(kinds[0].sent_bytes, Fact::Known(400));
         assert_eq!(counts.reconnections, 2);
-        assert!(WatchedServers::of(&(Arc::new(storage::home::KernelHome) as Arc<dyn Home>)).is_none());
+        assert!(WatchedServers::of(&(Arc::new(storage::home::KernelHome::default()) as Arc<dyn Home>)).is_none());
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use contract::home::ActingUser;
 use contract::{Identity, Location};
 use observe::{Fact, WatchedDevices};
 use rundir::Life;
@@ -11,6 +12,8 @@ use rundir::manifest::Position;
 use rundir::names::worker_directory;
 use rundir::owned::{NoOwnedDirectories, OwnedDirectories};
 use spec::RunSpec;
+
+use crate::refused::Refused;
 
 /// A run's place, once it is its own.
 pub(crate) struct Taken {
@@ -24,6 +27,17 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
+    /// The user with whose rights alone the place is used: a worker has one thread for all directories of it.
+    pub(crate) fn acts_as(&self) -> Result<Option<ActingUser>, Refused> {
+        let users: Vec<_> = self.owned.held().iter().map(|held| held.acts_as()).collect();
+        match users.windows(2).all(|pair| pair[0] == pair[1]) {
+            true => Ok(users.first().copied().flatten()),
+            false => Err(Refused::Unable(
+                "the targets have been given to different users meanwhile (use targets of one user)".to_owned(),
+            )),
+        }
+    }
+
     /// A place that touches no file system.
     pub(crate) fn nowhere(request: &RunSpec, life: Life) -> Self {
         let locations = request.targets.iter().enumerate();

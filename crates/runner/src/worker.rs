@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Failure, NoSteps, OpenError, Operation, OperationOutcome, Session, Steps, Submitted, Ticket};
+use contract::{Cause, Failure, NoSteps, OpenError, Operation, OperationOutcome, Session, Steps, Submitted, Ticket};
 use measure::{SLICE_NS, Slice};
 use record::{Check, ErrorRecord, Histogram, SlowestRecord, Stale};
 use spec::Cache;
@@ -860,6 +860,9 @@ where
         slot.failed(&written);
         slot.complete(completed_ns);
         self.tools.source.completed(number, intent, false);
+        if failure.cause == Cause::Stopped {
+            return Err(Left::Stopped);
+        }
         meters.of(intent.action).failed += 1;
         let path = self.config.namer.operation(intent, &[]).name().path;
         let failed = Failed::operation(intent.action.name(), path.to_string_lossy().into_owned(), failure);

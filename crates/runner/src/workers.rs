@@ -6,7 +6,8 @@ use std::sync::mpsc;
 use std::thread;
 
 use cluster::Ranks;
-use contract::{Durability, Settings, Storage};
+use contract::home::ActingUser;
+use contract::{Durability, Settings, Stopping, Storage};
 use record::Origin;
 use record::machine::WORKER_THREAD;
 use spec::{Cache, RunSpec};
@@ -51,6 +52,8 @@ struct Common<'a, S, C> {
     tables: Option<Tables>,
     /// By worker, how far a pool of an earlier run is; empty where there is none.
     positions: &'a [Position],
+    /// The user with whose rights alone the locations are used.
+    acts_as: Option<ActingUser>,
     ack_log: Option<&'a AckLog>,
     /// Of a shared pool.
     spoiled: Arc<Spoiled>,
@@ -116,6 +119,7 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
         naming: Naming::of(&request.workload.work),
         tables: request.workload.mix().map(Tables::new),
         positions: &taken.positions,
+        acts_as: taken.acts_as()?,
         ack_log,
         spoiled: Arc::default(),
         acknowledged: AcknowledgedByAll::default(),
@@ -241,9 +245,14 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                 .iter()
                 .map(|run_directory| run_directory.location_of(self.own(worker)))
                 .collect(),
+            acts_as: self.acts_as,
             durability: self.request.durability,
             direct: self.request.direct,
             keep_contents_bytes: if self.request.verify { largest as usize } else { 0 },
+            stopping: {
+                let control = self.control.clone();
+                Stopping::when(move || control.is_stopping())
+            },
         }
     }
 

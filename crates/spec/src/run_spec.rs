@@ -106,7 +106,7 @@ pub struct RunSpec {
     pub prepared: bool,
     /// Whether a target without room is refused.
     pub room_check: bool,
-    /// Whether root may work where other users may exchange the target.
+    /// Whether root keeps its rights where other users may exchange the target.
     pub trusts_others: bool,
 }
 

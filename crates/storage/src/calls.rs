@@ -10,8 +10,8 @@ use std::marker::PhantomData;
 use crate::buffers::{Answers, Reads, Writes};
 use crate::system::{At, System};
 use contract::{
-    Errno, Failure, Listing, Name, OpenError, Operation, OperationOutcome, Session, Settings, Step, Steps, Submitted,
-    Ticket,
+    Cause, Errno, Failure, Listing, Name, OpenError, Operation, OperationOutcome, Session, Settings, Step, Steps,
+    Stopping, Submitted, Ticket,
 };
 use policy::Policy;
 
@@ -52,6 +52,7 @@ pub(crate) struct Calls<S, T> {
     answers: Answers,
     policy: Policy,
     listing: Listing,
+    stopping: Stopping,
     /// The file system cannot rename to a new name only.
     renames_by_looking: bool,
     /// The kernel cannot change the mode of a name without following a link.
@@ -68,6 +69,7 @@ impl<S: System, T: Style> Calls<S, T> {
             answers: Answers::new()?,
             policy: Policy::new(settings),
             listing: Listing::default(),
+            stopping: settings.stopping.clone(),
             renames_by_looking: false,
             opens_to_set_mode: false,
             style: PhantomData,
@@ -110,6 +112,15 @@ impl<S: System, T: Style> Calls<S, T> {
         steps.ended(Step::Open);
         let worked = work(self, file, steps);
         self.close(file, moved_bytes, worked, steps)
+    }
+
+    /// Whether a file whose first `done` bytes were moved is gone on with.
+    #[inline]
+    pub(crate) fn go_on(&self, step: Step, done: u64) -> OperationOutcome {
+        match done > 0 && self.stopping.is_wanted() {
+            true => Err(Failure::wrong(step, Cause::Stopped).having_moved(done)),
+            false => Ok(()),
+        }
     }
 
     /// Makes one call that is a step of its own.

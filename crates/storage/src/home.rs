@@ -1,7 +1,7 @@
 //! The run's home on file systems: every call goes through a directory that is held open, and follows no link.
 
 mod cached;
-mod exchange;
+pub(crate) mod exchange;
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::home::{Directory, Entry, EntryKind, Exchanger, Facts, Held, Home, Lock, Mark, Stamp};
+use contract::home::{Access, ActingUser, Directory, Entry, EntryKind, Facts, Held, Home, Lock, Mark, Stamp};
 use contract::{Errno, Identity};
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, StatVfs, Statx, StatxFlags, Timespec,
@@ -19,12 +19,20 @@ use rustix::fs::{
 };
 use rustix::io::Errno as System;
 
+use crate::acting::Acting;
+
 /// Directories of the kernel's file systems.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct KernelHome;
+pub struct KernelHome {
+    /// Whether they are used with the process's own rights, whoever may exchange them.
+    own_rights: bool,
+}
 
-#[derive(Debug)]
-struct KernelDirectory(Arc<OwnedFd>);
+#[derive(Clone, Debug)]
+struct KernelDirectory {
+    held: Arc<OwnedFd>,
+    acts_as: Option<ActingUser>,
+}
 
 /// A mark that is open, and the directory and the name that it was opened by.
 #[derive(Debug)]
@@ -97,7 +105,18 @@ fn facts(from: Statx) -> Facts {
 
 impl Home for KernelHome {
     fn open(&self, path: &Path) -> Result<Arc<dyn Directory>, Errno> {
-        held(rustix::fs::openat(CWD, path, OPEN, Mode::empty()))
+        let (held, acts_as) = if self.own_rights {
+            let opened = rustix::fs::openat(CWD, path, OPEN, Mode::empty());
+            (opened.map_err(ours)?, None)
+        } else {
+            match exchange::open(path).map_err(ours)? {
+                (opened, Access::Own) => (opened, None),
+                (opened, Access::As(user, _)) => (opened, Some(user)),
+                (_, Access::Refused(_) | Access::Link(_)) => return Err(Errno::PERM),
+            }
+        };
+        let held = Arc::new(held);
+        Ok(Arc::new(KernelDirectory { held, acts_as }))
     }
 
     fn facts(&self, path: &Path) -> Result<Facts, Errno> {
@@ -108,8 +127,12 @@ impl Home for KernelHome {
         std::fs::canonicalize(path).map_err(|error| of_io(&error))
     }
 
-    fn who_may_exchange(&self, path: &Path) -> Result<Option<Exchanger>, Errno> {
-        exchange::who_may_exchange(path).map_err(ours)
+    fn access(&self, path: &Path) -> Result<Access, Errno> {
+        exchange::open(path).map(|(_, access)| access).map_err(ours)
+    }
+
+    fn with_own_rights(self: Arc<Self>) -> Arc<dyn Home> {
+        Arc::new(Self { own_rights: true })
     }
 
     fn user(&self) -> Option<u32> {
@@ -131,23 +154,31 @@ impl Home for KernelHome {
     }
 }
 
-fn held(opened: Result<OwnedFd, System>) -> Result<Arc<dyn Directory>, Errno> {
-    opened
-        .map(|opened| Arc::new(KernelDirectory(Arc::new(opened))) as Arc<dyn Directory>)
-        .map_err(ours)
-}
-
 impl KernelDirectory {
+    /// Calls of this thread are made with the directory's rights until what this gives is dropped.
+    fn acting(&self) -> Result<Acting, Errno> {
+        Acting::begin(self.acts_as)
+    }
+
+    /// A directory that is used with the same rights.
+    fn beside(&self, opened: Result<OwnedFd, System>) -> Result<Arc<dyn Directory>, Errno> {
+        let held = Arc::new(opened.map_err(ours)?);
+        Ok(Arc::new(Self {
+            held,
+            acts_as: self.acts_as,
+        }))
+    }
+
     fn mark_of(&self, file: impl Into<File>, name: &str) -> Box<dyn Mark> {
         Box::new(KernelMark {
             file: file.into(),
-            directory: Arc::clone(&self.0),
+            directory: Arc::clone(&self.held),
             name: name.to_owned(),
         })
     }
 
     fn name_new(&self, draft: Box<dyn Mark>, name: &str) -> Result<Box<dyn Mark>, Errno> {
-        let (directory, from) = (&*self.0, draft.name());
+        let (directory, from) = (&*self.held, draft.name());
         let lacks = |errno| {
             matches!(
                 errno,
@@ -179,7 +210,7 @@ impl KernelDirectory {
     fn rename_closed(&self, draft: Box<dyn Mark>, name: &str) -> Result<Box<dyn Mark>, Errno> {
         let (identity, from) = (draft.facts()?.identity, draft.name().to_owned());
         drop(draft);
-        rustix::fs::unlinkat(&self.0, from, AtFlags::empty()).map_err(ours)?;
+        rustix::fs::unlinkat(&self.held, from, AtFlags::empty()).map_err(ours)?;
         let named = self.mark(name)?.ok_or(Errno::NOENT)?;
         let is_ours = named.facts()?.identity == identity || self.renumbers();
         match named.lock()? {
@@ -190,24 +221,26 @@ impl KernelDirectory {
     }
 
     fn is_of_kind(&self, kinds: &[rustix::fs::FsWord]) -> bool {
-        rustix::fs::fstatfs(&self.0).is_ok_and(|facts| kinds.contains(&facts.f_type))
+        rustix::fs::fstatfs(&self.held).is_ok_and(|facts| kinds.contains(&facts.f_type))
     }
 }
 
 impl Directory for KernelDirectory {
     fn facts(&self) -> Result<Facts, Errno> {
-        facts_of_open(&self.0)
+        facts_of_open(&self.held)
     }
 
     fn facts_of(&self, name: &[u8]) -> Result<Facts, Errno> {
-        facts_at(&self.0, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)
+        let _acting = self.acting()?;
+        facts_at(&self.held, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)
     }
 
     fn list(&self, each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Errno>) -> Result<(), Errno> {
+        let _acting = self.acting()?;
         // A description of its own, so that nobody else's position in the directory moves; and without a trace of the
         // reading in the directory's times, which is the owner's right.
-        let own = match rustix::fs::openat(&self.0, ".", OPEN | OFlags::NOATIME, Mode::empty()) {
-            Err(System::PERM) => rustix::fs::openat(&self.0, ".", OPEN, Mode::empty()),
+        let own = match rustix::fs::openat(&self.held, ".", OPEN | OFlags::NOATIME, Mode::empty()) {
+            Err(System::PERM) => rustix::fs::openat(&self.held, ".", OPEN, Mode::empty()),
             opened => opened,
         };
         for entry in own.and_then(Dir::new).map_err(ours)? {
@@ -224,8 +257,9 @@ impl Directory for KernelDirectory {
     }
 
     fn open(&self, name: &[u8]) -> Result<Arc<dyn Directory>, Errno> {
-        held(rustix::fs::openat(
-            &self.0,
+        let _acting = self.acting()?;
+        self.beside(rustix::fs::openat(
+            &self.held,
             OsStr::from_bytes(name),
             OPEN | OFlags::NOFOLLOW,
             Mode::empty(),
@@ -233,18 +267,33 @@ impl Directory for KernelDirectory {
     }
 
     fn above(&self) -> Result<Arc<dyn Directory>, Errno> {
-        held(rustix::fs::openat(&self.0, "..", OPEN, Mode::empty()))
+        let _acting = self.acting()?;
+        self.beside(rustix::fs::openat(&self.held, "..", OPEN, Mode::empty()))
+    }
+
+    fn acts_as(&self) -> Option<ActingUser> {
+        self.acts_as
+    }
+
+    fn with_own_rights(&self) -> Option<Arc<dyn Directory>> {
+        self.acts_as?;
+        Some(Arc::new(Self {
+            acts_as: None,
+            ..self.clone()
+        }))
     }
 
     fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno> {
-        rustix::fs::mkdirat(&self.0, OsStr::from_bytes(name), Mode::from_raw_mode(mode)).map_err(ours)
+        let _acting = self.acting()?;
+        rustix::fs::mkdirat(&self.held, OsStr::from_bytes(name), Mode::from_raw_mode(mode)).map_err(ours)
     }
 
     fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
+        let _acting = self.acting()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let name = OsStr::from_bytes(name);
-        let file = match rustix::fs::openat(&self.0, name, flags | OFlags::NOATIME, Mode::empty()) {
-            Err(System::PERM) => rustix::fs::openat(&self.0, name, flags, Mode::empty()),
+        let file = match rustix::fs::openat(&self.held, name, flags | OFlags::NOATIME, Mode::empty()) {
+            Err(System::PERM) => rustix::fs::openat(&self.held, name, flags, Mode::empty()),
             opened => opened,
         }
         .map_err(ours)?;
@@ -261,20 +310,23 @@ impl Directory for KernelDirectory {
     }
 
     fn hold(&self, name: &[u8]) -> Result<Option<Box<dyn Held>>, Errno> {
+        let _acting = self.acting()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = rustix::fs::openat(&self.0, OsStr::from_bytes(name), flags, Mode::empty());
+        let opened = rustix::fs::openat(&self.held, OsStr::from_bytes(name), flags, Mode::empty());
         opened
             .map(|file| Some(Box::new(cached::KernelHeld(file)) as Box<dyn Held>))
             .map_err(ours)
     }
 
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno> {
-        rustix::fs::readlinkat(&self.0, OsStr::from_bytes(name), Vec::new())
+        let _acting = self.acting()?;
+        rustix::fs::readlinkat(&self.held, OsStr::from_bytes(name), Vec::new())
             .map(std::ffi::CString::into_bytes)
             .map_err(ours)
     }
 
     fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<bool, Errno> {
+        let _acting = self.acting()?;
         if looked_at.identity.is_some() && self.facts_of(name)?.identity != looked_at.identity {
             return Ok(false);
         }
@@ -282,12 +334,13 @@ impl Directory for KernelDirectory {
             EntryKind::Directory => AtFlags::REMOVEDIR,
             EntryKind::File | EntryKind::SymbolicLink | EntryKind::Other => AtFlags::empty(),
         };
-        rustix::fs::unlinkat(&self.0, OsStr::from_bytes(name), flags)
+        rustix::fs::unlinkat(&self.held, OsStr::from_bytes(name), flags)
             .map(|()| true)
             .map_err(ours)
     }
 
     fn set_times(&self, accessed: Stamp, modified: Stamp) -> Result<(), Errno> {
+        let _acting = self.acting()?;
         let time = |(seconds, nanoseconds): Stamp| Timespec {
             tv_sec: seconds,
             tv_nsec: nanoseconds.into(),
@@ -296,11 +349,11 @@ impl Directory for KernelDirectory {
             last_access: time(accessed),
             last_modification: time(modified),
         };
-        rustix::fs::futimens(&self.0, &times).map_err(ours)
+        rustix::fs::futimens(&self.held, &times).map_err(ours)
     }
 
     fn sync(&self) -> Result<(), Errno> {
-        match rustix::fs::fsync(&self.0) {
+        match rustix::fs::fsync(&self.held) {
             // A file system that does not let a directory be synced.
             Err(System::INVAL | System::OPNOTSUPP) => Ok(()),
             answer => answer.map_err(ours),
@@ -308,11 +361,11 @@ impl Directory for KernelDirectory {
     }
 
     fn sync_file_system(&self) -> Result<(), Errno> {
-        rustix::fs::syncfs(&self.0).map_err(ours)
+        rustix::fs::syncfs(&self.held).map_err(ours)
     }
 
     fn free_bytes(&self) -> Option<u64> {
-        let StatVfs { f_bfree, f_frsize, .. } = rustix::fs::fstatvfs(&self.0).ok()?;
+        let StatVfs { f_bfree, f_frsize, .. } = rustix::fs::fstatvfs(&self.held).ok()?;
         Some(f_bfree * f_frsize)
     }
 
@@ -325,24 +378,27 @@ impl Directory for KernelDirectory {
     }
 
     fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno> {
-        let made = rustix::fs::openat(&self.0, name, CREATE, Mode::from_raw_mode(MARK_MODE));
+        let _acting = self.acting()?;
+        let made = rustix::fs::openat(&self.held, name, CREATE, Mode::from_raw_mode(MARK_MODE));
         made.map(|file| self.mark_of(file, name)).map_err(ours)
     }
 
     fn name_draft(&self, draft: Box<dyn Mark>, name: &str, replaces: bool) -> Result<Box<dyn Mark>, Errno> {
+        let _acting = self.acting()?;
         if !replaces {
             return self.name_new(draft, name);
         }
-        rustix::fs::renameat(&self.0, draft.name(), &self.0, name).map_err(ours)?;
+        rustix::fs::renameat(&self.held, draft.name(), &self.held, name).map_err(ours)?;
         Ok(draft)
     }
 
     fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno> {
+        let _acting = self.acting()?;
         // For locking: network file systems give exclusive locks to writers only.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = match rustix::fs::openat(&self.0, name, OFlags::RDWR | flags, Mode::empty()) {
+        let opened = match rustix::fs::openat(&self.held, name, OFlags::RDWR | flags, Mode::empty()) {
             Err(System::ACCESS | System::PERM | System::ROFS) => {
-                rustix::fs::openat(&self.0, name, OFlags::RDONLY | flags, Mode::empty())
+                rustix::fs::openat(&self.held, name, OFlags::RDONLY | flags, Mode::empty())
             }
             opened => opened,
         };
@@ -370,11 +426,12 @@ impl Directory for KernelDirectory {
     }
 
     fn given_to_marks(&self, draft: &str) -> Option<(u32, u32)> {
+        let _acting = self.acting().ok()?;
         let mark = self.draft(draft).ok()?;
         let given = mark.facts().ok().and_then(|facts| facts.mode).unwrap_or_default();
         mark.restrict(given & !WRITABLE_BY_OTHERS);
         let probed = mark.facts();
-        rustix::fs::unlinkat(&self.0, draft, AtFlags::empty()).ok()?;
+        rustix::fs::unlinkat(&self.held, draft, AtFlags::empty()).ok()?;
         let probed = probed.ok()?;
         probed.owner.zip(probed.mode)
     }

@@ -11,6 +11,7 @@ pub mod raw;
 pub mod simulated;
 pub mod stdio;
 
+mod acting;
 mod buffers;
 mod calls;
 mod direct;

@@ -41,7 +41,7 @@ impl Storage for Posix {
     }
 
     fn home(&self) -> Option<Arc<dyn Home>> {
-        Some(Arc::new(KernelHome))
+        Some(Arc::new(KernelHome::default()))
     }
 
     fn open(&self, settings: &Settings) -> Result<PosixSession, OpenError> {

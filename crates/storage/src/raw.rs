@@ -45,7 +45,7 @@ impl Storage for Raw {
     }
 
     fn home(&self) -> Option<Arc<dyn Home>> {
-        Some(Arc::new(KernelHome))
+        Some(Arc::new(KernelHome::default()))
     }
 
     fn open(&self, settings: &Settings) -> Result<RawSession, OpenError> {

@@ -55,7 +55,7 @@ impl Storage for Stdio {
     }
 
     fn home(&self) -> Option<Arc<dyn Home>> {
-        Some(Arc::new(KernelHome))
+        Some(Arc::new(KernelHome::default()))
     }
 
     fn open(&self, settings: &Settings) -> Result<StdioSession, OpenError> {
@@ -174,7 +174,11 @@ impl StdioSession {
         let mut stream = self.stream(name, mode)?;
         steps.ended(Step::Open);
         // The remainder of 0 bytes that the original hands over too makes no call: it is left out.
-        for block in content.chunks(self.write_block) {
+        for (number, block) in content.chunks(self.write_block).enumerate() {
+            if let Err(stopped) = self.calls.go_on(Step::Write, (number * self.write_block) as u64) {
+                let _ = stream.close();
+                return Err(stopped);
+            }
             if !stream.write(block) {
                 return Err(closed_after(stream, Step::Write, last_errno()));
             }
@@ -197,6 +201,11 @@ impl StdioSession {
         steps.ended(Step::Open);
         let mut done = 0;
         while done < bytes {
+            if let Err(stopped) = self.calls.go_on(Step::Read, done) {
+                let _ = stream.close();
+                return Err(stopped);
+            }
+            let reads = self.calls.reads();
             let length = reads.block().min(bytes - done) as usize;
             let at = reads.next_block(length);
             let read = stream.read(reads.room(at, at + length));

@@ -369,6 +369,7 @@ impl<'a> Interpreter<'a> {
         };
         let path_shown = path.display();
         if depth > LOAD_DEPTH_MAX {
+            self.failed = true;
             streams.complain(&format_args!(
                 "Error: cannot read configuration file '{path_shown}': {LOAD_DEPTH_MAX} files have loaded one another already, which is \
                  the limit; no more is read of them"
@@ -377,6 +378,7 @@ impl<'a> Interpreter<'a> {
         }
         self.loads += 1;
         if self.loads > LOADS_MAX {
+            self.failed = true;
             streams.complain(&format_args!(
                 "Error: cannot read configuration file '{path_shown}': {LOADS_MAX} files were loaded already, which is the limit; no more \
                  is read of them"

@@ -4,10 +4,11 @@
 
 use std::io::Write;
 
+use document::harmless;
 use runner::{Event, Events, Stage};
 use workload::{End, Phase};
 
-use crate::progress::stalled_line;
+use crate::progress::{is_first_told, stalled_line};
 
 /// What stands behind the dots of a run that is out of files, in place of `Done`.
 const OUT_OF_FILES: &str = "out of files!\nFor this workload, either increase the number of files or\n\
@@ -78,12 +79,17 @@ impl Events for ClassicProgress<'_> {
                 }
                 self.write("\n");
             }
-            Event::Stalled(stalled) => {
-                // The session's streams are not ours to write to; a warning goes where all go. Nobody may be reading.
-                let _ = writeln!(std::io::stderr(), "Warning: {}", stalled_line(&stalled));
-            }
+            Event::OtherUser(other_user) if is_first_told() => warn(other_user),
+            Event::OtherUser(_) => {}
+            Event::Stalled(stalled) => warn(stalled_line(&stalled)),
         }
     }
+}
+
+/// The session's streams are not ours to write to; a warning goes where all go.
+fn warn(what: impl std::fmt::Display) {
+    // Nobody may be reading.
+    let _ = writeln!(std::io::stderr(), "Warning: {}", harmless::shown(what));
 }
 
 /// What is told when a stage begins; nothing of stages that the original does not have.

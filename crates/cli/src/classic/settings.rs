@@ -369,8 +369,9 @@ impl PromptSettings {
 pub struct BadWeight(Vec<u8>);
 
 /// The weight stands behind the argument's last space. The original takes whatever stands there for it, which
-/// cuts paths with spaces; here a last word that does not begin like a number belongs to the path. After a
-/// space at the path's begin or end it remains a bad weight, since nobody means a path like that.
+/// cuts paths with spaces; here a last word that does not begin like a number belongs to the path, unless there is a
+/// directory without it and none with it. After a space at the path's begin or end it remains a bad weight, since nobody
+/// means a path like that.
 fn split_weight(rest: &[u8]) -> (&[u8], Option<&[u8]>) {
     let Some(space) = rest.iter().rposition(|byte| *byte == b' ') else {
         return (rest, None);
@@ -380,7 +381,9 @@ fn split_weight(rest: &[u8]) -> (&[u8], Option<&[u8]>) {
     let word_of_path = digits
         .first()
         .is_some_and(|byte| !byte.is_ascii_digit() && !number::is_blank(*byte));
-    if word_of_path && !path.is_empty() && path[0] != b' ' {
+    let is_directory = |bytes| to_path(bytes).is_dir();
+    let is_cut = !is_directory(rest) && is_directory(path);
+    if word_of_path && !path.is_empty() && path[0] != b' ' && !is_cut {
         return (rest, None);
     }
     (path, Some(word))

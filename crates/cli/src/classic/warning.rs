@@ -81,7 +81,7 @@ impl Warning {
             let argument = String::from_utf8_lossy(argument);
             let meant = quantity::bytes(&argument);
             Self::PromptNumber {
-                said: format!("{command} {}", argument.trim()),
+                said: format!("{command} {}", argument.trim_end()),
                 understood: number.value,
                 meant: meant.ok().filter(|meant| fits(*meant)),
             }
@@ -108,7 +108,7 @@ impl Warning {
             _ => false,
         };
         (!understood).then(|| Self::Sizes {
-            said: format!("set size {}", argument.trim()),
+            said: format!("set size {}", argument.trim_end()),
             low,
             high,
             meant: meant_sizes(&argument, &words),

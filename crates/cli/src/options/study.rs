@@ -92,7 +92,7 @@ pub struct StudyArguments {
     /// Show what the study would do, and do nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// As root, use targets that other users can rename or replace (unsafe).
+    /// As root, keep root's rights in targets that other users can rename or replace (unsafe).
     #[arg(long)]
     pub allow_unsafe_target: bool,
     /// Format of the report: text, markdown, csv or json.

@@ -1,7 +1,7 @@
 //! What a study runs on: targets, the runs of this program, and the archive.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 
 use archive::Remarks;
@@ -25,6 +25,7 @@ use crate::problem::{Problem, tell};
 use crate::progress::Display;
 use crate::ranks::FAILED;
 use crate::run_spec::{self, SpecError, Specified};
+use crate::terminal;
 use crate::width;
 
 /// See the module's text.
@@ -108,14 +109,14 @@ impl<'a> CliGround<'a> {
 
     /// Shows what is of use only while it is so, and not in a log.
     fn show_briefly(&self, text: &str) {
-        if std::io::stderr().is_terminal() {
+        if terminal::is_users(&std::io::stderr()) {
             self.show(text);
         }
     }
 
     /// A display for the stages of a run: lines of stages would be too many where there is no terminal.
     fn display(&self) -> Display {
-        Display::new(self.quiet || !std::io::stderr().is_terminal())
+        Display::new(self.quiet || !terminal::is_users(&std::io::stderr()))
     }
 }
 

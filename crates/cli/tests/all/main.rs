@@ -37,6 +37,7 @@ mod terminal;
 mod texts;
 mod verdict;
 mod words;
+mod wrappers;
 
 // What they share.
 mod commanded;

@@ -17,6 +17,7 @@ mod interrupted;
 mod killed;
 mod made_cleaned;
 mod occupied;
+mod other_user;
 mod outputs;
 mod ownership;
 mod paths;

@@ -2,6 +2,8 @@
 //! mmtests, and others that look at banner, dots and prompt. Their patterns are copied in spirit, not in text.
 
 use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
 
 use crate::original::{self, Said, say};
 
@@ -13,21 +15,70 @@ fn session(lines: &str) -> String {
     String::from_utf8(said.output).unwrap()
 }
 
-/// Phoronix: the last line with the words, split at blanks and brackets; the fifth token is the result.
+/// The Phoronix suite's profile `pts/postmark`: the script that it makes when it is installed, with its arguments in their order.
+const PHORONIX_SCRIPT: &str = r#"#!/bin/sh
+printf 'set transactions %s\nset size %s %s\nset number %s\nrun\nquit\n' "$1" "$2" "$3" "$4" > benchmark.pmrc
+"$POSTMARK" benchmark.pmrc > "$LOG_FILE" 2>&1
+"#;
+/// The line of its template that has the result, and the hint by which that line is found in a log.
+const PHORONIX_LINE: &str = "\t7 seconds of transactions (#_RESULT_# per second)";
+const PHORONIX_HINT: &str = "seconds of transactions";
+
+fn phoronix_tokens(line: &str) -> Vec<&str> {
+    let line = line.split([' ', '\t', '(', ')']);
+    line.filter(|token| !token.is_empty()).collect()
+}
+
+/// The suite's rule: of the last line with the hint the token that stands where the template has the result.
+fn phoronix_result(log: &str) -> String {
+    let place = phoronix_tokens(PHORONIX_LINE);
+    let place = place.iter().position(|token| *token == "#_RESULT_#").unwrap();
+    let line = log.lines().rfind(|line| line.contains(PHORONIX_HINT));
+    let line = line.unwrap_or_else(|| panic!("no result in\n{log}"));
+    phoronix_tokens(line)[place].to_owned()
+}
+
+/// Performs the suite's script in a directory with a program, and gives its log.
+fn phoronix(program: &Path, directory: &Path) -> String {
+    let log = directory.join("log");
+    let script = directory.join("postmark.sh");
+    std::fs::write(&script, PHORONIX_SCRIPT).unwrap();
+    let performed = Command::new("/bin/sh")
+        .arg(&script)
+        .args(["2500", "512", "10240", "50"])
+        .envs([("POSTMARK", program.as_os_str()), ("LOG_FILE", log.as_os_str())])
+        .env("POSTMARK_ARCHIVE", "none")
+        .current_dir(directory)
+        .status()
+        .unwrap();
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(performed.success(), "{log}");
+    log
+}
+
+/// As root, and in a directory of another user, where a warning is in the log, the suite finds what it finds in the original's log.
 #[test]
 fn phoronix_finds_its_rate() {
-    for _ in 0..3 {
-        let output = session("set transactions 2500\nset size 500 1000\nset number 50\nrun\nquit\n");
-        let line = output
-            .lines()
-            .rfind(|line| line.contains("seconds of transactions"))
-            .unwrap();
-        let tokens: Vec<&str> = line
-            .split([' ', '\t', '(', ')'])
-            .filter(|token| !token.is_empty())
-            .collect();
-        assert!(tokens[4].parse::<u64>().unwrap() > 0, "{line}");
-        assert_eq!(tokens[5..], ["per", "second"]);
+    let mut programs = vec![(original::ours(), false)];
+    if rustix::process::geteuid().is_root() {
+        programs.push((original::ours(), true));
+    }
+    programs.extend(original::oracle().map(|oracle| (oracle, false)));
+    for (program, is_given) in programs {
+        let directory = original::directory();
+        if is_given {
+            std::os::unix::fs::chown(directory.path(), Some(12_345), None).unwrap();
+        }
+        let log = phoronix(program, directory.path());
+        assert_eq!(log.contains("Warning: "), is_given, "{log}");
+        let line = log.lines().rfind(|line| line.contains(PHORONIX_HINT)).unwrap();
+        // Whole seconds, at least one.
+        let seconds: u64 = phoronix_tokens(line)[0].parse().unwrap();
+        assert_eq!(
+            phoronix_result(&log),
+            (2_500 / seconds).to_string(),
+            "{program:?}: {log}"
+        );
     }
 }
 

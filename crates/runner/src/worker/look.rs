@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use contract::{Listing, NoSteps, Operation, Session, Ticket};
+use contract::{Failure, Listing, NoSteps, Operation, Session, Ticket};
 use record::{Check, Stale};
 use spec::Cache;
 use workload::names::NameKind;
@@ -103,7 +103,7 @@ where
         flight: usize,
         place: u32,
         uncertain: &BTreeSet<(NameKind, u64)>,
-    ) -> Result<Option<String>, contract::Failure> {
+    ) -> Result<Option<String>, Failure> {
         let naming = self.config.namer.naming().clone();
         let written = |kind, number| {
             let mut name = Vec::new();
@@ -231,7 +231,7 @@ where
     }
 
     /// Lists a directory and compares it with what it must show; nothing where it shows that.
-    fn listing_differs(&mut self, place: u32, expected: Listing) -> Result<Option<String>, contract::Failure> {
+    fn listing_differs(&mut self, place: u32, expected: Listing) -> Result<Option<String>, Failure> {
         let Self {
             tools, config, tickets, ..
         } = self;
@@ -383,7 +383,8 @@ where
             let outcome = tools.slot.aside(aside, (kept.place, kept.kind, kept.number), || {
                 submit(session, tickets, &operation, &mut NoSteps).1
             });
-            if let Err(failure) = outcome {
+            // One that was stopped ends as all others, below.
+            if let Err(failure) = outcome.or_else(Failure::unless_stopped) {
                 let path = operation.name().path.to_string_lossy().into_owned();
                 failed = Some(Failed::operation("prepare the cache for", path, failure));
             }
@@ -500,6 +501,7 @@ impl<S: Session, C: Clock> Look<'_, S, C> {
             submit(*session, self.tickets, &Operation::Read { name, bytes }, &mut NoSteps)
         });
         if let Err(failure) = read {
+            let failure = failure.unless_stopped().err()?;
             return Some(Failed::operation(CHECK_CONTENTS, path(), failure));
         }
         let found = session.content(ticket).unwrap_or_default();

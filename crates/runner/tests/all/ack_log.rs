@@ -123,7 +123,7 @@ fn run(request: &RunSpec, control: &Control) -> Result<Record, Refused> {
 const CHILD: &str = "POSTMARK_TEST_JOURNAL_CHILD";
 
 fn verify_now(path: &Path, ack_log: &Path) -> Result<Verified, VerifyError> {
-    rundir::verify_log(&KernelHome, path, ack_log)
+    rundir::verify_log(&KernelHome::default(), path, ack_log)
 }
 
 /// Not a test of its own: the run that the others kill.

@@ -112,7 +112,7 @@ fn files(at: &Path) -> Vec<PathBuf> {
 }
 
 fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
-    let home: Arc<dyn Home> = Arc::new(KernelHome);
+    let home: Arc<dyn Home> = Arc::new(KernelHome::default());
     rundir::clean(&home, path)
 }
 

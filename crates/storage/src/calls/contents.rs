@@ -93,6 +93,7 @@ impl<S: System, T: Style> Calls<S, T> {
         let mut done = 0;
         loop {
             let left = content.len() - done;
+            self.go_on(Step::Write, done as u64)?;
             if left < block {
                 if left > 0 || empty_remainder {
                     self.write_block(file, &content[done..], done)?;
@@ -180,6 +181,7 @@ impl<S: System, T: Style> Calls<S, T> {
         let mut done = 0;
         loop {
             let length = block.min(source.bytes - done);
+            self.go_on(Step::Read, done)?;
             if length > 0 || empty_remainder {
                 self.read_block(source, length as usize, done)?;
             }

@@ -11,7 +11,7 @@ mod mark;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use contract::home::{Directory, Exchanger, Facts, Home};
+use contract::home::{Access, Directory, Facts, Home};
 use contract::server::{ServerFacts, ServerTraffic, Unreachable};
 use contract::{Errno, ServerUrl};
 
@@ -103,17 +103,21 @@ impl Home for NfsHome {
 
     /// Names are resolved by handles that are held, and no link is followed: whoever exchanges a directory on the server gains
     /// nothing on this machine.
-    fn who_may_exchange(&self, _: &Path) -> Result<Option<Exchanger>, Errno> {
-        Ok(None)
+    fn access(&self, _: &Path) -> Result<Access, Errno> {
+        Ok(Access::Own)
+    }
+
+    fn with_own_rights(self: Arc<Self>) -> Arc<dyn Home> {
+        self
     }
 
     fn user(&self) -> Option<u32> {
         let given = self.shared.urls.first().and_then(|url| url.uid);
-        given.or_else(|| KernelHome.user())
+        given.or_else(|| KernelHome::default().user())
     }
 
     fn is_alive(&self, process: u32) -> bool {
-        KernelHome.is_alive(process)
+        KernelHome::default().is_alive(process)
     }
 
     fn reach(&self, path: &Path) -> Result<(), Unreachable> {

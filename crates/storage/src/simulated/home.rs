@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard};
 
-use contract::home::{Directory, Entry, EntryKind, Exchanger, Facts, Held, Home, Lock, Mark, Stamp};
+use contract::home::{Access, Directory, Entry, EntryKind, Facts, Held, Home, Lock, Mark, Stamp};
 use contract::{Errno, Identity};
 
 use super::Simulated;
@@ -124,8 +124,12 @@ impl Home for Simulated {
         Ok(PathBuf::from(OsStr::from_bytes(&name)))
     }
 
-    fn who_may_exchange(&self, _: &Path) -> Result<Option<Exchanger>, Errno> {
-        Ok(None)
+    fn access(&self, _: &Path) -> Result<Access, Errno> {
+        Ok(Access::Own)
+    }
+
+    fn with_own_rights(self: Arc<Self>) -> Arc<dyn Home> {
+        self
     }
 
     fn user(&self) -> Option<u32> {

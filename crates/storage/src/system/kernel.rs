@@ -8,6 +8,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
 use super::{At, Object, System, last_errno};
+use crate::acting;
+use contract::home::ActingUser;
 use contract::{Errno, Location, OpenError, Settings};
 
 /// fchmodat2(2), of Linux 6.6: the only call that changes the mode of a name and does not follow a link. All
@@ -25,10 +27,15 @@ pub struct KernelCalls {
 
 impl KernelCalls {
     /// Opens the directories of the locations, in the calling thread's own table of open files.
+    /// From then on the thread acts as the user that they are used as.
     pub(crate) fn new(settings: &Settings) -> Result<Self, OpenError> {
         own_table_of_files();
+        // Opening has no effect, and a directory may lie where its owner alone does not come.
+        act_as(None)?;
+        let held = settings.locations.iter().map(hold).collect::<Result<_, _>>()?;
+        act_as(settings.acts_as)?;
         Ok(Self {
-            held: settings.locations.iter().map(hold).collect::<Result<_, _>>()?,
+            held,
             of_this_thread: PhantomData,
         })
     }
@@ -41,6 +48,13 @@ impl KernelCalls {
             At::In(directory, name) => (directory, name),
         }
     }
+}
+
+fn act_as(user: Option<ActingUser>) -> Result<(), OpenError> {
+    acting::act_as(user).map_err(|errno| OpenError::Rights {
+        user: user.map_or(0, |acting| acting.user),
+        cause: errno.into(),
+    })
 }
 
 /// Opens the directory of a location. A path that leads to another directory by now is an error.

@@ -3,9 +3,11 @@
 
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::support::{FilePath, POLICIES, Seen, TEXT, done, make, perform, settings};
-use contract::{Durability, Identity, Need, OpenError, Operation, OperationKind, Settings, Storage};
+use contract::{Cause, Durability, Identity, Need, OpenError, Operation, OperationKind, Settings, Stopping, Storage};
 use storage::posix::Posix;
 use storage::raw::Raw;
 use storage::stdio::Stdio;
@@ -160,4 +162,36 @@ fn refuses_a_link_below(storage: &impl Storage) {
 #[test]
 fn a_link_below_is_refused() {
     for_each_storage!(refuses_a_link_below());
+}
+
+/// The run stops while a file is written or read: the operation is left between two blocks.
+fn is_left_between_blocks(storage: &impl Storage) {
+    let place = tempfile::tempdir().unwrap();
+    let asked = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&asked);
+    let settings = Settings {
+        stopping: Stopping::when(move || counted.fetch_add(1, Ordering::Relaxed) >= 9),
+        ..settings(place.path(), 16)
+    };
+    let session = &mut storage.open(&settings).unwrap();
+    let content = vec![7; 100 * 16];
+    let path = FilePath::new(place.path(), "1");
+    let reads = make::read(path.name(), content.len() as u64);
+    for operation in [make::create(path.name(), &content), reads] {
+        asked.store(0, Ordering::Relaxed);
+        let failure = perform(session, &operation, &mut Seen::default()).unwrap_err();
+        let what = format!("{} {operation:?}", storage.name());
+        assert_eq!(
+            (failure.cause, failure.moved_bytes),
+            (Cause::Stopped, Some(10 * 16)),
+            "{what}"
+        );
+        // What is read next has all that was to be written.
+        std::fs::write(place.path().join("1"), &content).unwrap();
+    }
+}
+
+#[test]
+fn a_stop_is_followed_between_blocks() {
+    for_each_storage!(is_left_between_blocks());
 }

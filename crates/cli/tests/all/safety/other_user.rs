@@ -1,0 +1,439 @@
+//! Root in directories of other users: it works there as the owner, so that whatever the owner exchanges leads to nothing of root's.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt as _, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::process::{Gid, Uid};
+use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
+
+use crate::support::Face::{Prompt, Run};
+use crate::support::Storage::{Posix, Raw, Stdio as Streams};
+use crate::support::faces::{clean, own_directories, program, program_for_all};
+use crate::support::scene::set_mode;
+use crate::support::{Ended, FACES, Face, Moment, Running, Scene, Work, is_root, names};
+
+const THEM: u32 = 12_345;
+const NOBODY: u32 = 65_534;
+const WARNING: &str = "files are made and removed there as user";
+
+fn give(path: &Path, user: u32) {
+    chown(path, Some(user), None).unwrap();
+}
+
+/// Exactly one warning, which names the user.
+fn warned(ended: &Ended, user: u32) {
+    let warnings = ended.errors.matches(WARNING).count();
+    ended.assert(warnings == 1, "there is not one warning");
+    ended.says(&format!("{WARNING} {user}, since"));
+}
+
+fn assert_empty(place: &Path, said: &Ended) {
+    said.assert(names(place).unwrap() == [] as [OsString; 0], "something is left behind");
+}
+
+/// The wrappers that are known: each gives a place to another user, and runs the program as root.
+#[test]
+fn wrappers_that_run_as_root_in_a_place_of_another_user() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::in_memory();
+    // `sudo chown user DIR; sudo postmark X.conf`
+    let given = scene.directory("given");
+    give(&given, THEM);
+    // `sudo postmark FILE`, with the location in the user's home.
+    let home = scene.directory("home");
+    let location = home.join("location");
+    std::fs::create_dir(&location).unwrap();
+    [&home, &location].into_iter().for_each(|path| give(path, THEM));
+    set_mode(&home, 0o700);
+    // `chmod -R 777 DIR`
+    let everybody = scene.directory("everybody");
+    std::fs::create_dir(everybody.join("more")).unwrap();
+    [&everybody, &everybody.join("more")]
+        .into_iter()
+        .for_each(|path| set_mode(path, 0o777));
+    for (place, user) in [(&given, THEM), (&location, THEM), (&everybody, NOBODY)] {
+        for face in FACES {
+            for subdirectories in [1, 3] {
+                let work = Work::little(place).in_subdirectories(subdirectories);
+                let ended = face.perform(&work, &scene);
+                warned(ended.code(0), user);
+                let more = usize::from(place == &everybody);
+                ended.assert(names(place).unwrap().len() == more, "something is left behind");
+            }
+        }
+        // A session on standard input, in the place itself, with several runs.
+        let mut session = Command::new(program());
+        session.current_dir(place).stdin(Stdio::piped());
+        session.stdout(Stdio::piped()).stderr(Stdio::piped());
+        session.env("POSTMARK_ARCHIVE", "none");
+        let mut session = session.spawn().unwrap();
+        let mut commands = session.stdin.take().unwrap();
+        commands
+            .write_all(b"set number 20\nset transactions 50\nrun\nrun\nquit\n")
+            .unwrap();
+        drop(commands);
+        let output = session.wait_with_output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{errors}");
+        assert_eq!(errors.matches(WARNING).count(), 1, "{errors}");
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout)
+                .matches("seconds of transactions")
+                .count(),
+            2
+        );
+    }
+}
+
+/// What nobody but root changes is used as root, although its name may be exchanged: it is held from the beginning.
+#[test]
+fn a_directory_of_roots_in_a_users_home_is_used_as_root() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::in_memory();
+    let home = scene.directory("home");
+    let roots = home.join("roots");
+    std::fs::create_dir(&roots).unwrap();
+    give(&home, THEM);
+    for face in FACES {
+        let work = Work::little(&roots).in_subdirectories(3);
+        let ended = face.perform(&work, &scene);
+        ended.code(0).does_not_say(WARNING);
+        assert_empty(&roots, &ended);
+    }
+    // A link of the user's is not followed.
+    symlink(&roots, home.join("link")).unwrap();
+    for face in [Prompt(Raw), Run(Posix)] {
+        let ended = face.perform(&Work::little(&home.join("link")), &scene);
+        ended
+            .code(if face.is_prompt() { 1 } else { 2 })
+            .says("may replace a symbolic link on the way")
+            .says("use the path without symbolic links");
+        assert_empty(&roots, &ended);
+    }
+}
+
+/// One thread has one user's rights.
+#[test]
+fn targets_of_several_users_are_refused() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::in_memory();
+    let (theirs, roots) = (scene.directory("theirs"), scene.directory("roots"));
+    give(&theirs, THEM);
+    let mut work = Work::little(&theirs);
+    work.locations.push(roots.clone());
+    for face in [Prompt(Raw), Run(Posix)] {
+        let ended = face.perform(&work, &scene);
+        ended
+            .code(if face.is_prompt() { 1 } else { 2 })
+            .says("use targets of one user");
+        assert_empty(&theirs, &ended);
+        assert_empty(&roots, &ended);
+    }
+}
+
+/// While the run goes on its files are the user's; what is left of a killed one is removed by root and by the user alike.
+#[test]
+fn what_a_killed_run_has_left_is_removed() {
+    if !is_root() {
+        return;
+    }
+    for face in FACES {
+        for by_root in [true, false] {
+            let scene = Scene::in_memory();
+            let place = scene.directory("theirs");
+            give(&place, THEM);
+            let running = face.begin(&Work::long(&place).in_subdirectories(2), &scene, Moment::Prepare);
+            let own = own_directories(&place).pop().unwrap_or(place.clone());
+            for path in [own.join("s0"), own.join(".postmark-manifest.json")] {
+                assert_eq!(path.symlink_metadata().unwrap().uid(), THEM, "{path:?}");
+            }
+            running.kill();
+            // The kernel stamps files by a clock that is read every few milliseconds.
+            std::thread::sleep(Duration::from_millis(30));
+            let cleaned = match by_root {
+                true => clean(&place),
+                false => {
+                    let mut command = Running::command(Path::new("setpriv"));
+                    let them = THEM.to_string();
+                    command.args(["--reuid", &them, "--regid", &them, "--clear-groups"]);
+                    command.arg(program_for_all(&scene)).arg("clean").arg(&place);
+                    Running::to_its_end(command, &place)
+                }
+            };
+            if by_root {
+                cleaned.code(0);
+                assert_empty(&place, &cleaned);
+                continue;
+            }
+            // What root's process was doing is known to root alone: what was cut short is left, and named.
+            cleaned.says("Removed the files of the run");
+            clean(&place).code(0);
+            assert_empty(&place, &cleaned);
+        }
+    }
+}
+
+/// What root left with its own rights is removed with them.
+#[test]
+fn what_a_killed_run_with_roots_rights_has_left_is_removed() {
+    if !is_root() {
+        return;
+    }
+    for face in [Prompt(Raw), Run(Posix)] {
+        let scene = Scene::in_memory();
+        let place = scene.directory("theirs");
+        give(&place, THEM);
+        let work = Work::long(&place);
+        let mut command = face.command(&work, &scene);
+        command.arg("--allow-unsafe-target");
+        let mut running = Running::start(command, &place);
+        face.wait_for(&mut running, &work, Moment::Prepare);
+        running.kill();
+        std::thread::sleep(Duration::from_millis(30));
+        let cleaned = clean(&place);
+        assert_empty(&place, cleaned.code(0));
+    }
+}
+
+/// Root without the capability to act as another user, as in some containers.
+#[test]
+fn root_that_cannot_act_as_the_user_is_refused() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::in_memory();
+    let place = scene.directory("theirs");
+    give(&place, THEM);
+    for (lacks, face) in [("-setgid", Prompt(Raw)), ("-setuid", Run(Posix))] {
+        let plain = face.command(&Work::little(&place), &scene);
+        let mut command = Running::command(Path::new("setpriv"));
+        command
+            .args(["--bounding-set", lacks, "--inh-caps", lacks])
+            .arg(plain.get_program())
+            .args(plain.get_args());
+        command.current_dir(scene.path());
+        let ended = Running::to_its_end(command, &place);
+        ended
+            .code(if face.is_prompt() { 1 } else { 2 })
+            .says("refuse to run as root")
+            .says("--allow-unsafe-target");
+        assert_empty(&place, &ended);
+    }
+}
+
+/// Files of root's, and what they are: nothing of it changes. Names of them in places of the user's come and go.
+struct Roots {
+    directory: PathBuf,
+    before: BTreeMap<PathBuf, (u32, u32, i64, i64, Vec<u8>)>,
+}
+
+impl Roots {
+    fn new(directory: PathBuf) -> Self {
+        for number in 1..=30 {
+            let path = directory.join(number.to_string());
+            std::fs::write(&path, "precious\n").unwrap();
+            set_mode(&path, if number % 2 == 0 { 0o600 } else { 0o644 });
+        }
+        std::fs::create_dir(directory.join("inner")).unwrap();
+        let before = Self::look(&directory);
+        Self { directory, before }
+    }
+
+    fn look(directory: &Path) -> BTreeMap<PathBuf, (u32, u32, i64, i64, Vec<u8>)> {
+        let mut found = BTreeMap::new();
+        let mut directories = vec![directory.to_owned()];
+        while let Some(directory) = directories.pop() {
+            for name in names(&directory).unwrap() {
+                let path = directory.join(name);
+                let facts = path.symlink_metadata().unwrap();
+                let contents = match facts.is_dir() {
+                    true => Vec::new(),
+                    false => std::fs::read(&path).unwrap(),
+                };
+                if facts.is_dir() {
+                    directories.push(path.clone());
+                }
+                let facts = (facts.mode(), facts.uid(), facts.mtime(), facts.mtime_nsec(), contents);
+                found.insert(path, facts);
+            }
+        }
+        found
+    }
+
+    fn assert_kept(&self, said: &dyn std::fmt::Display) {
+        assert!(
+            Self::look(&self.directory) == self.before,
+            "something of root's has changed\n{said}"
+        );
+    }
+}
+
+/// Somebody with the rights of the owner, who exchanges what is in a place, as fast as that goes.
+struct Attacker {
+    ends: Arc<AtomicBool>,
+    done: Arc<AtomicU64>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Attacker {
+    /// `links` is a directory of theirs full of further names of root's files, as a machine without protected hard links would give.
+    fn begin(place: &Path, links: &Path, roots: &Path) -> Self {
+        let (ends, done) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
+        let (place, links, roots) = (place.to_owned(), links.to_owned(), roots.to_owned());
+        let (until, count) = (Arc::clone(&ends), Arc::clone(&done));
+        let thread = std::thread::spawn(move || {
+            set_thread_groups(&[]).unwrap();
+            let (user, group) = (Uid::from_raw(THEM), Gid::from_raw(THEM));
+            set_thread_res_gid(group, group, group).unwrap();
+            set_thread_res_uid(user, user, user).unwrap();
+            let mut random = 42_u64;
+            while !until.load(Ordering::Relaxed) {
+                count.fetch_add(
+                    u64::from(attack(&place, &links, &roots, &mut random)),
+                    Ordering::Relaxed,
+                );
+            }
+        });
+        Self {
+            ends,
+            done,
+            thread: Some(thread),
+        }
+    }
+
+    fn end(mut self) -> u64 {
+        self.ends.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap();
+        self.done.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Attacker {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Exchanges something that is there, and tells whether that was done.
+fn attack(place: &Path, links: &Path, roots: &Path, random: &mut u64) -> bool {
+    let mut draw = |n: usize| {
+        *random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((*random >> 33) % n as u64) as usize
+    };
+    let own = own_directories(place);
+    let directory = match own.is_empty() {
+        true => place.to_owned(),
+        false => own[draw(own.len())].clone(),
+    };
+    let Ok(found) = names(&directory) else {
+        return false;
+    };
+    if found.is_empty() {
+        return false;
+    }
+    let path = directory.join(&found[draw(found.len())]);
+    let aside = links.join(format!("aside-{}", draw(1_000)));
+    match (path.is_dir(), draw(4)) {
+        (true, 0) => std::fs::rename(&path, &aside)
+            .and_then(|()| symlink(roots, &path))
+            .is_ok(),
+        (true, 1) => std::fs::rename(&path, &aside)
+            .and_then(|()| symlink(roots.join("inner"), &path))
+            .is_ok(),
+        (true, _) => false,
+        (false, 0) => std::fs::rename(&path, &aside)
+            .and_then(|()| symlink(roots.join("1"), &path))
+            .is_ok(),
+        (false, 1 | 2) => {
+            let link = links.join(format!("link-{}", draw(2_000)));
+            renameat_with(CWD, &link, CWD, &path, RenameFlags::EXCHANGE).is_ok()
+        }
+        // Where the system lets it.
+        (false, _) => {
+            let _ = std::fs::remove_file(&path);
+            std::fs::hard_link(roots.join("1"), &path).is_ok()
+        }
+    }
+}
+
+/// Whatever the owner exchanges while a run goes on, while it removes what it has made, and while it is cleaned: nothing of root's is
+/// written, truncated, given away or removed.
+#[test]
+fn the_owner_exchanges_what_root_works_on() {
+    if !is_root() {
+        return;
+    }
+    for (face, subdirectories, is_killed) in [
+        (Prompt(Streams), 1, false),
+        (Prompt(Raw), 4, true),
+        (Prompt(Raw), 1, true),
+        (Run(Posix), 1, false),
+        (Run(Raw), 4, true),
+    ] {
+        let exchanged = under_attack(face, subdirectories, is_killed);
+        assert!(exchanged > 20, "{face:?}: only {exchanged} names were exchanged");
+    }
+}
+
+fn under_attack(face: Face, subdirectories: u32, is_killed: bool) -> u64 {
+    let scene = Scene::in_memory();
+    let (place, links) = (scene.directory("theirs"), scene.directory("links"));
+    let roots = Roots::new(scene.directory("roots"));
+    for number in 0..2_000 {
+        let target = roots.directory.join((number % 30 + 1).to_string());
+        std::fs::hard_link(target, links.join(format!("link-{number}"))).unwrap();
+    }
+    [&place, &links].into_iter().for_each(|path| give(path, THEM));
+    let attacker = Attacker::begin(&place, &links, &roots.directory);
+    for _ in 0..3 {
+        let work = Work {
+            files: 2_000,
+            transactions: 6_000,
+            sizes: (100, 9_000),
+            // Appends and deletions find what was exchanged.
+            biases: (2, 5),
+            ..Work::long(&place)
+        }
+        .in_subdirectories(subdirectories);
+        let mut command = face.command(&work, &scene);
+        if !face.is_prompt() {
+            command.args(["--on-error", "100%"]);
+        }
+        let mut running = Running::start(command, &place);
+        let ended = match is_killed && running.meets("some files", |_| !names(&place).unwrap().is_empty()) {
+            true => {
+                std::thread::sleep(Duration::from_millis(300));
+                running.kill()
+            }
+            false => running.finish(),
+        };
+        roots.assert_kept(&ended);
+        let cleaned = clean(&place);
+        roots.assert_kept(&cleaned);
+        // What the owner has put there is in the way of the next one.
+        for name in names(&place).unwrap() {
+            let _ = std::fs::rename(
+                place.join(&name),
+                scene.path().join(format!("old-{:?}", std::time::Instant::now())),
+            );
+        }
+    }
+    attacker.end()
+}

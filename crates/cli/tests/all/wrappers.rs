@@ -1,0 +1,280 @@
+//! The classic prompt as wrappers call it, beside the original: what they rely on, and what the original is silent about.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use passthrough::{Delay, Options, Passthrough, RequestKind};
+use rustix::process::Signal;
+
+use crate::original::{self, say};
+use crate::support::Face::{Prompt, Run};
+use crate::support::Storage::{Posix, Raw, Stdio as Streams};
+use crate::support::faces::program;
+use crate::support::scene::furnish;
+use crate::support::{FACES, Moment, Running, Scene, Work, is_met, names};
+
+const COMMANDS: &[u8] = b"set number 20\nset transactions 40\nshow\nquit\n";
+
+/// What is told on both streams, and the exit status.
+fn session(arguments: &[&str], directory: &Path, commands: &[u8]) -> (String, String, i32) {
+    let mut command = Running::command(program());
+    command.args(arguments).current_dir(directory).stdin(Stdio::piped());
+    command.env("POSTMARK_ARCHIVE", "none");
+    let mut child = command.spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), commands).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code().unwrap())
+}
+
+/// A configuration file that is not there: the prompt, as with the original, and a warning.
+#[test]
+fn a_file_that_is_not_there_opens_the_prompt() {
+    for name in ["nothing.cfg", "run.cfg", "-", "no/such.conf", "frobnicate"] {
+        let directory = original::directory();
+        let (output, errors, code) = session(&[name], directory.path(), COMMANDS);
+        assert_eq!(code, 0, "{name}: {errors}");
+        assert!(
+            errors.starts_with("Warning: ") && errors.lines().count() == 1 && errors.contains(name),
+            "{name}: {errors}"
+        );
+        if let Some(oracle) = original::oracle() {
+            let said = say(oracle, &[OsStr::new(name)], directory.path(), COMMANDS, &[]);
+            assert_eq!((output.as_bytes(), Some(code)), (&said.output[..], said.code), "{name}");
+        }
+    }
+    // What is certainly meant otherwise is refused.
+    let directory = original::directory();
+    for word in ["stduy", "colect", "."] {
+        let (output, errors, code) = session(&[word], directory.path(), COMMANDS);
+        assert_eq!((output.as_str(), code), ("", 2), "{word}: {errors}");
+        assert!(
+            errors.contains("is neither a command nor a classic configuration file"),
+            "{errors}"
+        );
+    }
+}
+
+/// A weight that is no number, where the path is there without it and not with it.
+#[test]
+fn a_weight_that_is_a_word_is_ignored() {
+    let directory = original::directory();
+    for name in ["place", "with", "with blanks"] {
+        std::fs::create_dir(directory.path().join(name)).unwrap();
+    }
+    for (argument, is_originals) in [("place WORD", true), ("place five", true), ("with blanks", false)] {
+        let commands = format!("set number 20\nset transactions 40\nset location {argument}\nshow\nquit\n");
+        let (output, errors, code) = session(&[], directory.path(), commands.as_bytes());
+        assert_eq!(code, 0);
+        if !is_originals {
+            assert!(output.contains("\twith blanks (weight=1)\n"), "{output}");
+            continue;
+        }
+        let word = argument.rsplit(' ').next().unwrap();
+        assert_eq!(errors, format!("Error: ignoring invalid weight '{word}'\n"));
+        assert!(output.contains("\tplace (weight=1)\n"), "{output}");
+        if let Some(oracle) = original::oracle() {
+            let said = say(oracle, &[], directory.path(), commands.as_bytes(), &[]);
+            let ours = (output.as_bytes(), errors.as_bytes());
+            assert_eq!(ours, (&said.output[..], &said.errors[..]), "{argument}");
+        }
+    }
+    let commands = b"set number 20\nset transactions 40\nset location place WORD\nrun\n";
+    let (output, errors, code) = session(&[], directory.path(), commands);
+    assert!(code == 0 && output.contains(" seconds total\n"), "{errors}{output}");
+}
+
+/// What was typed is quoted, blank by blank.
+#[test]
+fn a_message_quotes_what_was_typed() {
+    let directory = original::directory();
+    let (_, errors, _) = session(&[], directory.path(), b"set size  10 20\nset number  5k\n");
+    assert!(errors.contains("'set size  10 20' is understood"), "{errors}");
+    assert!(
+        errors.contains("give plain numbers of bytes: 'set size 10 20'"),
+        "{errors}"
+    );
+    assert!(errors.contains("'set number  5k' is understood"), "{errors}");
+}
+
+/// Files that load one another end, and the exit status says so.
+#[test]
+fn files_that_load_one_another_fail() {
+    let directory = original::directory();
+    std::fs::write(directory.path().join("again"), "load again\n").unwrap();
+    std::fs::write(directory.path().join("twice"), "load twice\nload twice\n").unwrap();
+    for (arguments, commands) in [
+        (&["again"][..], &b"quit\n"[..]),
+        (&[], b"load again\nquit\n"),
+        (&["twice"], b""),
+    ] {
+        let (_, errors, code) = session(arguments, directory.path(), commands);
+        assert!(errors.contains("which is the limit"), "{errors}");
+        assert_eq!(code, 1, "{arguments:?}: {errors}");
+    }
+}
+
+/// The location is removed while a run goes on: that is what is told.
+#[test]
+fn a_location_that_is_removed_was_removed() {
+    for face in FACES {
+        let scene = Scene::in_memory();
+        let location = scene.directory("location");
+        let mut running = face.begin(&Work::long(&location), &scene, Moment::Prepare);
+        running.stop();
+        std::fs::remove_dir_all(&location).unwrap();
+        running.send(Signal::CONT);
+        let ended = running.finish();
+        ended
+            .code(1)
+            .says("was removed during the run")
+            .does_not_say("moved or")
+            .does_not_say("was moved");
+    }
+}
+
+/// What is left of a killed run is its manifest, since a user has removed the files by hand: the next run goes on without a word.
+#[test]
+fn files_of_a_killed_run_that_were_removed_by_hand() {
+    for (storage, subdirectories) in [(Streams, 1), (Raw, 3)] {
+        let face = Prompt(storage);
+        let scene = Scene::in_memory();
+        let location = scene.directory("location");
+        furnish(&location);
+        let work = Work::long(&location).in_subdirectories(subdirectories);
+        let mut running = face.begin(&work, &scene, Moment::Prepare);
+        running.stop();
+        // As a shell's `*` has them.
+        let remove = |but: Option<&str>| {
+            for name in names(&location).unwrap() {
+                let path = location.join(&name);
+                if !name.as_bytes().starts_with(b".") && Some(name.to_string_lossy().as_ref()) != but {
+                    match path.symlink_metadata().unwrap().is_dir() {
+                        true => std::fs::remove_dir_all(path).unwrap(),
+                        false => std::fs::remove_file(path).unwrap(),
+                    }
+                }
+            }
+        };
+        remove(None);
+        // The run goes on as far as anybody knows.
+        face.perform(&Work::little(&location), &scene)
+            .code(1)
+            .says("is in use by another run");
+        running.kill();
+        // One name of the run's keeps the manifest.
+        let name = if subdirectories > 1 { "s0" } else { "17" };
+        std::fs::create_dir(location.join(name)).unwrap();
+        let refused = face.perform(&Work::little(&location).in_subdirectories(subdirectories), &scene);
+        refused.code(1).says("still contains files of a killed run");
+        remove(None);
+        for _ in 0..2 {
+            let ended = face.perform(&Work::little(&location).in_subdirectories(subdirectories), &scene);
+            ended.code(0).does_not_say("killed run");
+            let left = names(&location).unwrap();
+            ended.assert(left == [".pmrc-not"], "something is left behind");
+        }
+    }
+}
+
+/// One file that takes minutes: the stop is followed between its blocks.
+#[test]
+fn a_signal_ends_a_run_in_the_middle_of_a_file() {
+    let possible = passthrough::is_possible();
+    if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
+        return;
+    }
+    for face in [Prompt(Streams), Prompt(Raw), Run(Posix)] {
+        let scene = Scene::new();
+        let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
+        let options = Options {
+            delay: Some(Delay {
+                at: RequestKind::Write,
+                by: Duration::from_millis(10),
+            }),
+            ..Options::default()
+        };
+        let _mounted = Passthrough::mount(&backing, &at, options).unwrap();
+        // At a request of 4 KiB or less every 10 ms it takes more than a minute.
+        let work = Work {
+            files: 1,
+            transactions: 1,
+            sizes: (32 << 20, 32 << 20),
+            ..Work::little(&at)
+        };
+        let mut running = Running::start(face.command(&work, &scene), &backing);
+        let is_written = |directory: &Path| {
+            let mut found = names(directory).unwrap_or_default();
+            found.retain(|name| name != ".postmark-manifest.json");
+            found.iter().any(|name| {
+                let path = directory.join(name);
+                let inner = path.join("1");
+                [path, inner]
+                    .iter()
+                    .any(|path| path.is_file() && path.metadata().is_ok_and(|facts| facts.len() > 10_000))
+            })
+        };
+        running.until("that the file is written", |_| is_written(&backing));
+        let since = Instant::now();
+        running.send(Signal::TERM);
+        let ended = running.finish();
+        ended.code(143).says("signal 15");
+        ended.assert(since.elapsed() < Duration::from_secs(60), "it went on");
+        ended.assert(names(&backing).unwrap().is_empty(), "something is left behind");
+    }
+}
+
+/// What a program writes to a terminal with something in the environment: the prompt, which gets lines of its own, or words.
+fn on_terminal(directory: &Path, words: &str, environment: &[(&str, &str)]) -> String {
+    let mut script = Command::new("/usr/bin/script");
+    script.args([
+        "-q",
+        "-e",
+        "-c",
+        &format!("exec '{}' {words}", program().display()),
+        "/dev/null",
+    ]);
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "CI", "TERM"] {
+        script.env_remove(name);
+    }
+    script.env("POSTMARK_ARCHIVE", "none").envs(environment.iter().copied());
+    script
+        .current_dir(directory)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut child = script.spawn().expect("script is needed: apt-get install bsdutils");
+    let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"quit\r");
+    String::from_utf8_lossy(&child.wait_with_output().unwrap().stdout).into_owned()
+}
+
+/// A launcher's pseudo-terminal, and a terminal that obeys no escape sequences, get none: of the editor, of help, of reports and of
+/// progress.
+#[test]
+fn escape_sequences_are_for_terminals_of_the_users() {
+    let directory = original::directory();
+    let run = "run --files 20 --transactions 30 --no-overhead --target .";
+    let users = [("TERM", "xterm")];
+    for words in ["", "--help", run] {
+        let written = on_terminal(directory.path(), words, &users);
+        assert!(written.contains('\u{1b}'), "'{words}' has none at all: {written:?}");
+        for others in [
+            &[
+                ("TERM", "xterm"),
+                ("OMPI_COMM_WORLD_SIZE", "1"),
+                ("OMPI_COMM_WORLD_RANK", "0"),
+            ][..],
+            &[("TERM", "xterm"), ("PMI_SIZE", "1"), ("PMI_RANK", "0")],
+            &[("TERM", "dumb")],
+            &[],
+        ] {
+            let written = on_terminal(directory.path(), words, others);
+            assert!(
+                !written.is_empty() && !written.contains('\u{1b}'),
+                "'{words}' {others:?}: {written:?}"
+            );
+        }
+    }
+}
