@@ -16,7 +16,7 @@ use workload::layout::Layout;
 use workload::names::Names;
 
 use crate::before::Before;
-use crate::names::{DRAFT_PREFIX, NAME, draft_process, running_number};
+use crate::names::{self, DRAFT_PREFIX, NAME, draft_process, running_number};
 
 /// What the text of every manifest begins with, also of one that was not written to its end.
 const TEXT_BEGINS: &[u8] = b"{\n  \"postmark_manifest\": ";
@@ -535,15 +535,10 @@ pub(crate) fn wait_for_closed(directory: &dyn Directory) {
 
 /// Removes the drafts of runs that were killed before they had made anything. Gives their names.
 pub(crate) fn remove_drafts(home: &dyn Home, directory: &dyn Directory) -> Result<Vec<String>, Errno> {
-    let mut drafts = Vec::new();
-    directory.list(&mut |entry| {
-        if draft_process(entry.name).is_some_and(|process| !home.is_alive(process)) {
-            drafts.extend(std::str::from_utf8(entry.name).map(str::to_owned));
-        }
-        Ok(())
-    })?;
+    let is_left = |name: &[u8]| draft_process(name).is_some_and(|process| !home.is_alive(process));
+    let drafts = names::listed(directory, is_left)?;
     let mut removed = Vec::new();
-    for draft in drafts {
+    for draft in drafts.into_iter().filter_map(|draft| String::from_utf8(draft).ok()) {
         // What cannot be opened, is locked or has other contents belongs to somebody else.
         if is_abandoned_draft(home, directory, &draft) && remove_by_name(directory, &draft).is_ok() {
             removed.push(draft);

@@ -191,8 +191,7 @@ pub(super) fn system(what: &'static str, path: &Path, errno: Errno) -> PrepareEr
         Errno::NOSPC | Errno::DQUOT => " (the file system is full: free some space or inodes)",
         Errno::NAMETOOLONG => " (with the run's file names, a path must stay below 4096 bytes)",
         Errno::LOOP => " (use the directory itself, not a circular link)",
-        Errno::MFILE | Errno::NFILE => advice::for_errno(Some(errno.0)),
-        _ => "",
+        errno => advice::for_errno(Some(errno.0)),
     };
     PrepareError::System {
         what,

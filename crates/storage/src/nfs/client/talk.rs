@@ -121,6 +121,11 @@ impl Talk {
         self.way.address
     }
 
+    /// Since it was made.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.timer.elapsed()
+    }
+
     /// Its connection, made if there is none, for somebody who has several calls at once under way.
     pub(crate) fn into_channel(mut self) -> Result<Channel, Errno> {
         let until = self.timer.elapsed() + self.way.timeout;

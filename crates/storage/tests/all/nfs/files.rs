@@ -40,6 +40,8 @@ pub struct Whims {
     pub is_terse: bool,
     /// A page has so many entries at most.
     pub entries_max: Option<usize>,
+    /// A listing has names without end, whose cookies begin again after so many.
+    pub cookies: Option<u64>,
 }
 
 pub struct Files {
@@ -443,6 +445,20 @@ impl Files {
         let room = input.u32() as usize;
         if cookie > 0 && verifier != 0x5eed {
             return Err(10_003);
+        }
+        if let Some(cookies) = whims.cookies {
+            let mut entries = Out::default();
+            let mut at = cookie as u64;
+            for _ in 0..whims.entries_max.unwrap_or(200) {
+                at = at % cookies + 1;
+                let name = format!("postmark-1790000000-{at}-0");
+                entries = entries.u32(1).u64(at + 10).bytes(name.as_bytes()).u64(at);
+                if is_plus {
+                    entries = entries.then(self.optional(Some(number), whims)).u32(0);
+                }
+            }
+            let head = self.optional(Some(number), whims).u64(0x5eed);
+            return Ok(head.then(entries).u32(0).u32(0));
         }
         let all: Vec<_> = self.entries(number)?.clone().into_iter().collect();
         let mut entries = Out::default();
