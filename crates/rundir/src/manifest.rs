@@ -474,7 +474,11 @@ fn is_made_by_us(home: &dyn Home, directory: &dyn Directory, facts: &Facts) -> R
     if facts.kind != EntryKind::File {
         return Err("it is not a regular file".to_owned());
     }
-    if facts.names.is_some_and(|names| names > 1) {
+    // A server that makes names and removes none leaves the draft beside the manifest.
+    if facts
+        .names
+        .is_some_and(|names| names > 1 && names > marks_of(directory, facts))
+    {
         return Err("it has other hard links and was created elsewhere".to_owned());
     }
     // Where files have no owners everybody who may write there is trusted.
@@ -491,6 +495,16 @@ fn is_made_by_us(home: &dyn Home, directory: &dyn Directory, facts: &Facts) -> R
             "it belongs to user {owner}, not to the current user {me} (only its owner can clean, as with 'sudo -u #{owner}')"
         )
     })
+}
+
+/// How many marks of a directory are names of one file.
+fn marks_of(directory: &dyn Directory, facts: &Facts) -> u64 {
+    let is_same = |mark: &Vec<u8>| {
+        let found = directory.facts_of(mark);
+        facts.identity.is_some() && found.is_ok_and(|found| found.identity == facts.identity)
+    };
+    let marks = names::listed(directory, names::is_mark).unwrap_or_default();
+    marks.iter().filter(|mark| is_same(mark)).count() as u64
 }
 
 /// The owner and the mode that a manifest gets that this process makes in a directory, where its file system may give other

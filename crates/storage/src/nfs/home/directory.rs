@@ -193,11 +193,7 @@ impl Directory for NfsDirectory {
     fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno> {
         let arguments = |out: &mut Vec<u8>| arguments::make_directory(out, &self.handle, name, mode);
         let made = self.line.call(Procedure::MakeDirectory, arguments, results::made);
-        made.map(drop).map_err(|error| match error {
-            // Something has the name, and nobody knows whose it is.
-            CallError::NotKnown => Errno::EXIST,
-            error => error.errno(),
-        })
+        made.map(drop).map_err(CallError::errno)
     }
 
     fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno> {

@@ -384,7 +384,10 @@ fn listings_without_end_end_with_an_error() {
         });
         assert_eq!(listed, Err(Errno(errno)));
         let pages = fixture.server.take_calls().len();
-        assert!(pages <= pages_max && names == pages * entries, "{pages} pages, {names} names");
+        assert!(
+            pages <= pages_max && names == pages * entries,
+            "{pages} pages, {names} names"
+        );
         let root = FilePath::new(&fixture.bare(), "");
         fixture.work(&fixture.settings(), |session| {
             for operation in [make::list(root.name()), make::list_with_stat(root.name())] {

@@ -47,7 +47,8 @@ pub struct Whims {
 pub struct Files {
     pub nodes: HashMap<u64, Node>,
     next: u64,
-    clock: u32,
+    /// Seconds; it goes on with each change.
+    pub clock: u32,
     pub verifier: u64,
     pub exports: Vec<Vec<u8>>,
     pub room_bytes: usize,
@@ -99,6 +100,17 @@ impl Files {
             if let Kind::File(content) = &mut node.kind {
                 content.clone_from(&node.stable);
             }
+        }
+    }
+
+    /// The names in a directory.
+    pub fn names(&self, path: &str) -> Vec<String> {
+        match self.find(path).map(|node| &node.kind) {
+            Some(Kind::Directory(entries)) => {
+                let names = entries.keys().map(|name| String::from_utf8_lossy(name).into_owned());
+                names.collect()
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -290,10 +302,17 @@ impl Files {
         Ok(self.changes(number, whims))
     }
 
+    fn above(&self, number: u64) -> u64 {
+        let is_above = |node: &Node| matches!(&node.kind, Kind::Directory(entries) if entries.values().any(|inner| *inner == number));
+        let found = self.nodes.iter().find(|(_, node)| is_above(node));
+        found.map_or(number, |(above, _)| *above)
+    }
+
     fn look_up(&mut self, number: u64, input: &mut In<'_>, whims: Whims) -> Answer {
         let name = input.bytes();
         let found = match name.as_slice() {
-            b"." | b".." => number,
+            b"." => number,
+            b".." => self.above(number),
             name => *self.entries(number)?.get(name).ok_or(2_u32)?,
         };
         Ok(Self::handle(found)
