@@ -89,7 +89,9 @@ mod tests {
 
     #[test]
     fn what_a_run_can_be_asked_for_is_read() {
-        let bins: Vec<String> = (0..65_536_u64).map(|bin| format!("{bin}KiB..{}KiB=10", bin + 1)).collect();
+        let bins: Vec<String> = (0..65_536_u64)
+            .map(|bin| format!("{bin}KiB..{}KiB=10", bin + 1))
+            .collect();
         let mut text = format!("size = \"histogram:{}\"\n", bins.join(","));
         for target in 0..crate::LOCATIONS_MAX {
             text.push_str(&format!("\n[[target]]\npath = \"/mnt/{target}\"\nweight = 1\n"));
@@ -100,7 +102,16 @@ mod tests {
 
     #[test]
     fn too_many_parts_are_refused_before_they_are_parsed() {
-        for part in ["a.b.c.d=1\n", "a={a={a=1}}\n", "[[a.b]]\n", "\n", "a ", "{},", "\"\"", "''"] {
+        for part in [
+            "a.b.c.d=1\n",
+            "a={a={a=1}}\n",
+            "[[a.b]]\n",
+            "\n",
+            "a ",
+            "{},",
+            "\"\"",
+            "''",
+        ] {
             let error = read_toml::<toml::Table>(&part.repeat((1 << 18) + 1)).unwrap_err();
             assert!(error.to_string().contains("more than 262144 keys"), "{part:?}: {error}");
         }

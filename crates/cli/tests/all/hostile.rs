@@ -380,3 +380,44 @@ fn configuration_files_with_very_many_keys_are_refused_in_bounded_memory() {
     command.env("POSTMARK_ARCHIVE", scene.path().join("archive.db"));
     Running::to_its_end(command, scene.path()).code(2).says("100000 cells");
 }
+
+/// Limits of this process: a refusal, or a run to its end. Nothing ends in an abort that leaves files.
+#[test]
+fn limits_that_are_too_low_refuse_a_run() {
+    let scene = Scene::in_memory();
+    let target = scene.directory("target");
+    let program_kib = std::fs::metadata(program()).unwrap().len() >> 10;
+    let run = |limit: &str| {
+        let mut command = Running::command(program());
+        command
+            .args(
+                "run --mix read=1,create=1 --files 100 --transactions 500 --workers 4 --quiet --no-overhead --target"
+                    .split(' '),
+            )
+            .arg(&target);
+        let mut limited = in_shell(&format!("ulimit {limit}; exec \"$0\" \"$@\""), &command);
+        limited.env("POSTMARK_ARCHIVE", scene.path().join("archive.db"));
+        Running::to_its_end(limited, &target)
+    };
+    let (mut refused, mut done) = (0, 0);
+    // Below the program's own size the kernel ends it before it begins.
+    for more_kib in (20..220).step_by(20) {
+        let limit_kib = program_kib + more_kib * 1_000;
+        let ended = run(&format!("-v {limit_kib}"));
+        match ended.status.code() {
+            Some(0) => done += 1,
+            Some(2) => {
+                ended.says("address space").says(&format!("{limit_kib} KiB"));
+                refused += 1;
+            }
+            _ => drop(ended.code(2)),
+        }
+        assert!(crate::support::names(&target).unwrap().is_empty(), "{ended}");
+    }
+    assert!(refused > 0 && done > 0, "{refused} refused, {done} done");
+    for stack_kib in [64, 512] {
+        run(&format!("-s {stack_kib}"))
+            .code(2)
+            .says(&format!("limit of the stack is {stack_kib} KiB"));
+    }
+}

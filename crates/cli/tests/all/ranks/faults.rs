@@ -115,7 +115,11 @@ fn a_rank_stands_still_whose_process_of_the_launcher_is_stopped() {
     assert_eq!(processes.len(), 2, "{processes:?}");
     let is_parent = |process: &&Pid| {
         let status = std::fs::read_to_string(format!("/proc/{}/status", process.as_raw_pid())).unwrap();
-        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap().trim();
+        let parent = status
+            .lines()
+            .find_map(|line| line.strip_prefix("PPid:"))
+            .unwrap()
+            .trim();
         processes.iter().all(|other| other.as_raw_pid().to_string() != parent)
     };
     let outer = processes.iter().find(is_parent).unwrap();
