@@ -145,15 +145,20 @@ fn contents_bytes(workload: &Workload) -> u64 {
     }
 }
 
-/// What this process can have: of the machine, and of its control group.
+/// What this process can have: of the machine, of its control group, and within a limit of its own (`ulimit -v`).
 fn available(host: &Host) -> Option<(u64, &'static str)> {
     let of_group = host.cgroup.known().and_then(|cgroup| cgroup.memory_limit_bytes.known());
+    let of_process = getrlimit(Resource::As).current;
     let machine = host
         .memory_available_bytes
         .known()
         .map(|bytes| (*bytes, "of the machine's memory are available"));
     let group = of_group.map(|bytes| (*bytes, "are the control group's limit"));
-    [machine, group].into_iter().flatten().min_by_key(|(bytes, _)| *bytes)
+    let process = of_process.map(|bytes| (bytes, "are the limit of this process (ulimit -v)"));
+    [machine, group, process]
+        .into_iter()
+        .flatten()
+        .min_by_key(|(bytes, _)| *bytes)
 }
 
 /// Why there is not enough memory for a run, in words; nothing where there is, or where it is not known.
@@ -315,7 +320,8 @@ mod tests {
         assert!(available(&host).is_some());
         host.memory_available_bytes = Fact::NotApplicable;
         host.cgroup = Fact::NotApplicable;
-        assert!(available(&host).is_none());
+        // All that is left is a limit of this process, where there is one.
+        assert_eq!(available(&host).is_some(), getrlimit(Resource::As).current.is_some());
     }
 
     #[test]
