@@ -109,8 +109,8 @@ mod tests {
             "\n",
             "a ",
             "{},",
-            "\"\"",
-            "''",
+            "\"\" ",
+            "'' ",
         ] {
             let error = read_toml::<toml::Table>(&part.repeat((1 << 18) + 1)).unwrap_err();
             assert!(error.to_string().contains("more than 262144 keys"), "{part:?}: {error}");
