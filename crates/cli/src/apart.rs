@@ -3,7 +3,7 @@
 //! Where such a server hangs, a request that it has taken keeps the thread that made it in the kernel, whatever signal comes, and a
 //! process does not end before all its threads do. So the process that the user started touches no target: it starts the program again with
 //! the same words, hands on the signals that it gets, and ends with the other one's exit status as soon as that is known.
-//! The other process ends when the kernel lets it. On all other file systems everything is done in one process.
+//! The other process ends when the kernel lets it, and stands still while the first one is stopped. On all other file systems everything is done in one process.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -30,6 +30,9 @@ use crate::signals::Masks;
 const MARK: &str = "POSTMARK_APART";
 /// A process that has told its exit status, or that a signal is to end, has this long to end.
 const TO_END: Duration = Duration::from_millis(500);
+
+/// How often a process looks whether the one that waits for it is stopped.
+const PARENT_EVERY: Duration = Duration::from_millis(100);
 
 /// Who this process is.
 #[derive(Debug)]
@@ -93,17 +96,38 @@ impl Side {
 fn of_parent() -> Option<File> {
     let mark = std::env::var(MARK).ok()?;
     let (parent, pipe) = mark.split_once(':')?;
-    let parent = Pid::from_raw(parent.parse().ok()?);
+    let parent = Pid::from_raw(parent.parse().ok()?)?;
     // What this process starts inherits the mark.
-    if parent.is_none() || getppid() != parent {
+    if getppid() != Some(parent) {
         return None;
     }
     set_parent_process_death_signal(Some(Signal::KILL)).ok()?;
-    if getppid() != parent {
+    if getppid() != Some(parent) {
         let _ = kill_process(getpid(), Signal::KILL);
     }
+    // Without it this process goes on while the other one is stopped.
+    let _ = thread::Builder::new()
+        .name("parent".to_owned())
+        .spawn(move || stop_with(parent));
     let pipe: u32 = pipe.parse().ok()?;
     File::options().write(true).open(format!("/proc/self/fd/{pipe}")).ok()
+}
+
+/// Stops this process where the one that waits for it is stopped, which has it continued when it is continued itself. Of ranks the
+/// others see one that stands still; it would complete the run with them, and their launcher would wait for its end in vain.
+fn stop_with(parent: Pid) {
+    loop {
+        thread::sleep(PARENT_EVERY);
+        if is_stopped(parent) {
+            let _ = kill_process(getpid(), Signal::STOP);
+        }
+    }
+}
+
+fn is_stopped(process: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_pid())).unwrap_or_default();
+    // The name before it may have any character.
+    stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('T'))
 }
 
 /// Starts the program again, in a process group of its own: what a terminal sends is to come through this process alone.

@@ -9,10 +9,11 @@ use rundir::Cleaned;
 
 use crate::apart::Side;
 use crate::home;
-use crate::problem::{Problem, print, tell};
+use crate::problem::{Problem, WRONG, print, tell};
 use crate::screen;
 
-/// Cleans directories; gives 1 where one could not be cleaned or something had to be left.
+/// Cleans directories; gives 1 where one could not be cleaned or something had to be left, and 2 where not one could be looked at
+/// because its URL is wrong or its server cannot be used.
 ///
 /// # Errors
 /// Where what was done cannot be told.
@@ -21,11 +22,13 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
         return Ok(code);
     }
     let mut code = 0;
+    let mut refused = 0;
     for path in paths {
         let home = match home::of(path) {
             Ok(home) => home,
             Err(problem) => {
                 tell(problem);
+                refused += 1;
                 code = 1;
                 continue;
             }
@@ -66,7 +69,7 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
             }
         }
     }
-    Ok(code)
+    Ok(if refused == paths.len() { WRONG } else { code })
 }
 
 /// Removes a made file system; what became of it, and whether something of it is still there.

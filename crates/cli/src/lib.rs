@@ -18,6 +18,7 @@ pub mod earlier;
 pub mod engine;
 mod home;
 pub mod launcher;
+mod limits;
 pub mod live;
 pub mod manual;
 pub mod observe;
@@ -58,6 +59,16 @@ use problem::{print, tell};
 
 /// The whole program.
 pub fn main() -> ExitCode {
+    if let Err(why) = limits::check() {
+        tell(why);
+        return ExitCode::from(problem::WRONG);
+    }
+    unlimited()
+}
+
+/// What takes more of the stack than [`limits::check`] may.
+#[inline(never)]
+fn unlimited() -> ExitCode {
     let side = Side::of_this_process();
     let code = program(&side);
     side.tell(code);

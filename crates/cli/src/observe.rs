@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
@@ -19,6 +20,7 @@ use observe::child::{ChildCost, wait};
 use observe::{Account, Fact, Host, Sources, Target, WatchedAccount};
 use record::observation::OBSERVATION_VERSION;
 use record::{CommandEnd, Observation, TargetSync, Tool};
+use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpgrp, kill_process, waitid};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -113,12 +115,13 @@ fn directory(path: &Path) -> Result<File, SpecError> {
             &"the kernel has no counters for this server (observe the directory at which it is mounted)",
         ));
     }
-    let directory = File::open(path).map_err(|error| wrong(&error))?;
-    match directory.metadata() {
-        Ok(facts) if facts.is_dir() => Ok(directory),
-        Ok(_) => Err(wrong(&"it is not a directory")),
-        Err(error) => Err(wrong(&error)),
-    }
+    // Opening anything else could wait, as for the writer of a pipe.
+    let flags = OFlags::DIRECTORY.bits() as i32;
+    let opened = File::options().read(true).custom_flags(flags).open(path);
+    opened.map_err(|error| match error.kind() {
+        ErrorKind::NotADirectory => wrong(&"it is not a directory"),
+        _ => wrong(&error),
+    })
 }
 
 /// Nothing is written to it before the command has ended.

@@ -88,6 +88,7 @@ impl Problem {
     /// The exit status: 2 where nothing was touched, 1 where something was done.
     pub fn code(&self) -> u8 {
         match self {
+            Self::Refused(refused) if refused.left_something() => 1,
             Self::Meaning(_)
             | Self::Refused(_)
             | Self::Lacking { .. }

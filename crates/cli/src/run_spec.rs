@@ -14,7 +14,7 @@ use runner::Refused;
 use spec::{Asked, Note, Options, RunSpec, SizesOption};
 use workload::presets::{self, Machine};
 
-pub use config::{parse_config, to_config};
+pub use config::{parse_config, text_of, to_config};
 pub use error::SpecError;
 
 use crate::earlier::{self, Called};

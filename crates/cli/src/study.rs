@@ -206,7 +206,7 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
     }
     let text = match &arguments.file {
         Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|cause| {
+            let text = crate::run_spec::text_of(path).map_err(|cause| {
                 contradiction(format!("cannot read the study file {}: {cause}", harmless::path(path)))
             })?;
             words::with_targets(&text, arguments, words::targets(arguments)?).map_err(|error| of_file(path, error))?

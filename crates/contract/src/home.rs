@@ -221,7 +221,7 @@ pub trait Directory: Debug + Send + Sync {
     /// Makes a directory in it that is not there.
     ///
     /// # Errors
-    /// [`Errno::EXIST`] where something has the name.
+    /// [`Errno::EXIST`] where something has the name. Where a server's answer was lost or cannot be understood, it may be there.
     fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno>;
 
     /// What a file holds from an offset on, as much as there is and fits. Its time of access stays where that is the user's

@@ -23,6 +23,12 @@ pub fn for_errno(errno: Option<i32>) -> &'static str {
         }
         Errno::NAMETOOLONG => "; the path must stay below 4096 bytes",
         Errno::FBIG => "; see 'ulimit -f', or use smaller files",
+        Errno::BADMSG => {
+            "; the server's reply cannot be understood, or its listing goes in a circle (see its log, or use another server)"
+        }
+        Errno::OVERFLOW => {
+            "; the directory has too many entries, or the server's listing does not end (list it on the server)"
+        }
         Errno::STALE => "; the server has lost the file (see its log)",
         _ => "",
     }

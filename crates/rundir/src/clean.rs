@@ -13,7 +13,7 @@ use record::CleanUp;
 use crate::advice;
 use crate::life;
 use crate::manifest::{self, FoundManifest, Kind, Manifest};
-use crate::names::{self, OWN_DIRECTORY_PREFIX, own_directory_of};
+use crate::names::{self, own_directory_of};
 use crate::ownership::{EndStamps, Evidence};
 use crate::run_directory::RunDirectory;
 
@@ -68,11 +68,18 @@ pub enum Cleaned {
 
 /// The directory cannot be cleaned.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {what} {}: {answer} (use a readable directory)", .path.display())]
+#[error("cannot {what} {}: {answer}{}", .path.display(), advice_for(.answer))]
 pub struct CleanError {
     what: &'static str,
     path: PathBuf,
     answer: std::io::Error,
+}
+
+fn advice_for(answer: &std::io::Error) -> &'static str {
+    match advice::for_errno(answer.raw_os_error()) {
+        "" => " (use a readable directory)",
+        advice => advice,
+    }
 }
 
 /// Removes what killed runs have left in a directory of a home: in itself, and in directories that such runs made in it.
@@ -94,16 +101,7 @@ pub fn clean(home: &Arc<dyn Home>, path: &Path) -> Result<Vec<Cleaned>, CleanErr
         opened => opened,
     };
     let directory = opened.map_err(|errno| error("open the directory", &path, errno))?;
-    let mut names: Vec<Vec<u8>> = Vec::new();
-    directory
-        .list(&mut |entry| {
-            if entry.name.starts_with(OWN_DIRECTORY_PREFIX.as_bytes()) {
-                names.push(entry.name.to_owned());
-            }
-            Ok(())
-        })
-        .map_err(|errno| error("list", &path, errno))?;
-    names.sort();
+    let names = names::listed(&*directory, names::is_own_directory).map_err(|errno| error("list", &path, errno))?;
     let mut cleaned = Vec::new();
     let mut abandoned = Vec::new();
     for name in names {

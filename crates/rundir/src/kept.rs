@@ -10,7 +10,7 @@ use workload::Workload;
 
 use crate::life::Life;
 use crate::manifest::{FoundManifest, Kind, Makes, Manifest, OtherRank, Position};
-use crate::names::OWN_DIRECTORY_PREFIX;
+use crate::names;
 use crate::prepare::{PrepareError, not_ours, system};
 use crate::run_directory::{RunDirectories, RunDirectory};
 
@@ -135,16 +135,8 @@ fn candidates(home: &dyn Home, location: &Path) -> Result<(Vec<Candidate>, Optio
     let directory = home
         .open(location)
         .map_err(|errno| system("open the directory", location, errno))?;
-    let mut names: Vec<Vec<u8>> = Vec::new();
-    directory
-        .list(&mut |entry| {
-            if entry.name.starts_with(OWN_DIRECTORY_PREFIX.as_bytes()) {
-                names.push(entry.name.to_owned());
-            }
-            Ok(())
-        })
+    let names = names::listed(&*directory, names::is_own_directory)
         .map_err(|errno| system("list the directory", location, errno))?;
-    names.sort();
     let mut all = Vec::new();
     for name in names {
         // Files, links and other people's directories of such a name are passed by.

@@ -16,7 +16,7 @@ use workload::layout::Layout;
 use workload::names::Names;
 
 use crate::before::Before;
-use crate::names::{DRAFT_PREFIX, NAME, draft_process, running_number, subdirectory, worker};
+use crate::names::{self, DRAFT_PREFIX, NAME, draft_process, running_number, subdirectory, worker};
 
 /// What the text of every manifest begins with, also of one that was not written to its end.
 const TEXT_BEGINS: &[u8] = b"{\n  \"postmark_manifest\": ";
@@ -508,7 +508,11 @@ fn is_made_by_us(home: &dyn Home, directory: &dyn Directory, facts: &Facts) -> R
     if facts.kind != EntryKind::File {
         return Err("it is not a regular file".to_owned());
     }
-    if facts.names.is_some_and(|names| names > 1) {
+    // A server that makes names and removes none leaves the draft beside the manifest.
+    if facts
+        .names
+        .is_some_and(|names| names > 1 && names > marks_of(directory, facts))
+    {
         return Err("it has other hard links and was created elsewhere".to_owned());
     }
     // Where files have no owners everybody who may write there is trusted.
@@ -528,6 +532,16 @@ fn is_made_by_us(home: &dyn Home, directory: &dyn Directory, facts: &Facts) -> R
             "it belongs to user {owner}, not to the current user {me} (only its owner can clean, as with 'sudo -u #{owner}')"
         )
     })
+}
+
+/// How many marks of a directory are names of one file.
+fn marks_of(directory: &dyn Directory, facts: &Facts) -> u64 {
+    let is_same = |mark: &Vec<u8>| {
+        let found = directory.facts_of(mark);
+        facts.identity.is_some() && found.is_ok_and(|found| found.identity == facts.identity)
+    };
+    let marks = names::listed(directory, names::is_mark).unwrap_or_default();
+    marks.iter().filter(|mark| is_same(mark)).count() as u64
 }
 
 /// The owner and the mode that a manifest gets that this process makes in a directory, where its file system may give other
@@ -572,15 +586,10 @@ pub(crate) fn wait_for_closed(directory: &dyn Directory) {
 
 /// Removes the drafts of runs that were killed before they had made anything. Gives their names.
 pub(crate) fn remove_drafts(home: &dyn Home, directory: &dyn Directory) -> Result<Vec<String>, Errno> {
-    let mut drafts = Vec::new();
-    directory.list(&mut |entry| {
-        if draft_process(entry.name).is_some_and(|process| !home.is_alive(process)) {
-            drafts.extend(std::str::from_utf8(entry.name).map(str::to_owned));
-        }
-        Ok(())
-    })?;
+    let is_left = |name: &[u8]| draft_process(name).is_some_and(|process| !home.is_alive(process));
+    let drafts = names::listed(directory, is_left)?;
     let mut removed = Vec::new();
-    for draft in drafts {
+    for draft in drafts.into_iter().filter_map(|draft| String::from_utf8(draft).ok()) {
         // What cannot be opened, is locked or has other contents belongs to somebody else.
         if is_abandoned_draft(home, directory, &draft) && remove_by_name(directory, &draft).is_ok() {
             removed.push(draft);

@@ -1,5 +1,8 @@
 //! How a run calls what it makes in its place, and how its names are known again.
 
+use contract::Errno;
+use contract::home::Directory;
+
 /// The manifest's name, in the directory that holds the files.
 pub const NAME: &str = ".postmark-manifest.json";
 /// What the names of manifests that are being written begin with; the process's number and the moment at which its run
@@ -8,6 +11,32 @@ pub(crate) const DRAFT_PREFIX: &str = ".postmark-manifest.json.";
 
 /// The name that a run's own directory begins with.
 pub(crate) const OWN_DIRECTORY_PREFIX: &str = "postmark-";
+
+/// A directory has no more names of the run's forms besides its files.
+const NAMES_MAX: usize = 1 << 16;
+
+/// The names in a directory that are wanted, in order. There are few: a directory that has very many is none of a run's, or its
+/// server sends names without end.
+pub(crate) fn listed(directory: &dyn Directory, wanted: impl Fn(&[u8]) -> bool) -> Result<Vec<Vec<u8>>, Errno> {
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    directory.list(&mut |entry| {
+        if !wanted(entry.name) {
+            return Ok(());
+        }
+        names.push(entry.name.to_owned());
+        match names.len() > NAMES_MAX {
+            true => Err(Errno(rustix::io::Errno::OVERFLOW.raw_os_error())),
+            false => Ok(()),
+        }
+    })?;
+    names.sort();
+    Ok(names)
+}
+
+/// Whether a name is that of a directory that a run may have made for itself.
+pub(crate) fn is_own_directory(name: &[u8]) -> bool {
+    name.starts_with(OWN_DIRECTORY_PREFIX.as_bytes())
+}
 
 /// The second in which a run began and its process, by the name of its own directory; nothing where the name has not the
 /// form that runs give.

@@ -1,10 +1,13 @@
 //! Taking a place on the target: looking it through, marking it.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::Errno;
 use contract::home::{Access, ActingUser, DIRECTORY_MODE, Directory, Exchanger, Home};
+use record::Left;
 
 use crate::advice;
 use crate::before::Before;
@@ -52,7 +55,7 @@ pub struct Wish {
     pub ranks: Vec<OtherRank>,
 }
 
-/// A place cannot be taken; nothing was changed.
+/// A place cannot be taken; nothing was changed, but for [`Left`](Self::Left).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrepareError {
@@ -203,12 +206,42 @@ pub enum PrepareError {
         /// With whose rights that is used.
         others: u32,
     },
+    /// What was made before it failed is there still, or may be.
+    #[error("{error}; not removed: {}", listed(.left))]
+    Left {
+        /// What failed.
+        error: Box<Self>,
+        /// What may be there. Never empty.
+        left: Vec<Left>,
+    },
     /// A run was killed there.
     #[error("{} still contains files of a killed run (remove them with 'postmark clean {}')", .path.display(), .path.display())]
     Abandoned {
         /// The directory.
         path: PathBuf,
     },
+}
+
+fn listed(left: &[Left]) -> String {
+    let lines: Vec<String> = left.iter().map(|one| format!("{} ({})", one.path, one.why)).collect();
+    lines.join(", ")
+}
+
+impl PrepareError {
+    /// The error, with what could not be removed after it.
+    fn with_left(self, left: Vec<Left>) -> Self {
+        match (self, left.is_empty()) {
+            (error, true) => error,
+            (Self::Left { error, left: mut all }, false) => {
+                all.extend(left);
+                Self::Left { error, left: all }
+            }
+            (error, false) => Self::Left {
+                error: Box::new(error),
+                left,
+            },
+        }
+    }
 }
 
 pub(super) fn system(what: &'static str, path: &Path, errno: Errno) -> PrepareError {
@@ -220,8 +253,7 @@ pub(super) fn system(what: &'static str, path: &Path, errno: Errno) -> PrepareEr
         Errno::NOSPC | Errno::DQUOT => " (the file system is full: free some space or inodes)",
         Errno::NAMETOOLONG => " (with the run's file names, a path must stay below 4096 bytes)",
         Errno::LOOP => " (use the directory itself, not a circular link)",
-        Errno::MFILE | Errno::NFILE => advice::for_errno(Some(errno.0)),
-        _ => "",
+        errno => advice::for_errno(Some(errno.0)),
     };
     PrepareError::System {
         what,
@@ -251,8 +283,8 @@ pub fn prepare(wish: &Wish) -> Result<(RunDirectories, Vec<usize>), PrepareError
             Err(error) => {
                 drop(spare);
                 // No file was made.
-                run_directories.leave(&Evidence::default(), &mut |_| ());
-                return Err(error);
+                let cleaned = run_directories.leave(&Evidence::default(), &mut |_| ());
+                return Err(error.with_left(cleaned.left));
             }
         }
     }
@@ -335,7 +367,8 @@ fn take(wish: &Wish, location: &Path, earlier: &RunDirectories) -> Result<Taken,
         Err(errno) => {
             // It was there for a moment.
             let _ = manifest.before.restore(&*users);
-            return Err(system("write a manifest in", location, errno));
+            let left = marks_left(&*users, location, location);
+            return Err(system("write a manifest in", location, errno).with_left(left));
         }
     };
     let held = Arc::clone(&users);
@@ -534,29 +567,72 @@ fn own_directory(
     manifest: Manifest,
 ) -> Result<Taken, PrepareError> {
     let seconds = manifest.began_unix_ns / 1_000_000_000;
+    // A server that loses every reply is not asked for ever.
+    let mut unknown_left = 3;
     for attempt in 0..1_000 {
         let name = format!("{OWN_DIRECTORY_PREFIX}{seconds}-{}-{attempt}", manifest.process);
         let directory = location.join(&name);
         refuse_long_paths(wish, &directory)?;
-        match users.make(name.as_bytes(), 0o755) {
-            Ok(()) => {}
+        let error = match users.make(name.as_bytes(), 0o755) {
+            Ok(()) => match mark(wish, &users, &name, directory.clone(), manifest.clone()) {
+                Ok(run_directory) => return Ok(run_directory),
+                Err(errno) => (errno, system("write a manifest in", &directory, errno)),
+            },
             Err(Errno::EXIST) => continue,
-            Err(errno) => return Err(system("make a directory in", location, errno)),
-        }
-        let errno = match mark(wish, &users, &name, directory.clone(), manifest.clone()) {
-            Ok(run_directory) => return Ok(run_directory),
-            Err(errno) => errno,
+            Err(errno) => (errno, system("make a directory in", location, errno)),
         };
-        // Empty, and made a moment ago: where even that cannot be undone, `clean` removes it later.
+        let (errno, error) = error;
+        // It has this run's own name, and only an empty directory is removed.
         let removed = manifest::remove_by_name(&*users, &name);
         // `clean` in another process namespace has taken it for one of a run that was killed.
         if errno == Errno::NOENT && removed == Err(Errno::NOENT) {
             continue;
         }
+        if errno == REPLY_LOST && removed.is_ok() && unknown_left > 0 {
+            unknown_left -= 1;
+            continue;
+        }
         let _ = manifest.before.restore(&*users);
-        return Err(system("write a manifest in", &directory, errno));
+        let may_come = [REPLY_LOST, Errno::TIMEDOUT].contains(&errno);
+        let left = match removed {
+            Ok(()) => Vec::new(),
+            Err(Errno::NOENT) if !may_come => Vec::new(),
+            Err(errno) => directory_left(&*users, &name, location, &directory, errno),
+        };
+        return Err(error.with_left(left));
     }
     Err(system("find a free name for a directory in", location, Errno::EXIST))
+}
+
+/// What a call fails with whose reply was lost with the connection: nobody knows whether it was performed.
+const REPLY_LOST: Errno = Errno(rustix::io::Errno::CONNRESET.raw_os_error());
+
+/// A directory of the run's that could not be removed, or may be made yet, and the marks in it.
+fn directory_left(users: &dyn Directory, name: &str, location: &Path, directory: &Path, errno: Errno) -> Vec<Left> {
+    let cleaned = format!("run 'postmark clean {}' later", location.display());
+    let why = match errno {
+        Errno::NOENT => format!("the server may make it yet, as it did not answer: {cleaned}"),
+        errno => format!("it may be there, and cannot be removed: {errno}; {cleaned}"),
+    };
+    let mut left = vec![Left {
+        path: directory.to_string_lossy().into_owned(),
+        why,
+    }];
+    if let Ok(held) = users.open(name.as_bytes()) {
+        left.extend(marks_left(&*held, directory, location));
+    }
+    left
+}
+
+/// The marks in a directory where there was none before this run.
+fn marks_left(held: &dyn Directory, directory: &Path, location: &Path) -> Vec<Left> {
+    // What cannot be listed lies in a directory that is named.
+    let marks = names::listed(held, names::is_mark).unwrap_or_default();
+    let left = |mark: &Vec<u8>| Left {
+        path: directory.join(OsStr::from_bytes(mark)).to_string_lossy().into_owned(),
+        why: format!("run 'postmark clean {}' later", location.display()),
+    };
+    marks.iter().map(left).collect()
 }
 
 fn mark(
@@ -588,14 +664,14 @@ impl RunDirectories {
                 let name = worker_directory(worker);
                 if let Err(errno) = run_directory.held.make(name.as_bytes(), DIRECTORY_MODE) {
                     let path = run_directory.directory.join(&name);
-                    self.leave(&Evidence::default(), &mut |_| ());
-                    return Err(system("make the directory", &path, errno));
+                    let cleaned = self.leave(&Evidence::default(), &mut |_| ());
+                    return Err(system("make the directory", &path, errno).with_left(cleaned.left));
                 }
             }
             if let Err(errno) = run_directory.held.sync() {
                 let path = run_directory.directory.clone();
-                self.leave(&Evidence::default(), &mut |_| ());
-                return Err(system("sync", &path, errno));
+                let cleaned = self.leave(&Evidence::default(), &mut |_| ());
+                return Err(system("sync", &path, errno).with_left(cleaned.left));
             }
         }
         Ok(())

@@ -19,6 +19,9 @@ use crate::slot::WrittenName;
 /// Names that stay are listed up to this many; the rest is counted in one line.
 const LEFT_MAX: usize = 100;
 
+/// Names of a directory are kept up to so many bytes: fifty million files of a run. A second `clean` removes what is beyond.
+const NAMES_BYTES_MAX: usize = 512 << 20;
+
 /// Removes a run's files and subdirectories.
 pub(crate) struct Removal<'a> {
     manifest: &'a Manifest,
@@ -194,7 +197,10 @@ impl<'a> Removal<'a> {
                 names.0.extend_from_slice(entry.name);
                 names.0.push(0);
             }
-            Ok(())
+            match names.0.len() > NAMES_BYTES_MAX {
+                true => Err(Errno(rustix::io::Errno::OVERFLOW.raw_os_error())),
+                false => Ok(()),
+            }
         });
         if let Err(errno) = read {
             self.fail(path.to_owned(), "listed", errno);

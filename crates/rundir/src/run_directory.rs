@@ -159,6 +159,10 @@ impl RunDirectory {
                 Errno::NOENT => "it no longer exists here: it was moved, and is empty at its new place".to_owned(),
                 errno => format!("cannot be removed: {errno}{}", advice::for_errno(Some(errno.0))),
             };
+            if self.is_marked() {
+                let mark = self.directory.join(names::NAME);
+                done.left.extend(left(&mark, why.clone()).left);
+            }
             done.left.extend(left(&self.directory, why).left);
             done.incomplete = true;
         }

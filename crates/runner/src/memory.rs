@@ -5,6 +5,7 @@
 
 use document::units::{bytes, counted, grouped};
 use observe::Host;
+use observe::memory::address_space_bytes;
 use rustix::process::{Resource, getrlimit};
 use spec::{RunSpec, Stop};
 use workload::{Phase, Work, Workers, Workload};
@@ -24,6 +25,12 @@ const HISTOGRAM_BYTES: u64 = 34 * 128 * 8;
 const CONTENTS_BASE_BYTES: u64 = 260 << 10;
 /// Stack, buffers and tables of a thread, at the least.
 const WORKER_BYTES: u64 = 64 << 10;
+/// What a thread reserves of the address space: its stack, with the page that guards it.
+const STACK_BYTES: u64 = (2 << 20) + (64 << 10);
+/// Threads that are no workers: those that look on, write and merge, and of calls that are waited for.
+const OTHER_THREADS: u64 = 12;
+/// What records, reports and the archive take of the heap, at most in a run of few workers.
+const HEAP_BYTES: u64 = 48 << 20;
 /// A directory of the pool: its name, and its place among those that are made and removed.
 const DIRECTORY_BYTES: u64 = 80;
 /// A location as a worker has it, beside its path, which is there twice.
@@ -156,7 +163,27 @@ fn available(host: &Host) -> Option<(u64, &'static str)> {
 
 /// Why there is not enough memory for a run, in words; nothing where there is, or where it is not known.
 pub fn shortage(request: &RunSpec, host: &Host) -> Option<String> {
-    lack(request, available(host)?)
+    let lacking = available(host).and_then(|available| lack(request, available));
+    lacking.or_else(|| lack_of_address_space(request, getrlimit(Resource::As).current?, address_space_bytes()?))
+}
+
+/// The address space counts what is reserved and never touched, and an allocation that it has no room for ends the program.
+fn lack_of_address_space(request: &RunSpec, limit: u64, taken: u64) -> Option<String> {
+    let workers = u64::from(request.of_one_rank().workload.workers.count());
+    let threads = workers.saturating_add(OTHER_THREADS).saturating_mul(STACK_BYTES);
+    let parts = parts(request);
+    let parts = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(part.bytes));
+    let needed = [threads, parts, HEAP_BYTES]
+        .into_iter()
+        .fold(taken, u64::saturating_add);
+    (limit < needed).then(|| {
+        format!(
+            "not enough address space: the run needs {} KiB, and the limit of this process is {} KiB (raise it with ulimit -v, or \
+             use fewer workers or --files)",
+            needed.div_ceil(1 << 10),
+            limit >> 10
+        )
+    })
 }
 
 fn lack(request: &RunSpec, (available, whose): (u64, &str)) -> Option<String> {
@@ -295,5 +322,20 @@ mod tests {
         host.cgroup = Fact::NotApplicable;
         // All that is left is a limit of this process, where there is one.
         assert_eq!(available(&host).is_some(), getrlimit(Resource::As).current.is_some());
+    }
+
+    #[test]
+    fn the_address_space_holds_the_stacks_of_all_workers() {
+        let taken = 100 << 20;
+        let lacks = |workers, limit| {
+            let workload = of(Mix::default(), Workers::Private { workers });
+            let request = RunSpec::classic(workload, vec!["/mnt/somewhere".into()], Place::OwnDirectory);
+            lack_of_address_space(&request, limit, taken)
+        };
+        assert_eq!(lacks(4, 1 << 30), None);
+        let told = lacks(4, 120 << 20).unwrap();
+        assert!(told.contains("and the limit of this process is 122880 KiB"), "{told}");
+        assert_eq!(lacks(64, 1 << 30), None);
+        assert!(lacks(1_000, 1 << 30).is_some());
     }
 }

@@ -10,7 +10,7 @@ use workload::stream::StreamError;
 use crate::waiting::NoAnswer;
 use rundir::prepare::PrepareError;
 
-/// A run was refused; nothing was touched.
+/// A run was refused; nothing was touched, but for what [`left_something`](Refused::left_something) tells of.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
@@ -70,4 +70,11 @@ pub enum Refused {
     /// The machine or the target cannot do what is asked.
     #[error("{0}")]
     Unable(String),
+}
+
+impl Refused {
+    /// Whether something that was made before the refusal is there still, or may be.
+    pub fn left_something(&self) -> bool {
+        matches!(self, Self::Place(PrepareError::Left { .. }))
+    }
 }

@@ -5,6 +5,7 @@
 //! of which this crate has all that are told by the description alone: what a machine or a target lacks is for those to say who look.
 
 mod check;
+mod config_text;
 mod contradiction;
 mod drive;
 mod how;
@@ -18,6 +19,7 @@ mod sweep;
 mod values;
 mod work;
 
+pub use config_text::read_toml;
 pub use contract::Durability;
 pub use contradiction::Contradiction;
 pub use drive::{Drive, Pace, SteadyAsked, Stop, Sweep};

@@ -9,7 +9,7 @@ use spec::{Options, Time};
 use toml::{Spanned, Table, Value};
 use workload::quantity;
 
-use crate::flaw::{DesignError, Flaw, Lines};
+use crate::flaw::{CELLS_MAX, DesignError, Flaw, Lines};
 use crate::metric::Metric;
 use crate::paper_layout::{PaperLayout, UnknownLayout};
 use crate::statistics::BLOCKS_MAX;
@@ -184,6 +184,23 @@ struct NamedTarget {
     at: String,
 }
 
+impl File {
+    /// Before anything is looked at more closely: there may be very many values.
+    fn refuse_many_cells(&self, lines: &Lines<'_>) -> Result<(), DesignError> {
+        let values = self.axes.values().map(|values| values.get_ref().len());
+        let sizes = [self.workload.len(), self.targets.len()].into_iter().chain(values);
+        let cells = sizes.fold(1_u128, |cells, size| cells.saturating_mul(size.max(1) as u128));
+        if cells <= u128::from(CELLS_MAX) {
+            return Ok(());
+        }
+        let first = self.axes.keys().map(|name| name.span().start).min();
+        Err(DesignError {
+            line: first.map(|at| lines.of(at)),
+            flaw: Flaw::TooManyCells(cells),
+        })
+    }
+}
+
 impl Design {
     /// Reads a study file.
     ///
@@ -191,7 +208,8 @@ impl Design {
     /// What is wrong, in which line, and what would be right. Nothing was made.
     pub fn parse(text: &str) -> Result<Self, DesignError> {
         let lines = Lines(text);
-        let file: File = toml::from_str(text).map_err(|error| DesignError::of_toml(text, &error))?;
+        let file: File = spec::read_toml(text).map_err(|error| DesignError::of_toml(text, &error))?;
+        file.refuse_many_cells(&lines)?;
         let blocks = in_range(&lines, "blocks", file.blocks.as_ref(), 1..=BLOCKS_MAX)?;
         let until = file.until.as_ref().map(|until| percent(&lines, until)).transpose()?;
         let name = match &file.name {
@@ -304,13 +322,6 @@ impl Design {
         design.cells().map_err(|flaw| match (&flaw, &file.baseline) {
             (Flaw::NoBaseline(..) | Flaw::AmbiguousBaseline(_), Some(baseline)) => {
                 lines.error(baseline.span().start, flaw)
-            }
-            (Flaw::TooManyCells(_), _) => {
-                let first = file.axes.keys().map(|name| name.span().start).min();
-                DesignError {
-                    line: first.map(|at| lines.of(at)),
-                    flaw,
-                }
             }
             _ => DesignError { line: None, flaw },
         })?;

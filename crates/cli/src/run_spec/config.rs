@@ -26,7 +26,7 @@ pub(super) fn read(path: &Path) -> Result<Options, SpecError> {
 }
 
 /// The text of a file that words are read from, and that may be anybody's: not more than [`BYTES_MAX`].
-pub(super) fn text_of(path: &Path) -> io::Result<String> {
+pub fn text_of(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(BYTES_MAX + 1).read_to_string(&mut text)?;
     if text.len() as u64 > BYTES_MAX {
@@ -41,7 +41,7 @@ pub(super) fn text_of(path: &Path) -> io::Result<String> {
 /// # Errors
 /// What is wrong, with line and column and the line itself.
 pub fn parse_config(text: &str) -> Result<Options, String> {
-    toml::from_str(text).map_err(|error: toml::de::Error| {
+    spec::read_toml(text).map_err(|error: toml::de::Error| {
         // Its last line names what was read, which may be of several.
         let (told, message) = (error.to_string(), error.message().trim_end());
         match told.trim_end().strip_suffix(message) {

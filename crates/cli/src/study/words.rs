@@ -62,7 +62,7 @@ pub fn changed(text: &str, arguments: &StudyArguments) -> Result<String, DesignE
 /// # Errors
 /// Where it is no TOML.
 pub fn with_targets(text: &str, arguments: &StudyArguments, targets: Vec<Value>) -> Result<String, DesignError> {
-    let mut table: Table = toml::from_str(text).map_err(|error| DesignError::of_toml(text, &error))?;
+    let mut table: Table = spec::read_toml(text).map_err(|error| DesignError::of_toml(text, &error))?;
     let before = table.clone();
     if !targets.is_empty() {
         let all = table.entry("targets").or_insert_with(|| Value::Array(Vec::new()));
@@ -126,7 +126,7 @@ fn pair<'a>(option: &str, word: &'a str) -> Result<(&'a str, &'a str), SpecError
 
 /// A word as a value: what TOML would take it for, and otherwise text.
 fn value(word: &str) -> Value {
-    let read: Option<Table> = toml::from_str(&format!("value = {word}")).ok();
+    let read: Option<Table> = spec::read_toml(&format!("value = {word}")).ok();
     let plain = read.and_then(|mut table| table.remove("value"));
     match plain {
         Some(value @ (Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::String(_))) => value,

@@ -13,6 +13,9 @@ use crate::commanded::command;
 use crate::configured::configure;
 use crate::handed::hand_over;
 use crate::original::{self, ours};
+use crate::support::faces::program;
+use crate::support::running::in_shell;
+use crate::support::{Running, Scene};
 
 /// Clears the screen, sets the title, turns the writing round, ends the line, and is no text.
 const HOSTILE: &[u8] = b"\x1b[2J\x1b]0;x\x07\xe2\x80\xae\xc2\x9b31m\r\npostmark: all is well\xff";
@@ -344,4 +347,77 @@ fn hostile_configuration_files_are_refused_without_harm() {
     std::fs::write(&file, &output).unwrap();
     assert_eq!(said(&words(&plan, &name), directory.path()).0, output);
     assert!(output.contains("\\U0000001b[2J\\U0000000a\\U0000202e"), "{output}");
+}
+
+/// The parser would take gigabytes for these.
+#[test]
+fn configuration_files_with_very_many_keys_are_refused_in_bounded_memory() {
+    let scene = Scene::in_memory();
+    let study = "targets = [\"/a\"]\n[[workload]]\npreset = \"mail\"\n[axes]\nfiles = [";
+    for (begin, part, end, words) in [
+        ("", "x.a.b.c=1\n", "", "more than 262144 keys"),
+        ("", "x={a={a=1}}\n", "", "more than 262144 keys"),
+        ("x = [", "{},", "]", "more than 262144 keys"),
+        (study, "1,", "]\n", "more than 262144 keys"),
+    ] {
+        let text = [begin, &part.repeat((8 << 20) / part.len()), end].concat();
+        let file = scene.path().join("file.toml");
+        std::fs::write(&file, text).unwrap();
+        for words_of in [&["plan", "--target", "/", "--config"][..], &["study", "--dry-run"]] {
+            let mut command = Running::command(program());
+            command.args(words_of).arg(&file);
+            let mut limited = in_shell("ulimit -v 524288; exec \"$0\" \"$@\"", &command);
+            limited.env("POSTMARK_ARCHIVE", scene.path().join("archive.db"));
+            Running::to_its_end(limited, scene.path()).code(2).says(words);
+        }
+    }
+    // Values that are read are not compared with one another where there are too many.
+    let many: Vec<String> = (0..100_000).map(|number| number.to_string()).collect();
+    let file = scene.path().join("study.toml");
+    std::fs::write(&file, format!("{study}{}]\n", many.join(","))).unwrap();
+    let mut command = Running::command(program());
+    command.args(["study", "--dry-run"]).arg(&file);
+    command.env("POSTMARK_ARCHIVE", scene.path().join("archive.db"));
+    Running::to_its_end(command, scene.path()).code(2).says("100000 cells");
+}
+
+/// Limits of this process: a refusal, or a run to its end. Nothing ends in an abort that leaves files.
+#[test]
+fn limits_that_are_too_low_refuse_a_run() {
+    let scene = Scene::in_memory();
+    let target = scene.directory("target");
+    let program_kib = std::fs::metadata(program()).unwrap().len() >> 10;
+    let run = |limit: &str| {
+        let mut command = Running::command(program());
+        command
+            .args(
+                "run --mix read=1,create=1 --files 100 --transactions 500 --workers 4 --quiet --no-overhead --target"
+                    .split(' '),
+            )
+            .arg(&target);
+        let mut limited = in_shell(&format!("ulimit {limit}; exec \"$0\" \"$@\""), &command);
+        limited.env("POSTMARK_ARCHIVE", scene.path().join("archive.db"));
+        Running::to_its_end(limited, &target)
+    };
+    let (mut refused, mut done) = (0, 0);
+    // Below the program's own size the kernel ends it before it begins.
+    for more_kib in (20..220).step_by(20) {
+        let limit_kib = program_kib + more_kib * 1_000;
+        let ended = run(&format!("-v {limit_kib}"));
+        match ended.status.code() {
+            Some(0) => done += 1,
+            Some(2) => {
+                ended.says("address space").says(&format!("{limit_kib} KiB"));
+                refused += 1;
+            }
+            _ => drop(ended.code(2)),
+        }
+        assert!(crate::support::names(&target).unwrap().is_empty(), "{ended}");
+    }
+    assert!(refused > 0 && done > 0, "{refused} refused, {done} done");
+    for stack_kib in [64, 512] {
+        run(&format!("-s {stack_kib}"))
+            .code(2)
+            .says(&format!("limit of the stack is {stack_kib} KiB"));
+    }
 }

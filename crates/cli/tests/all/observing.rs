@@ -193,3 +193,23 @@ fn a_signal_goes_to_the_command_and_the_account_is_told() {
     kill_process(Pid::from_raw(child).unwrap(), Signal::TERM).unwrap();
     running.finish().code(128 + 15).says("killed by signal 15");
 }
+
+/// Opening a pipe waits for its writer.
+#[test]
+fn what_is_no_directory_is_refused_at_once() {
+    let scene = Scene::in_memory();
+    let pipe = scene.path().join("pipe");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &pipe,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    std::fs::write(scene.path().join("file"), "").unwrap();
+    for name in ["pipe", "file"] {
+        let ended = observe(&scene, &scene.path().join(name), &[], &["true"]);
+        ended.code(2).says("it is not a directory");
+    }
+}

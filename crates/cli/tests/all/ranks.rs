@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use passthrough::Passthrough;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::nfs::ganesha::is_program;
@@ -57,6 +58,16 @@ impl Job {
     /// Where the run works.
     fn target(&self) -> PathBuf {
         self.scene.directory("target")
+    }
+
+    /// A file system with a server, in which nothing is done, for as long as it is kept.
+    fn served(&self) -> Option<passthrough::Mounted> {
+        let possible = passthrough::is_possible();
+        if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
+            return None;
+        }
+        let [backing, at] = ["backing", "served"].map(|name| self.scene.directory(name));
+        Some(Passthrough::mount(&backing, &at, passthrough::Options::default()).unwrap())
     }
 
     /// Where the ranks leave their parts.

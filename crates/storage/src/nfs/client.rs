@@ -4,6 +4,7 @@ pub(crate) mod arguments;
 pub(crate) mod channel;
 pub(crate) mod counters;
 pub(crate) mod data;
+pub(crate) mod listing;
 pub(crate) mod mount;
 pub(crate) mod procedure;
 pub(crate) mod records;

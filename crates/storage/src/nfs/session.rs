@@ -162,6 +162,7 @@ impl NfsSession {
             channel.records().done_with(record);
         }
         if let Some((step, advanced)) = advanced {
+            self.lines[line].is_answered();
             self.go_on(number, step, advanced, steps);
         }
         true

@@ -2,7 +2,7 @@
 //! disk, and nothing is left behind.
 
 use record::{Outcome, Phase, Record};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::Job;
 use crate::support::{Ended, Running};
@@ -102,6 +102,30 @@ fn a_rank_stands_still() {
         .says("'postmark collect");
     let (_, record) = collected(&job);
     assert_eq!(phases(&record), [(Phase::Prepare, 4)]);
+    job.is_cleaned();
+}
+
+/// Where any file system of the machine has a server, a rank is two processes, of which the launcher knows one.
+#[test]
+fn a_rank_stands_still_whose_process_of_the_launcher_is_stopped() {
+    let Some(job) = Job::new() else { return };
+    let Some(_served) = job.served() else { return };
+    let running = begun(&job, 1);
+    let processes = job.processes(2);
+    assert_eq!(processes.len(), 2, "{processes:?}");
+    let is_parent = |process: &&Pid| {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", process.as_raw_pid())).unwrap();
+        let parent = status
+            .lines()
+            .find_map(|line| line.strip_prefix("PPid:"))
+            .unwrap()
+            .trim();
+        processes.iter().all(|other| other.as_raw_pid().to_string() != parent)
+    };
+    let outer = processes.iter().find(is_parent).unwrap();
+    kill_process(*outer, Signal::STOP).unwrap();
+    let ended = job.ends_early(running, 4);
+    ended.says("rank 2 gave no sign of life for 8 s");
     job.is_cleaned();
 }
 

@@ -152,6 +152,10 @@ impl Seek<'_> {
             CallError::Connection(errno) => {
                 let hint = match errno.0 {
                     libc::ECONNREFUSED => format!(" (is the server running? {} is not served there)", program.name()),
+                    libc::ECONNRESET | libc::EPIPE => {
+                        " (it takes connections and closes them without an answer: is the server behind this address up?)"
+                            .to_owned()
+                    }
                     libc::EACCES | libc::EPERM if self.url.privileged => {
                         " (privport=1 takes root, or the capability CAP_NET_BIND_SERVICE)".to_owned()
                     }

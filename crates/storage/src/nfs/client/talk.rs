@@ -62,11 +62,29 @@ pub(crate) struct Way {
     pub(crate) record_bytes_max: usize,
 }
 
-/// Waits before the first repetition of what a server asked to be asked later, or of a connection that was refused; then
-/// twice as long each time.
+/// Waits before the first repetition of what a server asked to be asked later, or before another attempt to connect; then twice
+/// as long each time.
 pub(crate) const DELAY_MIN: Duration = Duration::from_millis(5);
 /// No wait is longer.
 pub(crate) const DELAY_MAX: Duration = Duration::from_secs(1);
+
+/// How long to wait before the next attempt to connect: not at all at first, as servers close idle connections; then longer each
+/// time, until the server has answered something.
+#[derive(Debug, Default)]
+pub(crate) struct Backoff(Duration);
+
+impl Backoff {
+    pub(crate) fn next(&mut self) -> Duration {
+        let wait = self.0;
+        self.0 = (wait * 2).clamp(DELAY_MIN, DELAY_MAX);
+        wait
+    }
+
+    #[inline]
+    pub(crate) fn reset(&mut self) {
+        self.0 = Duration::ZERO;
+    }
+}
 
 /// A connection to a program, made when it is needed.
 #[derive(Debug)]
@@ -74,6 +92,7 @@ pub(crate) struct Talk {
     way: Way,
     channel: Option<Channel>,
     was_connected: bool,
+    backoff: Backoff,
     xid: u32,
     timer: Timer,
     counters: Arc<Counters>,
@@ -91,6 +110,7 @@ impl Talk {
             way,
             channel: None,
             was_connected: false,
+            backoff: Backoff::default(),
             xid: any_number() as u32,
             timer: Timer::new().map_err(ours)?,
             counters,
@@ -99,6 +119,11 @@ impl Talk {
 
     pub(crate) fn address(&self) -> SocketAddr {
         self.way.address
+    }
+
+    /// Since it was made.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.timer.elapsed()
     }
 
     /// Its connection, made if there is none, for somebody who has several calls at once under way.
@@ -121,11 +146,7 @@ impl Talk {
         self.xid = self.xid.wrapping_add(1);
         loop {
             if let Err(errno) = self.connect(until) {
-                if was_sent && procedure.differs_repeated() {
-                    self.counters.not_known.add(1);
-                    return Err(CallError::NotKnown);
-                }
-                return Err(CallError::Connection(errno));
+                return Err(self.gave_up(was_sent && procedure.differs_repeated(), errno));
             }
             let Some(channel) = &mut self.channel else {
                 return Err(CallError::Connection(Errno(libc::ENOTCONN)));
@@ -148,9 +169,15 @@ impl Talk {
                     self.xid = self.xid.wrapping_add(1);
                     (is_counted, was_sent) = (false, false);
                 }
-                Err(Stopped::Lost) => {
+                Err(Stopped::Lost(errno)) => {
                     let whole = self.channel.take().is_some_and(|channel| !channel.has_unsent());
                     was_sent |= whole;
+                    // A server may take every connection and close it before it has answered.
+                    let wait = self.backoff.next();
+                    if self.timer.elapsed() + wait > until {
+                        return Err(self.gave_up(was_sent && procedure.differs_repeated(), ours(errno)));
+                    }
+                    std::thread::sleep(wait);
                 }
                 Err(Stopped::Answered(CallError::Failed(Errno::EXIST | Errno::NOENT)))
                     if was_sent && procedure.differs_repeated() =>
@@ -163,6 +190,15 @@ impl Talk {
         }
     }
 
+    /// The time is over. What was sent, and differs where it is repeated, may have been performed.
+    fn gave_up(&self, may_be_done: bool, errno: Errno) -> CallError {
+        if may_be_done {
+            self.counters.not_known.add(1);
+            return CallError::NotKnown;
+        }
+        CallError::Connection(errno)
+    }
+
     /// Sends what is to be sent and waits for the reply; `None` where the server asks for the call later.
     fn answer<T>(
         &mut self,
@@ -172,14 +208,14 @@ impl Talk {
     ) -> Result<Option<T>, Stopped> {
         loop {
             let Some(channel) = &mut self.channel else {
-                return Err(Stopped::Lost);
+                return Err(Stopped::Lost(System::NOTCONN));
             };
             if let Err(broken) = exchange(channel) {
                 return Err(self.broken(broken));
             }
             loop {
                 let Some(channel) = &mut self.channel else {
-                    return Err(Stopped::Lost);
+                    return Err(Stopped::Lost(System::NOTCONN));
                 };
                 let record = match channel.records().next() {
                     Ok(Some(record)) => record,
@@ -190,6 +226,7 @@ impl Talk {
                 let answered = match rpc::reply(bytes) {
                     Ok((xid, body)) if xid == self.xid => {
                         self.counters.receives(procedure, bytes.len() + rpc::MARK_BYTES);
+                        self.backoff.reset();
                         Some(read(procedure, body, results))
                     }
                     Ok(_) => {
@@ -211,7 +248,7 @@ impl Talk {
 
     fn broken(&mut self, broken: Broken) -> Stopped {
         match broken {
-            Broken::Lost(_) => Stopped::Lost,
+            Broken::Lost(errno) => Stopped::Lost(errno),
             Broken::Garbled => {
                 self.channel = None;
                 Stopped::Answered(CallError::Garbled)
@@ -221,7 +258,6 @@ impl Talk {
 
     /// Sees to it that there is a connection. Who never had one is not kept waiting for a server that refuses.
     fn connect(&mut self, until: Duration) -> Result<(), Errno> {
-        let mut delay = DELAY_MIN;
         while self.channel.is_none() {
             match self.connect_once(until) {
                 Ok(channel) => {
@@ -230,10 +266,12 @@ impl Talk {
                     self.channel = Some(channel);
                     self.was_connected = true;
                 }
-                Err(errno) if !self.was_connected || self.timer.elapsed() + delay > until => return Err(ours(errno)),
-                Err(_) => {
-                    std::thread::sleep(delay);
-                    delay = (delay * 2).min(DELAY_MAX);
+                Err(errno) => {
+                    let wait = self.backoff.next();
+                    if !self.was_connected || self.timer.elapsed() + wait > until {
+                        return Err(ours(errno));
+                    }
+                    std::thread::sleep(wait);
                 }
             }
         }
@@ -253,7 +291,7 @@ impl Talk {
 
 /// Why there is no answer yet.
 enum Stopped {
-    Lost,
+    Lost(System),
     Answered(CallError),
 }
 

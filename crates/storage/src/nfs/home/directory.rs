@@ -1,5 +1,6 @@
 //! A directory of a server, held by its handle.
 
+use core::time::Duration;
 use std::sync::Arc;
 
 use contract::Errno;
@@ -9,6 +10,7 @@ use super::line::HomeLine;
 use super::mark::NfsMark;
 use crate::nfs::client::arguments::{self, Creation, ListingPlace, NewAttributes, Times};
 use crate::nfs::client::data::Handle;
+use crate::nfs::client::listing::{ListingProgress, NoEnd};
 use crate::nfs::client::mount::{attributes_of, look_up_directory};
 use crate::nfs::client::procedure::Procedure;
 use crate::nfs::client::results;
@@ -26,8 +28,17 @@ pub(super) struct NfsDirectory {
     pub(super) handle: Handle,
 }
 
-/// A page of a listing: names with their numbers, where it goes on, and whether it ends there.
-type CopiedPage = (Vec<(Vec<u8>, u64)>, ListingPlace, bool);
+/// No listing takes longer, however slow the server is.
+const LISTED_WITHIN: Duration = Duration::from_secs(60 * 60);
+
+/// A page of a listing: names with their numbers.
+struct CopiedPage {
+    names: Vec<(Vec<u8>, u64)>,
+    /// The cookie of the last one.
+    cookie: u64,
+    verifier: [u8; 8],
+    is_end: bool,
+}
 
 impl NfsDirectory {
     /// Makes a file that is not there. A repeated call is recognised by the server.
@@ -103,22 +114,20 @@ impl NfsDirectory {
     fn page(&self, place: &ListingPlace) -> Result<CopiedPage, CallError> {
         let bytes = self.line.target.mounted.sizes.listing;
         let arguments = |out: &mut Vec<u8>| arguments::list(out, &self.handle, place, bytes, false);
-        let page = self.line.call(Procedure::ReadDirectory, arguments, |reader| {
+        self.line.call(Procedure::ReadDirectory, arguments, |reader| {
             let mut page = results::Page::read(reader, false)?;
-            let mut next = *place;
-            let mut names = Vec::new();
+            let (mut names, mut cookie) = (Vec::new(), 0);
             while let Some(entry) = page.next()? {
-                next.cookie = entry.cookie;
+                cookie = entry.cookie;
                 names.push((entry.name.to_owned(), entry.number));
             }
-            next.verifier = page.verifier;
-            Ok((names, next, page.is_end()?))
-        })?;
-        match &page {
-            // A server that does not get on would never come to an end.
-            (names, next, false) if names.is_empty() || next.cookie == place.cookie => Err(CallError::Garbled),
-            _ => Ok(page),
-        }
+            Ok(CopiedPage {
+                names,
+                cookie,
+                verifier: page.verifier,
+                is_end: page.is_end()?,
+            })
+        })
     }
 
     fn mark_of(&self, file: Handle, name: &str) -> Box<dyn Mark> {
@@ -143,11 +152,12 @@ impl Directory for NfsDirectory {
     }
 
     fn list(&self, each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Errno>) -> Result<(), Errno> {
-        let mut place = ListingPlace::default();
+        let mut progress = ListingProgress::default();
+        let began = self.line.elapsed();
         loop {
             // `each` may make calls, too.
-            let (names, next, is_end) = self.page(&place).map_err(CallError::errno)?;
-            for (name, number) in &names {
+            let page = self.page(progress.place()).map_err(CallError::errno)?;
+            for (name, number) in &page.names {
                 if name != b"." && name != b".." {
                     each(&Entry {
                         name,
@@ -155,10 +165,17 @@ impl Directory for NfsDirectory {
                     })?;
                 }
             }
-            if is_end {
+            if page.is_end {
                 return Ok(());
             }
-            place = next;
+            let goes_on = progress.go_on(page.names.len() as u64, page.cookie, page.verifier);
+            goes_on.map_err(|no_end| match no_end {
+                NoEnd::Circle => CallError::Garbled.errno(),
+                NoEnd::TooLong => NoEnd::TOO_LONG,
+            })?;
+            if self.line.elapsed() - began > LISTED_WITHIN {
+                return Err(NoEnd::TOO_LONG);
+            }
         }
     }
 
@@ -176,11 +193,7 @@ impl Directory for NfsDirectory {
     fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno> {
         let arguments = |out: &mut Vec<u8>| arguments::make_directory(out, &self.handle, name, mode);
         let made = self.line.call(Procedure::MakeDirectory, arguments, results::made);
-        made.map(drop).map_err(|error| match error {
-            // Something has the name, and nobody knows whose it is.
-            CallError::NotKnown => Errno::EXIST,
-            error => error.errno(),
-        })
+        made.map(drop).map_err(CallError::errno)
     }
 
     fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno> {

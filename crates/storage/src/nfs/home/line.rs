@@ -1,5 +1,6 @@
 //! The connection on which a home makes its calls, one at a time, and what several of them want.
 
+use core::time::Duration;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::Errno;
@@ -45,6 +46,11 @@ impl HomeLine {
     /// Something with several calls, which no others come between.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Talk) -> Result<T, CallError>) -> Result<T, CallError> {
         work(&mut self.talk.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Since the way was found.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.talk.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 
     pub(super) fn call<T>(

@@ -8,6 +8,7 @@ use super::directories::Directories;
 use super::flight::{NfsFlight, Stage};
 use crate::nfs::client::counters::Counters;
 use crate::nfs::client::data::{FileAttributes, Stable, Status, WriteVerifier};
+use crate::nfs::client::listing::NoEnd;
 use crate::nfs::client::mount::TransferSizes;
 use crate::nfs::client::results;
 use crate::nfs::client::rpc::Body;
@@ -20,6 +21,11 @@ const REWRITES_MAX: u32 = 16;
 
 /// Entries of a directory may go away while a page of it is read, but not for ever.
 const PAGES_AGAIN_MAX: u32 = 32;
+
+/// Names of a listing that are wanted together take no more memory.
+const NAMES_BYTES_MAX: usize = 512 << 20;
+/// A name that is kept takes so much besides its length.
+const NAME_KEPT_BYTES: usize = size_of::<Vec<u8>>() + 16;
 
 /// How durable writes are asked to be.
 #[derive(Clone, Copy, Debug)]
@@ -379,13 +385,14 @@ impl NfsFlight {
     fn listed(&mut self, reader: Reader<'_>) -> Advanced {
         let is_plus = self.kind == OperationKind::ListWithStat;
         let mut page = results::Page::read(reader, is_plus).map_err(garbled)?;
-        let mut last = None;
+        let (mut last, mut entries) = (0, 0);
         self.entries.clear();
         self.entries_at = 0;
         while let Some(entry) = page.next().map_err(garbled)? {
-            last = Some(entry.cookie);
+            (last, entries) = (entry.cookie, entries + 1);
             if let (Some(names), false) = (&mut self.names, matches!(entry.name, b"." | b"..")) {
                 names.push(entry.name.to_owned());
+                self.names_bytes += entry.name.len() + NAME_KEPT_BYTES;
             }
             if !is_counted(entry.name) {
                 continue;
@@ -397,14 +404,16 @@ impl NfsFlight {
                 self.listing.add(entry.name);
             }
         }
-        self.listing_place.verifier = page.verifier;
         self.is_listed = page.is_end().map_err(garbled)?;
-        match last {
-            // A server that does not get on would never come to an end.
-            Some(cookie) if cookie == self.listing_place.cookie && !self.is_listed => return Err(Cause::Garbled),
-            Some(cookie) => self.listing_place.cookie = cookie,
-            None if self.is_listed => {}
-            None => return Err(Cause::Garbled),
+        if self.names_bytes > NAMES_BYTES_MAX {
+            return Err(Cause::System(NoEnd::TOO_LONG));
+        }
+        if !self.is_listed {
+            let goes_on = self.listed.go_on(entries, last, page.verifier);
+            goes_on.map_err(|no_end| match no_end {
+                NoEnd::Circle => Cause::Garbled,
+                NoEnd::TooLong => Cause::System(NoEnd::TOO_LONG),
+            })?;
         }
         Ok(self.look_at_entries())
     }

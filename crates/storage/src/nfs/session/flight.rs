@@ -8,8 +8,9 @@ use contract::home::DIRECTORY_MODE;
 use contract::{Listing, Name, Operation, OperationKind, OperationOutcome, Step, Ticket};
 
 use super::directories::Directories;
-use crate::nfs::client::arguments::{self, Creation, ListingPlace, NewAttributes, Times};
+use crate::nfs::client::arguments::{self, Creation, NewAttributes, Times};
 use crate::nfs::client::data::{Handle, Stable, WriteVerifier};
+use crate::nfs::client::listing::ListingProgress;
 use crate::nfs::client::mount::TransferSizes;
 use crate::nfs::client::procedure::Procedure;
 
@@ -91,7 +92,7 @@ pub(super) struct NfsFlight {
     pub(super) least: Stable,
     pub(super) rewrites: u32,
     pub(super) listing: Listing,
-    pub(super) listing_place: ListingPlace,
+    pub(super) listed: ListingProgress,
     pub(super) is_listed: bool,
     /// How often a page was asked for once more.
     pub(super) pages_again: u32,
@@ -100,6 +101,8 @@ pub(super) struct NfsFlight {
     pub(super) entries_at: usize,
     /// All names of a listing, where they are wanted.
     pub(super) names: Option<Vec<Vec<u8>>>,
+    /// The memory that they take.
+    pub(super) names_bytes: usize,
     /// What was read, where that is kept.
     pub(super) kept: Vec<u8>,
     pub(super) outcome: OperationOutcome,
@@ -218,12 +221,13 @@ impl NfsFlight {
             least: Stable::File,
             rewrites: 0,
             listing: Listing::default(),
-            listing_place: ListingPlace::default(),
+            listed: ListingProgress::default(),
             is_listed: false,
             pages_again: 0,
             entries: Vec::new(),
             entries_at: 0,
             names: None,
+            names_bytes: 0,
             kept: Vec::new(),
             outcome: Ok(()),
             call: Call::default(),
@@ -236,13 +240,13 @@ impl NfsFlight {
         self.kind = operation.kind();
         (self.offset, self.bytes, self.done) = (0, None, 0);
         (self.verifier, self.least, self.rewrites) = (None, Stable::File, 0);
-        (self.listing, self.listing_place, self.is_listed) = (Listing::default(), ListingPlace::default(), false);
+        (self.listing, self.listed, self.is_listed) = (Listing::default(), ListingProgress::default(), false);
         self.pages_again = 0;
         self.entries.clear();
         self.entries_at = 0;
         self.kept.clear();
         self.content.clear();
-        self.names = None;
+        (self.names, self.names_bytes) = (None, 0);
         self.outcome = Ok(());
         self.call.creation_verifier = None;
         let mut second = None;
@@ -429,7 +433,7 @@ impl NfsFlight {
             ),
             Stage::List => {
                 let is_plus = self.kind == OperationKind::ListWithStat;
-                arguments::list(out, &first.directory, &self.listing_place, sizes.listing, is_plus);
+                arguments::list(out, &first.directory, self.listed.place(), sizes.listing, is_plus);
             }
         }
     }

@@ -9,7 +9,7 @@ use rustix::io::Errno as System;
 use crate::nfs::client::channel::Channel;
 use crate::nfs::client::counters::Counters;
 use crate::nfs::client::mount::Mounted;
-use crate::nfs::client::talk::{DELAY_MAX, DELAY_MIN, Way, ours};
+use crate::nfs::client::talk::{Backoff, Way, ours};
 use crate::nfs::verifiers::Verifiers;
 
 /// A server that a session speaks to.
@@ -38,7 +38,7 @@ pub(super) struct Line {
     /// Why it is not there.
     pub(super) error: Errno,
     /// How long the next wait for it is.
-    delay: Duration,
+    backoff: Backoff,
 }
 
 impl Line {
@@ -49,7 +49,7 @@ impl Line {
             way,
             state: LineState::Up(channel),
             error: Errno(libc::ENOTCONN),
-            delay: DELAY_MIN,
+            backoff: Backoff::default(),
         }
     }
 
@@ -67,10 +67,14 @@ impl Line {
             LineState::Up(channel) => channel.sent(),
             LineState::Connecting(_) | LineState::Down(_) => 0,
         };
-        self.error = ours(error);
-        self.delay = DELAY_MIN;
-        self.state = LineState::Down(now);
+        self.is_down(error, now);
         sent
+    }
+
+    /// The server has answered something.
+    #[inline]
+    pub(super) fn is_answered(&mut self) {
+        self.backoff.reset();
     }
 
     /// Tries to connect, where it is time for that.
@@ -80,14 +84,13 @@ impl Line {
         }
         match Channel::begin(self.way.address, self.way.privileged, self.way.record_bytes_max) {
             Ok(channel) => self.state = LineState::Connecting(channel),
-            Err(errno) => self.is_refused(errno, now),
+            Err(errno) => self.is_down(errno, now),
         }
     }
 
-    fn is_refused(&mut self, error: System, now: Duration) {
+    fn is_down(&mut self, error: System, now: Duration) {
         self.error = ours(error);
-        self.state = LineState::Down(now + self.delay);
-        self.delay = (self.delay * 2).min(DELAY_MAX);
+        self.state = LineState::Down(now + self.backoff.next());
     }
 
     /// A connection that was on its way has come to something; whether it is there.
@@ -103,7 +106,7 @@ impl Line {
                 true
             }
             Err(errno) => {
-                self.is_refused(errno, now);
+                self.is_down(errno, now);
                 false
             }
         }

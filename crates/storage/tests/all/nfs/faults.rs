@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use contract::{Cause, Durability, Errno, Failure, Operation, OperationOutcome, Settings, Step};
+use contract::{Cause, Durability, Errno, Failure, Operation, OperationOutcome, Settings, Step, Storage};
 
 use super::files::Whims;
 use super::operations::outcomes;
@@ -355,6 +355,53 @@ fn listings_that_do_not_get_on_fail() {
         assert_eq!(fixture.count("READDIR").calls, 3);
         assert_eq!(outcome(session, &make::list(root.name())), Ok(()));
     });
+}
+
+/// Pages in a circle, and names without end: both end with an error, and no page is asked for again and again.
+#[test]
+fn listings_without_end_end_with_an_error() {
+    for (cookies, entries, errno, pages_max) in [
+        (12, 3, libc::EBADMSG, 20),
+        (2_000, 200, libc::EBADMSG, 60),
+        (u64::MAX, 1, libc::EOVERFLOW, 10_001),
+    ] {
+        let fixture = Fixture::new(1, "");
+        let endless = Whims {
+            cookies: Some(cookies),
+            entries_max: Some(entries),
+            ..Whims::default()
+        };
+        let home = fixture.storage.home().unwrap();
+        let directory = home.open(&fixture.bare()).unwrap();
+        for procedure in [READDIR, READDIRPLUS] {
+            fixture.server.always(procedure, Act::As(endless));
+        }
+        fixture.server.take_calls();
+        let mut names = 0;
+        let listed = directory.list(&mut |_| {
+            names += 1;
+            Ok(())
+        });
+        assert_eq!(listed, Err(Errno(errno)));
+        let pages = fixture.server.take_calls().len();
+        assert!(
+            pages <= pages_max && names == pages * entries,
+            "{pages} pages, {names} names"
+        );
+        let root = FilePath::new(&fixture.bare(), "");
+        fixture.work(&fixture.settings(), |session| {
+            for operation in [make::list(root.name()), make::list_with_stat(root.name())] {
+                let found = outcome(session, &operation).unwrap_err();
+                let is_same = match errno {
+                    libc::EBADMSG => found.cause == Cause::Garbled,
+                    errno => found.errno() == Some(errno),
+                };
+                assert!(is_same, "{found:?}");
+                let pages = fixture.server.take_calls().len();
+                assert!(pages <= pages_max, "{pages} pages");
+            }
+        });
+    }
 }
 
 /// NFS-Ganesha says that where an entry of the page goes away while it is read.

@@ -40,12 +40,15 @@ pub struct Whims {
     pub is_terse: bool,
     /// A page has so many entries at most.
     pub entries_max: Option<usize>,
+    /// A listing has names without end, whose cookies begin again after so many.
+    pub cookies: Option<u64>,
 }
 
 pub struct Files {
     pub nodes: HashMap<u64, Node>,
     next: u64,
-    clock: u32,
+    /// Seconds; it goes on with each change.
+    pub clock: u32,
     pub verifier: u64,
     pub exports: Vec<Vec<u8>>,
     pub room_bytes: usize,
@@ -97,6 +100,17 @@ impl Files {
             if let Kind::File(content) = &mut node.kind {
                 content.clone_from(&node.stable);
             }
+        }
+    }
+
+    /// The names in a directory.
+    pub fn names(&self, path: &str) -> Vec<String> {
+        match self.find(path).map(|node| &node.kind) {
+            Some(Kind::Directory(entries)) => {
+                let names = entries.keys().map(|name| String::from_utf8_lossy(name).into_owned());
+                names.collect()
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -288,10 +302,17 @@ impl Files {
         Ok(self.changes(number, whims))
     }
 
+    fn above(&self, number: u64) -> u64 {
+        let is_above = |node: &Node| matches!(&node.kind, Kind::Directory(entries) if entries.values().any(|inner| *inner == number));
+        let found = self.nodes.iter().find(|(_, node)| is_above(node));
+        found.map_or(number, |(above, _)| *above)
+    }
+
     fn look_up(&mut self, number: u64, input: &mut In<'_>, whims: Whims) -> Answer {
         let name = input.bytes();
         let found = match name.as_slice() {
-            b"." | b".." => number,
+            b"." => number,
+            b".." => self.above(number),
             name => *self.entries(number)?.get(name).ok_or(2_u32)?,
         };
         Ok(Self::handle(found)
@@ -443,6 +464,20 @@ impl Files {
         let room = input.u32() as usize;
         if cookie > 0 && verifier != 0x5eed {
             return Err(10_003);
+        }
+        if let Some(cookies) = whims.cookies {
+            let mut entries = Out::default();
+            let mut at = cookie as u64;
+            for _ in 0..whims.entries_max.unwrap_or(200) {
+                at = at % cookies + 1;
+                let name = format!("postmark-1790000000-{at}-0");
+                entries = entries.u32(1).u64(at + 10).bytes(name.as_bytes()).u64(at);
+                if is_plus {
+                    entries = entries.then(self.optional(Some(number), whims)).u32(0);
+                }
+            }
+            let head = self.optional(Some(number), whims).u64(0x5eed);
+            return Ok(head.then(entries).u32(0).u32(0));
         }
         let all: Vec<_> = self.entries(number)?.clone().into_iter().collect();
         let mut entries = Out::default();

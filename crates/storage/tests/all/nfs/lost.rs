@@ -338,3 +338,31 @@ fn what_stands_in_the_way_of_a_target_is_told() {
     let said = reached(&server, &url);
     assert!(said.contains("cannot connect to") && said.contains("refused"), "{said}");
 }
+
+/// A balancer or a tunnel without a server behind it: each connection is taken, and closed after the request.
+#[test]
+fn a_server_that_closes_every_connection_is_asked_with_pauses_until_the_time_is_over() {
+    /// With pauses of 5 ms that double there are fewer than ten in the time; a busy machine makes fewer.
+    const CALLS_MAX: usize = 20;
+    let fixture = Fixture::new(1, "");
+    let home = fixture.storage.home().unwrap();
+    let directory = home.open(&fixture.bare()).unwrap();
+    fixture.server.always(GETATTR, Act::LoseRequest);
+    fixture.server.take_calls();
+    let began = Instant::now();
+    assert_eq!(directory.facts().unwrap_err(), contract::Errno(libc::ECONNRESET));
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    let calls = fixture.server.take_calls().len();
+    assert!((2..CALLS_MAX).contains(&calls), "{calls} calls");
+    // In the work of a run it is the same.
+    fixture.server.behave().always(READ, Act::LoseRequest);
+    let file = FilePath::new(&fixture.bare(), "1");
+    fixture.work(&fixture.settings(), |session| {
+        done(session, &make::create(file.name(), TEXT));
+        fixture.server.take_calls();
+        let found = outcome(session, &make::read(file.name(), 36)).unwrap_err();
+        assert_eq!((found.step, found.errno()), (Step::NfsRead, Some(libc::ECONNRESET)));
+    });
+    let calls = fixture.server.take_calls().len();
+    assert!((2..CALLS_MAX).contains(&calls), "{calls} calls");
+}

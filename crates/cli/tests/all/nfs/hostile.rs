@@ -1,0 +1,178 @@
+//! Servers that never come to an end, close each connection, or answer with garbage: every command ends, in bounded memory, and
+//! names what may be there.
+
+use std::io::Read as _;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::scripted::files::Whims;
+use super::scripted::server::{Act, Server};
+use super::{LIMIT, text, within};
+use crate::support::faces::program;
+use crate::support::running::in_shell;
+use crate::support::{Ended, Running, Scene};
+
+const MKDIR: u32 = 9;
+const CREATE: u32 = 8;
+const SETATTR: u32 = 2;
+const REMOVE: u32 = 12;
+const RMDIR: u32 = 13;
+const READDIR: u32 = 16;
+const READDIRPLUS: u32 = 17;
+const READ_ONLY: u32 = 30;
+
+/// Address space for a command that has to refuse: the program alone takes a quarter of it.
+const ADDRESS_SPACE_KIB: u64 = 1 << 20;
+
+/// A command about a target, without an archive and with limited memory.
+fn command(words: &str, target: &str) -> Ended {
+    let mut command = Running::command(program());
+    command.args(words.split_whitespace()).arg(target);
+    let mut limited = in_shell(&format!("ulimit -v {ADDRESS_SPACE_KIB}; exec \"$0\" \"$@\""), &command);
+    limited.env("POSTMARK_ARCHIVE", "none");
+    within(Running::start(limited, Scene::new().path()), LIMIT)
+}
+
+/// A server whose clock is right.
+fn server() -> Server {
+    let server = Server::new();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    server.files(|files| files.clock = now as u32);
+    server
+}
+
+const RUN: &str = "run --quiet --no-overhead --mix create=1,delete=1 --files 4 --transactions 8 --target";
+
+#[test]
+fn endless_listings_are_refused_in_bounded_memory() {
+    let server = server();
+    let url = server.url("&timeout=2");
+    let url = text(&url);
+    for (cookies, words) in [(1_000, "listing goes in a circle"), (u64::MAX, "listing does not end")] {
+        let endless = Whims {
+            cookies: Some(cookies),
+            ..Whims::default()
+        };
+        server.behave();
+        for procedure in [READDIR, READDIRPLUS] {
+            server.always(procedure, Act::As(endless));
+        }
+        command("clean", url).code(1).says(words);
+        // A run keeps no names, and reads as many as a directory may have: that takes minutes.
+        if cookies < u64::MAX {
+            command(RUN, url).code(2).says(words);
+            command(&RUN.replace("--target", "--reuse --target"), url)
+                .code(2)
+                .says(words);
+        }
+    }
+    assert!(server.files(|files| files.find("").is_some()));
+}
+
+/// A server that takes connections, reads a request and closes: its address, and how many it has taken.
+fn closing() -> (u16, Arc<AtomicU64>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let taken = Arc::<AtomicU64>::default();
+    let counts = Arc::clone(&taken);
+    // It ends with the tests' process.
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            counts.fetch_add(1, Ordering::SeqCst);
+            let _ = stream.and_then(|mut stream| stream.read(&mut [0; 4096]));
+        }
+    });
+    (port, taken)
+}
+
+#[test]
+fn a_server_that_closes_every_connection_is_given_up() {
+    let (port, taken) = closing();
+    let url = format!("nfs://127.0.0.1:{port}/x?mountport={port}&timeout=1");
+    for words in ["plan --files 10 --target", RUN, "clean"] {
+        let before = taken.load(Ordering::SeqCst);
+        let began = Instant::now();
+        command(words, &url)
+            .code(2)
+            .says("closes them without an answer")
+            .assert(began.elapsed() < Duration::from_secs(20), "it took long");
+        let connections = taken.load(Ordering::SeqCst) - before;
+        assert!((1..50).contains(&connections), "{words}: {connections} connections");
+    }
+}
+
+#[test]
+fn a_url_that_is_wrong_is_refused_by_every_command() {
+    for words in ["clean", RUN, "plan --files 10 --target"] {
+        command(words, "nfs://").code(2).says("host ''");
+    }
+}
+
+/// A reply to MKDIR that is garbage or is lost: the directory is there, and is removed; where it cannot be, it is named.
+#[test]
+fn a_directory_that_may_have_been_made_is_removed_or_named() {
+    let garbage = Act::Bytes(vec![0xff; 64]);
+    let late = Act::Late(Duration::from_secs(3));
+    for (act, code) in [(garbage, 2), (Act::LoseReply, 0), (late, 1)] {
+        let server = server();
+        let url = server.url("&timeout=1");
+        let is_late = matches!(act, Act::Late(_));
+        server.on(MKDIR, 0, act.clone());
+        let ended = command(RUN, text(&url));
+        ended.code(code);
+        if is_late {
+            ended.says("not removed: nfs://").says("/postmark-");
+            let until = Instant::now() + LIMIT;
+            while own(&server).is_empty() && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+        server.behave();
+        command("clean", text(&url)).code(0);
+        assert_eq!(own(&server), Vec::<String>::new(), "{ended}");
+        // The same where what was made cannot be looked at, or removed.
+        server.on(MKDIR, 0, act).always(RMDIR, Act::Status(READ_ONLY));
+        command(RUN, text(&url))
+            .code(1)
+            .says("not removed: nfs://")
+            .says("/postmark-");
+    }
+}
+
+/// The names in the export that are those of directories of runs.
+fn own(server: &Server) -> Vec<String> {
+    server.files(|files| {
+        files
+            .names("")
+            .into_iter()
+            .filter(|name| name.starts_with("postmark-"))
+            .collect()
+    })
+}
+
+/// A server that makes names and removes none: what stays is named, and `clean` removes it when it can.
+#[test]
+fn marks_that_cannot_be_removed_are_named_and_cleaned_later() {
+    for (failing, at) in [(CREATE, 1), (SETATTR, 1), (REMOVE, 0)] {
+        let server = server();
+        let url = server.url("&timeout=2");
+        for procedure in [REMOVE, RMDIR] {
+            server.always(procedure, Act::Status(READ_ONLY));
+        }
+        server.on(failing, at, Act::Status(READ_ONLY));
+        let ended = command(RUN, text(&url));
+        ended.code(1).says("/postmark-").says(".postmark-manifest.json");
+        let own = own(&server);
+        assert_eq!(own.len(), 1, "{ended}");
+        let marks = server.files(|files| files.names(&own[0]));
+        assert!(!marks.is_empty());
+        for mark in marks {
+            ended.says(&mark);
+        }
+        server.behave();
+        command("clean", text(&url)).code(0);
+        assert_eq!(self::own(&server), Vec::<String>::new(), "{ended}");
+    }
+}

@@ -1,0 +1,11 @@
+//! The server of the storage's own tests, whose replies can be spoilt.
+
+// Not every fault of it is used here.
+#![allow(dead_code)]
+
+#[path = "../../../../storage/tests/all/nfs/files.rs"]
+pub mod files;
+#[path = "../../../../storage/tests/all/nfs/server.rs"]
+pub mod server;
+#[path = "../../../../storage/tests/all/nfs/wire.rs"]
+mod wire;
