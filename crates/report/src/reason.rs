@@ -1,7 +1,7 @@
 //! Reasons of a verdict in sentences: what was found, with its numbers, and what is to be done about it.
 
 use document::harmless::harmless;
-use document::units::{bytes, counted, grouped, latency, percent, rate, seconds};
+use document::units::{bytes, counted, grouped, latency, percent, rate, seconds, signed_percent};
 use measure::{Drift, steady};
 use record::verdict::limits::{
     ACHIEVED_MIN, ALLOCATED_MAX, CLIENT_MAX, CLOCKS_MAX, FILLED_MAX, HOSTS_APART_MAX, INTERFACE_MAX, MEASURED_LEAST_NS,
@@ -565,7 +565,7 @@ fn in_numbers(steadiness: &Steadiness) -> String {
     match steadiness {
         Steadiness::Slope(drift) => format!(
             "the rate changed by {} ({}; threshold {}).",
-            signed(drift.drift),
+            signed_percent(drift.drift),
             interval(drift),
             percent(drift.limit)
         ),
@@ -583,19 +583,14 @@ fn in_numbers(steadiness: &Steadiness) -> String {
 /// The same in a few words.
 pub(crate) fn in_short(steadiness: &Steadiness) -> String {
     match steadiness {
-        Steadiness::Slope(drift) => format!("drift {}", signed(drift.drift)),
+        Steadiness::Slope(drift) => format!("drift {}", signed_percent(drift.drift)),
         Steadiness::Rounds(steady) => format!("{} rounds within {}", steady.window, percent(steady.excursion)),
     }
 }
 
-/// With its sign, in percent.
-fn signed(fraction: f64) -> String {
-    format!("{:+.1} %", fraction * 100.0)
-}
-
 fn interval(drift: &Drift) -> String {
     match drift.interval {
-        Some((low, high)) => format!("95 % confidence interval {} to {}", signed(low), signed(high)),
+        Some((low, high)) => format!("95 % confidence interval {} to {}", signed_percent(low), signed_percent(high)),
         None => "95 % confidence interval not available, because the rates of successive seconds are too strongly correlated".to_owned(),
     }
 }
