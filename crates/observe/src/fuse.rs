@@ -126,6 +126,9 @@ mod tests {
         holder(&tree, 10, "pos:\t0\n");
         holder(&tree, 11, "pos:\t0\n");
         assert_eq!(found(&tree, TARGET), Fact::Known(BTreeSet::from([10, 11])));
-        assert_eq!(found(&tree, "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"), Fact::NotApplicable);
+        assert_eq!(
+            found(&tree, "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"),
+            Fact::NotApplicable
+        );
     }
 }

@@ -94,7 +94,11 @@ impl Programs {
         let of_servers = servers.iter().filter_map(|pid| {
             let program = self.each.get(pid)?;
             // The descendants of the first process are all.
-            let family = if *pid == 1 { BTreeSet::from([1]) } else { self.family(*pid) };
+            let family = if *pid == 1 {
+                BTreeSet::from([1])
+            } else {
+                self.family(*pid)
+            };
             let new = family.difference(&told).copied().collect::<Vec<i32>>();
             let user = new.iter().map(|pid| self.user_since(earlier, *pid)).sum();
             told.extend(new);
@@ -201,14 +205,21 @@ mod tests {
         // One that serves, one that is gone, and the first process, whose descendants are all.
         let served = used(&[1, 30, 99]);
         assert_eq!(named(&served.busiest), expected(&others[1..]));
-        assert_eq!(named(&served.servers), expected(&[("init", 1, 0.001), ("another", 30, 0.05)]));
+        assert_eq!(
+            named(&served.servers),
+            expected(&[("init", 1, 0.001), ("another", 30, 0.05)])
+        );
     }
 
     /// A server may have started the run, and a helper of its own.
     #[test]
     fn a_servers_helpers_are_its_own_and_the_run_is_not() {
         let earlier = moment(&[(5, "sshfs", 1, 0, 1), (6, "ssh", 5, 0, 2), (10, "postmark", 5, 0, 3)]);
-        let later = moment(&[(5, "sshfs", 1, 10, 1), (6, "ssh", 5, 30, 2), (10, "postmark", 5, 500, 3)]);
+        let later = moment(&[
+            (5, "sshfs", 1, 10, 1),
+            (6, "ssh", 5, 30, 2),
+            (10, "postmark", 5, 500, 3),
+        ]);
         let used = later.used_since(&earlier, 1_000 * later.tick_ns, (10, &BTreeSet::from([5, 6])));
         assert!(used.busiest.is_empty());
         let servers: Vec<(i32, f64)> = used.servers.iter().map(|of| (of.pid, of.fraction)).collect();

@@ -61,7 +61,10 @@ pub(crate) fn render(document: &mut Document, record: &Record) {
         document.pair(
             1,
             "FUSE server",
-            format!("{} (process {}): {share} of the processor time in user mode", server.name, server.pid),
+            format!(
+                "{} (process {}): {share} of the processor time in user mode",
+                server.name, server.pid
+            ),
         );
     }
     for location in &record.locations {

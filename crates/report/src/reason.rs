@@ -5,8 +5,8 @@ use document::units::{bytes, counted, grouped, latency, percent, rate, seconds, 
 use measure::{Drift, steady};
 use record::verdict::limits::{
     ACHIEVED_MIN, ALLOCATED_MAX, CLIENT_MAX, CLOCKS_MAX, FILLED_MAX, HOSTS_APART_MAX, INTERFACE_MAX, MEASURED_LEAST_NS,
-    MEASURED_MIN_NS, MORE_CLIENTS_MAX, NOT_DROPPED_MAX, OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, POOL_CHANGED_MAX, RETRANSMITTED_MAX,
-    SKIPPED_MAX, STEAL_MAX,
+    MEASURED_MIN_NS, MORE_CLIENTS_MAX, NOT_DROPPED_MAX, OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, POOL_CHANGED_MAX,
+    RETRANSMITTED_MAX, SKIPPED_MAX, STEAL_MAX,
 };
 use record::verdict::{Steadiness, share};
 use record::{BusyProgram, End, Outcome, Phase, Reason};

@@ -125,13 +125,16 @@ fn is_counted(record: &Record) -> Fact<()> {
         return Fact::Known(());
     }
     let of_target = |target: &Target| {
-        target.mount.as_ref().and_then(|mount: &Mount| match mount.counts_reads() {
-            true => target.class.as_ref().map(|_| ()),
-            false => {
-                let kind = &mount.file_system_type;
-                Fact::Unavailable(format!("the kernel does not count the reads of a {kind} server"))
-            }
-        })
+        target
+            .mount
+            .as_ref()
+            .and_then(|mount: &Mount| match mount.counts_reads() {
+                true => target.class.as_ref().map(|_| ()),
+                false => {
+                    let kind = &mount.file_system_type;
+                    Fact::Unavailable(format!("the kernel does not count the reads of a {kind} server"))
+                }
+            })
     };
     let targets = record.locations.iter().map(|location| &location.target);
     let not_counted = targets.map(|target| target.as_ref().and_then(of_target));
@@ -234,7 +237,12 @@ fn beneath_caching_loops(record: &Record) -> Fact<BTreeSet<&str>> {
 fn bytes_of(counted: &Accounted, names: &BTreeSet<&str>) -> Fact<u64> {
     counted.devices.as_ref().and_then(|devices| {
         let of_names = devices.iter().filter(|device| names.contains(device.name.as_str()));
-        let bytes = of_names.map(|device| device.counters.as_ref().and_then(|counters| counters.read_bytes.clone()));
+        let bytes = of_names.map(|device| {
+            device
+                .counters
+                .as_ref()
+                .and_then(|counters| counters.read_bytes.clone())
+        });
         bytes.fold(Fact::NotApplicable, added)
     })
 }

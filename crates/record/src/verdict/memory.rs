@@ -14,7 +14,9 @@ pub(super) fn reasons(record: &Record) -> Vec<Reason> {
     let found = [
         fits_in_memory(record, served_by.as_ref()),
         served_by.as_ref().and_then(|served_by| not_as_asked(record, served_by)),
-        served_by.as_ref().and_then(|served_by| memory_beneath(record, served_by)),
+        served_by
+            .as_ref()
+            .and_then(|served_by| memory_beneath(record, served_by)),
         durability_in_memory(record),
     ];
     found.into_iter().flatten().collect()

@@ -279,10 +279,7 @@ pub(crate) fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, O
         ("bytes to the device", writes.device_bytes.why()),
         ("flushes", flushes.flushes.why()),
     ];
-    let sent = evidence
-        .messages
-        .iter()
-        .map(|sent| ("messages", sent.requests.why()));
+    let sent = evidence.messages.iter().map(|sent| ("messages", sent.requests.why()));
     fetched.into_iter().chain(numbers).chain(sent)
 }
 

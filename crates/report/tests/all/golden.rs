@@ -328,7 +328,10 @@ fn what_was_chosen_is_said_in_a_sentence() {
         ..sizing.clone()
     });
     let unmeasured = report::plan::render(&plan);
-    assert!(unmeasured.contains("Creating the pool may take from about"), "{unmeasured}");
+    assert!(
+        unmeasured.contains("Creating the pool may take from about"),
+        "{unmeasured}"
+    );
     plan.sizing = Some(sizing);
     for (text, more) in [
         (report::text::render(&record), ""),

@@ -100,8 +100,11 @@ fn a_cold_cache_that_holds_the_pool_is_doubtful() {
     once.assert(!from_memory, format_args!("{verdict:#?}"));
 }
 
+/// What was told of memory below a target: the loop device, and what the devices beneath it read.
+type Beneath = (Option<String>, Option<u64>);
+
 /// Reads past the page cache of the file system, and what is told of them.
-fn direct(at: &Path) -> (Ran, Option<(Option<String>, Option<u64>)>, String) {
+fn direct(at: &Path) -> (Ran, Option<Beneath>, String) {
     let ran = Run::new(at, POOL).and("--transactions 1000 --direct").perform();
     let found = ran.summary.verdict.reasons.iter().find_map(|reason| match reason {
         Reason::MemoryBeneath {

@@ -37,7 +37,10 @@ fn a_cold_run_whose_pool_fits_in_memory_is_doubtful() {
         };
         let verdict = of(fits(899_999, POOL_BYTES));
         assert_eq!(verdict.reasons[0], expected);
-        assert!(matches!(verdict.reasons[1..], [Reason::ReadsFromMemory { .. }]), "{verdict:?}");
+        assert!(
+            matches!(verdict.reasons[1..], [Reason::ReadsFromMemory { .. }]),
+            "{verdict:?}"
+        );
         // Where nobody knows what was fetched, it is all that there is to go by.
         let found = reason(|record| {
             fits(0, POOL_BYTES)(record);
@@ -256,14 +259,11 @@ fn durability_in_memory_is_none() {
         ("fsync", "tmpfs (memory), 0 % full", false)
     );
     // An image in memory, and a disk of memory: the file system does its work, and the device is none that lasts.
-    let beneath: [fn(&mut Record); 2] = [
-        on_an_image_in_memory,
-        |record| {
-            let device = known(&mut target(record).device);
-            device.loop_backing = Fact::NotApplicable;
-            device.kind = DeviceKind::Ram;
-        },
-    ];
+    let beneath: [fn(&mut Record); 2] = [on_an_image_in_memory, |record| {
+        let device = known(&mut target(record).device);
+        device.loop_backing = Fact::NotApplicable;
+        device.kind = DeviceKind::Ram;
+    }];
     for change in beneath {
         let (level, found) = reason(asked("o-sync", change));
         assert_eq!(level, Level::Doubtful);
