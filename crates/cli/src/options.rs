@@ -336,7 +336,9 @@ pub enum AnswerFormat {
 pub struct WorkArguments {
     /// Start from a preset ('postmark presets' lists them).
     ///
-    /// Other options override its values.
+    /// Other options override its values. Files and workers of mail, varmail, news, web-cache, build-tree and
+    /// ai-samples depend on this machine's memory and processors: on another machine the same name is another
+    /// workload. 'postmark plan --format toml' writes the complete workload for 'run --config' elsewhere.
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
     /// Read options from a configuration file in TOML. Its keys are the names of the options; the command line overrides them.

@@ -14,6 +14,11 @@ use crate::screen;
 pub fn list() -> Result<u8, Problem> {
     let mut document = Document::default();
     document.line("Presets, for postmark run --preset NAME:");
+    document.below(
+        "Presets with 'on this machine' have as many files and workers as its memory and processors call for. \
+         On another machine the same name is another workload, and results do not compare. To run the same \
+         work elsewhere: postmark plan --preset NAME --format toml > FILE, then postmark run --config FILE.",
+    );
     for preset in presets::all(&machine()) {
         let workload = &preset.workload;
         document.gap();

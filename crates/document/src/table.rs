@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::units::{bytes, grouped, latency, microseconds, percent, rate, seconds};
+use crate::units::{bytes, fixed, grouped, latency, microseconds, percent, rate, seconds};
 
 /// A number with its unit, which says how many digits people are shown. Programs are given the number as it is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +41,7 @@ impl fmt::Display for Number {
             Self::Latency(ns) => f.write_str(&latency(*ns)),
             Self::Bytes(number) => f.write_str(&bytes(*number)),
             Self::Share(fraction) => f.write_str(&percent(*fraction)),
-            Self::Decimal(number, digits) => write!(f, "{number:.digits$}"),
+            Self::Decimal(number, digits) => f.write_str(&fixed(*number, *digits)),
         }
     }
 }
@@ -72,7 +72,7 @@ impl Number {
         };
         // Half of a whole one counts as one, as in the number alone.
         let value = if digits == 0 { value.round() } else { value };
-        let shown = format!("{value:.digits$}");
+        let shown = fixed(value, digits);
         let (whole, rest) = shown
             .split_once('.')
             .map_or((&*shown, None), |(whole, rest)| (whole, Some(rest)));
@@ -91,7 +91,8 @@ impl Number {
             | Self::Latency(number)
             | Self::Bytes(number)
             | Self::Share(number)
-            | Self::Decimal(number, _) => number.to_string(),
+            // The sum of no numbers is -0.
+            | Self::Decimal(number, _) => (number + 0.0).to_string(),
         }
     }
 }

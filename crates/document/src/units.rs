@@ -19,6 +19,32 @@ pub fn counted(number: u64, name: &str) -> String {
     format!("{} {name}{plural}", grouped(number))
 }
 
+/// A value with so many digits behind the point. What rounds to zero has no sign: a sum of no
+/// numbers is -0.
+pub fn fixed(value: f64, digits: usize) -> String {
+    let shown = format!("{value:.digits$}");
+    match shown.strip_prefix('-') {
+        Some(zero) if zero.bytes().all(|digit| matches!(digit, b'0' | b'.')) => zero.to_owned(),
+        _ => shown,
+    }
+}
+
+/// The same without zeros at its end.
+pub fn trimmed(value: f64, digits: usize) -> String {
+    let shown = fixed(value, digits);
+    match shown.contains('.') {
+        true => shown.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => shown,
+    }
+}
+
+/// A change in percent, with its sign; what rounds to zero has none.
+pub fn signed_percent(fraction: f64) -> String {
+    let shown = fixed(fraction * 100.0, 1);
+    let is_more = !shown.starts_with('-') && shown.bytes().any(|digit| matches!(digit, b'1'..=b'9'));
+    format!("{}{shown} %", if is_more { "+" } else { "" })
+}
+
 /// The power of 1,024 that leaves one to four digits before the point, and its unit.
 fn scaled(bytes: f64) -> (f64, &'static str) {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -34,8 +60,8 @@ fn scaled(bytes: f64) -> (f64, &'static str) {
 /// Bytes in the power of 1,024 that leaves one to four digits before the point.
 pub fn bytes(number: f64) -> String {
     match scaled(number) {
-        (value, "B") if value.fract() == 0.0 => format!("{value:.0} B"),
-        (value, unit) => format!("{value:.2} {unit}"),
+        (value, "B") if value.fract() == 0.0 => format!("{} B", fixed(value, 0)),
+        (value, unit) => format!("{} {unit}", fixed(value, 2)),
     }
 }
 
@@ -52,7 +78,7 @@ fn three_digits(value: f64) -> String {
         value if value < 99.95 => 1,
         _ => 0,
     };
-    format!("{value:.digits$}")
+    fixed(value, digits)
 }
 
 /// A rate a second, with as many digits as it is likely to be worth.
@@ -60,7 +86,7 @@ pub fn rate(per_second: Option<f64>) -> String {
     match per_second {
         None => "-".to_owned(),
         Some(rate) if rate >= 100.0 => grouped(rate.round() as u64),
-        Some(rate) => format!("{rate:.2}"),
+        Some(rate) => fixed(rate, 2),
     }
 }
 
@@ -78,7 +104,7 @@ pub fn seconds(ns: u64) -> String {
 pub fn microseconds(ns: f64) -> String {
     let microseconds = ns / 1e3;
     if microseconds < 100.0 {
-        format!("{microseconds:.2}")
+        fixed(microseconds, 2)
     } else {
         grouped(microseconds.round() as u64)
     }
@@ -97,7 +123,7 @@ pub fn latency(ns: f64) -> String {
 
 /// A share in percent.
 pub fn percent(fraction: f64) -> String {
-    format!("{:.1} %", fraction * 100.0)
+    format!("{} %", fixed(fraction * 100.0, 1))
 }
 
 /// Sentences in which a unit stays with its number, wherever they are broken.
@@ -125,6 +151,26 @@ pub fn utc(unix_ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_less_than_zero_and_rounds_to_it() {
+        let shown = [bytes, throughput, microseconds, latency, percent, signed_percent];
+        for value in [-0.0, -1e-9, 0.0, 1e-9] {
+            for show in shown {
+                let text = show(value);
+                assert!(text.starts_with("0"), "{value:?}: {text}");
+            }
+            assert_eq!(rate(Some(value)), "0.00");
+            assert_eq!(trimmed(value, 3), "0");
+        }
+        assert_eq!(fixed(-0.26, 1), "-0.3");
+        assert_eq!(trimmed(-120.0, 0), "-120");
+        assert_eq!(trimmed(1.250, 3), "1.25");
+        assert_eq!(
+            [0.124, -0.124].map(signed_percent),
+            ["+12.4 %", "-12.4 %"].map(str::to_owned)
+        );
+    }
 
     #[test]
     fn numbers_keep_their_units() {

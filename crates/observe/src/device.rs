@@ -144,6 +144,18 @@ impl Device {
             || of_members.is_some_and(|members| members.iter().any(Device::is_memory))
     }
 
+    /// The first loop device, this one or one beneath it, that reads its file through the page
+    /// cache: what it returns may come from memory. `None` where each has direct I/O, or where the
+    /// kernel does not say.
+    pub fn caching_loop(&self) -> Option<&Device> {
+        let backing = self.loop_backing.known();
+        if backing.is_some_and(|backing| backing.direct_io == Fact::Known(false)) {
+            return Some(self);
+        }
+        let of_file = backing.and_then(|backing| backing.device.known()?.caching_loop());
+        of_file.or_else(|| self.members.known()?.iter().find_map(Device::caching_loop))
+    }
+
     fn read_at(sources: &Sources, table: &Fact<MountTable>, number: DeviceNumber, depth: usize) -> Fact<Device> {
         let link = format!("/sys/dev/block/{number}");
         if depth >= beneath::DEPTH_MAX {

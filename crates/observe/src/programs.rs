@@ -1,4 +1,5 @@
-//! Which programs used the processors between two moments, without this process and its descendants.
+//! Which programs used the processors between two moments, without this process and its descendants,
+//! and what servers among them used.
 //!
 //! A moment is one pass over `/proc/PID/stat` (proc_pid_stat(5)), whose times are in ticks. A process that ends before the second
 //! pass is missed, and so are processes that `/proc` does not show (`hidepid`). Threads of the kernel have no time in user mode, and
@@ -47,6 +48,15 @@ pub struct BusyProgram {
     pub fraction: f64,
 }
 
+/// What programs used between two moments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Used {
+    /// Up to three that are no servers, the biggest first.
+    pub busiest: Vec<BusyProgram>,
+    /// The servers that still run, each with its descendants.
+    pub servers: Vec<BusyProgram>,
+}
+
 impl Programs {
     /// Reads `/proc/*/stat`. Processes that end meanwhile are left out.
     pub fn read(sources: &Sources) -> Fact<Self> {
@@ -76,17 +86,28 @@ impl Programs {
         })
     }
 
-    /// The programs that used most since an earlier moment, in which all processors had so much time: up to three, the biggest first.
-    /// Neither this process (`own`) nor its descendants are among them.
-    pub fn busiest_since(&self, earlier: &Self, total_ns: u64, own: i32) -> Vec<BusyProgram> {
-        let family = self.family(own);
-        let others = self.each.iter().filter(|(pid, _)| !family.contains(pid));
+    /// The programs that used processors since an earlier moment, in which all processors had so much time. Neither this
+    /// process (`own`) nor its descendants are among them. What servers used, with their descendants, is apart.
+    pub fn used_since(&self, earlier: &Self, total_ns: u64, (own, servers): (i32, &BTreeSet<i32>)) -> Used {
+        let own = self.family(own);
+        let mut told = own.clone();
+        let of_servers = servers.iter().filter_map(|pid| {
+            let program = self.each.get(pid)?;
+            // The descendants of the first process are all.
+            let family = if *pid == 1 {
+                BTreeSet::from([1])
+            } else {
+                self.family(*pid)
+            };
+            let new = family.difference(&told).copied().collect::<Vec<i32>>();
+            let user = new.iter().map(|pid| self.user_since(earlier, *pid)).sum();
+            told.extend(new);
+            Some((user, *pid, program.name.as_str()))
+        });
+        let of_servers: Vec<(u64, i32, &str)> = of_servers.collect();
+        let others = self.each.iter().filter(|(pid, _)| !told.contains(pid));
         let mut busy: Vec<(u64, i32, &str)> = others
-            .map(|(pid, program)| {
-                let before = earlier.each.get(pid).filter(|before| before.began == program.began);
-                let user = program.user.saturating_sub(before.map_or(0, |before| before.user));
-                (user, *pid, program.name.as_str())
-            })
+            .map(|(pid, program)| (self.user_since(earlier, *pid), *pid, program.name.as_str()))
             .filter(|(user, ..)| *user > 0)
             .collect();
         busy.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
@@ -96,7 +117,18 @@ impl Programs {
             pid,
             fraction: (user.saturating_mul(self.tick_ns) as f64 / total_ns.max(1) as f64).min(1.0),
         };
-        busy.into_iter().map(program).collect()
+        Used {
+            busiest: busy.into_iter().map(program).collect(),
+            servers: of_servers.into_iter().map(program).collect(),
+        }
+    }
+
+    /// What a process used since an earlier moment in user mode, in ticks.
+    fn user_since(&self, earlier: &Self, pid: i32) -> u64 {
+        self.each.get(&pid).map_or(0, |program| {
+            let before = earlier.each.get(&pid).filter(|before| before.began == program.began);
+            program.user.saturating_sub(before.map_or(0, |before| before.user))
+        })
     }
 
     /// A process and its descendants.
@@ -156,9 +188,42 @@ mod tests {
             (50, "new", 1, 2, 10),
         ]);
         let total_ns = 1_000 * later.tick_ns;
-        let busiest = later.busiest_since(&earlier, total_ns, 10);
-        let named: Vec<(&str, i32, f64)> = busiest.iter().map(|of| (&*of.name, of.pid, of.fraction)).collect();
-        assert_eq!(named, [("another", 30, 0.05), ("a) (b", 20, 0.03), ("new", 50, 0.002)]);
+        let used = |servers: &[i32]| later.used_since(&earlier, total_ns, (10, &servers.iter().copied().collect()));
+        let named = |programs: &[BusyProgram]| -> Vec<(String, i32, f64)> {
+            let each = programs.iter().map(|of| (of.name.clone(), of.pid, of.fraction));
+            each.collect()
+        };
+        let expected = |each: &[(&str, i32, f64)]| -> Vec<(String, i32, f64)> {
+            each.iter()
+                .map(|(name, pid, fraction)| ((*name).to_owned(), *pid, *fraction))
+                .collect()
+        };
+        let without = used(&[]);
+        let others = [("another", 30, 0.05), ("a) (b", 20, 0.03), ("new", 50, 0.002)];
+        assert_eq!(named(&without.busiest), expected(&others));
+        assert!(without.servers.is_empty());
+        // One that serves, one that is gone, and the first process, whose descendants are all.
+        let served = used(&[1, 30, 99]);
+        assert_eq!(named(&served.busiest), expected(&others[1..]));
+        assert_eq!(
+            named(&served.servers),
+            expected(&[("init", 1, 0.001), ("another", 30, 0.05)])
+        );
+    }
+
+    /// A server may have started the run, and a helper of its own.
+    #[test]
+    fn a_servers_helpers_are_its_own_and_the_run_is_not() {
+        let earlier = moment(&[(5, "sshfs", 1, 0, 1), (6, "ssh", 5, 0, 2), (10, "postmark", 5, 0, 3)]);
+        let later = moment(&[
+            (5, "sshfs", 1, 10, 1),
+            (6, "ssh", 5, 30, 2),
+            (10, "postmark", 5, 500, 3),
+        ]);
+        let used = later.used_since(&earlier, 1_000 * later.tick_ns, (10, &BTreeSet::from([5, 6])));
+        assert!(used.busiest.is_empty());
+        let servers: Vec<(i32, f64)> = used.servers.iter().map(|of| (of.pid, of.fraction)).collect();
+        assert_eq!(servers, [(5, 0.04), (6, 0.0)], "each process is counted once");
     }
 
     /// A program that does nothing as fast as it can. It ends with this value.

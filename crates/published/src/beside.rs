@@ -2,7 +2,7 @@
 
 use document::units::{bytes, counted, grouped, seconds};
 use document::{Cell, Document, DotRow, DotValue, Dots, Number, Table};
-use record::{Edition, Fact, Level, Reason, Record, StorageName, Summary};
+use record::{Edition, Fact, Level, Reason, Record, StorageName, Summary, workload_in_words};
 use serde::Serialize;
 
 use crate::editions::{Plans, WhichEdition, converted, in_short, made_by, meant, told_of_converted};
@@ -86,7 +86,7 @@ pub fn beside(library: &Library, record: &Record, say: Say) -> Result<Beside, Pu
     let shape = ConfigurationShape::of(&record.spec.workload);
     let mut beside = Beside {
         schema: SCHEMA_VERSION,
-        configuration: shape.map_or_else(|| record.spec.workload.canonical(), |(shape, _)| shape.label()),
+        configuration: shape.map_or_else(|| workload_in_words(&record.spec.workload), |(shape, _)| shape.label()),
         edition: shape.map_or(Fact::NotApplicable, |(_, edition)| Fact::Known(edition)),
         ours: Rates::of(&summary),
         rows: Vec::new(),
@@ -483,8 +483,8 @@ pub(crate) fn amount(number: f64) -> String {
     if number >= 100.0 {
         grouped(number.round() as u64)
     } else if number >= 10.0 {
-        format!("{number:.1}")
+        document::units::fixed(number, 1)
     } else {
-        format!("{number:.2}")
+        document::units::fixed(number, 2)
     }
 }

@@ -5,7 +5,7 @@
 //! that a terminal obeys, or a reader does not see, are refused.
 
 use document::harmless::{harmless, is_harmful};
-use record::{Level, Record, Summary, Tool};
+use record::{Level, Record, Summary, Tool, workload_in_words};
 use serde::{Deserialize, Serialize};
 use workload::presets::{self, Machine};
 use workload::{Fingerprint, Workload};
@@ -274,5 +274,5 @@ fn configuration(workload: &Workload) -> String {
     // Presets of classic work are the same on every machine.
     let mut presets = presets::all(&Machine::SMALL).into_iter();
     let preset = presets.find(|preset| preset.workload.classic().is_some() && preset.workload == *workload);
-    preset.map_or_else(|| workload.canonical(), |preset| preset.name.to_owned())
+    preset.map_or_else(|| workload_in_words(workload), |preset| preset.name.to_owned())
 }

@@ -6,7 +6,7 @@
 
 use document::units::{counted, grouped};
 use document::{Cell, Document, Number, Table};
-use record::{Edition, Fact};
+use record::{Edition, Fact, workload_in_words};
 use serde::Serialize;
 use workload::presets::{self, Machine};
 use workload::{Workload, fingerprint};
@@ -173,7 +173,7 @@ fn promised(submission: &Submission) -> Workload {
 fn group(library: &Library, workload: Workload, plans: &mut Plans) -> Result<Group, PublishedError> {
     let shape = ConfigurationShape::of(&workload);
     Ok(Group {
-        label: shape.map_or_else(|| workload.canonical(), |(shape, _)| shape.label()),
+        label: shape.map_or_else(|| workload_in_words(&workload), |(shape, _)| shape.label()),
         shape,
         fingerprint: checked_fingerprint(&workload),
         published: match shape {
@@ -223,7 +223,7 @@ fn why_apart(group: &Group, submission: &Submission) -> Option<String> {
         (false, false) => Some(format!(
             "its name is {}, but its workload differs: {}",
             submission.configuration,
-            submission.workload.canonical()
+            workload_in_words(&submission.workload)
         )),
     }
 }

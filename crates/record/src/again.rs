@@ -1,7 +1,9 @@
 //! The options with which the work of a run is done again elsewhere.
 
 use serde_json::Value;
-use spec::{Options, RunSpec};
+use spec::{Options, Place, RunSpec};
+use workload::contents::ContentKind;
+use workload::{Classic, ContentSpec, Mix, Work, Workload};
 
 /// The options that come to a run spec, but for its targets and what lies at them: what `postmark run --like` takes of its record.
 pub fn options_again(spec: &RunSpec) -> Options {
@@ -29,4 +31,23 @@ pub fn words_again(spec: &RunSpec) -> Vec<String> {
         }
     }
     words
+}
+
+/// The options that make a workload, but for those that are defaults: what its user would write.
+pub fn workload_in_words(workload: &Workload) -> String {
+    let words = |workload| words_again(&RunSpec::classic(workload, Vec::new(), Place::OwnDirectory));
+    let plain = match &workload.work {
+        Work::Classic(_) => Workload::from(Classic::default()),
+        Work::Mix(_) => Workload {
+            contents: Some(ContentSpec {
+                kind: ContentKind::Incompressible,
+                dedup: 1.0,
+            }),
+            ..Workload::from(Mix::default())
+        },
+    };
+    let defaults = words(plain);
+    let mut words = words(workload.clone());
+    words.retain(|word| word.starts_with("--mix=") || !defaults.contains(word));
+    words.join(" ")
 }

@@ -36,7 +36,7 @@ pub mod sweep;
 mod tool;
 pub mod verdict;
 
-pub use again::{options_again, words_again};
+pub use again::{options_again, words_again, workload_in_words};
 pub use check::{BrokenRule, CheckedRecord, Difference, Differences, Rule};
 pub use classic::ClassicFigures;
 pub use cluster::{

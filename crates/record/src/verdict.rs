@@ -21,6 +21,7 @@ mod evidence;
 mod load;
 mod memory;
 mod pace;
+mod pool;
 mod ranks;
 mod reason;
 
@@ -71,6 +72,9 @@ pub struct Seen {
     pub overhead_fraction: Fact<f64>,
     /// What other programs used of all processors' time during the run, from 0 to 1, in user mode.
     pub others_fraction: Fact<f64>,
+    /// What the FUSE servers of the targets used of all processors' time during the run, from 0 to
+    /// 1, in user mode; it is not in `others_fraction`.
+    pub fuse_servers_fraction: Fact<f64>,
     /// What the hypervisor gave to others of all processors' time during the run, from 0 to 1.
     pub steal_fraction: Fact<f64>,
 }
@@ -124,9 +128,11 @@ impl Verdict {
             steadiness: pace::steadiness(record),
             overhead_fraction: load::overhead_fraction(record),
             others_fraction: load::others_fraction(record),
+            fuse_servers_fraction: load::fuse_servers_fraction(record),
             steal_fraction: load::steal_fraction(record),
         };
         let mut reasons = course::reasons(record);
+        reasons.extend(pool::reasons(record));
         reasons.extend(pace::reasons(record, &seen));
         reasons.extend(load::reasons(record, &seen));
         reasons.extend(memory::reasons(record));

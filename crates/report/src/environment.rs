@@ -55,6 +55,18 @@ pub(crate) fn render(document: &mut Document, record: &Record) {
             fact(&counted.process.as_ref().map(|process| process.system_ns), seconds)
         ),
     );
+    let servers = record.during.fuse_servers.as_ref().and_then(Fact::known);
+    for server in servers.into_iter().flatten() {
+        let share = Number::Share(server.fraction);
+        document.pair(
+            1,
+            "FUSE server",
+            format!(
+                "{} (process {}): {share} of the processor time in user mode",
+                server.name, server.pid
+            ),
+        );
+    }
     for location in &record.locations {
         if location.target == Fact::NotApplicable && location.server.is_none() {
             continue;

@@ -7,7 +7,7 @@ use record::{Action, End, Fact, Phase, PlanRecord, Workers, Workload};
 
 use crate::classic;
 use crate::environment;
-use crate::sizing::sentence;
+use crate::sizing::{assumed, sentence};
 use crate::text::{how, work, workload_lines};
 
 /// The whole plan as text.
@@ -29,10 +29,12 @@ pub fn plan(record: &PlanRecord) -> Document {
     workload_lines(document, &record.spec.workload, &shares(&record.spec.workload));
     document.list("How", "", &how(&record.spec));
     if let Some(sizing) = &record.sizing {
-        let words = format!(
-            "{} A run estimates its duration, after a short calibration on the target.",
-            sentence(sizing, &record.spec.workload, &record.spec.drive)
-        );
+        let chosen = sentence(sizing, &record.spec.workload, &record.spec.drive);
+        let assumed = match sizing.calibration {
+            Some(_) => String::new(),
+            None => format!(" {}", assumed(sizing)),
+        };
+        let words = format!("{chosen}{assumed} A run estimates its duration, after a short calibration on the target.");
         document.sentence("Sizing", words);
     }
     document.pair(0, "Fingerprint", plan.fingerprint.as_str());

@@ -1,12 +1,12 @@
 //! Reasons of a verdict in sentences: what was found, with its numbers, and what is to be done about it.
 
 use document::harmless::harmless;
-use document::units::{bytes, counted, grouped, latency, percent, rate, seconds};
+use document::units::{bytes, counted, grouped, latency, percent, rate, seconds, signed_percent};
 use measure::{Drift, steady};
 use record::verdict::limits::{
     ACHIEVED_MIN, ALLOCATED_MAX, CLIENT_MAX, CLOCKS_MAX, FILLED_MAX, HOSTS_APART_MAX, INTERFACE_MAX, MEASURED_LEAST_NS,
-    MEASURED_MIN_NS, MORE_CLIENTS_MAX, NOT_DROPPED_MAX, OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, RETRANSMITTED_MAX,
-    SKIPPED_MAX, STEAL_MAX,
+    MEASURED_MIN_NS, MORE_CLIENTS_MAX, NOT_DROPPED_MAX, OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, POOL_CHANGED_MAX,
+    RETRANSMITTED_MAX, SKIPPED_MAX, STEAL_MAX,
 };
 use record::verdict::{Steadiness, share};
 use record::{BusyProgram, End, Outcome, Phase, Reason};
@@ -152,15 +152,46 @@ pub fn describe(reason: &Reason) -> String {
             device_bytes,
             read_bytes,
         } => format!(
-            "The run has --{}, but the device served only {} of {} read ({}).",
-            if asked == "direct" {
-                "direct".to_owned()
-            } else {
-                format!("cache {asked}")
-            },
+            "The run has {}, but the device served only {} of {} read ({}).",
+            option(asked),
             bytes(*device_bytes as f64),
             bytes(*read_bytes as f64),
             percent(share(*device_bytes, *read_bytes))
+        ),
+        Reason::MemoryBeneath {
+            asked,
+            path,
+            place,
+            loop_device,
+            device_bytes,
+            read_bytes,
+        } => {
+            let asked = option(asked);
+            let Some(name) = loop_device else {
+                return format!("The run has {asked}, but the device of {path} is memory ({place}).");
+            };
+            let beneath = device_bytes.map(|device_bytes| {
+                format!(
+                    " The devices beneath it read {} of {} ({}).",
+                    bytes(device_bytes as f64),
+                    bytes(*read_bytes as f64),
+                    percent(share(device_bytes, *read_bytes))
+                )
+            });
+            format!(
+                "The run has {asked}, but the loop device /dev/{name} of {path} caches ({place}): memory may have served its reads.{}",
+                beneath.unwrap_or_default()
+            )
+        }
+        Reason::PoolChangedSize {
+            files_before,
+            files_after,
+        } => format!(
+            "The pool {} from {} to {} while it was measured (threshold {}).",
+            if files_after > files_before { "grew" } else { "shrank" },
+            counted(*files_before, "file"),
+            grouped(*files_after),
+            percent(POOL_CHANGED_MAX)
         ),
         Reason::ReadsFromDevice {
             device_bytes,
@@ -393,8 +424,18 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
         Reason::FitsInMemory { .. } => {
             "Make the pool larger than the cache (--working-set 4x), or use each file once (--popularity shuffled)."
         }
+        Reason::ReadsFromMemory { asked, .. } if asked == "direct" => {
+            "Check whether the file system goes around the page cache (btrfs does not where it compresses, ext4 with data=journal)."
+        }
         Reason::ReadsFromMemory { .. } => {
             "Make the pool larger than the cache (--working-set 4x), and check that the file system supports what was requested."
+        }
+        Reason::MemoryBeneath { loop_device: None, .. } => "Use a --target on a disk.",
+        Reason::MemoryBeneath { .. } => {
+            "Give the loop device direct I/O (losetup --direct-io=on), on a file system that supports it."
+        }
+        Reason::PoolChangedSize { .. } => {
+            "Use a mix that creates as often as it deletes, more files, or a shorter run."
         }
         Reason::ReadsFromDevice { .. } => "Use a smaller pool or more memory, or remove --cache warm.",
         Reason::CacheNotDropped { .. } => {
@@ -426,6 +467,14 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
         Reason::Stalled { .. } => "See the kernel's log for what the device or the file system waited for.",
         Reason::LatencyOverflow { .. } => "See the slowest operations in the record.",
         Reason::AckLog { .. } => "Remove --ack-log to measure rates.",
+    }
+}
+
+/// What was asked for, as an option.
+fn option(asked: &str) -> String {
+    match asked {
+        "direct" => "--direct".to_owned(),
+        cache => format!("--cache {cache}"),
     }
 }
 
@@ -507,7 +556,7 @@ fn in_numbers(steadiness: &Steadiness) -> String {
     match steadiness {
         Steadiness::Slope(drift) => format!(
             "the rate changed by {} ({}; threshold {}).",
-            signed(drift.drift),
+            signed_percent(drift.drift),
             interval(drift),
             percent(drift.limit)
         ),
@@ -525,19 +574,14 @@ fn in_numbers(steadiness: &Steadiness) -> String {
 /// The same in a few words.
 pub(crate) fn in_short(steadiness: &Steadiness) -> String {
     match steadiness {
-        Steadiness::Slope(drift) => format!("drift {}", signed(drift.drift)),
+        Steadiness::Slope(drift) => format!("drift {}", signed_percent(drift.drift)),
         Steadiness::Rounds(steady) => format!("{} rounds within {}", steady.window, percent(steady.excursion)),
     }
 }
 
-/// With its sign, in percent.
-fn signed(fraction: f64) -> String {
-    format!("{:+.1} %", fraction * 100.0)
-}
-
 fn interval(drift: &Drift) -> String {
     match drift.interval {
-        Some((low, high)) => format!("95 % confidence interval {} to {}", signed(low), signed(high)),
+        Some((low, high)) => format!("95 % confidence interval {} to {}", signed_percent(low), signed_percent(high)),
         None => "95 % confidence interval not available, because the rates of successive seconds are too strongly correlated".to_owned(),
     }
 }

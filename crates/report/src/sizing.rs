@@ -66,6 +66,25 @@ fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive:
     text
 }
 
+/// Files and bytes a second that a fast target takes, and a slow one: nothing was measured.
+const FAST: (f64, f64) = (50_000.0, (2_u64 << 30) as f64);
+const SLOW: (f64, f64) = (200.0, (50_u64 << 20) as f64);
+
+/// How long the pool takes where no calibration tells, as a range.
+pub fn assumed(sizing: &Sizing) -> String {
+    let files = sizing.files as f64;
+    let at = |(per_second, bytes_per_second): (f64, f64)| {
+        let seconds = (files / per_second).max(files * sizing.mean_file_bytes / bytes_per_second);
+        let rates = format!("{} files/s, {}/s", about(per_second), bytes(bytes_per_second));
+        format!("{} (at {rates})", time(seconds))
+    };
+    format!(
+        "Creating the pool may take from about {} to about {}.",
+        at(FAST),
+        at(SLOW)
+    )
+}
+
 /// A number of which two digits are worth something.
 fn about(number: f64) -> String {
     if number < 10.0 {
@@ -88,6 +107,31 @@ fn time(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pool_that_nobody_has_calibrated_takes_a_range() {
+        let sizing = Sizing {
+            working_set: WorkingSet::OfCache(4.0),
+            cache_bytes: 64 << 30,
+            cache_is: "the machine's memory".to_owned(),
+            mean_file_bytes: 8_192.0,
+            files: 33_554_432,
+            calibration: None,
+            transactions: None,
+        };
+        assert_eq!(
+            assumed(&sizing),
+            "Creating the pool may take from about 11 min (at 50,000 files/s, 2.00 GiB/s) to about 47 h \
+             (at 200 files/s, 50.00 MiB/s)."
+        );
+        // Large files take as long as their bytes.
+        let large = Sizing {
+            mean_file_bytes: (1_u64 << 30) as f64,
+            files: 256,
+            ..sizing
+        };
+        assert!(assumed(&large).contains("from about 128 s"), "{}", assumed(&large));
+    }
 
     #[test]
     fn numbers_are_told_as_they_are_worth() {

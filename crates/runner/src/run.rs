@@ -157,7 +157,8 @@ fn begin<'e, S: Storage + Clone + Send + 'static, C: Clock>(
             })?)
         }
     };
-    let since = Arc::new(Since::now(devices));
+    let targets = looked.targets.iter().filter_map(Fact::known);
+    let since = Arc::new(Since::now(devices, targets));
     let own_origin = || Origin::from(&clock.clocks());
     let one_clock = ranks.map(|ranks| ranks::one_clock(ranks, clock)).transpose()?;
     let origin = one_clock.as_ref().map_or_else(own_origin, |one_clock| one_clock.origin);

@@ -419,13 +419,14 @@ fn the_process_that_does_the_work_shares_the_fate_of_the_one_that_was_started() 
 }
 
 /// A directory seen through a server made with libfuse, which keeps files that are removed while they are open under other names.
-struct Bound {
+pub struct Bound {
     server: std::process::Child,
     at: PathBuf,
 }
 
 impl Bound {
-    fn mount(backing: &Path, at: &Path, options: &[&str]) -> Option<Self> {
+    /// Nothing where there is no such server.
+    pub fn mount(backing: &Path, at: &Path, options: &[&str]) -> Option<Self> {
         let mut command = Command::new("bindfs");
         command.arg("-f").args(options).args([backing, at]);
         let started = command.stdin(Stdio::null()).spawn();
@@ -447,6 +448,13 @@ impl Bound {
             std::thread::sleep(Duration::from_millis(10));
         }
         Some(bound)
+    }
+}
+
+impl Bound {
+    /// The number of the server's process.
+    pub fn server(&self) -> i32 {
+        i32::try_from(self.server.id()).unwrap()
     }
 }
 

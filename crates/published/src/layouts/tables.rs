@@ -323,7 +323,7 @@ fn improvement(results: &LayoutResults, work: usize, system: usize, over: usize)
     }
     let ratio = results.ratio(Figure::TransactionsRate, (work, system), (work, over), results.alpha);
     match ratio {
-        Some(ratio) => Cell::ours(format!("{:.2}", (ratio.ratio - 1.0) * 100.0)),
+        Some(ratio) => Cell::ours(document::units::fixed((ratio.ratio - 1.0) * 100.0, 2)),
         None => Cell::ours(NOT_MEASURED),
     }
 }

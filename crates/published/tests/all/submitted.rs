@@ -7,7 +7,7 @@ use published::submissions::{Group, Numbered};
 use published::{Beside, Library, NotPlain, PublishedError, PublishedFormat, Submission, SubmissionError, submissions};
 use record::{ArrivalProcess, Level, Outcome, Pace, Record, SteadyAsked, SteadyRule, Stop, Summary, Workload};
 use workload::presets::{self, Machine};
-use workload::{Classic, Edition, Mix, Workers, fingerprint};
+use workload::{Action, Classic, Edition, Mix, Weights, Workers, fingerprint};
 
 const RUN: &str = include_str!("../../../report/tests/golden/run.json");
 
@@ -78,7 +78,7 @@ fn work_without_a_name_is_named_by_its_words() {
         ..Classic::default()
     });
     let submission = submitted(other.clone(), "Jo");
-    assert_eq!(submission.configuration, other.canonical());
+    assert_eq!(submission.configuration, record::workload_in_words(&other));
 }
 
 #[test]
@@ -395,7 +395,7 @@ fn a_workload_that_would_take_the_memory_is_not_planned() {
             ..Classic::default()
         })
     };
-    large.configuration = large.workload.canonical();
+    large.configuration = record::workload_in_words(&large.workload);
     let again = Submission::from_json(&large.to_json()).unwrap();
     let groups = grouped(&Library::read().unwrap(), &[again]);
     assert!(groups[0].fingerprint.why().unwrap().contains("were not checked"));
@@ -526,6 +526,20 @@ fn a_run_of_other_work_is_told_why_there_is_nothing() {
     let library = Library::read().unwrap();
     let none = |workload: Workload| beside_run(&library, &of(workload)).unwrap().none.unwrap();
     assert!(none(Workload::from(Mix::default())).contains("the run is a mix"));
+    let mix = Workload {
+        workers: Workers::Private { workers: 4 },
+        contents: Some(workload::ContentSpec {
+            kind: workload::contents::ContentKind::Incompressible,
+            dedup: 1.0,
+        }),
+        ..Workload::from(Mix {
+            files: 300,
+            weights: Weights::default().with(Action::Read, 1).with(Action::Append, 4),
+            ..Mix::default()
+        })
+    };
+    let words = beside_run(&library, &of(mix)).unwrap().configuration;
+    assert_eq!(words, "--files=300 --mix=read=1,append=4 --workers=4");
     let odd = Classic {
         files: 777,
         ..Classic::default()

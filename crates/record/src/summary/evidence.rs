@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Action, Phase};
 
-use super::reads::{self, Behind, ReadsServed};
+use super::reads::{self, Behind, ReadsServed, added};
 use crate::evidence::{PhaseEvidence, Residency};
 use crate::run::{OperationRecord, PhaseRecord, Record};
 use crate::server::ServerCounts;
@@ -262,7 +262,7 @@ fn by_server(phase: &PhaseRecord) -> BTreeMap<String, Fact<ServedBy>> {
 /// Who served reads of which so much was fetched. Read-ahead may fetch more than is read: then the cache served none.
 fn served_reads(reads: &ReadsServed, from: Behind) -> Fact<ServedBy> {
     let Some(fraction) = reads.fraction else {
-        return reads.fetched_bytes.clone().and_then(|_| Fact::NotApplicable);
+        return reads.served_bytes().and_then(|_| Fact::NotApplicable);
     };
     let fetched = fraction.min(1.0);
     let cache = 1.0 - fetched;
@@ -340,15 +340,6 @@ fn of_targets(counted: &Accounted, counter: fn(&DeviceCounters) -> &Fact<u64>) -
         let counters = targets.map(|device| device.counters.as_ref().and_then(|counters| counter(counters).clone()));
         counters.fold(Fact::NotApplicable, added)
     })
-}
-
-/// The sum of two; what is not applicable adds nothing, and without one there is no sum.
-fn added(sum: Fact<u64>, more: Fact<u64>) -> Fact<u64> {
-    match (sum, more) {
-        (Fact::NotApplicable, more) => more,
-        (sum, Fact::NotApplicable) => sum,
-        (sum, more) => sum.and_then(|sum| more.map(|more| sum.saturating_add(more))),
-    }
 }
 
 /// Of all kinds together; nothing where the counter does not tell, or not of one of them.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use observe::{CountersDifference, Fact, Mount};
+use observe::{Fact, Mount};
 use spec::{Climb, StorageName};
 use workload::Phase;
 
@@ -26,7 +26,7 @@ pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
         });
     }
     if let Some(fraction) = above(&seen.others_fraction, OTHERS_MAX) {
-        let during = runs(record).find(|during| during.counted.others_user_fraction() == Fact::Known(fraction));
+        let during = runs(record).find(|during| without_servers(during) == Fact::Known(fraction));
         let busiest = during.and_then(|during| during.busiest.as_ref()?.known().cloned());
         reasons.push(Reason::OtherLoad {
             fraction,
@@ -138,12 +138,12 @@ pub(super) fn overhead_fraction(record: &Record) -> Fact<f64> {
 }
 
 /// The greatest share of all runs that were long enough for the kernel's ticks.
-fn greatest(record: &Record, fraction: impl Fn(&CountersDifference) -> Fact<f64>) -> Fact<f64> {
+fn greatest(record: &Record, fraction: impl Fn(&SystemDuring) -> Fact<f64>) -> Fact<f64> {
     let judged = |during: Cow<'_, SystemDuring>| {
         if during.clocks.elapsed_ns < SHARES_FROM_NS {
             return Fact::Unavailable("the run was shorter than a second, too short for the kernel's ticks".to_owned());
         }
-        fraction(&during.counted)
+        fraction(&during)
     };
     let greater = |one: Fact<f64>, other: Fact<f64>| match (one, other) {
         (Fact::Known(one), Fact::Known(other)) => Fact::Known(one.max(other)),
@@ -154,21 +154,45 @@ fn greatest(record: &Record, fraction: impl Fn(&CountersDifference) -> Fact<f64>
 }
 
 /// In user mode: write-back, journals and loop devices are threads of the kernel that work for the run, too, and have
-/// none. A FUSE file system is a program, and works for the run as well; so does a server that is reached over the loopback
-/// interface.
+/// none. A FUSE file system is a program, and works for the run as well: its part is taken away. So does a server that is
+/// reached over the loopback interface, whose part is not known.
 pub(super) fn others_fraction(record: &Record) -> Fact<f64> {
-    let targets = record.locations.iter().filter_map(|location| location.target.known());
-    let mut mounts = targets.filter_map(|target| target.mount.known());
-    if mounts.any(Mount::is_fuse) {
-        return Fact::Unavailable("the target's FUSE server counts as another program".to_owned());
-    }
     let mut servers = record.locations.iter().filter_map(|location| location.server.as_ref());
     if servers.any(ServerRecord::is_on_this_machine) {
         return Fact::Unavailable("the NFS server on this machine counts as another program".to_owned());
     }
-    greatest(record, CountersDifference::others_user_fraction)
+    let is_known = |during: Cow<'_, SystemDuring>| during.fuse_servers.is_some();
+    if has_fuse(record) && !runs(record).all(is_known) {
+        return Fact::Unavailable("the target's FUSE server counts as another program".to_owned());
+    }
+    greatest(record, without_servers)
+}
+
+fn has_fuse(record: &Record) -> bool {
+    let targets = record.locations.iter().filter_map(|location| location.target.known());
+    let mut mounts = targets.filter_map(|target| target.mount.known());
+    mounts.any(Mount::is_fuse)
+}
+
+/// What other programs used that serve no target.
+fn without_servers(during: &SystemDuring) -> Fact<f64> {
+    let others = during.counted.others_user_fraction();
+    match during.fuse_servers_fraction() {
+        // They are counted from a little earlier to a little later.
+        Fact::Known(servers) => others.map(|others| (others - servers).max(0.0)),
+        Fact::NotApplicable => others,
+        Fact::Unavailable(why) => Fact::Unavailable(why),
+    }
+}
+
+/// What servers of the targets used, of the run in which they used most.
+pub(super) fn fuse_servers_fraction(record: &Record) -> Fact<f64> {
+    match has_fuse(record) {
+        true => greatest(record, SystemDuring::fuse_servers_fraction),
+        false => Fact::NotApplicable,
+    }
 }
 
 pub(super) fn steal_fraction(record: &Record) -> Fact<f64> {
-    greatest(record, CountersDifference::steal_fraction)
+    greatest(record, |during| during.counted.steal_fraction())
 }

@@ -18,7 +18,10 @@ pub use crate::share::share;
 /// From where on something speaks against a run's numbers. Each limit says why it lies there; the same stands in
 /// `docs/specification.md`, "Verdict".
 pub mod limits {
-    pub use crate::summary::reads::{COLD_MIN as SERVED_BY_DEVICE_COLD_MIN, WARM_MAX as SERVED_BY_DEVICE_WARM_MAX};
+    pub use crate::summary::reads::{
+        COLD_MIN as SERVED_BY_DEVICE_COLD_MIN, DIRECT_MIN as SERVED_BY_DEVICE_DIRECT_MIN,
+        WARM_MAX as SERVED_BY_DEVICE_WARM_MAX,
+    };
 
     /// A run that is measured for less is doubtful, in nanoseconds: 10 s, what a step of a sweep takes at least. Linux's
     /// flusher threads wake up every 5 s (`vm.dirty_writeback_centisecs`, Documentation/admin-guide/sysctl/vm.rst), and ext4
@@ -74,9 +77,6 @@ pub mod limits {
     /// Less than this share of what was read is the metadata beside it: the reads never reached the device.
     pub const SERVED_BY_DEVICE_NEVER: f64 = 0.01;
 
-    /// Where this share of what was read came from the device, the cache was cold, whatever would have fitted there.
-    pub const SERVED_BY_DEVICE_NEARLY_ALL: f64 = 0.9;
-
     /// The thread that looks on reads the kernel's counters every second. Where a reading is late by as much, in nanoseconds,
     /// the program did not run: no load of others keeps a thread that sleeps most of the time from a processor for so long.
     pub const PAUSE_MIN_NS: u64 = 1_000_000_000;
@@ -118,6 +118,10 @@ pub mod limits {
 
     /// Of what was written to a device, the share that the files below it may allocate meanwhile: what a steady run may drift.
     pub const ALLOCATED_MAX: f64 = 0.10;
+
+    /// By how much of its files a pool may grow or shrink while it is measured: twice what a steady
+    /// run may drift, because operations are drawn by chance and a pool walks at random.
+    pub const POOL_CHANGED_MAX: f64 = 0.20;
 
     /// The share of the operations that may be skipped: what an achieved rate may lack.
     pub const SKIPPED_MAX: f64 = 0.01;
@@ -168,6 +172,13 @@ pub enum Reason {
         end: End,
         /// Transactions that were performed and measured until then.
         transactions: u64,
+    },
+    /// The pool had another number of files at the end of what was measured than at its start.
+    PoolChangedSize {
+        /// Files in all pools when it began.
+        files_before: u64,
+        /// Files in all pools when it ended.
+        files_after: u64,
     },
     /// It was measured for too short a time, or too few operations.
     TooShort {
@@ -263,6 +274,23 @@ pub enum Reason {
         /// Bytes that the reads got from the device.
         device_bytes: u64,
         /// Bytes that they returned.
+        read_bytes: u64,
+    },
+    /// The run says that its reads come from the device, and memory lies below what the file
+    /// system takes for its device.
+    MemoryBeneath {
+        /// What was asked for: of the cache, or `direct`.
+        asked: String,
+        /// The location.
+        path: String,
+        /// What it lies on.
+        place: String,
+        /// The loop device that reads its file through the page cache; nothing where the device
+        /// is memory.
+        loop_device: Option<String>,
+        /// Bytes that the devices beneath that loop device read; nothing where none is known.
+        device_bytes: Option<u64>,
+        /// Bytes that the reads returned.
         read_bytes: u64,
     },
     /// The run says that its cache is warm, and reads came from the device.
@@ -433,6 +461,7 @@ impl Reason {
             | Self::Suspended { .. }
             | Self::ClockSourceChanged { .. } => Level::Invalid,
             Self::NotSteady { .. }
+            | Self::PoolChangedSize { .. }
             | Self::OtherLoad { .. }
             | Self::Emulated
             | Self::WallClockStepped { .. }
@@ -464,6 +493,11 @@ impl Reason {
                 read_bytes,
                 ..
             } => invalid_where(share(*device_bytes, *read_bytes) < SERVED_BY_DEVICE_NEVER),
+            Self::MemoryBeneath {
+                device_bytes,
+                read_bytes,
+                ..
+            } => invalid_where(device_bytes.is_some_and(|bytes| share(bytes, *read_bytes) < SERVED_BY_DEVICE_NEVER)),
             Self::CacheNotDropped { cached, pages, .. } => invalid_where(share(*cached, *pages) > NOT_DROPPED_MOST),
             Self::DeviceWroteNothing { is_durable, .. } => invalid_where(*is_durable),
             Self::DurabilityInMemory { is_beneath, .. } => invalid_where(!is_beneath),

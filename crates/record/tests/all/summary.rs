@@ -381,8 +381,8 @@ fn shares_are_of_each_roles_own_weights() {
 fn a_cache_that_was_not_as_asked_for_is_told() {
     use Surprise::{LittleThoughCold, MuchThoughWarm};
     for (cache, direct, device_bytes, read_bytes, expected) in [
-        (Cache::Cold, false, 499, 1_000, Some(LittleThoughCold)),
-        (Cache::Cold, false, 500, 1_000, None),
+        (Cache::Cold, false, 899, 1_000, Some(LittleThoughCold)),
+        (Cache::Cold, false, 900, 1_000, None),
         (Cache::ColdData, false, 0, 1_000, Some(LittleThoughCold)),
         (Cache::Cold, true, 0, 1_000, None),
         (Cache::Warm, false, 100, 1_000, None),

@@ -9,4 +9,5 @@ mod list;
 mod load;
 mod memory;
 mod pace;
+mod pool;
 mod ranks;

@@ -335,7 +335,7 @@ fn in_order(document: &mut Document, group: &[&PageSide<'_>], metric: Metric, is
             name: "run, in the order of time".to_owned(),
             scale: Scale::over(xs.into_iter()),
             label: |value| match value.fract() == 0.0 {
-                true => format!("{value:.0}"),
+                true => document::units::fixed(value, 0),
                 false => String::new(),
             },
         },

@@ -155,12 +155,7 @@ fn time(record: &Record) -> Axis {
 
 fn second(value: f64) -> String {
     // Of what is short the fractions are worth something.
-    if value.fract().abs() < 1e-9 {
-        format!("{value:.0}")
-    } else {
-        let text = format!("{value:.3}");
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    }
+    document::units::trimmed(value, 3)
 }
 
 /// Phases and warm-ups behind a line.
@@ -367,8 +362,7 @@ fn rates(document: &mut Document, record: &Record, stretches: &[Stretch], kinds:
 
 /// With two digits behind the point at most.
 pub(super) fn millions(value: f64) -> String {
-    let text = format!("{:.2}", value / 1e6);
-    format!("{}M", text.trim_end_matches('0').trim_end_matches('.'))
+    format!("{}M", document::units::trimmed(value / 1e6, 2))
 }
 
 pub(super) fn rate_label(value: f64) -> String {

@@ -344,7 +344,7 @@ fn of_phase(document: &mut Document, phase: &PhaseSummary) {
             scale: Scale::over(points.iter().map(|(x, _)| *x)),
             label: |value| {
                 if value.fract() == 0.0 {
-                    format!("{value:.0}")
+                    document::units::fixed(value, 0)
                 } else {
                     String::new()
                 }

@@ -23,7 +23,7 @@ pub(super) fn in_short(record: &Record, summary: &Summary) -> String {
         return "not available (no evidence was recorded of transactions)".to_owned();
     };
     let reads = &evidence.reads;
-    let mut words = vec![match (reads.read_bytes, cached(reads), &reads.fetched_bytes) {
+    let mut words = vec![match (reads.read_bytes, cached(reads), reads.served_bytes()) {
         (0, ..) => "the transactions read no contents".to_owned(),
         (_, Some(share), _) => format!(
             "{} of what was read from the cache, the rest by the {}",

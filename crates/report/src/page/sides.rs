@@ -157,7 +157,7 @@ pub(super) fn in_words(metric: Metric, value: f64) -> String {
         MetricUnit::PerSecond => rate(Some(value)),
         MetricUnit::BytesPerSecond => throughput(value),
         MetricUnit::Nanoseconds => latency(value),
-        MetricUnit::PerTransaction => format!("{value:.3}"),
+        MetricUnit::PerTransaction => document::units::fixed(value, 3),
     }
 }
 
@@ -176,10 +176,7 @@ pub(super) fn number(value: f64) -> String {
     match value {
         value if value >= 1e6 => millions(value),
         value if value >= 1e3 => document::units::grouped(value.round() as u64),
-        value => {
-            let text = format!("{value:.3}");
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        }
+        value => document::units::trimmed(value, 3),
     }
 }
 

@@ -263,8 +263,8 @@ pub(crate) fn messages<'a>(document: &mut Document, stretches: impl Iterator<Ite
     }
 }
 
-/// Numbers of a phase with their names.
-pub(crate) fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, &Fact<u64>)> {
+/// Names of a phase's numbers, each with why it is missing.
+pub(crate) fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, Option<&str>)> {
     let EvidenceSummary {
         reads,
         device_reads,
@@ -272,21 +272,22 @@ pub(crate) fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, &
         flushes,
         ..
     } = evidence;
-    let fetched = Some(("reads from the cache", &reads.fetched_bytes)).filter(|_| reads.read_bytes > 0);
+    let why = reads.fetched_from.why().or_else(|| reads.fetched_bytes.why());
+    let fetched = Some(("reads from the cache", why)).filter(|_| reads.read_bytes > 0);
     let numbers = [
-        ("device reads", &device_reads.reads),
-        ("bytes to the device", &writes.device_bytes),
-        ("flushes", &flushes.flushes),
+        ("device reads", device_reads.reads.why()),
+        ("bytes to the device", writes.device_bytes.why()),
+        ("flushes", flushes.flushes.why()),
     ];
-    let sent = evidence.messages.iter().map(|sent| ("messages", &sent.requests));
+    let sent = evidence.messages.iter().map(|sent| ("messages", sent.requests.why()));
     fetched.into_iter().chain(numbers).chain(sent)
 }
 
 /// Why numbers are missing, each reason once.
-pub(crate) fn unavailable<'a>(document: &mut Document, numbers: impl Iterator<Item = (&'a str, &'a Fact<u64>)>) {
+pub(crate) fn unavailable<'a>(document: &mut Document, numbers: impl Iterator<Item = (&'a str, Option<&'a str>)>) {
     let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (what, fact) in numbers {
-        let Some(why) = fact.why() else {
+    for (what, why) in numbers {
+        let Some(why) = why else {
             continue;
         };
         match told.iter_mut().find(|(known, _)| *known == why) {

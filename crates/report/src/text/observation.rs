@@ -62,11 +62,11 @@ pub fn observation(observation: &Observation) -> Document {
     let requests = sent
         .iter()
         .flat_map(|(_, sent)| sent)
-        .map(|sent| ("messages", &sent.requests));
+        .map(|sent| ("messages", sent.requests.why()));
     let fetched = observation.fetched_bytes();
     unavailable(
         document,
-        [("fetched", &fetched), ("written", &own.written_bytes)]
+        [("fetched", fetched.why()), ("written", own.written_bytes.why())]
             .into_iter()
             .chain(requests),
     );

@@ -161,7 +161,7 @@ fn others(document: &mut Document, summary: &Summary) {
 fn facts(document: &mut Document, record: &Record, summary: &Summary) {
     let mut words = Vec::new();
     if let Some(reads) = summary.reads.as_ref().filter(|reads| reads.read_bytes > 0) {
-        match (&reads.fetched_bytes, evidence::cached(reads)) {
+        match (reads.served_bytes(), evidence::cached(reads)) {
             (Fact::Known(_), Some(cached)) => words.push(format!("reads: {} from cache", percent(cached))),
             (Fact::Unavailable(why), _) => {
                 document.words(format!("reads from cache: not available ({why})"));

@@ -72,6 +72,7 @@ fn looked_at(summary: &Summary) -> Vec<String> {
     for (what, fraction) in [
         ("overhead", &seen.overhead_fraction),
         ("other programs", &seen.others_fraction),
+        ("FUSE server", &seen.fuse_servers_fraction),
         ("CPU steal", &seen.steal_fraction),
     ] {
         match fraction {

@@ -323,6 +323,15 @@ fn what_was_chosen_is_said_in_a_sentence() {
     assert!(!report::text::render(&record).contains("Sizing"), "nothing was chosen");
     record.sizing = Some(sizing.clone());
     let mut plan = made::plan(&record, record.spec.workload.clone());
+    plan.sizing = Some(Sizing {
+        calibration: None,
+        ..sizing.clone()
+    });
+    let unmeasured = report::plan::render(&plan);
+    assert!(
+        unmeasured.contains("Creating the pool may take from about"),
+        "{unmeasured}"
+    );
     plan.sizing = Some(sizing);
     for (text, more) in [
         (report::text::render(&record), ""),

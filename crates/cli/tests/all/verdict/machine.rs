@@ -1,12 +1,14 @@
 //! Who used the processors: others, or the program itself.
 
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use record::{Fact, Level, Phase, Reason, Record, Verdict};
 
 use super::has;
+use crate::hung::Bound;
 use crate::runs::Run;
-use crate::support::Scene;
+use crate::support::{Scene, is_met, is_root};
 
 /// A program that does nothing as fast as it can. It ends with this value.
 struct Busy(Child);
@@ -42,6 +44,76 @@ fn other_programs_at_work_make_it_doubtful() {
     // Half of what is there, more or less; others may be at work, too.
     let told = has!(verdict, Reason::OtherLoad { fraction, busiest } if *fraction > 0.2 && !busiest.is_empty());
     ran.assert(told, format_args!("{verdict:#?}"));
+}
+
+/// The share of all processors' time that all others used, those that serve the target among them.
+fn all_others(record: &Record) -> f64 {
+    *record.during.counted.others_user_fraction().known().unwrap()
+}
+
+#[test]
+fn load_beside_a_fuse_server_is_told_without_the_servers_own() {
+    if !is_root() || !is_met(Path::new("/dev/fuse").exists(), "/dev/fuse") {
+        return;
+    }
+    let scene = Scene::in_memory();
+    let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
+    let Some(served) = Bound::mount(&backing, &at, &[]) else {
+        return;
+    };
+    let ran = {
+        let _busy: Vec<Busy> = (0..6).map(|_| Busy::new()).collect();
+        Run::new(&at, "--mix stat=1 --files 100 --for 1500ms").perform()
+    };
+    ran.is_complete();
+    let verdict = &ran.summary.verdict;
+    let told = has!(verdict, Reason::OtherLoad { fraction, busiest }
+        if *fraction > 0.2 && busiest.iter().all(|program| program.pid != served.server()));
+    ran.assert(told, format_args!("{verdict:#?}"));
+    let servers = ran.record.during.fuse_servers.as_ref().unwrap().known().unwrap();
+    let [server] = &servers[..] else {
+        panic!("{servers:?}\n{ran}");
+    };
+    ran.assert(
+        (&*server.name, server.pid) == ("bindfs", served.server()),
+        format_args!("{server:?}"),
+    );
+    // What is no load of others is the server's.
+    let own = *verdict.seen.fuse_servers_fraction.known().unwrap();
+    let others = *verdict.seen.others_fraction.known().unwrap();
+    let all = all_others(&ran.record);
+    ran.assert(
+        (others + own - all).abs() < 1e-9 || (others == 0.0 && own > all),
+        format_args!("{others} and {own} of {all}"),
+    );
+    let text = document::text(&report::text::report(&ran.record), document::WIDTH);
+    ran.assert(text.contains("bindfs (process "), &text);
+}
+
+/// It serves from within this process, which has other tests and what they start.
+#[test]
+fn a_fuse_server_at_work_is_no_load_of_others() {
+    let possible = passthrough::is_possible();
+    if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
+        return;
+    }
+    let scene = Scene::in_memory();
+    let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
+    let mounted = passthrough::Passthrough::mount(&backing, &at, passthrough::Options::default()).unwrap();
+    let ran = Run::new(&at, "--mix stat=1 --files 100 --for 1500ms").perform();
+    drop(mounted);
+    let servers = ran.record.during.fuse_servers.as_ref().unwrap().known().unwrap();
+    let own = i32::try_from(std::process::id()).unwrap();
+    ran.assert(
+        servers.iter().map(|server| server.pid).eq([own]) && servers[0].fraction > 0.0,
+        format_args!("{servers:?}"),
+    );
+    let others = ran.summary.verdict.seen.others_fraction.known().copied();
+    let expected = (all_others(&ran.record) - servers[0].fraction).max(0.0);
+    ran.assert(
+        others.is_some_and(|others| (others - expected).abs() < 1e-9),
+        format_args!("{others:?}, not {expected}"),
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use rustix::fs::{Advice, fadvise};
 
 use super::{has, in_memory};
 use crate::mounted;
-use crate::runs::Run;
+use crate::runs::{Ran, Run};
 use crate::support::faces::own_directories;
 use crate::support::{FileSystem, Scene, is_root};
 
@@ -98,6 +98,78 @@ fn a_cold_cache_that_holds_the_pool_is_doubtful() {
     let verdict = &once.summary.verdict;
     let from_memory = has!(verdict, Reason::FitsInMemory { .. } | Reason::ReadsFromMemory { .. });
     once.assert(!from_memory, format_args!("{verdict:#?}"));
+}
+
+/// What was told of memory below a target: the loop device, and what the devices beneath it read.
+type Beneath = (Option<String>, Option<u64>);
+
+/// Reads past the page cache of the file system, and what is told of them.
+fn direct(at: &Path) -> (Ran, Option<Beneath>, String) {
+    let ran = Run::new(at, POOL).and("--transactions 1000 --direct").perform();
+    let found = ran.summary.verdict.reasons.iter().find_map(|reason| match reason {
+        Reason::MemoryBeneath {
+            loop_device,
+            device_bytes,
+            ..
+        } => Some((loop_device.clone(), *device_bytes)),
+        _ => None,
+    });
+    let shown = [report::text::report(&ran.record), report::text::short(&ran.record)];
+    let text = shown.map(|report| document::text(&report, document::WIDTH)).concat();
+    (ran, found, text)
+}
+
+/// The image's contents are in the page cache of the file system that it lies on.
+#[test]
+fn a_loop_device_that_caches_serves_no_direct_reads_from_a_device() {
+    if !is_root() || !FileSystem::Ext4.is_at_hand() || !crate::evidence::is_on_a_disk() {
+        return;
+    }
+    let scene = Scene::new();
+    let at = scene.directory("mount");
+    let volume = crate::support::Volume::new(FileSystem::Ext4, &scene, &at);
+    let (ran, found, text) = direct(&at);
+    let Some((Some(name), Some(_))) = &found else {
+        panic!("{found:?}\n{ran}");
+    };
+    ran.assert(name.starts_with("loop"), name)
+        .assert(ran.summary.verdict.level != Level::Valid, "it is VALID");
+    let reads = ran.summary.reads.as_ref().unwrap();
+    let why = reads.fetched_from.why().unwrap_or_default();
+    ran.assert(why.contains("a loop device caches"), format_args!("{reads:?}"))
+        .assert(reads.fraction.is_none(), format_args!("{reads:?}"))
+        .assert(reads.beneath_loop_bytes.is_known(), format_args!("{reads:?}"))
+        .assert(!text.contains("0.0 % from"), &text)
+        .assert(text.contains("a loop device caches"), &text);
+    // A run that asks nothing of the device is no worse for it.
+    let as_is = Run::new(&at, POOL).and("--transactions 1000").perform();
+    let is_told = has!(as_is.summary.verdict, Reason::MemoryBeneath { .. });
+    as_is.assert(!is_told, "it asks for nothing");
+    let _volume = volume.past_the_cache();
+    let (ran, found, _) = direct(&at);
+    let reads = ran.summary.reads.as_ref().unwrap();
+    let past = match reads.fetched_from.known() {
+        Some(_) => found.is_none() && reads.fraction.is_some_and(|fraction| fraction >= 0.99),
+        // The file system below the image has no direct I/O.
+        None => found.is_some(),
+    };
+    ran.assert(past, format_args!("{found:?} {reads:?}"));
+}
+
+#[test]
+fn an_image_in_memory_serves_no_direct_reads_from_a_device() {
+    let scene = Scene::in_memory();
+    if in_memory(&scene).is_none() || !FileSystem::Ext4.is_at_hand() {
+        return;
+    }
+    let at = scene.directory("image");
+    let _volume = crate::support::Volume::new(FileSystem::Ext4, &scene, &at);
+    let (ran, found, text) = direct(&at);
+    ran.is(Level::Doubtful)
+        .assert(found == Some((None, None)), format_args!("{found:?}"));
+    let reads = ran.summary.reads.as_ref().unwrap();
+    ran.assert(reads.fraction == Some(0.0), format_args!("{reads:?}"))
+        .assert(text.contains("100.0 % from"), &text);
 }
 
 /// Takes what a run has read out of memory again, until that is over.

@@ -38,6 +38,14 @@ fn one_of_each() -> Vec<Reason> {
         place: "tmpfs (memory), 1 % full".to_owned(),
         is_beneath,
     };
+    let beneath = |loop_device: Option<&str>, device_bytes| Reason::MemoryBeneath {
+        asked: "direct".to_owned(),
+        path: "/mnt/image/postmark-1".to_owned(),
+        place: "ext4 on /dev/loop3 (loop over /x/y.img on ext4 /dev/vda), 20 % full".to_owned(),
+        loop_device: loop_device.map(str::to_owned),
+        device_bytes,
+        read_bytes: 1_000,
+    };
     let not_dropped = |cached| Reason::CacheNotDropped {
         cache: "cold".to_owned(),
         cached,
@@ -136,6 +144,18 @@ fn one_of_each() -> Vec<Reason> {
         Reason::ReadsFromDevice {
             device_bytes: 500,
             read_bytes: 1_000,
+        },
+        beneath(None, None),
+        beneath(Some("loop3"), None),
+        beneath(Some("loop3"), Some(400)),
+        beneath(Some("loop3"), Some(1)),
+        Reason::PoolChangedSize {
+            files_before: 12_000,
+            files_after: 6_280,
+        },
+        Reason::PoolChangedSize {
+            files_before: 100,
+            files_after: 18_504,
         },
         not_dropped(30),
         not_dropped(60),
@@ -246,10 +266,12 @@ fn place(reason: &Reason) -> usize {
         Reason::HostsApart { .. } => 34,
         Reason::TooFewClients { .. } => 35,
         Reason::ClocksNotAligned { .. } => 36,
+        Reason::MemoryBeneath { .. } => 37,
+        Reason::PoolChangedSize { .. } => 38,
     }
 }
 
-const REASONS: usize = 37;
+const REASONS: usize = 39;
 
 /// The name that a reason has in JSON.
 fn name(reason: &Reason) -> String {

@@ -107,9 +107,47 @@ fn shares_of_a_moment_or_of_a_file_system_that_is_a_program_tell_nothing() {
         });
         assert!(seen.others_fraction.why().unwrap().contains("FUSE"));
     }
+    let seen = is_valid(|record| {
+        on_fuse(record, 0.4, 0.0);
+        let why = "no process holds /dev/fuse open".to_owned();
+        record.during.fuse_servers = Some(Fact::Unavailable(why));
+    });
+    assert_eq!(seen.others_fraction.why(), Some("no process holds /dev/fuse open"));
     // What the kernel does not tell is no reason.
     let seen = is_valid(|record| record.during.counted.system.times = Fact::Unavailable("no /proc".to_owned()));
     assert_eq!(seen.steal_fraction.why(), Some("no /proc"));
+}
+
+/// All others used so much on a FUSE target, its server among them.
+fn on_fuse(record: &mut Record, all: f64, server: f64) {
+    others(record, all);
+    mount(record).file_system_type = "fuse".to_owned();
+    record.during.fuse_servers = Some(Fact::Known(vec![BusyProgram {
+        name: "bindfs".to_owned(),
+        pid: 4_712,
+        fraction: server,
+    }]));
+}
+
+#[test]
+fn a_fuse_server_is_no_other_load_and_what_is_beside_it_is() {
+    let seen = is_valid(|record| on_fuse(record, 0.45, 0.4));
+    close(*seen.others_fraction.known().unwrap(), 0.05);
+    close(*seen.fuse_servers_fraction.known().unwrap(), 0.4);
+    // The server is read a moment later.
+    close(
+        *is_valid(|record| on_fuse(record, 0.4, 0.41))
+            .others_fraction
+            .known()
+            .unwrap(),
+        0.0,
+    );
+    let (level, found) = reason(|record| on_fuse(record, 0.6, 0.4));
+    assert_eq!(level, Level::Doubtful);
+    assert!(
+        matches!(found, Reason::OtherLoad { fraction, .. } if (fraction - 0.2).abs() < 1e-9),
+        "{found:?}"
+    );
 }
 
 #[test]

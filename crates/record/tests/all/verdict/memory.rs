@@ -28,14 +28,19 @@ fn a_cold_run_whose_pool_fits_in_memory_is_doubtful() {
                 memory(record, memory_bytes);
             }
         };
-        is_valid(fits(600_000, POOL_BYTES - 1));
+        is_valid(fits(900_000, POOL_BYTES - 1));
         is_valid(fits(900_000, POOL_BYTES));
         let expected = Reason::FitsInMemory {
             cache: cache.to_owned(),
             pool_bytes: POOL_BYTES,
             cache_bytes: POOL_BYTES,
         };
-        assert_eq!(reason(fits(899_999, POOL_BYTES)), (Level::Doubtful, expected.clone()));
+        let verdict = of(fits(899_999, POOL_BYTES));
+        assert_eq!(verdict.reasons[0], expected);
+        assert!(
+            matches!(verdict.reasons[1..], [Reason::ReadsFromMemory { .. }]),
+            "{verdict:?}"
+        );
         // Where nobody knows what was fetched, it is all that there is to go by.
         let found = reason(|record| {
             fits(0, POOL_BYTES)(record);
@@ -57,6 +62,7 @@ fn a_pool_that_was_taken_has_the_size_that_is_expected_of_it() {
     let taken = |memory_bytes| {
         move |record: &mut Record| {
             served_by(record, "cold", 600_000);
+            transactions(record).evidence = None;
             memory(record, memory_bytes);
             record.spec.workload.workers = Workers::Private { workers: 2 };
             record.actual.phases.retain(|phase| phase.phase != Phase::Prepare);
@@ -79,13 +85,17 @@ fn a_pool_that_was_taken_has_the_size_that_is_expected_of_it() {
 #[test]
 fn reads_that_do_not_come_from_where_they_should() {
     let beyond = |record: &mut Record| memory(record, 1_000_000);
-    for (device_bytes, expected) in [
-        (500_000, None),
-        (499_999, Some(Level::Doubtful)),
-        (10_000, Some(Level::Doubtful)),
-        (9_999, Some(Level::Invalid)),
+    for (asked, is_direct, enough) in [
+        ("cold", false, 900_000),
+        ("cold-data", false, 900_000),
+        ("direct", true, 990_000),
     ] {
-        for (asked, is_direct) in [("cold", false), ("cold-data", false), ("direct", true)] {
+        for (device_bytes, expected) in [
+            (enough, None),
+            (enough - 1, Some(Level::Doubtful)),
+            (10_000, Some(Level::Doubtful)),
+            (9_999, Some(Level::Invalid)),
+        ] {
             let verdict = of(|record| {
                 beyond(record);
                 served_by(record, if is_direct { "as-is" } else { asked }, device_bytes);
@@ -119,6 +129,99 @@ fn reads_that_do_not_come_from_where_they_should() {
     };
     let found = reason(|record| served_by(record, "warm", 100_001));
     assert_eq!(found, (Level::Doubtful, expected));
+}
+
+/// The loop device reads its file through the page cache, and the disk beneath it read so much.
+fn caching(record: &mut Record, disk_bytes: Option<u64>) {
+    let device = known(&mut target(record).device);
+    known(&mut device.loop_backing).direct_io = Fact::Known(false);
+    let Some(bytes) = disk_bytes else { return };
+    let mut devices = known(&mut record.during.counted.devices).clone();
+    for device in &mut devices {
+        let read = if device.name == "loop0" { 1_000_000 } else { bytes };
+        known(&mut device.counters).read_bytes = Fact::Known(read);
+    }
+    let evidence = transactions(record).evidence.as_mut().unwrap();
+    evidence.performing.devices = Fact::Known(devices);
+}
+
+#[test]
+fn a_loop_device_that_caches_hides_who_served_the_reads() {
+    let asked = |device_bytes| {
+        move |record: &mut Record| {
+            memory(record, 1_000_000);
+            served_by(record, "as-is", 1_000_000);
+            record.spec.direct = true;
+            caching(record, device_bytes);
+        }
+    };
+    for (device_bytes, expected) in [
+        (None, Level::Doubtful),
+        (Some(2_000_000), Level::Doubtful),
+        (Some(10_000), Level::Doubtful),
+        (Some(9_999), Level::Invalid),
+    ] {
+        let (level, found) = reason(asked(device_bytes));
+        assert_eq!(level, expected, "{device_bytes:?}");
+        let Reason::MemoryBeneath {
+            loop_device,
+            device_bytes: beneath,
+            read_bytes,
+            ..
+        } = found
+        else {
+            panic!("{found:?}");
+        };
+        assert_eq!(loop_device.as_deref(), Some("loop0"));
+        assert_eq!((beneath, read_bytes), (device_bytes, 1_000_000));
+    }
+    let mut record = crate::verdict::made::well();
+    asked(Some(200_000))(&mut record);
+    let reads = record::Summary::of(&record).reads.unwrap();
+    assert_eq!(reads.fraction, None);
+    assert_eq!(reads.fetched_bytes, Fact::Known(1_000_000));
+    assert_eq!(reads.beneath_loop_bytes, Fact::Known(200_000));
+    let why = reads.fetched_from.why().unwrap();
+    assert_eq!(why, "a loop device caches: /dev/loop0 has no direct I/O");
+    // A run that asks nothing of the device is no worse for it.
+    is_valid(|record| {
+        served_by(record, "as-is", 0);
+        caching(record, Some(0));
+    });
+}
+
+#[test]
+fn a_device_in_memory_served_no_reads_from_a_device() {
+    let (level, found) = reason(|record| {
+        memory(record, 1_000_000);
+        served_by(record, "cold", 1_000_000);
+        on_an_image_in_memory(record);
+    });
+    assert_eq!(level, Level::Doubtful);
+    assert!(
+        matches!(
+            found,
+            Reason::MemoryBeneath {
+                loop_device: None,
+                device_bytes: None,
+                ..
+            }
+        ),
+        "{found:?}"
+    );
+    let mut record = crate::verdict::made::well();
+    served_by(&mut record, "as-is", 1_000_000);
+    on_an_image_in_memory(&mut record);
+    let reads = record::Summary::of(&record).reads.unwrap();
+    assert_eq!(reads.fraction, Some(0.0));
+    assert_eq!(reads.fetched_from, Fact::Known(record::summary::Behind::Memory));
+}
+
+fn on_an_image_in_memory(record: &mut Record) {
+    let device = known(&mut target(record).device);
+    let backing = known(&mut device.loop_backing);
+    known(&mut backing.mount).file_system_type = "tmpfs".to_owned();
+    backing.device = Fact::NotApplicable;
 }
 
 /// The target is a tmpfs.
@@ -156,19 +259,11 @@ fn durability_in_memory_is_none() {
         ("fsync", "tmpfs (memory), 0 % full", false)
     );
     // An image in memory, and a disk of memory: the file system does its work, and the device is none that lasts.
-    let beneath: [fn(&mut Record); 2] = [
-        |record| {
-            let device = known(&mut target(record).device);
-            let backing = known(&mut device.loop_backing);
-            known(&mut backing.mount).file_system_type = "tmpfs".to_owned();
-            backing.device = Fact::NotApplicable;
-        },
-        |record| {
-            let device = known(&mut target(record).device);
-            device.loop_backing = Fact::NotApplicable;
-            device.kind = DeviceKind::Ram;
-        },
-    ];
+    let beneath: [fn(&mut Record); 2] = [on_an_image_in_memory, |record| {
+        let device = known(&mut target(record).device);
+        device.loop_backing = Fact::NotApplicable;
+        device.kind = DeviceKind::Ram;
+    }];
     for change in beneath {
         let (level, found) = reason(asked("o-sync", change));
         assert_eq!(level, Level::Doubtful);

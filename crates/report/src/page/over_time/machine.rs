@@ -135,7 +135,7 @@ fn processors(document: &mut Document, record: &Record, counted: &[(Phase, &Mach
         y: Axis {
             name: "share of CPU time".to_owned(),
             scale: Scale::Linear { low: 0.0, high: 1.0 },
-            label: |value| format!("{:.0} %", value * 100.0),
+            label: |value| format!("{} %", document::units::fixed(value * 100.0, 0)),
         },
         behind: behind(record),
         series,

@@ -1,0 +1,134 @@
+//! Which processes serve FUSE mounts: those that hold `/dev/fuse` open for the mount's connection.
+//!
+//! `/proc/PID/fdinfo/FD` has the connection since Linux 6.16. Before that every process that holds
+//! `/dev/fuse` open may be the server, and is taken for one: what it uses is then not told apart
+//! from what the target's server uses. Descriptors of other users' processes can be read by root
+//! alone, and those of processes in other PID namespaces by nobody here.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::fact::Fact;
+use crate::mount::Mount;
+use crate::sources::Sources;
+
+/// What a server reads its requests from.
+const DEVICE: &str = "/dev/fuse";
+
+/// The servers of these mounts, by the kernel's numbers of their processes. Not applicable where
+/// none is FUSE.
+pub fn servers<'mount>(sources: &Sources, mounts: impl IntoIterator<Item = &'mount Mount>) -> Fact<BTreeSet<i32>> {
+    let mounts: Vec<&Mount> = mounts.into_iter().filter(|mount| mount.is_fuse()).collect();
+    let connections: BTreeSet<u64> = mounts.iter().map(|mount| connection(mount)).collect();
+    if connections.is_empty() {
+        return Fact::NotApplicable;
+    }
+    let holders = match std::fs::read_dir(sources.path("/proc")) {
+        Ok(entries) => entries.filter_map(|entry| {
+            let pid: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+            Some((pid, held_by(sources, pid)?))
+        }),
+        Err(error) => return sources.unavailable("/proc", error),
+    };
+    let holders: Vec<(i32, BTreeSet<u64>)> = holders.collect();
+    let is_told = holders.iter().any(|(_, held)| !held.is_empty());
+    let served: BTreeSet<u64> = holders.iter().flat_map(|(_, held)| held).copied().collect();
+    let not_found = connections.iter().find(|connection| !served.contains(connection));
+    match not_found {
+        Some(connection) if is_told || holders.is_empty() => Fact::Unavailable(format!(
+            "no process that can be seen here holds {DEVICE} open for the target's connection {connection}"
+        )),
+        Some(_) if mounts.iter().any(|mount| is_hidden(mount)) => Fact::Unavailable(format!(
+            "the target's FUSE server is another user's process, and the kernel does not tell who holds {DEVICE} open"
+        )),
+        _ => {
+            let serves = |held: &BTreeSet<u64>| !is_told || !held.is_disjoint(&connections);
+            let servers = holders.iter().filter(|(_, held)| serves(held));
+            Fact::Known(servers.map(|(pid, _)| *pid).collect())
+        }
+    }
+}
+
+/// Whether the descriptors of the user who mounted it are hidden from this process.
+fn is_hidden(mount: &Mount) -> bool {
+    let own = rustix::process::geteuid();
+    !own.is_root() && mount.super_option("user_id") != Some(&own.as_raw().to_string())
+}
+
+/// The kernel's number of a mount's connection, which is that of its superblock's device.
+fn connection(mount: &Mount) -> u64 {
+    u64::from(mount.device.major) << 20 | u64::from(mount.device.minor)
+}
+
+/// The connections that a process holds `/dev/fuse` open for, as far as the kernel tells; nothing
+/// where it does not hold it open.
+fn held_by(sources: &Sources, pid: i32) -> Option<BTreeSet<u64>> {
+    let descriptors = std::fs::read_dir(sources.path(&format!("/proc/{pid}/fd"))).ok()?;
+    let mut held = None;
+    for descriptor in descriptors.flatten() {
+        if !std::fs::read_link(descriptor.path()).is_ok_and(|to| to == Path::new(DEVICE)) {
+            continue;
+        }
+        let connections: &mut BTreeSet<u64> = held.get_or_insert_default();
+        let number = descriptor.file_name();
+        let info = sources.text(&format!("/proc/{pid}/fdinfo/{}", number.to_string_lossy()));
+        let lines = info.known().map_or("", String::as_str).lines();
+        connections.extend(lines.filter_map(|line| {
+            let number = line.strip_prefix("fuse_connection:")?;
+            number.trim().parse::<u64>().ok()
+        }));
+    }
+    held
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mount::MountTable;
+    use crate::sources::tests::Tree;
+
+    /// A process that holds the device open; with what the kernel tells of the connection.
+    fn holder(tree: &Tree, pid: i32, info: &str) {
+        let link = tree.sources.path(&format!("/proc/{pid}/fd/4"));
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(DEVICE, link).unwrap();
+        tree.file(&format!("/proc/{pid}/fdinfo/4"), info);
+    }
+
+    fn found(tree: &Tree, mountinfo: &str) -> Fact<BTreeSet<i32>> {
+        tree.file("/proc/self/mountinfo", mountinfo);
+        let table = MountTable::read(&tree.sources).into_known().unwrap();
+        servers(&tree.sources, &table.mounts)
+    }
+
+    const TARGET: &str = "42 27 0:39 / /mnt rw - fuse /backing rw,user_id=0\n";
+
+    #[test]
+    fn the_server_is_who_holds_the_connection() {
+        let tree = Tree::new(&[("/proc/30/fd/3", "a file")]);
+        holder(&tree, 10, "pos:\t0\nfuse_connection:\t39\n");
+        holder(&tree, 11, "pos:\t0\nfuse_connection:\t40\n");
+        // It has opened the device, and mounted nothing.
+        holder(&tree, 12, "pos:\t0\n");
+        assert_eq!(found(&tree, TARGET), Fact::Known(BTreeSet::from([10])));
+        // A file system for devices has the device's number.
+        holder(&tree, 13, "fuse_connection:\t8388609\n");
+        let on_disk = "43 27 8:1 / /disk rw - fuseblk /dev/sda1 rw\n";
+        assert_eq!(found(&tree, on_disk), Fact::Known(BTreeSet::from([13])));
+        let elsewhere = found(&tree, "42 27 0:77 / /mnt rw - fuse /backing rw\n");
+        assert!(elsewhere.why().unwrap().contains("connection 77"), "{elsewhere:?}");
+    }
+
+    #[test]
+    fn where_the_kernel_tells_no_connection_all_holders_may_be_the_server() {
+        let tree = Tree::new(&[]);
+        assert!(found(&tree, TARGET).why().is_some());
+        holder(&tree, 10, "pos:\t0\n");
+        holder(&tree, 11, "pos:\t0\n");
+        assert_eq!(found(&tree, TARGET), Fact::Known(BTreeSet::from([10, 11])));
+        assert_eq!(
+            found(&tree, "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"),
+            Fact::NotApplicable
+        );
+    }
+}
