@@ -8,11 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, InvalidRun, SideGroup, Unlike, unlike};
-use crate::pairs::{Blocks, are_in_blocks, are_interleaved, are_too_many, logarithms, pairs};
+use crate::pairs::{Apart, Blocks, Value, apart, are_in_blocks, are_interleaved, are_too_many, logarithm, pairs};
 use crate::statistics::{self, BLOCKS_MIN, Errors, Mean};
 
 /// The error of a table where nothing else is asked for: its intervals all hold with 95 %.
 pub const ALPHA: f64 = 0.05;
+
+/// A system seems to differ from itself, where nothing disturbs the machine, with this probability at most in a whole study.
+pub const DOUBT_ALPHA: f64 = 0.01;
 
 /// How runs were put side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,15 +122,13 @@ pub struct TwinNoise {
     pub ratio: f64,
     /// Where the true ratio lies; nothing of fewer than five blocks.
     pub interval: Option<RatioInterval>,
-    /// The noise: the standard deviation of the log ratio of twin to baseline (0.03 is 3 %). Nothing of fewer than two blocks.
+    /// The A/A noise: the standard deviation of the log ratio of twin to baseline (0.03 is 3 %). Nothing of fewer than two
+    /// blocks.
     pub spread: Option<f64>,
-}
-
-impl TwinNoise {
+    /// The probability of a ratio as far from 1, or farther, of a system to itself; nothing of fewer than five blocks.
+    pub p: Option<f64>,
     /// Whether the same system seems to differ from itself.
-    pub fn is_doubtful(&self) -> bool {
-        self.interval.as_ref().is_some_and(RatioInterval::excludes_one)
-    }
+    pub is_doubtful: bool,
 }
 
 /// A table of comparisons.
@@ -150,14 +151,17 @@ pub struct Comparisons {
 /// What the twin of a baseline shows; nothing where there is none, or no block with both.
 fn noise(baseline: &Baseline, metric: Metric, alpha: f64) -> Option<TwinNoise> {
     let twin = baseline.twin.as_ref()?;
-    let blocks = pairs(twin, std::iter::once(&baseline.side), metric);
-    let logs = &blocks.log_ratios;
+    let blocks = pairs(twin, std::iter::once(&baseline.side), &logarithm(metric));
+    let logs = &blocks.differences();
+    let mean = Mean::of(logs).filter(|_| count(logs) >= BLOCKS_MIN);
     (!logs.is_empty()).then(|| TwinNoise {
         metric,
         count: count(logs),
         ratio: statistics::mean(logs).exp(),
-        interval: interval(count(logs), Mean::of(logs), alpha),
+        interval: interval(count(logs), mean, alpha),
         spread: statistics::standard_deviation(logs),
+        p: mean.map(|mean| mean.p_of_zero()),
+        is_doubtful: false,
     })
 }
 
@@ -166,10 +170,7 @@ impl Comparisons {
     pub fn of_groups(groups: &[SideGroup], metrics: &[Metric], alpha: f64) -> Vec<Self> {
         let table = |group: &SideGroup| Self::of(&group.baseline, &group.sides, metrics, alpha);
         let mut tables: Vec<Self> = groups.iter().map(table).collect();
-        let is_doubtful = tables.iter().any(|table| table.is_doubtful);
-        for table in &mut tables {
-            table.is_doubtful = is_doubtful;
-        }
+        doubt(&mut tables);
         tables
     }
 
@@ -189,14 +190,16 @@ impl Comparisons {
             .iter()
             .filter_map(|metric| noise(baseline, *metric, of_twin))
             .collect();
-        Self {
+        let mut table = Self {
             baseline: baseline.side.label.clone(),
             confidence: 1.0 - alpha,
             rows,
-            is_doubtful: noise.iter().any(TwinNoise::is_doubtful),
+            is_doubtful: false,
             noise,
             invalid: baseline.sides().chain(sides).flat_map(ComparedSide::invalid).collect(),
-        }
+        };
+        doubt(std::slice::from_mut(&mut table));
+        table
     }
 
     /// The blocks that would decide what is not decided: the most that one of the rows needs. Nothing where all rows show a
@@ -217,6 +220,18 @@ impl Comparisons {
     }
 }
 
+/// Decides what is doubtful in the tables of a study: all of its twins share [`DOUBT_ALPHA`] (Bonferroni's correction).
+fn doubt(tables: &mut [Comparisons]) {
+    let twins = tables.iter().map(|table| table.noise.len()).sum::<usize>().max(1);
+    for noise in tables.iter_mut().flat_map(|table| &mut table.noise) {
+        noise.is_doubtful = noise.p.is_some_and(|p| p <= DOUBT_ALPHA / twins as f64);
+    }
+    let is_doubtful = tables.iter().flat_map(|table| &table.noise).any(|noise| noise.is_doubtful);
+    for table in tables {
+        table.is_doubtful = is_doubtful;
+    }
+}
+
 /// Samples of a comparison, and what follows from them.
 pub(crate) struct Samples {
     pub method: Method,
@@ -226,10 +241,12 @@ pub(crate) struct Samples {
     pub without: u32,
     /// Nothing of fewer than two on a side.
     pub mean: Option<Mean>,
-    /// The mean log ratio; nothing where there is none.
-    pub log_ratio: Option<f64>,
+    /// The mean difference of the values, which of logarithms is the log ratio; nothing where there is none.
+    pub difference: Option<f64>,
     /// Nothing where the mean has none.
     pub spread: Option<f64>,
+    /// Of blocks that were interleaved: the value of the side and those of the baseline, block after block. Otherwise empty.
+    pub blocks: Vec<Vec<f64>>,
 }
 
 /// Why there is no estimate.
@@ -240,24 +257,24 @@ pub(crate) enum Missing {
 }
 
 impl Samples {
-    pub(crate) fn of(side: &ComparedSide, baseline: &Baseline, metric: Metric) -> Self {
+    pub(crate) fn of(side: &ComparedSide, baseline: &Baseline, value: &impl Value) -> Self {
         if are_in_blocks(side, baseline) {
             let method = if are_interleaved([side].into_iter().chain(baseline.sides())) {
                 Method::Blocks
             } else {
                 Method::BlocksApart
             };
-            Self::of_blocks(method, &pairs(side, baseline.sides(), metric))
+            Self::of_blocks(method, pairs(side, baseline.sides(), value))
         } else {
             // Nothing is known of when they ran: the twin's runs are runs of the baseline.
             let mut all = baseline.side.clone();
             all.runs.extend(baseline.twin.iter().flat_map(|twin| twin.runs.clone()));
-            Self::of_two(&logarithms(side, metric), &logarithms(&all, metric))
+            Self::of_two(&apart(side, value), &apart(&all, value))
         }
     }
 
-    fn of_blocks(method: Method, blocks: &Blocks) -> Self {
-        let logs = &blocks.log_ratios;
+    fn of_blocks(method: Method, blocks: Blocks) -> Self {
+        let logs = &blocks.differences();
         Self {
             method,
             count: count(logs),
@@ -265,13 +282,17 @@ impl Samples {
             invalid: blocks.invalid,
             without: blocks.without,
             mean: Mean::of(logs),
-            log_ratio: (!logs.is_empty()).then(|| statistics::mean(logs)),
+            difference: (!logs.is_empty()).then(|| statistics::mean(logs)),
             spread: statistics::standard_deviation(logs),
+            blocks: match method {
+                Method::Blocks => blocks.values,
+                Method::BlocksApart | Method::NotInterleaved => Vec::new(),
+            },
         }
     }
 
-    fn of_two(side: &Blocks, baseline: &Blocks) -> Self {
-        let (logs, others) = (&side.log_ratios, &baseline.log_ratios);
+    fn of_two(side: &Apart, baseline: &Apart) -> Self {
+        let (logs, others) = (&side.values, &baseline.values);
         let spreads = statistics::standard_deviation(logs).zip(statistics::standard_deviation(others));
         let has_both = !logs.is_empty() && !others.is_empty();
         Self {
@@ -281,8 +302,9 @@ impl Samples {
             invalid: side.invalid + baseline.invalid,
             without: side.without + baseline.without,
             mean: Mean::of_difference(logs, others),
-            log_ratio: has_both.then(|| statistics::mean(logs) - statistics::mean(others)),
+            difference: has_both.then(|| statistics::mean(logs) - statistics::mean(others)),
             spread: spreads.map(|(one, other)| one.hypot(other)),
+            blocks: Vec::new(),
         }
     }
 
@@ -299,7 +321,7 @@ impl Samples {
         };
         if are_too_many(self.invalid, all + self.without) {
             Some(Missing::TooManyInvalid)
-        } else if self.log_ratio.is_some() {
+        } else if self.difference.is_some() {
             None
         } else if self.without > 0 {
             Some(Missing::NotMeasured)
@@ -312,8 +334,8 @@ impl Samples {
 impl Comparison {
     /// A side against the baseline, with the error of this interval alone.
     fn of(side: &ComparedSide, baseline: &Baseline, metric: Metric, alpha: f64) -> Self {
-        let samples = Samples::of(side, baseline, metric);
-        let outcome = match (samples.missing(), samples.log_ratio) {
+        let samples = Samples::of(side, baseline, &logarithm(metric));
+        let outcome = match (samples.missing(), samples.difference) {
             (Some(Missing::TooManyInvalid), _) => ComparisonOutcome::TooManyInvalid,
             (Some(Missing::NotMeasured), _) => ComparisonOutcome::NotMeasured,
             (Some(Missing::NoRuns), _) | (None, None) => ComparisonOutcome::NoRuns,
