@@ -5,12 +5,13 @@
 //! How it works: runs are numbers, drawn in the order of time with everything that disturbs them; the order of the systems in a
 //! block is drawn as in a study. No program runs, nothing is measured, and the same seed has the same counts for ever.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::{LN_2, TAU};
 
 use record::Level;
 use study::{
-    Baseline, BlockAttempt, ComparedSide, Decision, Gate, GateError, GateRules, Metric, Observed, Requirement, SideGroup,
+    Baseline, BlockAttempt, ComparedSide, Decision, Gate, GateError, GateRules, Metric, Observed, Requirement,
+    SideGroup,
 };
 use workload::random::Key;
 
@@ -286,6 +287,8 @@ impl Simulated {
             level: Level::Valid,
             values: BTreeMap::from([(Metric::Transactions, 1_000.0 * log.exp())]),
             conditions: BTreeMap::new(),
+            reasons: BTreeSet::new(),
+            incomplete: BTreeMap::new(),
         }
     }
 
@@ -435,7 +438,11 @@ pub fn perform(size: GatesSize) -> Result<bool, GateError> {
 }
 
 const fn control(has_twin: bool) -> &'static str {
-    if has_twin { "with A/A control   " } else { "without A/A control" }
+    if has_twin {
+        "with A/A control   "
+    } else {
+        "without A/A control"
+    }
 }
 
 const fn broken(is_kept: bool) -> &'static str {

@@ -6,28 +6,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::incomplete::{IncompleteDifference, are_too_unlike, differences};
 use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, InvalidRun, SideGroup, Unlike, unlike};
-use crate::pairs::{Apart, Blocks, Value, apart, are_in_blocks, are_interleaved, are_too_many, logarithm, pairs};
-use crate::statistics::{self, BLOCKS_MIN, Errors, Mean};
-
-/// The error of a table where nothing else is asked for: its intervals all hold with 95 %.
-pub const ALPHA: f64 = 0.05;
+use crate::pairs::{logarithm, pairs};
+use crate::samples::{Method, Missing, Samples, count};
+use crate::statistics::{self, ALPHA, BLOCKS_MIN, Errors, Mean};
+use crate::verdicts::VerdictCounts;
 
 /// A system seems to differ from itself, where nothing disturbs the machine, with this probability at most in a whole study.
 pub const DOUBT_ALPHA: f64 = 0.01;
-
-/// How runs were put side by side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Method {
-    /// As pairs: both sides ran in each block.
-    Blocks,
-    /// As pairs of blocks in which each side was measured by itself.
-    BlocksApart,
-    /// As two samples: the sides were not interleaved.
-    NotInterleaved,
-}
 
 /// From where to where something lies, with the confidence of the whole table.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,6 +68,8 @@ pub enum ComparisonOutcome {
     Estimated(Estimate),
     /// No comparison: more than a fifth of the blocks, or of the runs where there are no blocks, are INVALID.
     TooManyInvalid,
+    /// No comparison: the sides did not complete unlike shares of their operations, and that is not allowed.
+    UnlikeShares,
     /// No comparison: the metric is in none of the runs that are counted, or not in both sides.
     NotMeasured,
     /// No comparison: the sides have no block in common, or one of them has no run that is counted.
@@ -107,6 +97,10 @@ pub struct Comparison {
     pub without: u32,
     /// What the sides are not alike in.
     pub unlike: Vec<Unlike>,
+    /// Unlike shares of operations that were not completed.
+    pub incomplete: Vec<IncompleteDifference>,
+    /// The verdicts of the runs of both.
+    pub verdicts: VerdictCounts,
     /// What came of it.
     pub outcome: ComparisonOutcome,
 }
@@ -146,6 +140,8 @@ pub struct Comparisons {
     pub is_doubtful: bool,
     /// The runs that are not counted.
     pub invalid: Vec<InvalidRun>,
+    /// The verdicts of all runs.
+    pub verdicts: VerdictCounts,
 }
 
 /// What the twin of a baseline shows; nothing where there is none, or no block with both.
@@ -197,9 +193,19 @@ impl Comparisons {
             is_doubtful: false,
             noise,
             invalid: baseline.sides().chain(sides).flat_map(ComparedSide::invalid).collect(),
+            verdicts: VerdictCounts::of(baseline.sides().chain(sides).flat_map(|side| &side.runs)),
         };
         doubt(std::slice::from_mut(&mut table));
         table
+    }
+
+    /// The same without comparisons of sides that did not complete unlike shares of their operations.
+    #[must_use]
+    pub fn without_unlike_shares(mut self) -> Self {
+        for row in self.rows.iter_mut().filter(|row| row.has_unlike_shares()) {
+            row.outcome = ComparisonOutcome::UnlikeShares;
+        }
+        self
     }
 
     /// The blocks that would decide what is not decided: the most that one of the rows needs. Nothing where all rows show a
@@ -226,108 +232,12 @@ fn doubt(tables: &mut [Comparisons]) {
     for noise in tables.iter_mut().flat_map(|table| &mut table.noise) {
         noise.is_doubtful = noise.p.is_some_and(|p| p <= DOUBT_ALPHA / twins as f64);
     }
-    let is_doubtful = tables.iter().flat_map(|table| &table.noise).any(|noise| noise.is_doubtful);
+    let is_doubtful = tables
+        .iter()
+        .flat_map(|table| &table.noise)
+        .any(|noise| noise.is_doubtful);
     for table in tables {
         table.is_doubtful = is_doubtful;
-    }
-}
-
-/// Samples of a comparison, and what follows from them.
-pub(crate) struct Samples {
-    pub method: Method,
-    pub count: u32,
-    pub baseline_count: u32,
-    pub invalid: u32,
-    pub without: u32,
-    /// Nothing of fewer than two on a side.
-    pub mean: Option<Mean>,
-    /// The mean difference of the values, which of logarithms is the log ratio; nothing where there is none.
-    pub difference: Option<f64>,
-    /// Nothing where the mean has none.
-    pub spread: Option<f64>,
-    /// Of blocks that were interleaved: the value of the side and those of the baseline, block after block. Otherwise empty.
-    pub blocks: Vec<Vec<f64>>,
-}
-
-/// Why there is no estimate.
-pub(crate) enum Missing {
-    TooManyInvalid,
-    NotMeasured,
-    NoRuns,
-}
-
-impl Samples {
-    pub(crate) fn of(side: &ComparedSide, baseline: &Baseline, value: &impl Value) -> Self {
-        if are_in_blocks(side, baseline) {
-            let method = if are_interleaved([side].into_iter().chain(baseline.sides())) {
-                Method::Blocks
-            } else {
-                Method::BlocksApart
-            };
-            Self::of_blocks(method, pairs(side, baseline.sides(), value))
-        } else {
-            // Nothing is known of when they ran: the twin's runs are runs of the baseline.
-            let mut all = baseline.side.clone();
-            all.runs.extend(baseline.twin.iter().flat_map(|twin| twin.runs.clone()));
-            Self::of_two(&apart(side, value), &apart(&all, value))
-        }
-    }
-
-    fn of_blocks(method: Method, blocks: Blocks) -> Self {
-        let logs = &blocks.differences();
-        Self {
-            method,
-            count: count(logs),
-            baseline_count: count(logs),
-            invalid: blocks.invalid,
-            without: blocks.without,
-            mean: Mean::of(logs),
-            difference: (!logs.is_empty()).then(|| statistics::mean(logs)),
-            spread: statistics::standard_deviation(logs),
-            blocks: match method {
-                Method::Blocks => blocks.values,
-                Method::BlocksApart | Method::NotInterleaved => Vec::new(),
-            },
-        }
-    }
-
-    fn of_two(side: &Apart, baseline: &Apart) -> Self {
-        let (logs, others) = (&side.values, &baseline.values);
-        let spreads = statistics::standard_deviation(logs).zip(statistics::standard_deviation(others));
-        let has_both = !logs.is_empty() && !others.is_empty();
-        Self {
-            method: Method::NotInterleaved,
-            count: count(logs),
-            baseline_count: count(others),
-            invalid: side.invalid + baseline.invalid,
-            without: side.without + baseline.without,
-            mean: Mean::of_difference(logs, others),
-            difference: has_both.then(|| statistics::mean(logs) - statistics::mean(others)),
-            spread: spreads.map(|(one, other)| one.hypot(other)),
-            blocks: Vec::new(),
-        }
-    }
-
-    /// Of both sides, the number that has fewer.
-    pub(crate) fn count_min(&self) -> u32 {
-        self.count.min(self.baseline_count)
-    }
-
-    /// Why there is no estimate; nothing where there is one.
-    pub(crate) fn missing(&self) -> Option<Missing> {
-        let all = match self.method {
-            Method::Blocks | Method::BlocksApart => self.count,
-            Method::NotInterleaved => self.count + self.baseline_count,
-        };
-        if are_too_many(self.invalid, all + self.without) {
-            Some(Missing::TooManyInvalid)
-        } else if self.difference.is_some() {
-            None
-        } else if self.without > 0 {
-            Some(Missing::NotMeasured)
-        } else {
-            Some(Missing::NoRuns)
-        }
     }
 }
 
@@ -351,15 +261,25 @@ impl Comparison {
             invalid: samples.invalid,
             without: samples.without,
             unlike: unlike(side, &baseline.side),
+            incomplete: differences(side, baseline),
+            verdicts: VerdictCounts::of([side].into_iter().chain(baseline.sides()).flat_map(|side| &side.runs)),
             outcome,
         }
+    }
+
+    /// Whether the sides differ by so much in what they did not complete that they are not comparable.
+    pub fn has_unlike_shares(&self) -> bool {
+        are_too_unlike(&self.incomplete)
     }
 
     /// Its estimate; nothing where no comparison is made.
     pub fn estimate(&self) -> Option<&Estimate> {
         match &self.outcome {
             ComparisonOutcome::Estimated(estimate) => Some(estimate),
-            ComparisonOutcome::TooManyInvalid | ComparisonOutcome::NotMeasured | ComparisonOutcome::NoRuns => None,
+            ComparisonOutcome::TooManyInvalid
+            | ComparisonOutcome::UnlikeShares
+            | ComparisonOutcome::NotMeasured
+            | ComparisonOutcome::NoRuns => None,
         }
     }
 }
@@ -387,8 +307,4 @@ impl Estimate {
 fn interval(count: u32, mean: Option<Mean>, alpha: f64) -> Option<RatioInterval> {
     let mean = mean.filter(|_| count >= BLOCKS_MIN)?;
     Some(RatioInterval::of_logarithms(mean.interval(alpha)))
-}
-
-fn count(samples: &[f64]) -> u32 {
-    u32::try_from(samples.len()).unwrap_or(u32::MAX)
 }

@@ -12,12 +12,14 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{ALPHA, Comparisons, Method, Missing, Samples};
+use crate::comparison::Comparisons;
+use crate::incomplete::{IncompleteDifference, differences};
 use crate::metric::{Better, Metric, UnknownMetric};
 use crate::observed::{Baseline, ComparedSide, InvalidRun, SideGroup, Unlike, unlike};
 use crate::order::{blocks_to_reach, order_p};
 use crate::pairs::logarithm;
-use crate::statistics::{BLOCKS_MIN, EstimatedDeviation, Mean};
+use crate::samples::{Method, Missing, Samples};
+use crate::statistics::{ALPHA, BLOCKS_MIN, EstimatedDeviation, Mean};
 
 /// A requirement that is not met is passed with this probability at most.
 pub const PASS_ALPHA: f64 = 0.05;
@@ -280,6 +282,8 @@ pub struct Judged {
     pub blocks_to_fail: u32,
     /// What the sides are not alike in.
     pub unlike: Vec<Unlike>,
+    /// Unlike shares of operations that were not completed.
+    pub incomplete: Vec<IncompleteDifference>,
 }
 
 /// A gate: sides, requirements, and what came of them.
@@ -472,7 +476,11 @@ fn judge(side: &ComparedSide, baseline: &Baseline, requirement: &Requirement, al
     });
     let is_inside = tested.is_some_and(|(bound, least, _)| bound >= least);
     let sign = if requirement.bound == Bound::AtLeast { 1.0 } else { -1.0 };
-    let signed: Vec<Vec<f64>> = samples.blocks.iter().map(|block| block.iter().map(|log| sign * log).collect()).collect();
+    let signed: Vec<Vec<f64>> = samples
+        .blocks
+        .iter()
+        .map(|block| block.iter().map(|log| sign * log).collect())
+        .collect();
     let blocks_to_fail = match samples.blocks.first() {
         Some(block) => blocks_to_reach(FAIL_ALPHA / all as f64, block.len()).max(BLOCKS_MIN),
         None => BLOCKS_MIN,
@@ -500,6 +508,7 @@ fn judge(side: &ComparedSide, baseline: &Baseline, requirement: &Requirement, al
         blocks_needed: needed.map(|needed| needed.max(blocks_to_fail)),
         blocks_to_fail,
         unlike: unlike(side, &baseline.side),
+        incomplete: differences(side, baseline),
     })
 }
 

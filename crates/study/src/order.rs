@@ -6,7 +6,7 @@
 //! (1935), section 21; Edgington and Onghena, Randomization Tests, 4th edition 2007). Samples need no distribution.
 
 /// Values are rounded to so many steps over all blocks together; any rounding makes a valid test, and a finer one more power.
-const STEPS_MIN: f64 = 4096.0;
+const STEPS_MIN: f64 = 1024.0;
 /// At least so many steps are left to a block on average.
 const STEPS_OF_BLOCK: f64 = 32.0;
 

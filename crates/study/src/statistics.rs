@@ -3,6 +3,9 @@
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::ln_gamma;
 
+/// The error of a table where nothing else is asked for: its intervals all hold with 95 %.
+pub const ALPHA: f64 = 0.05;
+
 /// So many blocks, or runs of each side, does an interval need at least.
 pub const BLOCKS_MIN: u32 = 5;
 
@@ -205,7 +208,7 @@ impl EstimatedDeviation {
         if self.deviation == 0.0 {
             return Some(BLOCKS_MIN);
         }
-        let weights = self.weights();
+        let weights = deviation_weights(self.degrees);
         let is_enough = |samples: u32| {
             let count = f64::from(samples);
             let standard_errors = margin * count.sqrt() / self.deviation;
@@ -214,10 +217,13 @@ impl EstimatedDeviation {
             let within = |(true_ones, weight): &(f64, f64)| weight * normal.cdf(standard_errors * true_ones - bound);
             weights.iter().map(within).sum::<f64>() >= 1.0 - miss
         };
-        if !is_enough(BLOCKS_MAX) {
-            return None;
+        let (mut too_few, mut enough) = (BLOCKS_MIN - 1, BLOCKS_MIN);
+        while !is_enough(enough) {
+            if enough == BLOCKS_MAX {
+                return None;
+            }
+            (too_few, enough) = (enough, (2 * enough).min(BLOCKS_MAX));
         }
-        let (mut too_few, mut enough) = (BLOCKS_MIN - 1, BLOCKS_MAX);
         while enough - too_few > 1 {
             let middle = u32::midpoint(too_few, enough);
             if is_enough(middle) {
@@ -228,32 +234,40 @@ impl EstimatedDeviation {
         }
         Some(enough)
     }
+}
 
-    /// What the estimate may be over the true standard deviation, each with its probability: the root of chi-square over its
-    /// degrees of freedom, as points for Simpson's rule.
-    fn weights(self) -> Vec<(f64, f64)> {
-        /// Simpson's rule has an even number of intervals.
-        const INTERVALS: u32 = 120;
-        /// Beyond so many standard deviations there is nothing left to add.
-        const DEVIATIONS: f64 = 8.0;
-        let half = self.degrees / 2.0;
-        if !half.is_finite() {
-            return vec![(1.0, 1.0)];
-        }
-        let reach = DEVIATIONS / (2.0 * self.degrees).sqrt();
-        let (first, last) = ((1.0 - reach).max(1e-9), 1.0 + reach);
-        let width = (last - first) / f64::from(INTERVALS);
-        let constant = std::f64::consts::LN_2 + half * half.ln() - ln_gamma(half);
-        let density = |at: f64| (constant + (self.degrees - 1.0) * at.ln() - half * at * at).exp();
-        let point = |place: u32| {
-            let at = first + f64::from(place) * width;
-            let factor = match place {
-                0 | INTERVALS => 1.0,
-                place if place % 2 == 1 => 4.0,
-                _ => 2.0,
-            };
-            (at, density(at) * factor * width / 3.0)
-        };
-        (0..=INTERVALS).map(point).collect()
+/// The probability that a one-sided test of Student's with the error `alpha` rejects, where the true mean lies so many standard
+/// errors beyond what is tested.
+pub fn power(standard_errors: f64, alpha: f64, degrees: f64) -> f64 {
+    let (bound, normal) = (student_quantile(1.0 - alpha, degrees), Normal::standard());
+    let rejected = |(estimated, weight): &(f64, f64)| weight * normal.cdf(standard_errors - bound * estimated);
+    deviation_weights(degrees).iter().map(rejected).sum()
+}
+
+/// What an estimated standard deviation may be over the true one, each with its probability: the root of chi-square over its
+/// degrees of freedom, as points for Simpson's rule.
+fn deviation_weights(degrees: f64) -> Vec<(f64, f64)> {
+    /// Simpson's rule has an even number of intervals.
+    const INTERVALS: u32 = 40;
+    /// Beyond so many standard deviations there is nothing left to add.
+    const DEVIATIONS: f64 = 6.0;
+    let half = degrees / 2.0;
+    if !half.is_finite() {
+        return vec![(1.0, 1.0)];
     }
+    let reach = DEVIATIONS / (2.0 * degrees).sqrt();
+    let (first, last) = ((1.0 - reach).max(1e-9), 1.0 + reach);
+    let width = (last - first) / f64::from(INTERVALS);
+    let constant = std::f64::consts::LN_2 + half * half.ln() - ln_gamma(half);
+    let density = |at: f64| (constant + (degrees - 1.0) * at.ln() - half * at * at).exp();
+    let point = |place: u32| {
+        let at = first + f64::from(place) * width;
+        let factor = match place {
+            0 | INTERVALS => 1.0,
+            place if place % 2 == 1 => 4.0,
+            _ => 2.0,
+        };
+        (at, density(at) * factor * width / 3.0)
+    };
+    (0..=INTERVALS).map(point).collect()
 }

@@ -24,7 +24,8 @@ pub struct CompareArguments {
     /// create.p99, cpu or messages. Repeat the option for more [default: the study's, or transactions].
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<Metric>,
-    /// Compare runs of different workloads, durability tiers, cache states or hosts.
+    /// Compare runs of different workloads, durability tiers, cache states or hosts, or that skipped or failed unlike shares of
+    /// their operations (by more than 1 %).
     #[arg(long)]
     pub unlike: bool,
     /// Show a study in the tables of a paper instead: tr3022, veritas, sessions, submissions or completion.
@@ -81,7 +82,8 @@ pub struct GateArguments {
     /// undecided.
     #[arg(long)]
     pub allow_doubtful: bool,
-    /// Compare runs of different workloads, durability tiers, cache states or hosts.
+    /// Compare runs of different workloads, durability tiers, cache states or hosts, or that skipped or failed unlike shares of
+    /// their operations (by more than 1 %).
     #[arg(long)]
     pub unlike: bool,
     /// Format of the decision.
