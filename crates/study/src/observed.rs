@@ -145,11 +145,11 @@ fn incomplete(record: &Record) -> BTreeMap<Incomplete, f64> {
     let Some(phase) = phase else {
         return BTreeMap::new();
     };
-    let meters = || phase.measured().flat_map(|segment| &segment.operations);
-    let completed: u64 = meters().map(|done| done.meter.operations).sum();
-    let failed: u64 = meters().map(|done| done.meter.failed).sum();
-    let skipped = phase.nothing() + phase.skipped();
-    let issued = (completed + failed + skipped) as f64;
+    let meters = phase.measured().flat_map(|segment| &segment.operations);
+    let failed: u64 = meters.map(|done| done.meter.failed).sum();
+    let skipped = phase.skipped().total();
+    let (completed, others) = phase.tried();
+    let issued = (completed + others + skipped) as f64;
     let counts = [(Incomplete::Skipped, skipped), (Incomplete::Failed, failed)];
     match issued > 0.0 {
         true => counts.map(|(why, count)| (why, count as f64 / issued)).into(),
