@@ -65,8 +65,9 @@ Examples:
   postmark gate last --require 'transactions >= 0.985' --require 'create.p99 <= 1.10'
   postmark gate main-branch pull-request --require 'transactions >= 0.985' --format markdown
 
-A bound of 0.985 lies between identical systems and a loss of 3 %: it takes @@ blocks to pass the
-ones and to fail the other. A bound of 0.97 never fails a loss of 3 %.")]
+A bound of 0.985 passes identical systems (95 %) and fails a loss of 3 % (80 %). That takes
+8 blocks at a standard deviation of 1 %, 21 at 2 % and 45 at 3 %.
+No number of blocks fails a loss of 3 % by a bound of 0.97.")]
 pub struct GateArguments {
     /// A study, or the baseline and the sides to compare with it.
     #[arg(required = true, value_name = "SIDE")]
