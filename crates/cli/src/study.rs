@@ -65,12 +65,6 @@ fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: 
         .design
         .cells()
         .map_err(|flaw| contradiction(format!("the study is wrong: {flaw}")))?;
-    if cells.len() == 1 && arguments.side.is_none() && intended.design.layout.is_none() {
-        return Err(contradiction(
-            "the study has one configuration: there is nothing to compare it with (add a second --target, which may be the same \
-             directory under another name, like --target again=DIR, or an option with several values, like --axis workers=1,4)",
-        ));
-    }
     let directories = intended.design.targets.iter().filter(|target| !target.is_made());
     let directories: Vec<PathBuf> = directories.map(|target| PathBuf::from(&target.at)).collect();
     // Among ranks that is done before they join.
@@ -83,6 +77,12 @@ fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: 
     judge(&intended.design, &cells, arguments.file.as_deref(), there)?;
     layout::check(&intended.design)?;
     archive::needs_file(arguments.report.as_deref())?;
+    if cells.len() == 1 && arguments.side.is_none() && intended.design.layout.is_none() {
+        return Err(contradiction(
+            "the study has one configuration: there is nothing to compare it with (add a second --target, which may be the same \
+             directory under another name, like --target again=DIR, or an option with several values, like --axis workers=1,4)",
+        ));
+    }
     if arguments.with_published && intended.design.layout.is_none() {
         return Err(contradiction(
             "--with-published requires a layout (add --layout NAME, or layout = \"NAME\" to the study file)",
