@@ -37,7 +37,7 @@ pub struct GatesSize {
 
 /// What the logarithm of one run is made of, besides what the system does.
 #[derive(Clone, Copy, Debug)]
-enum Noise {
+enum RunNoise {
     Normal(f64),
     /// Student's t with few degrees of freedom: a heavy tail.
     Tail {
@@ -65,14 +65,14 @@ enum Noise {
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     name: &'static str,
-    noise: Noise,
+    noise: RunNoise,
     /// What is lost evenly from the first run to the last, as a logarithm.
     drift: f64,
     /// The runs of a period of a disturbance of 10 %; 0 for none.
     period: f64,
 }
 
-const fn setting(name: &'static str, noise: Noise) -> Setting {
+const fn setting(name: &'static str, noise: RunNoise) -> Setting {
     Setting {
         name,
         noise,
@@ -82,75 +82,75 @@ const fn setting(name: &'static str, noise: Noise) -> Setting {
 }
 
 const SETTINGS: [Setting; 16] = [
-    setting("normal, 3 %", Noise::Normal(0.03)),
-    setting("normal, 0.5 %", Noise::Normal(0.005)),
+    setting("normal, 3 %", RunNoise::Normal(0.03)),
+    setting("normal, 0.5 %", RunNoise::Normal(0.005)),
     setting(
         "t with 3 degrees",
-        Noise::Tail {
+        RunNoise::Tail {
             degrees: 3,
             scale: 0.017,
         },
     ),
     setting(
         "t with 2 degrees",
-        Noise::Tail {
+        RunNoise::Tail {
             degrees: 2,
             scale: 0.015,
         },
     ),
-    setting("Cauchy", Noise::Cauchy(0.009)),
+    setting("Cauchy", RunNoise::Cauchy(0.009)),
     setting(
         "5 % of runs at half",
-        Noise::Outliers {
+        RunNoise::Outliers {
             spread: 0.01,
             share: 0.05,
         },
     ),
     setting(
         "20 % of runs at half",
-        Noise::Outliers {
+        RunNoise::Outliers {
             spread: 0.01,
             share: 0.2,
         },
     ),
-    setting("exponential losses", Noise::Exponential(0.05)),
-    setting("two modes", Noise::TwoModes),
+    setting("exponential losses", RunNoise::Exponential(0.05)),
+    setting("two modes", RunNoise::TwoModes),
     setting(
         "correlation 0.5",
-        Noise::Successive {
+        RunNoise::Successive {
             spread: 0.03,
             correlation: 0.5,
         },
     ),
     setting(
         "correlation 0.9",
-        Noise::Successive {
+        RunNoise::Successive {
             spread: 0.03,
             correlation: 0.9,
         },
     ),
     setting(
         "correlation -0.5",
-        Noise::Successive {
+        RunNoise::Successive {
             spread: 0.03,
             correlation: -0.5,
         },
     ),
     Setting {
         drift: -0.5,
-        ..setting("drift of 50 %", Noise::Normal(0.01))
+        ..setting("drift of 50 %", RunNoise::Normal(0.01))
     },
     Setting {
         drift: -0.1,
-        ..setting("drift of 10 %", Noise::Normal(0.001))
+        ..setting("drift of 10 %", RunNoise::Normal(0.001))
     },
     Setting {
         period: 3.0,
-        ..setting("period of 3 runs", Noise::Normal(0.01))
+        ..setting("period of 3 runs", RunNoise::Normal(0.01))
     },
     Setting {
         period: 7.0,
-        ..setting("period of 7 runs", Noise::Normal(0.01))
+        ..setting("period of 7 runs", RunNoise::Normal(0.01))
     },
 ];
 
@@ -179,24 +179,24 @@ impl Draws {
         (-2.0 * (1.0 - self.unit()).ln()).sqrt() * (TAU * self.unit()).cos()
     }
 
-    fn noise(&mut self, noise: Noise, state: &mut f64) -> f64 {
+    fn noise(&mut self, noise: RunNoise, state: &mut f64) -> f64 {
         match noise {
-            Noise::Normal(spread) => spread * self.normal(),
-            Noise::Tail { degrees, scale } => {
+            RunNoise::Normal(spread) => spread * self.normal(),
+            RunNoise::Tail { degrees, scale } => {
                 let squares: f64 = (0..degrees).map(|_| self.normal().powi(2)).sum();
                 scale * self.normal() / (squares / f64::from(degrees)).sqrt()
             }
-            Noise::Cauchy(scale) => (scale * (TAU / 2.0 * (self.unit() - 0.5)).tan()).clamp(-5.0, 5.0),
-            Noise::Outliers { spread, share } => {
+            RunNoise::Cauchy(scale) => (scale * (TAU / 2.0 * (self.unit() - 0.5)).tan()).clamp(-5.0, 5.0),
+            RunNoise::Outliers { spread, share } => {
                 let lost = if self.unit() < share { LN_2 } else { 0.0 };
                 spread * self.normal() - lost
             }
-            Noise::Exponential(scale) => scale * (1.0 - self.unit()).ln(),
-            Noise::TwoModes => {
+            RunNoise::Exponential(scale) => scale * (1.0 - self.unit()).ln(),
+            RunNoise::TwoModes => {
                 let lost = if self.unit() < 0.5 { 0.9_f64.ln() } else { 0.0 };
                 0.003 * self.normal() + lost
             }
-            Noise::Successive { spread, correlation } => {
+            RunNoise::Successive { spread, correlation } => {
                 *state = correlation * *state + (1.0 - correlation * correlation).sqrt() * self.normal();
                 spread * *state
             }
@@ -420,7 +420,7 @@ pub fn perform(size: GatesSize) -> Result<bool, GateError> {
     for has_twin in [true, false] {
         for pilot in [5, 10] {
             for spread in [0.02, 0.05, 0.1] {
-                let of_asked = setting("normal", Noise::Normal(spread));
+                let of_asked = setting("normal", RunNoise::Normal(spread));
                 let decisions = as_asked(size, of_asked, (pilot, has_twin))?;
                 let is_kept = decisions.passes_often();
                 holds &= is_kept;
