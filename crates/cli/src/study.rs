@@ -77,15 +77,15 @@ fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: 
     judge(&intended.design, &cells, arguments.file.as_deref(), there)?;
     layout::check(&intended.design)?;
     archive::needs_file(arguments.report.as_deref())?;
+    if arguments.with_published && intended.design.layout.is_none() {
+        return Err(contradiction(
+            "--with-published requires a layout (add --layout NAME, or layout = \"NAME\" to the study file)",
+        ));
+    }
     if cells.len() == 1 && arguments.side.is_none() && intended.design.layout.is_none() {
         return Err(contradiction(
             "the study has one configuration: there is nothing to compare it with (add a second --target, which may be the same \
              directory under another name, like --target again=DIR, or an option with several values, like --axis workers=1,4)",
-        ));
-    }
-    if arguments.with_published && intended.design.layout.is_none() {
-        return Err(contradiction(
-            "--with-published requires a layout (add --layout NAME, or layout = \"NAME\" to the study file)",
         ));
     }
     let _alone = match arguments.dry_run {
