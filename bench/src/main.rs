@@ -13,6 +13,7 @@ mod archive;
 mod classic;
 mod driving;
 mod floor;
+mod gates;
 mod large;
 mod messages;
 mod mounts;
@@ -222,6 +223,18 @@ enum Benchmark {
         #[arg(long)]
         check: bool,
     },
+    /// How often gates fail, pass and find losses, by simulation: identical systems under disturbances of many kinds.
+    Gates {
+        /// Studies of each setting.
+        #[arg(long, default_value_t = 2_000)]
+        studies: u32,
+        /// The seed of all of them.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// End with code 1 where the counts disagree with what gates promise.
+        #[arg(long)]
+        check: bool,
+    },
     /// Time and memory of plans.
     Plan,
     /// An archive with very many runs: how long lists, a report and an export take.
@@ -405,6 +418,13 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
                 seed: *seed,
             };
             return Ok(studies::perform(&arguments.ours, &size)? || !check);
+        }
+        Benchmark::Gates { studies, seed, check } => {
+            let size = gates::GatesSize {
+                studies: *studies,
+                seed: *seed,
+            };
+            return Ok(gates::perform(size)? || !check);
         }
         Benchmark::Plan => own::plan(arguments)?,
         Benchmark::Archive { runs, check } => {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use record::{Level, MadeFileSystem, Outcome, QuietTime, Record, StudyPart};
 use runner::RunSpec;
 use spec::{Keeping, Stop};
-use study::comparison::ALPHA;
+use study::statistics::ALPHA;
 use study::{BlockRun, Comparisons, Design, Looks, Observed, StudyCell, StudyRun, tables};
 
 mod churn;

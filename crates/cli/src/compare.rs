@@ -2,7 +2,7 @@
 
 use document::{Document, Rendering, WIDTH};
 use published::layouts::LayoutView;
-use study::{Comparisons, Gate, Metric, Requirement};
+use study::{Comparisons, Gate, GateRules, Metric, Requirement};
 
 use crate::archive::open;
 use crate::options::{CompareArguments, CompareFormat, GateArguments, GateFormat};
@@ -64,7 +64,11 @@ pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
     metrics.sort();
     metrics.dedup();
     let found = sides(&archive, &arguments.sides, &metrics, arguments.unlike)?;
-    let gate = Gate::of(found.groups, &arguments.require, arguments.confirm)?;
+    let rules = GateRules {
+        after: arguments.confirm,
+        allows_doubtful: arguments.allow_doubtful,
+    };
+    let gate = Gate::of(found.groups, &arguments.require, rules)?;
     match arguments.format {
         GateFormat::Text => screen::print(&screen::text(&report::gate::document(&gate), WIDTH))?,
         GateFormat::Markdown => print(&Rendering::Markdown.show(&report::gate::document(&gate), WIDTH))?,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use archive::{Archive, Filter, RunName};
 use record::ListedRun;
-use study::comparison::ALPHA;
+use study::statistics::ALPHA;
 use study::{
     Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, StudyComparisons, StudyRun, Unlike, unlike,
 };
@@ -40,9 +40,30 @@ pub fn sides(
     metrics: &[Metric],
     is_unlike_allowed: bool,
 ) -> Result<Found, Problem> {
-    let Some((baseline, others)) = words.split_first().filter(|(_, others)| !others.is_empty()) else {
-        return of_study(archive, words.first().map_or(LAST, String::as_str), metrics);
-    };
+    let found = match words {
+        [] => of_study(archive, LAST, metrics),
+        [word] => of_study(archive, word, metrics),
+        [baseline, others @ ..] => of_words(archive, (baseline, others), metrics, is_unlike_allowed),
+    }?;
+    let rows = found.tables.iter().flat_map(|table| &table.rows);
+    match rows.into_iter().find(|row| row.has_unlike_shares()) {
+        Some(row) if !is_unlike_allowed => Err(SidesError::UnlikeShares {
+            side: row.side.clone(),
+            baseline: row.baseline.clone(),
+            shares: report::comparison::incomplete_words(&row.incomplete, &row.side, &row.baseline),
+        }
+        .into()),
+        _ => Ok(found),
+    }
+}
+
+/// A baseline and its sides.
+fn of_words(
+    archive: &Archive,
+    (baseline, others): (&str, &[String]),
+    metrics: &[Metric],
+    is_unlike_allowed: bool,
+) -> Result<Found, Problem> {
     let metrics = if metrics.is_empty() {
         vec![Metric::Transactions]
     } else {
@@ -90,7 +111,7 @@ fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, 
     Ok(found)
 }
 
-/// All cells of a study, and what comparisons there are.
+/// All cells of a study, and what comparisons there are, those of unlike shares among them.
 ///
 /// # Errors
 /// Where the design has no cells, or a record cannot be read.

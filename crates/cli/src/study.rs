@@ -21,7 +21,7 @@ use contract::ServerUrl;
 use document::{Rendering, WIDTH, harmless};
 use published::layouts::LayoutView;
 use spec::Stop;
-use study::{Design, PlannedCell, StudyCell, StudyComparisons, StudyPlan, StudyRun};
+use study::{Comparisons, Design, PlannedCell, StudyCell, StudyComparisons, StudyPlan, StudyRun};
 
 use crate::apart::Side;
 use crate::archive::{self, ArchivePlace, Chosen};
@@ -82,6 +82,12 @@ fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: 
             "--with-published requires a layout (add --layout NAME, or layout = \"NAME\" to the study file)",
         ));
     }
+    if cells.len() == 1 && arguments.side.is_none() && intended.design.layout.is_none() {
+        return Err(contradiction(
+            "the study has one configuration: there is nothing to compare it with (add a second --target, which may be the same \
+             directory under another name, like --target again=DIR, or an option with several values, like --axis workers=1,4)",
+        ));
+    }
     let _alone = match arguments.dry_run {
         true => None,
         false => Some(Alone::with(&intended.id)?),
@@ -126,7 +132,7 @@ fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: 
     let page = page.transpose()?;
     let performed = campaign::study::perform(course, &mut runs, &mut ground);
     ground.finish();
-    let reported = page.map_or(Ok(()), |page| write_page(page, &place, course.id));
+    let reported = page.map_or(Ok(()), |page| write_page(page, &place, course.id, arguments.unlike));
     let end = match performed {
         Ok(end) => end,
         Err(problem) => {
@@ -155,13 +161,13 @@ fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: 
 }
 
 /// The page of the study, where the archive has a run of it.
-fn write_page(page: OutputFile, place: &ArchivePlace, id: &str) -> Result<(), Problem> {
+fn write_page(page: OutputFile, place: &ArchivePlace, id: &str, is_unlike_allowed: bool) -> Result<(), Problem> {
     /// The file's own file system is waited for so long.
     const WRITE_MAX: Duration = Duration::from_secs(60);
     let text = || {
         let archive = place.open(false)?;
         let found = found::find(&archive, id)?;
-        let page = found.map(|found| archive::study_page(&archive, &found, &[], false));
+        let page = found.map(|found| archive::study_page(&archive, &found, &[], (is_unlike_allowed, false)));
         Ok(page.transpose()?.map(|page| page.page))
     };
     page.write_made(text(), WRITE_MAX)
@@ -188,7 +194,12 @@ fn report_of(
 
 fn compare_of(arguments: &StudyArguments, course: &Course<'_>, runs: &[StudyRun]) -> Result<(), Problem> {
     let found = StudyComparisons::of(course.design, course.cells, runs, &course.design.metrics);
-    compare::show(&found.tables, arguments.format)
+    let tables = found.tables.into_iter();
+    let tables: Vec<Comparisons> = match arguments.unlike {
+        true => tables.collect(),
+        false => tables.map(Comparisons::without_unlike_shares).collect(),
+    };
+    compare::show(&tables, arguments.format)
 }
 
 /// What is to be performed: a new study, or one that is there.

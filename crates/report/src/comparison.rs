@@ -1,10 +1,11 @@
 //! Comparisons as a table, a sentence for each, and what makes them worth less.
 
-use document::units::counted;
+use document::units::{counted, grouped, percent};
 use document::{Cell, Document, Number, Table, csv};
+use record::Level;
 use study::{
-    Better, BlockAttempt, Comparison, ComparisonOutcome, Comparisons, Estimate, InvalidRun, Method, Metric,
-    RatioInterval, Statistic, TwinNoise, Unlike, UnlikeWhat,
+    Better, BlockAttempt, Comparison, ComparisonOutcome, Comparisons, Estimate, Incomplete, IncompleteDifference,
+    InvalidRun, Method, Metric, RatioInterval, Statistic, TwinNoise, Unlike, UnlikeWhat, VerdictCounts,
 };
 
 /// The whole document.
@@ -17,7 +18,7 @@ pub fn document(found: &Comparisons) -> Document {
     document.table(table(found, |side| side.into()));
     document.gap();
     add_sentences(&mut document, found);
-    add_noise(&mut document, found);
+    add_basis(&mut document, found);
     document
 }
 
@@ -55,7 +56,7 @@ fn more_blocks(found: &Comparisons) -> Option<String> {
 
 /// Why all of it is to be doubted; empty where it is not.
 pub(crate) fn doubts(found: &Comparisons) -> Vec<String> {
-    let doubtful = found.noise.iter().filter(|noise| noise.is_doubtful());
+    let doubtful = found.noise.iter().filter(|noise| noise.is_doubtful);
     let doubts: Vec<String> = doubtful.map(|noise| doubt(noise, &found.baseline)).collect();
     match found.is_doubtful && doubts.is_empty() {
         true => vec!["DOUBTFUL: another baseline of this study and its twin, the same system, differ.".to_owned()],
@@ -63,15 +64,74 @@ pub(crate) fn doubts(found: &Comparisons) -> Vec<String> {
     }
 }
 
-/// Adds what a twin showed, and the runs that are not counted.
-pub(crate) fn add_noise(document: &mut Document, found: &Comparisons) {
+/// Adds the A/A noise, the verdicts of the runs, and the runs that are not counted.
+pub(crate) fn add_basis(document: &mut Document, found: &Comparisons) {
     for noise in &found.noise {
         document.words(noise_sentence(noise, &found.baseline));
     }
+    document.words(document::units::bound(&format!(
+        "Verdicts of the runs: {}.",
+        verdicts(&found.verdicts)
+    )));
     if !found.invalid.is_empty() {
         let runs: Vec<String> = found.invalid.iter().map(invalid).collect();
         document.words(format!("INVALID, not counted: {}.", runs.join(", ")));
     }
+}
+
+/// How many runs have which verdict.
+pub(crate) fn levels(counts: &VerdictCounts) -> Vec<(Level, String)> {
+    let levels = [Level::Valid, Level::Doubtful, Level::Invalid];
+    let words = |level: Level| {
+        (
+            level,
+            format!("{} {}", grouped(counts.runs(level).into()), level.name()),
+        )
+    };
+    let levels = levels.into_iter().filter(|level| counts.runs(*level) > 0);
+    levels.map(words).collect()
+}
+
+/// The same in words, with the rules that the verdicts name and how many runs each has, the most frequent first.
+pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
+    let levels: Vec<String> = levels(counts).into_iter().map(|(_, words)| words).collect();
+    if levels.is_empty() {
+        return "not available (there are no runs)".to_owned();
+    }
+    let mut text = levels.join(", ");
+    if counts.invalid > 0 {
+        text += " (not counted)";
+    }
+    if !counts.reasons.is_empty() {
+        text += &format!("; reasons: {}", reasons(counts));
+    }
+    text
+}
+
+fn reasons(counts: &VerdictCounts) -> String {
+    let mut reasons: Vec<(&String, u32)> = counts.reasons.iter().map(|(name, count)| (name, *count)).collect();
+    // Those with the same count stay in the order of their names.
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let words = reasons
+        .into_iter()
+        .map(|(name, count)| format!("{name} {}", grouped(count.into())));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// What two sides did not complete, in words.
+pub fn incomplete_words(found: &[IncompleteDifference], side: &str, baseline: &str) -> String {
+    let words = |difference: &IncompleteDifference| {
+        let verb = match difference.why {
+            Incomplete::Skipped => "skipped",
+            Incomplete::Failed => "failed",
+        };
+        format!(
+            "{side} {verb} {} of its operations and {baseline} {}",
+            percent(difference.side),
+            percent(difference.baseline)
+        )
+    };
+    found.iter().map(words).collect::<Vec<_>>().join("; ")
 }
 
 /// The table alone; `side` makes the cell of a side's name.
@@ -111,6 +171,7 @@ pub(crate) fn result(row: &Comparison) -> &'static str {
             (Better::Higher, false) | (Better::Lower, true) => "worse",
         },
         ComparisonOutcome::TooManyInvalid => "too many INVALID",
+        ComparisonOutcome::UnlikeShares => "not comparable",
         ComparisonOutcome::NotMeasured => "not measured",
         ComparisonOutcome::NoRuns => "no runs in common",
     }
@@ -142,6 +203,9 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
                 ),
             }
         ),
+        ComparisonOutcome::UnlikeShares => {
+            format!("no comparison of {side} with {baseline} in {what} (add --unlike to compare them)")
+        }
         ComparisonOutcome::NotMeasured => format!(
             "no comparison of {side} with {baseline} in {what}: not in the runs of both{}",
             match row.metric {
@@ -156,6 +220,9 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
     if !row.unlike.is_empty() {
         let unlike: Vec<String> = row.unlike.iter().map(unlike_words).collect();
         text += &format!("; the sides differ in {}", unlike.join(", and in "));
+    }
+    if !row.incomplete.is_empty() {
+        text += &format!("; {}", incomplete_words(&row.incomplete, side, baseline));
     }
     document::units::bound(&text)
 }
@@ -269,11 +336,11 @@ pub fn unlike_words(unlike: &Unlike) -> String {
 fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
     let blocks = counted(noise.count.into(), "block");
     let spread = match noise.spread {
-        Some(spread) => document::units::percent(spread),
+        Some(spread) => percent(spread),
         None => "not known".to_owned(),
     };
     document::units::bound(&format!(
-        "Noise of {}: {spread} (standard deviation of the log ratio of {baseline} and its twin, {blocks}).",
+        "A/A noise of {}: {spread} (standard deviation of the log ratio of {baseline} to its twin, the same system, {blocks}).",
         noun(noise.metric)
     ))
 }
@@ -281,14 +348,25 @@ fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
 /// What a twin that differs means.
 fn doubt(noise: &TwinNoise, baseline: &str) -> String {
     let interval = noise.interval.map_or_else(String::new, |RatioInterval { low, high }| {
-        format!(" (95 % interval {low:.3} to {high:.3})")
+        format!("95 % interval {low:.3} to {high:.3}, ")
     });
+    let p = noise.p.unwrap_or_default();
     document::units::bound(&format!(
-        "DOUBTFUL: {baseline} and its twin are the same system, but the twin has {} the {}{interval}: something other than the systems \
-         changes the results.",
+        "DOUBTFUL: {baseline} and its twin are the same system, but the twin has {} the {} ({interval}p {}): something other than the \
+         systems changes the results.",
         ratio_of(noise.ratio, 3),
-        noun(noise.metric)
+        noun(noise.metric),
+        probability(p)
     ))
+}
+
+/// `= 0.0021`, `< 0.0001`.
+pub(crate) fn probability(p: f64) -> String {
+    if p < 0.000_1 {
+        "< 0.0001".to_owned()
+    } else {
+        format!("= {p:.4}")
+    }
 }
 
 fn invalid(run: &InvalidRun) -> String {
@@ -373,6 +451,11 @@ pub fn as_csv(tables: &[Comparisons]) -> String {
             "blocks_needed",
             "result",
             "unlike",
+            "incomplete",
+            "runs_valid",
+            "runs_doubtful",
+            "runs_invalid",
+            "reasons",
         ],
     );
     let rows = tables
@@ -411,6 +494,11 @@ pub fn as_csv(tables: &[Comparisons]) -> String {
                 .into(),
             Cell::ours(result(row)),
             unlike.join(", ").into(),
+            incomplete_words(&row.incomplete, &row.side, &row.baseline).into(),
+            count(row.verdicts.valid),
+            count(row.verdicts.doubtful),
+            count(row.verdicts.invalid),
+            Cell::ours(reasons(&row.verdicts)),
         ]);
     }
     csv(&table, "\r\n")

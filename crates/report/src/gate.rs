@@ -1,10 +1,11 @@
 //! Gates as documents: the decision, what it needs, a table, and a sentence for each requirement.
 
-use document::units::{bound, counted};
+use document::units::{bound, counted, percent};
 use document::{Cell, Document, Number, Table, Tone};
+use study::gate::FAIL_ALPHA;
 use study::{Bound, Decision, Gate, Judged, Method};
 
-use crate::comparison::{add_noise, doubts, unlike_words};
+use crate::comparison::{add_basis, doubts, incomplete_words, probability, unlike_words};
 
 /// The whole document, for people and for a pull request.
 pub fn document(gate: &Gate) -> Document {
@@ -12,6 +13,9 @@ pub fn document(gate: &Gate) -> Document {
     let word = gate.decision.name();
     document.title(format!("Gate {word}: {}", sides(gate)));
     document.paint(vec![(word.to_owned(), tone(gate.decision))]);
+    if let Some(text) = doubtful(gate) {
+        document.words(bound(text));
+    }
     document.words(needs(gate));
     document.gap();
     document.table(table(gate));
@@ -22,15 +26,33 @@ pub fn document(gate: &Gate) -> Document {
     document.gap();
     document.words(bound(
         "Passed: each requirement is met with 95 % confidence. Failed: at least one is not met, with an error probability of 1 % for the \
-         whole gate (Holm's procedure). Undecided: neither is shown.",
+         whole gate (Holm's procedure), by Student's t (p) and by the random order of the runs (order p). Undecided: neither is shown.",
     ));
     for comparisons in &gate.comparisons {
         for doubt in doubts(comparisons) {
             document.warning(doubt);
         }
-        add_noise(&mut document, comparisons);
+        add_basis(&mut document, comparisons);
     }
     document
+}
+
+/// Why a gate whose requirements are met is undecided, or passed in spite of it; nothing of others.
+fn doubtful(gate: &Gate) -> Option<&'static str> {
+    let is_met = gate
+        .requirements
+        .iter()
+        .all(|judged| judged.decision == Decision::Passed);
+    match (gate.is_doubtful && is_met, gate.decision) {
+        (false, _) => None,
+        (true, Decision::Passed) => {
+            Some("Each requirement is met, and the study is DOUBTFUL, which --allow-doubtful allows.")
+        }
+        (true, _) => Some(
+            "Undecided because the study is DOUBTFUL: each requirement is met, but the baseline differs from itself, so that the \
+             result may not be of the systems (find out what disturbs the machine and run the study again, or add --allow-doubtful).",
+        ),
+    }
 }
 
 fn sides(gate: &Gate) -> String {
@@ -67,8 +89,8 @@ fn needs(gate: &Gate) -> String {
         .map_or_else(String::new, |after| format!(" after block {after}"));
     let text = match gate.blocks_needed {
         Some(needed) => format!(
-            "At the noise seen, these requirements need {}{each}, so that identical systems pass with a probability of 95 %; this gate \
-             has {done}{each}{of}.",
+            "At the standard deviation seen, which may be too low by chance, these requirements need {}{each}, so that identical systems \
+             pass with a probability of 95 %; this gate has {done}{each}{of}.",
             counted(needed.into(), what)
         ),
         None => format!(
@@ -80,16 +102,33 @@ fn needs(gate: &Gate) -> String {
 }
 
 fn table(gate: &Gate) -> Table {
-    let mut table = Table::new(2, &["", "requirement", "ratio", "95 % bound", "p", "blocks", "needed"]);
+    let mut table = Table::new(
+        2,
+        &[
+            "",
+            "requirement",
+            "ratio",
+            "95 % bound",
+            "p",
+            "order p",
+            "blocks",
+            "needed",
+        ],
+    );
     table.column("decision", true);
     for judged in &gate.requirements {
         let number = |value: Option<f64>, digits| Cell::from(value.map(|value| Number::Decimal(value, digits)));
+        let p = |p: Option<f64>| {
+            let words = p.map(|p| Cell::ours(probability(p).trim_start_matches("= ").to_owned()));
+            words.unwrap_or(Cell::Missing)
+        };
         table.row(vec![
             judged.side.as_str().into(),
             Cell::ours(judged.requirement.to_string()),
             number(Some(judged.ratio), 3),
             number(judged.bound, 3),
-            judged.p.map(|p| Cell::ours(probability(p))).unwrap_or(Cell::Missing),
+            p(judged.p),
+            p(judged.order_p),
             Number::Count(judged.count.into()).into(),
             judged.blocks_needed.map(|blocks| Number::Count(blocks.into())).into(),
             Cell::ours(judged.decision.name()),
@@ -126,14 +165,9 @@ pub fn sentence(judged: &Judged) -> String {
         ),
         (Decision::Failed, _) => format!(
             "{side} does not meet {requirement}: {ratio:.3} of {baseline} ({runs}, {})",
-            judged.p.map_or_else(String::new, |p| format!(
-                "p {}",
-                if p < 0.000_1 {
-                    probability(p)
-                } else {
-                    format!("= {}", probability(p))
-                }
-            ))
+            judged
+                .p_of_both()
+                .map_or_else(String::new, |p| format!("p {}", probability(p)))
         ),
         (_, Some(bound)) => format!(
             "{side}, {requirement}: not shown; {ratio:.3} of {baseline}, {least} {bound:.3} with 95 % confidence ({runs})"
@@ -143,17 +177,32 @@ pub fn sentence(judged: &Judged) -> String {
             if is_paired { "blocks" } else { "runs of each" }
         ),
     };
+    if let (Decision::Undecided, Some(order_p)) = (judged.decision, order_alone(judged)) {
+        text += &format!(
+            "; Student's t alone would fail it, but the random order of the runs alone gives identical systems such a ratio in {}",
+            percent(order_p)
+        );
+        if judged.count < judged.blocks_to_fail {
+            text += &format!(
+                ": a gate like this needs {} to fail",
+                counted(judged.blocks_to_fail.into(), "block")
+            );
+        }
+    }
     if !judged.unlike.is_empty() {
         let unlike: Vec<String> = judged.unlike.iter().map(unlike_words).collect();
         text += &format!("; the sides differ in {}", unlike.join(", and in "));
     }
+    if !judged.incomplete.is_empty() {
+        text += &format!("; {}", incomplete_words(&judged.incomplete, side, baseline));
+    }
     bound(&text)
 }
 
-fn probability(p: f64) -> String {
-    if p < 0.000_1 {
-        "< 0.0001".to_owned()
-    } else {
-        format!("{p:.4}")
-    }
+/// The probability by the order of the runs, where it is what keeps a requirement from failing.
+fn order_alone(judged: &Judged) -> Option<f64> {
+    let is_low = |p: f64| p <= FAIL_ALPHA;
+    judged
+        .order_p
+        .filter(|order_p| judged.p.is_some_and(is_low) && !is_low(*order_p))
 }

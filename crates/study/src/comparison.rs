@@ -6,25 +6,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::incomplete::{IncompleteDifference, are_too_unlike, differences};
 use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, InvalidRun, SideGroup, Unlike, unlike};
-use crate::pairs::{Blocks, are_in_blocks, are_interleaved, are_too_many, logarithms, pairs};
-use crate::statistics::{self, BLOCKS_MIN, Errors, Mean};
+use crate::pairs::{logarithm, pairs};
+use crate::samples::{Method, Missing, Samples, count};
+use crate::statistics::{self, ALPHA, BLOCKS_MIN, Errors, Mean};
+use crate::verdicts::VerdictCounts;
 
-/// The error of a table where nothing else is asked for: its intervals all hold with 95 %.
-pub const ALPHA: f64 = 0.05;
-
-/// How runs were put side by side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Method {
-    /// As pairs: both sides ran in each block.
-    Blocks,
-    /// As pairs of blocks in which each side was measured by itself.
-    BlocksApart,
-    /// As two samples: the sides were not interleaved.
-    NotInterleaved,
-}
+/// A system seems to differ from itself, where nothing disturbs the machine, with this probability at most in a whole study.
+pub const DOUBT_ALPHA: f64 = 0.01;
 
 /// From where to where something lies, with the confidence of the whole table.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,6 +68,8 @@ pub enum ComparisonOutcome {
     Estimated(Estimate),
     /// No comparison: more than a fifth of the blocks, or of the runs where there are no blocks, are INVALID.
     TooManyInvalid,
+    /// No comparison: the sides did not complete unlike shares of their operations, and that is not allowed.
+    UnlikeShares,
     /// No comparison: the metric is in none of the runs that are counted, or not in both sides.
     NotMeasured,
     /// No comparison: the sides have no block in common, or one of them has no run that is counted.
@@ -104,6 +97,10 @@ pub struct Comparison {
     pub without: u32,
     /// What the sides are not alike in.
     pub unlike: Vec<Unlike>,
+    /// Unlike shares of operations that were not completed.
+    pub incomplete: Vec<IncompleteDifference>,
+    /// The verdicts of the runs of both.
+    pub verdicts: VerdictCounts,
     /// What came of it.
     pub outcome: ComparisonOutcome,
 }
@@ -119,15 +116,13 @@ pub struct TwinNoise {
     pub ratio: f64,
     /// Where the true ratio lies; nothing of fewer than five blocks.
     pub interval: Option<RatioInterval>,
-    /// The noise: the standard deviation of the log ratio of twin to baseline (0.03 is 3 %). Nothing of fewer than two blocks.
+    /// The A/A noise: the standard deviation of the log ratio of twin to baseline (0.03 is 3 %). Nothing of fewer than two
+    /// blocks.
     pub spread: Option<f64>,
-}
-
-impl TwinNoise {
+    /// The probability of a ratio as far from 1, or farther, of a system to itself; nothing of fewer than five blocks.
+    pub p: Option<f64>,
     /// Whether the same system seems to differ from itself.
-    pub fn is_doubtful(&self) -> bool {
-        self.interval.as_ref().is_some_and(RatioInterval::excludes_one)
-    }
+    pub is_doubtful: bool,
 }
 
 /// A table of comparisons.
@@ -145,19 +140,24 @@ pub struct Comparisons {
     pub is_doubtful: bool,
     /// The runs that are not counted.
     pub invalid: Vec<InvalidRun>,
+    /// The verdicts of all runs.
+    pub verdicts: VerdictCounts,
 }
 
 /// What the twin of a baseline shows; nothing where there is none, or no block with both.
 fn noise(baseline: &Baseline, metric: Metric, alpha: f64) -> Option<TwinNoise> {
     let twin = baseline.twin.as_ref()?;
-    let blocks = pairs(twin, std::iter::once(&baseline.side), metric);
-    let logs = &blocks.log_ratios;
+    let blocks = pairs(twin, std::iter::once(&baseline.side), &logarithm(metric));
+    let logs = &blocks.differences();
+    let mean = Mean::of(logs).filter(|_| count(logs) >= BLOCKS_MIN);
     (!logs.is_empty()).then(|| TwinNoise {
         metric,
         count: count(logs),
         ratio: statistics::mean(logs).exp(),
-        interval: interval(count(logs), Mean::of(logs), alpha),
+        interval: interval(count(logs), mean, alpha),
         spread: statistics::standard_deviation(logs),
+        p: mean.map(|mean| mean.p_of_zero()),
+        is_doubtful: false,
     })
 }
 
@@ -166,10 +166,7 @@ impl Comparisons {
     pub fn of_groups(groups: &[SideGroup], metrics: &[Metric], alpha: f64) -> Vec<Self> {
         let table = |group: &SideGroup| Self::of(&group.baseline, &group.sides, metrics, alpha);
         let mut tables: Vec<Self> = groups.iter().map(table).collect();
-        let is_doubtful = tables.iter().any(|table| table.is_doubtful);
-        for table in &mut tables {
-            table.is_doubtful = is_doubtful;
-        }
+        doubt(&mut tables);
         tables
     }
 
@@ -189,14 +186,26 @@ impl Comparisons {
             .iter()
             .filter_map(|metric| noise(baseline, *metric, of_twin))
             .collect();
-        Self {
+        let mut table = Self {
             baseline: baseline.side.label.clone(),
             confidence: 1.0 - alpha,
             rows,
-            is_doubtful: noise.iter().any(TwinNoise::is_doubtful),
+            is_doubtful: false,
             noise,
             invalid: baseline.sides().chain(sides).flat_map(ComparedSide::invalid).collect(),
+            verdicts: VerdictCounts::of(baseline.sides().chain(sides).flat_map(|side| &side.runs)),
+        };
+        doubt(std::slice::from_mut(&mut table));
+        table
+    }
+
+    /// The same without comparisons of sides that did not complete unlike shares of their operations.
+    #[must_use]
+    pub fn without_unlike_shares(mut self) -> Self {
+        for row in self.rows.iter_mut().filter(|row| row.has_unlike_shares()) {
+            row.outcome = ComparisonOutcome::UnlikeShares;
         }
+        self
     }
 
     /// The blocks that would decide what is not decided: the most that one of the rows needs. Nothing where all rows show a
@@ -217,103 +226,26 @@ impl Comparisons {
     }
 }
 
-/// Samples of a comparison, and what follows from them.
-pub(crate) struct Samples {
-    pub method: Method,
-    pub count: u32,
-    pub baseline_count: u32,
-    pub invalid: u32,
-    pub without: u32,
-    /// Nothing of fewer than two on a side.
-    pub mean: Option<Mean>,
-    /// The mean log ratio; nothing where there is none.
-    pub log_ratio: Option<f64>,
-    /// Nothing where the mean has none.
-    pub spread: Option<f64>,
-}
-
-/// Why there is no estimate.
-pub(crate) enum Missing {
-    TooManyInvalid,
-    NotMeasured,
-    NoRuns,
-}
-
-impl Samples {
-    pub(crate) fn of(side: &ComparedSide, baseline: &Baseline, metric: Metric) -> Self {
-        if are_in_blocks(side, baseline) {
-            let method = if are_interleaved([side].into_iter().chain(baseline.sides())) {
-                Method::Blocks
-            } else {
-                Method::BlocksApart
-            };
-            Self::of_blocks(method, &pairs(side, baseline.sides(), metric))
-        } else {
-            // Nothing is known of when they ran: the twin's runs are runs of the baseline.
-            let mut all = baseline.side.clone();
-            all.runs.extend(baseline.twin.iter().flat_map(|twin| twin.runs.clone()));
-            Self::of_two(&logarithms(side, metric), &logarithms(&all, metric))
-        }
+/// Decides what is doubtful in the tables of a study: all of its twins share [`DOUBT_ALPHA`] (Bonferroni's correction).
+fn doubt(tables: &mut [Comparisons]) {
+    let twins = tables.iter().map(|table| table.noise.len()).sum::<usize>().max(1);
+    for noise in tables.iter_mut().flat_map(|table| &mut table.noise) {
+        noise.is_doubtful = noise.p.is_some_and(|p| p <= DOUBT_ALPHA / twins as f64);
     }
-
-    fn of_blocks(method: Method, blocks: &Blocks) -> Self {
-        let logs = &blocks.log_ratios;
-        Self {
-            method,
-            count: count(logs),
-            baseline_count: count(logs),
-            invalid: blocks.invalid,
-            without: blocks.without,
-            mean: Mean::of(logs),
-            log_ratio: (!logs.is_empty()).then(|| statistics::mean(logs)),
-            spread: statistics::standard_deviation(logs),
-        }
-    }
-
-    fn of_two(side: &Blocks, baseline: &Blocks) -> Self {
-        let (logs, others) = (&side.log_ratios, &baseline.log_ratios);
-        let spreads = statistics::standard_deviation(logs).zip(statistics::standard_deviation(others));
-        let has_both = !logs.is_empty() && !others.is_empty();
-        Self {
-            method: Method::NotInterleaved,
-            count: count(logs),
-            baseline_count: count(others),
-            invalid: side.invalid + baseline.invalid,
-            without: side.without + baseline.without,
-            mean: Mean::of_difference(logs, others),
-            log_ratio: has_both.then(|| statistics::mean(logs) - statistics::mean(others)),
-            spread: spreads.map(|(one, other)| one.hypot(other)),
-        }
-    }
-
-    /// Of both sides, the number that has fewer.
-    pub(crate) fn count_min(&self) -> u32 {
-        self.count.min(self.baseline_count)
-    }
-
-    /// Why there is no estimate; nothing where there is one.
-    pub(crate) fn missing(&self) -> Option<Missing> {
-        let all = match self.method {
-            Method::Blocks | Method::BlocksApart => self.count,
-            Method::NotInterleaved => self.count + self.baseline_count,
-        };
-        if are_too_many(self.invalid, all + self.without) {
-            Some(Missing::TooManyInvalid)
-        } else if self.log_ratio.is_some() {
-            None
-        } else if self.without > 0 {
-            Some(Missing::NotMeasured)
-        } else {
-            Some(Missing::NoRuns)
-        }
+    let is_doubtful = tables
+        .iter()
+        .flat_map(|table| &table.noise)
+        .any(|noise| noise.is_doubtful);
+    for table in tables {
+        table.is_doubtful = is_doubtful;
     }
 }
 
 impl Comparison {
     /// A side against the baseline, with the error of this interval alone.
     fn of(side: &ComparedSide, baseline: &Baseline, metric: Metric, alpha: f64) -> Self {
-        let samples = Samples::of(side, baseline, metric);
-        let outcome = match (samples.missing(), samples.log_ratio) {
+        let samples = Samples::of(side, baseline, &logarithm(metric));
+        let outcome = match (samples.missing(), samples.difference) {
             (Some(Missing::TooManyInvalid), _) => ComparisonOutcome::TooManyInvalid,
             (Some(Missing::NotMeasured), _) => ComparisonOutcome::NotMeasured,
             (Some(Missing::NoRuns), _) | (None, None) => ComparisonOutcome::NoRuns,
@@ -329,15 +261,25 @@ impl Comparison {
             invalid: samples.invalid,
             without: samples.without,
             unlike: unlike(side, &baseline.side),
+            incomplete: differences(side, baseline),
+            verdicts: VerdictCounts::of([side].into_iter().chain(baseline.sides()).flat_map(|side| &side.runs)),
             outcome,
         }
+    }
+
+    /// Whether the sides differ by so much in what they did not complete that they are not comparable.
+    pub fn has_unlike_shares(&self) -> bool {
+        are_too_unlike(&self.incomplete)
     }
 
     /// Its estimate; nothing where no comparison is made.
     pub fn estimate(&self) -> Option<&Estimate> {
         match &self.outcome {
             ComparisonOutcome::Estimated(estimate) => Some(estimate),
-            ComparisonOutcome::TooManyInvalid | ComparisonOutcome::NotMeasured | ComparisonOutcome::NoRuns => None,
+            ComparisonOutcome::TooManyInvalid
+            | ComparisonOutcome::UnlikeShares
+            | ComparisonOutcome::NotMeasured
+            | ComparisonOutcome::NoRuns => None,
         }
     }
 }
@@ -365,8 +307,4 @@ impl Estimate {
 fn interval(count: u32, mean: Option<Mean>, alpha: f64) -> Option<RatioInterval> {
     let mean = mean.filter(|_| count >= BLOCKS_MIN)?;
     Some(RatioInterval::of_logarithms(mean.interval(alpha)))
-}
-
-fn count(samples: &[f64]) -> u32 {
-    u32::try_from(samples.len()).unwrap_or(u32::MAX)
 }

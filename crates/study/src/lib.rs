@@ -11,23 +11,32 @@ pub mod comparison;
 pub mod design;
 pub mod flaw;
 pub mod gate;
+pub mod incomplete;
 pub mod looks;
 pub mod metric;
 pub mod observed;
+mod order;
 pub mod pairs;
 pub mod paper_layout;
 pub mod plan;
+mod samples;
 pub mod statistics;
 pub mod tables;
+pub mod verdicts;
 
 pub use cells::{BlockRun, StudyCell};
-pub use comparison::{Comparison, ComparisonOutcome, Comparisons, Estimate, Method, RatioInterval, TwinNoise};
+pub use comparison::{Comparison, ComparisonOutcome, Comparisons, Estimate, RatioInterval, TwinNoise};
 pub use design::{Axis, Design, TargetDesign, WorkloadDesign};
 pub use flaw::{DesignError, Flaw};
-pub use gate::{Bound, Decision, Gate, GateError, Judged, Requirement, RequirementError};
+pub use gate::{Bound, Decision, Gate, GateError, GateRules, Judged, Requirement, RequirementError};
+pub use incomplete::IncompleteDifference;
 pub use looks::Looks;
 pub use metric::{Better, Metric, MetricUnit, Statistic, UnknownMetric};
-pub use observed::{Baseline, BlockAttempt, ComparedSide, InvalidRun, Observed, SideGroup, Unlike, UnlikeWhat, unlike};
+pub use observed::{
+    Baseline, BlockAttempt, ComparedSide, Incomplete, InvalidRun, Observed, SideGroup, Unlike, UnlikeWhat, unlike,
+};
 pub use paper_layout::{PaperLayout, UnknownLayout};
 pub use plan::{PlannedCell, StudyPlan};
+pub use samples::Method;
 pub use tables::{StudyComparisons, StudyRun, groups, tables};
+pub use verdicts::VerdictCounts;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::study::StudyPart;
-use record::{Fact, Level, Record, Summary};
+use record::{Fact, Level, Phase, Record, Summary};
 use serde::{Deserialize, Serialize};
 
 use crate::metric::Metric;
@@ -32,8 +32,28 @@ pub struct Observed {
     pub level: Level,
     /// Its metrics, as far as it has them.
     pub values: BTreeMap<Metric, f64>,
+    /// The rules that its verdict names, each once.
+    pub reasons: BTreeSet<String>,
     /// What has to be the same for two runs to be compared.
     pub conditions: BTreeMap<UnlikeWhat, String>,
+    /// Operations that were issued and not completed, as shares of those that were issued, from 0 to 1. Nothing where none was
+    /// issued.
+    pub incomplete: BTreeMap<Incomplete, f64>,
+}
+
+/// Why an operation that was issued was not completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Incomplete {
+    /// There was nothing to do: the file at its maximum, the pool empty, a failure before.
+    Skipped,
+    /// The system answered with an error.
+    Failed,
+}
+
+impl Incomplete {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 2] = [Self::Skipped, Self::Failed];
 }
 
 /// The runs of one system under one name.
@@ -115,6 +135,28 @@ impl From<&StudyPart> for BlockAttempt {
     }
 }
 
+/// Of the measured transactions.
+fn incomplete(record: &Record) -> BTreeMap<Incomplete, f64> {
+    let phase = record
+        .actual
+        .phases
+        .iter()
+        .find(|phase| phase.phase == Phase::Transactions);
+    let Some(phase) = phase else {
+        return BTreeMap::new();
+    };
+    let meters = phase.measured().flat_map(|segment| &segment.operations);
+    let failed: u64 = meters.map(|done| done.meter.failed).sum();
+    let skipped = phase.skipped().total();
+    let (completed, others) = phase.tried();
+    let issued = (completed + others + skipped) as f64;
+    let counts = [(Incomplete::Skipped, skipped), (Incomplete::Failed, failed)];
+    match issued > 0.0 {
+        true => counts.map(|(why, count)| (why, count as f64 / issued)).into(),
+        false => BTreeMap::new(),
+    }
+}
+
 impl Observed {
     /// What is compared of a run, with its number in the archive.
     pub fn of(record: &Record, run: Option<u64>, metrics: &[Metric]) -> Self {
@@ -130,6 +172,8 @@ impl Observed {
             block: record.study.as_ref().map(BlockAttempt::from),
             level: summary.verdict.level,
             values: metrics.iter().filter_map(value).collect(),
+            reasons: summary.verdict.reasons.iter().map(record::Reason::name).collect(),
+            incomplete: incomplete(record),
             conditions: BTreeMap::from([
                 (UnlikeWhat::Fingerprint, record.fingerprint.to_string()),
                 (UnlikeWhat::DurabilityTier, tier),

@@ -1,4 +1,4 @@
-//! Samples of a comparison: log ratios of a side to the baseline, one for each block, or the logarithms of runs that belong to none.
+//! Samples of a comparison: values of a side and of the baseline, block after block, or those of runs that belong to none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +11,46 @@ pub const INVALID_MAX: f64 = 0.2;
 /// A block: study and number.
 type Key<'a> = (&'a str, u32);
 
-/// Samples of one metric of two sides.
+/// A value of a run; nothing where the run does not have it.
+pub(crate) trait Value: Fn(&Observed) -> Option<f64> {}
+
+impl<F: Fn(&Observed) -> Option<f64>> Value for F {}
+
+/// The logarithm of a metric.
+pub(crate) fn logarithm(metric: Metric) -> impl Value {
+    move |run: &Observed| run.values.get(&metric).map(|value| value.ln())
+}
+
+/// Samples of one value of two sides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Blocks {
-    /// The logarithm of side over baseline, block after block.
-    pub log_ratios: Vec<f64>,
+    /// The values of a block, block after block: that of the side, then those of the baseline's runs.
+    pub values: Vec<Vec<f64>>,
     /// Blocks of which no attempt was without an INVALID run.
     pub invalid: u32,
     /// Blocks with counted runs that do not have the metric.
+    pub without: u32,
+}
+
+impl Blocks {
+    /// The side's value less the mean of the baseline's, block after block.
+    pub(crate) fn differences(&self) -> Vec<f64> {
+        let difference = |values: &Vec<f64>| {
+            let (side, others) = values.split_first()?;
+            Some(side - others.iter().sum::<f64>() / others.len() as f64)
+        };
+        self.values.iter().filter_map(difference).collect()
+    }
+}
+
+/// Values of the runs of a side that belong to no block.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Apart {
+    /// Of the counted runs that have one.
+    pub values: Vec<f64>,
+    /// INVALID runs.
+    pub invalid: u32,
+    /// Counted runs that do not have the value.
     pub without: u32,
 }
 
@@ -51,19 +83,19 @@ pub(crate) fn are_interleaved<'a>(sides: impl IntoIterator<Item = &'a ComparedSi
     blocks.all(|block| block.is_interleaved)
 }
 
-/// The pairs of a side and a baseline. With a twin the baseline is the geometric mean of both, in each block.
+/// The blocks of a side and a baseline. With a twin the baseline has two runs in each block.
 pub(crate) fn pairs<'a>(
     side: &'a ComparedSide,
     baseline: impl Iterator<Item = &'a ComparedSide>,
-    metric: Metric,
+    value: &impl Value,
 ) -> Blocks {
     let sides: Vec<&ComparedSide> = [side].into_iter().chain(baseline).collect();
     let mut blocks = Blocks::default();
     for (attempts, is_invalid) in attempts(&sides) {
         // The last attempt is the one that was meant to stand.
         match attempts.last() {
-            Some(runs) => match log_ratio(runs, metric) {
-                Some(log_ratio) => blocks.log_ratios.push(log_ratio),
+            Some(runs) => match runs.iter().map(|run| value(run)).collect() {
+                Some(values) => blocks.values.push(values),
                 None => blocks.without += 1,
             },
             None if is_invalid => blocks.invalid += 1,
@@ -102,24 +134,14 @@ fn attempts<'a>(sides: &[&'a ComparedSide]) -> Vec<(Vec<Vec<&'a Observed>>, bool
         .collect()
 }
 
-/// The first run over the geometric mean of the others, as a logarithm; nothing where one does not have the metric.
-fn log_ratio(runs: &[&Observed], metric: Metric) -> Option<f64> {
-    let log = |run: &&Observed| run.values.get(&metric).map(|value| value.ln());
-    let (first, others) = runs.split_first()?;
-    let others: Option<Vec<f64>> = others.iter().map(log).collect();
-    let others = others.filter(|others| !others.is_empty())?;
-    Some(log(first)? - others.iter().sum::<f64>() / others.len() as f64)
-}
-
-/// The logarithms of a side's runs, and how many of its runs are INVALID and do not have the metric.
-pub(crate) fn logarithms(side: &ComparedSide, metric: Metric) -> Blocks {
-    let value = |run: &Observed| run.values.get(&metric).map(|value| value.ln());
-    let logs: Vec<f64> = side.counted().filter_map(value).collect();
+/// The values of a side's runs, and how many of its runs are INVALID and do not have it.
+pub(crate) fn apart(side: &ComparedSide, value: &impl Value) -> Apart {
+    let values: Vec<f64> = side.counted().filter_map(value).collect();
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    Blocks {
+    Apart {
         invalid: count(side.invalid().count()),
-        without: count(side.counted().count() - logs.len()),
-        log_ratios: logs,
+        without: count(side.counted().count() - values.len()),
+        values,
     }
 }
 

@@ -1,6 +1,10 @@
 //! Means, intervals and tests of samples of log ratios. `docs/specification.md`, "Comparisons", has the formulas and sources.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::function::gamma::ln_gamma;
+
+/// The error of a table where nothing else is asked for: its intervals all hold with 95 %.
+pub const ALPHA: f64 = 0.05;
 
 /// So many blocks, or runs of each side, does an interval need at least.
 pub const BLOCKS_MIN: u32 = 5;
@@ -94,6 +98,12 @@ impl Mean {
         self.mean - student_quantile(1.0 - alpha, self.degrees) * self.standard_error
     }
 
+    /// The probability of a mean as far from 0 as this one, or farther, where the true one is 0.
+    pub fn p_of_zero(&self) -> f64 {
+        let below = |mean: f64| Self { mean, ..*self }.p_below(0.0);
+        (2.0 * below(-self.mean.abs())).min(1.0)
+    }
+
     /// The probability of a mean as low as this one, or lower, where the true one is `at_least`: small where it is not.
     pub fn p_below(&self, at_least: f64) -> f64 {
         let distance = self.mean - at_least;
@@ -177,4 +187,87 @@ impl Errors {
         let least = (least as u32).max(BLOCKS_MIN);
         (least..=BLOCKS_MAX).find(|blocks| shows(*blocks))
     }
+}
+
+/// A standard deviation that was estimated from samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EstimatedDeviation {
+    /// The estimate.
+    pub deviation: f64,
+    /// Its degrees of freedom; infinite where the true one is known.
+    pub degrees: f64,
+}
+
+impl EstimatedDeviation {
+    /// The least number of samples with which the lower bound of a mean, of which `false_pass` lies beyond, is within `margin` of
+    /// the true mean with the probability 1 - `miss`. Nothing where [`BLOCKS_MAX`] are too few.
+    ///
+    /// The true standard deviation may be larger than the estimate. The probability therefore includes how the estimate varies:
+    /// it is that of a noncentral t, whose noncentrality is the quantile of the bound.
+    pub fn samples_needed(self, margin: f64, false_pass: f64, miss: f64) -> Option<u32> {
+        if self.deviation == 0.0 {
+            return Some(BLOCKS_MIN);
+        }
+        let weights = deviation_weights(self.degrees);
+        let is_enough = |samples: u32| {
+            let count = f64::from(samples);
+            let standard_errors = margin * count.sqrt() / self.deviation;
+            let bound = student_quantile(1.0 - false_pass, count - 1.0);
+            let normal = Normal::standard();
+            let within = |(true_ones, weight): &(f64, f64)| weight * normal.cdf(standard_errors * true_ones - bound);
+            weights.iter().map(within).sum::<f64>() >= 1.0 - miss
+        };
+        let (mut too_few, mut enough) = (BLOCKS_MIN - 1, BLOCKS_MIN);
+        while !is_enough(enough) {
+            if enough == BLOCKS_MAX {
+                return None;
+            }
+            (too_few, enough) = (enough, (2 * enough).min(BLOCKS_MAX));
+        }
+        while enough - too_few > 1 {
+            let middle = u32::midpoint(too_few, enough);
+            if is_enough(middle) {
+                enough = middle;
+            } else {
+                too_few = middle;
+            }
+        }
+        Some(enough)
+    }
+}
+
+/// The probability that a one-sided test of Student's with the error `alpha` rejects, where the true mean lies so many standard
+/// errors beyond what is tested.
+pub fn power(standard_errors: f64, alpha: f64, degrees: f64) -> f64 {
+    let (bound, normal) = (student_quantile(1.0 - alpha, degrees), Normal::standard());
+    let rejected = |(estimated, weight): &(f64, f64)| weight * normal.cdf(standard_errors - bound * estimated);
+    deviation_weights(degrees).iter().map(rejected).sum()
+}
+
+/// What an estimated standard deviation may be over the true one, each with its probability: the root of chi-square over its
+/// degrees of freedom, as points for Simpson's rule.
+fn deviation_weights(degrees: f64) -> Vec<(f64, f64)> {
+    /// Simpson's rule has an even number of intervals.
+    const INTERVALS: u32 = 40;
+    /// Beyond so many standard deviations there is nothing left to add.
+    const DEVIATIONS: f64 = 6.0;
+    let half = degrees / 2.0;
+    if !half.is_finite() {
+        return vec![(1.0, 1.0)];
+    }
+    let reach = DEVIATIONS / (2.0 * degrees).sqrt();
+    let (first, last) = ((1.0 - reach).max(1e-9), 1.0 + reach);
+    let width = (last - first) / f64::from(INTERVALS);
+    let constant = std::f64::consts::LN_2 + half * half.ln() - ln_gamma(half);
+    let density = |at: f64| (constant + (degrees - 1.0) * at.ln() - half * at * at).exp();
+    let point = |place: u32| {
+        let at = first + f64::from(place) * width;
+        let factor = match place {
+            0 | INTERVALS => 1.0,
+            place if place % 2 == 1 => 4.0,
+            _ => 2.0,
+        };
+        (at, density(at) * factor * width / 3.0)
+    };
+    (0..=INTERVALS).map(point).collect()
 }

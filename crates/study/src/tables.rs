@@ -3,11 +3,12 @@
 use record::StudyPart;
 
 use crate::cells::StudyCell;
-use crate::comparison::{ALPHA, Comparisons};
+use crate::comparison::Comparisons;
 use crate::design::Design;
 use crate::looks::Looks;
 use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, Observed, SideGroup};
+use crate::statistics::ALPHA;
 
 /// A run of a study that came to its end.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use document::Document;
 use record::Record;
 use report::figures::comparison_figures;
 use report::page::{ComparedPage, comparison_page};
-use study::{Design, Metric, SideGroup};
+use study::{Comparisons, Design, Metric, SideGroup};
 
 use super::page_run::{ArchivedRun, PageFiles};
 use super::{find, remarks};
@@ -25,9 +25,16 @@ pub fn study_page(
     archive: &Archive,
     study: &FoundStudy,
     metrics: &[Metric],
-    with_figures: bool,
+    (is_unlike_allowed, with_figures): (bool, bool),
 ) -> Result<PageFiles, Problem> {
-    let found = all_of_study(archive, study, metrics)?;
+    let mut found = all_of_study(archive, study, metrics)?;
+    if !is_unlike_allowed {
+        found.tables = found
+            .tables
+            .into_iter()
+            .map(Comparisons::without_unlike_shares)
+            .collect();
+    }
     let name = format!("study {} ({})", study.design.name, study.id);
     let more = match study.design.layout {
         Some(of) => layout::on_page(archive, &study.design, &study.runs, of)?,

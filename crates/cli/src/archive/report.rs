@@ -125,7 +125,10 @@ fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<PageFile
     if let ([word], false) = (&words[..], arguments.compare) {
         let is_run = matches!(RunName::parse(word), Some(RunName::Last | RunName::Number(_)));
         if let Some(study) = (!is_run).then(|| found::find(archive, word)).transpose()?.flatten() {
-            return compared::study_page(archive, &study, &arguments.metric, arguments.figures.is_some());
+            return {
+                let how = (arguments.unlike, arguments.figures.is_some());
+                compared::study_page(archive, &study, &arguments.metric, how)
+            };
         }
     }
     let is_run = |word: &PathBuf| earlier::name(word).is_some() || is_file(word);

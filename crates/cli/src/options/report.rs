@@ -28,7 +28,8 @@ pub struct ReportArguments {
     /// Compare this number of the runs, as in 'postmark compare' [default: the study's, or transactions]. Repeat for more.
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<Metric>,
-    /// Compare runs of different workloads, durability tiers, cache states or hosts.
+    /// Compare runs of different workloads, durability tiers, cache states or hosts, or that skipped or failed unlike shares of
+    /// their operations (by more than 1 %).
     #[arg(long)]
     pub unlike: bool,
     /// Write the HTML file here ('-': standard output).

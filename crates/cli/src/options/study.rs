@@ -60,7 +60,8 @@ pub struct StudyArguments {
     /// Seed of the order of runs [default: 1].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Run baselines once in each block. Otherwise they run twice, which shows how much alike runs are.
+    /// Run baselines once in each block. Otherwise they run twice (A/A control), which shows how much the same system differs from
+    /// itself (A/A noise).
     #[arg(long)]
     pub no_twin: bool,
     /// The value that others are compared with: a target, an axis value like files=1000, or a workload [default: the first
@@ -70,6 +71,9 @@ pub struct StudyArguments {
     /// What is compared, like transactions, create, create.p99 or written [default: transactions]. Repeat for more.
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<String>,
+    /// Compare cells that skipped or failed unlike shares of their operations (by more than 1 %).
+    #[arg(long)]
+    pub unlike: bool,
     /// Longest wait for a quiet machine before each run; 0s for none [default: 10s].
     #[arg(long, value_name = "TIME")]
     pub quiet_time: Option<Time>,

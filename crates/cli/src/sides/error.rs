@@ -67,4 +67,16 @@ pub enum SidesError {
         /// In what.
         differences: String,
     },
+    /// The sides did not complete unlike shares of their operations.
+    #[error(
+        "cannot compare '{side}' with '{baseline}': {shares}, and what is not done makes a system seem fast (add --unlike to compare them)"
+    )]
+    UnlikeShares {
+        /// The one.
+        side: String,
+        /// The other.
+        baseline: String,
+        /// How large they are.
+        shares: String,
+    },
 }

@@ -67,6 +67,22 @@ impl Archived {
         record
     }
 
+    /// A copy of the run that is as many times as fast and in which this share of the operations failed.
+    fn failing(&mut self, factor: f64, share: f64) -> Record {
+        let mut record = self.copy(factor);
+        for phase in &mut record.actual.phases {
+            if phase.phase == Phase::Transactions {
+                for segment in &mut phase.segments {
+                    let completed: u64 = segment.operations.iter().map(|done| done.meter.operations).sum();
+                    if let Some(done) = segment.operations.first_mut() {
+                        done.meter.failed = (completed as f64 * share / (1.0 - share)) as u64;
+                    }
+                }
+            }
+        }
+        record
+    }
+
     /// Archives a run.
     fn add(&mut self, record: &Record, tag: &str) {
         let remarks = Remarks {
@@ -144,7 +160,9 @@ fn a_study_is_compared_by_its_blocks() {
         assert!(told.contains("new makes 0.70"), "{words:?}: {told}");
         assert!(told.contains("of old's transactions/s (95 % interval 0."), "{told}");
         assert!(
-            told.contains(", 10 blocks)") && told.contains("Noise of transactions/s: 0."),
+            told.contains(", 10 blocks)")
+                && told.contains("A/A noise of transactions/s: 0.")
+                && told.contains("Verdicts of the runs: 30 "),
             "{told}"
         );
     }
@@ -258,5 +276,35 @@ fn archived_runs_are_compared_where_they_are_alike() {
         &["compare", "base", "99"],
     ] {
         archived.says(wrong).code(2);
+    }
+}
+
+#[test]
+fn a_side_that_fails_its_operations_is_not_called_faster() {
+    let mut archived = Archived::new();
+    archived.tagged("base", 1.0, 6);
+    for place in 0..6 {
+        let record = archived.failing(2.34 * NOISE[place % 5], 0.6);
+        archived.add(&record, "failing");
+    }
+    let requirement = ["--require", "transactions >= 0.9"];
+    for words in [
+        &["compare", "base", "failing"][..],
+        &["gate", "base", "failing", requirement[0], requirement[1]],
+    ] {
+        let ended = archived.says(words);
+        ended.code(2);
+        let told = one_line(&ended.errors);
+        assert!(
+            told.contains("failing failed 59.9 % of its operations and base 0.0 %") && told.contains("add --unlike"),
+            "{told}"
+        );
+    }
+    for format in ["text", "markdown", "csv"] {
+        let told = archived.answer(&["compare", "base", "failing", "--unlike", "--format", format]);
+        assert!(
+            one_line(&told.replace('\u{a0}', " ")).contains("failing failed 59.9 % of its operations"),
+            "{told}"
+        );
     }
 }

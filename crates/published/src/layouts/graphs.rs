@@ -4,7 +4,7 @@
 
 use document::{DotRow, DotValue, Dots};
 use study::PaperLayout;
-use study::comparison::ALPHA;
+use study::statistics::ALPHA;
 
 use super::results::{LayoutResults, MeasuredValue, ShownValue};
 use super::tables::label;

@@ -6,7 +6,7 @@ use document::WIDTH;
 use published::layouts::{self, LayoutError, LayoutResults, LayoutView, PaperRun};
 use published::{ConfigurationShape, Figure, Library};
 use record::{Record, StudyPart, Summary};
-use study::comparison::ALPHA;
+use study::statistics::ALPHA;
 use study::{Design, PaperLayout, StudyComparisons};
 use workload::Edition;
 use workload::presets::{self, Machine};

@@ -1,4 +1,4 @@
-//! The ratio plot: every comparison as a point with its interval on a logarithmic axis, and the twin's noise behind.
+//! The ratio plot: every comparison as a point with its interval on a logarithmic axis, and the A/A noise behind.
 
 use document::{Document, Number, Table};
 use study::{Better, Comparison, Comparisons};
@@ -127,8 +127,8 @@ fn caption(tables: &[Comparisons], all: usize, has_band: bool) -> String {
         "Each side over its baseline, with the {level} interval where there are five blocks or runs of each. {}",
         match has_band {
             true =>
-                "Shaded: the 95 % interval of the baseline's twin over the baseline, which are the same system: a ratio within it may be noise.",
-            false => "No noise is shaded: no baseline has a twin with five blocks.",
+                "Shaded: the A/A noise, the 95 % interval of the baseline's twin over the baseline, which are the same system: a ratio within it may be noise.",
+            false => "No A/A noise is shaded: no baseline has a twin with five blocks.",
         }
     );
     let rows = || tables.iter().flat_map(|table| &table.rows);

@@ -6,12 +6,12 @@ use std::fmt::Write;
 use document::harmless::html as escaped;
 use document::units::{counted, grouped, percent, rate};
 use document::{Document, Tone, html};
-use record::{Level, Summary};
-use study::{Comparisons, Design, Metric, SideGroup, UnlikeWhat};
+use record::Summary;
+use study::{Comparisons, Design, Metric, SideGroup, UnlikeWhat, VerdictCounts};
 
 use super::sides::{PageSide, all, anchor, in_words};
 use super::{PageRun, cells, ratios, run, whole};
-use crate::comparison::{add_noise, doubts, noun, table};
+use crate::comparison::{self, add_basis, doubts, noun, table};
 use crate::text;
 
 /// What a page shows of a study, or of sides that are compared.
@@ -193,7 +193,7 @@ fn noise(strip: &mut Document, tables: &[Comparisons]) {
         .filter_map(|noise| Some(format!("{} {}", noun(noise.metric), percent(noise.spread?))))
         .collect();
     strip.sentence(
-        "Noise of the twin",
+        "A/A noise",
         match noise.split_first() {
             None => "not available (no baseline has a twin with two blocks)".to_owned(),
             Some((first, [])) => first.clone(),
@@ -203,30 +203,17 @@ fn noise(strip: &mut Document, tables: &[Comparisons]) {
     );
 }
 
-/// How many runs are worth what.
+/// How many runs have which verdict, and why.
 fn levels(strip: &mut Document, sides: &[PageSide<'_>]) {
-    let count = |level: Level| {
-        let runs = sides.iter().flat_map(|side| &side.runs);
-        runs.filter(|run| run.observed.level == level).count() as u64
-    };
-    let mut words = Vec::new();
-    let mut painted = Vec::new();
-    for level in [Level::Valid, Level::Doubtful, Level::Invalid] {
-        if count(level) > 0 {
-            let text = format!("{} {}", grouped(count(level)), level.name());
-            painted.push((text.clone(), text::verdict::painted(level).1));
-            words.push(text);
-        }
-    }
-    strip.sentence(
-        "Verdicts of the runs",
-        match words.is_empty() {
-            true => "not available (there are no runs)".to_owned(),
-            false if count(Level::Invalid) > 0 => format!("{} (not counted)", words.join(", ")),
-            false => words.join(", "),
-        },
+    let runs = sides.iter().flat_map(|side| &side.runs).map(|run| run.observed);
+    let counts = VerdictCounts::of(runs);
+    strip.sentence("Verdicts of the runs", comparison::verdicts(&counts));
+    let levels = comparison::levels(&counts).into_iter();
+    strip.paint(
+        levels
+            .map(|(level, words)| (words, text::verdict::painted(level).1))
+            .collect(),
     );
-    strip.paint(painted);
 }
 
 /// The tables of the comparisons, what makes them worth less, and the table of all sides.
@@ -239,7 +226,7 @@ fn tables(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
             side.map_or_else(|| name.into(), PageSide::linked)
         };
         document.table(table(of, linked));
-        add_noise(&mut document, of);
+        add_basis(&mut document, of);
     }
     document.heading(match page.design {
         Some(_) => "Cells",

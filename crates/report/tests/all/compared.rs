@@ -1,12 +1,13 @@
 //! Comparisons and gates, letter for letter, of runs whose numbers are made up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use document::Rendering;
 use record::Level;
-use study::comparison::ALPHA;
+use study::statistics::ALPHA;
 use study::{
-    Baseline, BlockAttempt, ComparedSide, Comparisons, Gate, Metric, Observed, Requirement, SideGroup, UnlikeWhat,
+    Baseline, BlockAttempt, ComparedSide, Comparisons, Gate, GateRules, Metric, Observed, Requirement, SideGroup,
+    UnlikeWhat,
 };
 
 fn metric(word: &str) -> Metric {
@@ -34,6 +35,8 @@ fn side(label: &str, rate: f64, shift: usize, blocks: u32) -> ComparedSide {
                 (metric("create.p99"), 1e9 / rate / noise),
             ]),
             conditions: BTreeMap::from([(UnlikeWhat::CacheState, "as-is".to_owned())]),
+            reasons: BTreeSet::new(),
+            incomplete: BTreeMap::new(),
         }
     });
     ComparedSide {
@@ -167,7 +170,7 @@ fn gates_say_what_they_need_and_decide() {
                 sides: vec![side("new", rate, 1, 10)],
             }],
             &requirements,
-            None,
+            GateRules::default(),
         )
         .unwrap();
         all += &document::text(&report::gate::document(&gate), document::WIDTH);
@@ -180,7 +183,10 @@ fn gates_say_what_they_need_and_decide() {
             sides: vec![side("new", 9_000.0, 1, 10)],
         }],
         &requirements,
-        Some(6),
+        GateRules {
+            after: Some(6),
+            ..GateRules::default()
+        },
     )
     .unwrap();
     let markdown = Rendering::Markdown.show(&report::gate::document(&confirmed), document::WIDTH);

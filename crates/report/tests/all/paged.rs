@@ -6,7 +6,7 @@ use std::time::Duration;
 use document::{Document, harmless};
 use record::{Action, Record};
 use report::page::{ComparedPage, PageRun, comparison_page, page};
-use study::comparison::ALPHA;
+use study::statistics::ALPHA;
 use study::{Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, Statistic};
 
 /// No page takes longer, of a processor: other tests run beside.

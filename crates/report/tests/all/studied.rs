@@ -7,7 +7,7 @@ use record::study::StudyPart;
 use record::{Action, Level, Phase, Record};
 use report::figures::{comparison_figures, run_figures};
 use report::page::{ComparedPage, comparison_document, comparison_page, records};
-use study::comparison::ALPHA;
+use study::statistics::ALPHA;
 use study::{Comparisons, Design, Metric, Observed, StudyComparisons, StudyRun, UnlikeWhat, groups};
 
 use crate::made;

@@ -1,7 +1,7 @@
 //! Comparisons of runs whose numbers are known.
 
 use record::{Level, StudyPart};
-use study::comparison::ALPHA;
+use study::statistics::ALPHA;
 use study::statistics::{Errors, Mean, student_quantile};
 use study::{
     Baseline, ComparedSide, Comparison, ComparisonOutcome, Comparisons, Design, Looks, Method, Metric, SideGroup,

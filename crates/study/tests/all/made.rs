@@ -1,6 +1,6 @@
 //! Runs that nobody performed, with numbers that a test knows, and noise that is the same on every run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::Level;
 use study::{Baseline, BlockAttempt, ComparedSide, Metric, Observed, UnlikeWhat};
@@ -31,6 +31,8 @@ fn bare(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
         level: Level::Valid,
         values: values.iter().copied().collect(),
         conditions: BTreeMap::new(),
+        reasons: BTreeSet::new(),
+        incomplete: BTreeMap::new(),
     }
 }
 

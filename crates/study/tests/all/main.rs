@@ -6,6 +6,7 @@ mod comparing;
 mod designs;
 mod gates;
 mod metrics;
+mod shares;
 mod simulated;
 
 // What they share.

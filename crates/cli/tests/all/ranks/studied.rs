@@ -76,7 +76,7 @@ fn a_study_is_continued_after_a_rank_was_killed() {
     let Some(job) = Job::new() else { return };
     let target = job.target();
     let words = format!(
-        "--set files=100 --set for=1s --blocks 2 --no-twin --quiet-time 0s --target {}",
+        "--set files=100 --set for=1s --blocks 2 --no-twin --quiet-time 0s --target {0} --target again={0}",
         target.to_str().unwrap()
     );
     let mut running = Running::start(study(&job, 2, &words), &target);

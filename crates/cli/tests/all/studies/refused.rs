@@ -239,6 +239,8 @@ fn wrong_words_are_refused() {
         ("study --target a --side x --block 1", "--tag"),
         ("study --target a --side x --block 0 --tag t", "--block"),
         ("study --target a --target a", "is there twice"),
+        ("study --target a", "the study has one configuration"),
+        ("study --target a --dry-run", "--axis workers=1,4"),
         ("study --resume", "there is no archive"),
     ] {
         let ended = lab.says(words);
@@ -257,7 +259,8 @@ fn wrong_words_are_refused() {
 #[test]
 fn what_is_refused_leaves_the_archive_as_it_is() {
     let lab = Lab::new();
-    lab.answer(&format!("study {LITTLE} --blocks 1 --target a"));
+    // Twice the same directory is a comparison, too.
+    lab.answer(&format!("study {LITTLE} --blocks 1 --target a --target again=a"));
     let before = fs::read(&lab.archive).unwrap();
     lab.study(&format!("{PLACES}colour = 1\n")).code(2);
     lab.says("study --resume nothing").code(2);
@@ -315,7 +318,9 @@ fn without_root_only_directories_are_measured() {
         lab.is_refused(&ended);
         ended.says("needs root").says("run as root");
     }
-    let ended = as_nobody(&format!("study {LITTLE} --blocks 1 --target a"));
+    let ended = as_nobody(&format!(
+        "study {LITTLE} --blocks 1 --no-twin --axis workers=1,2 --target a"
+    ));
     ended.code(0);
     lab.is_complete(1, 2);
 }

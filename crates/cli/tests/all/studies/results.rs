@@ -83,7 +83,9 @@ fn a_dry_run_makes_nothing() {
 #[test]
 fn looks_are_spread_over_blocks_that_stay_as_they_are() {
     let lab = Lab::new();
-    lab.answer(&format!("study {LITTLE} --until 50% --blocks 2 --target a"));
+    lab.answer(&format!(
+        "study {LITTLE} --until 50% --blocks 2 --axis workers=1,2 --target a"
+    ));
     lab.says("study --resume --blocks 3").code(2).says("remove --blocks");
     lab.answer("study --resume");
 }

@@ -1,0 +1,483 @@
+//! Whether gates keep their promises, by simulation over the gate's own code: how often identical systems fail under noise and
+//! disturbances of many kinds, how often a true loss fails, and how often identical systems pass with exactly the blocks that a
+//! gate over a first few has asked for.
+//!
+//! How it works: runs are numbers, drawn in the order of time with everything that disturbs them; the order of the systems in a
+//! block is drawn as in a study. No program runs, nothing is measured, and the same seed has the same counts for ever.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::f64::consts::{LN_2, TAU};
+
+use record::Level;
+use study::{
+    Baseline, BlockAttempt, ComparedSide, Decision, Gate, GateError, GateRules, Metric, Observed, Requirement,
+    SideGroup,
+};
+use workload::random::Key;
+
+use crate::statistics::clopper_pearson;
+
+/// What identical systems have to meet.
+const REQUIREMENT: &str = "transactions >= 0.97";
+/// The requirement that finds a loss of 3 %.
+const TIGHT_REQUIREMENT: &str = "transactions >= 0.985";
+/// A gate over identical systems fails with this probability at most, whatever disturbs the machine.
+const FALSE_FAILURE: f64 = 0.01;
+/// Identical systems pass with this probability at least, with the blocks that were asked for.
+const PASS: f64 = 0.95;
+
+/// How many studies, and from which seed.
+#[derive(Clone, Copy, Debug)]
+pub struct GatesSize {
+    /// Studies of each setting.
+    pub studies: u32,
+    /// The seed of all of them.
+    pub seed: u64,
+}
+
+/// What the logarithm of one run is made of, besides what the system does.
+#[derive(Clone, Copy, Debug)]
+enum RunNoise {
+    Normal(f64),
+    /// Student's t with few degrees of freedom: a heavy tail.
+    Tail {
+        degrees: u32,
+        scale: f64,
+    },
+    Cauchy(f64),
+    /// Normal, and a share of the runs at half of the rate.
+    Outliers {
+        spread: f64,
+        share: f64,
+    },
+    /// Losses alone, most of them small.
+    Exponential(f64),
+    /// Half of the runs at 0.9 of the rate.
+    TwoModes,
+    /// Normal, of which each run has a share of the one before.
+    Successive {
+        spread: f64,
+        correlation: f64,
+    },
+}
+
+/// How a machine disturbs the runs of a study.
+#[derive(Clone, Copy, Debug)]
+struct Setting {
+    name: &'static str,
+    noise: RunNoise,
+    /// What is lost evenly from the first run to the last, as a logarithm.
+    drift: f64,
+    /// The runs of a period of a disturbance of 10 %; 0 for none.
+    period: f64,
+}
+
+const fn setting(name: &'static str, noise: RunNoise) -> Setting {
+    Setting {
+        name,
+        noise,
+        drift: 0.0,
+        period: 0.0,
+    }
+}
+
+const SETTINGS: [Setting; 16] = [
+    setting("normal, 3 %", RunNoise::Normal(0.03)),
+    setting("normal, 0.5 %", RunNoise::Normal(0.005)),
+    setting(
+        "t with 3 degrees",
+        RunNoise::Tail {
+            degrees: 3,
+            scale: 0.017,
+        },
+    ),
+    setting(
+        "t with 2 degrees",
+        RunNoise::Tail {
+            degrees: 2,
+            scale: 0.015,
+        },
+    ),
+    setting("Cauchy", RunNoise::Cauchy(0.009)),
+    setting(
+        "5 % of runs at half",
+        RunNoise::Outliers {
+            spread: 0.01,
+            share: 0.05,
+        },
+    ),
+    setting(
+        "20 % of runs at half",
+        RunNoise::Outliers {
+            spread: 0.01,
+            share: 0.2,
+        },
+    ),
+    setting("exponential losses", RunNoise::Exponential(0.05)),
+    setting("two modes", RunNoise::TwoModes),
+    setting(
+        "correlation 0.5",
+        RunNoise::Successive {
+            spread: 0.03,
+            correlation: 0.5,
+        },
+    ),
+    setting(
+        "correlation 0.9",
+        RunNoise::Successive {
+            spread: 0.03,
+            correlation: 0.9,
+        },
+    ),
+    setting(
+        "correlation -0.5",
+        RunNoise::Successive {
+            spread: 0.03,
+            correlation: -0.5,
+        },
+    ),
+    Setting {
+        drift: -0.5,
+        ..setting("drift of 50 %", RunNoise::Normal(0.01))
+    },
+    Setting {
+        drift: -0.1,
+        ..setting("drift of 10 %", RunNoise::Normal(0.001))
+    },
+    Setting {
+        period: 3.0,
+        ..setting("period of 3 runs", RunNoise::Normal(0.01))
+    },
+    Setting {
+        period: 7.0,
+        ..setting("period of 7 runs", RunNoise::Normal(0.01))
+    },
+];
+
+/// Random numbers, one after another.
+struct Draws {
+    key: Key,
+    next: u64,
+}
+
+impl Draws {
+    fn new(seed: u64, study: u32) -> Self {
+        Self {
+            key: Key::new(seed, "simulated gates", study),
+            next: 0,
+        }
+    }
+
+    /// From 0 to below 1.
+    fn unit(&mut self) -> f64 {
+        self.next += 1;
+        (self.key.at(self.next) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Of the normal distribution with variance 1 (Box and Muller).
+    fn normal(&mut self) -> f64 {
+        (-2.0 * (1.0 - self.unit()).ln()).sqrt() * (TAU * self.unit()).cos()
+    }
+
+    fn noise(&mut self, noise: RunNoise, state: &mut f64) -> f64 {
+        match noise {
+            RunNoise::Normal(spread) => spread * self.normal(),
+            RunNoise::Tail { degrees, scale } => {
+                let squares: f64 = (0..degrees).map(|_| self.normal().powi(2)).sum();
+                scale * self.normal() / (squares / f64::from(degrees)).sqrt()
+            }
+            RunNoise::Cauchy(scale) => (scale * (TAU / 2.0 * (self.unit() - 0.5)).tan()).clamp(-5.0, 5.0),
+            RunNoise::Outliers { spread, share } => {
+                let lost = if self.unit() < share { LN_2 } else { 0.0 };
+                spread * self.normal() - lost
+            }
+            RunNoise::Exponential(scale) => scale * (1.0 - self.unit()).ln(),
+            RunNoise::TwoModes => {
+                let lost = if self.unit() < 0.5 { 0.9_f64.ln() } else { 0.0 };
+                0.003 * self.normal() + lost
+            }
+            RunNoise::Successive { spread, correlation } => {
+                *state = correlation * *state + (1.0 - correlation * correlation).sqrt() * self.normal();
+                spread * *state
+            }
+        }
+    }
+}
+
+/// A study of a baseline and a side.
+struct Simulated {
+    group: SideGroup,
+    draws: Draws,
+    setting: Setting,
+    /// Of noise whose runs are alike.
+    state: f64,
+    phase: f64,
+    /// What the side makes of the baseline's rate.
+    ratio: f64,
+    has_twin: bool,
+    /// Runs until now.
+    runs: u32,
+    /// Runs over which the drift goes.
+    runs_planned: u32,
+}
+
+impl Simulated {
+    fn new((seed, study): (u64, u32), setting: Setting, (blocks, has_twin): (u32, bool), ratio: f64) -> Self {
+        let side = |label: &str| ComparedSide {
+            label: label.to_owned(),
+            runs: Vec::new(),
+        };
+        let mut draws = Draws::new(seed, study);
+        let mut simulated = Self {
+            group: SideGroup {
+                baseline: Baseline {
+                    side: side("base"),
+                    twin: has_twin.then(|| side("base")),
+                },
+                sides: vec![side("new")],
+            },
+            state: draws.normal(),
+            phase: TAU * draws.unit(),
+            draws,
+            setting,
+            ratio,
+            has_twin,
+            runs: 0,
+            runs_planned: blocks * if has_twin { 3 } else { 2 },
+        };
+        simulated.add(1..=blocks);
+        simulated
+    }
+
+    fn add(&mut self, blocks: std::ops::RangeInclusive<u32>) {
+        for number in blocks {
+            let mut cells: Vec<usize> = (0..if self.has_twin { 3 } else { 2 }).collect();
+            for last in (1..cells.len()).rev() {
+                let other = (self.draws.unit() * (last + 1) as f64) as usize;
+                cells.swap(last, other);
+            }
+            for cell in cells {
+                let run = self.run(number, if cell == 0 { self.ratio } else { 1.0 });
+                let Baseline { side, twin } = &mut self.group.baseline;
+                match (cell, twin) {
+                    (0, _) => self.group.sides[0].runs.push(run),
+                    (2, Some(twin)) => twin.runs.push(run),
+                    _ => side.runs.push(run),
+                }
+            }
+        }
+    }
+
+    fn run(&mut self, number: u32, ratio: f64) -> Observed {
+        let at = f64::from(self.runs);
+        self.runs += 1;
+        let mut log = self.draws.noise(self.setting.noise, &mut self.state) + ratio.ln();
+        log += self.setting.drift * at / f64::from(self.runs_planned);
+        if self.setting.period > 0.0 {
+            log += 0.1 * (TAU * at / self.setting.period + self.phase).sin();
+        }
+        Observed {
+            run: None,
+            block: Some(BlockAttempt {
+                study: String::new(),
+                is_interleaved: true,
+                number,
+                attempt: 1,
+            }),
+            level: Level::Valid,
+            values: BTreeMap::from([(Metric::Transactions, 1_000.0 * log.exp())]),
+            conditions: BTreeMap::new(),
+            reasons: BTreeSet::new(),
+            incomplete: BTreeMap::new(),
+        }
+    }
+
+    fn gate(&self, requirement: &Requirement) -> Result<Gate, GateError> {
+        Gate::of(
+            vec![self.group.clone()],
+            std::slice::from_ref(requirement),
+            GateRules::default(),
+        )
+    }
+}
+
+/// What gates came to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Decisions {
+    passed: usize,
+    failed: usize,
+    all: usize,
+}
+
+impl Decisions {
+    fn count(&mut self, decision: Decision) {
+        self.all += 1;
+        self.passed += usize::from(decision == Decision::Passed);
+        self.failed += usize::from(decision == Decision::Failed);
+    }
+
+    fn share(&self, count: usize) -> f64 {
+        100.0 * count as f64 / self.all.max(1) as f64
+    }
+
+    /// Whether the counts agree with no more failures than are promised, by the exact 95 % interval.
+    fn fails_seldom(&self) -> bool {
+        clopper_pearson(self.failed, self.all).0 <= FALSE_FAILURE
+    }
+
+    /// The same of passes.
+    fn passes_often(&self) -> bool {
+        clopper_pearson(self.passed, self.all).1 >= PASS
+    }
+}
+
+fn decisions(
+    size: GatesSize,
+    setting: Setting,
+    study: (u32, bool),
+    (requirement, ratio): (&Requirement, f64),
+) -> Result<Decisions, GateError> {
+    let mut decisions = Decisions::default();
+    for number in 0..size.studies {
+        let simulated = Simulated::new((size.seed, number), setting, study, ratio);
+        decisions.count(simulated.gate(requirement)?.decision);
+    }
+    Ok(decisions)
+}
+
+/// Identical systems under each setting, with 5, 10 and 20 blocks, with an A/A control and without.
+fn identical(size: GatesSize) -> Result<Vec<(Setting, u32, bool, Decisions)>, GateError> {
+    let requirement = required(REQUIREMENT);
+    let mut found = Vec::new();
+    for blocks in [5, 10, 20] {
+        for has_twin in [true, false] {
+            for setting in SETTINGS {
+                let decisions = decisions(size, setting, (blocks, has_twin), (&requirement, 1.0))?;
+                found.push((setting, blocks, has_twin, decisions));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Identical systems with a first gate after so many blocks, and a second one with exactly the blocks that the first one asked
+/// for.
+fn as_asked(size: GatesSize, setting: Setting, (pilot, has_twin): (u32, bool)) -> Result<Decisions, GateError> {
+    let requirement = required(REQUIREMENT);
+    let mut decisions = Decisions::default();
+    for number in 0..size.studies {
+        let mut simulated = Simulated::new((size.seed, number), setting, (pilot, has_twin), 1.0);
+        let asked = simulated.gate(&requirement)?.blocks_needed.unwrap_or(pilot);
+        simulated.add(pilot + 1..=asked);
+        decisions.count(simulated.gate(&requirement)?.decision);
+    }
+    Ok(decisions)
+}
+
+fn required(text: &str) -> Requirement {
+    // They are constants that the tests read.
+    text.parse().unwrap_or_else(|error| unreachable!("{error}"))
+}
+
+/// Simulates all of it and prints it. Whether the counts agree with what gates promise.
+///
+/// # Errors
+/// Where a gate cannot decide at all.
+pub fn perform(size: GatesSize) -> Result<bool, GateError> {
+    let mut holds = true;
+    println!(
+        "identical systems, {REQUIREMENT}, {} studies of each: gates that fail (promised: 1 % at most) and pass",
+        size.studies
+    );
+    for (setting, blocks, has_twin, decisions) in identical(size)? {
+        let is_kept = decisions.fails_seldom();
+        holds &= is_kept;
+        println!(
+            "  {blocks:2} blocks {}  {:22} failed {:5.2} %  passed {:5.1} %{}",
+            control(has_twin),
+            setting.name,
+            decisions.share(decisions.failed),
+            decisions.share(decisions.passed),
+            broken(is_kept)
+        );
+    }
+    println!("true losses, normal noise of 3 % of a run, with A/A control: gates that fail and pass");
+    for text in [REQUIREMENT, TIGHT_REQUIREMENT] {
+        for blocks in [5, 10, 20] {
+            for loss in [0.03, 0.05, 0.1] {
+                let required = required(text);
+                let decisions = decisions(size, SETTINGS[0], (blocks, true), (&required, 1.0 - loss))?;
+                println!(
+                    "  {text}  {blocks:2} blocks  loss {:2.0} %  failed {:5.1} %  passed {:5.1} %",
+                    100.0 * loss,
+                    decisions.share(decisions.failed),
+                    decisions.share(decisions.passed)
+                );
+            }
+        }
+    }
+    println!("identical systems with exactly the blocks that a first gate asks for: gates that pass (promised: 95 %)");
+    for has_twin in [true, false] {
+        for pilot in [5, 10] {
+            for spread in [0.02, 0.05, 0.1] {
+                let of_asked = setting("normal", RunNoise::Normal(spread));
+                let decisions = as_asked(size, of_asked, (pilot, has_twin))?;
+                let is_kept = decisions.passes_often();
+                holds &= is_kept;
+                println!(
+                    "  first {pilot:2} blocks {}  runs of {:2.0} %  passed {:5.1} %{}",
+                    control(has_twin),
+                    100.0 * spread,
+                    decisions.share(decisions.passed),
+                    broken(is_kept)
+                );
+            }
+        }
+    }
+    Ok(holds)
+}
+
+const fn control(has_twin: bool) -> &'static str {
+    if has_twin {
+        "with A/A control   "
+    } else {
+        "without A/A control"
+    }
+}
+
+const fn broken(is_kept: bool) -> &'static str {
+    if is_kept { "" } else { "  BROKEN" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identical_systems_seldom_fail_under_any_disturbance() {
+        let size = GatesSize { studies: 40, seed: 1 };
+        let found = identical(size).unwrap();
+        assert_eq!(found.len(), 96);
+        for (setting, blocks, has_twin, decisions) in found {
+            assert!(
+                decisions.fails_seldom(),
+                "{blocks} blocks, {}, {}: {decisions:?}",
+                control(has_twin),
+                setting.name
+            );
+        }
+        // By Student's t alone, 2.8 and 1.3 % of these fail.
+        let size = GatesSize {
+            studies: 1_000,
+            seed: 1,
+        };
+        for (setting, has_twin) in [(SETTINGS[14], true), (SETTINGS[12], false)] {
+            let decisions = decisions(size, setting, (5, has_twin), (&required(REQUIREMENT), 1.0)).unwrap();
+            assert!(
+                decisions.share(decisions.failed) <= 100.0 * FALSE_FAILURE,
+                "{}: {decisions:?}",
+                setting.name
+            );
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Whether two sides left out unlike shares of the work: a system that fails or skips operations seems fast.
+
+use serde::{Deserialize, Serialize};
+
+use crate::observed::{Baseline, ComparedSide, Incomplete, Observed};
+use crate::samples::Samples;
+use crate::statistics::{ALPHA, BLOCKS_MIN};
+
+/// A difference of shares is named from this one on, if it is beyond the noise of the blocks.
+const NAMED_MIN: f64 = 0.001;
+
+/// Sides that differ by more than this share of their operations are not compared, unless that is asked for.
+pub const INCOMPLETE_MAX: f64 = 0.01;
+
+/// Two sides did not complete unlike shares of their operations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IncompleteDifference {
+    /// Why.
+    pub why: Incomplete,
+    /// The mean share of the side, from 0 to 1.
+    pub side: f64,
+    /// That of the baseline.
+    pub baseline: f64,
+}
+
+impl IncompleteDifference {
+    fn distance(&self) -> f64 {
+        (self.side - self.baseline).abs()
+    }
+}
+
+/// Differences beyond the noise: the interval of the difference does not have 0. Of fewer than five blocks, or runs of a side, the
+/// noise is not known, and each difference counts.
+pub(crate) fn differences(side: &ComparedSide, baseline: &Baseline) -> Vec<IncompleteDifference> {
+    let of = |why: Incomplete| {
+        let samples = Samples::of(side, baseline, &|run: &Observed| run.incomplete.get(&why).copied());
+        let difference = samples.difference?;
+        let known = samples.mean.filter(|_| samples.count_min() >= BLOCKS_MIN);
+        let is_noise = known.is_some_and(|mean| {
+            let (low, high) = mean.interval(ALPHA);
+            low <= 0.0 && high >= 0.0
+        });
+        let mean = |sides: &mut dyn Iterator<Item = &ComparedSide>| {
+            let runs = sides.flat_map(ComparedSide::counted);
+            let shares: Vec<f64> = runs.filter_map(|run| run.incomplete.get(&why).copied()).collect();
+            crate::statistics::mean(&shares)
+        };
+        (difference.abs() >= NAMED_MIN && !is_noise).then(|| IncompleteDifference {
+            why,
+            side: mean(&mut std::iter::once(side)),
+            baseline: mean(&mut baseline.sides()),
+        })
+    };
+    Incomplete::ALL.into_iter().filter_map(of).collect()
+}
+
+/// Whether sides with these differences are not compared.
+pub(crate) fn are_too_unlike(differences: &[IncompleteDifference]) -> bool {
+    differences.iter().map(IncompleteDifference::distance).sum::<f64>() > INCOMPLETE_MAX
+}

@@ -1,0 +1,123 @@
+//! Samples of a side and a baseline, put side by side, and what their means are.
+
+use serde::{Deserialize, Serialize};
+
+use crate::observed::{Baseline, ComparedSide};
+use crate::pairs::{Apart, Blocks, Value, apart, are_in_blocks, are_interleaved, are_too_many, pairs};
+use crate::statistics::{self, Mean};
+
+/// How runs were put side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// As pairs: both sides ran in each block.
+    Blocks,
+    /// As pairs of blocks in which each side was measured by itself.
+    BlocksApart,
+    /// As two samples: the sides were not interleaved.
+    NotInterleaved,
+}
+
+/// Samples of a comparison, and what follows from them.
+pub(crate) struct Samples {
+    pub method: Method,
+    pub count: u32,
+    pub baseline_count: u32,
+    pub invalid: u32,
+    pub without: u32,
+    /// Nothing of fewer than two on a side.
+    pub mean: Option<Mean>,
+    /// The mean difference of the values, which of logarithms is the log ratio; nothing where there is none.
+    pub difference: Option<f64>,
+    /// Nothing where the mean has none.
+    pub spread: Option<f64>,
+    /// Of blocks that were interleaved: the value of the side and those of the baseline, block after block. Otherwise empty.
+    pub blocks: Vec<Vec<f64>>,
+}
+
+/// Why there is no estimate.
+pub(crate) enum Missing {
+    TooManyInvalid,
+    NotMeasured,
+    NoRuns,
+}
+
+impl Samples {
+    pub(crate) fn of(side: &ComparedSide, baseline: &Baseline, value: &impl Value) -> Self {
+        if are_in_blocks(side, baseline) {
+            let method = if are_interleaved([side].into_iter().chain(baseline.sides())) {
+                Method::Blocks
+            } else {
+                Method::BlocksApart
+            };
+            Self::of_blocks(method, pairs(side, baseline.sides(), value))
+        } else {
+            // Nothing is known of when they ran: the twin's runs are runs of the baseline.
+            let mut all = baseline.side.clone();
+            all.runs.extend(baseline.twin.iter().flat_map(|twin| twin.runs.clone()));
+            Self::of_two(&apart(side, value), &apart(&all, value))
+        }
+    }
+
+    fn of_blocks(method: Method, blocks: Blocks) -> Self {
+        let logs = &blocks.differences();
+        Self {
+            method,
+            count: count(logs),
+            baseline_count: count(logs),
+            invalid: blocks.invalid,
+            without: blocks.without,
+            mean: Mean::of(logs),
+            difference: (!logs.is_empty()).then(|| statistics::mean(logs)),
+            spread: statistics::standard_deviation(logs),
+            blocks: match method {
+                Method::Blocks => blocks.values,
+                Method::BlocksApart | Method::NotInterleaved => Vec::new(),
+            },
+        }
+    }
+
+    fn of_two(side: &Apart, baseline: &Apart) -> Self {
+        let (logs, others) = (&side.values, &baseline.values);
+        let spreads = statistics::standard_deviation(logs).zip(statistics::standard_deviation(others));
+        let has_both = !logs.is_empty() && !others.is_empty();
+        Self {
+            method: Method::NotInterleaved,
+            count: count(logs),
+            baseline_count: count(others),
+            invalid: side.invalid + baseline.invalid,
+            without: side.without + baseline.without,
+            mean: Mean::of_difference(logs, others),
+            difference: has_both.then(|| statistics::mean(logs) - statistics::mean(others)),
+            spread: spreads.map(|(one, other)| one.hypot(other)),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// Of both sides, the number that has fewer.
+    pub(crate) fn count_min(&self) -> u32 {
+        self.count.min(self.baseline_count)
+    }
+
+    /// Why there is no estimate; nothing where there is one.
+    pub(crate) fn missing(&self) -> Option<Missing> {
+        let all = match self.method {
+            Method::Blocks | Method::BlocksApart => self.count,
+            Method::NotInterleaved => self.count + self.baseline_count,
+        };
+        if are_too_many(self.invalid, all + self.without) {
+            Some(Missing::TooManyInvalid)
+        } else if self.difference.is_some() {
+            None
+        } else if self.without > 0 {
+            Some(Missing::NotMeasured)
+        } else {
+            Some(Missing::NoRuns)
+        }
+    }
+}
+
+/// How many there are.
+pub(crate) fn count(samples: &[f64]) -> u32 {
+    u32::try_from(samples.len()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,48 @@
+//! What the verdicts of many runs come to.
+
+use std::collections::BTreeMap;
+
+use record::Level;
+use serde::{Deserialize, Serialize};
+
+use crate::observed::Observed;
+
+/// How many runs have which verdict, and how many name which rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerdictCounts {
+    /// VALID runs.
+    pub valid: u32,
+    /// DOUBTFUL runs.
+    pub doubtful: u32,
+    /// INVALID runs, which are not counted.
+    pub invalid: u32,
+    /// Runs by the rules that their verdicts name.
+    pub reasons: BTreeMap<String, u32>,
+}
+
+impl VerdictCounts {
+    /// Those of some runs.
+    pub fn of<'a>(runs: impl IntoIterator<Item = &'a Observed>) -> Self {
+        let mut counts = Self::default();
+        for run in runs {
+            *match run.level {
+                Level::Valid => &mut counts.valid,
+                Level::Doubtful => &mut counts.doubtful,
+                Level::Invalid => &mut counts.invalid,
+            } += 1;
+            for reason in &run.reasons {
+                *counts.reasons.entry(reason.clone()).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// Runs with this verdict.
+    pub const fn runs(&self, level: Level) -> u32 {
+        match level {
+            Level::Valid => self.valid,
+            Level::Doubtful => self.doubtful,
+            Level::Invalid => self.invalid,
+        }
+    }
+}
