@@ -46,6 +46,7 @@ pub mod durability;
 pub mod fact;
 pub mod host;
 pub mod io;
+pub mod loops;
 pub mod machine;
 pub mod memory;
 pub mod messages;
