@@ -57,6 +57,7 @@ use problem::{print, tell};
 
 /// The whole program.
 pub fn main() -> ExitCode {
+    signals::outlive_size_limit();
     let side = Side::of_this_process();
     let code = program(&side);
     side.tell(code);

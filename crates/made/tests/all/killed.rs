@@ -174,7 +174,7 @@ fn a_directory_without_a_whole_manifest_is_removed() {
     for directory in [&empty, &cut] {
         fs::create_dir(directory).unwrap();
     }
-    fs::write(cut.join(".postmark-made.json"), "{\n  \"format\": \"post").unwrap();
+    fs::write(cut.join(".postmark-made.json"), "{\"format\":\"post").unwrap();
     let found = find(scene.path()).unwrap();
     assert_eq!(found.len(), 2);
     for found in found {
