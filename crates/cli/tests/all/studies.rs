@@ -5,6 +5,7 @@
 
 mod ended;
 mod faults;
+mod made;
 mod refused;
 mod results;
 mod together;
