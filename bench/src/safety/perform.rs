@@ -453,9 +453,12 @@ impl Performance<'_> {
                     self.guest_called_as_the_runs(&directory, dice)?;
                     continue;
                 }
-                let is_runs = |path: &PathBuf| {
-                    is_file(path) && path.file_name().is_some_and(|name| name != MANIFEST) && !self.is_guest(path)
+                // A manifest in the making is called like it.
+                let is_manifest = |path: &PathBuf| {
+                    let name = path.file_name().unwrap_or_default();
+                    name.to_string_lossy().starts_with(MANIFEST)
                 };
+                let is_runs = |path: &PathBuf| is_file(path) && !is_manifest(path) && !self.is_guest(path);
                 let files: Vec<PathBuf> = entries(&directory).into_iter().filter(is_runs).collect();
                 if files.is_empty() {
                     continue;

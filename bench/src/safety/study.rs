@@ -230,10 +230,10 @@ impl Performance<'_> {
         self.ended.was_killed = status.signal().is_some();
         let is_allowed = match end {
             End::ByItself if self.round.change == Change::Nothing => status.code() == Some(0),
-            End::ByItself => matches!(status.code(), Some(0 | 1)),
+            End::ByItself => matches!(status.code(), Some(0..=2)),
             End::Signals(signals) => match status.signal() {
                 Some(signal) => signals.iter().any(|sent| sent.as_raw() == signal),
-                None => matches!(status.code(), Some(0 | 1 | 130 | 143)),
+                None => matches!(status.code(), Some(0..=2 | 130 | 143)),
             },
         };
         if !is_allowed {
