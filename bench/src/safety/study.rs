@@ -57,7 +57,7 @@ enum End {
 }
 
 #[derive(Debug)]
-struct Round {
+struct StudyRound {
     words: Vec<String>,
     change: Change,
     change_after: Duration,
@@ -67,7 +67,7 @@ struct Round {
     guests_after: bool,
 }
 
-impl Round {
+impl StudyRound {
     fn choose(images: &Path, other: &Path, has_loops: bool, dice: &mut Dice) -> Self {
         let kinds: &[&str] = match has_loops {
             true => &[
@@ -141,9 +141,9 @@ pub fn round(ours: &Path, scene: &Path, has_loops: bool, dice: &mut Dice) -> Res
     for path in [&images, &elsewhere, &other, &aside] {
         fs::create_dir(path)?;
     }
-    let mut performance = Performance {
+    let mut performance = StudyPerformance {
         ours,
-        round: Round::choose(&images, &other, has_loops, dice),
+        round: StudyRound::choose(&images, &other, has_loops, dice),
         scene: scene.to_owned(),
         images,
         elsewhere,
@@ -165,7 +165,7 @@ pub fn round(ours: &Path, scene: &Path, has_loops: bool, dice: &mut Dice) -> Res
     Ok(ended)
 }
 
-struct Performance<'a> {
+struct StudyPerformance<'a> {
     ours: &'a Path,
     scene: PathBuf,
     images: PathBuf,
@@ -174,7 +174,7 @@ struct Performance<'a> {
     other: PathBuf,
     /// Where the user puts own files away.
     aside: PathBuf,
-    round: Round,
+    round: StudyRound,
     guests: Guests,
     ended: Ended,
     /// Directories that the user has made or moved, and an image that was moved.
@@ -182,7 +182,7 @@ struct Performance<'a> {
     told: String,
 }
 
-impl Performance<'_> {
+impl StudyPerformance<'_> {
     fn perform(&mut self, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
         self.log(format!("{:?}", self.round));
         // A killed study may have been about to write to what it had just made: files of a user's are not empty.

@@ -29,7 +29,7 @@ pub trait Ground {
     ///
     /// # Errors
     /// Where it cannot be had.
-    fn target(&mut self, cell: usize) -> Result<Prepared, Self::Error>;
+    fn target(&mut self, cell: usize) -> Result<TargetReady, Self::Error>;
 
     /// What a cell's runs are asked for, in a directory.
     ///
@@ -48,7 +48,7 @@ pub trait Ground {
     ///
     /// # Errors
     /// Where it cannot be kept.
-    fn keep_state(&mut self, cell: usize) -> Result<Prepared, Self::Error>;
+    fn keep_state(&mut self, cell: usize) -> Result<TargetReady, Self::Error>;
 
     /// Performs a measured run, and keeps its record with its part of the study.
     ///
@@ -64,7 +64,7 @@ pub trait Ground {
 }
 
 /// What became of making a target ready.
-pub enum Prepared {
+pub enum TargetReady {
     /// It is.
     Ready(Ready),
     /// This signal has ended that.
@@ -313,8 +313,8 @@ impl<G: Ground> Going<'_, G> {
         self.ground.tell(StudyEvent::Next(progress));
         self.ground.tell(StudyEvent::Making);
         let mut ready = match self.ground.target(run.cell)? {
-            Prepared::Ready(ready) => ready,
-            Prepared::Interrupted(signal) => return Ok(Some(StudyEnd::Interrupted(signal))),
+            TargetReady::Ready(ready) => ready,
+            TargetReady::Interrupted(signal) => return Ok(Some(StudyEnd::Interrupted(signal))),
         };
         let mut spec = self.ground.spec(run.cell, &ready.directory)?;
         let transactions = churn(&spec.workload, cell.age).unwrap_or_default();
@@ -325,8 +325,8 @@ impl<G: Ground> Going<'_, G> {
                     return Ok(Some(end));
                 }
                 ready = match self.ground.keep_state(run.cell)? {
-                    Prepared::Ready(ready) => ready,
-                    Prepared::Interrupted(signal) => return Ok(Some(StudyEnd::Interrupted(signal))),
+                    TargetReady::Ready(ready) => ready,
+                    TargetReady::Interrupted(signal) => return Ok(Some(StudyEnd::Interrupted(signal))),
                 };
             }
             spec.keeping = Keeping {

@@ -13,9 +13,9 @@ use std::path::Path;
 use rustix::fs::{Advice, FallocateFlags, IFlags};
 use rustix::io::Errno;
 
-use crate::directory::shown;
 use crate::error::MakeError;
-use crate::stop::Stop;
+use crate::held_path::shown;
+use crate::stop::MakeStop;
 
 /// What is read and written at once.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -29,7 +29,7 @@ pub(crate) struct Image<'a> {
 
 /// Makes an image of an empty file: all of its blocks allocated first, so that a lack of room is
 /// found at once, and then written.
-pub(crate) fn allocate(image: Image, bytes: u64, stop: &Stop) -> Result<(), MakeError> {
+pub(crate) fn allocate(image: Image, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
     let Image { file, path } = image;
     // On a file system that never writes in place, blocks would be allocated again for each write. Others have no such flag.
     if let Ok(flags) = rustix::fs::ioctl_getflags(file) {
@@ -48,12 +48,12 @@ pub(crate) fn allocate(image: Image, bytes: u64, stop: &Stop) -> Result<(), Make
     written(image)
 }
 
-fn check(stop: &Stop, path: &Path) -> Result<(), MakeError> {
+fn check(stop: &MakeStop, path: &Path) -> Result<(), MakeError> {
     stop.check(|| format!("writing {}", shown(path).display()))
 }
 
 /// Copies an image to an empty file; blocks of zeros become holes.
-pub(crate) fn copy(image: Image, copy: Image, stop: &Stop) -> Result<(), MakeError> {
+pub(crate) fn copy(image: Image, copy: Image, stop: &MakeStop) -> Result<(), MakeError> {
     let bytes = length(image)?;
     let mut chunk = vec![0; CHUNK_BYTES];
     for (offset, length) in chunks(bytes) {
@@ -70,7 +70,7 @@ pub(crate) fn copy(image: Image, copy: Image, stop: &Stop) -> Result<(), MakeErr
 }
 
 /// Makes an image the same as a copy of it. With `is_sparse`, blocks of zeros are given back, as discarding left them.
-pub(crate) fn bring_back(copy: Image, image: Image, is_sparse: bool, stop: &Stop) -> Result<(), MakeError> {
+pub(crate) fn bring_back(copy: Image, image: Image, is_sparse: bool, stop: &MakeStop) -> Result<(), MakeError> {
     let bytes = length(image)?;
     let found_bytes = length(copy)?;
     if found_bytes != bytes {
@@ -119,7 +119,7 @@ pub(crate) fn wipe(image: Image) -> Result<(), MakeError> {
 }
 
 /// Allocates a file; writes it where the file system cannot allocate.
-pub(crate) fn fill(path: &Path, bytes: u64, stop: &Stop) -> Result<(), MakeError> {
+pub(crate) fn fill(path: &Path, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
     let file = create(path)?;
     match rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes) {
         Ok(()) => return Ok(()),
@@ -186,7 +186,7 @@ mod tests {
         });
         let [of_image, of_saved] =
             [(&image_file, &image), (&saved_file, &saved)].map(|(file, path)| Image { file, path });
-        let stop = Stop::default();
+        let stop = MakeStop::default();
         let bytes = 3 * CHUNK_BYTES as u64 + 4096;
         allocate(of_image, bytes, &stop).unwrap();
         let mut state = vec![0; usize::try_from(bytes).unwrap()];

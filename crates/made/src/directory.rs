@@ -4,8 +4,8 @@
 //! it is moved elsewhere, changes nothing of what they reach.
 
 use std::ffi::{OsStr, OsString};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Statx, StatxFlags};
@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::error::MakeError;
+use crate::held_path::{self, shown};
 
 /// What the names of such directories begin with.
 pub(crate) const PREFIX: &str = "postmark-made-";
@@ -26,9 +27,6 @@ pub(crate) const BELOW: &str = "below";
 pub(crate) const IMAGE: &str = "image";
 /// The image of the external journal.
 pub(crate) const JOURNAL: &str = "journal";
-
-/// Descriptors of this thread, which may have a table of its own.
-const DESCRIPTORS: &str = "/proc/thread-self/fd";
 
 /// The copy of an image in a saved state.
 pub(crate) fn saved(state: &str, image: &str) -> String {
@@ -132,7 +130,7 @@ impl MadeDirectory {
     }
 
     fn new(path: PathBuf, held: OwnedFd) -> Self {
-        let call = Path::new(DESCRIPTORS).join(held.as_raw_fd().to_string());
+        let call = held_path::of(&held);
         Self { path, held, call }
     }
 
@@ -231,26 +229,6 @@ fn open(at: impl AsFd, name: impl rustix::path::Arg) -> Result<OwnedFd, Errno> {
 
 fn sync(directory: &OwnedFd, path: &Path) -> Result<(), MakeError> {
     rustix::fs::fsync(directory).map_err(|errno| MakeError::io("sync the directory", path, errno))
-}
-
-/// A path as its reader knows it: a call's path has the present path of its directory.
-pub(crate) fn shown(path: &Path) -> PathBuf {
-    let Ok(rest) = path.strip_prefix(DESCRIPTORS) else {
-        return path.to_owned();
-    };
-    let mut names = rest.components();
-    let held = names.next().map(|number| Path::new(DESCRIPTORS).join(number));
-    let Some(present) = held.and_then(|held| std::fs::read_link(held).ok()) else {
-        return path.to_owned();
-    };
-    // As the kernel shows what was removed.
-    let bytes = present.into_os_string().into_vec();
-    let plain = bytes.strip_suffix(b" (deleted)").map(<[u8]>::to_vec);
-    let present = PathBuf::from(OsString::from_vec(plain.unwrap_or(bytes)));
-    match names.as_path() {
-        rest if rest.as_os_str().is_empty() => present,
-        rest => present.join(rest),
-    }
 }
 
 /// The second in which a directory was made, and the process that made it, by its name

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cannot::CannotMake;
-use crate::directory::shown;
+use crate::held_path::shown;
 use crate::invalid::InvalidMakeSpec;
 
 /// Something failed. Each text says what was done to what, what the system answered, and what to do where that is known.

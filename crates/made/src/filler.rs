@@ -6,7 +6,7 @@ use observe::{Fact, Space};
 
 use crate::blocks;
 use crate::error::MakeError;
-use crate::stop::Stop;
+use crate::stop::MakeStop;
 
 /// A file of filler is not larger than this.
 const FILE_BYTES_MAX: u64 = 1 << 30;
@@ -17,7 +17,7 @@ const FILES_MAX: u32 = 20_000;
 
 /// Fills the file system mounted at `root`, whose directory `filler` is made, up to a percentage of its usable space; gives
 /// what was reached. What the file system itself takes counts as taken.
-pub(crate) fn fill(root: &Path, percent: u8, stop: &Stop) -> Result<Fact<f64>, MakeError> {
+pub(crate) fn fill(root: &Path, percent: u8, stop: &MakeStop) -> Result<Fact<f64>, MakeError> {
     let directory = root.join("filler");
     std::fs::create_dir(&directory).map_err(|error| MakeError::io("create", &directory, error))?;
     let mut largest = FILE_BYTES_MAX;

@@ -8,10 +8,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::directory::shown;
 use crate::error::MakeError;
+use crate::held_path::shown;
 use crate::owned::Owned;
-use crate::stop::Stop;
+use crate::stop::MakeStop;
 use crate::tool::{self, Around, arguments};
 
 /// A device is given back a moment after its last user has gone: so long it is waited for. A mkfs that
@@ -42,7 +42,7 @@ pub(crate) struct OverImage {
 const ATTEMPTS: u32 = 10;
 
 /// Sets up a loop device over an image.
-pub(crate) fn attach(owned: &Owned, image: &str, is_direct: bool, stop: &Stop) -> Result<Attached, MakeError> {
+pub(crate) fn attach(owned: &Owned, image: &str, is_direct: bool, stop: &MakeStop) -> Result<Attached, MakeError> {
     let path = owned.directory.at(image);
     let mut attempt = 1;
     loop {

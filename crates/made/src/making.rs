@@ -22,7 +22,7 @@ use crate::owned::Owned;
 use crate::removal::{self, MadeRemoved};
 use crate::spec::MakeSpec;
 use crate::states;
-use crate::stop::Stop;
+use crate::stop::MakeStop;
 use crate::tool;
 
 /// How far making has come. Each is told when it is reached.
@@ -63,7 +63,7 @@ pub struct Made {
     main: Owned,
     /// The journal's directory, where it is not that of the image.
     journal: Option<Owned>,
-    stop: Stop,
+    stop: MakeStop,
     uuid: String,
     journal_uuid: String,
     facts: MadeFacts,
@@ -78,7 +78,7 @@ impl Made {
     /// # Errors
     /// Something is missing, or fails. Then nothing is left, or the error says what.
     pub fn make(spec: &MakeSpec, name: &str) -> Result<Self, MakeError> {
-        Self::make_with(spec, name, Stop::default(), &mut |_, _| ())
+        Self::make_with(spec, name, MakeStop::default(), &mut |_, _| ())
     }
 
     /// The same, which a signal ends, and which tells how far it has come, and the directory.
@@ -88,7 +88,7 @@ impl Made {
     pub fn make_with(
         spec: &MakeSpec,
         name: &str,
-        stop: Stop,
+        stop: MakeStop,
         told: &mut dyn FnMut(MakeStage, &Path),
     ) -> Result<Self, MakeError> {
         spec.validate()?;
@@ -103,7 +103,7 @@ impl Made {
     }
 
     /// Makes the directories with their manifests.
-    fn begin(spec: &MakeSpec, name: &str, stop: Stop) -> Result<Self, MakeError> {
+    fn begin(spec: &MakeSpec, name: &str, stop: MakeStop) -> Result<Self, MakeError> {
         let above = needs::usable(spec.kind, &spec.directory)?;
         let journal_above = match spec.journal_directory() {
             Some(directory) => Some(needs::usable(spec.kind, directory)?).filter(|journal| *journal != above),
@@ -475,7 +475,7 @@ impl Drop for Made {
 }
 
 /// Makes an image.
-fn allocate(owned: &mut Owned, image: &str, bytes: u64, stop: &Stop) -> Result<(), MakeError> {
+fn allocate(owned: &mut Owned, image: &str, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
     let (file, path) = (owned.create_file(image)?, owned.directory.at(image));
     let image = Image {
         file: &file,

@@ -9,11 +9,12 @@ use observe::{Fact, Mount, MountTable, Sources};
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 
-use crate::directory::{IMAGE, MadeDirectory, shown};
+use crate::directory::{IMAGE, MadeDirectory};
 use crate::error::MakeError;
+use crate::held_path::shown;
 use crate::loops::{self, OverImage};
 use crate::owned::{MadeLeft, Owned};
-use crate::stop::Stop;
+use crate::stop::MakeStop;
 use crate::tool::{self, arguments};
 
 /// What was used a moment ago (a process that is ending, an indexer) keeps a mount busy: so long it is waited for.
@@ -30,7 +31,7 @@ pub(crate) struct MountPlan<'a> {
 
 /// Mounts; gives the command line. Paths are as they are called in the directory in which the program
 /// runs, and are left so: another directory that gets the path of this one is not mounted over.
-pub(crate) fn mount(plan: &MountPlan, owned: &Owned, stop: &Stop) -> Result<String, MakeError> {
+pub(crate) fn mount(plan: &MountPlan, owned: &Owned, stop: &MakeStop) -> Result<String, MakeError> {
     owned.check_directory(plan.at)?;
     let mut words: Vec<OsString> = vec!["-t".into(), plan.kind.into()];
     if !plan.options.is_empty() {

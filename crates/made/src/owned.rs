@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::directory::{Facts, MadeDirectory, PREFIX, facts_of, shown};
+use crate::directory::{Facts, MadeDirectory, PREFIX, facts_of};
 use crate::error::MakeError;
+use crate::held_path::shown;
 use crate::manifest::{Entry, Head, Manifest, is_ours};
-use crate::stop::Stop;
+use crate::stop::MakeStop;
 use crate::tool::Around;
 
 /// See the module's text.
@@ -50,7 +51,7 @@ impl Owned {
     }
 
     /// What programs run with, from which a signal is to be told where there is one.
-    pub(crate) fn around<'a>(&'a self, stop: Option<&'a Stop>) -> Around<'a> {
+    pub(crate) fn around<'a>(&'a self, stop: Option<&'a MakeStop>) -> Around<'a> {
         Around {
             lock: &self.manifest.file,
             directory: self.directory.call(),

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use crate::directory::{BELOW, IMAGE, JOURNAL, MANIFEST, MOUNT, MadeDirectory, maker_of, shown};
+use crate::directory::{BELOW, IMAGE, JOURNAL, MANIFEST, MOUNT, MadeDirectory, maker_of};
 use crate::error::MakeError;
+use crate::held_path::shown;
 use crate::loops::{self, OverImage};
 use crate::manifest;
 use crate::mounts;

@@ -4,11 +4,11 @@ use crate::blocks::{self, Image};
 use crate::directory::saved;
 use crate::error::MakeError;
 use crate::owned::Owned;
-use crate::stop::Stop;
+use crate::stop::MakeStop;
 
 /// Copies an image of a file system that is not mounted. What was copied before is replaced; where it
 /// fails, nothing of the state is kept.
-pub(crate) fn save(owned: &mut Owned, image: &str, state: &str, stop: &Stop) -> Result<(), MakeError> {
+pub(crate) fn save(owned: &mut Owned, image: &str, state: &str, stop: &MakeStop) -> Result<(), MakeError> {
     let copy = saved(state, image);
     owned.discard(&copy)?;
     let from = owned.open_file(image)?;
@@ -26,7 +26,13 @@ pub(crate) fn save(owned: &mut Owned, image: &str, state: &str, stop: &Stop) -> 
 }
 
 /// Brings an image back.
-pub(crate) fn restore(owned: &Owned, image: &str, state: &str, is_sparse: bool, stop: &Stop) -> Result<(), MakeError> {
+pub(crate) fn restore(
+    owned: &Owned,
+    image: &str,
+    state: &str,
+    is_sparse: bool,
+    stop: &MakeStop,
+) -> Result<(), MakeError> {
     let copy = saved(state, image);
     let [from, to] = [&copy, image].map(|name| owned.open_file(name));
     let [from_path, to_path] = [&copy, image].map(|name| owned.directory.at(name));

@@ -8,15 +8,15 @@ use crate::error::MakeError;
 /// Where a signal's number is left that ends what is being made; 0 is none. The default never ends
 /// anything.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicUsize>);
+pub struct MakeStop(Arc<AtomicUsize>);
 
-impl From<Arc<AtomicUsize>> for Stop {
+impl From<Arc<AtomicUsize>> for MakeStop {
     fn from(caught: Arc<AtomicUsize>) -> Self {
         Self(caught)
     }
 }
 
-impl Stop {
+impl MakeStop {
     pub(crate) fn is_asked(&self) -> bool {
         self.0.load(Ordering::SeqCst) != 0
     }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::error::MakeError;
-use crate::stop::Stop;
+use crate::stop::MakeStop;
 
 /// The time of a program that looks at something, or changes something small.
 pub(crate) const SHORT: Duration = Duration::from_secs(60);
@@ -53,7 +53,7 @@ pub(crate) struct Around<'a> {
     /// Its working directory: relative names among the user's arguments lead nowhere else.
     pub(crate) directory: &'a Path,
     /// A signal that ends the program, too; removing goes on.
-    pub(crate) stop: Option<&'a Stop>,
+    pub(crate) stop: Option<&'a MakeStop>,
 }
 
 /// The command line as a reader would type it.
@@ -142,7 +142,7 @@ fn ended(
         .spawn()
         .map_err(not_started)?;
     let outputs = [child.stdout.take().map(reader), child.stderr.take().map(reader)];
-    let never = Stop::default();
+    let never = MakeStop::default();
     let stop = around.and_then(|around| around.stop).unwrap_or(&never);
     let Some(status) = waited(&mut child, limit, stop).map_err(not_started)? else {
         let command = command_line(name, arguments);
@@ -189,14 +189,14 @@ fn end(child: &mut Child, signals: &[(Signal, Duration)]) {
     for (signal, patience) in signals {
         // It is not waited for yet, so that its number is nobody else's.
         let _ = kill_process_group(Pid::from_child(child), *signal);
-        if matches!(waited(child, *patience, &Stop::default()), Ok(Some(_))) {
+        if matches!(waited(child, *patience, &MakeStop::default()), Ok(Some(_))) {
             return;
         }
     }
 }
 
 /// How a program ends; nothing where it goes on for so long, or a signal has come.
-fn waited(child: &mut Child, limit: Duration, stop: &Stop) -> std::io::Result<Option<ExitStatus>> {
+fn waited(child: &mut Child, limit: Duration, stop: &MakeStop) -> std::io::Result<Option<ExitStatus>> {
     let began = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
@@ -256,7 +256,7 @@ mod tests {
         let lock = File::open("/dev/null").unwrap();
         for script in ["sleep 60", "trap '' TERM; sleep 60 & echo $! > child; wait; wait"] {
             let caught = Arc::<AtomicUsize>::default();
-            let stop = Stop::from(Arc::clone(&caught));
+            let stop = MakeStop::from(Arc::clone(&caught));
             let around = Around {
                 lock: &lock,
                 directory: scene.path(),

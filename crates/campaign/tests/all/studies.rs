@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use campaign::study::{ATTEMPTS, Course, Ground, Prepared, Ready, StudyEnd, StudyEvent, perform};
+use campaign::study::{ATTEMPTS, Course, Ground, Ready, StudyEnd, StudyEvent, TargetReady, perform};
 use record::{Outcome, Record, StudyPart};
 use runner::{NoEvents, Place, RunSpec};
 use storage::simulated::{Code, Simulated};
@@ -57,11 +57,11 @@ fn performed(spec: &RunSpec) -> Record {
 impl Ground for Told {
     type Error = String;
 
-    fn target(&mut self, cell: usize) -> Result<Prepared, String> {
+    fn target(&mut self, cell: usize) -> Result<TargetReady, String> {
         if self.fates.front() == Some(&Fate::SignalBefore) {
-            return Ok(Prepared::Interrupted(15));
+            return Ok(TargetReady::Interrupted(15));
         }
-        Ok(Prepared::Ready(Ready {
+        Ok(TargetReady::Ready(Ready {
             directory: AT.into(),
             made: None,
             is_churned: self.kept.contains(&cell),
@@ -88,7 +88,7 @@ impl Ground for Told {
         Ok(performed(spec))
     }
 
-    fn keep_state(&mut self, cell: usize) -> Result<Prepared, String> {
+    fn keep_state(&mut self, cell: usize) -> Result<TargetReady, String> {
         self.kept.push(cell);
         self.target(cell)
     }

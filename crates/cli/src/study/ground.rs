@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use archive::Remarks;
-use campaign::study::{Course, Ground, Prepared, Ready, StudyEvent, StudyProgress};
+use campaign::study::{Course, Ground, Ready, StudyEvent, StudyProgress, TargetReady};
 use cluster::Ranks;
 use contract::ServerUrl;
 use document::harmless;
@@ -101,10 +101,10 @@ impl<'a> CliGround<'a> {
     }
 
     /// A target as it was made ready, or the signal that has ended that.
-    fn prepared(&self, ready: Option<Ready>) -> Prepared {
+    fn prepared(&self, ready: Option<Ready>) -> TargetReady {
         match ready {
-            Some(ready) => Prepared::Ready(ready),
-            None => Prepared::Interrupted(self.signal().unwrap_or(SIGINT)),
+            Some(ready) => TargetReady::Ready(ready),
+            None => TargetReady::Interrupted(self.signal().unwrap_or(SIGINT)),
         }
     }
 
@@ -161,7 +161,7 @@ pub fn specify_somewhere(design: &Design, cell: &StudyCell) -> Result<Specified,
 impl Ground for CliGround<'_> {
     type Error = Problem;
 
-    fn target(&mut self, cell: usize) -> Result<Prepared, Problem> {
+    fn target(&mut self, cell: usize) -> Result<TargetReady, Problem> {
         let ready = self.targets.ready(self.course, cell, self.signals.caught())?;
         Ok(self.prepared(ready))
     }
@@ -180,7 +180,7 @@ impl Ground for CliGround<'_> {
         performed
     }
 
-    fn keep_state(&mut self, cell: usize) -> Result<Prepared, Problem> {
+    fn keep_state(&mut self, cell: usize) -> Result<TargetReady, Problem> {
         let ready = self.targets.keep_state(self.course, cell, self.signals.caught())?;
         Ok(self.prepared(ready))
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicUsize;
 
 use campaign::study::{Course, Ready};
 use document::harmless;
-use made::{FileSystemKind, Made, MakeError, MakeNeeds, MakeSpec, MakeStage, Stop};
+use made::{FileSystemKind, Made, MakeError, MakeNeeds, MakeSpec, MakeStage, MakeStop};
 use record::{Fact, MadeFileSystem};
 use study::{Design, StudyCell};
 
@@ -124,7 +124,7 @@ impl Targets {
                 if interruption.is_none() && caught.is_some() {
                     *interruption = Interruption::watch();
                 }
-                let stop = caught.map_or_else(Stop::default, Stop::from);
+                let stop = caught.map_or_else(MakeStop::default, MakeStop::from);
                 let made = Made::make_with(&filled, &target.name, stop, &mut |stage, directory| {
                     if let (MakeStage::Manifest, Some(interruption)) = (stage, &interruption) {
                         interruption.add(directory);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use made::{Made, MadeState, MakeError, MakeSpec, MakeStage, Stop};
+use made::{Made, MadeState, MakeError, MakeSpec, MakeStage, MakeStop};
 
 use crate::killed::started;
 use crate::support::{Scene, can_make, free_in, is_root};
@@ -250,7 +250,7 @@ fn a_signal_ends_the_writing_of_an_image() {
     let error = Made::make_with(
         &spec,
         "ended",
-        Stop::from(Arc::clone(&caught)),
+        MakeStop::from(Arc::clone(&caught)),
         &mut |stage, directory| {
             assert!(directory.starts_with(scene.path()) && directory.is_dir());
             stages.push(stage);

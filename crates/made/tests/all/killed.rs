@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use made::{Made, MadeState, MakeSpec, MakeStage, Stop, find};
+use made::{Made, MadeState, MakeSpec, MakeStage, MakeStop, find};
 
 use crate::support::{Scene, can_make, free_in, is_root};
 
@@ -27,7 +27,7 @@ fn maker() {
         stdout.write_all(b"reached\n").unwrap();
         stdout.flush().unwrap();
     };
-    let mut made = Made::make_with(&spec, "to be killed", Stop::default(), &mut |reached, _| {
+    let mut made = Made::make_with(&spec, "to be killed", MakeStop::default(), &mut |reached, _| {
         if format!("{reached:?}") == stage {
             tell();
             std::thread::sleep(Duration::from_secs(600));
