@@ -445,7 +445,8 @@ impl StudyPerformance<'_> {
     fn finish_by_hand(&mut self) -> Result<(), Box<dyn Error>> {
         let inner: Vec<PathBuf> = self.guests.all().iter().map(|guest| guest.path.clone()).collect();
         let mut count = 0;
-        for path in inner.iter().filter(|path| path.starts_with(&self.images)) {
+        let images = self.images.clone();
+        for path in inner.iter().filter(|path| path.starts_with(&images)) {
             // What lies in a directory of the user's goes with it.
             let above = path.ancestors().skip(1);
             if above.into_iter().any(|above| inner.iter().any(|guest| guest == above)) {
@@ -453,12 +454,15 @@ impl StudyPerformance<'_> {
             }
             count += 1;
             let to = self.aside.join(count.to_string());
-            fs::rename(path, &to).map_err(|error| format!("cannot put {} away: {error}", path.display()))?;
-            self.guests.rebase(path, &to);
+            match fs::rename(path, &to) {
+                Ok(()) => self.guests.rebase(path, &to),
+                // A guest that is gone was told of.
+                Err(error) => self.log(format!("{} cannot be put away: {error}", path.display())),
+            }
         }
         for path in self.users.clone() {
             match fs::symlink_metadata(&path) {
-                Ok(facts) if facts.is_dir() && !path.ends_with("old") => fs::remove_dir(&path)?,
+                Ok(facts) if facts.is_dir() && !path.ends_with("old") => fs::remove_dir_all(&path)?,
                 Ok(facts) if facts.is_file() => fs::remove_file(&path)?,
                 _ => {}
             }
