@@ -161,6 +161,16 @@ pub fn round(ours: &Path, scene: &Path, has_loops: bool, dice: &mut Dice) -> Res
         ended.log.push(format!("what is there:\n{}", listed(scene)));
     }
     performed?;
+    // What a failed round has left is in the way of the next one.
+    let mounts = fs::read("/proc/self/mounts")?;
+    let mounts = String::from_utf8_lossy(&mounts);
+    let points = mounts.lines().filter_map(|line| line.split(' ').nth(1));
+    for point in points.filter(|point| Path::new(point).starts_with(scene)) {
+        let _ = Command::new("umount")
+            .args(["--lazy", point])
+            .stderr(Stdio::null())
+            .status();
+    }
     fs::remove_dir_all(scene).map_err(|error| format!("cannot remove {}: {error}", scene.display()))?;
     Ok(ended)
 }
