@@ -5,6 +5,7 @@
 //! and `clean`. After that every guest is identical (name, kind, contents, mode, owner, time of modification; of directories name, mode and
 //! owner), and nothing of the run is there but directories in which a guest lies. After a kill a file may be left where `clean` has named it, no more than there were workers;
 //! then the manifest is there still, the exit status is 1, and once somebody has put away what is in the way, `clean` finishes.
+//! One round in three is that of a study that makes file systems, whose made directories a user moves, exchanges and puts own files into.
 //!
 //! What is done follows from the seed and the round's number (`--seed S --round N` does it again); when things happen within it does not.
 
@@ -12,6 +13,7 @@ mod choice;
 mod dice;
 mod guests;
 mod perform;
+mod study;
 
 use std::error::Error;
 use std::path::Path;
@@ -28,6 +30,9 @@ use perform::Ended;
 
 /// The file systems of a campaign.
 pub const FILE_SYSTEMS: &str = "ext4,xfs,btrfs,tmpfs,overlay,fuse";
+
+/// So often a round is one of a study that makes file systems (`study`); else it is one of a run (`perform`).
+const STUDIES_ONCE_IN: u64 = 3;
 
 /// What is done.
 pub struct Campaign<'a> {
@@ -77,8 +82,14 @@ pub fn perform(ours: &Path, campaign: &Campaign<'_>) -> Result<bool, Box<dyn Err
         };
         let mut dice = Dice::of_round(seed, round);
         let scene = mounted.path().join(format!("round-{round}"));
-        let ended = perform::round(&ours, &scene, *kind == "fuse", &mut dice)
-            .map_err(|error| format!("seed {seed}, round {round} on {kind}: {error}"))?;
+        let is_fuse = *kind == "fuse";
+        // A loop device over a file that this process serves could keep it from ending.
+        let is_study = dice.once_in(STUDIES_ONCE_IN);
+        let ended = match is_study {
+            true => study::round(&ours, &scene, !is_fuse, &mut dice),
+            false => perform::round(&ours, &scene, is_fuse, &mut dice),
+        };
+        let ended = ended.map_err(|error| format!("seed {seed}, round {round} on {kind}: {error}"))?;
         if let Some(signal) = caught() {
             return Err(format!("ended by signal {signal}").into());
         }
@@ -94,12 +105,14 @@ pub fn perform(ours: &Path, campaign: &Campaign<'_>) -> Result<bool, Box<dyn Err
                 println!("    {}", line.replace('\n', "\n    "));
             }
         }
+        sum.studies += u64::from(is_study);
         sum.add(&ended);
     }
     println!(
-        "{} rounds in {:.1} s: {} failed; {} killed while they ran, of which {} had files left by clean and named, {} in all; {} guests",
+        "{} rounds in {:.1} s, {} of studies: {} failed; {} killed while they ran, of which {} had files left by clean and named, {} in all; {} guests",
         sum.rounds,
         began.elapsed().as_secs_f64(),
+        sum.studies,
         sum.failed,
         sum.killed,
         sum.with_left,
@@ -112,6 +125,7 @@ pub fn perform(ours: &Path, campaign: &Campaign<'_>) -> Result<bool, Box<dyn Err
 #[derive(Default)]
 struct Sum {
     rounds: u64,
+    studies: u64,
     failed: u64,
     killed: u64,
     with_left: u64,

@@ -17,7 +17,7 @@ use super::guests::Guests;
 use crate::process::{Started, output};
 
 /// A run that goes on for so long after its event does not end.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 /// The name of the mark that a run leaves.
 const MANIFEST: &str = ".postmark-manifest.json";
 /// What begins the name of a run's own directory.
@@ -453,9 +453,12 @@ impl Performance<'_> {
                     self.guest_called_as_the_runs(&directory, dice)?;
                     continue;
                 }
-                let is_runs = |path: &PathBuf| {
-                    is_file(path) && path.file_name().is_some_and(|name| name != MANIFEST) && !self.is_guest(path)
+                // A manifest in the making is called like it.
+                let is_manifest = |path: &PathBuf| {
+                    let name = path.file_name().unwrap_or_default();
+                    name.to_string_lossy().starts_with(MANIFEST)
                 };
+                let is_runs = |path: &PathBuf| is_file(path) && !is_manifest(path) && !self.is_guest(path);
                 let files: Vec<PathBuf> = entries(&directory).into_iter().filter(is_runs).collect();
                 if files.is_empty() {
                     continue;
@@ -711,7 +714,7 @@ fn is_file(path: &Path) -> bool {
 }
 
 /// The paths in a directory; none where it is not there.
-fn entries(directory: &Path) -> Vec<PathBuf> {
+pub fn entries(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
     };
@@ -721,13 +724,13 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// The last lines of a text.
-fn last_of(text: &str) -> String {
+pub fn last_of(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(12)..].join("\n")
 }
 
 /// A tree in words, up to a hundred names.
-fn listed(directory: &Path) -> String {
+pub fn listed(directory: &Path) -> String {
     let mut lines = Vec::new();
     let mut waiting = vec![directory.to_owned()];
     while let (Some(path), true) = (waiting.pop(), lines.len() < 100) {

@@ -29,7 +29,7 @@ pub trait Ground {
     ///
     /// # Errors
     /// Where it cannot be had.
-    fn target(&mut self, cell: usize) -> Result<Ready, Self::Error>;
+    fn target(&mut self, cell: usize) -> Result<TargetReady, Self::Error>;
 
     /// What a cell's runs are asked for, in a directory.
     ///
@@ -48,7 +48,7 @@ pub trait Ground {
     ///
     /// # Errors
     /// Where it cannot be kept.
-    fn keep_state(&mut self, cell: usize) -> Result<Ready, Self::Error>;
+    fn keep_state(&mut self, cell: usize) -> Result<TargetReady, Self::Error>;
 
     /// Performs a measured run, and keeps its record with its part of the study.
     ///
@@ -61,6 +61,14 @@ pub trait Ground {
 
     /// What is going on.
     fn tell(&mut self, event: StudyEvent<'_>);
+}
+
+/// What became of making a target ready.
+pub enum TargetReady {
+    /// It is.
+    Ready(Ready),
+    /// This signal has ended that.
+    Interrupted(i32),
 }
 
 /// A target that a run can begin on.
@@ -304,7 +312,10 @@ impl<G: Ground> Going<'_, G> {
         }
         self.ground.tell(StudyEvent::Next(progress));
         self.ground.tell(StudyEvent::Making);
-        let mut ready = self.ground.target(run.cell)?;
+        let mut ready = match self.ground.target(run.cell)? {
+            TargetReady::Ready(ready) => ready,
+            TargetReady::Interrupted(signal) => return Ok(Some(StudyEnd::Interrupted(signal))),
+        };
         let mut spec = self.ground.spec(run.cell, &ready.directory)?;
         let transactions = churn(&spec.workload, cell.age).unwrap_or_default();
         if cell.age > 0 {
@@ -313,7 +324,10 @@ impl<G: Ground> Going<'_, G> {
                 if let Some(end) = self.churn(&spec, transactions)? {
                     return Ok(Some(end));
                 }
-                ready = self.ground.keep_state(run.cell)?;
+                ready = match self.ground.keep_state(run.cell)? {
+                    TargetReady::Ready(ready) => ready,
+                    TargetReady::Interrupted(signal) => return Ok(Some(StudyEnd::Interrupted(signal))),
+                };
             }
             spec.keeping = Keeping {
                 reuse: true,

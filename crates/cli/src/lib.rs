@@ -69,6 +69,7 @@ pub fn main() -> ExitCode {
 /// What takes more of the stack than [`limits::check`] may.
 #[inline(never)]
 fn unlimited() -> ExitCode {
+    signals::outlive_size_limit();
     let side = Side::of_this_process();
     let code = program(&side);
     side.tell(code);

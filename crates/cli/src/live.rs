@@ -1,7 +1,9 @@
 //! `--live`: what was done in each second, as a line of JSON for other tools.
 //!
-//! Lines are written by a thread of their own: a reader that is slow loses lines, and never keeps the run.
+//! Lines are written by a thread of their own: a reader that is slow loses lines, and never keeps the run. What cannot be written is told
+//! when the run is over.
 
+use std::io;
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,6 +14,7 @@ use runner::{Event, Events, Second, Stage};
 use serde::{Serialize, Serializer};
 
 use crate::output::OutputFile;
+use crate::problem::Problem;
 
 /// So many lines wait for a slow reader.
 const LINES_MAX: usize = 64;
@@ -33,7 +36,8 @@ enum State {
     Ready(OutputFile),
     Writing {
         lines: SyncSender<String>,
-        ended: Receiver<()>,
+        to: String,
+        ended: Receiver<io::Result<()>>,
     },
     /// There is no thread to be had.
     Broken,
@@ -169,38 +173,44 @@ impl Live {
     }
 
     /// Waits a little for the last lines; leaves no empty file of a run that was refused.
-    pub fn finish(self) {
+    ///
+    /// # Errors
+    /// Where a line could not be written. The other lines of the run are lost then.
+    pub fn finish(self) -> Result<(), Problem> {
         match self.state {
             State::Ready(output) => output.discard(),
-            State::Writing { lines, ended } => {
+            State::Writing { lines, to, ended } => {
                 drop(lines);
                 // A reader that does not read has lost them.
-                let _ = ended.recv_timeout(LAST_LINES);
+                if let Ok(Err(cause)) = ended.recv_timeout(LAST_LINES) {
+                    return Err(Problem::Live { to, cause });
+                }
             }
             State::Broken => {}
         }
+        Ok(())
     }
 
     fn begin(&mut self) {
         let State::Ready(output) = std::mem::replace(&mut self.state, State::Broken) else {
             return;
         };
+        let to = output.shown();
         let (lines, to_write) = mpsc::sync_channel::<String>(LINES_MAX);
         let (end, ended) = mpsc::channel();
         let writing = std::thread::Builder::new().name("live".to_owned()).spawn(move || {
             let mut output = output.begin();
-            for line in to_write {
-                // Whoever is gone does not want to know more.
-                if output.write_all(line.as_bytes()).is_err() {
-                    break;
-                }
-            }
+            let written = to_write
+                .into_iter()
+                .try_for_each(|line| output.write_all(line.as_bytes()));
             // Closed before that is told: who hears of it may unmount at once.
             drop(output);
-            let _ = end.send(());
+            // Whoever is gone does not want to know more.
+            let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+            let _ = end.send(written.or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) }));
         });
         if writing.is_ok() {
-            self.state = State::Writing { lines, ended };
+            self.state = State::Writing { lines, to, ended };
         }
     }
 }

@@ -370,6 +370,11 @@ impl OutputFile {
         }
     }
 
+    /// Its path, for messages.
+    pub fn shown(&self) -> String {
+        harmless::path(&self.path).into_owned()
+    }
+
     /// What was there goes; what is written comes in its place.
     pub fn begin(self) -> Box<dyn Write + Send> {
         // Where it cannot be emptied, what is written over it is all that can be told.

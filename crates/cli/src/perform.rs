@@ -1,5 +1,8 @@
 //! Runs with the process's signals, and their exit statuses.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
 use cluster::Ranks;
 use record::{Outcome, Record};
 use runner::{Control, Events, Refused, RunSpec, TakeControl};
@@ -25,6 +28,13 @@ impl Signals {
     /// Those of a process that performs runs together with others.
     pub fn among(ranks: Option<Ranks>) -> Self {
         Self { in_run: None, ranks }
+    }
+}
+
+impl Signals {
+    /// Where the number of a signal is left, once they are taken.
+    pub fn caught(&self) -> Option<Arc<AtomicUsize>> {
+        self.in_run.as_ref().map(InRun::caught)
     }
 }
 

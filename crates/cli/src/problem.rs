@@ -64,6 +64,9 @@ pub enum Problem {
     /// Rank 0 has a problem, which it tells itself: its exit status.
     #[error("rank 0 ended the run")]
     OfFirstRank(u8),
+    /// What was done in each second could not be written.
+    #[error("cannot write --live to {to}: {cause}")]
+    Live { to: String, cause: std::io::Error },
     /// A report could not be delivered.
     #[error("cannot write the report to {to}: {cause}")]
     Report { to: String, cause: std::io::Error },
@@ -99,7 +102,7 @@ impl Problem {
             | Self::Sides(_)
             | Self::Gate(_) => WRONG,
             Self::Calibration { code, .. } | Self::Ranks { code, .. } | Self::OfFirstRank(code) => *code,
-            Self::Study(_) | Self::Page(_) | Self::Report { .. } => 1,
+            Self::Study(_) | Self::Page(_) | Self::Live { .. } | Self::Report { .. } => 1,
         }
     }
 }

@@ -307,6 +307,8 @@ struct Ready {
     output: Option<OutputFile>,
     output_path: Option<PathBuf>,
     page: Option<OutputFile>,
+    /// Whether all lines of `--live` could be written.
+    live_written: Result<(), Problem>,
     remarks: Remarks,
     quiet: bool,
 }
@@ -396,6 +398,7 @@ impl Ready {
             output,
             output_path,
             page,
+            live_written: Ok(()),
             remarks,
             quiet: arguments.quiet,
         }))
@@ -420,6 +423,7 @@ impl Ready {
             output: None,
             output_path: None,
             page: None,
+            live_written: Ok(()),
             remarks: Remarks::default(),
             quiet: true,
         }
@@ -439,7 +443,7 @@ impl Ready {
         let performed = perform_with(&self.specified.spec, signals, &mut self.watchers);
         self.watchers.display.finish();
         if let Some(live) = self.watchers.live.take() {
-            live.finish();
+            self.live_written = live.finish();
         }
         performed.map_err(|refused| self.specified.explain(refused))
     }
@@ -447,8 +451,8 @@ impl Ready {
     /// There is nothing to write: leaves files as they were.
     fn discard(self) {
         self.watchers.display.finish();
-        if let Some(live) = self.watchers.live {
-            live.finish();
+        if let Some(Err(problem)) = self.watchers.live.map(Live::finish) {
+            problem.tell();
         }
         self.output.into_iter().chain(self.page).for_each(OutputFile::discard);
     }
@@ -481,6 +485,7 @@ impl Ready {
                 say_if_invalid(&record, &verdict, output_path.as_deref());
             }
         }
+        self.live_written?;
         Ok(match exit_code(&record) {
             0 if is_missed => NOT_ARCHIVED,
             0 if arguments.strict && verdict.level == Level::Invalid => INVALID,

@@ -25,6 +25,22 @@ pub fn is_pending() -> bool {
         .is_some_and(|handlers| handlers.caught.load(Ordering::SeqCst) != 0)
 }
 
+/// The signals that end a run.
+pub fn ending() -> impl Iterator<Item = i32> {
+    let ignored = Masks::of("self").ignored;
+    // Under nohup a run outlives its terminal. The other two are always somebody's wish to end the run, from a
+    // script too, where a shell has what it starts in the background ignore SIGINT.
+    let signals = [SIGINT, SIGTERM, SIGHUP].into_iter();
+    signals.filter(move |signal| *signal != SIGHUP || !ignored.has(*signal))
+}
+
+/// From now on a file beyond the limit of sizes (ulimit -f) is an error like any other: by default it
+/// ends the program without a word, in the middle of what it writes.
+pub fn outlive_size_limit() {
+    // Where the system takes no handler, all is as by default.
+    let _ = flag::register(SIGXFSZ, Arc::default());
+}
+
 fn handlers() -> std::io::Result<&'static Handlers> {
     if let Some(handlers) = HANDLERS.get() {
         return Ok(handlers);
@@ -33,20 +49,12 @@ fn handlers() -> std::io::Result<&'static Handlers> {
         deadly: Arc::new(AtomicBool::new(true)),
         caught: Arc::default(),
     };
-    let ignored = Masks::of("self").ignored;
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // Under nohup a run outlives its terminal. The other two are always somebody's wish to end the run, from a
-        // script too, where a shell has what it starts in the background ignore SIGINT.
-        if signal == SIGHUP && ignored.has(signal) {
-            continue;
-        }
+    for signal in ending() {
         // Performed in this order when a signal comes.
         flag::register_conditional_default(signal, Arc::clone(&handlers.deadly))?;
         flag::register_usize(signal, Arc::clone(&handlers.caught), signal as usize)?;
         flag::register(signal, Arc::clone(&handlers.deadly))?;
     }
-    // A file beyond the limit of sizes (ulimit -f) is then an error like any other; by default it ends the program.
-    flag::register(SIGXFSZ, Arc::default())?;
     Ok(HANDLERS.get_or_init(|| handlers))
 }
 

@@ -5,6 +5,7 @@ mod directories;
 pub mod found;
 mod ground;
 mod in_ranks;
+mod interruption;
 pub mod layout;
 mod refused;
 mod targets;
@@ -36,7 +37,7 @@ use directories::MountedOn;
 use ground::CliGround;
 use refused::{contradiction, of_file, wrong_in};
 
-/// A run of the study failed.
+/// A run of the study failed, or something that it made is still there.
 const FAILED: u8 = 1;
 
 /// Performs a study, or what is left of it, reports, and gives the exit status.
@@ -131,7 +132,7 @@ fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: 
     });
     let page = page.transpose()?;
     let performed = campaign::study::perform(course, &mut runs, &mut ground);
-    ground.finish();
+    let is_left = ground.finish();
     let reported = page.map_or(Ok(()), |page| write_page(page, &place, course.id, arguments.unlike));
     let end = match performed {
         Ok(end) => end,
@@ -146,6 +147,7 @@ fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: 
     report_of(arguments, &place, &course, &runs)?;
     reported?;
     Ok(match end {
+        StudyEnd::Complete | StudyEnd::NarrowEnough | StudyEnd::TimeOver if is_left => FAILED,
         StudyEnd::Complete | StudyEnd::NarrowEnough | StudyEnd::TimeOver => 0,
         StudyEnd::Interrupted(signal) => {
             tell_how_to_go_on(course.id, &place);

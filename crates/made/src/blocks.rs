@@ -14,98 +14,112 @@ use rustix::fs::{Advice, FallocateFlags, IFlags};
 use rustix::io::Errno;
 
 use crate::error::MakeError;
+use crate::held_path::shown;
+use crate::stop::MakeStop;
 
 /// What is read and written at once.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Makes an image: all of its blocks allocated first, so that a lack of room is found at once, and then written.
-pub(crate) fn allocate(path: &Path, bytes: u64) -> Result<(), MakeError> {
-    let file = create(path)?;
+/// An open image, with its path for messages.
+#[derive(Clone, Copy)]
+pub(crate) struct Image<'a> {
+    pub(crate) file: &'a File,
+    pub(crate) path: &'a Path,
+}
+
+/// Makes an image of an empty file: all of its blocks allocated first, so that a lack of room is
+/// found at once, and then written.
+pub(crate) fn allocate(image: Image, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
+    let Image { file, path } = image;
     // On a file system that never writes in place, blocks would be allocated again for each write. Others have no such flag.
-    if let Ok(flags) = rustix::fs::ioctl_getflags(&file) {
-        let _ = rustix::fs::ioctl_setflags(&file, flags | IFlags::NOCOW);
+    if let Ok(flags) = rustix::fs::ioctl_getflags(file) {
+        let _ = rustix::fs::ioctl_setflags(file, flags | IFlags::NOCOW);
     }
-    match rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes) {
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes) {
         Ok(()) | Err(Errno::OPNOTSUPP) => {}
         Err(errno) => return Err(MakeError::io("allocate", path, errno)),
     }
     let zeros = vec![0; CHUNK_BYTES];
     for (offset, length) in chunks(bytes) {
+        check(stop, path)?;
         file.write_all_at(&zeros[..length], offset)
             .map_err(|error| MakeError::io("write", path, error))?;
     }
-    written(&file, path)
+    written(image)
 }
 
-/// Copies an image; blocks of zeros become holes.
-pub(crate) fn copy(image: &Path, copy: &Path) -> Result<(), MakeError> {
-    let from = open(image, false)?;
-    let bytes = length(&from, image)?;
-    let to = create(copy)?;
+fn check(stop: &MakeStop, path: &Path) -> Result<(), MakeError> {
+    stop.check(|| format!("writing {}", shown(path).display()))
+}
+
+/// Copies an image to an empty file; blocks of zeros become holes.
+pub(crate) fn copy(image: Image, copy: Image, stop: &MakeStop) -> Result<(), MakeError> {
+    let bytes = length(image)?;
     let mut chunk = vec![0; CHUNK_BYTES];
     for (offset, length) in chunks(bytes) {
+        check(stop, copy.path)?;
         let chunk = &mut chunk[..length];
-        from.read_exact_at(chunk, offset)
-            .map_err(|error| MakeError::io("read", image, error))?;
+        read(image, chunk, offset)?;
         if !is_zero(chunk) {
-            to.write_all_at(chunk, offset)
-                .map_err(|error| MakeError::io("write", copy, error))?;
+            write(copy, chunk, offset)?;
         }
     }
-    to.set_len(bytes).map_err(|error| MakeError::io("write", copy, error))?;
-    written(&to, copy)
+    let set = copy.file.set_len(bytes);
+    set.map_err(|error| MakeError::io("write", copy.path, error))?;
+    written(copy)
 }
 
 /// Makes an image the same as a copy of it. With `is_sparse`, blocks of zeros are given back, as discarding left them.
-pub(crate) fn bring_back(copy: &Path, image: &Path, is_sparse: bool) -> Result<(), MakeError> {
-    let (from, to) = (open(copy, false)?, open(image, true)?);
-    let bytes = length(&to, image)?;
-    let found_bytes = length(&from, copy)?;
+pub(crate) fn bring_back(copy: Image, image: Image, is_sparse: bool, stop: &MakeStop) -> Result<(), MakeError> {
+    let bytes = length(image)?;
+    let found_bytes = length(copy)?;
     if found_bytes != bytes {
         return Err(MakeError::StateSize {
-            path: copy.to_owned(),
+            path: shown(copy.path),
             found_bytes,
             expected_bytes: bytes,
         });
     }
     let (mut wanted, mut there) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
     for (offset, length) in chunks(bytes) {
+        check(stop, image.path)?;
         let (wanted, there) = (&mut wanted[..length], &mut there[..length]);
-        from.read_exact_at(wanted, offset)
-            .map_err(|error| MakeError::io("read", copy, error))?;
-        to.read_exact_at(there, offset)
-            .map_err(|error| MakeError::io("read", image, error))?;
+        read(copy, wanted, offset)?;
+        read(image, there, offset)?;
         if is_sparse && is_zero(wanted) {
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            if rustix::fs::fallocate(&to, flags, offset, length as u64).is_ok() {
+            if rustix::fs::fallocate(image.file, flags, offset, length as u64).is_ok() {
                 continue;
             }
         }
         if wanted != there {
-            to.write_all_at(wanted, offset)
-                .map_err(|error| MakeError::io("write", image, error))?;
+            write(image, wanted, offset)?;
         }
     }
-    written(&from, copy)?;
-    written(&to, image)
+    written(copy)?;
+    written(image)
+}
+
+fn read(image: Image, bytes: &mut [u8], offset: u64) -> Result<(), MakeError> {
+    let read = image.file.read_exact_at(bytes, offset);
+    read.map_err(|error| MakeError::io("read", image.path, error))
+}
+
+fn write(image: Image, bytes: &[u8], offset: u64) -> Result<(), MakeError> {
+    let written = image.file.write_all_at(bytes, offset);
+    written.map_err(|error| MakeError::io("write", image.path, error))
 }
 
 /// Overwrites what tells one file system from another, so that mkfs finds a device without one. mkfs.btrfs refuses to make a
 /// file system with an identity that it finds on a device, and be it the same device.
-pub(crate) fn wipe(image: &Path) -> Result<(), MakeError> {
-    let file = open(image, true)?;
-    file.write_all_at(&[0; CHUNK_BYTES], 0)
-        .and_then(|()| file.sync_all())
-        .map_err(|error| MakeError::io("write", image, error))
-}
-
-/// Has all of an image on its device and none of it in the page cache: each run starts alike.
-pub(crate) fn forget(image: &Path) -> Result<(), MakeError> {
-    written(&open(image, true)?, image)
+pub(crate) fn wipe(image: Image) -> Result<(), MakeError> {
+    write(image, &[0; CHUNK_BYTES], 0)?;
+    let synced = image.file.sync_all();
+    synced.map_err(|error| MakeError::io("sync", image.path, error))
 }
 
 /// Allocates a file; writes it where the file system cannot allocate.
-pub(crate) fn fill(path: &Path, bytes: u64) -> Result<(), MakeError> {
+pub(crate) fn fill(path: &Path, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
     let file = create(path)?;
     match rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes) {
         Ok(()) => return Ok(()),
@@ -114,6 +128,7 @@ pub(crate) fn fill(path: &Path, bytes: u64) -> Result<(), MakeError> {
     }
     let zeros = vec![0; CHUNK_BYTES];
     for (offset, length) in chunks(bytes) {
+        check(stop, path)?;
         file.write_all_at(&zeros[..length], offset)
             .map_err(|error| MakeError::io("write", path, error))?;
     }
@@ -125,21 +140,18 @@ fn create(path: &Path) -> Result<File, MakeError> {
     opened.map_err(|error| MakeError::io("create", path, error))
 }
 
-fn open(path: &Path, is_written: bool) -> Result<File, MakeError> {
-    let opened = OpenOptions::new().read(true).write(is_written).open(path);
-    opened.map_err(|error| MakeError::io("open", path, error))
-}
-
-fn length(file: &File, path: &Path) -> Result<u64, MakeError> {
-    let facts = file.metadata().map_err(|error| MakeError::io("look at", path, error))?;
+fn length(image: Image) -> Result<u64, MakeError> {
+    let facts = image.file.metadata();
+    let facts = facts.map_err(|error| MakeError::io("look at", image.path, error))?;
     Ok(facts.len())
 }
 
-/// Syncs a file, and takes it out of the page cache.
-fn written(file: &File, path: &Path) -> Result<(), MakeError> {
-    file.sync_all().map_err(|error| MakeError::io("sync", path, error))?;
+/// Has all of an image on its device and none of it in the page cache: each run starts alike.
+pub(crate) fn written(image: Image) -> Result<(), MakeError> {
+    let synced = image.file.sync_all();
+    synced.map_err(|error| MakeError::io("sync", image.path, error))?;
     // A hint: a file system that has no use for it keeps the pages.
-    let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
+    let _ = rustix::fs::fadvise(image.file, 0, None, Advice::DontNeed);
     Ok(())
 }
 
@@ -168,21 +180,28 @@ mod tests {
     fn a_state_is_brought_back_byte_by_byte() {
         let scene = tempfile::tempdir().unwrap();
         let [image, saved] = ["image", "saved"].map(|name| scene.path().join(name));
+        let [image_file, saved_file] = [&image, &saved].map(|path| {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create_new(true).open(path).unwrap()
+        });
+        let [of_image, of_saved] =
+            [(&image_file, &image), (&saved_file, &saved)].map(|(file, path)| Image { file, path });
+        let stop = MakeStop::default();
         let bytes = 3 * CHUNK_BYTES as u64 + 4096;
-        allocate(&image, bytes).unwrap();
+        allocate(of_image, bytes, &stop).unwrap();
         let mut state = vec![0; usize::try_from(bytes).unwrap()];
         assert_eq!(std::fs::read(&image).unwrap(), state);
         state[CHUNK_BYTES + 7] = 1;
         *state.last_mut().unwrap() = 2;
         std::fs::write(&image, &state).unwrap();
-        copy(&image, &saved).unwrap();
+        copy(of_image, of_saved, &stop).unwrap();
         for is_sparse in [false, true] {
             std::fs::write(&image, vec![9; state.len()]).unwrap();
-            bring_back(&saved, &image, is_sparse).unwrap();
+            bring_back(of_saved, of_image, is_sparse, &stop).unwrap();
             assert!(std::fs::read(&image).unwrap() == state, "sparse {is_sparse}");
         }
         std::fs::write(&image, [0; 512]).unwrap();
-        let error = bring_back(&saved, &image, false).unwrap_err();
+        let error = bring_back(of_saved, of_image, false, &stop).unwrap_err();
         assert!(matches!(error, MakeError::StateSize { found_bytes, expected_bytes: 512, .. } if found_bytes == bytes));
     }
 }

@@ -1,75 +1,261 @@
-//! The directory of a made file system, and the names in it.
+//! The directory of a made file system, held open, and the names in it.
+//!
+//! All calls resolve names from the held directory: another directory that gets its path, or that
+//! it is moved elsewhere, changes nothing of what they reach.
 
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Statx, StatxFlags};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use crate::error::MakeError;
+use crate::held_path::{self, shown};
 
 /// What the names of such directories begin with.
 pub(crate) const PREFIX: &str = "postmark-made-";
 /// The manifest's name.
 pub(crate) const MANIFEST: &str = ".postmark-made.json";
-/// What the names of saved states begin with.
-pub(crate) const SAVED_PREFIX: &str = "saved-";
+/// Where the file system is mounted.
+pub(crate) const MOUNT: &str = "mount";
+/// Where the ext4 below an overlay is mounted.
+pub(crate) const BELOW: &str = "below";
+/// The image of the file system.
+pub(crate) const IMAGE: &str = "image";
+/// The image of the external journal.
+pub(crate) const JOURNAL: &str = "journal";
+
+/// The copy of an image in a saved state.
+pub(crate) fn saved(state: &str, image: &str) -> String {
+    format!("saved-{state}-{image}")
+}
+
+/// What tells a file or directory from all others of its file system, over a restart too. A device's
+/// number is no part of it: file systems have another one after a restart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    inode: u64,
+    /// Seconds and nanoseconds of its birth, where the file system knows it: a later file with the
+    /// same inode has another one.
+    born: Option<(i64, u32)>,
+}
+
+impl Identity {
+    pub(crate) fn inode(self) -> u64 {
+        self.inode
+    }
+}
+
+/// What the system says of a file or directory.
+pub(crate) struct Facts {
+    pub(crate) identity: Identity,
+    /// As stat(2) says.
+    pub(crate) device: u64,
+    pub(crate) kind: FileType,
+    pub(crate) owner: u32,
+    pub(crate) mode: u32,
+    pub(crate) links: u32,
+    pub(crate) bytes: u64,
+    /// Where the kernel tells it.
+    mount: Option<u64>,
+}
+
+impl From<Statx> for Facts {
+    fn from(facts: Statx) -> Self {
+        let has = |flag: StatxFlags| facts.stx_mask & flag.bits() != 0;
+        let born = (facts.stx_btime.tv_sec, facts.stx_btime.tv_nsec);
+        Self {
+            identity: Identity {
+                inode: facts.stx_ino,
+                born: has(StatxFlags::BTIME).then_some(born),
+            },
+            device: rustix::fs::makedev(facts.stx_dev_major, facts.stx_dev_minor),
+            kind: FileType::from_raw_mode(facts.stx_mode.into()),
+            owner: facts.stx_uid,
+            mode: u32::from(facts.stx_mode) & 0o7777,
+            links: facts.stx_nlink,
+            bytes: facts.stx_size,
+            mount: has(StatxFlags::MNT_ID).then_some(facts.stx_mnt_id),
+        }
+    }
+}
+
+fn facts(at: impl AsFd, name: impl rustix::path::Arg) -> Result<Facts, Errno> {
+    let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME | StatxFlags::MNT_ID;
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH;
+    rustix::fs::statx(at, name, flags, wanted).map(Facts::from)
+}
+
+/// What the system says of an open file.
+pub(crate) fn facts_of(file: impl AsFd) -> Result<Facts, Errno> {
+    facts(file, "")
+}
 
 /// The directory of a made file system, or of its external journal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct MadeDirectory {
+    /// Where it was made or found.
     path: PathBuf,
+    held: OwnedFd,
+    /// The path by which calls reach it.
+    call: PathBuf,
 }
 
 impl MadeDirectory {
-    pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path }
+    /// Makes a directory and holds it.
+    pub(crate) fn create(path: &Path) -> Result<Self, MakeError> {
+        let error = |errno: Errno| MakeError::io("create the directory", path, errno);
+        let above = open(CWD, path.parent().unwrap_or(Path::new("/"))).map_err(error)?;
+        let name = path.file_name().unwrap_or_default();
+        rustix::fs::mkdirat(&above, name, Mode::from_raw_mode(0o711)).map_err(error)?;
+        let directory = Self::new(path.to_owned(), open(&above, name).map_err(error)?);
+        let synced = sync(&above, path.parent().unwrap_or(path));
+        if synced.is_err() {
+            // The error that is told is the first one.
+            let _ = directory.remove();
+        }
+        synced.map(|()| directory)
     }
 
+    /// Holds a directory that is there; none where there is none of that name, or no directory.
+    pub(crate) fn open(path: &Path) -> Result<Option<Self>, MakeError> {
+        match open(CWD, path) {
+            Ok(held) => Ok(Some(Self::new(path.to_owned(), held))),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
+            Err(errno) => Err(MakeError::io("open the directory", path, errno)),
+        }
+    }
+
+    fn new(path: PathBuf, held: OwnedFd) -> Self {
+        let call = held_path::of(&held);
+        Self { path, held, call }
+    }
+
+    /// Where it was made or found.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub(crate) fn manifest(&self) -> PathBuf {
-        self.path.join(MANIFEST)
+    /// A path by which calls reach it, wherever it is.
+    pub(crate) fn call(&self) -> &Path {
+        &self.call
     }
 
-    /// The image of the file system.
-    pub(crate) fn image(&self) -> PathBuf {
-        self.path.join("image")
+    /// The same of something in it.
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.call.join(name)
     }
 
-    /// The image of the external journal.
-    pub(crate) fn journal(&self) -> PathBuf {
-        self.path.join("journal")
+    /// Where it is now.
+    pub(crate) fn present(&self) -> PathBuf {
+        shown(&self.call)
     }
 
-    /// Where the file system is mounted.
-    pub(crate) fn mount(&self) -> PathBuf {
-        self.path.join("mount")
+    /// Whether its path still leads to it.
+    pub(crate) fn is_in_place(&self) -> bool {
+        match (facts(CWD, &self.path), self.facts()) {
+            (Ok(there), Ok(own)) => (there.device, there.identity) == (own.device, own.identity),
+            _ => false,
+        }
     }
 
-    /// Where the ext4 below an overlay is mounted.
-    pub(crate) fn below(&self) -> PathBuf {
-        self.path.join("below")
+    pub(crate) fn held(&self) -> BorrowedFd<'_> {
+        self.held.as_fd()
     }
 
-    /// A file or directory of a saved state.
-    pub(crate) fn saved(&self, state: &str, part: &str) -> PathBuf {
-        self.path.join(format!("{SAVED_PREFIX}{state}-{part}"))
+    pub(crate) fn facts(&self) -> Result<Facts, Errno> {
+        facts_of(&self.held)
     }
 
-    /// What is mounted from nowhere (tmpfs, overlay) has this as its source, so that it is known again.
-    pub(crate) fn source(&self) -> String {
-        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    /// What has a name in it; none where nothing has.
+    pub(crate) fn facts_in(&self, name: impl rustix::path::Arg) -> Result<Option<Facts>, Errno> {
+        match facts(&self.held, name) {
+            Ok(facts) => Ok(Some(facts)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// Whether something in it is covered by what is mounted there.
+    pub(crate) fn is_covered(&self, inner: &Facts) -> bool {
+        let own = self.facts().ok().and_then(|own| own.mount);
+        inner.mount.zip(own).is_some_and(|(inner, own)| inner != own)
+    }
+
+    /// The names in it.
+    pub(crate) fn names(&self) -> Result<Vec<OsString>, Errno> {
+        let mut names = Vec::new();
+        // A descriptor of its own: where reading stands is shared among duplicates.
+        for entry in Dir::new(open(&self.held, ".")?)? {
+            let name = entry?.file_name().to_owned();
+            if !matches!(name.to_bytes(), b"." | b"..") {
+                names.push(OsStr::from_bytes(name.to_bytes()).to_owned());
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Removes the directory itself, where it is now and where it is empty.
+    pub(crate) fn remove(&self) -> Result<(), Errno> {
+        let own = self.facts()?;
+        if own.links == 0 {
+            return Ok(());
+        }
+        let present = self.present();
+        let above = open(&self.held, "..")?;
+        let name = present.file_name().ok_or(Errno::NOENT)?;
+        let there = facts(&above, name)?;
+        if (there.device, there.identity) != (own.device, own.identity) {
+            // Another program moves it at this moment.
+            return Err(Errno::BUSY);
+        }
+        rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR)
+    }
+
+    /// What was made in it is on disk.
+    pub(crate) fn sync(&self) -> Result<(), MakeError> {
+        sync(&self.held, &self.path)
     }
 }
 
-/// The process that made a directory, by its name `postmark-made-SECOND-PROCESS-N`.
-pub(crate) fn maker_of(name: &str) -> Option<u32> {
-    let mut numbers = name.strip_prefix(PREFIX)?.split('-');
+fn open(at: impl AsFd, name: impl rustix::path::Arg) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(at, name, flags, Mode::empty())
+}
+
+fn sync(directory: &OwnedFd, path: &Path) -> Result<(), MakeError> {
+    rustix::fs::fsync(directory).map_err(|errno| MakeError::io("sync the directory", path, errno))
+}
+
+/// The second in which a directory was made, and the process that made it, by its name
+/// `postmark-made-SECOND-PROCESS-N`.
+pub(crate) fn maker_of(name: &OsStr) -> Option<(i64, u32)> {
+    let mut numbers = name.to_str()?.strip_prefix(PREFIX)?.split('-');
     let mut number = || {
         let text = numbers.next()?;
         let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
         text.parse::<u64>().ok().filter(|_| is_plain)
     };
-    let (_second, process, _attempt) = (number()?, number()?, number()?);
+    let (second, process, _attempt) = (number()?, number()?, number()?);
     numbers.next().is_none().then_some(())?;
-    u32::try_from(process).ok().filter(|process| *process > 0)
+    let process = u32::try_from(process).ok().filter(|process| *process > 0)?;
+    Some((i64::try_from(second).ok()?, process))
+}
+
+impl Facts {
+    /// Whether it can have been made in that second, a little later at most. What is not known is
+    /// no reason against it.
+    pub(crate) fn is_born_in(&self, second: i64) -> bool {
+        /// A maker makes its directory at once.
+        const MADE_WITHIN_S: i64 = 60;
+        let of_that_time = second.saturating_sub(1)..second.saturating_add(MADE_WITHIN_S);
+        let born = self.identity.born;
+        born.is_none_or(|(born, _)| of_that_time.contains(&born))
+    }
 }
 
 #[cfg(test)]
@@ -78,7 +264,10 @@ mod tests {
 
     #[test]
     fn only_names_of_the_program_are_its_own() {
-        assert_eq!(maker_of("postmark-made-1790000000-42-0"), Some(42));
+        assert_eq!(
+            maker_of(OsStr::new("postmark-made-1790000000-42-0")),
+            Some((1_790_000_000, 42))
+        );
         for other in [
             "postmark-made-",
             "postmark-made-1-2",
@@ -89,7 +278,24 @@ mod tests {
             "postmark-1790000000-42-0",
             "postmark-made-a-2-3",
         ] {
-            assert_eq!(maker_of(other), None, "{other}");
+            assert_eq!(maker_of(OsStr::new(other)), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_moved_directory_is_reached_and_shown_where_it_is() {
+        let scene = tempfile::tempdir().unwrap();
+        let [path, moved] = ["made", "moved"].map(|name| scene.path().join(name));
+        let directory = MadeDirectory::create(&path).unwrap();
+        std::fs::rename(&path, &moved).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert!(!directory.is_in_place());
+        std::fs::write(directory.at("file"), "").unwrap();
+        assert!(moved.join("file").exists());
+        assert_eq!(shown(&directory.at("file")), moved.join("file"));
+        assert_eq!(directory.remove(), Err(Errno::NOTEMPTY));
+        std::fs::remove_file(moved.join("file")).unwrap();
+        directory.remove().unwrap();
+        assert!(!moved.exists() && path.exists());
     }
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cannot::CannotMake;
+use crate::held_path::shown;
 use crate::invalid::InvalidMakeSpec;
 
 /// Something failed. Each text says what was done to what, what the system answered, and what to do where that is known.
@@ -63,6 +64,29 @@ pub enum MakeError {
         /// The time that it had, in seconds.
         limit_s: u64,
     },
+    /// A signal has ended what was being made.
+    #[error("{what} was ended because of a signal")]
+    Interrupted {
+        /// What was being done: a command line, or in words.
+        what: String,
+    },
+    /// The directory is not where it was made.
+    #[error("another program has moved {} to {}, where no run finds it (leave it where it was made)", from.display(), to.display())]
+    Moved {
+        /// Where it was made.
+        from: PathBuf,
+        /// Where it is.
+        to: PathBuf,
+    },
+    /// Something else has the name of what was made.
+    #[error("another program has moved or exchanged {}", path.display())]
+    Exchanged {
+        /// The name.
+        path: PathBuf,
+    },
+    /// A tmpfs has no image that could be copied.
+    #[error("a tmpfs has no states (use a kind of file system with an image)")]
+    NoStates,
     /// A program answered with something that is not understood.
     #[error("'{command}' answered '{answer}', which is not understood")]
     Answer {
@@ -110,7 +134,7 @@ pub enum MakeError {
         expected_bytes: u64,
     },
     /// Something could not be removed.
-    #[error("cannot remove all of {}: {left} (run 'postmark clean' on the directory above)", directory.display())]
+    #[error("cannot remove all of {}: {left} (then run 'postmark clean {}')", directory.display(), directory.display())]
     Left {
         /// The directory of the made file system.
         directory: PathBuf,
@@ -132,8 +156,17 @@ impl MakeError {
     pub(crate) fn io(what: &'static str, path: &Path, answer: impl Into<io::Error>) -> Self {
         Self::Io {
             what,
-            path: path.to_owned(),
+            path: shown(path),
             answer: answer.into(),
+        }
+    }
+
+    /// Whether a signal has ended what was being made.
+    pub fn is_interrupted(&self) -> bool {
+        match self {
+            Self::Interrupted { .. } => true,
+            Self::AndLeft { error, .. } => error.is_interrupted(),
+            _ => false,
         }
     }
 

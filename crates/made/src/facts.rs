@@ -6,9 +6,10 @@ use observe::{Fact, Mount, MountTable, Sources};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::directory::MadeDirectory;
+use crate::directory::MOUNT;
 use crate::loops::Attached;
 use crate::mounts;
+use crate::owned::Owned;
 use crate::spec::MakeSpec;
 
 /// A program that made or mounted it.
@@ -79,8 +80,8 @@ impl MadeFacts {
     }
 
     /// Looks at the mount and at the loop devices.
-    pub(crate) fn look(&mut self, directory: &MadeDirectory, devices: &[Attached]) {
-        self.mount = match mounts::own(&directory.mount(), directory) {
+    pub(crate) fn look(&mut self, owned: &Owned, devices: &[Attached]) {
+        self.mount = match mounts::own(owned, MOUNT) {
             Ok(mount) => Fact::Known(mount),
             Err(error) => Fact::Unavailable(error.to_string()),
         };

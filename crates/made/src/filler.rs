@@ -6,6 +6,7 @@ use observe::{Fact, Space};
 
 use crate::blocks;
 use crate::error::MakeError;
+use crate::stop::MakeStop;
 
 /// A file of filler is not larger than this.
 const FILE_BYTES_MAX: u64 = 1 << 30;
@@ -16,7 +17,7 @@ const FILES_MAX: u32 = 20_000;
 
 /// Fills the file system mounted at `root`, whose directory `filler` is made, up to a percentage of its usable space; gives
 /// what was reached. What the file system itself takes counts as taken.
-pub(crate) fn fill(root: &Path, percent: u8) -> Result<Fact<f64>, MakeError> {
+pub(crate) fn fill(root: &Path, percent: u8, stop: &MakeStop) -> Result<Fact<f64>, MakeError> {
     let directory = root.join("filler");
     std::fs::create_dir(&directory).map_err(|error| MakeError::io("create", &directory, error))?;
     let mut largest = FILE_BYTES_MAX;
@@ -31,7 +32,7 @@ pub(crate) fn fill(root: &Path, percent: u8) -> Result<Fact<f64>, MakeError> {
             break;
         }
         let path = directory.join(number.to_string());
-        match blocks::fill(&path, missing.min(largest)) {
+        match blocks::fill(&path, missing.min(largest), stop) {
             Ok(()) => {}
             // Not all that is counted as available can be had in one piece, or at all.
             Err(error) if error.is_no_room() => {

@@ -10,8 +10,9 @@ use rustix::io::Errno;
 
 use crate::directory::{MadeDirectory, PREFIX};
 use crate::error::MakeError;
-use crate::manifest::{self, Look, Manifest, Part};
-use crate::removal::{self, Held, MadeRemoved};
+use crate::manifest::{self, Look, Part};
+use crate::owned::Owned;
+use crate::removal::{self, MadeRemoved};
 
 /// The state of a directory of a made file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +44,14 @@ pub struct FoundMade {
     pub name: Option<String>,
     /// The canonical word of what was asked, where the manifest is believed.
     pub spec: Option<String>,
-    held: Option<(Option<Box<Manifest>>, Option<File>)>,
+    held: Option<Left>,
+}
+
+/// What a dead maker has left, held.
+#[derive(Debug)]
+enum Left {
+    Whole(Box<Owned>),
+    Unfinished(MadeDirectory, Option<File>),
 }
 
 /// Finds directories of made file systems in a directory; or the directory itself, where it is one. Nothing is changed. In a
@@ -57,10 +65,10 @@ pub fn find(directory: &Path) -> Result<Vec<FoundMade>, MakeError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(MakeError::io("find", directory, error)),
     };
-    let mut found: Vec<FoundMade> = found(MadeDirectory::new(real.clone()))?.into_iter().collect();
+    let mut found: Vec<FoundMade> = found(real.clone())?.into_iter().collect();
     if found.is_empty() {
         for path in candidates(&real)? {
-            found.extend(self::found(MadeDirectory::new(path))?);
+            found.extend(self::found(path)?);
         }
     }
     Ok(found)
@@ -92,89 +100,98 @@ fn candidates(directory: &Path) -> Result<Vec<PathBuf>, MakeError> {
     Ok(paths)
 }
 
-fn found(directory: MadeDirectory) -> Result<Option<FoundMade>, MakeError> {
+fn found(path: PathBuf) -> Result<Option<FoundMade>, MakeError> {
+    let Some(directory) = MadeDirectory::open(&path)? else {
+        return Ok(None);
+    };
     let mut found = FoundMade {
-        directory: directory.path().to_owned(),
+        directory: path,
         state: MadeState::Abandoned,
         name: None,
         spec: None,
         held: None,
     };
-    match manifest::look(&directory)? {
+    match manifest::look(directory)? {
         Look::Nothing => return Ok(None),
         Look::Active(process) => found.state = MadeState::Active { process },
         Look::Untrusted(why) => found.state = MadeState::Untrusted { why },
-        Look::Unfinished(lock) => {
+        Look::Unfinished(directory, lock) => {
             found.state = MadeState::Unfinished;
-            found.held = Some((None, lock));
+            found.held = Some(Left::Unfinished(directory, lock));
         }
-        Look::Abandoned(manifest, lock) => {
-            found.name = Some(manifest.name.clone());
-            found.spec = Some(manifest.spec.clone());
+        Look::Abandoned(directory, manifest) => {
+            let manifest = *manifest;
+            found.name = Some(manifest.head.name.clone());
+            found.spec = Some(manifest.head.spec.clone());
+            let owned = Owned { directory, manifest };
             // A program that the maker started holds the lock of the file system, and uses the journal too.
-            let beside = manifest.other.clone().map(MadeDirectory::new);
-            match beside.as_ref().map(manifest::look).transpose()? {
+            match look_beside(&owned)? {
                 Some(Look::Active(process)) => found.state = MadeState::Active { process },
-                _ => found.held = Some((Some(manifest), Some(lock))),
+                _ => found.held = Some(Left::Whole(Box::new(owned))),
             }
         }
     }
     Ok(Some(found))
 }
 
+/// A look into the directory of the other part, where there is one.
+fn look_beside(owned: &Owned) -> Result<Option<Look>, MakeError> {
+    let Some(path) = owned.manifest.head.other.as_ref().map(Path::new) else {
+        return Ok(None);
+    };
+    MadeDirectory::open(path)?.map(manifest::look).transpose()
+}
+
 impl FoundMade {
     /// Removes it, and the other directory of the same file system: mounts, loop devices, images, manifests. What its maker
     /// still uses, and what is not believed, is left.
     pub fn remove(self) -> MadeRemoved {
-        let directory = MadeDirectory::new(self.directory);
         match (self.state, self.held) {
             (MadeState::Active { process }, _) => {
                 let process = process.map_or_else(String::new, |process| format!(" (process {process})"));
-                MadeRemoved::left(directory.path(), format!("in use by its maker{process}"))
+                MadeRemoved::left(&self.directory, format!("in use by its maker{process}"))
             }
-            (MadeState::Untrusted { why }, _) => MadeRemoved::left(directory.path(), why),
-            (_, Some((Some(manifest), Some(lock)))) => remove_parts(&directory, &manifest, &lock),
+            (MadeState::Untrusted { why }, _) => MadeRemoved::left(&self.directory, why),
+            (_, Some(Left::Whole(owned))) => remove_parts(*owned),
             // Without a whole manifest nothing was made: what lies here otherwise is named and left.
-            _ => removal::remove_unfinished(&directory),
+            (_, Some(Left::Unfinished(directory, lock))) => removal::remove_unfinished(&directory, lock.as_ref()),
+            (_, None) => MadeRemoved::left(&self.directory, "it is not held"),
         }
     }
 }
 
-fn remove_parts(directory: &MadeDirectory, manifest: &Manifest, lock: &File) -> MadeRemoved {
-    let own = Held { directory, lock };
-    let beside = manifest.other.clone().map(MadeDirectory::new);
-    let looked = match &beside {
-        Some(beside) => manifest::look(beside),
-        None => Ok(Look::Nothing),
-    };
+fn remove_parts(mut own: Owned) -> MadeRemoved {
+    let path = own.directory.path().to_owned();
+    let beside_path = own
+        .manifest
+        .head
+        .other
+        .clone()
+        .map_or_else(|| path.clone(), PathBuf::from);
     // A directory that was never made, or is gone, is no obstacle; any other state of it is: the journal is in use by the
     // file system.
-    let beside_lock = match &looked {
-        Ok(Look::Abandoned(other, lock)) if other.id == manifest.id && other.part != manifest.part => Some(lock),
-        Ok(Look::Nothing | Look::Abandoned(..)) => None,
-        Ok(Look::Unfinished(_)) => {
+    let mut other = match look_beside(&own) {
+        Ok(Some(Look::Abandoned(directory, manifest))) => {
+            let is_other_part =
+                manifest.head.id == own.manifest.head.id && manifest.head.part != own.manifest.head.part;
+            let manifest = *manifest;
+            is_other_part.then_some(Owned { directory, manifest })
+        }
+        Ok(None | Some(Look::Nothing)) => None,
+        Ok(Some(Look::Unfinished(directory, lock))) => {
             // It is empty: the maker was killed between the two.
-            if let Some(beside) = &beside {
-                let removed = removal::remove_unfinished(beside);
-                if !removed.left.is_empty() {
-                    return removed;
-                }
+            let removed = removal::remove_unfinished(&directory, lock.as_ref());
+            if !removed.left.is_empty() {
+                return removed;
             }
             None
         }
-        Ok(Look::Active(_)) => return MadeRemoved::left(directory.path(), "the directory of its other part is in use"),
-        Ok(Look::Untrusted(why)) => {
-            let path = beside.as_ref().map_or(directory.path(), MadeDirectory::path);
-            return MadeRemoved::left(path, why.clone());
-        }
-        Err(error) => return MadeRemoved::left(directory.path(), error.to_string()),
+        Ok(Some(Look::Active(_))) => return MadeRemoved::left(&path, "the directory of its other part is in use"),
+        Ok(Some(Look::Untrusted(why))) => return MadeRemoved::left(&beside_path, why),
+        Err(error) => return MadeRemoved::left(&path, error.to_string()),
     };
-    let other = beside
-        .as_ref()
-        .zip(beside_lock)
-        .map(|(directory, lock)| Held { directory, lock });
-    match manifest.part {
-        Part::FileSystem => removal::remove(Some(own), other),
-        Part::Journal => removal::remove(other, Some(own)),
+    match own.manifest.head.part {
+        Part::FileSystem => removal::remove(Some(&mut own), other.as_mut()),
+        Part::Journal => removal::remove(other.as_mut(), Some(&mut own)),
     }
 }

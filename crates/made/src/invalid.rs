@@ -99,6 +99,16 @@ pub enum InvalidMakeSpec {
         "mkfs word '{0}' names a device or a path (only images are formatted; for an external journal use journal=SIZE)"
     )]
     MkfsWord(String),
+    /// A word for mkfs that is no option of those that touch the image alone, and no value of one.
+    #[error(
+        "mkfs word '{word}' cannot be used: {program} is given only options that touch nothing but the image (remove it)"
+    )]
+    MkfsOption {
+        /// The word.
+        word: String,
+        /// The program.
+        program: &'static str,
+    },
     /// A mount option that names a device or a path, or that a target cannot have.
     #[error("mount option '{0}' cannot be used: {1}")]
     MountOption(String, &'static str),

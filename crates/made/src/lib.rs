@@ -8,15 +8,18 @@
 //! It never touches an existing device: every block device is a loop device over an image that it made itself. It prints
 //! nothing, and does not know what runs on its file systems.
 //!
+//! What is made is held open and recorded with its identity, and only that is removed: where it was moved
+//! to, and never what has its name instead.
+//!
 //! All that is made lies in a directory of its own, `postmark-made-SECOND-PROCESS-N`, in the directory of the image:
 //!
 //! | name | is |
 //! |---|---|
-//! | `.postmark-made.json` | the manifest: on disk before anything else is made, locked while the maker lives, removed last |
+//! | `.postmark-made.json` | the manifest: on disk before anything else is made, with all that is made, locked while the maker lives, removed last |
 //! | `image`, `journal` | the images of the file system and of its external journal |
 //! | `mount` | where the file system is mounted; the target is the directory `work` in it, filler lies in `filler` |
 //! | `below` | of an overlay: where the ext4 with its layers is mounted |
-//! | `saved-STATE…` | copies of states |
+//! | `saved-STATE-image`, `saved-STATE-journal` | copies of states |
 //!
 //! A journal that is to lie elsewhere has a directory of the same form there, with a manifest of its own; each manifest
 //! names the other directory.
@@ -28,17 +31,21 @@ mod error;
 mod facts;
 mod filler;
 mod find;
+mod held_path;
 mod invalid;
 mod kind;
 mod loops;
 mod making;
 mod manifest;
 mod mkfs;
+mod mkfs_words;
 mod mounts;
 mod needs;
+mod owned;
 mod removal;
 mod spec;
 mod states;
+mod stop;
 mod tool;
 mod word;
 
@@ -50,5 +57,7 @@ pub use invalid::InvalidMakeSpec;
 pub use kind::FileSystemKind;
 pub use making::{Made, MakeStage};
 pub use needs::{MakeNeeds, RoomNeed};
-pub use removal::{MadeLeft, MadeRemoved};
+pub use owned::MadeLeft;
+pub use removal::MadeRemoved;
 pub use spec::{DEFAULT_DIRECTORY, DEFAULT_SIZE_BYTES, ExternalJournal, MakeSpec};
+pub use stop::MakeStop;

@@ -1,17 +1,22 @@
-//! Loop devices over images.
+//! Loop devices over images. What a device is over is told by the driver: by the file's device and
+//! inode, never by a path.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::error::MakeError;
+use crate::held_path::shown;
+use crate::owned::Owned;
+use crate::stop::MakeStop;
 use crate::tool::{self, Around, arguments};
 
-/// A device is given back a moment after its last user has gone: so long it is waited for. A mkfs that was left behind by a
-/// killed maker has to end before, and so do programs in mount namespaces of their own, which have copies of all mounts; then
-/// the device is told.
+/// A device is given back a moment after its last user has gone: so long it is waited for. A mkfs that
+/// was left behind by a killed maker has to end before, and so do programs in mount namespaces of
+/// their own, which have copies of all mounts; then the device is told.
 const RELEASE_LIMIT: Duration = Duration::from_secs(120);
 
 /// A loop device over an image, held open: while it is, nobody can give it to another image.
@@ -23,23 +28,42 @@ pub(crate) struct Attached {
     _held: File,
 }
 
+/// A loop device that is over an image.
+pub(crate) struct OverImage {
+    /// `/dev/loop0`.
+    pub(crate) device: String,
+    /// Where the image is.
+    pub(crate) image: PathBuf,
+    /// Whether that is not where it was made.
+    pub(crate) is_elsewhere: bool,
+}
+
 /// Somebody else can give a device back before it is held: it is tried again so many times.
 const ATTEMPTS: u32 = 10;
 
 /// Sets up a loop device over an image.
-pub(crate) fn attach(image: &Path, is_direct: bool, around: Around) -> Result<Attached, MakeError> {
+pub(crate) fn attach(owned: &Owned, image: &str, is_direct: bool, stop: &MakeStop) -> Result<Attached, MakeError> {
+    let path = owned.directory.at(image);
     let mut attempt = 1;
     loop {
-        let device = set_up(image, is_direct, around)?;
+        // What is at the name is formatted.
+        let file = owned.open_file(image)?;
+        let device = set_up(image, is_direct, owned.around(Some(stop)))?;
         let held = File::open(&device).map_err(|error| MakeError::io("open", Path::new(&device), error))?;
         // Looked at after it is held: from here on it stays.
-        let backing = backing_file(OsStr::new(device.trim_start_matches("/dev/")));
-        if backing.is_some_and(|backing| backing == image) {
+        let backing = observe::loops::backing_file(&held).ok();
+        let of = |facts: std::fs::Metadata| (facts.dev(), facts.ino());
+        if backing.is_some() && backing == file.metadata().ok().map(of) {
             return Ok(Attached {
                 device,
-                image: image.to_owned(),
+                image: shown(&path),
                 _held: held,
             });
+        }
+        if backing.is_some() && backing == std::fs::symlink_metadata(&path).ok().map(of) {
+            // Another file got the name in between: the device over it was made here.
+            clear_at_last_close(&device, owned.around(None))?;
+            return Err(MakeError::Exchanged { path: shown(&path) });
         }
         if attempt == ATTEMPTS {
             let answer = std::io::Error::other("another process gives the device back");
@@ -49,9 +73,10 @@ pub(crate) fn attach(image: &Path, is_direct: bool, around: Around) -> Result<At
     }
 }
 
-fn set_up(image: &Path, is_direct: bool, around: Around) -> Result<String, MakeError> {
+/// The image is named as it is called in the directory in which the program runs.
+fn set_up(image: &str, is_direct: bool, around: Around) -> Result<String, MakeError> {
     let direct = if is_direct { "--direct-io=on" } else { "--direct-io=off" };
-    let words = arguments(["--find".as_ref(), "--show".as_ref(), direct.as_ref(), image.as_os_str()]);
+    let words = arguments(["--find", "--show", direct, image].map(OsStr::new));
     let answer = tool::run("losetup", words.clone(), Some(around), tool::SHORT)?;
     let device = answer.trim();
     let is_loop = device
@@ -71,8 +96,11 @@ pub(crate) fn clear_at_last_close(device: &str, around: Around) -> Result<(), Ma
     tool::run("losetup", ["--detach", device], Some(around), tool::SHORT).map(drop)
 }
 
-/// The loop devices over an image, whether or not its name is still there.
-pub(crate) fn over(image: &Path) -> Result<Vec<String>, MakeError> {
+/// The loop devices over an image that was made, whether or not its name is still there.
+pub(crate) fn over(owned: &Owned, image: &str) -> Result<Vec<OverImage>, MakeError> {
+    let Some(wanted) = owned.device_and_inode(image) else {
+        return Ok(Vec::new());
+    };
     let error = |answer| MakeError::io("list", Path::new("/sys/block"), answer);
     let mut devices = Vec::new();
     for entry in std::fs::read_dir("/sys/block").map_err(error)? {
@@ -81,24 +109,44 @@ pub(crate) fn over(image: &Path) -> Result<Vec<String>, MakeError> {
             continue;
         }
         // Devices without an image have no such file.
-        let Some(backing) = backing_file(&name) else { continue };
-        if backing == image {
-            devices.push(format!("/dev/{}", name.to_string_lossy()));
+        let Some(shown_image) = backing_path(&name) else {
+            continue;
+        };
+        // A device is opened only where it can be over the image: what is open cannot be given back.
+        let is_other = std::fs::metadata(&shown_image).is_ok_and(|there| (there.dev(), there.ino()) != wanted);
+        let device = format!("/dev/{}", name.to_string_lossy());
+        if !is_other && is_over(&device, wanted) {
+            devices.push(OverImage {
+                device,
+                // A removed file is nowhere.
+                is_elsewhere: shown_image.exists() && shown_image != shown(&owned.directory.at(image)),
+                image: shown_image,
+            });
         }
     }
     Ok(devices)
 }
 
-/// The image of a loop device, by its name without `/dev/`.
-pub(crate) fn backing_file(name: &OsStr) -> Option<PathBuf> {
+/// Whether a device is over an image that was made in a directory.
+pub(crate) fn is_over_image(device: &str, owned: &Owned, image: &str) -> bool {
+    owned
+        .device_and_inode(image)
+        .is_some_and(|wanted| is_over(device, wanted))
+}
+
+fn is_over(device: &str, wanted: (u64, u64)) -> bool {
+    let device = File::open(device);
+    device.is_ok_and(|device| observe::loops::backing_file(&device).is_ok_and(|backing| backing == wanted))
+}
+
+/// Where the image of a loop device is, by its name without `/dev/`.
+fn backing_path(name: &OsStr) -> Option<PathBuf> {
     let path = Path::new("/sys/block").join(name).join("loop/backing_file");
     let mut bytes = std::fs::read(path).ok()?;
     if bytes.last() == Some(&b'\n') {
         bytes.pop();
     }
-    // As the kernel shows a file whose name was removed.
-    let plain = bytes.strip_suffix(b" (deleted)").map(<[u8]>::to_vec);
-    Some(OsString::from_vec(plain.unwrap_or(bytes)).into())
+    Some(OsString::from_vec(bytes).into())
 }
 
 /// Whether a device goes by itself when nobody uses it any more. One that is gone does.
@@ -108,26 +156,27 @@ fn goes_by_itself(device: &str) -> bool {
 }
 
 /// Gives all devices over an image back, and waits until they are.
-pub(crate) fn release(image: &Path, around: Around) -> Result<(), MakeError> {
+pub(crate) fn release(owned: &Owned, image: &str) -> Result<(), MakeError> {
     let began = Instant::now();
     let mut pause = Duration::from_millis(1);
     loop {
-        let devices = over(image)?;
-        let Some(device) = devices.first().cloned() else {
+        let devices = over(owned, image)?;
+        let Some(first) = devices.first() else {
             return Ok(());
         };
         let mut cleared = Ok(());
-        for device in devices {
-            // One that goes by itself is never touched: by the time of the call its number may be somebody else's.
-            if !goes_by_itself(&device) {
-                cleared = clear_at_last_close(&device, around);
+        for OverImage { device, .. } in &devices {
+            // One that goes by itself is never touched: by the time of the call its number may be
+            // somebody else's.
+            if !goes_by_itself(device) {
+                cleared = clear_at_last_close(device, owned.around(None));
             }
         }
         if began.elapsed() > RELEASE_LIMIT {
             cleared?;
             return Err(MakeError::LoopBusy {
-                device,
-                image: image.to_owned(),
+                device: first.device.clone(),
+                image: first.image.clone(),
             });
         }
         std::thread::sleep(pause);

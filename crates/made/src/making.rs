@@ -1,28 +1,29 @@
 //! A made file system: making it, the same state for each run, and removing it.
 
-use std::fs::File;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use observe::Fact;
 
-use crate::blocks;
-use crate::directory::{MadeDirectory, PREFIX};
+use crate::blocks::{self, Image};
+use crate::directory::{BELOW, IMAGE, JOURNAL, MOUNT, PREFIX, saved};
 use crate::error::MakeError;
 use crate::facts::{MadeFacts, ToolFacts};
 use crate::filler;
 use crate::kind::FileSystemKind;
 use crate::loops::{self, Attached};
-use crate::manifest::{FORMAT, Manifest, Part};
+use crate::manifest::{FORMAT, Head, Part};
 use crate::mkfs::{self, Devices};
 use crate::mounts::{self, MountPlan};
 use crate::needs;
-use crate::removal::{self, Held, MadeRemoved};
+use crate::owned::Owned;
+use crate::removal::{self, MadeRemoved};
 use crate::spec::MakeSpec;
 use crate::states;
-use crate::tool::{self, Around};
+use crate::stop::MakeStop;
+use crate::tool;
 
 /// How far making has come. Each is told when it is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,10 +60,10 @@ enum Images {
 pub struct Made {
     spec: MakeSpec,
     name: String,
-    directory: MadeDirectory,
-    lock: File,
+    main: Owned,
     /// The journal's directory, where it is not that of the image.
-    journal: Option<(MadeDirectory, File)>,
+    journal: Option<Owned>,
+    stop: MakeStop,
     uuid: String,
     journal_uuid: String,
     facts: MadeFacts,
@@ -77,18 +78,24 @@ impl Made {
     /// # Errors
     /// Something is missing, or fails. Then nothing is left, or the error says what.
     pub fn make(spec: &MakeSpec, name: &str) -> Result<Self, MakeError> {
-        Self::make_with(spec, name, &mut |_| ())
+        Self::make_with(spec, name, MakeStop::default(), &mut |_, _| ())
     }
 
-    /// The same, and tells how far it has come.
+    /// The same, which a signal ends, and which tells how far it has come, and the directory.
     ///
     /// # Errors
     /// As [`Made::make`].
-    pub fn make_with(spec: &MakeSpec, name: &str, told: &mut dyn FnMut(MakeStage)) -> Result<Self, MakeError> {
+    pub fn make_with(
+        spec: &MakeSpec,
+        name: &str,
+        stop: MakeStop,
+        told: &mut dyn FnMut(MakeStage, &Path),
+    ) -> Result<Self, MakeError> {
         spec.validate()?;
         spec.check()?;
-        let mut made = Self::begin(spec, name)?;
-        let done = made.finish(told);
+        let mut made = Self::begin(spec, name, stop)?;
+        let path = made.main.directory.path().to_owned();
+        let done = made.finish(&mut |stage| told(stage, &path));
         match done {
             Ok(()) => Ok(made),
             Err(error) => Err(made.removed_after(error)),
@@ -96,7 +103,7 @@ impl Made {
     }
 
     /// Makes the directories with their manifests.
-    fn begin(spec: &MakeSpec, name: &str) -> Result<Self, MakeError> {
+    fn begin(spec: &MakeSpec, name: &str, stop: MakeStop) -> Result<Self, MakeError> {
         let above = needs::usable(spec.kind, &spec.directory)?;
         let journal_above = match spec.journal_directory() {
             Some(directory) => Some(needs::usable(spec.kind, directory)?).filter(|journal| *journal != above),
@@ -106,30 +113,30 @@ impl Made {
         let [main_path, journal_path] =
             [Some(&above), journal_above.as_ref()].map(|above| above.map(|above| above.join(format!("{PREFIX}{id}"))));
         let main_path = main_path.unwrap_or_default();
-        let manifest = |part, other: Option<&PathBuf>| Manifest {
+        let head = |part, other: Option<&PathBuf>| Head {
             format: FORMAT.to_owned(),
             id: id.clone(),
             process: std::process::id(),
             part,
             name: name.to_owned(),
             spec: spec.to_string(),
-            directory_inode: 0,
-            other: other.cloned(),
+            directory: None,
+            other: other.map(|other| other.clone().into()),
         };
-        let (directory, lock) = marked(&main_path, manifest(Part::FileSystem, journal_path.as_ref()))?;
+        let main = Owned::create(&main_path, head(Part::FileSystem, journal_path.as_ref()))?;
         let mut made = Self {
             spec: spec.clone(),
             name: name.to_owned(),
-            directory,
-            lock,
+            main,
             journal: None,
+            stop,
             uuid: String::new(),
             journal_uuid: String::new(),
             facts: MadeFacts::new(spec),
             is_removed: false,
         };
         if let Some(path) = &journal_path {
-            match marked(path, manifest(Part::Journal, Some(&main_path))) {
+            match Owned::create(path, head(Part::Journal, Some(&main_path))) {
                 Ok(journal) => made.journal = Some(journal),
                 Err(error) => return Err(made.removed_after(error)),
             }
@@ -142,16 +149,16 @@ impl Made {
         told(MakeStage::Manifest);
         self.uuid = new_uuid()?;
         self.journal_uuid = new_uuid()?;
-        let mut points = vec![self.directory.mount()];
-        points.extend((self.spec.kind == FileSystemKind::Overlay).then(|| self.directory.below()));
-        for point in points {
-            make_directory(&point, 0o755)?;
+        self.main.create_directory(MOUNT)?;
+        if self.spec.kind == FileSystemKind::Overlay {
+            self.main.create_directory(BELOW)?;
         }
         if self.spec.kind.has_image() {
-            blocks::allocate(&self.directory.image(), whole_blocks(self.spec.size_bytes))?;
+            allocate(&mut self.main, IMAGE, self.spec.size_bytes, &self.stop)?;
         }
         if let Some(journal) = &self.spec.journal {
-            blocks::allocate(&self.journal_directory().journal(), whole_blocks(journal.size_bytes))?;
+            let owned = self.journal.as_mut().unwrap_or(&mut self.main);
+            allocate(owned, JOURNAL, journal.size_bytes, &self.stop)?;
         }
         told(MakeStage::Images);
         self.facts.tools = tools(self.spec.kind);
@@ -161,7 +168,7 @@ impl Made {
     /// The directory in which targets lie: empty after [`Made::make`] and [`Made::remake`], the user's, with filler outside of
     /// it.
     pub fn directory(&self) -> PathBuf {
-        self.directory.mount().join("work")
+        self.main.directory.path().join(MOUNT).join("work")
     }
 
     /// What was asked.
@@ -184,10 +191,28 @@ impl Made {
     /// # Errors
     /// It is not.
     pub fn check(&self) -> Result<(), MakeError> {
-        mounts::own(&self.directory.mount(), &self.directory)?;
-        let target = self.directory();
+        self.is_in_place()?;
+        mounts::own(&self.main, MOUNT)?;
+        let target = self.target();
         std::fs::metadata(&target).map_err(|error| MakeError::io("look at", &target, error))?;
         Ok(())
+    }
+
+    /// That runs find the file system by its path.
+    fn is_in_place(&self) -> Result<(), MakeError> {
+        let directory = &self.main.directory;
+        if directory.is_in_place() {
+            return Ok(());
+        }
+        Err(MakeError::Moved {
+            from: directory.path().to_owned(),
+            to: directory.present(),
+        })
+    }
+
+    /// The same as [`Made::directory`], wherever the directory is moved to.
+    fn target(&self) -> PathBuf {
+        self.main.directory.at(MOUNT).join("work")
     }
 
     /// From the next [`Made::remake`] on, filler takes that part of the usable space, or there is none.
@@ -218,27 +243,36 @@ impl Made {
     /// Keeps its state (files, filler, layout of the blocks) under a name, so that later runs start from it. An earlier state of
     /// that name is replaced. It is unmounted for that and mounted again.
     ///
-    /// Of a tmpfs the target's files are copied, and filler is made again when they are restored.
-    ///
     /// # Errors
-    /// Something uses it, there is no room for the copy, or a name that cannot be one.
+    /// Something uses it, there is no room for the copy, a name that cannot be one, or a kind without an image.
     pub fn save(&mut self, state: &str) -> Result<(), MakeError> {
         states::check_name(state)?;
-        self.check()?;
         if !self.spec.kind.has_image() {
-            let tree = self.directory.saved(state, "tree");
-            return states::copy_tree(&self.directory(), &tree, self.around());
+            return Err(MakeError::NoStates);
         }
+        self.check()?;
         self.stop()?;
-        let saved = states::save(&self.images(state));
+        let saved = self.save_images(state);
         let started = self.start(Images::Formatted, &mut |_| ());
         saved.and(started)
     }
 
+    fn save_images(&mut self, state: &str) -> Result<(), MakeError> {
+        states::save(&mut self.main, IMAGE, state, &self.stop)?;
+        if self.spec.journal.is_none() {
+            return Ok(());
+        }
+        let journal = self.journal.as_mut().unwrap_or(&mut self.main);
+        let saved = states::save(journal, JOURNAL, state, &self.stop);
+        if saved.is_err() {
+            drop(self.main.discard(&saved_image(state)));
+        }
+        saved
+    }
+
     /// Whether there is a saved state of that name.
     pub fn has_state(&self, state: &str) -> bool {
-        let part = if self.spec.kind.has_image() { "image" } else { "tree" };
-        states::check_name(state).is_ok() && self.directory.saved(state, part).exists()
+        states::check_name(state).is_ok() && self.main.has(&saved_image(state))
     }
 
     /// Brings a saved state back.
@@ -250,13 +284,10 @@ impl Made {
             return Err(MakeError::NoState(state.to_owned()));
         }
         self.stop()?;
-        if self.spec.kind.has_image() {
-            states::restore(&self.images(state), self.spec.discard)?;
-            return self.start(Images::Formatted, &mut |_| ());
+        for (owned, image) in self.images() {
+            states::restore(owned, image, state, self.spec.discard, &self.stop)?;
         }
-        self.start(Images::New, &mut |_| ())?;
-        let (tree, target) = (self.directory.saved(state, "tree"), self.directory());
-        states::copy_tree(&tree, &target, self.around())
+        self.start(Images::Formatted, &mut |_| ())
     }
 
     /// Removes all of it: mounts, loop devices, images, saved states, manifests.
@@ -264,22 +295,17 @@ impl Made {
     /// # Errors
     /// What is left and why. `clean` removes it later.
     pub fn remove(mut self) -> Result<MadeRemoved, MakeError> {
-        removal::complete(self.remove_all())
+        self.remove_all().complete()
     }
 
     fn remove_all(&mut self) -> MadeRemoved {
         self.is_removed = true;
-        let main = Held {
-            directory: &self.directory,
-            lock: &self.lock,
-        };
-        let journal = self.journal.as_ref().map(|(directory, lock)| Held { directory, lock });
-        removal::remove(Some(main), journal)
+        removal::remove(Some(&mut self.main), self.journal.as_mut())
     }
 
     /// Removes what was made before something failed.
     fn removed_after(mut self, error: MakeError) -> MakeError {
-        match removal::complete(self.remove_all()) {
+        match self.remove_all().complete() {
             Ok(_) => error,
             Err(removal) => MakeError::AndLeft {
                 error: Box::new(error),
@@ -288,42 +314,42 @@ impl Made {
         }
     }
 
-    fn around(&self) -> Around<'_> {
-        Around {
-            lock: &self.lock,
-            directory: self.directory.path(),
-        }
+    /// The image, then the journal's, each in its directory.
+    fn images(&self) -> Vec<(&Owned, &'static str)> {
+        let image = self.spec.kind.has_image().then_some((&self.main, IMAGE));
+        let journal = self.journal.as_ref().unwrap_or(&self.main);
+        let journal = self.spec.journal.as_ref().map(|_| (journal, JOURNAL));
+        image.into_iter().chain(journal).collect()
     }
 
-    fn journal_directory(&self) -> &MadeDirectory {
-        self.journal
-            .as_ref()
-            .map_or(&self.directory, |(directory, _)| directory)
-    }
-
-    fn images(&self, state: &str) -> Vec<states::SavedImage> {
-        let journal = self.spec.journal.as_ref().map(|_| self.journal_directory());
-        states::images(&self.directory, journal, state)
+    /// Does something with each image.
+    fn each_image(&self, act: impl Fn(Image) -> Result<(), MakeError>) -> Result<(), MakeError> {
+        self.images().into_iter().try_for_each(|(owned, image)| {
+            let (file, path) = (owned.open_file(image)?, owned.directory.at(image));
+            act(Image {
+                file: &file,
+                path: &path,
+            })
+        })
     }
 
     /// Unmounts it, and gives the loop devices back.
     fn stop(&mut self) -> Result<(), MakeError> {
-        for at in [self.directory.mount(), self.directory.below()] {
-            mounts::unmount(&at, &self.directory, self.around())?;
+        for name in [MOUNT, BELOW] {
+            mounts::unmount(&self.main, name)?;
         }
-        for image in self.image_paths() {
-            loops::release(&image, self.around())?;
+        for (owned, image) in self.images() {
+            loops::release(owned, image)?;
         }
         Ok(())
     }
 
     /// Sets up the loop devices, formats and mounts.
     fn start(&mut self, images: Images, told: &mut dyn FnMut(MakeStage)) -> Result<(), MakeError> {
+        self.is_in_place()?;
         self.facts.mount_commands.clear();
         if images == Images::New {
-            for image in self.image_paths() {
-                blocks::wipe(&image)?;
-            }
+            self.each_image(blocks::wipe)?;
         }
         let devices = self.attach()?;
         told(MakeStage::LoopDevices);
@@ -333,24 +359,24 @@ impl Made {
         told(MakeStage::Formatted);
         self.mount(&devices)?;
         for attached in &devices {
-            loops::clear_at_last_close(&attached.device, self.around())?;
+            loops::clear_at_last_close(&attached.device, self.main.around(None))?;
         }
         told(MakeStage::Mounted);
         let root = self.root();
         if images == Images::New || !self.spec.kind.has_image() {
             self.facts.usable_bytes = filler::usable_bytes(&root);
-            let target = self.directory();
+            let target = self.target();
             make_directory(&target, 0o755)?;
             let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
             std::os::unix::fs::chown(&target, Some(user.as_raw()), Some(group.as_raw()))
                 .map_err(|error| MakeError::io("change the owner of", &target, error))?;
             self.facts.fullness_percent = match self.spec.fullness_percent {
-                Some(percent) => filler::fill(&root, percent)?,
+                Some(percent) => filler::fill(&root, percent, &self.stop)?,
                 None => Fact::NotApplicable,
             };
         }
         self.forget_pages(&root)?;
-        self.facts.look(&self.directory, &devices);
+        self.facts.look(&self.main, &devices);
         told(MakeStage::Ready);
         Ok(())
     }
@@ -358,30 +384,21 @@ impl Made {
     /// What is written is on the images, and the images are not in the page cache.
     fn forget_pages(&self, root: &Path) -> Result<(), MakeError> {
         filler::sync(root)?;
-        self.image_paths().iter().try_for_each(|image| blocks::forget(image))
-    }
-
-    /// The image, and the journal's.
-    fn image_paths(&self) -> Vec<PathBuf> {
-        let image = self.spec.kind.has_image().then(|| self.directory.image());
-        let journal = self.spec.journal.as_ref().map(|_| self.journal_directory().journal());
-        image.into_iter().chain(journal).collect()
+        self.each_image(blocks::written)
     }
 
     /// The root of the file system that is filled: of an overlay, of what lies below.
     fn root(&self) -> PathBuf {
         match self.spec.kind {
-            FileSystemKind::Overlay => self.directory.below(),
-            _ => self.directory.mount(),
+            FileSystemKind::Overlay => self.main.directory.at(BELOW),
+            _ => self.main.directory.at(MOUNT),
         }
     }
 
     /// Loop devices over the images: the file system's, then the journal's.
     fn attach(&self) -> Result<Vec<Attached>, MakeError> {
-        let images = self.image_paths();
-        let attached = images
-            .iter()
-            .map(|image| loops::attach(image, self.spec.direct, self.around()));
+        let images = self.images().into_iter();
+        let attached = images.map(|(owned, image)| loops::attach(owned, image, self.spec.direct, &self.stop));
         attached.collect()
     }
 
@@ -398,57 +415,52 @@ impl Made {
         let mut lines = Vec::new();
         for (program, words) in mkfs::commands(&self.spec, &devices) {
             lines.push(tool::command_line(program, &words));
-            tool::run(program, words, Some(self.around()), tool::LONG)?;
+            tool::run(program, words, Some(self.main.around(Some(&self.stop))), tool::LONG)?;
         }
         self.facts.mkfs_commands = lines;
         Ok(())
     }
 
     fn mount(&mut self, devices: &[Attached]) -> Result<(), MakeError> {
-        let source = self.directory.source();
-        let (mount, root) = (self.directory.mount(), self.root());
+        let (kind, source) = (self.spec.kind, self.main.source());
         if let Some(image) = devices.first() {
+            let at = if kind == FileSystemKind::Overlay { BELOW } else { MOUNT };
             let options = mkfs::mount_options(&self.spec, devices.get(1).map(|journal| journal.device.as_str()));
-            self.mount_one(self.spec.kind.on_image(), &options, &image.device, &root)?;
+            self.mount_one(kind.on_image(), &options, &image.device, at)?;
         } else {
             let mut options = self.spec.mount_options.clone();
             options.push(format!("size={}", self.spec.size_bytes));
-            self.mount_one(self.spec.kind, &options, &source, &mount)?;
+            self.mount_one(kind, &options, &source, MOUNT)?;
         }
-        if self.spec.kind == FileSystemKind::Overlay {
+        if kind == FileSystemKind::Overlay {
             let mut options = self.spec.mount_options.clone();
             for (option, name) in [
                 ("lowerdir", "lower"),
                 ("upperdir", "upper"),
                 ("workdir", "overlay-work"),
             ] {
-                let layer = root.join(name);
+                let layer = self.root().join(name);
                 if !layer.exists() {
                     make_directory(&layer, 0o755)?;
                 }
-                options.push(format!("{option}={}", layer.display()));
+                // As it is called in the directory in which mount runs.
+                options.push(format!("{option}={BELOW}/{name}"));
             }
-            self.mount_one(FileSystemKind::Overlay, &options, &source, &mount)?;
+            self.mount_one(kind, &options, &source, MOUNT)?;
         }
         Ok(())
     }
 
-    fn mount_one(
-        &mut self,
-        kind: FileSystemKind,
-        options: &[String],
-        source: &str,
-        at: &Path,
-    ) -> Result<(), MakeError> {
+    fn mount_one(&mut self, kind: FileSystemKind, options: &[String], source: &str, at: &str) -> Result<(), MakeError> {
         let plan = MountPlan {
             kind: kind.name(),
             options,
             source,
             at,
         };
-        let line = mounts::mount(&plan, self.around())?;
+        let line = mounts::mount(&plan, &self.main, &self.stop)?;
         self.facts.mount_commands.push(line);
-        mounts::own(at, &self.directory)?;
+        mounts::own(&self.main, at)?;
         Ok(())
     }
 }
@@ -462,24 +474,18 @@ impl Drop for Made {
     }
 }
 
-/// Makes a directory with its manifest.
-fn marked(path: &Path, mut manifest: Manifest) -> Result<(MadeDirectory, File), MakeError> {
-    make_directory(path, 0o711)?;
-    let directory = MadeDirectory::new(path.to_owned());
-    let written = std::fs::symlink_metadata(path)
-        .map_err(|error| MakeError::io("look at", path, error))
-        .and_then(|facts| {
-            manifest.directory_inode = facts.ino();
-            manifest.create(&directory)
-        });
-    match written {
-        Ok(lock) => Ok((directory, lock)),
-        Err(error) => {
-            // It has the manifest at most, and that is not whole.
-            removal::remove_unfinished(&directory);
-            Err(error)
-        }
-    }
+/// Makes an image.
+fn allocate(owned: &mut Owned, image: &str, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
+    let (file, path) = (owned.create_file(image)?, owned.directory.at(image));
+    let image = Image {
+        file: &file,
+        path: &path,
+    };
+    blocks::allocate(image, whole_blocks(bytes), stop)
+}
+
+fn saved_image(state: &str) -> String {
+    saved(state, IMAGE)
 }
 
 fn make_directory(path: &Path, mode: u32) -> Result<(), MakeError> {
@@ -513,10 +519,7 @@ fn whole_blocks(bytes: u64) -> u64 {
 }
 
 fn tools(kind: FileSystemKind) -> Vec<ToolFacts> {
-    let names = needs::programs(kind)
-        .into_iter()
-        .map(|(name, _)| name)
-        .filter(|name| *name != "cp");
+    let names = needs::programs(kind).into_iter().map(|(name, _)| name);
     names
         .map(|name| ToolFacts {
             name: name.to_owned(),

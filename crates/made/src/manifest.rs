@@ -1,18 +1,22 @@
-//! The manifest of a directory: proof that this program made what lies in it, and, by its lock, that the maker lives.
+//! The manifest of a directory: proof that this program made what lies in it, and, by its lock, that
+//! the maker lives.
 //!
-//! It is on disk before an image, a loop device or a mount is made, and is removed last. A manifest is believed only where it is
-//! a regular file with one name in the directory that it was written for, and both belong to this user and can be written by
-//! nobody else.
+//! It is on disk before an image, a loop device or a mount is made, and is removed last. Its first
+//! line says whose it is. Each other line says what is going to be made, what was made with its
+//! identity, or what was removed; a file is empty until its identity is on disk. A manifest is
+//! believed only where it is a regular file with one name in the directory that it was written for,
+//! and both belong to this user and can be written by nobody else.
 
-use std::fs::{File, OpenOptions};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::{Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, OFlags};
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::directory::{MadeDirectory, maker_of};
+use crate::directory::{Facts, Identity, MANIFEST, MadeDirectory, facts_of, maker_of};
 use crate::error::MakeError;
 
 /// What a directory has of a made file system.
@@ -25,10 +29,10 @@ pub(crate) enum Part {
     Journal,
 }
 
-/// What is written.
+/// The first line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Manifest {
+pub(crate) struct Head {
     /// [`FORMAT`].
     pub(crate) format: String,
     /// The last part of the directory's name: one for all directories of a made file system.
@@ -41,100 +45,150 @@ pub(crate) struct Manifest {
     pub(crate) name: String,
     /// The canonical word of what was asked.
     pub(crate) spec: String,
-    /// The inode of the directory: a copy of it is not ours.
-    pub(crate) directory_inode: u64,
-    /// The directory with the other part.
-    pub(crate) other: Option<PathBuf>,
+    /// The directory: a copy of it is not ours.
+    pub(crate) directory: Option<Identity>,
+    /// The path of the directory with the other part.
+    pub(crate) other: Option<OsString>,
 }
 
-pub(crate) const FORMAT: &str = "postmark-made-1";
-/// More than a manifest has.
-const BYTES_MAX: u64 = 64 << 10;
+/// Another line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Entry {
+    /// This name is going to be given to something empty.
+    Intended(String),
+    /// It was made.
+    Made(String, Identity),
+    /// It was removed.
+    Removed(String),
+}
 
-impl Manifest {
-    /// Writes it to a new directory, durably; gives the file, locked.
-    pub(crate) fn create(&self, directory: &MadeDirectory) -> Result<File, MakeError> {
-        let path = directory.manifest();
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)
-            .map_err(|error| MakeError::io("create the manifest", &path, error))?;
-        let error = |answer: std::io::Error| MakeError::io("write the manifest", &path, answer);
-        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|errno| error(errno.into()))?;
-        let text = serde_json::to_vec_pretty(self).map_err(|answer| error(answer.into()))?;
-        file.write_all(&text).map_err(error)?;
-        file.sync_all().map_err(error)?;
-        sync_directory(directory.path())?;
-        if let Some(above) = directory.path().parent() {
-            sync_directory(above)?;
-        }
-        Ok(file)
+pub(crate) const FORMAT: &str = "postmark-made-2";
+/// More than a manifest has.
+const BYTES_MAX: u64 = 4 << 20;
+
+/// What was made in a directory, by name; without an identity where it may have been made.
+pub(crate) type Account = BTreeMap<String, Option<Identity>>;
+
+fn add(account: &mut Account, entry: Entry) {
+    match entry {
+        Entry::Intended(name) => drop(account.insert(name, None)),
+        Entry::Made(name, identity) => drop(account.insert(name, Some(identity))),
+        Entry::Removed(name) => drop(account.remove(&name)),
     }
 }
 
-fn sync_directory(path: &Path) -> Result<(), MakeError> {
-    let synced = File::open(path).and_then(|directory| directory.sync_all());
-    synced.map_err(|error| MakeError::io("sync the directory", path, error))
+/// A locked manifest with what it says.
+#[derive(Debug)]
+pub(crate) struct Manifest {
+    pub(crate) head: Head,
+    pub(crate) account: Account,
+    pub(crate) file: File,
+}
+
+impl Manifest {
+    /// Writes it to a new directory, durably.
+    pub(crate) fn create(directory: &MadeDirectory, mut head: Head) -> Result<Self, MakeError> {
+        let error = |errno: Errno| MakeError::io("create the manifest", &directory.at(MANIFEST), errno);
+        head.directory = Some(directory.facts().map_err(error)?.identity);
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::APPEND;
+        let mode = Mode::from_raw_mode(0o600);
+        let file = rustix::fs::openat(directory.held(), MANIFEST, flags, mode).map_err(error)?;
+        let file = File::from(file);
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(error)?;
+        let manifest = Self {
+            head,
+            account: Account::new(),
+            file,
+        };
+        let written = manifest
+            .write(directory, &manifest.head)
+            .and_then(|()| directory.sync());
+        if written.is_err() {
+            // The error that is told is the first one.
+            let _ = remove(directory, &manifest.file);
+        }
+        written.map(|()| manifest)
+    }
+
+    /// Adds a line, durably.
+    pub(crate) fn add(&mut self, directory: &MadeDirectory, entry: Entry) -> Result<(), MakeError> {
+        self.write(directory, &entry)?;
+        add(&mut self.account, entry);
+        Ok(())
+    }
+
+    fn write(&self, directory: &MadeDirectory, line: &impl Serialize) -> Result<(), MakeError> {
+        let write = || -> std::io::Result<()> {
+            let mut text = serde_json::to_vec(line)?;
+            text.push(b'\n');
+            let before = self.file.metadata()?.len();
+            let written = (&self.file).write_all(&text).and_then(|()| self.file.sync_all());
+            // A part of a line would spoil the next one.
+            written.or_else(|error| self.file.set_len(before).and(Err(error)))
+        };
+        write().map_err(|answer| MakeError::io("write the manifest", &directory.at(MANIFEST), answer))
+    }
+}
+
+/// Removes a manifest, if its name is still that of the open file.
+pub(crate) fn remove(directory: &MadeDirectory, file: &File) -> Result<(), Errno> {
+    let Some(there) = directory.facts_in(MANIFEST)? else {
+        return Ok(());
+    };
+    if there.identity != facts_of(file)?.identity {
+        return Err(Errno::EXIST);
+    }
+    rustix::fs::unlinkat(directory.held(), MANIFEST, AtFlags::empty())
 }
 
 /// What a look into a directory finds.
 pub(crate) enum Look {
-    /// It is gone, or not a directory of this form.
+    /// It is not a directory of this form.
     Nothing,
     /// The maker lives, or a program that it started does.
     Active(Option<u32>),
-    /// The maker was killed before the manifest was whole: nothing was made after it. The file is locked, where there is one.
-    Unfinished(Option<File>),
-    /// The maker is gone. The file is locked.
-    Abandoned(Box<Manifest>, File),
+    /// The maker was killed before the manifest was whole: nothing was made after it. The file is
+    /// locked, where there is one.
+    Unfinished(MadeDirectory, Option<File>),
+    /// The maker is gone.
+    Abandoned(MadeDirectory, Box<Manifest>),
     /// It is not believed: why not.
     Untrusted(String),
 }
 
-/// Looks at a directory by its manifest.
-pub(crate) fn look(directory: &MadeDirectory) -> Result<Look, MakeError> {
-    let Some(process) = directory.path().file_name().and_then(|name| maker_of(name.to_str()?)) else {
+/// Looks at a directory by its manifest. One with a manifest may have been renamed.
+pub(crate) fn look(directory: MadeDirectory) -> Result<Look, MakeError> {
+    let error = |errno: Errno| MakeError::io("look at", directory.path(), errno);
+    let maker = directory.path().file_name().and_then(maker_of);
+    let facts = directory.facts().map_err(error)?;
+    let manifest = directory.facts_in(MANIFEST).map_err(error)?;
+    if maker.is_none() && manifest.is_none() {
         return Ok(Look::Nothing);
-    };
+    }
     let user = rustix::process::geteuid().as_raw();
-    let facts = match std::fs::symlink_metadata(directory.path()) {
-        Ok(facts) if facts.is_dir() => facts,
-        Ok(_) => return Ok(Look::Nothing),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Look::Nothing),
-        Err(error) => return Err(MakeError::io("look at", directory.path(), error)),
-    };
-    if facts.uid() != user {
-        // Mounting needs root, so those of others are only called so: anybody can make a directory of any name.
-        let is_roots = facts.uid() == 0;
+    if facts.owner != user {
+        // Mounting needs root, so those of others are only called so: anybody can make a directory
+        // of any name.
+        let is_roots = facts.owner == 0;
         let why = "it belongs to root (clean as root)".to_owned();
         return Ok(if is_roots { Look::Untrusted(why) } else { Look::Nothing });
     }
-    if facts.mode() & 0o022 != 0 {
+    if facts.mode & 0o022 != 0 {
         return Ok(Look::Untrusted("other users can write to the directory".into()));
     }
-    let path = directory.manifest();
-    let opened = OpenOptions::new()
-        .read(true)
-        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
-        .open(&path);
-    let file = match opened {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(if is_alive(process) {
-                Look::Active(Some(process))
-            } else {
-                Look::Unfinished(None)
-            });
-        }
-        Err(error) => return Ok(Look::Untrusted(format!("the manifest cannot be opened: {error}"))),
+    let is_alive = || maker.is_some_and(|(_, process)| is_alive(process));
+    let process = maker.map(|(_, process)| process);
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::APPEND;
+    let file = match rustix::fs::openat(directory.held(), MANIFEST, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT) if is_alive() => return Ok(Look::Active(process)),
+        Err(Errno::NOENT) => return Ok(Look::Unfinished(directory, None)),
+        Err(errno) => return Ok(Look::Untrusted(format!("the manifest cannot be opened: {errno}"))),
     };
-    let of_file = file
-        .metadata()
-        .map_err(|error| MakeError::io("look at", &path, error))?;
-    if !of_file.is_file() || of_file.nlink() != 1 || of_file.uid() != user || of_file.mode() & 0o022 != 0 {
+    let of_file = facts_of(&file).map_err(error)?;
+    let is_plain = of_file.kind == FileType::RegularFile && of_file.links == 1;
+    if !is_plain || of_file.owner != user || of_file.mode & 0o022 != 0 {
         let why = "the manifest is not a regular file of this user's alone";
         return Ok(Look::Untrusted(why.into()));
     }
@@ -143,34 +197,64 @@ pub(crate) fn look(directory: &MadeDirectory) -> Result<Look, MakeError> {
     (&file)
         .take(BYTES_MAX)
         .read_to_end(&mut text)
-        .map_err(|error| MakeError::io("read", &path, error))?;
-    let manifest: Option<Manifest> = serde_json::from_slice(&text).ok();
+        .map_err(|error| MakeError::io("read", &directory.at(MANIFEST), error))?;
+    let (first, rest) = match text.iter().position(|byte| *byte == b'\n') {
+        Some(at) => (&text[..at], Some(&text[at + 1..])),
+        None => (&text[..], None),
+    };
+    let head: Option<Head> = serde_json::from_slice(first).ok();
     if is_locked {
-        return Ok(Look::Active(manifest.map(|manifest| manifest.process)));
+        return Ok(Look::Active(head.map(|head| head.process).or(process)));
     }
-    Ok(match manifest {
-        None if is_alive(process) => Look::Active(Some(process)),
-        None if is_cut_short(&text) => Look::Unfinished(Some(file)),
-        None => Look::Untrusted("the manifest is not one of this version of the program".into()),
-        Some(manifest) if manifest.format != FORMAT || !directory.source().ends_with(&manifest.id) => {
-            Look::Untrusted("the manifest was written for another directory or by another version".into())
+    let of_other = |why: &str| Ok(Look::Untrusted(format!("the manifest {why}")));
+    let Some((head, rest)) = head.zip(rest) else {
+        return match rest {
+            None if is_alive() => Ok(Look::Active(process)),
+            None if maker.is_some() && is_cut_short(first) => Ok(Look::Unfinished(directory, Some(file))),
+            _ => of_other("is not one of this version of the program"),
+        };
+    };
+    if head.format != FORMAT {
+        return of_other("was written by another version of the program");
+    }
+    if head.directory != Some(facts.identity) {
+        return of_other("was written for another directory: this one is a copy");
+    }
+    let mut account = Account::new();
+    // The last line may have been cut short: what it was to say had not been done.
+    let whole = rest
+        .split_inclusive(|byte| *byte == b'\n')
+        .filter(|line| line.ends_with(b"\n"));
+    for line in whole {
+        match serde_json::from_slice(line) {
+            Ok(entry) => add(&mut account, entry),
+            Err(_) => return of_other("has a line that is not understood"),
         }
-        Some(manifest) if manifest.directory_inode != facts.ino() => {
-            Look::Untrusted("the directory is a copy: its manifest was written for another one".into())
-        }
-        Some(manifest) => Look::Abandoned(Box::new(manifest), file),
-    })
+    }
+    Ok(Look::Abandoned(directory, Box::new(Manifest { head, account, file })))
 }
 
-/// Whether a text can be the beginning of a manifest that was not written to its end.
+/// Whether a text can be the beginning of a first line that was not written to its end.
 fn is_cut_short(text: &[u8]) -> bool {
     let error = serde_json::from_slice::<serde_json::Value>(text).err();
-    error.is_some_and(|error| error.is_eof())
+    error.is_none_or(|error| error.is_eof())
 }
 
 fn is_alive(process: u32) -> bool {
     let Some(process) = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw) else {
         return false;
     };
-    rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH)
+    rustix::process::test_kill_process(process) != Err(Errno::SRCH)
+}
+
+/// Whether what has a name is what was made under it.
+pub(crate) fn is_ours(recorded: Option<Identity>, there: &Facts) -> bool {
+    match recorded {
+        Some(identity) => identity == there.identity,
+        // The maker was killed in between: nothing is in it by then.
+        None => {
+            let is_empty = there.kind == FileType::Directory || there.bytes == 0;
+            is_empty && there.owner == rustix::process::geteuid().as_raw()
+        }
+    }
 }

@@ -115,7 +115,7 @@ impl MakeSpec {
                 bytes: bytes + BESIDE_BYTES,
                 available_bytes,
                 device,
-                state_bytes_max: if kind.has_image() { bytes } else { self.size_bytes },
+                state_bytes_max: if kind.has_image() { bytes } else { 0 },
             });
         }
         Ok(room)
@@ -131,8 +131,6 @@ pub(crate) fn programs(kind: FileSystemKind) -> Vec<(&'static str, &'static str)
     }
     if kind.has_image() {
         programs.push(("losetup", "mount"));
-    } else {
-        programs.push(("cp", "coreutils"));
     }
     programs
 }
@@ -190,11 +188,6 @@ pub(crate) fn usable(kind: FileSystemKind, directory: &Path) -> Result<PathBuf, 
                 renamed: above.to_owned(),
             });
         }
-    }
-    if kind == FileSystemKind::Overlay && real.to_string_lossy().contains([',', ':', '\\']) {
-        return Err(refused(
-            "the options of overlay take no path with a comma, colon or backslash".into(),
-        ));
     }
     rustix::fs::accessat(CWD, &real, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
         .map_err(|error| refused(error.to_string()))?;

@@ -1,22 +1,19 @@
-//! Removing what a manifest stands for: mounts, loop devices, images, and the manifest last.
+//! Removing what a manifest stands for: mounts, loop devices, images, and the manifest last. There is
+//! one way, for a study's end and for what a killed study left: from held directories, by recorded
+//! identity. What is not recorded stays, is named, and keeps the manifest.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use crate::directory::{MANIFEST, MadeDirectory, SAVED_PREFIX};
-use crate::error::MakeError;
-use crate::loops;
-use crate::mounts;
-use crate::tool::Around;
+use rustix::io::Errno;
 
-/// Something that is still there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MadeLeft {
-    /// What.
-    pub path: PathBuf,
-    /// Why, in one line.
-    pub why: String,
-}
+use crate::directory::{BELOW, IMAGE, JOURNAL, MANIFEST, MOUNT, MadeDirectory, maker_of};
+use crate::error::MakeError;
+use crate::held_path::shown;
+use crate::loops::{self, OverImage};
+use crate::manifest;
+use crate::mounts;
+use crate::owned::{MadeLeft, NOT_OURS, Owned};
 
 /// What was removed of a made file system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,199 +31,179 @@ pub struct MadeRemoved {
 }
 
 impl MadeRemoved {
-    pub(crate) fn left(directory: &Path, why: impl Into<String>) -> Self {
-        let mut removed = Self {
+    fn new(directory: &Path) -> Self {
+        Self {
             directory: directory.to_owned(),
             ..Self::default()
-        };
+        }
+    }
+
+    pub(crate) fn left(directory: &Path, why: impl Into<String>) -> Self {
+        let mut removed = Self::new(directory);
         removed.leave(directory, why);
         removed
     }
 
     fn leave(&mut self, path: &Path, why: impl Into<String>) {
         self.left.push(MadeLeft {
-            path: path.to_owned(),
+            path: shown(path),
             why: why.into(),
         });
     }
 
     /// All that is left in one line.
-    pub(crate) fn left_line(&self) -> String {
+    fn left_line(&self) -> String {
         let lines = self
             .left
             .iter()
             .map(|left| format!("{}: {}", left.path.display(), left.why));
         lines.collect::<Vec<_>>().join("; ")
     }
-}
 
-/// A directory with its locked manifest.
-#[derive(Clone, Copy)]
-pub(crate) struct Held<'a> {
-    pub(crate) directory: &'a MadeDirectory,
-    pub(crate) lock: &'a File,
-}
-
-impl Held<'_> {
-    fn around(&self) -> Around<'_> {
-        Around {
-            lock: self.lock,
-            directory: self.directory.path(),
+    /// What is left, as an error.
+    pub(crate) fn complete(self) -> Result<Self, MakeError> {
+        if self.left.is_empty() {
+            return Ok(self);
         }
+        Err(MakeError::Left {
+            left: self.left_line(),
+            directory: self.directory,
+        })
     }
 }
 
-/// Removes all that was made: of the file system, and of its journal where that has a directory of its own.
-pub(crate) fn remove(main: Option<Held>, journal: Option<Held>) -> MadeRemoved {
-    let mut removed = MadeRemoved::default();
-    if let Some(held) = main.or(journal) {
-        removed.directory = held.directory.path().to_owned();
-    }
+/// Removes all that was made: of the file system, and of its journal where that has a directory of
+/// its own.
+pub(crate) fn remove(main: Option<&mut Owned>, journal: Option<&mut Owned>) -> MadeRemoved {
+    // The main manifest names the journal's directory: it goes last.
+    let mut owned: Vec<&mut Owned> = journal.into_iter().collect();
+    let journals = owned.len();
+    owned.extend(main);
+    let present = owned.last().map(|owned| owned.directory.present());
+    let mut removed = MadeRemoved::new(&present.unwrap_or_default());
+    let devices = devices(&owned, &mut removed);
     // Counted before: most go by themselves when the file system is unmounted.
-    let of_main = main.map(|held| (held, [held.directory.image(), held.directory.journal()]));
-    let of_journal = journal.map(|held| (held, [held.directory.image(), held.directory.journal()]));
-    let images: Vec<(Held, PathBuf)> = [of_main, of_journal]
-        .into_iter()
-        .flatten()
-        .flat_map(|(held, images)| images.map(|image| (held, image)))
-        .collect();
-    for (_, image) in &images {
-        match loops::over(image) {
-            Ok(devices) => removed.loop_devices += devices.len(),
-            Err(error) => removed.leave(image, error.to_string()),
-        }
-    }
-    let is_free = main.is_none_or(|held| unmount(held, &mut removed))
-        && images.iter().all(|(held, image)| release(*held, image, &mut removed));
+    removed.loop_devices = devices.len();
+    let is_free = owned[journals..]
+        .iter()
+        .all(|main| unmount(main, &devices, &mut removed))
+        && removed.left.is_empty()
+        && owned.iter().all(|owned| release(owned, &mut removed));
     if !is_free {
         return removed;
     }
-    // The main manifest names the journal's directory: it goes last.
-    for held in [journal, main].into_iter().flatten() {
+    for device in devices.iter().filter(|device| device.is_elsewhere) {
+        removed.leave(&device.image, "was moved here by another program (remove it)");
+    }
+    for owned in owned {
         if removed.left.is_empty() {
-            remove_files(held.directory, &mut removed);
+            remove_files(owned, &mut removed);
         }
     }
     removed
 }
 
-fn unmount(held: Held, removed: &mut MadeRemoved) -> bool {
-    for at in [held.directory.mount(), held.directory.below()] {
-        match mounts::unmount(&at, held.directory, held.around()) {
+/// The loop devices over images.
+fn devices(owned: &[&mut Owned], removed: &mut MadeRemoved) -> Vec<OverImage> {
+    let mut devices = Vec::new();
+    for owned in owned {
+        for image in [IMAGE, JOURNAL] {
+            match loops::over(owned, image) {
+                Ok(over) => devices.extend(over),
+                Err(error) => removed.leave(&owned.directory.at(image), error.to_string()),
+            }
+        }
+    }
+    devices
+}
+
+/// Unmounts what was mounted; whether nothing of it is mounted any more.
+fn unmount(main: &Owned, devices: &[OverImage], removed: &mut MadeRemoved) -> bool {
+    for name in [MOUNT, BELOW] {
+        match mounts::unmount(main, name) {
             Ok(count) => removed.mounts += count,
             Err(error) => {
-                removed.leave(&at, error.to_string());
+                removed.leave(&main.directory.at(name), error.to_string());
                 return false;
             }
         }
     }
-    true
+    match mounts::elsewhere(main, devices) {
+        Ok(points) => {
+            for point in &points {
+                removed.leave(point, "another program has mounted the file system here (unmount it)");
+            }
+            points.is_empty()
+        }
+        Err(error) => {
+            removed.leave(main.directory.call(), error.to_string());
+            false
+        }
+    }
 }
 
-fn release(held: Held, image: &Path, removed: &mut MadeRemoved) -> bool {
-    if let Err(error) = loops::release(image, held.around()) {
-        removed.leave(image, error.to_string());
+fn release(owned: &Owned, removed: &mut MadeRemoved) -> bool {
+    for image in [IMAGE, JOURNAL] {
+        if let Err(error) = loops::release(owned, image) {
+            removed.leave(&owned.directory.at(image), error.to_string());
+        }
     }
     removed.left.is_empty()
 }
 
-/// Removes the files by their names, then the manifest and the directory. What has another name stays.
-fn remove_files(directory: &MadeDirectory, removed: &mut MadeRemoved) {
-    if let Err((path, why)) = removed_files(directory, removed) {
-        removed.leave(&path, why);
+/// Removes the files that were made, then the manifest and the directory.
+fn remove_files(owned: &mut Owned, removed: &mut MadeRemoved) {
+    if let Err(left) = mounts::none_inside(&owned.directory) {
+        return removed.left.push(left);
     }
-}
-
-fn removed_files(directory: &MadeDirectory, removed: &mut MadeRemoved) -> Result<(), (PathBuf, String)> {
-    let told = |path: &Path, what: &str, error: std::io::Error| (path.to_owned(), format!("cannot {what}: {error}"));
-    let path = directory.path();
-    // A mount of others in the directory would be emptied with it.
-    let mounts = mounts::all().map_err(|error| (path.to_owned(), error.to_string()))?;
-    let inside = mounts
-        .iter()
-        .find(|mount| Path::new(&mount.mount_point).starts_with(path));
-    if let Some(mount) = inside {
-        return Err((
-            mount.mount_point.clone().into(),
-            "is mounted here by another program (unmount it)".into(),
-        ));
+    let names: Vec<String> = owned.manifest.account.keys().cloned().collect();
+    for name in names {
+        match owned.remove(&name) {
+            Ok(was_there) => removed.images += usize::from(was_there && ![MOUNT, BELOW].contains(&name.as_str())),
+            Err(left) => removed.left.push(left),
+        }
     }
-    let mut others = Vec::new();
-    for entry in std::fs::read_dir(path).map_err(|error| told(path, "list", error))? {
-        let entry = entry.map_err(|error| told(path, "list", error))?;
-        let (name, inside) = (entry.file_name(), entry.path());
-        let kind = entry.file_type().map_err(|error| told(&inside, "look at", error))?;
-        let name = name.to_string_lossy();
-        let done = match &*name {
-            MANIFEST => continue,
-            "image" | "journal" if kind.is_file() => {
-                removed.images += 1;
-                std::fs::remove_file(&inside)
-            }
-            "mount" | "below" if kind.is_dir() => std::fs::remove_dir(&inside),
-            saved if saved.starts_with(SAVED_PREFIX) => {
-                removed.images += 1;
-                if kind.is_dir() {
-                    std::fs::remove_dir_all(&inside)
-                } else {
-                    std::fs::remove_file(&inside)
+    let directory = &owned.directory;
+    match directory.names() {
+        Ok(names) => {
+            for name in names.iter().filter(|name| *name != MANIFEST) {
+                let path = directory.call().join(name);
+                if removed.left.iter().all(|left| left.path != shown(&path)) {
+                    removed.leave(&path, NOT_OURS);
                 }
             }
-            _ => {
-                others.push(inside);
-                continue;
-            }
-        };
-        done.map_err(|error| told(&inside, "remove", error))?;
-    }
-    if let Some(other) = others.into_iter().next() {
-        return Err((other, "was not made by this program (remove it)".into()));
-    }
-    gone(std::fs::remove_file(directory.manifest())).map_err(|error| told(path, "remove the manifest of", error))?;
-    std::fs::remove_dir(path).map_err(|error| told(path, "remove", error))
-}
-
-fn gone(done: std::io::Result<()>) -> std::io::Result<()> {
-    match done {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        done => done,
-    }
-}
-
-/// What is left, as an error.
-pub(crate) fn complete(removed: MadeRemoved) -> Result<MadeRemoved, MakeError> {
-    if removed.left.is_empty() {
-        return Ok(removed);
-    }
-    Err(MakeError::Left {
-        left: removed.left_line(),
-        directory: removed.directory,
-    })
-}
-
-/// Removes a directory whose manifest was not written to its end: nothing else can have been made in it.
-pub(crate) fn remove_unfinished(directory: &MadeDirectory) -> MadeRemoved {
-    let path = directory.path();
-    let mut removed = MadeRemoved {
-        directory: path.to_owned(),
-        ..MadeRemoved::default()
-    };
-    let has_others = std::fs::read_dir(path).map(|entries| {
-        let mut names = entries.map(|entry| entry.map(|entry| entry.file_name()));
-        names.any(|name| name.map_or(true, |name| name != MANIFEST))
-    });
-    let done = match has_others {
-        Ok(true) => {
-            return MadeRemoved::left(
-                path,
-                "it has files, and a manifest that is not whole (look at it, and remove it)",
-            );
         }
-        Ok(false) => gone(std::fs::remove_file(directory.manifest())).and_then(|()| std::fs::remove_dir(path)),
-        Err(error) => Err(error),
-    };
-    if let Err(error) = done {
-        removed.leave(path, format!("cannot remove: {error}"));
+        Err(errno) => removed.leave(directory.call(), format!("cannot list: {errno}")),
     }
-    removed
+    if !removed.left.is_empty() {
+        return;
+    }
+    if let Err(errno) = manifest::remove(directory, &owned.manifest.file).and_then(|()| directory.remove()) {
+        removed.leave(directory.call(), format!("cannot remove: {errno}"));
+    }
+}
+
+/// Removes a directory whose manifest was not written to its end: nothing else can have been made in
+/// it.
+pub(crate) fn remove_unfinished(directory: &MadeDirectory, lock: Option<&File>) -> MadeRemoved {
+    let path = directory.path();
+    let left = |why: String| MadeRemoved::left(path, why);
+    let cannot = |errno: Errno| left(format!("cannot remove: {errno}"));
+    let born = path.file_name().and_then(maker_of);
+    let is_of_maker = |(second, _): (i64, u32)| directory.facts().is_ok_and(|facts| facts.is_born_in(second));
+    if !born.is_some_and(is_of_maker) {
+        return left("it was not made when its name says (look at it, and remove it)".to_owned());
+    }
+    let names = match directory.names() {
+        Ok(names) => names,
+        Err(errno) => return cannot(errno),
+    };
+    if names.iter().any(|name| name != MANIFEST) {
+        return left("it has files, and no whole manifest (look at it, and remove it)".to_owned());
+    }
+    let removed = lock.map_or(Ok(()), |file| manifest::remove(directory, file));
+    match removed.and_then(|()| directory.remove()) {
+        Ok(()) => MadeRemoved::new(path),
+        Err(errno) => cannot(errno),
+    }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::invalid::InvalidMakeSpec;
 use crate::kind::FileSystemKind;
+use crate::mkfs_words;
 
 /// The size where none is given: 2 GiB.
 pub const DEFAULT_SIZE_BYTES: u64 = 2 << 30;
@@ -180,6 +181,7 @@ impl MakeSpec {
                 return Err(InvalidMakeSpec::MkfsWord(word.clone()));
             }
         }
+        mkfs_words::check(self.kind, &self.mkfs_words)?;
         for option in &self.mount_options {
             if option.contains(char::is_control) {
                 return Err(InvalidMakeSpec::Control("mount"));

@@ -11,7 +11,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process_group};
+
 use crate::error::MakeError;
+use crate::stop::MakeStop;
 
 /// The time of a program that looks at something, or changes something small.
 pub(crate) const SHORT: Duration = Duration::from_secs(60);
@@ -24,6 +27,8 @@ const OUTPUT_BYTES_MAX: u64 = 16 << 10;
 const ASK_EACH: Duration = Duration::from_millis(2);
 /// A killed program that waits in the kernel does not end: it is left to itself after this time.
 const AFTER_KILL: Duration = Duration::from_secs(5);
+/// A program that a signal ends has so long to put away what it has made itself.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// A program in the directories of PATH, or of the administrator's programs, which a user's PATH often lacks.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
@@ -47,6 +52,8 @@ pub(crate) struct Around<'a> {
     pub(crate) lock: &'a File,
     /// Its working directory: relative names among the user's arguments lead nowhere else.
     pub(crate) directory: &'a Path,
+    /// A signal that ends the program, too; removing goes on.
+    pub(crate) stop: Option<&'a MakeStop>,
 }
 
 /// The command line as a reader would type it.
@@ -135,12 +142,18 @@ fn ended(
         .spawn()
         .map_err(not_started)?;
     let outputs = [child.stdout.take().map(reader), child.stderr.take().map(reader)];
-    let Some(status) = waited(&mut child, limit).map_err(not_started)? else {
-        // Where it ends late or not at all, it has been told to; there is nothing more to be done.
-        drop(child.kill());
-        drop(waited(&mut child, AFTER_KILL));
+    let never = MakeStop::default();
+    let stop = around.and_then(|around| around.stop).unwrap_or(&never);
+    let Some(status) = waited(&mut child, limit, stop).map_err(not_started)? else {
+        let command = command_line(name, arguments);
+        if stop.is_asked() {
+            end(&mut child, &[(Signal::TERM, GRACE), (Signal::KILL, AFTER_KILL)]);
+            let what = format!("'{command}'");
+            return Err(MakeError::Interrupted { what });
+        }
+        end(&mut child, &[(Signal::KILL, AFTER_KILL)]);
         return Err(MakeError::Hung {
-            command: command_line(name, arguments),
+            command,
             limit_s: limit.as_secs(),
         });
     };
@@ -170,13 +183,26 @@ fn text(output: JoinHandle<Vec<u8>>) -> String {
     String::from_utf8_lossy(&output.join().unwrap_or_default()).into_owned()
 }
 
-fn waited(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
+/// Ends a program and what it has started, which is in its group. Where it ends late or not at all, it
+/// has been told to; there is nothing more to be done.
+fn end(child: &mut Child, signals: &[(Signal, Duration)]) {
+    for (signal, patience) in signals {
+        // It is not waited for yet, so that its number is nobody else's.
+        let _ = kill_process_group(Pid::from_child(child), *signal);
+        if matches!(waited(child, *patience, &MakeStop::default()), Ok(Some(_))) {
+            return;
+        }
+    }
+}
+
+/// How a program ends; nothing where it goes on for so long, or a signal has come.
+fn waited(child: &mut Child, limit: Duration, stop: &MakeStop) -> std::io::Result<Option<ExitStatus>> {
     let began = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
-        if began.elapsed() >= limit {
+        if began.elapsed() >= limit || stop.is_asked() {
             return Ok(None);
         }
         std::thread::sleep(ASK_EACH);
@@ -197,6 +223,9 @@ pub(crate) fn arguments<const N: usize>(arguments: [&OsStr; N]) -> Vec<OsString>
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     fn message(name: &str, arguments: &[&str]) -> String {
@@ -219,6 +248,46 @@ mod tests {
         );
         assert!(message("sleep", &["60"]).starts_with("'sleep 60' did not end within 0 s and was killed"));
         assert!(message("no-such-program", &[]).starts_with("cannot start 'no-such-program': "));
+    }
+
+    #[test]
+    fn a_signal_ends_a_program_that_hangs_and_what_it_started() {
+        let scene = tempfile::tempdir().unwrap();
+        let lock = File::open("/dev/null").unwrap();
+        for script in ["sleep 60", "trap '' TERM; sleep 60 & echo $! > child; wait; wait"] {
+            let caught = Arc::<AtomicUsize>::default();
+            let stop = MakeStop::from(Arc::clone(&caught));
+            let around = Around {
+                lock: &lock,
+                directory: scene.path(),
+                stop: Some(&stop),
+            };
+            let began = Instant::now();
+            let error = std::thread::scope(|scope| {
+                let run = scope.spawn(|| run("sh", ["-c", script], Some(around), SHORT).unwrap_err());
+                std::thread::sleep(Duration::from_millis(100));
+                caught.store(15, Ordering::SeqCst);
+                run.join().unwrap()
+            });
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "'sh -c '{}'' was ended because of a signal",
+                    script.replace('\'', "'\\''")
+                )
+            );
+            assert!(error.is_interrupted() && began.elapsed() < Duration::from_secs(30));
+        }
+        let child = std::fs::read_to_string(scene.path().join("child")).unwrap();
+        let began = Instant::now();
+        let is_there = || {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", child.trim()));
+            status.is_ok_and(|status| !status.contains("State:\tZ"))
+        };
+        while is_there() {
+            assert!(began.elapsed() < Duration::from_secs(20), "it goes on");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     #[test]

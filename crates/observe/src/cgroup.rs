@@ -135,8 +135,9 @@ impl Group {
             let why = format!("the hierarchy of `{controller}` is not mounted");
             return sources.unavailable(MEMBERSHIP, why);
         };
-        if !sources.path(&mount.mount_point).is_dir() {
-            return sources.unavailable(&mount.mount_point, "the mounted hierarchy is not visible");
+        let mount_point = mount.mount_point.to_string_lossy();
+        if !sources.path(&mount_point).is_dir() {
+            return sources.unavailable(&mount_point, "the mounted hierarchy is not visible");
         }
         Fact::Known(Group {
             unified,
@@ -243,7 +244,8 @@ fn ratio(sources: &Sources, path: &str, quota: &str, period: &str) -> Fact<f64> 
 
 /// The directories from the group's own up to the mount's root.
 fn levels(sources: &Sources, mount: &Mount, path: &str) -> Vec<String> {
-    let mount_point = mount.mount_point.trim_end_matches('/');
+    let mount_point = mount.mount_point.to_string_lossy();
+    let mount_point = mount_point.trim_end_matches('/');
     let relative = Path::new(path)
         .strip_prefix(&mount.root)
         .ok()

@@ -47,6 +47,7 @@ pub mod fact;
 pub mod fuse;
 pub mod host;
 pub mod io;
+pub mod loops;
 pub mod machine;
 pub mod memory;
 pub mod messages;

@@ -487,9 +487,10 @@ impl<'sources> CounterSearch<'sources> {
             "nfs" | "nfs4" => self.add_nfs(mount),
             "cifs" | "smb3" => self.add_smb(mount),
             kind => match (mount.class(), device) {
-                (Class::Network, _) => {
-                    self.unseen(format!("{}: messages of {kind} are not counted", mount.mount_point))
-                }
+                (Class::Network, _) => self.unseen(format!(
+                    "{}: messages of {kind} are not counted",
+                    mount.mount_point.display()
+                )),
                 (_, Fact::Known(device)) => self.add_disks(device),
                 (_, Fact::NotApplicable) => {}
                 (_, Fact::Unavailable(why)) => self.unseen(why.clone()),
@@ -502,7 +503,7 @@ impl<'sources> CounterSearch<'sources> {
             self.watch(
                 MessageCounter::NfsClient,
                 nfs_client::protocol(mount),
-                &mount.mount_point,
+                &mount.mount_point.to_string_lossy(),
             );
         }
         if mount.server_address().is_some_and(network::is_own) {

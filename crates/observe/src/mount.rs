@@ -3,14 +3,17 @@
 //! It reads `/proc/self/mountinfo` (proc_pid_mountinfo(5)) and asks statx(2)
 //! for a path's mount id. It does not look at devices or at room.
 //!
-//! Names are text: bytes that are not UTF-8 become U+FFFD.
+//! A mount point has the bytes of the kernel, because paths are compared with it. Other names are
+//! text: bytes that are not UTF-8 become U+FFFD, as they do where a mount point is serialized.
 
+use std::ffi::OsString;
 use std::net::IpAddr;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::device_number::DeviceNumber;
 use crate::fact::Fact;
@@ -32,7 +35,9 @@ pub struct Mount {
     /// for bind mounts and subvolumes.
     pub root: String,
     /// Where it is mounted, as this process sees it.
-    pub mount_point: String,
+    #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
+    pub mount_point: PathBuf,
     /// Options of this mount (`rw`, `noatime`, …).
     pub mount_options: Vec<String>,
     /// The type, with subtype: `ext4`, `fuse.sshfs`.
@@ -71,17 +76,18 @@ impl Mount {
         address.parse().ok()
     }
 
-    fn parse(line: &str) -> Option<Mount> {
+    fn parse(line: &[u8]) -> Option<Mount> {
         // Single spaces separate; an empty source leaves two in a row.
-        let mut fields = line.split(' ');
-        let mount_id = fields.next()?.parse().ok()?;
-        let parent_id = fields.next()?.parse().ok()?;
-        let device = DeviceNumber::parse(fields.next()?)?;
-        let root = unescape(fields.next()?);
-        let mount_point = unescape(fields.next()?);
+        let mut fields = line.split(|byte| *byte == b' ');
+        let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse().ok();
+        let mount_id = number(fields.next()?)?;
+        let parent_id = number(fields.next()?)?;
+        let device = DeviceNumber::parse(std::str::from_utf8(fields.next()?).ok()?)?;
+        let root = text(fields.next()?);
+        let mount_point = OsString::from_vec(unescaped(fields.next()?)).into();
         let mount_options = options(fields.next()?);
         // Any number of optional fields (`shared:1`), closed by a hyphen.
-        fields.find(|field| *field == "-")?;
+        fields.find(|field| *field == b"-")?;
         Some(Mount {
             mount_id,
             parent_id,
@@ -89,8 +95,8 @@ impl Mount {
             root,
             mount_point,
             mount_options,
-            file_system_type: unescape(fields.next()?),
-            source: unescape(fields.next()?),
+            file_system_type: text(fields.next()?),
+            source: text(fields.next()?),
             super_options: options(fields.next()?),
         })
     }
@@ -107,8 +113,8 @@ pub struct MountTable {
 impl MountTable {
     /// Reads `/proc/self/mountinfo`.
     pub fn read(sources: &Sources) -> Fact<MountTable> {
-        sources.text(MOUNTINFO).and_then(|text| {
-            MountTable::parse(&text).map_or_else(
+        sources.bytes(MOUNTINFO).and_then(|table| {
+            MountTable::parse(&table).map_or_else(
                 |line| sources.unavailable(MOUNTINFO, format!("not understood: `{line}`")),
                 Fact::Known,
             )
@@ -116,10 +122,13 @@ impl MountTable {
     }
 
     /// The mounts of a whole file; the error is the line that is none.
-    pub fn parse(text: &str) -> Result<MountTable, String> {
-        let mounts = text
-            .lines()
-            .map(|line| Mount::parse(line).ok_or_else(|| line.to_owned()))
+    pub fn parse(table: impl AsRef<[u8]>) -> Result<MountTable, String> {
+        let lines = table
+            .as_ref()
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty());
+        let mounts = lines
+            .map(|line| Mount::parse(line).ok_or_else(|| String::from_utf8_lossy(line).into_owned()))
             .collect::<Result<_, _>>()?;
         Ok(MountTable { mounts })
     }
@@ -160,7 +169,7 @@ impl MountTable {
             // The last of equals covers the others.
             let above = self.mounts.iter().filter(|mount| here.starts_with(&mount.mount_point));
             if above
-                .max_by_key(|mount| mount.mount_point.len())
+                .max_by_key(|mount| mount.mount_point.as_os_str().len())
                 .is_some_and(Mount::has_server)
             {
                 return true;
@@ -180,16 +189,14 @@ impl MountTable {
         if let Some(mount) = self.mounts.iter().find(|mount| Some(mount.mount_id) == id) {
             return Some(mount);
         }
-        // By text, as the table has it, so that odd bytes match themselves.
-        let path = path.to_string_lossy();
         let above: Vec<&Mount> = self
             .mounts
             .iter()
-            .filter(|mount| Path::new(&*path).starts_with(&mount.mount_point))
+            .filter(|mount| path.starts_with(&mount.mount_point))
             .collect();
         // `max_by_key` gives the last of equals: the covering mount.
         let longest = |mounts: Vec<&'_ Mount>| -> Option<usize> {
-            let deepest = mounts.iter().max_by_key(|mount| mount.mount_point.len())?;
+            let deepest = mounts.iter().max_by_key(|mount| mount.mount_point.as_os_str().len())?;
             self.mounts.iter().position(|mount| mount == *deepest)
         };
         let same_device = above.iter().filter(|mount| mount.device == device);
@@ -220,18 +227,32 @@ fn place_of(path: &Path) -> std::io::Result<(Option<u64>, DeviceNumber)> {
     }
 }
 
-fn options(field: &str) -> Vec<String> {
+/// A path as text.
+fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}
+
+fn options(field: &[u8]) -> Vec<String> {
     field
-        .split(',')
+        .split(|byte| *byte == b',')
         .filter(|option| !option.is_empty())
-        .map(unescape)
+        .map(text)
         .collect()
+}
+
+/// A field without escapes, as text.
+fn text(field: &[u8]) -> String {
+    String::from_utf8_lossy(&unescaped(field)).into_owned()
+}
+
+/// Replaces the escapes of a text that the kernel has written.
+pub(crate) fn unescape(field: &str) -> String {
+    text(field.as_bytes())
 }
 
 /// Replaces `\040` and the like (space, tab, line feed, backslash, number sign)
 /// with their bytes.
-pub(crate) fn unescape(field: &str) -> String {
-    let bytes = field.as_bytes();
+fn unescaped(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
@@ -255,11 +276,13 @@ pub(crate) fn unescape(field: &str) -> String {
             }
         }
     }
-    String::from_utf8_lossy(&plain).into_owned()
+    plain
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
     use super::*;
 
     const TABLE: &str = "\
@@ -302,7 +325,7 @@ mod tests {
     #[test]
     fn escapes_bind_mounts_subvolumes_and_empty_sources() {
         let mounts = table().mounts;
-        assert_eq!(mounts[2].mount_point, "/mnt/with space\\and\ttab");
+        assert_eq!(mounts[2].mount_point, Path::new("/mnt/with space\\and\ttab"));
         assert_eq!(mounts[3].root, "/deep/dir");
         assert!(mounts[3].is_read_only() && !mounts[2].is_read_only());
         assert_eq!(mounts[4].super_option("subvol"), Some("/@home"));
@@ -315,7 +338,7 @@ mod tests {
     fn servers_have_addresses_by_option_or_name() {
         let address = |kind: &str, source: &str, options: &str| {
             let line = format!("40 1 0:45 / /mnt rw - {kind} {source} {options}");
-            let address = Mount::parse(&line).unwrap().server_address();
+            let address = Mount::parse(line.as_bytes()).unwrap().server_address();
             address.map(|address| address.to_string())
         };
         let is = |address: &str| Some(address.to_owned());
@@ -337,6 +360,16 @@ mod tests {
         assert_eq!(unescape("a\\089\\"), "a\\089\\");
         assert_eq!(unescape("\\777"), "\\777", "beyond a byte");
         assert_eq!(unescape("\\303\\244"), "ä");
+    }
+
+    #[test]
+    fn a_mount_point_keeps_bytes_that_are_not_utf_8() {
+        let line = b"40 27 7:1 / /images/\xff\\040\xfe rw - ext4 /dev/loop1 rw\n";
+        let mount = MountTable::parse(line).unwrap().mounts.remove(0);
+        assert_eq!(mount.mount_point.as_os_str().as_bytes(), b"/images/\xff \xfe");
+        let json = serde_json::to_value(&mount).unwrap();
+        assert_eq!(json["mount_point"], "/images/\u{fffd} \u{fffd}");
+        assert_eq!(serde_json::from_value::<Mount>(json).unwrap().mount_id, 40);
     }
 
     #[test]
@@ -364,7 +397,7 @@ mod tests {
     fn the_root_of_this_machine_has_a_mount() {
         let table = MountTable::read(&Sources::default()).into_known().unwrap();
         let mount = table.mount_of(Path::new("/")).into_known().unwrap();
-        assert_eq!(mount.mount_point, "/");
+        assert_eq!(mount.mount_point, Path::new("/"));
         let proc = table.mount_of(Path::new("/proc")).into_known().unwrap();
         assert_eq!(proc.file_system_type, "proc");
     }

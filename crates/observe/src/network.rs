@@ -94,7 +94,12 @@ fn servers(sources: &Sources, mount: &Fact<Mount>, device: &Fact<Device>) -> Vec
         Fact::Unavailable(why) => return vec![Fact::Unavailable(why.clone())],
     };
     if mount.class() == Class::Network {
-        let why = || Fact::Unavailable(format!("{}: the address of its server is not known", mount.mount_point));
+        let why = || {
+            Fact::Unavailable(format!(
+                "{}: the address of its server is not known",
+                mount.mount_point.display()
+            ))
+        };
         return vec![mount.server_address().map_or_else(why, Fact::Known)];
     }
     let disks = device.known().map(Device::physical).unwrap_or_default();

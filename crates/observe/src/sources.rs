@@ -53,6 +53,14 @@ impl Sources {
         }
     }
 
+    /// A file's bytes, or why not.
+    pub(crate) fn bytes(&self, absolute: &str) -> Fact<Vec<u8>> {
+        match std::fs::read(self.path(absolute)) {
+            Ok(bytes) => Fact::Known(bytes),
+            Err(error) => self.unavailable(absolute, error),
+        }
+    }
+
     /// A file's text with the white space at its end, by which one that was cut short is told from a whole one.
     pub(crate) fn whole_text(&self, absolute: &str) -> Fact<String> {
         match std::fs::read(self.path(absolute)) {

@@ -143,7 +143,7 @@ pub(crate) fn target(document: &mut Document, target: &Target) {
         format!(
             "{} on {} type {} ({}; {})",
             mount.source,
-            mount.mount_point,
+            mount.mount_point.display(),
             mount.file_system_type,
             mount.mount_options.join(","),
             mount.super_options.join(",")

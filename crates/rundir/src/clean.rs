@@ -306,8 +306,17 @@ fn remove_unmarked(home: &dyn Home, parent: &dyn Directory, name: &[u8], path: P
     if !is_of_that_time || home.is_alive(process) || facts.owner != user {
         return None;
     }
-    // Removes it only where it is empty.
-    manifest::gone(parent.remove(name, &facts)).ok()?;
+    // Removes it only where it is empty: what has files and no manifest is somebody's.
+    match manifest::gone(parent.remove(name, &facts)) {
+        Ok(()) => {}
+        Err(Errno::NOTEMPTY) => return None,
+        Err(errno) => {
+            return Some(Cleaned::Untouched {
+                directory: path,
+                why: told("the directory of a run cannot be removed", errno),
+            });
+        }
+    }
     Some(Cleaned::Removed {
         directory: path,
         clean_up: CleanUp {

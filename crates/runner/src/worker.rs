@@ -474,7 +474,7 @@ where
         }
         left?;
         let end = match phase {
-            Phase::Transactions if self.skips.is_stuck => End::NothingPossible,
+            Phase::Transactions if self.skips.can_do_nothing => End::NothingPossible,
             Phase::Transactions => self.tools.source.end(),
             Phase::Prepare | Phase::Delete => End::Complete,
         };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use campaign::study::{ATTEMPTS, Course, Ground, Ready, StudyEnd, StudyEvent, perform};
+use campaign::study::{ATTEMPTS, Course, Ground, Ready, StudyEnd, StudyEvent, TargetReady, perform};
 use record::{Outcome, Record, StudyPart};
 use runner::{NoEvents, Place, RunSpec};
 use storage::simulated::{Code, Simulated};
@@ -25,6 +25,8 @@ enum Fate {
     Failed,
     /// A signal comes while it goes on.
     Signal,
+    /// One comes while its target is made.
+    SignalBefore,
     Refused,
 }
 
@@ -55,12 +57,15 @@ fn performed(spec: &RunSpec) -> Record {
 impl Ground for Told {
     type Error = String;
 
-    fn target(&mut self, cell: usize) -> Result<Ready, String> {
-        Ok(Ready {
+    fn target(&mut self, cell: usize) -> Result<TargetReady, String> {
+        if self.fates.front() == Some(&Fate::SignalBefore) {
+            return Ok(TargetReady::Interrupted(15));
+        }
+        Ok(TargetReady::Ready(Ready {
             directory: AT.into(),
             made: None,
             is_churned: self.kept.contains(&cell),
-        })
+        }))
     }
 
     fn spec(&mut self, _: usize, directory: &Path) -> Result<RunSpec, String> {
@@ -83,7 +88,7 @@ impl Ground for Told {
         Ok(performed(spec))
     }
 
-    fn keep_state(&mut self, cell: usize) -> Result<Ready, String> {
+    fn keep_state(&mut self, cell: usize) -> Result<TargetReady, String> {
         self.kept.push(cell);
         self.target(cell)
     }
@@ -113,7 +118,7 @@ impl Ground for Told {
                 self.signal = Some(2);
                 record.actual.outcome = Outcome::Interrupted { signal: 2 };
             }
-            Fate::Good | Fate::Invalid | Fate::Refused => {}
+            Fate::Good | Fate::Invalid | Fate::Refused | Fate::SignalBefore => {}
         }
         record.study = Some(part);
         Ok((record, Some(self.measured.len() as u64)))
@@ -183,7 +188,7 @@ fn wherever_it_was_left_the_rest_is_run_and_nothing_twice() {
     let mut whole = Told::default();
     go(&planned, &mut Vec::new(), &mut whole, None).unwrap();
     for stopped in [0, 1, 4, 8] {
-        for fate in [Fate::Failed, Fate::Signal, Fate::Refused] {
+        for fate in [Fate::Failed, Fate::Signal, Fate::SignalBefore, Fate::Refused] {
             let mut done = Vec::new();
             let mut ground = Told {
                 fates: std::iter::repeat_n(Fate::Good, stopped).chain([fate]).collect(),
@@ -193,6 +198,7 @@ fn wherever_it_was_left_the_rest_is_run_and_nothing_twice() {
             match fate {
                 Fate::Failed => assert!(matches!(end, Ok(StudyEnd::RunFailed { run: Some(_), .. })), "{end:?}"),
                 Fate::Signal => assert_eq!(end, Ok(StudyEnd::Interrupted(2))),
+                Fate::SignalBefore => assert_eq!(end, Ok(StudyEnd::Interrupted(15))),
                 _ => assert_eq!(end, Err("no room".to_owned())),
             }
             assert_eq!(done.len(), stopped);

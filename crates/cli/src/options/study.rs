@@ -11,8 +11,9 @@ use super::{CompareFormat, RemarkArguments};
 /// The arguments of `study`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 when all blocks are there; 1 if a run failed, 2 if the study was refused, 130 or
-143 if a signal ended it. 'postmark study --resume' continues a study that did not end.
+    after_help = "Exit status: 0 when all blocks are there; 1 if a run failed or a file system of the study \
+could not be removed, 2 if the study was refused, 130 or 143 if a signal ended it. \
+'postmark study --resume' continues a study that did not end.
 
 Examples:
   postmark study --preset mail --target make:ext4 --target make:xfs

@@ -24,7 +24,7 @@ impl From<&Mount> for MountedOn {
     fn from(mount: &Mount) -> Self {
         Self {
             file_system_type: mount.file_system_type.clone(),
-            mount_point: mount.mount_point.clone(),
+            mount_point: mount.mount_point.to_string_lossy().into_owned(),
         }
     }
 }

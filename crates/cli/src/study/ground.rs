@@ -5,13 +5,14 @@ use std::io::Write;
 use std::path::Path;
 
 use archive::Remarks;
-use campaign::study::{Course, Ground, Ready, StudyEvent, StudyProgress};
+use campaign::study::{Course, Ground, Ready, StudyEvent, StudyProgress, TargetReady};
 use cluster::Ranks;
 use contract::ServerUrl;
 use document::harmless;
 use document::units::grouped;
 use record::{Level, Record, StudyPart, Summary};
 use runner::{RunSpec, TakeControl as _};
+use signal_hook::consts::SIGINT;
 use spec::TargetOption;
 use study::{Design, StudyCell};
 
@@ -95,9 +96,17 @@ impl<'a> CliGround<'a> {
         &self.at
     }
 
-    /// Removes what was made.
-    pub fn finish(&mut self) {
-        self.targets.remove();
+    /// Removes what was made; gives whether something is still there.
+    pub fn finish(&mut self) -> bool {
+        self.targets.remove()
+    }
+
+    /// A target as it was made ready, or the signal that has ended that.
+    fn prepared(&self, ready: Option<Ready>) -> TargetReady {
+        match ready {
+            Some(ready) => TargetReady::Ready(ready),
+            None => TargetReady::Interrupted(self.signal().unwrap_or(SIGINT)),
+        }
     }
 
     fn show(&self, text: &str) {
@@ -153,8 +162,9 @@ pub fn specify_somewhere(design: &Design, cell: &StudyCell) -> Result<Specified,
 impl Ground for CliGround<'_> {
     type Error = Problem;
 
-    fn target(&mut self, cell: usize) -> Result<Ready, Problem> {
-        self.targets.ready(self.course, cell)
+    fn target(&mut self, cell: usize) -> Result<TargetReady, Problem> {
+        let ready = self.targets.ready(self.course, cell, self.signals.caught())?;
+        Ok(self.prepared(ready))
     }
 
     fn spec(&mut self, cell: usize, directory: &Path) -> Result<RunSpec, Problem> {
@@ -171,8 +181,9 @@ impl Ground for CliGround<'_> {
         performed
     }
 
-    fn keep_state(&mut self, cell: usize) -> Result<Ready, Problem> {
-        self.targets.keep_state(self.course, cell)
+    fn keep_state(&mut self, cell: usize) -> Result<TargetReady, Problem> {
+        let ready = self.targets.keep_state(self.course, cell, self.signals.caught())?;
+        Ok(self.prepared(ready))
     }
 
     fn measure(&mut self, spec: &RunSpec, part: StudyPart) -> Result<(Record, Option<u64>), Problem> {

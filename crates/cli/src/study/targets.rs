@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use campaign::study::{Course, Ready};
 use document::harmless;
-use made::{FileSystemKind, Made, MakeNeeds, MakeSpec};
+use made::{FileSystemKind, Made, MakeError, MakeNeeds, MakeSpec, MakeStage, MakeStop};
 use record::{Fact, MadeFileSystem};
 use study::{Design, StudyCell};
 
+use super::interruption::Interruption;
 use super::refused::wrong_in;
 use crate::problem::{Problem, tell};
 
@@ -20,6 +23,8 @@ pub struct Targets {
     made: BTreeMap<usize, Made>,
     /// States are kept of so many cells of a target.
     states: BTreeMap<usize, u64>,
+    /// Names what is made when a signal comes. Nothing before the first is made.
+    interruption: Option<Interruption>,
 }
 
 impl Targets {
@@ -63,6 +68,7 @@ impl Targets {
             wishes,
             made: BTreeMap::new(),
             states,
+            interruption: None,
         })
     }
 
@@ -83,43 +89,57 @@ impl Targets {
         (room.into_iter().collect(), root)
     }
 
-    /// The target of a cell, in the state that each of its runs begins with.
+    /// The target of a cell, in the state that each of its runs begins with; nothing where a signal has ended that. The signal's number is
+    /// left in `caught`.
     ///
     /// # Errors
     /// Where it cannot be made.
-    pub fn ready(&mut self, course: Course<'_>, number: usize) -> Result<Ready, Problem> {
+    pub fn ready(
+        &mut self,
+        course: Course<'_>,
+        number: usize,
+        caught: Option<Arc<AtomicUsize>>,
+    ) -> Result<Option<Ready>, Problem> {
         let cell = &course.cells[number];
         let target = &course.design.targets[cell.target];
         let Some((spec, _)) = self.wishes.get(&cell.target) else {
-            return Ok(Ready {
+            return Ok(Some(Ready {
                 directory: target.at.clone().into(),
                 made: None,
                 is_churned: false,
-            });
+            }));
         };
-        let failed = |why: made::MakeError| Problem::Study(format!("the target {}: {why}", target.name));
         let state = state(number);
-        let (made, is_churned) = match self.made.remove(&cell.target) {
-            Some(mut made) if made.has_state(&state) => {
-                let restored = made.restore(&state);
-                self.made.insert(cell.target, made);
-                restored.map_err(failed)?;
-                (&self.made[&cell.target], true)
-            }
-            Some(mut made) => {
-                let remade = made.set_fullness(percent(cell, spec)).and_then(|()| made.remake());
-                self.made.insert(cell.target, made);
-                remade.map_err(failed)?;
-                (&self.made[&cell.target], false)
-            }
+        let done = match self.made.get_mut(&cell.target) {
+            Some(made) if made.has_state(&state) => made.restore(&state).map(|()| true),
+            Some(made) => made
+                .set_fullness(percent(cell, spec))
+                .and_then(|()| made.remake())
+                .map(|()| false),
             None => {
                 let mut filled = spec.clone();
                 filled.fullness_percent = percent(cell, spec);
-                let made = Made::make(&filled, &target.name).map_err(failed)?;
-                (&*self.made.entry(cell.target).or_insert(made), false)
+                let interruption = &mut self.interruption;
+                // Without handlers a signal ends the program at once.
+                if interruption.is_none() && caught.is_some() {
+                    *interruption = Interruption::watch();
+                }
+                let stop = caught.map_or_else(MakeStop::default, MakeStop::from);
+                let made = Made::make_with(&filled, &target.name, stop, &mut |stage, directory| {
+                    if let (MakeStage::Manifest, Some(interruption)) = (stage, &interruption) {
+                        interruption.add(directory);
+                    }
+                });
+                made.map(|made| {
+                    self.made.insert(cell.target, made);
+                    false
+                })
             }
         };
-        Ok(ready(made, is_churned))
+        let Some(is_churned) = of_target(&target.name, done)? else {
+            return Ok(None);
+        };
+        Ok(self.made.get(&cell.target).map(|made| ready(made, is_churned)))
     }
 
     /// Keeps the state of a cell's made file system with its churned pool. A directory has none: cells with an age are on made file
@@ -127,24 +147,54 @@ impl Targets {
     ///
     /// # Errors
     /// Where it cannot be kept.
-    pub fn keep_state(&mut self, course: Course<'_>, number: usize) -> Result<Ready, Problem> {
+    pub fn keep_state(
+        &mut self,
+        course: Course<'_>,
+        number: usize,
+        caught: Option<Arc<AtomicUsize>>,
+    ) -> Result<Option<Ready>, Problem> {
         let target = course.cells[number].target;
         let Some(made) = self.made.get_mut(&target) else {
-            return self.ready(course, number);
+            return self.ready(course, number, caught);
         };
         // The copy of a tmpfs would have other inodes than those that the pool's manifest knows: it is churned again.
         if made.spec().kind != FileSystemKind::Tmpfs {
-            made.save(&state(number))
-                .map_err(|why| Problem::Study(format!("the target {}: {why}", course.design.targets[target].name)))?;
+            let saved = made.save(&state(number));
+            if of_target(&course.design.targets[target].name, saved)?.is_none() {
+                return Ok(None);
+            }
         }
-        Ok(ready(made, true))
+        Ok(Some(ready(made, true)))
     }
 
-    /// Removes what was made. What cannot be removed is told, and left for `clean`.
-    pub fn remove(&mut self) {
+    /// Removes what was made. What cannot be removed is told, and left for `clean`: gives whether something is.
+    pub fn remove(&mut self) -> bool {
+        let mut is_left = false;
         for (_, made) in std::mem::take(&mut self.made) {
             if let Err(why) = made.remove() {
                 tell(format_args!("cannot remove a file system of the study: {why}"));
+                is_left = true;
+            }
+        }
+        self.interruption = None;
+        is_left
+    }
+}
+
+/// What was done to a target; nothing where a signal has ended it, which is no failure.
+fn of_target<A>(name: &str, done: Result<A, MakeError>) -> Result<Option<A>, Problem> {
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(why) => {
+            let problem = Problem::Study(format!("the target {name}: {why}"));
+            match &why {
+                MakeError::Interrupted { .. } => Ok(None),
+                // What is left is told.
+                _ if why.is_interrupted() => {
+                    tell(problem);
+                    Ok(None)
+                }
+                _ => Err(problem),
             }
         }
     }

@@ -5,6 +5,7 @@
 
 mod ended;
 mod faults;
+mod made;
 mod refused;
 mod results;
 mod together;
@@ -157,7 +158,8 @@ impl Lab {
 
     /// The study has left nothing: no mounts, loop devices, images, run directories.
     fn is_clean(&self, volumes: &[&Volume], told: &impl std::fmt::Display) {
-        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+        let mounts = std::fs::read("/proc/self/mounts").unwrap();
+        let mounts = String::from_utf8_lossy(&mounts);
         let place = self.scene.path().to_str().unwrap();
         let ours: Vec<&str> = mounts.lines().filter(|line| line.contains(place)).collect();
         assert_eq!(ours.len(), volumes.len(), "{ours:#?}\n{told}");

@@ -209,7 +209,6 @@ fn mkfs_or_mount_fails() {
             "tmpfs?size=16MiB&mount=no-such-option",
             "'mount -t tmpfs -o no-such-option,size=16777216 ",
         ),
-        ("ext4?size=16MiB&mkfs=elsewhere", "'mkfs.ext4 -F -q "),
     ] {
         let error = Made::make(&scene.spec(word), "fails").unwrap_err().to_string();
         assert!(

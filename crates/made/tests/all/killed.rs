@@ -5,9 +5,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use made::{Made, MadeState, MakeSpec, MakeStage, find};
+use made::{Made, MadeState, MakeSpec, MakeStage, MakeStop, find};
 
 use crate::support::{Scene, can_make, free_in, is_root};
 
@@ -27,7 +27,7 @@ fn maker() {
         stdout.write_all(b"reached\n").unwrap();
         stdout.flush().unwrap();
     };
-    let mut made = Made::make_with(&spec, "to be killed", &mut |reached| {
+    let mut made = Made::make_with(&spec, "to be killed", MakeStop::default(), &mut |reached, _| {
         if format!("{reached:?}") == stage {
             tell();
             std::thread::sleep(Duration::from_secs(600));
@@ -44,7 +44,7 @@ fn maker() {
 }
 
 /// The maker at a stage.
-fn started(spec: &MakeSpec, stage: &str) -> Child {
+pub fn started(spec: &MakeSpec, stage: &str) -> Child {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["killed::maker", "--exact", "--nocapture"])
         .env(SPEC, spec.to_string())
@@ -169,11 +169,12 @@ fn at_any_moment() {
 fn a_directory_without_a_whole_manifest_is_removed() {
     let scene = Scene::new();
     // No process has this number: it is above the highest that there can be.
-    let [empty, cut] = ["postmark-made-1-4194305-0", "postmark-made-1-4194305-1"].map(|name| scene.path().join(name));
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let [empty, cut] = [0, 1].map(|number| scene.path().join(format!("postmark-made-{now}-4194305-{number}")));
     for directory in [&empty, &cut] {
         fs::create_dir(directory).unwrap();
     }
-    fs::write(cut.join(".postmark-made.json"), "{\n  \"format\": \"post").unwrap();
+    fs::write(cut.join(".postmark-made.json"), "{\"format\":\"post").unwrap();
     let found = find(scene.path()).unwrap();
     assert_eq!(found.len(), 2);
     for found in found {
@@ -194,18 +195,25 @@ fn what_only_looks_like_ours_is_left_alone() {
     // Not of the form of our names, and a file.
     let other = directory("postmark-made-of-somebody");
     fs::write(scene.path().join("postmark-made-1-4194305-9"), "a file").unwrap();
-    let text = |id: &str| {
+    let text = |format: u32, id: &str| {
         format!(
-            r#"{{"format":"postmark-made-1","id":"{id}","process":4194305,"part":"file-system","name":"n","spec":"make:ext4","directory_inode":1,"other":null}}"#
+            r#"{{"format":"postmark-made-{format}","id":"{id}","process":4194305,"part":"file-system","name":"n","spec":"make:ext4","directory":{{"inode":1,"born":null}},"other":null}}
+{{"intended":"image"}}
+"#
         )
     };
     let copied = directory("postmark-made-1-4194305-2");
-    manifest(&copied, &text("1-4194305-2"));
-    let moved = directory("postmark-made-1-4194305-3");
-    manifest(&moved, &text("1-4194305-77"));
+    manifest(&copied, &text(2, "1-4194305-2"));
+    let older = directory("postmark-made-1-4194305-3");
+    manifest(&older, &text(1, "1-4194305-3"));
+    fs::write(older.join("image"), "").unwrap();
     let newer = directory("postmark-made-1-4194305-4");
-    manifest(&newer, r#"{"format":"postmark-made-2"}"#);
+    manifest(&newer, "{\"format\":\"postmark-made-3\"}\n");
+    // An empty directory of another time, and one that has files.
     let foreign = directory("postmark-made-1-4194305-5");
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let full = directory(&format!("postmark-made-{now}-4194305-5"));
+    fs::write(full.join("image"), "of somebody").unwrap();
     fs::write(foreign.join("a file"), "of somebody").unwrap();
     let linked = directory("postmark-made-1-4194305-6");
     std::os::unix::fs::symlink("/etc/passwd", linked.join(".postmark-made.json")).unwrap();
@@ -220,24 +228,26 @@ fn what_only_looks_like_ours_is_left_alone() {
     }
 
     let found = find(scene.path()).unwrap();
-    assert_eq!(found.len(), 6);
+    assert_eq!(found.len(), 7);
     for (found, expected) in found.into_iter().zip([
-        "the directory is a copy",
-        "the manifest was written for another directory",
+        "the manifest was written for another directory: this one is a copy",
+        "the manifest was written by another version",
         "the manifest is not one of this version",
-        "it has files, and a manifest that is not whole",
+        "it was not made when its name says",
         "the manifest cannot be opened",
         "other users can write to the directory",
+        "it has files, and no whole manifest",
     ]) {
         let removed = found.remove();
         assert!(removed.left[0].why.starts_with(expected), "{removed:?}");
     }
     assert!(
-        [copied, moved, newer, linked]
+        [copied, older.clone(), newer, linked]
             .iter()
             .all(|path| path.join(".postmark-made.json").symlink_metadata().is_ok())
     );
     assert!(other.is_dir() && foreign.join("a file").exists());
+    assert!(older.join("image").exists() && full.join("image").exists());
     for entry in fs::read_dir(scene.path()).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {

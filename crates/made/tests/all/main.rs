@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
 mod every_kind;
+mod exchanged;
 mod faults;
 mod fullness;
 mod killed;

@@ -72,7 +72,7 @@ impl Scene {
         left.extend(
             mounts
                 .filter(|at| Path::new(at).starts_with(self.path()))
-                .map(|at| format!("mount {at}")),
+                .map(|at| format!("mount {}", at.display())),
         );
         left.extend(
             images()

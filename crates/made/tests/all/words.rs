@@ -100,6 +100,21 @@ fn a_bad_table_is_told_with_its_line() {
 }
 
 #[test]
+fn options_of_mkfs_that_touch_the_image_alone_are_taken() {
+    for word in [
+        "make:ext4?mkfs=-I 256 -E stride=4 -Eresize=8G -O ^has_journal,extent -qF -m0 -Nq -L -d",
+        "make:ext3?mkfs=-j -J size=8 -T news -b 1024",
+        "make:xfs?mkfs=-i size=512 -d agcount=4 -l size=64m -m crc=1,reflink=0 -n size=8192 -K",
+        "make:btrfs?mkfs=-m single --data=dup --csum xxhash --nodiscard -O no-holes -qn 16k",
+        "make:f2fs?mkfs=-O extra_attr -o 5 -w 4096 -i",
+        "make:nilfs2?mkfs=-B 16 -b 1024",
+        "make:overlay?mkfs=-I 512",
+    ] {
+        parsed(word);
+    }
+}
+
+#[test]
 fn what_is_wrong_is_told_with_what_would_be_right() {
     for (word, expected) in [
         ("ext4", "'ext4' does not begin with 'make:'"),
@@ -155,6 +170,34 @@ fn what_is_wrong_is_told_with_what_would_be_right() {
             "make:xfs?mkfs=-l logdev=loop1",
             "mkfs word 'logdev=loop1' names a device",
         ),
+        (
+            "make:ext4?mkfs=-d ..",
+            "mkfs word '-d' cannot be used: mkfs.ext4 is given only options that touch nothing but the image",
+        ),
+        ("make:ext4?mkfs=-Fd ..", "mkfs word '-Fd' cannot be used"),
+        ("make:ext4?mkfs=-d..", "mkfs word '-d..' cannot be used"),
+        ("make:ext4?mkfs=-cqvd .", "mkfs word '-cqvd' cannot be used"),
+        ("make:ext4?mkfs=-b 4096 -l blocks", "mkfs word '-l' cannot be used"),
+        ("make:ext3?mkfs=-z undo", "mkfs word '-z' cannot be used"),
+        ("make:ext2?mkfs=elsewhere", "mkfs word 'elsewhere' cannot be used"),
+        ("make:ext4?mkfs=-- journal", "mkfs word '--' cannot be used"),
+        ("make:overlay?mkfs=-d ..", "mkfs word '-d' cannot be used"),
+        ("make:btrfs?mkfs=-r ..", "mkfs word '-r' cannot be used"),
+        ("make:btrfs?mkfs=-Kr ..", "mkfs word '-Kr' cannot be used"),
+        (
+            "make:btrfs?mkfs=--rootdir=..",
+            "mkfs word '--rootdir=..' cannot be used",
+        ),
+        ("make:btrfs?mkfs=--rootdir ..", "mkfs word '--rootdir' cannot be used"),
+        ("make:btrfs?mkfs=--rootd ..", "mkfs word '--rootd' cannot be used"),
+        ("make:btrfs?mkfs=--subvol=x", "mkfs word '--subvol=x' cannot be used"),
+        ("make:btrfs?mkfs=-m single loop1", "mkfs word 'loop1' cannot be used"),
+        ("make:xfs?mkfs=-p ..", "mkfs word '-p' cannot be used"),
+        ("make:xfs?mkfs=-qp proto", "mkfs word '-qp' cannot be used"),
+        ("make:xfs?mkfs=-c options=x", "mkfs word '-c' cannot be used"),
+        ("make:xfs?mkfs=-d name=x", "mkfs word 'name=x' names a device"),
+        ("make:f2fs?mkfs=-c loop1", "mkfs word '-c' cannot be used"),
+        ("make:nilfs2?mkfs=-X", "mkfs word '-X' cannot be used"),
         (
             "make:ext4?mount=journal_path=x",
             "mount option 'journal_path=x' cannot be used: it names a device",

@@ -156,7 +156,7 @@ fn a_read_only_target_says_so() {
 fn the_root_of_this_machine_is_sane() {
     let target = Target::read(&Sources::default(), Path::new("/"));
     assert_eq!(target.canonical_path, Fact::Known("/".into()));
-    assert_eq!(target.mount.known().unwrap().mount_point, "/");
+    assert_eq!(target.mount.known().unwrap().mount_point, std::path::Path::new("/"));
     assert!(target.name_length_bytes_max.known().unwrap() >= &14);
     assert!(!target.one_line().contains("unknown"));
 }

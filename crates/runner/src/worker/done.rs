@@ -155,5 +155,5 @@ pub(super) struct Skips {
     /// Operations that had been issued when the row began.
     pub(super) issued_before: u64,
     /// Nothing that the worker may draw can be performed.
-    pub(super) is_stuck: bool,
+    pub(super) can_do_nothing: bool,
 }

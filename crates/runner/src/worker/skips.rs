@@ -49,7 +49,7 @@ where
     fn skips_many(&mut self, done: &mut Done) -> Result<bool, Left> {
         let asked = self.skips.in_a_row / ASKED_AFTER;
         if self.skips.in_a_row % ASKED_AFTER == 0 && asked.is_power_of_two() && self.can_perform_none() {
-            self.skips.is_stuck = true;
+            self.skips.can_do_nothing = true;
             self.tools.control.end_transactions();
             return Ok(false);
         }

@@ -12,6 +12,50 @@ use crate::support::{Ended, FACES, Face, FileSystem, Moment, Running, Scene, Sna
 
 const NOT_OUR_CONTENTS: &str = "it does not begin like the files of this run";
 
+/// A directory that takes names and gives none back (`chattr +a`).
+struct AppendOnly(PathBuf);
+
+impl AppendOnly {
+    fn set(path: &Path, is_set: bool) -> bool {
+        let directory = std::fs::File::open(path).unwrap();
+        let flags = rustix::fs::ioctl_getflags(&directory).unwrap_or(rustix::fs::IFlags::empty());
+        let mut wanted = flags;
+        wanted.set(rustix::fs::IFlags::APPEND, is_set);
+        rustix::fs::ioctl_setflags(&directory, wanted).is_ok()
+    }
+}
+
+impl Drop for AppendOnly {
+    fn drop(&mut self) {
+        Self::set(&self.0, false);
+    }
+}
+
+#[test]
+fn a_run_directory_that_cannot_be_removed_is_named() {
+    if !FileSystem::Ext4.is_at_hand() {
+        return;
+    }
+    let scene = Scene::in_memory();
+    let point = scene.directory("point");
+    let _volume = Volume::new(FileSystem::Ext4, &scene, &point);
+    let location = point.join("location");
+    std::fs::create_dir(&location).unwrap();
+    let append_only = AppendOnly(location.clone());
+    assert!(AppendOnly::set(&location, true), "{}", location.display());
+    let run = Running::to_its_end(Run(Posix).command(&Work::little(&location), &scene), &location);
+    run.code(1);
+    let own = own_directories(&location).remove(0);
+    let ended = clean(&location);
+    ended.code(1).says(&format!(
+        "{}: nothing was changed: the directory of a run cannot be removed: Operation not permitted",
+        own.display()
+    ));
+    drop(append_only);
+    clean(&location).code(0);
+    assert!(!own.exists());
+}
+
 /// A run that was killed, and the directory that its files lie in.
 struct Killed {
     scene: Scene,

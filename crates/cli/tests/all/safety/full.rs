@@ -5,9 +5,10 @@ use std::path::Path;
 
 use crate::support::Face::Run;
 use crate::support::Storage::Posix;
+use crate::support::faces::program;
 use crate::support::running::in_shell;
 use crate::support::scene::furnish;
-use crate::support::{Ended, FACES, FileSystem, Running, Scene, Snapshot, Volume, Work};
+use crate::support::{Ended, FACES, FileSystem, Running, Scene, Snapshot, Volume, Work, names};
 
 fn stops(location: &Path, scene: &Scene, work: &Work, operation: &str) {
     furnish(location);
@@ -127,6 +128,49 @@ fn no_more_blocks_for_appends() {
         ..Work::little(&location)
     };
     stops(&location, &scene, &work, "append to");
+}
+
+/// Commands that write an archive or a page meet the limit of sizes (ulimit -f) as an error, and leave no part of a file.
+#[test]
+fn a_limit_of_file_sizes_of_archives_and_pages() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let archive = scene.path().join("archive.db");
+    let page = scene.path().join("page.html");
+    let command = |words: &str| {
+        let mut command = Running::command(program());
+        command
+            .args(words.split(' '))
+            .env("POSTMARK_ARCHIVE", &archive)
+            .current_dir(scene.path());
+        command
+    };
+    let limited = |kib: u64, words: &str| {
+        let mut command = in_shell(&format!("ulimit -f {} && exec \"$0\" \"$@\"", kib * 2), &command(words));
+        command.env("POSTMARK_ARCHIVE", &archive);
+        Running::to_its_end(command, scene.path())
+    };
+    let run = format!(
+        "run --quiet --no-overhead --files 20 --transactions 50 --target {}",
+        location.display()
+    );
+    Running::to_its_end(command(&run), scene.path()).code(0);
+    let bytes = std::fs::metadata(&archive).unwrap().len();
+    limited(4, "report last -o page.html").code(1).says("File too large");
+    assert!(!page.exists(), "a part of a page is left");
+    let long = format!("note last {}", "x".repeat(20_000));
+    for words in ["tag last x", &long] {
+        let ended = limited(4, words);
+        // Refused or failed, and never ended by the signal.
+        assert!(matches!(ended.status.code(), Some(1 | 2)), "{ended}");
+        ended.assert(!ended.errors.is_empty(), "it says nothing");
+    }
+    // A run that finds no room for an archive says so, and is not lost.
+    let ended = limited(bytes / 1024, &run);
+    assert!(ended.status.code().is_some(), "{ended}");
+    ended.says("archive");
+    Running::to_its_end(command("list"), scene.path()).code(0);
+    assert_eq!(names(&location).unwrap(), [] as [&str; 0]);
 }
 
 /// A limit of the process's own (ulimit -f) is an error like any other.

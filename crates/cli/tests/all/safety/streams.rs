@@ -182,6 +182,42 @@ fn an_output_file_that_cannot_be_written() {
     assert!(text.contains(" transactions/s ") && !text.contains("older"));
 }
 
+/// Lines that cannot be written are told once, when the run is over; who reads them may go.
+#[test]
+fn lines_of_live_that_cannot_be_written_end_the_run_with_1() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let command = |live: &str| {
+        let mut command = Running::command(program());
+        command
+            .args([
+                "run",
+                "--quiet",
+                "--no-overhead",
+                "--files",
+                "20",
+                "--for",
+                "2s",
+                "--live",
+                live,
+                "--target",
+            ])
+            .arg(&location);
+        command
+    };
+    let ended = Running::to_its_end(command("/dev/full"), &location);
+    ended
+        .code(1)
+        .says("cannot write --live to /dev/full: No space left on device")
+        .says("transactions/s");
+    let mut gone = command("-");
+    gone.arg("--output")
+        .arg(scene.path().join("report"))
+        .stdout(without_reader());
+    Running::to_its_end(gone, &location).code(0);
+    assert_eq!(crate::support::names(&location).unwrap(), [] as [&str; 0]);
+}
+
 /// A run that is refused leaves the file for its report as it was: old, or not there, or a link.
 #[test]
 fn a_refused_run_leaves_its_output_file() {

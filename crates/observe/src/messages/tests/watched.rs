@@ -15,7 +15,7 @@ fn target(tree: &Tree, line: &str) -> Target {
             Class::Block => Device::read(&tree.sources, &Fact::NotApplicable, mount.device),
             _ => Fact::NotApplicable,
         },
-        canonical_path: Fact::Known(mount.mount_point.clone()),
+        canonical_path: Fact::Known(mount.mount_point.to_string_lossy().into_owned()),
         mount: Fact::Known(mount),
         ..Target::read(&tree.sources, tree.directory.path())
     }

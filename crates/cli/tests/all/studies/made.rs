@@ -1,0 +1,293 @@
+//! File systems that a study makes, where a user, a program or a signal comes between.
+
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::{LITTLE, Lab};
+use crate::support::scene::set_mode;
+use crate::support::{Running, is_root, names};
+
+/// A study that goes on for a while on its first target.
+const LONG: &str = "study --set files=50 --set for=60s --set no-overhead=true --quiet-time 0s --blocks 1";
+
+impl Lab {
+    /// The directory of the file system that is made.
+    fn made_directory(&self) -> Option<PathBuf> {
+        let names = names(&self.path("images")).unwrap();
+        let made = names.iter().find(|name| name.as_bytes().starts_with(b"postmark-made-"));
+        made.map(|name| self.path("images").join(name))
+    }
+
+    /// That a directory of images has nothing but these names, and nothing is mounted or attached.
+    fn has_only(&self, expected: &[&str]) {
+        let mut left = names(&self.path("images")).unwrap();
+        left.sort();
+        assert_eq!(left, expected);
+        let place = self.scene.path().to_str().unwrap().to_owned();
+        let mounts = fs::read("/proc/self/mounts").unwrap();
+        let mounts = String::from_utf8_lossy(&mounts);
+        assert!(!mounts.contains(&place), "{mounts}");
+    }
+}
+
+/// Something that stands in a directory, and ends with the test.
+struct Busy(Child);
+
+impl Busy {
+    fn in_directory(path: &std::path::Path) -> Self {
+        Self(Command::new("sleep").arg("600").current_dir(path).spawn().unwrap())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_user_who_exchanges_the_made_directory_loses_nothing() {
+    if !is_root() {
+        return;
+    }
+    let lab = Lab::new();
+    for signal in [None, Some(Signal::TERM), Some(Signal::KILL)] {
+        let mut running = lab.start(&format!("{LONG} --target {} --target b", lab.made("ext4", "16MiB")));
+        running.until("its work", |_| {
+            let work = lab.made_directory().map(|made| made.join("mount/work"));
+            work.is_some_and(|work| names(&work).is_ok_and(|names| !names.is_empty()))
+        });
+        let made = lab.made_directory().unwrap();
+        let old = made.with_file_name("old");
+        fs::rename(&made, &old).unwrap();
+        fs::create_dir(&made).unwrap();
+        let mine = ["image", "journal", "saved-x", ".postmark-made.json"].map(|name| made.join(name));
+        for path in &mine {
+            fs::write(path, "precious").unwrap();
+        }
+        let name = made.file_name().unwrap().to_str().unwrap().to_owned();
+        match signal {
+            Some(Signal::KILL) => {
+                running.kill();
+                let began = Instant::now();
+                // A program that it had started may hold the lock for a moment.
+                let clean = || lab.says(&format!("clean {}", old.display()));
+                let mut ended = clean();
+                while ended.output.contains("in use by its maker") && began.elapsed() < Duration::from_secs(20) {
+                    ended = clean();
+                }
+                ended.code(0).says("1 mount, 1 loop device, 1 image");
+                lab.says("clean images").code(1).says(&format!("{name}: not removed"));
+            }
+            Some(signal) => {
+                running.send(signal);
+                let ended = running.finish();
+                // The run may have found before that its target is gone.
+                assert!(matches!(ended.status.code(), Some(1 | 143)), "{ended}");
+            }
+            // The run finds that its target is gone.
+            None => {
+                running.finish().code(1);
+            }
+        }
+        for path in &mine {
+            assert_eq!(fs::read_to_string(path).unwrap(), "precious", "{signal:?}");
+        }
+        lab.has_only(&[&name]);
+        fs::remove_dir_all(&made).unwrap();
+        lab.says("clean b");
+    }
+}
+
+#[test]
+fn a_user_s_files_in_a_made_directory_stay_and_are_named_by_clean() {
+    if !is_root() {
+        return;
+    }
+    let lab = Lab::new();
+    let mut running = lab.start(&format!("{LONG} --target {} --target b", lab.made("ext4", "16MiB")));
+    running.until("its work", |_| {
+        let work = lab.made_directory().map(|made| made.join("mount/work"));
+        work.is_some_and(|work| names(&work).is_ok_and(|names| !names.is_empty()))
+    });
+    running.kill();
+    let made = lab.made_directory().unwrap();
+    fs::create_dir_all(made.join("saved-holiday/photos")).unwrap();
+    let mine = ["saved-holiday/photos/1", "saved-notes.txt", "journal"].map(|name| made.join(name));
+    for path in &mine {
+        fs::write(path, "precious").unwrap();
+    }
+    let ended = lab.says("clean images");
+    ended.code(1);
+    for name in ["saved-holiday", "saved-notes.txt", "journal"] {
+        ended.says(&format!("{}: was not made by this program", made.join(name).display()));
+    }
+    for path in &mine {
+        assert_eq!(fs::read_to_string(path).unwrap(), "precious");
+    }
+    fs::remove_dir_all(made.join("saved-holiday")).unwrap();
+    fs::remove_file(&mine[1]).unwrap();
+    fs::remove_file(&mine[2]).unwrap();
+    lab.says("clean images").code(0);
+    lab.has_only(&[]);
+}
+
+/// A directory for PATH with a mkfs that hangs, once it has told that it runs.
+fn hanging_mkfs(lab: &Lab) -> String {
+    let bin = lab.scene.directory("bin");
+    let program = bin.join("mkfs.ext4");
+    let text = "#!/bin/sh\n[ \"$1\" = -V ] && exit 0\n: > \"$POSTMARK_MKFS_RUNS\"\nexec sleep 600\n";
+    fs::write(&program, text).unwrap();
+    set_mode(&program, 0o755);
+    format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default())
+}
+
+#[test]
+fn a_signal_ends_a_mkfs_that_hangs_and_the_study_removes_what_it_made() {
+    if !is_root() {
+        return;
+    }
+    let lab = Lab::new();
+    let path = hanging_mkfs(&lab);
+    let runs = lab.path("runs");
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let words = format!("{LONG} --target {} --target b", lab.made("ext4", "16MiB"));
+        let mut command = lab.command(&words);
+        command.env("PATH", &path).env("POSTMARK_MKFS_RUNS", &runs);
+        let mut running = Running::start(command, lab.scene.path());
+        running.until("mkfs", |_| runs.exists());
+        let made = lab.made_directory().unwrap();
+        running.send(signal);
+        let ended = running.finish();
+        ended.code(code).says(&format!(
+            "A second signal stops the removal; 'postmark clean {}' removes the rest.",
+            made.display()
+        ));
+        lab.has_only(&[]);
+        fs::remove_file(&runs).unwrap();
+    }
+}
+
+#[test]
+fn what_a_second_signal_leaves_is_named() {
+    if !is_root() {
+        return;
+    }
+    let lab = Lab::new();
+    let path = hanging_mkfs(&lab);
+    // It takes no notice of the first signal, so that the second one comes while it is waited for.
+    let program = lab.path("bin/mkfs.ext4");
+    let text = fs::read_to_string(&program).unwrap();
+    fs::write(&program, text.replace("exec sleep", "trap '' INT TERM\nsleep")).unwrap();
+    let runs = lab.path("runs");
+    let words = format!("{LONG} --target {} --target b", lab.made("ext4", "16MiB"));
+    let mut command = lab.command(&words);
+    command.env("PATH", &path).env("POSTMARK_MKFS_RUNS", &runs);
+    let mut running = Running::start(command, lab.scene.path());
+    running.until("mkfs", |_| runs.exists());
+    running.send(Signal::TERM);
+    let is_told = running.meets("that it names what is left", |running| {
+        running.errors().contains("A second signal stops the removal")
+    });
+    assert!(is_told, "{}", running.finish());
+    let Some(made) = lab.made_directory() else {
+        // The machine was slow: the first signal has done all.
+        running.finish().code(143);
+        return;
+    };
+    running.send(Signal::INT);
+    let ended = running.finish();
+    ended.says(&format!("'postmark clean {}' removes the rest", made.display()));
+    // The program that was left holds the lock until it ends.
+    let process = fs::read_dir("/proc").unwrap().flatten().find(|process| {
+        let held = fs::read_link(process.path().join("fd/0"));
+        held.is_ok_and(|held| held == made.join(".postmark-made.json"))
+    });
+    if let Some(process) = process {
+        let group: i32 = process.file_name().to_str().unwrap().parse().unwrap();
+        let stat = fs::read_to_string(process.path().join("stat")).unwrap();
+        let group = stat
+            .rsplit_once(") ")
+            .map_or(group, |(_, rest)| rest.split(' ').nth(2).unwrap().parse().unwrap());
+        rustix::process::kill_process_group(rustix::process::Pid::from_raw(group).unwrap(), Signal::KILL).unwrap();
+    }
+    let began = Instant::now();
+    let mut cleaned = lab.says(&format!("clean {}", made.display()));
+    while cleaned.output.contains("in use by its maker") && began.elapsed() < Duration::from_secs(20) {
+        cleaned = lab.says(&format!("clean {}", made.display()));
+    }
+    lab.has_only(&[]);
+}
+
+#[test]
+fn a_study_that_cannot_unmount_ends_with_1_and_names_what_stays() {
+    if !is_root() {
+        return;
+    }
+    let lab = Lab::new();
+    let little = LITTLE.replace("for=50ms", "for=2s");
+    let words = format!(
+        "study {little} --no-twin --blocks 1 --target {} --target b",
+        lab.made("tmpfs", "8MiB")
+    );
+    let mut running = lab.start(&words);
+    let mut busy = None;
+    let is_busy = running.meets("its mount", |_| {
+        let mount = lab.made_directory().map(|made| made.join("mount/work"));
+        busy = mount
+            .filter(|mount| mount.is_dir())
+            .map(|mount| Busy::in_directory(&mount));
+        busy.is_some()
+    });
+    assert!(is_busy, "{}", running.finish());
+    let made = lab.made_directory().unwrap();
+    let ended = running.finish();
+    ended
+        .code(1)
+        .says(&format!("cannot unmount {}", made.join("mount").display()))
+        .says(&format!("(then run 'postmark clean {}')", made.display()));
+    drop(busy);
+    lab.says("clean images").code(0);
+    lab.has_only(&[]);
+}
+
+#[test]
+fn images_in_a_directory_whose_path_is_not_utf_8() {
+    if !is_root() {
+        return;
+    }
+    let lab = Lab::new();
+    let real = lab.path("images").join(std::ffi::OsStr::from_bytes(b"\xff"));
+    fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, lab.path("link")).unwrap();
+    let target = lab.made("ext4", "16MiB").replace("/images", "/link");
+    let study = lab.command(&format!(
+        "study {LITTLE} --no-twin --blocks 1 --target {target} --target b"
+    ));
+    // In a table of mounts of its own: programs that other tests start read theirs as text.
+    let mut command = Running::command(std::path::Path::new("unshare"));
+    command.arg("--mount").arg(study.get_program()).args(study.get_args());
+    command.current_dir(lab.scene.path());
+    let ended = Running::to_its_end(command, lab.scene.path());
+    ended.code(0);
+    assert_eq!(fs::read_dir(&real).unwrap().count(), 0, "{ended}");
+    fs::remove_dir(real).unwrap();
+    lab.has_only(&[]);
+}
+
+#[test]
+fn mkfs_copies_no_files_into_what_is_measured() {
+    let lab = Lab::new();
+    File::create(lab.path("images/private")).unwrap();
+    let mut command = lab.command(&format!("study {LITTLE} --target b"));
+    command.args(["--target", &format!("{}&mkfs=-d ..", lab.made("ext4", "64MiB"))]);
+    let ended = Running::to_its_end(command, lab.scene.path());
+    ended.code(2).says("mkfs word '-d' cannot be used");
+    assert_eq!(names(&lab.path("images")).unwrap(), ["private"]);
+}

@@ -1,0 +1,111 @@
+//! The options of mkfs that a study may use: those that touch the image alone.
+//!
+//! Options that copy files into the file system (`mke2fs -d`, `mkfs.btrfs --rootdir`, `mkfs.xfs -p`),
+//! read a list or settings from a file (`mke2fs -l`, `mkfs.xfs -c`), write to one (`mke2fs -z`) or add
+//! devices (`mkfs.f2fs -c`) are none of them, and neither are options that are not known here.
+
+use crate::invalid::InvalidMakeSpec;
+use crate::kind::FileSystemKind;
+
+/// Options of a program, as its manual has them.
+struct Options {
+    /// Letters of options without a value, and with one.
+    short: (&'static str, &'static str),
+    /// Names of options without a value, and with one.
+    long: (&'static [&'static str], &'static [&'static str]),
+}
+
+/// mke2fs(8) of e2fsprogs 1.47.
+const EXT: Options = Options {
+    short: ("DFKSVcjnqv", "CEGIJLMNORTUbegimorst"),
+    long: (&[], &[]),
+};
+/// mkfs.xfs(8) of xfsprogs 6.1. Values that name a device or a file are refused as words are.
+const XFS: Options = Options {
+    short: ("CKNVfq", "Lbdilmnrs"),
+    long: (&[], &[]),
+};
+/// mkfs.btrfs(8) of btrfs-progs 6.2.
+const BTRFS: Options = Options {
+    short: ("KMVfqv", "ALORUbdlmns"),
+    long: (
+        &["force", "mixed", "nodiscard", "quiet", "verbose", "version"],
+        &[
+            "alloc-start",
+            "byte-count",
+            "checksum",
+            "csum",
+            "data",
+            "features",
+            "label",
+            "leafsize",
+            "metadata",
+            "nodesize",
+            "runtime-features",
+            "sectorsize",
+            "uuid",
+        ],
+    ),
+};
+/// mkfs.f2fs(8) of f2fs-tools 1.15.
+const F2FS: Options = Options {
+    short: ("Vfhimqr", "CEORSTUadeglostwz"),
+    long: (&[], &[]),
+};
+/// mkfs.nilfs2(8) of nilfs-tools 2.2.
+const NILFS2: Options = Options {
+    short: ("KVcfhnqv", "BLOPbm"),
+    long: (&[], &[]),
+};
+
+/// Refuses words that are not such options and their values.
+pub(crate) fn check(kind: FileSystemKind, words: &[String]) -> Result<(), InvalidMakeSpec> {
+    let options = match kind.on_image() {
+        FileSystemKind::Tmpfs | FileSystemKind::Overlay => return Ok(()),
+        FileSystemKind::Ext2 | FileSystemKind::Ext3 | FileSystemKind::Ext4 => &EXT,
+        FileSystemKind::Xfs => &XFS,
+        FileSystemKind::Btrfs => &BTRFS,
+        FileSystemKind::F2fs => &F2FS,
+        FileSystemKind::Nilfs2 => &NILFS2,
+    };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let has_value = options.takes_value(word).ok_or_else(|| InvalidMakeSpec::MkfsOption {
+            word: word.clone(),
+            program: kind.mkfs().map_or("mkfs", |(program, _)| program),
+        })?;
+        if has_value {
+            // One that is missing is for mkfs to say.
+            words.next();
+        }
+    }
+    Ok(())
+}
+
+impl Options {
+    /// Whether the next word is the value of this one; nothing where it is not such an option.
+    fn takes_value(&self, word: &str) -> Option<bool> {
+        if let Some(long) = word.strip_prefix("--") {
+            let (name, value) = long
+                .split_once('=')
+                .map_or((long, None), |(name, value)| (name, Some(value)));
+            // Abbreviations could be of options that are not meant here.
+            return match value {
+                None if self.long.0.contains(&name) => Some(false),
+                _ if self.long.1.contains(&name) => Some(value.is_none()),
+                _ => None,
+            };
+        }
+        let letters = word.strip_prefix('-').filter(|letters| !letters.is_empty())?;
+        for (at, letter) in letters.char_indices() {
+            if self.short.1.contains(letter) {
+                // The rest of the word is the value.
+                return Some(letters[at + letter.len_utf8()..].is_empty());
+            }
+            if !self.short.0.contains(letter) {
+                return None;
+            }
+        }
+        Some(false)
+    }
+}

@@ -1,0 +1,186 @@
+//! A directory with its locked manifest, and what is made and removed in it: only by a name in the
+//! held directory, and only what is recorded under that name.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::directory::{Facts, MadeDirectory, PREFIX, facts_of};
+use crate::error::MakeError;
+use crate::held_path::shown;
+use crate::manifest::{Entry, Head, Manifest, is_ours};
+use crate::stop::MakeStop;
+use crate::tool::Around;
+
+/// See the module's text.
+#[derive(Debug)]
+pub(crate) struct Owned {
+    pub(crate) directory: MadeDirectory,
+    pub(crate) manifest: Manifest,
+}
+
+/// Something that is still there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MadeLeft {
+    /// What.
+    pub path: PathBuf,
+    /// Why, in one line.
+    pub why: String,
+}
+
+impl Owned {
+    /// Makes a directory with its manifest.
+    pub(crate) fn create(path: &std::path::Path, head: Head) -> Result<Self, MakeError> {
+        let directory = MadeDirectory::create(path)?;
+        match Manifest::create(&directory, head) {
+            Ok(manifest) => Ok(Self { directory, manifest }),
+            Err(error) => {
+                // The error that is told is the first one; what others have put there stays.
+                let _ = directory.remove();
+                Err(error)
+            }
+        }
+    }
+
+    /// What is mounted from nowhere (tmpfs, overlay) has this as its source, so that it is known
+    /// again.
+    pub(crate) fn source(&self) -> String {
+        format!("{PREFIX}{}", self.manifest.head.id)
+    }
+
+    /// What programs run with, from which a signal is to be told where there is one.
+    pub(crate) fn around<'a>(&'a self, stop: Option<&'a MakeStop>) -> Around<'a> {
+        Around {
+            lock: &self.manifest.file,
+            directory: self.directory.call(),
+            stop,
+        }
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.manifest.account.contains_key(name)
+    }
+
+    /// Makes a directory in it.
+    pub(crate) fn create_directory(&mut self, name: &str) -> Result<(), MakeError> {
+        self.create_with(name, |directory| {
+            rustix::fs::mkdirat(directory.held(), name, Mode::from_raw_mode(0o755))
+        })
+    }
+
+    /// Makes a file in it, which is empty.
+    pub(crate) fn create_file(&mut self, name: &str) -> Result<File, MakeError> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(0o600);
+        self.create_with(name, |directory| {
+            rustix::fs::openat(directory.held(), name, flags, mode).map(File::from)
+        })
+    }
+
+    fn create_with<A>(
+        &mut self,
+        name: &str,
+        create: impl FnOnce(&MadeDirectory) -> Result<A, Errno>,
+    ) -> Result<A, MakeError> {
+        let at = self.directory.at(name);
+        let error = |errno: Errno| MakeError::io("create", &at, errno);
+        self.manifest.add(&self.directory, Entry::Intended(name.to_owned()))?;
+        let made = match create(&self.directory) {
+            Ok(made) => made,
+            Err(errno) => {
+                // What is there is somebody's.
+                self.manifest.add(&self.directory, Entry::Removed(name.to_owned()))?;
+                return Err(error(errno));
+            }
+        };
+        let facts = self
+            .directory
+            .facts_in(name)
+            .and_then(|facts| facts.ok_or(Errno::NOENT));
+        let identity = facts.map_err(error)?.identity;
+        self.manifest
+            .add(&self.directory, Entry::Made(name.to_owned(), identity))?;
+        Ok(made)
+    }
+
+    /// Opens a file that was made.
+    pub(crate) fn open_file(&self, name: &str) -> Result<File, MakeError> {
+        let at = self.directory.at(name);
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(self.directory.held(), name, flags, Mode::empty());
+        let file = opened.map_err(|errno| MakeError::io("open", &at, errno))?;
+        let facts = facts_of(&file).map_err(|errno| MakeError::io("look at", &at, errno))?;
+        if !self.is_ours(name, &facts) {
+            return Err(MakeError::Exchanged { path: shown(&at) });
+        }
+        Ok(file.into())
+    }
+
+    /// That a directory that was made is there.
+    pub(crate) fn check_directory(&self, name: &str) -> Result<(), MakeError> {
+        let at = self.directory.at(name);
+        match self.directory.facts_in(name) {
+            Ok(Some(facts)) if self.is_ours(name, &facts) => Ok(()),
+            Ok(_) => Err(MakeError::Exchanged { path: shown(&at) }),
+            Err(errno) => Err(MakeError::io("look at", &at, errno)),
+        }
+    }
+
+    fn is_ours(&self, name: &str, there: &Facts) -> bool {
+        let recorded = self.manifest.account.get(name);
+        recorded.is_some_and(|recorded| is_ours(*recorded, there) && !self.directory.is_covered(there))
+    }
+
+    /// The device and inode of a file that was made, as stat(2) gives them, whether or not it is
+    /// still at its name.
+    pub(crate) fn device_and_inode(&self, name: &str) -> Option<(u64, u64)> {
+        let identity = self.manifest.account.get(name).copied().flatten()?;
+        let there = self.directory.facts_in(name).ok().flatten();
+        // An overlay has another device for files than for directories.
+        let device = match there.filter(|there| self.is_ours(name, there)) {
+            Some(there) => there.device,
+            None => self.directory.facts().ok()?.device,
+        };
+        Some((device, identity.inode()))
+    }
+
+    /// Removes what was made; gives whether something was. What is there instead stays.
+    pub(crate) fn remove(&mut self, name: &str) -> Result<bool, MadeLeft> {
+        let left = |why: String| MadeLeft {
+            path: shown(&self.directory.at(name)),
+            why,
+        };
+        let cannot = |errno: Errno| left(format!("cannot remove: {errno}"));
+        let Some(there) = self.directory.facts_in(name).map_err(cannot)? else {
+            return Ok(false);
+        };
+        if !self.is_ours(name, &there) {
+            return Err(left(NOT_OURS.to_owned()));
+        }
+        let flags = match there.kind {
+            FileType::Directory => AtFlags::REMOVEDIR,
+            _ => AtFlags::empty(),
+        };
+        rustix::fs::unlinkat(self.directory.held(), name, flags).map_err(cannot)?;
+        Ok(true)
+    }
+
+    /// Removes what was made, and makes it known that it is gone.
+    pub(crate) fn discard(&mut self, name: &str) -> Result<(), MakeError> {
+        if !self.has(name) {
+            return Ok(());
+        }
+        match self.remove(name) {
+            Ok(_) => self.manifest.add(&self.directory, Entry::Removed(name.to_owned())),
+            Err(left) => Err(MakeError::Left {
+                directory: self.directory.present(),
+                left: format!("{}: {}", left.path.display(), left.why),
+            }),
+        }
+    }
+}
+
+/// Why something stays that has one of our names, or lies among our files.
+pub(crate) const NOT_OURS: &str = "was not made by this program (move it away, then clean again)";
