@@ -180,6 +180,8 @@ pub struct Planner<'a> {
     /// The volume of each location.
     volume_of: Vec<usize>,
     volumes: Vec<Level>,
+    /// How many transactions of each stream are taken; nothing where all are.
+    transactions: Option<Vec<u64>>,
 }
 
 /// A volume with what lies on it now.
@@ -282,7 +284,16 @@ impl<'a> Planner<'a> {
             workload,
             volume_of,
             volumes: block_bytes.iter().map(|block| Level::new(*block)).collect(),
+            transactions: None,
         }
+    }
+
+    /// Takes no more than so many transactions of each stream, by its number. Fingerprint and hash are not those of the whole
+    /// then.
+    #[must_use]
+    pub fn with_transactions(mut self, of_streams: Vec<u64>) -> Self {
+        self.transactions = Some(of_streams);
+        self
     }
 
     /// Takes the whole stream and adds it up.
@@ -307,12 +318,15 @@ impl<'a> Planner<'a> {
                 .iter()
                 .map(|volume| Level::new(volume.peak.block_bytes))
                 .collect();
-            let first = match &self.workload.work {
+            let most = self.transactions.as_ref().and_then(|most| most.get(number as usize));
+            let part = most.map(|most| self.workload.with_transactions(*most));
+            let workload = part.as_ref().unwrap_or(self.workload);
+            let first = match &workload.work {
                 Work::Classic(classic) => {
-                    let mut stream = ClassicStream::without_text(&self.workload.classic_of(classic, number), hint)?;
+                    let mut stream = ClassicStream::without_text(&workload.classic_of(classic, number), hint)?;
                     self.follow(&mut stream, &mut volumes, &mut sum)
                 }
-                Work::Mix(_) => self.follow(&mut self.workload.stream(number, hint)?, &mut volumes, &mut sum),
+                Work::Mix(_) => self.follow(&mut workload.stream(number, hint)?, &mut volumes, &mut sum),
             };
             firsts.push(first);
             for (all, one) in self.volumes.iter_mut().zip(volumes) {
