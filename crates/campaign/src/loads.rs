@@ -105,7 +105,7 @@ mod tests {
             service_p99_ns: None,
             operations: (achieved * 10.0) as u64,
             failed: 0,
-            skipped: 0,
+            skipped: workload::Skipped::default(),
             by_operation: Vec::new(),
             holds: fraction.is_none_or(|fraction| fraction >= 0.99),
         }

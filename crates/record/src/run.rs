@@ -6,7 +6,7 @@ use observe::{Clocks, DurabilityFacts, Fact, Host, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::{Note, RunSpec};
-use workload::{Action, End, Fingerprint, Phase, Role, StreamHash};
+use workload::{Action, End, Fingerprint, Phase, Role, Skipped, StreamHash};
 
 use crate::classic::ClassicFigures;
 use crate::cluster::ClusterRecord;
@@ -19,6 +19,7 @@ use crate::overhead::Overhead;
 use crate::server::{ServerRecord, ServerTotals};
 use crate::stale::Stale;
 use crate::study::StudyPart;
+use crate::verdict::share;
 
 pub use crate::during::SystemDuring;
 pub use crate::outcome::Outcome;
@@ -86,7 +87,9 @@ pub struct WorkerPhase {
     pub began_ns: u64,
     /// When it was done, in nanoseconds since the origin.
     pub ended_ns: u64,
-    /// Transactions that it completed.
+    /// Transactions that were issued and are over, however they ended.
+    pub issued: u64,
+    /// Transactions of which it completed at least one operation.
     pub transactions: u64,
     /// Operations that it completed.
     pub operations: u64,
@@ -201,12 +204,12 @@ pub struct Segment {
     pub began_ns: u64,
     /// When it ended, in nanoseconds since the origin.
     pub ended_ns: u64,
-    /// Transactions that were completed in it.
+    /// Transactions that were issued and are over, however they ended: those below, those that were skipped, and those that failed.
+    pub issued: u64,
+    /// Transactions of which at least one operation was completed.
     pub transactions: u64,
-    /// Operations that the edition's rules, or the pool as it was, left undone.
-    pub nothing: u64,
-    /// Operations that were not sent, because an earlier one on the same file had failed.
-    pub skipped: u64,
+    /// Operations of the stream that were not performed, by reason.
+    pub skipped: Skipped,
     /// By kind of operation, those that occurred.
     pub operations: Vec<OperationRecord>,
 }
@@ -276,9 +279,8 @@ impl PhaseRecord {
     ///
     /// Not of the rate times the time: at random arrivals that differs by chance, by 3 % where a thousand are expected.
     pub fn done_fraction(&self) -> Option<f64> {
-        let done = self.transactions();
-        let arrived = done + self.waiting?;
-        (arrived > 0).then(|| done as f64 / arrived as f64)
+        let arrived = self.issued().saturating_add(self.waiting?);
+        (arrived > 0).then(|| self.transactions() as f64 / arrived as f64)
     }
 
     /// Whether the queue of an open loop was bounded: every worker was up to its arrivals in the last fifth of the measured time.
@@ -289,19 +291,40 @@ impl PhaseRecord {
         self.caught_up_ns.is_some_and(|caught_up_ns| caught_up_ns >= since_ns)
     }
 
-    /// Transactions of the measured stretches.
+    /// Transactions of the measured stretches that were issued and are over, however they ended.
+    pub fn issued(&self) -> u64 {
+        self.measured().map(|segment| segment.issued).sum()
+    }
+
+    /// Transactions of the measured stretches of which at least one operation was completed.
     pub fn transactions(&self) -> u64 {
         self.measured().map(|segment| segment.transactions).sum()
     }
 
-    /// What was left undone in them.
-    pub fn nothing(&self) -> u64 {
-        self.measured().map(|segment| segment.nothing).sum()
+    /// Operations of the measured stretches that were not performed.
+    pub fn skipped(&self) -> Skipped {
+        let mut all = Skipped::default();
+        for segment in self.measured() {
+            all.merge(&segment.skipped);
+        }
+        all
     }
 
-    /// What was skipped in them.
-    pub fn skipped(&self) -> u64 {
-        self.measured().map(|segment| segment.skipped).sum()
+    /// Operations of the measured stretches that were completed, and those that failed.
+    pub fn tried(&self) -> (u64, u64) {
+        let meters = self.measured().flat_map(|segment| &segment.operations);
+        meters.fold((0, 0), |(completed, failed), operation| {
+            let meter = &operation.meter;
+            let unsuccessful = meter.failed.saturating_add(meter.missed);
+            (completed + meter.operations, failed + unsuccessful)
+        })
+    }
+
+    /// The share of the operations in the measured stretches that was not performed, from 0 to 1.
+    pub fn skipped_fraction(&self) -> f64 {
+        let (completed, failed) = self.tried();
+        let skipped = self.skipped().total();
+        share(skipped, skipped.saturating_add(completed).saturating_add(failed))
     }
 }
 

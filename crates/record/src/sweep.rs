@@ -5,11 +5,11 @@ use measure::{Histogram, Knee, Meter, knee};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::Sweep;
-use workload::{Action, Role};
+use workload::{Action, Role, Skipped};
 
 use crate::run::{Load, PhaseRecord, SweepStep};
 
-/// Of a step that holds no greater share of the operations failed, or was skipped for that, than this: what failed is no load that was borne.
+/// The greatest share of the operations of a step that holds which failed or were skipped: they are no load that was borne.
 pub const FAILED_MAX: f64 = 0.01;
 /// What a step came to. Latencies are nothing where none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,11 +20,11 @@ pub struct SweepStepSummary {
     pub workers: u32,
     /// Whether it was climbed to its end; where it was not, no limit, SLO or knee is taken from it.
     pub complete: bool,
-    /// Transactions that were measured.
+    /// Transactions that were measured, and of which at least one operation was completed.
     pub transactions: u64,
     /// Transactions a second; nothing where none were measured.
     pub achieved_per_second: Option<f64>,
-    /// Achieved over what has arrived; nothing in a closed loop.
+    /// The share of the transactions that had arrived of which an operation was completed; nothing in a closed loop.
     pub achieved_fraction: Option<f64>,
     /// Transactions that were due and not begun when it ended; nothing in a closed loop.
     pub waiting: Option<u64>,
@@ -44,8 +44,8 @@ pub struct SweepStepSummary {
     pub operations: u64,
     /// Operations that failed.
     pub failed: u64,
-    /// Operations that were not sent, because an earlier one on the same file had failed.
-    pub skipped: u64,
+    /// Operations that were not performed, by reason.
+    pub skipped: Skipped,
     /// The same by kind of operation.
     pub by_operation: Vec<SweepStepOperation>,
     /// Whether it bore its load: every worker was up to its arrivals in the last fifth of the measured time
@@ -106,7 +106,7 @@ impl SweepStepSummary {
         let mut service: Option<Histogram> = None;
         let (mut transactions, mut ns) = (0, 0);
         let mut by_operation = Vec::new();
-        let mut skipped = 0;
+        let mut skipped = Skipped::default();
         let mut waiting = None;
         if let Some(phase) = sweep_step.transactions() {
             for operation in phase.measured().flat_map(|segment| &segment.operations) {
@@ -123,7 +123,7 @@ impl SweepStepSummary {
         }
         let operations = by_operation.iter().map(|kind| kind.operations).sum::<u64>();
         let failed = by_operation.iter().map(|kind| kind.failed).sum::<u64>();
-        let undone = failed as f64 + skipped as f64;
+        let undone = failed as f64 + skipped.total() as f64;
         let achieved_per_second = (ns > 0 && transactions > 0).then(|| transactions as f64 * 1e9 / ns as f64);
         let percentile = |percent| latency.percentile(percent);
         let mut summary = Self {

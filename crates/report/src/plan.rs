@@ -135,6 +135,7 @@ fn end(document: &mut Document, record: &PlanRecord) {
     match record.plan.end {
         End::Complete => document.below("The pool does not run dry"),
         End::OutOfFiles => document.below(format!("The pool RUNS DRY after {transactions} transactions (use more files or fewer transactions)")),
+        End::NothingPossible => document.below(format!("After {transactions} transactions, NO OPERATION IS POSSIBLE any more (use more files)")),
         End::OutOfReach => document.below(format!("After {transactions} transactions, this edition's generator CAN REACH NO FILE, and the original would search for ever (use fewer files, or --edition 1.5)")),
     }
 }

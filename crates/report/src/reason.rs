@@ -33,26 +33,16 @@ pub fn describe(reason: &Reason) -> String {
         }
         Reason::Skipped {
             skipped,
-            nothing,
             operations,
+            fraction,
         } => {
-            let left_out = skipped.saturating_add(*nothing);
-            let mut parts = Vec::new();
-            if *skipped > 0 {
-                parts.push(format!(
-                    "{} because of earlier errors on their files",
-                    grouped(*skipped)
-                ));
-            }
-            if *nothing > 0 {
-                parts.push(format!(
-                    "{} because the file had its maximum size or the pool was full",
-                    grouped(*nothing)
-                ));
-            }
+            let parts: Vec<String> = skipped
+                .counts()
+                .map(|(reason, count)| format!("{} ({reason})", grouped(count)))
+                .collect();
             format!(
                 "{} of the operations were skipped (threshold {}): {}; {} completed.",
-                percent(share(left_out, left_out.saturating_add(*operations))),
+                percent(*fraction),
                 percent(SKIPPED_MAX),
                 parts.join(", "),
                 grouped(*operations)
@@ -68,6 +58,7 @@ pub fn describe(reason: &Reason) -> String {
         Reason::RanDry { end, transactions } => {
             let why = match end {
                 End::OutOfReach => "this edition's generator can reach none of the remaining files",
+                End::NothingPossible => "a worker could perform none of its operations any more",
                 End::OutOfFiles | End::Complete => "the pool ran dry",
             };
             format!("The transactions ended early, after {}: {why}.", grouped(*transactions))
@@ -359,11 +350,11 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
         Reason::Errors { .. } => {
             "Remove the cause that the report names. Rates do not count failed operations, and their files are not used again."
         }
-        Reason::Skipped { skipped: 0, .. } => {
-            "Use a larger --size, more files or fewer transactions, so that files do not reach their maximum size."
+        Reason::Skipped { skipped, .. } if skipped.after_failure == skipped.total() => {
+            "Remove the cause of the errors that the report names. Rates do not count skipped operations."
         }
         Reason::Skipped { .. } => {
-            "Remove the cause of the errors that the report names. Rates do not count skipped operations."
+            "Use more files, a larger --size-max, or a mix that also truncates, replaces or deletes files. Rates do not count skipped operations."
         }
         Reason::WrongNames { .. } => {
             "Check whether another program changes the directory, or whether the file system loses acknowledged operations."

@@ -103,6 +103,7 @@ pub(crate) fn outcome(document: &mut Document, record: &Record) {
     match record.actual.end.known() {
         None | Some(End::Complete) => {}
         Some(End::OutOfFiles) => document.line("The pool ran dry before the last transaction: use more files or fewer transactions."),
+        Some(End::NothingPossible) => document.line("The transactions ended early: a worker could perform none of its operations any more (see Skipped). Use more files, or a mix that also truncates, replaces or deletes files."),
         Some(End::OutOfReach) => document.line("The transactions ended early: this edition's generator can reach none of the remaining files (the original would search for ever). Use fewer files, or --edition 1.5."),
     }
 }

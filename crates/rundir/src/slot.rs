@@ -30,8 +30,10 @@ mod word {
     pub(super) const ASIDES: usize = 6;
     /// When the last operation was completed, by the run's clock; 0 where that is not recorded.
     pub(super) const STAMP: usize = 7;
+    /// What was completed so far of the stage that goes on.
+    pub(super) const COMPLETED: usize = 8;
     /// Names that operations have written in part and failed, the last first: see [`super::packed`].
-    pub(super) const FAILED: std::ops::Range<usize> = 8..super::LINE_WORDS;
+    pub(super) const FAILED: std::ops::Range<usize> = 9..super::LINE_WORDS;
 }
 
 /// A name of a file that an operation writes: its kind and its running number.
@@ -226,13 +228,20 @@ impl Slot {
     /// A stage begins, in which so much is to be done.
     pub fn begin(&self, total: u64) {
         self.set(word::DONE, 0);
+        self.set(word::COMPLETED, 0);
         self.set(word::TOTAL, total);
     }
 
-    /// So much of the stage is done.
+    /// So much of the stage is done, well or not, and so much of it was completed.
     #[inline]
-    pub fn publish(&self, done: u64) {
+    pub fn publish(&self, done: u64, completed: u64) {
         self.set(word::DONE, done);
+        self.set(word::COMPLETED, completed);
+    }
+
+    /// What was completed of the stage: what is done, less what failed or was skipped.
+    pub fn completed(&self) -> u64 {
+        self.get(word::COMPLETED)
     }
 
     /// What is done of the stage.

@@ -209,4 +209,9 @@ impl Control {
             total: (total < Workload::ENDLESS / 2).then_some(total),
         }
     }
+
+    /// Transactions, or files, that were completed in the stage that goes on.
+    pub(crate) fn completed(&self) -> u64 {
+        self.slots().iter().map(|slot| slot.completed()).sum()
+    }
 }

@@ -60,6 +60,12 @@ impl Entries {
         true
     }
 
+    /// Entries that there are, and those that are being made.
+    pub(crate) fn most(&self) -> u64 {
+        let entries = self.making.load(Ordering::Acquire) - self.removed.load(Ordering::Acquire);
+        entries.max(0) as u64
+    }
+
     /// An operation is about to be done. What makes an entry more is counted here or by [`Entries::takes_one_more`].
     pub(crate) fn begins(&self, action: Action) {
         match change(action) {

@@ -2,18 +2,19 @@
 //! exclusive claim, who reads it a shared one. Claims are taken before an operation is issued and given back
 //! after it is completed, so that nothing fails because two workers meet, and waiting is never latency.
 
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use record::Histogram;
 use workload::extras::{Thing, removal};
 use workload::mix_stream::{asked, make_directory, read_link};
-use workload::mixer::{Change, Draft, Mixer, creation, deletion};
+use workload::mixer::{Change, Draft, Mixer, PoolState, creation, deletion};
 use workload::names::NameKind;
 use workload::pool::File;
 use workload::popularity::PopularityRanks;
 use workload::random::below;
-use workload::{Action, End, Intent, Kept, Mix, Phase};
+use workload::{Action, End, Intent, Kept, Mix, Phase, SkipReason};
 
 use crate::clock::Clock;
 use crate::control::Control;
@@ -25,11 +26,13 @@ mod pool;
 pub(crate) use pool::SharedPool;
 use pool::{Claim, Claimed, SHARDS, Waits, lock};
 
-/// A transaction in which nothing is done.
-const NOTHING: Intent = Intent {
-    ends_transaction: true,
-    ..Intent::NOTHING
-};
+/// A transaction of which the only operation is skipped.
+const fn skipped(reason: SkipReason) -> Intent {
+    Intent {
+        ends_transaction: true,
+        ..Intent::skipped(reason)
+    }
+}
 
 /// What an intent that is under way holds.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +56,8 @@ enum Held {
 pub(crate) struct SharedSource<C> {
     pub(crate) pool: Arc<SharedPool>,
     pub(crate) mixer: Mixer,
+    /// What a writer of the pool draws, for a worker that only reads.
+    writer: Option<Mixer>,
     pub(crate) ranks: PopularityRanks,
     pub(crate) control: Control,
     pub(crate) clock: C,
@@ -86,7 +91,7 @@ impl<C: Clock> SharedSource<C> {
     pub(crate) fn new(
         pool: Arc<SharedPool>,
         mix: &Mix,
-        mixer: Mixer,
+        (mixer, writer): (Mixer, Option<Mixer>),
         control: Control,
         clock: C,
         worker: (u32, u32),
@@ -95,6 +100,7 @@ impl<C: Clock> SharedSource<C> {
         Self {
             pool,
             mixer,
+            writer,
             ranks: PopularityRanks::new(&mix.popularity),
             control,
             clock,
@@ -138,7 +144,7 @@ impl<C: Clock> SharedSource<C> {
 
     fn create(&mut self, flight: usize, action: Action, number: u64) -> Intent {
         let Some(file) = self.birth(number) else {
-            return NOTHING;
+            return skipped(SkipReason::DirectoryFull);
         };
         self.held[flight] = Held::New(file);
         creation(action, file, 0)
@@ -154,7 +160,7 @@ impl<C: Clock> SharedSource<C> {
             Action::ReadLink => match self.lend(flight, draft.pick) {
                 Some(thing) => return Some(read_link(thing, 0)),
                 // Making one is for writers; a reader finds none to read.
-                None if !self.mixer.creates() => return Some(NOTHING),
+                None if !self.mixer.creates() => return Some(skipped(SkipReason::PoolEmpty)),
                 None => draft.action = Action::SymbolicLink,
             },
             Action::Link | Action::SymbolicLink => {
@@ -167,7 +173,7 @@ impl<C: Clock> SharedSource<C> {
         let files = self.pool.files.load(Ordering::Relaxed);
         if files == 0 {
             if !self.mixer.creates() {
-                return Some(NOTHING);
+                return Some(skipped(SkipReason::PoolEmpty));
             }
             let number = self.fresh();
             return Some(self.create(flight, Action::Create, number));
@@ -186,7 +192,7 @@ impl<C: Clock> SharedSource<C> {
                 None
             }
             Claimed::Nothing if self.control.is_stopping() => None,
-            Claimed::Nothing => Some(NOTHING),
+            Claimed::Nothing => Some(skipped(SkipReason::PoolEmpty)),
         }
     }
 
@@ -198,7 +204,7 @@ impl<C: Clock> SharedSource<C> {
         };
         if kind.is_some() && !self.pool.takes_one_more(claim.file.place) {
             self.pool.give_back(claim, Change::None);
-            return NOTHING;
+            return skipped(SkipReason::DirectoryFull);
         }
         let fresh = match draft.action {
             Action::Link | Action::SymbolicLink | Action::Rename => self.fresh(),
@@ -208,6 +214,7 @@ impl<C: Clock> SharedSource<C> {
         if intent.action == Action::SetExtended && draft.action == Action::GetExtended {
             // Setting it is for those who have the file for themselves.
             intent.action = Action::Nothing;
+            intent.skip = Some(SkipReason::NoAttribute);
         }
         if intent.action == Action::Nothing {
             self.pool.give_back(claim, Change::None);
@@ -279,7 +286,7 @@ impl<C: Clock> SharedSource<C> {
         let number = self.fresh();
         let place = self.mixer.births().file(number).place;
         if !self.pool.takes_one_more(place) {
-            return NOTHING;
+            return skipped(SkipReason::DirectoryFull);
         }
         let thing = Thing { place, number, of: 0 };
         self.held[flight] = Held::Directory(thing);
@@ -398,6 +405,12 @@ impl<C: Clock> Source for SharedSource<C> {
 
     fn end(&self) -> End {
         End::Complete
+    }
+
+    fn can_perform_any(&self, pool: &PoolState) -> bool {
+        let has_room = self.pool.has_room();
+        let mut mixers = iter::once(&self.mixer).chain(&self.writer);
+        mixers.any(|mixer| mixer.can_perform_any(pool, has_room))
     }
 
     fn transactions_begun(&self) -> u64 {

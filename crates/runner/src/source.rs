@@ -2,6 +2,7 @@
 
 use contract::Listing;
 use record::Histogram;
+use workload::mixer::PoolState;
 use workload::names::NameKind;
 use workload::prepared::Prepared;
 use workload::{Action, ClassicStream, End, Intent, Kept, MixStream, Phase, Stream};
@@ -45,6 +46,10 @@ pub(crate) trait Source {
 
     /// Why the transactions ended.
     fn end(&self) -> End;
+
+    /// Whether any operation that may come could be performed on this pool: one of this worker, or one of
+    /// another worker that changes the pool.
+    fn can_perform_any(&self, pool: &PoolState) -> bool;
 
     /// Transactions that have begun.
     fn transactions_begun(&self) -> u64;
@@ -192,6 +197,10 @@ impl Stream for PrivateStream {
         of_each!(self, stream => stream.transactions_begun())
     }
 
+    fn can_perform_any(&self, pool: &PoolState) -> bool {
+        of_each!(self, stream => stream.can_perform_any(pool))
+    }
+
     fn pool(&self, each: &mut dyn FnMut(Kept)) {
         of_each!(self, stream => stream.pool(each));
     }
@@ -239,6 +248,10 @@ impl Source for Private {
 
     fn end(&self) -> End {
         self.stream.end()
+    }
+
+    fn can_perform_any(&self, pool: &PoolState) -> bool {
+        self.stream.can_perform_any(pool)
     }
 
     fn transactions_begun(&self) -> u64 {

@@ -35,10 +35,12 @@ mod flights;
 mod look;
 mod seen;
 mod segments;
+mod skips;
 
-use done::Done;
 pub(crate) use done::SegmentReport;
+use done::{Counted, Done};
 use flights::{Flight, Flights, Issued};
+use skips::Skips;
 
 /// Meeting the other workers, and those who decide, at the borders of phases.
 pub(crate) trait Rendezvous {
@@ -169,6 +171,8 @@ pub(crate) struct WorkerConfig {
     pub cache: Cache,
     pub verify: bool,
     pub check: bool,
+    /// Whether a transaction is a pair of operations.
+    pub has_pairs: bool,
     /// How many workers all ranks have.
     pub all_workers: u32,
     /// The pool is there already, and so far.
@@ -255,6 +259,10 @@ struct Worker<O, S, C, W, R> {
     rendezvous: R,
     flights: Flights,
     tickets: u64,
+    /// The transaction that is being issued, by its place in the stream.
+    transaction: u64,
+    counted: Counted,
+    skips: Skips,
     /// When the operation that comes next was due, where arrivals say so.
     due_ns: Option<u64>,
     /// When it was up to its arrivals last: nothing was due.
@@ -275,6 +283,9 @@ where
 {
     let mut worker = Worker {
         flights: Flights::new(tools.slots.len()),
+        counted: Counted::new(tools.slots.len()),
+        skips: Skips::default(),
+        transaction: 0,
         tools,
         config,
         rendezvous,
@@ -399,7 +410,7 @@ where
                 Left::Failed(failed)
             })?;
             done += 1;
-            self.tools.slot.publish(done);
+            self.tools.slot.publish(done, done);
         }
         self.config.directories = directories;
         self.rendezvous.ended(stage, done, End::Complete);
@@ -425,6 +436,7 @@ where
             },
             ended: Vec::new(),
             published: 0,
+            completed: 0,
             first_round: self.config.first_round,
             slowest: BTreeMap::new(),
             current: self.segment(phase, self.tools.clock.now_ns()),
@@ -433,7 +445,7 @@ where
         // Whatever ended them, what is in flight is done and counted.
         let left = left.and(self.land_all(&mut done));
         let ended_ns = self.tools.clock.now_ns();
-        let done_by_all = self.tools.control.progress().done;
+        let done_by_all = self.tools.control.completed();
         // One that was waited for until the end was not begun.
         let due_ns = self.due_ns.take();
         let caught_up_ns = self.caught_up_ns.take();
@@ -463,6 +475,7 @@ where
         }
         left?;
         let end = match phase {
+            Phase::Transactions if self.skips.is_stuck => End::NothingPossible,
             Phase::Transactions => self.tools.source.end(),
             Phase::Prepare | Phase::Delete => End::Complete,
         };
@@ -524,19 +537,15 @@ where
             }
             self.report.position.intents += u64::from(driven);
             self.keep_off(&intent, done)?;
-            if intent.action == Action::Nothing {
-                done.current.nothing += 1;
-                self.tools.source.completed(flight, &intent, true);
-                self.count(&intent, done);
-            } else if self.config.failures.skips(&intent) {
-                done.current.skipped += 1;
-                self.config.failures.skipped(&intent);
-                self.tools.source.completed(flight, &intent, false);
-                self.count(&intent, done);
+            if intent.action == Action::Nothing || self.config.failures.skips(&intent) {
+                if !self.skip(flight, &intent, done)? {
+                    return Ok(());
+                }
             } else {
                 self.operation(flight, &intent, done)?;
             }
             is_at_border = driven && intent.ends_transaction;
+            self.transaction += u64::from(is_at_border);
         }
     }
 
@@ -627,12 +636,23 @@ where
         Some(waits)
     }
 
-    /// An intent is done with.
+    /// An operation of a transaction has completed. A transaction counts once: with the first of its
+    /// halves that completes.
+    #[inline]
+    fn completes_transaction(&mut self, transaction: u64, done: &mut Done) {
+        let is_first = !self.config.has_pairs
+            || done.phase != Phase::Transactions
+            || self.counted.take(transaction, self.transaction, &self.flights);
+        done.completed += u64::from(is_first);
+        done.current.transactions += u64::from(is_first && done.phase == Phase::Transactions);
+    }
+
+    /// An intent is done with, however it ended.
     #[inline]
     fn count(&mut self, intent: &Intent, done: &mut Done) {
-        done.current.transactions += u64::from(intent.ends_transaction);
+        done.current.issued += u64::from(intent.ends_transaction);
         done.published += u64::from(intent.ends_transaction || done.phase != Phase::Transactions);
-        self.tools.slot.publish(done.published);
+        self.tools.slot.publish(done.published, done.completed);
     }
 
     /// Goes on in another segment, where one has begun.
@@ -747,6 +767,7 @@ where
         let completed_ns = stopwatch.moment();
         let issued = Issued {
             ticket,
+            transaction: self.transaction,
             due_ns,
             issued_ns,
             entered,
@@ -776,9 +797,9 @@ where
     ) -> Result<(), Left> {
         let number = if S::IS_SYNCHRONOUS { 0 } else { issued.ticket.flight() };
         if let Err(failure) = outcome {
-            self.fails(number, intent, failure, completed_ns, &mut done.current.meters)?;
+            let goes_on = self.fails(number, intent, failure, completed_ns, &mut done.current.meters);
             self.count(intent, done);
-            return Ok(());
+            return goes_on;
         }
         let Tools {
             source,
@@ -819,6 +840,7 @@ where
         } else if lists(intent.action) {
             self.verify_listing(issued.ticket, intent, expected)?;
         }
+        self.completes_transaction(issued.transaction, done);
         self.count(intent, done);
         Ok(())
     }

@@ -15,7 +15,7 @@ use workload::contents::Contents;
 use workload::mixer::{Mixer, Tables};
 use workload::names::NameKind;
 use workload::prepared::Prepared;
-use workload::{ClassicStream, Mix, MixStream, Phase, StreamHasher, Work, Workers};
+use workload::{ClassicStream, Mix, MixStream, Phase, Role, StreamHasher, Work, Workers};
 
 use crate::acknowledged::AcknowledgedByAll;
 use crate::clock::Clock;
@@ -195,6 +195,14 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         }
     }
 
+    /// What the writers of a pool draw, for a worker of it that only reads.
+    fn writer(&self, mix: &Mix, worker: u32) -> Option<Mixer> {
+        let workers = self.request.workload.workers;
+        let first = worker - workers.within_pool(worker);
+        let has_others = workers.role(worker) == Role::Reader && workers.role(first) == Role::Writer;
+        has_others.then(|| self.mixer(mix, first))
+    }
+
     /// The pool that a worker makes, for who watches.
     fn pool_of(&self, worker: u32) -> PoolOfWorker {
         PoolOfWorker {
@@ -274,6 +282,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
             cache: self.request.cache,
             verify: self.request.verify,
             check: self.request.check,
+            has_pairs: self.request.workload.classic().is_some(),
             all_workers: self.request.workload.workers.count().max(1),
             reuse: self.positions.get(worker as usize).copied(),
             keep: self.request.keeping.keep,
@@ -329,7 +338,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     let source = SharedSource::new(
                         Arc::clone(pool),
                         mix,
-                        self.mixer(mix, worker),
+                        (self.mixer(mix, worker), self.writer(mix, worker)),
                         self.control.clone(),
                         self.clock.clone(),
                         (workload.workers.within_pool(worker), workload.workers.of_a_pool()),

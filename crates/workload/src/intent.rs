@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 pub use contract::Action;
 
+use crate::mixer::PoolState;
+use crate::skip::SkipReason;
+
 /// A part of a run, timed apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -57,6 +60,8 @@ pub struct Intent {
     pub version: u32,
     /// Time that passes before the operation is issued, in nanoseconds.
     pub think_ns: u64,
+    /// Why nothing is done; `None` for an operation, and for a half of a pair that the workload does not have.
+    pub skip: Option<SkipReason>,
 }
 
 impl Intent {
@@ -73,7 +78,16 @@ impl Intent {
         file: 0,
         version: 0,
         think_ns: 0,
+        skip: None,
     };
+
+    /// An operation that is not performed.
+    pub const fn skipped(reason: SkipReason) -> Self {
+        Self {
+            skip: Some(reason),
+            ..Self::NOTHING
+        }
+    }
 }
 
 /// Something that lies in the pool.
@@ -103,6 +117,8 @@ pub enum End {
     OutOfFiles,
     /// No file is left that the edition's generator can reach: the original would search for ever.
     OutOfReach,
+    /// A worker could perform none of its operations: every further one would be skipped.
+    NothingPossible,
 }
 
 /// What one worker intends, in order.
@@ -121,6 +137,9 @@ pub trait Stream {
 
     /// Transactions that have begun.
     fn transactions_begun(&self) -> u64;
+
+    /// Whether any operation that the stream may draw could be performed on this pool.
+    fn can_perform_any(&self, pool: &PoolState) -> bool;
 
     /// Everything that the pool holds after the intents given so far.
     fn pool(&self, each: &mut dyn FnMut(Kept));
@@ -141,6 +160,10 @@ impl<T: Stream + ?Sized> Stream for Box<T> {
 
     fn transactions_begun(&self) -> u64 {
         (**self).transactions_begun()
+    }
+
+    fn can_perform_any(&self, pool: &PoolState) -> bool {
+        (**self).can_perform_any(pool)
     }
 
     fn pool(&self, each: &mut dyn FnMut(Kept)) {

@@ -6,10 +6,11 @@
 use crate::extras::{Ring, Thing};
 use crate::intent::{Action, End, Intent, Kept, Phase, Stream};
 use crate::mix::Mix;
-use crate::mixer::{Change, Draft, Mixer, creation, deletion};
+use crate::mixer::{Change, Draft, Mixer, PoolState, creation, deletion};
 use crate::names::NameKind;
 use crate::pool::{File, Files};
 use crate::popularity::PopularityRanks;
+use crate::skip::SkipReason;
 
 /// See the module's text.
 #[derive(Clone, Debug)]
@@ -96,7 +97,7 @@ impl MixStream {
 
     fn create(&mut self, action: Action, think_ns: u64) -> Intent {
         let Some(file) = self.birth() else {
-            return nothing(think_ns);
+            return skipped(SkipReason::DirectoryFull, think_ns);
         };
         self.files.push(file);
         creation(action, file, think_ns)
@@ -126,7 +127,9 @@ impl MixStream {
                 0 => draft.action = Action::SymbolicLink,
                 links => {
                     let thing = self.symbolic_links.get(crate::random::below(draft.pick, links));
-                    return thing.map_or(nothing(draft.think_ns), |thing| read_link(thing, draft.think_ns));
+                    return thing.map_or(skipped(SkipReason::PoolEmpty, draft.think_ns), |thing| {
+                        read_link(thing, draft.think_ns)
+                    });
                 }
             },
             _ => {}
@@ -180,7 +183,7 @@ impl MixStream {
         let position = self.ranks.rank(draft.pick, self.files.len());
         let file = self.files.get(position);
         if !self.takes_one_more(file.place) {
-            return nothing(draft.think_ns);
+            return skipped(SkipReason::DirectoryFull, draft.think_ns);
         }
         self.number += 1;
         let (intent, _) = self.mixers[turn].decide(draft, file, self.number);
@@ -208,7 +211,7 @@ impl MixStream {
         }
         let place = self.mixers[0].births().file(self.number + 1).place;
         if !self.takes_one_more(place) {
-            return nothing(draft.think_ns);
+            return skipped(SkipReason::DirectoryFull, draft.think_ns);
         }
         self.number += 1;
         let thing = Thing {
@@ -235,8 +238,8 @@ impl MixStream {
     }
 }
 
-fn nothing(think_ns: u64) -> Intent {
-    asked(Intent::NOTHING, think_ns)
+fn skipped(reason: SkipReason, think_ns: u64) -> Intent {
+    asked(Intent::skipped(reason), think_ns)
 }
 
 /// An intent as the operation of a transaction.
@@ -303,6 +306,12 @@ impl Stream for MixStream {
 
     fn transactions_begun(&self) -> u64 {
         self.begun
+    }
+
+    fn can_perform_any(&self, pool: &PoolState) -> bool {
+        let has_room = self.entries.is_empty() || self.entries.iter().any(|entries| *entries < self.entries_max);
+        let mut mixers = self.mixers.iter();
+        mixers.any(|mixer| mixer.can_perform_any(pool, has_room))
     }
 
     fn pool(&self, each: &mut dyn FnMut(Kept)) {

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
-use crate::intent::{Action, Intent};
+use crate::intent::{Action, Intent, Kept};
 use crate::mix::{Mix, Think, Weights};
+use crate::names::NameKind;
 use crate::pool::File;
 use crate::popularity::Popularity;
 use crate::random::{Key, below, unit};
 use crate::sizes::Sampler;
+use crate::skip::SkipReason;
 
 /// An operation that has not met its file yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +36,30 @@ pub enum Change {
     Becomes(File),
     /// It is gone.
     Removed,
+}
+
+/// What decides which operations a pool allows: the sizes of its files, and what lies beside them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolState {
+    /// The smallest and the largest file; `None` for a pool without files.
+    pub sizes: Option<(u64, u64)>,
+    /// Whether there is a symbolic link.
+    pub has_symbolic_link: bool,
+    /// Whether there is a link or a directory, which could be removed.
+    pub has_extras: bool,
+}
+
+impl PoolState {
+    /// Takes in one thing that lies in the pool.
+    pub fn add(&mut self, kept: &Kept) {
+        if kept.kind == NameKind::File {
+            let (least, most) = self.sizes.unwrap_or((u64::MAX, 0));
+            self.sizes = Some((least.min(kept.size_bytes), most.max(kept.size_bytes)));
+        } else {
+            self.has_extras = true;
+            self.has_symbolic_link |= kept.kind == NameKind::SymbolicLink;
+        }
+    }
 }
 
 /// Draws of one worker on one mix.
@@ -207,6 +233,30 @@ impl Mixer {
             .any(|(_, action)| matches!(action, Action::Create | Action::Deliver))
     }
 
+    /// Whether an operation of this worker's mix could be performed on a pool, where its directories take
+    /// one more entry or not.
+    pub fn can_perform_any(&self, pool: &PoolState, has_room: bool) -> bool {
+        let mut actions = self.actions.iter();
+        actions.any(|(_, action)| self.can_perform(*action, pool, has_room))
+    }
+
+    fn can_perform(&self, action: Action, pool: &PoolState, has_room: bool) -> bool {
+        let has_files = pool.sizes.is_some();
+        match action {
+            Action::Create | Action::Deliver => has_room,
+            Action::MakeDirectory | Action::RemoveDirectory => has_room || pool.has_extras,
+            Action::Link | Action::SymbolicLink => has_files && (has_room || pool.has_extras),
+            Action::ReadLink => pool.has_symbolic_link || (has_files && has_room),
+            Action::Append => pool.sizes.is_some_and(|(least, _)| {
+                let append = self.append_sizes.low().max(1);
+                self.append_sizes.high() > 0 && least.saturating_add(append) <= self.size_max
+            }),
+            Action::ReadRange | Action::Overwrite | Action::Truncate => pool.sizes.is_some_and(|(_, most)| most > 0),
+            Action::Nothing => false,
+            _ => has_files,
+        }
+    }
+
     /// The operation of this index, from 0.
     #[inline]
     pub fn draft(&self, index: u64) -> Draft {
@@ -301,7 +351,10 @@ impl Mixer {
             }
             Action::SetAttributes => intent.other = draft.amount & 1,
             Action::Stat | Action::List | Action::ListWithStat => {}
-            _ => intent.action = Action::Nothing,
+            _ => {
+                intent.action = Action::Nothing;
+                intent.skip = Some(SkipReason::EmptyFile);
+            }
         }
         Change::None
     }
@@ -311,6 +364,7 @@ impl Mixer {
         let bytes = self.append_sizes.draw(draft.amount);
         if bytes == 0 || file.size_bytes + bytes > self.size_max {
             intent.action = Action::Nothing;
+            intent.skip = Some(SkipReason::AtMaximumSize);
             return Change::None;
         }
         intent.bytes = bytes;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::intent::{End, Intent, Kept, Phase, Stream};
+use crate::mixer::PoolState;
 
 /// All intents of a stream.
 #[derive(Clone, Debug)]
@@ -59,6 +60,11 @@ impl Stream for Prepared {
 
     fn transactions_begun(&self) -> u64 {
         self.begun
+    }
+
+    /// What is left was drawn before, and ends by itself.
+    fn can_perform_any(&self, _: &PoolState) -> bool {
+        true
     }
 
     fn pool(&self, each: &mut dyn FnMut(Kept)) {

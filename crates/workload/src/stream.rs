@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use crate::classic::Classic;
 use crate::edition::SubdirectoryChoice;
+use crate::endless::ENDLESS;
 use crate::generator::Generator;
 use crate::intent::{Action, End, Intent, Kept, Phase, Stream};
 use crate::invalid::InvalidWhole;
+use crate::mixer::PoolState;
 use crate::names::NameKind;
+use crate::skip::SkipReason;
 use crate::table::{FileTable, MemoryHint, NoMemory, TableEntry};
 
 /// A stream cannot be made.
@@ -133,7 +136,7 @@ impl ClassicStream {
 
     fn create(&mut self) -> Intent {
         let Some(slot) = self.table.next_free() else {
-            return Intent::NOTHING;
+            return Intent::skipped(SkipReason::TableFull);
         };
         let number = self.created + 1;
         let location = match self.shares.as_slice() {
@@ -196,7 +199,7 @@ impl ClassicStream {
             return intent;
         }
         if entry.size_bytes >= self.size_high {
-            return Intent::NOTHING;
+            return Intent::skipped(SkipReason::AtMaximumSize);
         }
         intent.action = Action::Append;
         intent.offset_bytes = entry.size_bytes;
@@ -286,6 +289,19 @@ impl Stream for ClassicStream {
 
     fn transactions_begun(&self) -> u64 {
         self.transactions_begun
+    }
+
+    /// A number of transactions is performed to its end, as in the original.
+    fn can_perform_any(&self, pool: &PoolState) -> bool {
+        let is_drawn =
+            |tenths: Option<u8>, chances: std::ops::Range<u8>| tenths.is_some_and(|chance| chances.contains(&chance));
+        let has_room = self.table.in_use() < self.table.slots();
+        let can_grow = pool.sizes.is_some_and(|(least, _)| least < self.size_high);
+        self.transactions != ENDLESS
+            || is_drawn(self.bias_read, 1..11)
+            || is_drawn(self.bias_create, 0..10)
+            || (is_drawn(self.bias_create, 1..11) && has_room)
+            || (is_drawn(self.bias_read, 0..10) && can_grow)
     }
 
     fn pool(&self, each: &mut dyn FnMut(Kept)) {

@@ -68,7 +68,7 @@ impl Events for ClassicProgress<'_> {
                 self.write(match (stage, end) {
                     (stage, _) if beginning(stage).is_empty() => "",
                     (_, End::Complete) => "Done\n",
-                    (_, End::OutOfFiles | End::OutOfReach) => OUT_OF_FILES,
+                    (_, End::OutOfFiles | End::OutOfReach | End::NothingPossible) => OUT_OF_FILES,
                 });
             }
             Event::Broken(stage, _) if beginning(stage).is_empty() => {}

@@ -224,6 +224,13 @@ fn reasons() -> Vec<Value> {
     };
     let rounds = json!({"rounds": {"is_steady": false, "begins": 0, "window": 5, "average": 1000.0, "excursion": 0.249,
                         "slope_excursion": 0.12}});
+    let skipped = |at_maximum_size, after_failure| {
+        json!(workload::Skipped {
+            at_maximum_size,
+            after_failure,
+            ..Default::default()
+        })
+    };
     vec![
         json!({"reason": "partial", "outcome": {"interrupted": {"signal": 2}}}),
         json!({"reason": "partial", "outcome": {"failed": {"why": "cannot create a file"}}}),
@@ -231,11 +238,12 @@ fn reasons() -> Vec<Value> {
         json!({"reason": "partial", "outcome": "unfinished"}),
         json!({"reason": "errors", "errors": 1, "operations": 1000, "allowed": "1%", "is_exceeded": false}),
         json!({"reason": "errors", "errors": 12, "operations": 1000, "allowed": "1%", "is_exceeded": true}),
-        json!({"reason": "skipped", "skipped": 7, "nothing": 93, "operations": 900}),
-        json!({"reason": "skipped", "skipped": 0, "nothing": 1, "operations": 9}),
+        json!({"reason": "skipped", "skipped": skipped(93, 7), "operations": 900, "fraction": 0.1}),
+        json!({"reason": "skipped", "skipped": skipped(0, 1), "operations": 9, "fraction": 0.1}),
         json!({"reason": "wrong-names", "wrong": 1, "names": 500}),
         json!({"reason": "ran-dry", "end": "out-of-files", "transactions": 12_345}),
         json!({"reason": "ran-dry", "end": "out-of-reach", "transactions": 12_345}),
+        json!({"reason": "ran-dry", "end": "nothing-possible", "transactions": 12_345}),
         json!({"reason": "too-short", "phase": "transactions", "measured_ns": S / 20, "operations": 4000}),
         json!({"reason": "too-short", "phase": "transactions", "measured_ns": 4 * S, "operations": 4000}),
         json!({"reason": "too-short", "phase": "prepare", "measured_ns": 4 * S, "operations": 12}),

@@ -75,9 +75,9 @@ fn workers(phase: &PhaseRecord) -> Option<HostWorkers> {
 fn join_segment(segment: &mut Segment, more: Segment) {
     segment.began_ns = segment.began_ns.min(more.began_ns);
     segment.ended_ns = segment.ended_ns.max(more.ended_ns);
+    segment.issued += more.issued;
     segment.transactions += more.transactions;
-    segment.nothing += more.nothing;
-    segment.skipped += more.skipped;
+    segment.skipped.merge(&more.skipped);
     for operation in more.operations {
         merge::operation(&mut segment.operations, operation);
     }

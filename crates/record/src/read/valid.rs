@@ -144,7 +144,8 @@ struct Totals {
     bytes: Total,
     durations: Total,
     transactions: Total,
-    undone: Total,
+    issued: Total,
+    skipped: Total,
     workers: Total,
     workers_ns: Total,
     phases_ns: Total,
@@ -157,7 +158,8 @@ impl Totals {
             bytes: Total::of("all bytes"),
             durations: Total::of("all durations in histograms"),
             transactions: Total::of("all transactions"),
-            undone: Total::of("all operations that were left undone"),
+            issued: Total::of("all transactions that were issued"),
+            skipped: Total::of("all operations that were skipped"),
             workers: Total::of("all that workers did"),
             workers_ns: Total::of("the times of all workers"),
             phases_ns: Total::of("the times of all phases"),
@@ -377,7 +379,8 @@ fn phase(phase: &PhaseRecord, totals: &mut Totals) -> Valid {
 fn segment(segment: &Segment, totals: &mut Totals) -> Valid {
     order("ended_ns", segment.began_ns, segment.ended_ns)?;
     totals.transactions.add("transactions", &[segment.transactions])?;
-    totals.undone.add("nothing", &[segment.nothing, segment.skipped])?;
+    totals.issued.add("issued", &[segment.issued])?;
+    totals.skipped.add("skipped", &[segment.skipped.total()])?;
     let keys = segment.operations.iter();
     distinct("operations", keys.map(|operation| (operation.role, operation.action)))?;
     each("operations", &segment.operations, |operation| {
@@ -418,6 +421,7 @@ fn worker(worker: &WorkerPhase, totals: &mut Totals) -> Valid {
         .workers_ns
         .add("ended_ns", &[worker.ended_ns - worker.began_ns])?;
     totals.workers.add("transactions", &[worker.transactions])?;
+    totals.workers.add("issued", &[worker.issued])?;
     totals.workers.add("operations", &[worker.operations])
 }
 

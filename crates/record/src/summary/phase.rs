@@ -6,7 +6,7 @@ use measure::{Histogram, LatencySummary};
 use observe::Fact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::{Action, Phase, Role};
+use workload::{Action, Phase, Role, Skipped};
 
 use super::evidence::{self, EvidenceSummary};
 use super::machine::{self, MachineSummary, WorkersCpu};
@@ -49,7 +49,7 @@ pub struct PhaseSummary {
     pub waiting: Option<u64>,
     /// From its first measured segment's start to its last one's end, in nanoseconds.
     pub duration_ns: u64,
-    /// Transactions, and a second of the phase; nothing in phases that have none.
+    /// Transactions of which at least one operation was completed, and a second of the phase; nothing in phases that have none.
     pub transactions: Option<Rate>,
     /// Until the first worker was done; nothing where none was. With several ranks what the others had done by then is reckoned: each
     /// worker is taken to have worked evenly.
@@ -69,10 +69,10 @@ pub struct PhaseSummary {
     pub spread: Vec<Spread>,
     /// Waits for claimed files, by role, where somebody had to wait.
     pub claim_waits: Vec<ClaimWaitSummary>,
-    /// Operations that the edition's rules, or the pool as it was, left undone.
-    pub nothing: u64,
-    /// Operations that were not sent, because an earlier one on the same file had failed.
-    pub skipped: u64,
+    /// Operations that were not performed, by reason.
+    pub skipped: Skipped,
+    /// Their share of all operations of the stream, from 0 to 1.
+    pub skipped_fraction: f64,
     /// By role and kind of operation.
     pub operations: Vec<OperationSummary>,
     /// What the machine did meanwhile; nothing where that was not counted.
@@ -194,8 +194,8 @@ pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
         spread: spread(&workers),
         workers,
         claim_waits: record.claim_waits.iter().filter_map(claim_waits).collect(),
-        nothing: record.nothing(),
         skipped: record.skipped(),
+        skipped_fraction: record.skipped_fraction(),
         warm_up: stretch(record, SegmentKind::WarmUp),
         approach: stretch(record, SegmentKind::Approach),
         steady: record.steady.clone(),

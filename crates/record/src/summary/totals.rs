@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use measure::{LatencySummary, Meter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::Phase;
+use workload::{Phase, Skipped};
 
 use super::{Rate, operations};
 use crate::run::Record;
@@ -13,7 +13,7 @@ use crate::run::Record;
 /// The measured transactions, whatever they were made of.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransactionsSummary {
-    /// How many, and how many a second.
+    /// Transactions of which at least one operation was completed, and how many of them a second.
     #[serde(flatten)]
     pub rate: Rate,
     /// How long they were measured, in nanoseconds.
@@ -24,8 +24,10 @@ pub struct TransactionsSummary {
     pub written_bytes: Rate,
     /// Operations that failed.
     pub failed: u64,
-    /// Operations that were not sent, because an earlier one on the same file had failed.
-    pub skipped: u64,
+    /// Operations that were not performed, by reason.
+    pub skipped: Skipped,
+    /// Their share of all operations of the stream, from 0 to 1.
+    pub skipped_fraction: f64,
     /// Latencies of all operations together; empty where none were recorded.
     pub latency_ns: LatencySummary,
 }
@@ -78,6 +80,7 @@ pub(super) fn totals(record: &Record) -> (Option<TransactionsSummary>, BTreeMap<
         written_bytes: Rate::over(written, duration_ns),
         failed: all.failed,
         skipped: phase.skipped(),
+        skipped_fraction: phase.skipped_fraction(),
         latency_ns: all.latency.summary(),
     };
     let kinds = kinds.into_iter().map(|(name, meter)| (name, of_kind(meter)));

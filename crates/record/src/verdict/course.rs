@@ -4,7 +4,6 @@ use measure::Histogram;
 use workload::End;
 
 use super::limits::SKIPPED_MAX;
-use super::reason::share;
 use super::{Reason, all_phases, is_partial, is_sweep, transactions};
 use crate::run::{Check, Outcome, PhaseRecord, Record};
 use crate::summary::operations;
@@ -48,14 +47,11 @@ fn errors(record: &Record) -> Option<Reason> {
 /// Of a sweep each step is judged by itself: one that skips so many does not hold.
 fn skipped(record: &Record) -> Option<Reason> {
     let phase = transactions(record).filter(|_| !is_sweep(record))?;
-    let skipped = phase.skipped();
-    let operations = operations(phase).map(|operation| operation.meter.operations).sum();
-    let nothing = phase.nothing();
-    let missing = skipped.saturating_add(nothing);
-    (share(missing, missing.saturating_add(operations)) > SKIPPED_MAX).then_some(Reason::Skipped {
-        skipped,
-        nothing,
-        operations,
+    let fraction = phase.skipped_fraction();
+    (fraction > SKIPPED_MAX).then(|| Reason::Skipped {
+        skipped: phase.skipped(),
+        operations: phase.tried().0,
+        fraction,
     })
 }
 

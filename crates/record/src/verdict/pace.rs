@@ -161,9 +161,12 @@ fn rate_not_reached(record: &Record) -> Option<Reason> {
     if arrivals != ArrivalProcess::Constant {
         allowed += ARRIVALS_DEVIATIONS * due.sqrt();
     }
-    let is_missed = due - until.done.count as f64 > allowed;
+    let phase = judged(record)?;
+    let is_late = due - until.done.count as f64 > allowed;
+    let not_completed = phase.issued().saturating_sub(phase.transactions());
     // What waits at the very end of a run may be a moment's.
-    (is_missed && !judged(record)?.queue_is_bounded()).then(|| Reason::RateNotReached {
+    let is_missed = (is_late && !phase.queue_is_bounded()) || not_completed as f64 > allowed;
+    is_missed.then(|| Reason::RateNotReached {
         requested: per_second,
         achieved: until.done.per_second.unwrap_or(0.0),
     })

@@ -5,7 +5,7 @@ use observe::BusyProgram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::SteadyRule;
-use workload::{End, Phase};
+use workload::{End, Phase, Skipped};
 
 use self::limits::{
     MEASURED_LEAST_NS, NOT_DROPPED_MOST, OPERATIONS_MIN, OWN_MOST, PAUSED_MOST, SERVED_BY_DEVICE_NEVER, SKIPPED_MOST,
@@ -147,12 +147,12 @@ pub enum Reason {
     },
     /// Operations of the workload were not performed.
     Skipped {
-        /// So many in what was measured, since earlier errors had spoiled what they were to use.
-        skipped: u64,
-        /// So many by the workload's own rules: the file has its greatest size already, or there is no room for another file.
-        nothing: u64,
+        /// Skipped operations of the measured transactions, by reason.
+        skipped: Skipped,
         /// Operations that were completed there.
         operations: u64,
+        /// The share of the operations that was skipped, from 0 to 1.
+        fraction: f64,
     },
     /// Names were not as the operations had left them.
     WrongNames {
@@ -457,9 +457,7 @@ impl Reason {
             Self::Overhead { fraction, .. } => invalid_where(*fraction > OWN_MOST),
             Self::Steal { fraction } => invalid_where(*fraction > STEAL_MOST),
             Self::Paused { fraction, .. } => invalid_where(*fraction > PAUSED_MOST),
-            Self::Skipped {
-                skipped, operations, ..
-            } => invalid_where(share(*skipped, skipped.saturating_add(*operations)) > SKIPPED_MOST),
+            Self::Skipped { fraction, .. } => invalid_where(*fraction > SKIPPED_MOST),
             Self::ReadsFromMemory {
                 device_bytes,
                 read_bytes,

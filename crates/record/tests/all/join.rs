@@ -11,6 +11,7 @@ use record::{
     Stalled, StreamHash, Summary, Tool, WorkerPhase, Workers,
 };
 use serde_json::Value;
+use workload::Skipped;
 
 /// What one worker does.
 #[derive(Clone, Debug)]
@@ -71,9 +72,9 @@ fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
         },
         began_ns: number * 4 * SECOND + numbered().map(|(_, did)| did.began_ns).min().unwrap(),
         ended_ns: (number + 1) * 4 * SECOND - numbered().map(|(_, did)| did.began_ns).min().unwrap(),
+        issued: 0,
         transactions: all().filter(|(_, (_, at))| at % 2 == number).count() as u64,
-        nothing: 1,
-        skipped: 0,
+        skipped: Skipped::default(),
         operations: [Role::Reader, Role::Writer]
             .into_iter()
             .filter(|of| numbered().any(|(worker, _)| role(worker) == *of))
@@ -110,7 +111,8 @@ fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
     slow.truncate(SLOWEST_KEPT);
     let mut segments = vec![segment(0), segment(1)];
     for segment in &mut segments {
-        segment.nothing = workers.len() as u64;
+        segment.skipped.at_maximum_size = workers.len() as u64;
+        segment.issued = segment.transactions + workers.len() as u64;
         segment.operations.sort_by_key(|operation| operation.role);
     }
     let mut roles = [Role::Reader, Role::Writer];
@@ -126,6 +128,7 @@ fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
                 role: role(worker),
                 began_ns: did.began_ns,
                 ended_ns: ended_ns(did),
+                issued: did.operations.len() as u64 + 2,
                 transactions: did.operations.len() as u64,
                 operations: did.operations.len() as u64,
                 bytes: 0,

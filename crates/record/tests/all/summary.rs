@@ -6,6 +6,7 @@ use record::{
     PhaseRecord, PhaseSummary, PhaseSync, Record, Role, Segment, SegmentKind, Slices, StepRecord, Summary, SweepStep,
     WorkerPhase, Workers, Workload,
 };
+use workload::Skipped;
 
 use crate::verdict::made::reads;
 
@@ -47,6 +48,7 @@ fn worker(worker: u32, role: Role, seconds: u64, transactions: u64, operations: 
         role,
         began_ns: 10 * SECOND,
         ended_ns: (10 + seconds) * SECOND,
+        issued: transactions,
         transactions,
         operations,
         bytes: 0,
@@ -62,9 +64,9 @@ fn phase(phase: Phase, segments: Vec<Vec<OperationRecord>>, workers: Vec<WorkerP
         began_ns: 10 * SECOND + index as u64 * 4 * SECOND / count,
         ended_ns: 10 * SECOND + (index as u64 + 1) * 4 * SECOND / count,
         // All in the first one.
+        issued: if index == 0 { transactions } else { 0 },
         transactions: if index == 0 { transactions } else { 0 },
-        nothing: 0,
-        skipped: 0,
+        skipped: Skipped::default(),
         operations,
     };
     PhaseRecord {

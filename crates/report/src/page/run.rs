@@ -219,7 +219,7 @@ fn errors(strip: &mut Document, record: &Record, summary: &Summary) {
     let skipped: u64 = summary
         .phases
         .iter()
-        .fold(0, |sum, phase| sum.saturating_add(phase.skipped));
+        .fold(0, |sum, phase| sum.saturating_add(phase.skipped.total()));
     let mut words = vec![if errors == 0 {
         "none".to_owned()
     } else {

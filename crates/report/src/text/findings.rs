@@ -1,14 +1,15 @@
 //! What was found besides times: what reads got from the device, how the names were, what failed, what was left.
 
-use document::units::{counted, grouped, seconds};
+use document::units::{counted, grouped, percent, seconds};
 use document::{Cell, Document, Number};
-use record::{Check, CleanUp, Fact, Record, Stalled, Summary};
+use record::summary::PhaseSummary;
+use record::{Check, CleanUp, Fact, Phase, Record, Stalled, Summary};
 
 use crate::environment::fact;
 
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     checks(document, record);
-    left_undone(document, record, summary);
+    not_performed(document, summary);
     errors(document, record, usize::MAX);
     for stalled in &record.actual.stalled {
         self::stalled(document, stalled);
@@ -71,24 +72,39 @@ fn checks(document: &mut Document, record: &Record) {
     }
 }
 
-/// What was drawn and not performed.
-fn left_undone(document: &mut Document, record: &Record, summary: &Summary) {
-    let why = if record.spec.workload.classic().is_some() {
-        "the file had its maximum size, or the table of files was full"
-    } else {
-        "the chosen file could not take them, or there was no file"
-    };
+/// The share of skipped operations from which on every report names them.
+const SKIPPED_SHOWN_FROM: f64 = 0.001;
+
+/// Operations of the transactions that were skipped, where they are not negligible.
+pub(super) fn skipped_noticeably(document: &mut Document, summary: &Summary) {
+    let mut phases = summary.phases.iter();
+    let transactions = phases.find(|phase| phase.phase == Phase::Transactions);
+    if let Some(phase) = transactions.filter(|phase| phase.skipped_fraction >= SKIPPED_SHOWN_FROM) {
+        skipped(document, phase);
+    }
+}
+
+fn skipped(document: &mut Document, phase: &PhaseSummary) {
+    let reasons: Vec<String> = phase
+        .skipped
+        .counts()
+        .map(|(reason, count)| format!("{reason} {}", grouped(count)))
+        .collect();
+    document.line(format!(
+        "Skipped: {} in {} ({}), in no rate: {}",
+        counted(phase.skipped.total(), "operation"),
+        phase.phase.name(),
+        percent(phase.skipped_fraction),
+        reasons.join(", ")
+    ));
+}
+
+/// Operations that were drawn and not performed.
+fn not_performed(document: &mut Document, summary: &Summary) {
     for phase in &summary.phases {
         let name = phase.phase.name();
-        if phase.nothing > 0 {
-            let operations = counted(phase.nothing, "operation");
-            document.line(format!("Not performed: {operations} in {name}: {why}"));
-        }
-        if phase.skipped > 0 {
-            let operations = counted(phase.skipped, "operation");
-            document.line(format!(
-                "Skipped: {operations} in {name}: an earlier operation on the same file had failed"
-            ));
+        if phase.skipped.total() > 0 {
+            skipped(document, phase);
         }
         for operation in phase.operations.iter().filter(|operation| operation.missed > 0) {
             document.line(format!(

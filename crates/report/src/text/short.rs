@@ -36,6 +36,7 @@ pub fn short(record: &Record) -> Document {
     operations(document, &summary);
     others(document, &summary);
     facts(document, record, &summary);
+    findings::skipped_noticeably(document, &summary);
     findings::errors(document, record, ERRORS_MAX);
     for stalled in &record.actual.stalled {
         findings::stalled(document, stalled);

@@ -142,12 +142,12 @@ fn sweep_steps(document: &mut Document, summary: &Summary) {
     document.table(table);
     document.note("steps by load, numbered in the order of measurement; latencies of all operations; with a requested rate, response times from the due time");
     for (number, sweep_step) in by_load(summary) {
-        if sweep_step.failed > 0 || sweep_step.skipped > 0 {
+        if sweep_step.failed > 0 || sweep_step.skipped.total() > 0 {
             document.note(format!(
-                "step {}: {} failed, {} skipped because of that",
+                "step {}: {} failed, {} skipped",
                 number + 1,
                 counted(sweep_step.failed, "operation"),
-                Number::Count(sweep_step.skipped)
+                Number::Count(sweep_step.skipped.total())
             ));
         }
     }

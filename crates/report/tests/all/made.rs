@@ -9,6 +9,7 @@ use record::{
     PhaseEvidence, PhaseRecord, PhaseSync, Place, PlanRecord, Record, Residency, ResidencySample, Role, RunSpec,
     Segment, SegmentKind, Slices, Stalled, StepRecord, StorageName, WorkerPhase, Workers, Workload,
 };
+use workload::Skipped;
 
 const MS: u64 = 1_000_000;
 
@@ -66,6 +67,7 @@ fn phase(
             role: *role,
             began_ns,
             ended_ns: began_ns + after_ms * MS,
+            issued: if is_mixed { *done } else { 0 },
             transactions: if is_mixed { *done } else { 0 },
             operations: *done,
             bytes: 0,
@@ -87,9 +89,9 @@ fn phase(
             kind: SegmentKind::Measured,
             began_ns,
             ended_ns: ms.end * MS,
+            issued: if is_mixed { all } else { 0 },
             transactions: if is_mixed { all } else { 0 },
-            nothing: 0,
-            skipped: 0,
+            skipped: Skipped::default(),
             operations,
         }],
         workers,
@@ -449,8 +451,12 @@ fn shared_transactions() -> PhaseRecord {
     ];
     let workers = workers([990, 1_000, 141, 150], [1_000; 4]);
     let mut transactions = phase(Phase::Transactions, 830..1_830, &workers, operations);
-    transactions.segments[0].nothing = 3;
-    transactions.segments[0].skipped = 4;
+    transactions.segments[0].skipped = Skipped {
+        at_maximum_size: 3,
+        after_failure: 4,
+        ..Skipped::default()
+    };
+    transactions.segments[0].issued += 7;
     let waits = |role, count, middle_ns| ClaimWaits {
         role,
         wait: durations(count, middle_ns),

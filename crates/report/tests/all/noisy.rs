@@ -168,6 +168,7 @@ fn many_workers(record: &mut Record) {
             role: Role::Worker,
             began_ns,
             ended_ns,
+            issued: 100 + u64::from(worker),
             transactions: 100 + u64::from(worker),
             operations: 200,
             bytes: 0,

@@ -273,6 +273,13 @@ impl SharedPool {
         })
     }
 
+    /// Whether a directory takes one more entry.
+    pub(super) fn has_room(&self) -> bool {
+        let mut places = self.places.iter();
+        self.entries_max
+            .is_none_or(|most| places.any(|place| place.most() < most))
+    }
+
     /// Whether a place takes one more entry; counts it as being made.
     pub(super) fn takes_one_more(&self, place: u32) -> bool {
         self.places[place as usize].takes_one_more(self.entries_max)

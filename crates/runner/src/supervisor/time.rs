@@ -55,7 +55,7 @@ impl Supervisor<'_> {
     fn drive_rounds(&mut self, asked: SteadyAsked, elapsed: Duration) {
         let now = Mark {
             at: elapsed,
-            done: self.waiter.control.progress().done,
+            done: self.waiter.control.completed(),
         };
         let rounds = &mut self.rounds;
         if let Some(meeting) = &mut rounds.ended {

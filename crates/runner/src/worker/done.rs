@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use measure::Slowest;
 use measure::steady::WINDOW_ROUNDS;
 use record::{OperationRecord, merge};
-use workload::{Action, Phase, Role};
+use workload::{Action, Phase, Role, Skipped};
 
+use super::flights::Flights;
 use crate::stopwatch::{Meters, SlowThing};
 
 /// What a worker did in a segment of a phase.
@@ -16,9 +17,11 @@ pub(crate) struct SegmentReport {
     pub number: u32,
     pub began_ns: u64,
     pub ended_ns: u64,
+    /// Transactions that were issued and are over, however they ended.
+    pub issued: u64,
+    /// Transactions of which an operation completed.
     pub transactions: u64,
-    pub nothing: u64,
-    pub skipped: u64,
+    pub skipped: Skipped,
     pub operations: u64,
     pub bytes: u64,
     pub records: Vec<OperationRecord>,
@@ -34,8 +37,10 @@ pub(super) struct Done {
     pub(super) slice: u64,
     pub(super) slice_ends_ns: u64,
     pub(super) ended: Vec<SegmentReport>,
-    /// Files or transactions that are done.
+    /// Files or transactions that are done, well or not.
     pub(super) published: u64,
+    /// Those that were completed.
+    pub(super) completed: u64,
     /// The number of the first segment after a warm-up.
     pub(super) first_round: u32,
     /// Of the whole phase.
@@ -48,9 +53,9 @@ pub(super) struct Current {
     pub(super) number: u32,
     pub(super) began_ns: u64,
     pub(super) meters: Meters,
+    pub(super) issued: u64,
     pub(super) transactions: u64,
-    pub(super) nothing: u64,
-    pub(super) skipped: u64,
+    pub(super) skipped: Skipped,
 }
 
 impl Done {
@@ -65,8 +70,8 @@ impl Done {
             number: ended.number,
             began_ns: ended.began_ns.saturating_sub(self.origin_ns),
             ended_ns: now_ns.saturating_sub(self.origin_ns),
+            issued: ended.issued,
             transactions: ended.transactions,
-            nothing: ended.nothing,
             skipped: ended.skipped,
             operations,
             bytes,
@@ -87,9 +92,9 @@ impl Done {
             let next = self.ended.remove(first + 1);
             let old = &mut self.ended[first];
             old.ended_ns = next.ended_ns;
+            old.issued += next.issued;
             old.transactions += next.transactions;
-            old.nothing += next.nothing;
-            old.skipped += next.skipped;
+            old.skipped.merge(&next.skipped);
             old.operations += next.operations;
             old.bytes += next.bytes;
             for record in next.records {
@@ -103,11 +108,42 @@ impl Done {
             number: 0,
             began_ns: now_ns,
             meters: Meters::default(),
+            issued: 0,
             transactions: 0,
-            nothing: 0,
-            skipped: 0,
+            skipped: Skipped::default(),
         };
         self.turn(none, now_ns);
         std::mem::take(&mut self.ended)
+    }
+}
+
+/// The transactions that were counted, as long as another operation of theirs may complete.
+pub(super) struct Counted {
+    transactions: Vec<u64>,
+    most: usize,
+}
+
+impl Counted {
+    /// For so many operations in flight.
+    pub(super) fn new(depth: usize) -> Self {
+        // Those in flight are of as many transactions at most, and one is being issued.
+        let most = depth + 1;
+        Self {
+            transactions: Vec::with_capacity(most),
+            most,
+        }
+    }
+
+    /// Whether a transaction is counted now, and was not before.
+    pub(super) fn take(&mut self, transaction: u64, current: u64, flights: &Flights) -> bool {
+        if self.transactions.contains(&transaction) {
+            return false;
+        }
+        if self.transactions.len() == self.most {
+            self.transactions
+                .retain(|counted| *counted == current || flights.has(*counted));
+        }
+        self.transactions.push(transaction);
+        true
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct Flight {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Issued {
     pub(super) ticket: Ticket,
+    /// The transaction that it belongs to, by its place in the stream.
+    pub(super) transaction: u64,
     pub(super) due_ns: Option<u64>,
     pub(super) issued_ns: u64,
     /// Where an acknowledgement log is kept.
@@ -111,6 +113,12 @@ impl Flights {
         };
         let mut others = self.in_flight.iter().flatten();
         others.any(|flight| Reach::of(&flight.intent).is_some_and(|other| other.meets(&reach)))
+    }
+
+    /// Whether an operation of a transaction is in flight.
+    pub(super) fn has(&self, transaction: u64) -> bool {
+        let mut flights = self.in_flight.iter().flatten();
+        flights.any(|flight| flight.issued.transaction == transaction)
     }
 
     pub(super) fn waited(&mut self, ns: u64) {

@@ -386,7 +386,7 @@ where
                 failed = Some(Failed::operation("prepare the cache for", path, failure));
             }
             done += 1;
-            tools.slot.publish(done);
+            tools.slot.publish(done, done);
         });
         if let Some(failed) = failed {
             self.config.failures.count(failed)?;
@@ -543,7 +543,7 @@ impl<S: Session, C: Clock> Look<'_, S, C> {
         }
         self.looked.names += 1;
         let found = self.look_for(sought);
-        self.slot.publish(self.looked.names);
+        self.slot.publish(self.looked.names, self.looked.names);
         match (found, self.waits_until_ns) {
             (None, _) => Ok(()),
             (Some(first), Some(_)) => {

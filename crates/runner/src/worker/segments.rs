@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use contract::Session;
 use measure::{SLICE_NS, Slice, Slow, Slowest};
 use record::{SlowOperation, SlowStep, SlowestRecord};
-use workload::{Action, Phase};
+use workload::{Action, Phase, Skipped};
 
 use super::done::{Current, Done};
 use super::{Rendezvous, Worker};
@@ -38,9 +38,9 @@ where
                     slices: self.config.slices,
                 },
             ),
+            issued: 0,
             transactions: 0,
-            nothing: 0,
-            skipped: 0,
+            skipped: Skipped::default(),
         }
     }
 

@@ -10,7 +10,7 @@ use record::{
 };
 use rustix::io::Errno;
 use spec::{Drive, RunSpec};
-use workload::{Action, Edition, Phase, StreamHash};
+use workload::{Action, Edition, Phase, Skipped, StreamHash};
 
 use crate::failures::Failed;
 use crate::supervisor::{Beside, Watched};
@@ -380,9 +380,9 @@ fn empty(kind: SegmentKind, of: &SegmentReport) -> Segment {
         kind,
         began_ns: of.began_ns,
         ended_ns: of.ended_ns,
+        issued: 0,
         transactions: 0,
-        nothing: 0,
-        skipped: 0,
+        skipped: Skipped::default(),
         operations: Vec::new(),
     }
 }
@@ -390,9 +390,9 @@ fn empty(kind: SegmentKind, of: &SegmentReport) -> Segment {
 fn take(segment: &mut Segment, report: SegmentReport) {
     segment.began_ns = segment.began_ns.min(report.began_ns);
     segment.ended_ns = segment.ended_ns.max(report.ended_ns);
+    segment.issued += report.issued;
     segment.transactions += report.transactions;
-    segment.nothing += report.nothing;
-    segment.skipped += report.skipped;
+    segment.skipped.merge(&report.skipped);
     for record in report.records {
         merge::operation(&mut segment.operations, record);
     }
@@ -419,6 +419,7 @@ fn worker_phase(worker: u32, report: &PhaseReport, kind: impl Fn(u32) -> Segment
             .map(|segment| segment.ended_ns)
             .max()
             .unwrap_or(report.ended_ns),
+        issued: sum(|segment| segment.issued),
         transactions: sum(|segment| segment.transactions),
         operations: sum(|segment| segment.operations),
         bytes: sum(|segment| segment.bytes),

@@ -59,7 +59,7 @@ struct Course {
     counts: Counts,
     /// By phase.
     transactions: BTreeMap<Phase, u64>,
-    nothing: BTreeMap<Phase, u64>,
+    skipped: BTreeMap<Phase, u64>,
 }
 
 impl Course {
@@ -67,7 +67,7 @@ impl Course {
     fn recorded(record: &Record) -> Self {
         let mut course = Self::default();
         for phase in &record.actual.phases {
-            course.note(phase.phase, phase.transactions(), phase.nothing());
+            course.note(phase.phase, phase.transactions(), phase.skipped().total());
             for operation in &phase.segments[0].operations {
                 let meter = &operation.meter;
                 if meter.operations > 0 {
@@ -88,7 +88,7 @@ impl Course {
             course.note(phase, 0, 0);
             while let Some(intent) = stream.next(phase) {
                 if intent.action == Action::Nothing {
-                    *course.nothing.get_mut(&phase).unwrap() += 1;
+                    *course.skipped.get_mut(&phase).unwrap() += 1;
                 } else if left == 0 {
                     return (course, Some((phase, intent.action)));
                 } else {
@@ -104,9 +104,9 @@ impl Course {
         (course, None)
     }
 
-    fn note(&mut self, phase: Phase, transactions: u64, nothing: u64) {
+    fn note(&mut self, phase: Phase, transactions: u64, skipped: u64) {
         self.transactions.insert(phase, transactions);
-        self.nothing.insert(phase, nothing);
+        self.skipped.insert(phase, skipped);
     }
 
     fn of(&self, action: Action) -> (u64, u64) {

@@ -16,6 +16,7 @@ mod overhead;
 mod ranks;
 #[path = "../../../cli/tests/all/support/signs.rs"]
 mod signs;
+mod skips;
 mod sleepy;
 mod stalled;
 mod steady;

@@ -3,6 +3,7 @@
 use record::verdict::{Measured, Steadiness};
 use record::{Action, Check, End, ErrorRecord, Fact, Histogram, Level, Meter, Outcome, Phase, Reason, Record, Stalled};
 use report::reason::describe;
+use workload::Skipped;
 
 use crate::verdict::made::{
     SECOND, histogram, is_valid, measure_for, meter, of, operation, overhead, ramp, reason, steal, sweep, tell_rates,
@@ -95,34 +96,35 @@ fn any_error_is_doubtful_and_more_than_allowed_invalid() {
 
 #[test]
 fn skipped_operations_in_numbers_are_a_reason() {
-    let skip = |record: &mut Record, skipped| transactions(record).segments[0].skipped = skipped;
+    let skip = |record: &mut Record, skipped: Skipped| transactions(record).segments[0].skipped = skipped;
+    let after_failure = |count| Skipped {
+        after_failure: count,
+        ..Skipped::default()
+    };
+    let at_maximum_size = |count| Skipped {
+        at_maximum_size: count,
+        ..Skipped::default()
+    };
     // Beside 60,000 that were completed.
-    is_valid(|record| skip(record, 600));
+    is_valid(|record| skip(record, after_failure(600)));
     for (skipped, expected) in [
-        (700, Level::Doubtful),
-        (6_600, Level::Doubtful),
-        (7_000, Level::Invalid),
+        (after_failure(700), Level::Doubtful),
+        (at_maximum_size(6_600), Level::Doubtful),
+        (after_failure(7_000), Level::Invalid),
+        (at_maximum_size(20_000), Level::Invalid),
     ] {
         let found = reason(|record| skip(record, skipped));
-        let operations = 60_000;
+        let count = skipped.total() as f64;
         let skips = Reason::Skipped {
             skipped,
-            nothing: 0,
-            operations,
+            operations: 60_000,
+            fraction: count / (count + 60_000.0),
         };
         assert_eq!(found, (expected, skips));
     }
-    // By the workload's own rules, as when a quarter of the appends find files of the greatest size.
-    let found = reason(|record| transactions(record).segments[0].nothing = 20_000);
-    let nothing = Reason::Skipped {
-        skipped: 0,
-        nothing: 20_000,
-        operations: 60_000,
-    };
-    assert_eq!(found, (Level::Doubtful, nothing));
     // A step that skips so many does not hold, which is all that is to be said of it.
     is_valid(|record| {
-        skip(record, 7_000);
+        skip(record, after_failure(7_000));
         let phase = transactions(record).clone();
         sweep(record, phase);
     });

@@ -69,9 +69,9 @@ fn one_of_each() -> Vec<Reason> {
         rounds: 30,
         last,
     };
-    let skipped = |skipped| Reason::Skipped {
-        skipped,
-        nothing: 0,
+    let skipped = |fraction| Reason::Skipped {
+        skipped: workload::Skipped::default(),
+        fraction,
         operations: 1_000,
     };
     let paused = |fraction| Reason::Paused {
@@ -89,12 +89,13 @@ fn one_of_each() -> Vec<Reason> {
         partial(gone),
         errors(false),
         errors(true),
-        skipped(50),
-        skipped(500),
+        skipped(0.05),
+        skipped(0.5),
         Reason::WrongNames { wrong: 1, names: 2_000 },
         Reason::WrongNames { wrong: 4, names: 2_000 },
         dry(End::OutOfFiles),
         dry(End::OutOfReach),
+        dry(End::NothingPossible),
         short(Phase::Transactions, SECOND, 1_000),
         short(Phase::Transactions, 0, 0),
         short(Phase::Prepare, 100, 1_000),

@@ -7,6 +7,7 @@ use record::{
     PhaseRecord, Reason, Record, Role, Segment, SegmentKind, SliceMeter, Summary, Sweep, SweepStep, Verdict,
     WorkerPhase,
 };
+use workload::Skipped;
 
 pub const SECOND: u64 = 1_000_000_000;
 /// When the transactions began, since the origin.
@@ -97,9 +98,9 @@ pub fn segment(kind: SegmentKind, began_ns: u64, ended_ns: u64, operations: u64)
         kind,
         began_ns,
         ended_ns,
+        issued: operations,
         transactions: operations,
-        nothing: 0,
-        skipped: 0,
+        skipped: Skipped::default(),
         operations: vec![operation(Action::Read, meter(operations))],
     }
 }
@@ -113,6 +114,7 @@ pub fn measure_for(record: &mut Record, ns: u64, operations: u64) {
         role: Role::Worker,
         began_ns: BEGAN,
         ended_ns: BEGAN + ns,
+        issued: operations,
         transactions: operations,
         operations,
         bytes: 0,

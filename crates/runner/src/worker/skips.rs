@@ -1,0 +1,83 @@
+//! Operations of the stream that are not performed, and what a worker does that can perform none.
+
+use contract::Session;
+use workload::mixer::PoolState;
+use workload::{Action, Intent, SkipReason};
+
+use super::done::Done;
+use super::{Left, Rendezvous, Worker};
+use crate::clock::Clock;
+use crate::source::Source;
+use crate::stopwatch::Stopwatch;
+
+/// After so many in a row it is asked whether anything can be performed, then after twice as many.
+const ASKED_AFTER: u64 = 1_000;
+/// What a worker waits after each further one, if others may change what it works on.
+const PAUSE_NS: u64 = 1_000_000;
+
+/// Operations that were skipped in a row.
+#[derive(Debug, Default)]
+pub(super) struct Skips {
+    in_a_row: u64,
+    /// Operations that had been issued when the row began.
+    issued_before: u64,
+    /// Nothing that the worker may draw can be performed.
+    pub(super) is_stuck: bool,
+}
+
+impl<O, S, C, W, R> Worker<O, S, C, W, R>
+where
+    O: Source,
+    S: Session,
+    C: Clock,
+    W: Stopwatch,
+    R: Rendezvous,
+{
+    /// Leaves out an intent. Gives `false` where the transactions are over, since every further one
+    /// would be left out as well.
+    pub(super) fn skip(&mut self, flight: usize, intent: &Intent, done: &mut Done) -> Result<bool, Left> {
+        let is_drawn_so = intent.action == Action::Nothing;
+        if !is_drawn_so {
+            self.config.failures.skipped(intent);
+            *done.current.skipped.get_mut(SkipReason::AfterFailure) += 1;
+        } else if let Some(reason) = intent.skip {
+            *done.current.skipped.get_mut(reason) += 1;
+        }
+        self.tools.source.completed(flight, intent, is_drawn_so);
+        self.count(intent, done);
+        if self.skips.issued_before != self.tickets {
+            self.skips.issued_before = self.tickets;
+            self.skips.in_a_row = 0;
+        }
+        self.skips.in_a_row += 1;
+        match self.skips.in_a_row {
+            0..ASKED_AFTER => Ok(true),
+            _ => self.skips_many(done),
+        }
+    }
+
+    #[cold]
+    fn skips_many(&mut self, done: &mut Done) -> Result<bool, Left> {
+        let asked = self.skips.in_a_row / ASKED_AFTER;
+        if self.skips.in_a_row % ASKED_AFTER == 0 && asked.is_power_of_two() && self.can_perform_none() {
+            self.skips.is_stuck = true;
+            self.tools.control.end_transactions();
+            return Ok(false);
+        }
+        if O::IS_PURE {
+            return Ok(true);
+        }
+        self.think(PAUSE_NS, false, done)
+    }
+
+    /// Whether nothing that is drawn from the pool as it is could be performed.
+    fn can_perform_none(&self) -> bool {
+        let mut state = PoolState::default();
+        self.tools.source.pool(true, &mut |kept| {
+            if !self.config.failures.is_uncertain(&kept) {
+                state.add(&kept);
+            }
+        });
+        !self.tools.source.can_perform_any(&state)
+    }
+}

@@ -1,0 +1,97 @@
+//! Operations of a stream that are not performed, and why.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Lists every reason once: its variant, its field, its name in JSON and what a report calls it.
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $variant:ident $field:ident $text:literal,)*) => {
+        /// Why an operation of the stream was not performed.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum SkipReason {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl SkipReason {
+            /// All reasons.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The reason as reports name it, after "skipped".
+            pub const fn text(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)*
+                }
+            }
+        }
+
+        /// Operations that were not performed, by reason.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        pub struct Skipped {
+            $($(#[$doc])* pub $field: u64,)*
+        }
+
+        impl Skipped {
+            /// The count of one reason.
+            pub const fn get(&self, reason: SkipReason) -> u64 {
+                match reason {
+                    $(SkipReason::$variant => self.$field,)*
+                }
+            }
+
+            /// The count of one reason.
+            pub const fn get_mut(&mut self, reason: SkipReason) -> &mut u64 {
+                match reason {
+                    $(SkipReason::$variant => &mut self.$field,)*
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// The file has its maximum size, and the operation would enlarge it.
+    AtMaximumSize at_maximum_size "file at maximum size",
+    /// The file has no bytes for the operation to work on.
+    EmptyFile empty_file "empty file",
+    /// The pool has no file that the operation could use.
+    PoolEmpty pool_empty "pool empty",
+    /// The directory has its maximum number of entries.
+    DirectoryFull directory_full "directory full",
+    /// The table of files of the original is full.
+    TableFull table_full "table of files full",
+    /// The file has no extended attribute to read, and the worker only reads.
+    NoAttribute no_attribute "no extended attribute yet",
+    /// An earlier operation on the same file failed, so its contents are not known.
+    AfterFailure after_failure "file unusable after a failure",
+}
+
+impl Skipped {
+    /// Operations of all reasons together.
+    pub fn total(&self) -> u64 {
+        self.counts().fold(0, |sum, (_, count)| sum.saturating_add(count))
+    }
+
+    /// The reasons that occurred, each with its count.
+    pub fn counts(&self) -> impl Iterator<Item = (SkipReason, u64)> + use<'_> {
+        let all = SkipReason::ALL.iter();
+        all.map(|reason| (*reason, self.get(*reason)))
+            .filter(|(_, count)| *count > 0)
+    }
+
+    /// Adds the counts of another part of the work.
+    pub fn merge(&mut self, other: &Self) {
+        for (reason, count) in other.counts() {
+            let sum = self.get_mut(reason);
+            *sum = sum.saturating_add(count);
+        }
+    }
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
