@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::{self, Fingerprint, INTENTS_IN_FINGERPRINT, StreamHash, StreamHasher};
 use crate::intent::{Action, End, Intent, Phase, Stream};
+use crate::skip::Skipped;
 use crate::stream::{ClassicStream, StreamError};
 use crate::table::MemoryHint;
 use crate::whole::{Work, Workload};
@@ -41,6 +42,8 @@ pub struct Plan {
     pub is_estimate: bool,
     /// Halves of transactions without an operation: the file had its greatest size, or the table was full.
     pub nothing: u64,
+    /// Operations that are not performed, by reason; halves of pairs that the workload does not have are not among them.
+    pub skipped: Skipped,
     /// Transactions that would be performed.
     pub transactions: u64,
     /// Why they would end.
@@ -350,6 +353,7 @@ impl<'a> Planner<'a> {
                 let tally = |action: Action| (action, actions[action as usize]);
                 Action::operations().filter(occurs).map(tally).collect()
             }),
+            skipped: sum.skipped,
             is_estimate,
             transactions: sum.transactions,
             end: sum.end,
@@ -392,6 +396,9 @@ impl<'a> Planner<'a> {
                 } else if intent.action.moves_bytes_out() {
                     sum.classic_bytes_written += intent.bytes as f32;
                 }
+                if let Some(reason) = intent.skip {
+                    *sum.skipped.get_mut(reason) += 1;
+                }
                 all.take(&intent);
                 let volume = if one_volume {
                     0
@@ -415,6 +422,7 @@ impl<'a> Planner<'a> {
 /// What streams come to together.
 struct Sum {
     tallies: [[Tally; Action::COUNT]; 3],
+    skipped: Skipped,
     transactions: u64,
     end: End,
     files_peak: u64,
@@ -428,6 +436,7 @@ impl Default for Sum {
     fn default() -> Self {
         Self {
             tallies: [[Tally::default(); Action::COUNT]; 3],
+            skipped: Skipped::default(),
             transactions: 0,
             end: End::Complete,
             files_peak: 0,

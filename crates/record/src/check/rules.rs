@@ -45,6 +45,8 @@ pub enum Rule {
     Duration,
     /// The workers' operations fit into the workers' time.
     WorkTime,
+    /// What was issued is completed, failed or skipped, and rates are of what was completed.
+    Transactions,
     /// What the workers did is what was done in the measured segments.
     Workers,
     /// Histograms have as many latencies as there are operations.
@@ -87,6 +89,7 @@ impl Rule {
             Self::Times => "times",
             Self::Duration => "duration",
             Self::WorkTime => "work-time",
+            Self::Transactions => "transactions",
             Self::Workers => "workers",
             Self::Latencies => "latencies",
             Self::Histograms => "histograms",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use observe::Fact;
-use workload::{Action, Phase};
+use workload::{Action, Bias, Classic, Phase};
 
 use super::{Findings, Rule, Scope, all_operations};
 use crate::outcome::Outcome;
@@ -19,7 +19,7 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     if scope.spec.latencies {
         latencies(phase, place, found);
     }
-    transactions(phase, place, found);
+    transactions(scope, phase, place, found);
 }
 
 fn workers(phase: &PhaseRecord, place: &str, found: &mut Findings) {
@@ -28,6 +28,7 @@ fn workers(phase: &PhaseRecord, place: &str, found: &mut Findings) {
         operations.map(part).sum()
     };
     let transactions = phase.workers.iter().map(|worker| worker.transactions).sum();
+    let issued = phase.workers.iter().map(|worker| worker.issued).sum();
     let operations = phase.workers.iter().map(|worker| worker.operations).sum();
     // Bytes of workers are in no other sum, and may be any number.
     let bytes = phase
@@ -37,6 +38,7 @@ fn workers(phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let place = format!("{place}.workers");
     for (what, of_workers, of_segments) in [
         ("transactions", transactions, phase.transactions()),
+        ("issued transactions", issued, phase.issued()),
         (
             "operations",
             operations,
@@ -75,7 +77,7 @@ fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut F
     };
     let (own, all) = match phase.phase {
         Phase::Transactions => (worker.transactions, phase.transactions()),
-        Phase::Prepare | Phase::Delete => (worker.operations, issued(phase)),
+        Phase::Prepare | Phase::Delete => (worker.operations, phase.tried().0),
     };
     let least = match (scope.has_ranks(), &phase.workers[..]) {
         (false, [_]) if phase.measured().count() == phase.segments.len() => all,
@@ -86,15 +88,6 @@ fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut F
         let why = format!("{} were done by then, and there are {least} to {all}", first.done);
         found.broken(Rule::Workers, &place, why);
     }
-}
-
-/// Operations that were completed or came to nothing, in the measured segments.
-fn issued(phase: &PhaseRecord) -> u64 {
-    let operations = phase.measured().flat_map(|segment| &segment.operations);
-    let issued: u64 = operations
-        .map(|operation| operation.meter.operations + operation.meter.failed + operation.meter.missed)
-        .sum();
-    issued + phase.nothing() + phase.skipped()
 }
 
 fn latencies(phase: &PhaseRecord, place: &str, found: &mut Findings) {
@@ -133,17 +126,67 @@ fn bytes(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findin
     }
 }
 
-/// Nobody performs transactions in other phases, nor leaves anything undone there but after a failure.
-fn transactions(phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    if phase.phase == Phase::Transactions {
-        return;
-    }
+/// What is issued is completed, failed or skipped; and so it is for each worker, as far as its counts are recorded. Other phases have
+/// no transactions.
+fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
+    let is_transactions = phase.phase == Phase::Transactions;
+    let pairs = scope.spec.workload.classic().map(|classic| halves(classic));
     for (number, segment) in phase.segments.iter().enumerate() {
         let place = format!("{place}.segments[{number}]");
-        for (what, count) in [("transactions", segment.transactions), ("nothing", segment.nothing)] {
-            found.equal(Rule::Workers, &place, (what, count), ("in this phase", 0));
+        let issued = ("issued", segment.issued);
+        let transactions = ("transactions", segment.transactions);
+        if !is_transactions {
+            found.equal(Rule::Transactions, &place, issued, ("in this phase", 0));
+            found.equal(Rule::Transactions, &place, transactions, ("in this phase", 0));
+            continue;
+        }
+        let meters = segment.operations.iter().map(|operation| &operation.meter);
+        let (completed, ended) = meters.fold((0, segment.skipped.total()), |(completed, ended), meter| {
+            let all = meter.operations + meter.failed + meter.missed;
+            (completed + meter.operations, ended + all)
+        });
+        let Some(halves) = pairs else {
+            found.equal(Rule::Transactions, &place, issued, ("completed, failed and skipped", ended));
+            found.equal(Rule::Transactions, &place, transactions, ("completed operations", completed));
+            continue;
+        };
+        // Halves in flight may end in another segment than their transaction, and the last one may be left without its other half.
+        let has_ended = scope.record.actual.end.known() == Some(&workload::End::Complete);
+        let is_exact = scope.spec.depth <= 1 && phase.complete && has_ended;
+        let most = segment.issued.saturating_mul(halves);
+        if is_exact && ended != most {
+            let why = format!("{} pairs of {halves} have {ended} halves completed, failed and skipped", segment.issued);
+            found.broken(Rule::Transactions, &place, why);
+        }
+        let fewest = completed.div_ceil(halves.max(1));
+        if is_exact && !(fewest..=completed.min(segment.issued)).contains(&segment.transactions) {
+            let why = format!("{} transactions with {completed} operations", segment.transactions);
+            found.broken(Rule::Transactions, &place, why);
         }
     }
+    for (index, worker) in phase.workers.iter().enumerate() {
+        let place = format!("{place}.workers[{index}]");
+        let least = if is_transactions { worker.transactions } else { 0 };
+        let is_pair = pairs.is_some_and(|halves| halves > 1);
+        let operations_differ = match is_pair {
+            _ if !is_transactions => false,
+            true => !(worker.transactions..=worker.transactions.saturating_mul(2)).contains(&worker.operations),
+            false => worker.transactions != worker.operations,
+        };
+        if worker.issued < least || (operations_differ && scope.spec.depth <= 1) {
+            let why = format!(
+                "{} transactions of {} that were issued have {} operations",
+                worker.transactions, worker.issued, worker.operations
+            );
+            found.broken(Rule::Transactions, &place, why);
+        }
+    }
+}
+
+/// Of how many operations a transaction is.
+fn halves(classic: &Classic) -> u64 {
+    let biases = [classic.bias_read, classic.bias_create];
+    biases.into_iter().filter(|bias| *bias != Bias::DISABLED).count() as u64
 }
 
 /// All phases, those of steps too.
@@ -256,7 +299,8 @@ pub(super) fn names(record: &Record, found: &mut Findings) {
         }
     };
     if let Some(delete) = actual.phases.iter().find(|phase| phase.phase == Phase::Delete) {
-        told("names removed in delete", issued(delete));
+        let (completed, failed) = delete.tried();
+        told("names removed in delete", completed.saturating_add(failed));
     }
     if let Fact::Known(check) = &actual.check {
         told("names that were checked", check.names);

@@ -266,7 +266,7 @@ fn overhead(record: &Record, overhead: &Overhead, found: &mut Findings) {
     if u64::from(overhead.workers) > online.saturating_add(1) {
         broken(format!("{} workers on {online} processors", overhead.workers));
     }
-    let of_a_worker = |phase: &PhaseRecord| phase.workers.iter().map(|worker| worker.transactions).max();
+    let of_a_worker = |phase: &PhaseRecord| phase.workers.iter().map(|worker| worker.issued).max();
     let performed: u64 = record.actual.transactions().filter_map(of_a_worker).sum();
     let most = performed.saturating_mul(overhead.workers.into());
     if overhead.transactions > most || overhead.operations > overhead.transactions.saturating_mul(2) {

@@ -154,7 +154,7 @@ fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fin
     let (Some(first), Some(last)) = (phase.segments.first(), phase.segments.last()) else {
         return;
     };
-    let done: u64 = phase.segments.iter().map(|segment| segment.transactions).sum();
+    let done: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
     if done >= scope.spec.workload.transactions().saturating_mul(scope.workers.into()) {
         return;
     }

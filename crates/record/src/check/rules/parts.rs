@@ -433,9 +433,9 @@ fn workers(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
     }
     // How it ends is for the stop alone: a number of transactions, or time.
     if let (Stop::Transactions, Some(per_worker)) = (&scope.spec.drive.stop, per_worker(scope, phase)) {
-        let all: u64 = phase.segments.iter().map(|segment| segment.transactions).sum();
+        let all: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
         let expected = per_worker.saturating_mul(scope.workers.into());
-        let all = ("transactions of all segments", all);
+        let all = ("transactions issued in all segments", all);
         found.equal(Rule::Parts, &place, all, ("by the workload", expected));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use observe::Fact;
 use workload::fingerprint::{GENERATORS_VERSION, fingerprint};
 use workload::plan::{Followed, Plan, Planner, Tally};
-use workload::{Action, End, Phase};
+use workload::{Action, End, Phase, SkipReason, Skipped};
 
 use super::{Findings, Rule, all_operations};
 use crate::run::{PhaseRecord, Record};
@@ -58,7 +58,7 @@ fn hash(record: &Record, found: &mut Findings) {
 #[derive(Default, PartialEq, Eq)]
 struct Done {
     tallies: BTreeMap<Action, (u64, u64)>,
-    nothing: u64,
+    skipped: Skipped,
 }
 
 impl Done {
@@ -69,7 +69,9 @@ impl Done {
             sum.0 += operation.meter.operations;
             sum.1 += operation.meter.bytes;
         }
-        done.nothing = phase.segments.iter().map(|segment| segment.nothing).sum();
+        for segment in &phase.segments {
+            done.skipped.merge(&segment.skipped);
+        }
         done
     }
 }
@@ -111,9 +113,9 @@ fn counts(record: &Record, found: &mut Findings) {
 }
 
 fn has_failures(phase: &PhaseRecord) -> bool {
-    let skipped: u64 = phase.segments.iter().map(|segment| segment.skipped).sum();
+    let mut failures = phase.segments.iter().map(|segment| segment.skipped.after_failure);
     let is_bad = |operation: &crate::run::OperationRecord| operation.meter.failed + operation.meter.missed > 0;
-    skipped > 0 || all_operations(phase).any(is_bad)
+    failures.any(|count| count > 0) || all_operations(phase).any(is_bad)
 }
 
 /// How many transactions each worker performed; nothing where that is not recorded.
@@ -121,9 +123,10 @@ fn performed(record: &Record, phase: &PhaseRecord) -> Option<Vec<u64>> {
     let workload = &record.spec.workload;
     let each = workload.transactions();
     let workers = workload.workers.count();
-    let all: u64 = phase.segments.iter().map(|segment| segment.transactions).sum();
+    let all: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
     let asked_for = each.saturating_mul(workers.into());
-    let ran_dry = record.actual.end.known().is_some_and(|end| *end != End::Complete);
+    let ends = [End::OutOfFiles, End::OutOfReach];
+    let ran_dry = record.actual.end.known().is_some_and(|end| ends.contains(end));
     if all == asked_for {
         return Some(vec![each; workers as usize]);
     }
@@ -133,7 +136,7 @@ fn performed(record: &Record, phase: &PhaseRecord) -> Option<Vec<u64>> {
     }
     let is_all_measured = phase.measured().count() == phase.segments.len();
     let numbers = (0..workers).eq(phase.workers.iter().map(|worker| worker.worker));
-    (is_all_measured && numbers && !ran_dry).then(|| phase.workers.iter().map(|worker| worker.transactions).collect())
+    (is_all_measured && numbers && !ran_dry).then(|| phase.workers.iter().map(|worker| worker.issued).collect())
 }
 
 fn compare(plan: &Plan, phase: Phase, performed: &PhaseRecord, place: &str, found: &mut Findings) {
@@ -150,8 +153,11 @@ fn compare(plan: &Plan, phase: Phase, performed: &PhaseRecord, place: &str, foun
             found.equal(Rule::StreamCounts, place, (&what, counted), ("in the stream", expected));
         }
     }
-    if phase == Phase::Transactions {
-        let undone = ("operations that were left undone", done.nothing);
-        found.equal(Rule::StreamCounts, place, undone, ("in the stream", plan.nothing));
+    if phase == Phase::Transactions && done.skipped != plan.skipped {
+        for reason in SkipReason::ALL {
+            let what = format!("skipped ({reason})");
+            let expected = ("in the stream", plan.skipped.get(*reason));
+            found.equal(Rule::StreamCounts, place, (&what, done.skipped.get(*reason)), expected);
+        }
     }
 }

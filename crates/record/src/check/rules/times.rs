@@ -302,12 +302,7 @@ fn lasts(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, earlier: Option<&P
 
 /// Whether workers did not spend their time with what they left undone.
 fn has_work(phase: &PhaseRecord) -> bool {
-    let undone: u64 = phase
-        .segments
-        .iter()
-        .map(|segment| segment.nothing + segment.skipped)
-        .sum();
-    undone == 0
+    phase.segments.iter().all(|segment| segment.skipped.total() == 0)
 }
 
 fn ns(time: Duration) -> u64 {
@@ -328,7 +323,7 @@ fn as_asked(
     let warm_up_ns = ns(drive.warm_up);
     let close = |ns: u64| ns.saturating_sub(ns / 100).saturating_sub(BEGINS_NS);
     let workload = &scope.spec.workload;
-    let all: u64 = phase.segments.iter().map(|segment| segment.transactions).sum();
+    let all: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
     let asked_for = workload.transactions().saturating_mul(scope.workers.into());
     let is_by_number = all >= asked_for || scope.record.actual.end.known() != Some(&End::Complete);
     let late_ns = pause_ns.saturating_add(if is_busy(scope, phase) { 0 } else { LONG_NS });
