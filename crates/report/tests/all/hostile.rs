@@ -311,8 +311,9 @@ fn what_no_run_can_have_written_is_refused_by_its_name() {
 #[test]
 fn sums_that_no_view_could_make_are_refused() {
     for place in [
+        "issued",
         "transactions",
-        "nothing",
+        "skipped/at_maximum_size",
         "operations/0/meter/operations",
         "operations/0/meter/bytes",
     ] {
