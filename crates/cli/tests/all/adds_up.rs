@@ -51,8 +51,8 @@ fn mix(draws: &mut Draws, transactions: u64) -> Workload {
     };
     Workload {
         workers,
-        contents: draws.is(3).then_some(ContentSpec {
-            kind: ContentKind::Incompressible,
+        contents: Some(ContentSpec {
+            kind: draws.of(&[ContentKind::Text, ContentKind::Incompressible]),
             dedup: 1.0,
         }),
         ..Mix {
@@ -101,12 +101,18 @@ fn classic(draws: &mut Draws, transactions: u64) -> Workload {
 fn drawn(number: u64) -> (RunSpec, Simulated) {
     let draws = &mut Draws::new(number);
     let by_time = draws.is(3);
-    let transactions = if by_time { Workload::ENDLESS } else { 1 + draws.below(300) };
+    let transactions = if by_time {
+        Workload::ENDLESS
+    } else {
+        1 + draws.below(300)
+    };
     let is_classic = draws.is(3);
     let workload = match is_classic {
         true => classic(draws, transactions),
         false => mix(draws, transactions),
     };
+    let contents = workload.contents.as_ref();
+    let has_made_contents = contents.is_some_and(|contents| contents.kind != ContentKind::Text);
     let is_open = by_time && draws.is(4);
     let latencies = draws.is(9);
     let fails = draws.is(2);
@@ -115,11 +121,24 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
     let spec = RunSpec {
         storage: StorageName::Posix,
         depth,
-        durability: draws.of(&[Durability::None, Durability::Fsync, Durability::FsyncDirectory, Durability::Batch(7)]),
+        durability: draws.of(&[
+            Durability::None,
+            Durability::Fsync,
+            Durability::FsyncDirectory,
+            Durability::Batch(7),
+        ]),
         cache: Cache::AsIs,
         drive: Drive {
-            warm_up: if draws.is(3) { ms(1 + draws.below(5)) } else { Duration::ZERO },
-            stop: if by_time { Stop::After(ms(5 + draws.below(30))) } else { Stop::Transactions },
+            warm_up: if draws.is(3) {
+                ms(1 + draws.below(5))
+            } else {
+                Duration::ZERO
+            },
+            stop: if by_time {
+                Stop::After(ms(5 + draws.below(30)))
+            } else {
+                Stop::Transactions
+            },
             pace: match is_open {
                 true => Pace::Open {
                     per_second: 500.0 + draws.below(5_000) as f64,
@@ -134,7 +153,7 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
             keep: draws.is(2) && !workload.workers.is_shared(),
             reuse: false,
         },
-        verify: workload.contents.is_some() && draws.is(5),
+        verify: has_made_contents && draws.is(5),
         check: draws.is(8),
         sync_phases: draws.is(7),
         latencies,
@@ -160,21 +179,49 @@ fn rate(what: &str, rate: Rate, ns: u64) {
 
 /// The numbers of a phase that is shown.
 fn phase(record: &Record, shown: &PhaseSummary) {
-    let performed = record.actual.phases.iter().find(|phase| phase.phase == shown.phase).unwrap();
-    let completed: u64 = shown.operations.iter().map(|operation| operation.operations.count).sum();
+    let performed = record
+        .actual
+        .phases
+        .iter()
+        .find(|phase| phase.phase == shown.phase)
+        .unwrap();
+    let completed: u64 = shown
+        .operations
+        .iter()
+        .map(|operation| operation.operations.count)
+        .sum();
     let bytes: u64 = shown.operations.iter().map(|operation| operation.bytes.count).sum();
-    let failed: u64 = shown.operations.iter().map(|operation| operation.failed + operation.missed).sum();
+    let failed: u64 = shown
+        .operations
+        .iter()
+        .map(|operation| operation.failed + operation.missed)
+        .sum();
     assert_eq!((completed, failed), performed.tried());
     assert_eq!(bytes, performed.workers.iter().map(|worker| worker.bytes).sum::<u64>());
-    assert_eq!(completed, performed.workers.iter().map(|worker| worker.operations).sum::<u64>());
+    assert_eq!(
+        completed,
+        performed.workers.iter().map(|worker| worker.operations).sum::<u64>()
+    );
     for operation in &shown.operations {
         rate("operations", operation.operations, shown.duration_ns);
         rate("bytes", operation.bytes, shown.duration_ns);
         let latency = &operation.latency_ns;
-        let known = [latency.p50, latency.p90, latency.p95, latency.p99, latency.p99_9, latency.p99_99, latency.max];
+        let known = [
+            latency.p50,
+            latency.p90,
+            latency.p95,
+            latency.p99,
+            latency.p99_9,
+            latency.p99_99,
+            latency.max,
+        ];
         let known: Vec<u64> = known.into_iter().flatten().collect();
         assert!(known.is_sorted(), "percentiles rise: {known:?}");
-        assert!(latency.mean.is_none_or(|mean| mean <= latency.max.unwrap() as f64 + 0.5));
+        assert!(
+            latency
+                .mean
+                .is_none_or(|mean| mean <= latency.max.unwrap() as f64 + 0.5)
+        );
     }
     let skipped = shown.skipped.total();
     let all = completed + failed + skipped;
@@ -197,7 +244,10 @@ fn phase(record: &Record, shown: &PhaseSummary) {
     if shown.workers.is_empty() {
         return;
     }
-    assert_eq!(shown.workers.iter().map(|worker| worker.done.count).sum::<u64>(), transactions.count);
+    assert_eq!(
+        shown.workers.iter().map(|worker| worker.done.count).sum::<u64>(),
+        transactions.count
+    );
     for spread in &shown.spread {
         let in_order = [spread.min_per_second, spread.median_per_second, spread.max_per_second];
         assert!(in_order.is_sorted(), "{spread:?}");
@@ -224,7 +274,13 @@ fn adds_up(record: &Record) {
     let json = record.to_json();
     let shown: Value = serde_json::from_str(&json).unwrap();
     let count = &shown["summary"]["transactions"]["count"];
-    assert_eq!(count.as_u64(), summary.transactions.as_ref().map(|transactions| transactions.rate.count));
+    assert_eq!(
+        count.as_u64(),
+        summary
+            .transactions
+            .as_ref()
+            .map(|transactions| transactions.rate.count)
+    );
     let text = report::text::render(record);
     assert!(text.contains(summary.verdict.level.name()), "{text}");
     let checked = check(&json).unwrap();

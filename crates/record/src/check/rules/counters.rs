@@ -18,9 +18,16 @@ const TICKS_NS: u64 = 50_000_000;
 /// Times of all processors are judged from so long on, in nanoseconds, and may be off by this factor: processors come and go, and a
 /// container may see other ones than it uses.
 const JUDGED_FROM_NS: u64 = 1_000_000_000;
-const PROCESSORS_OFF: f64 = 1.5;
+const PROCESSORS_OFF: f64 = 1.4;
+/// The unit of processor time in `/proc/stat`, in nanoseconds.
+const TICK_NS: u64 = 10_000_000;
+/// Architectures that have another.
+const OTHER_TICKS: [&str; 2] = ["alpha", "ia64"];
 /// The most files of a sample of the pool.
 const SAMPLE_MAX: u64 = 100;
+
+/// No more threads are read one by one.
+const WORKERS_MAX: u32 = 16;
 
 /// Counters that may go back.
 const MAY_FALL: [&str; 1] = ["iowait_ns"];
@@ -40,6 +47,7 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
         }
         evidence(scope, phase, &place, &whole, found);
     }
+    sampled(scope, found);
     // Of ranks the run's are added over processes, and its phases are of the first one.
     if scope.has_ranks() {
         return;
@@ -52,6 +60,9 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
     }
     if scope.is_run {
         during(scope, found);
+        if scope.workers <= WORKERS_MAX {
+            threads(scope, found);
+        }
     }
 }
 
@@ -188,6 +199,87 @@ fn over_time(scope: &Scope<'_>, phase: &PhaseRecord, machine: &MachineOverTime, 
         found.broken(Rule::Counters, &format!("{place}.process"), why);
     }
     states(machine, place, found);
+    units(scope, machine, place, found);
+}
+
+/// The kernel tells times of processors in ticks, and memory in kilobytes.
+fn units(scope: &Scope<'_>, machine: &MachineOverTime, place: &str, found: &mut Findings) {
+    let has_ticks = !OTHER_TICKS.contains(&scope.record.host.kernel.machine.as_str());
+    for (name, value) in fields(&machine.process) {
+        let times = value.as_array().filter(|_| name.ends_with("_ns")).into_iter().flatten();
+        if let Some(other) = times.filter_map(Value::as_u64).find(|ns| ns % 1_000 != 0) {
+            let why = format!("{other} ns are no whole microseconds, in which the kernel counts");
+            found.broken(Rule::Counters, &format!("{place}.process.{name}"), why);
+        }
+    }
+    for (name, value) in fields(&machine.system) {
+        let numbers = match &value {
+            Value::Array(numbers) => numbers.iter().collect(),
+            Value::Object(states) => states.values().filter_map(Value::as_array).flatten().collect(),
+            _ => Vec::new(),
+        };
+        let numbers = numbers.into_iter().filter_map(Value::as_u64);
+        unit(has_ticks, &name, numbers, &format!("{place}.system"), found);
+    }
+}
+
+fn unit(has_ticks: bool, name: &str, numbers: impl Iterator<Item = u64>, place: &str, found: &mut Findings) {
+    let unit = match name {
+        _ if name.ends_with("_bytes") => 1_024,
+        _ if name.ends_with("_ns") && has_ticks => TICK_NS,
+        _ => return,
+    };
+    let mut numbers = numbers;
+    if let Some(other) = numbers.find(|number| number % unit != 0) {
+        let why = format!("{other} is no multiple of {unit}, in which the kernel counts");
+        found.broken(Rule::Counters, &format!("{place}.{name}"), why);
+    }
+}
+
+/// A thread has one name, and a worker one thread, for the whole run; readings have threads in the order of their numbers.
+fn threads(scope: &Scope<'_>, found: &mut Findings) {
+    let mut names: BTreeMap<u32, String> = BTreeMap::new();
+    let mut lists: Vec<(String, Vec<(u32, &Fact<String>)>)> = Vec::new();
+    for (index, phase) in scope.phases.iter().enumerate() {
+        let threads = phase.machine.as_ref().and_then(|machine| machine.threads.known());
+        if let Some(threads) = threads {
+            let place = format!("{}.machine.threads", scope.place(index));
+            let list = threads.iter().map(|thread| (thread.tid, &thread.name)).collect();
+            lists.push((place, list));
+        }
+    }
+    if let Fact::Known(threads) = &scope.during.counted.threads {
+        let list = threads.each.iter().map(|thread| (thread.tid, &thread.name)).collect();
+        lists.push(("record.during.counted.threads".to_owned(), list));
+    }
+    let mut workers: BTreeMap<String, u32> = BTreeMap::new();
+    let own = lists.first().and_then(|(_, list)| list.first()).map(|(tid, _)| *tid);
+    for (place, list) in lists {
+        if !list.is_sorted_by(|one, other| one.0 < other.0) || list.first().map(|(tid, _)| *tid) != own {
+            let why = "threads are not in their order, or the first is not that of other readings".to_owned();
+            found.broken(Rule::Counters, &place, why);
+        }
+        let mut counted = 0;
+        for (tid, name) in list {
+            let Fact::Known(name) = name else {
+                return;
+            };
+            counted += u32::from(name.starts_with(crate::machine::WORKER_THREAD));
+            // A thread may name itself after its first reading; numbers are used again when threads have ended.
+            let known = names.entry(tid).or_insert_with(|| name.clone());
+            let is_worker = |name: &String| name.starts_with(crate::machine::WORKER_THREAD);
+            let of_worker = is_worker(name).then(|| *workers.entry(name.clone()).or_insert(tid));
+            if (known != name && (is_worker(known) || is_worker(name))) || of_worker.is_some_and(|of| of != tid) {
+                let why = format!("thread {tid} is {name}, and elsewhere {known}, or {name} has another number");
+                found.broken(Rule::Counters, &place, why);
+            }
+        }
+        // Some may have ended before the first slice did.
+        if counted > scope.workers {
+            let why = format!("{counted} of them are workers, and there are {}", scope.workers);
+            found.broken(Rule::Counters, &place, why);
+        }
+    }
 }
 
 /// With a twentieth, and with ticks.
@@ -270,6 +362,25 @@ fn during(scope: &Scope<'_>, found: &mut Findings) {
             found.equal(Rule::Counters, &place, ("busy", busy), ("its parts", used));
             let all = used.saturating_add(unused);
             found.equal(Rule::Counters, &place, ("total", total), ("its parts", all));
+        }
+    }
+    let has_ticks = !OTHER_TICKS.contains(&scope.record.host.kernel.machine.as_str());
+    for (name, value) in fields(&counted.system) {
+        let of_times = value.get("known").and_then(Value::as_object);
+        for (inner, value) in of_times.into_iter().flatten() {
+            unit(has_ticks, inner, number(value).into_iter(), place, found);
+        }
+        unit(has_ticks, &name, number(&value).into_iter(), place, found);
+    }
+    let least = clocks.uncertainty_ns;
+    let suspended = (clocks.suspended_ns, "suspended_ns");
+    for (ns, name) in [
+        suspended,
+        (clocks.wall_clock_stepped_ns.unsigned_abs(), "wall_clock_stepped_ns"),
+    ] {
+        if ns > 0 && ns <= least {
+            let why = format!("{ns} ns, and {least} ns and less cannot be seen");
+            found.broken(Rule::Counters, &format!("record.during.clocks.{name}"), why);
         }
     }
     let Fact::Known(process) = &counted.process else {
@@ -373,6 +484,13 @@ fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, whole: &BTreeMa
             continue;
         };
         let place = format!("{place}.{name}");
+        let own = &accounted.own;
+        for bytes in [&own.read_bytes, &own.written_bytes, &own.cancelled_bytes] {
+            if let Some(bytes) = bytes.known().filter(|bytes| **bytes % 512 != 0) {
+                let why = format!("{bytes} bytes are no whole sectors");
+                found.broken(Rule::Counters, &format!("{place}.own"), why);
+            }
+        }
         devices(scope, accounted, &place, found);
         for device in accounted.devices.known().into_iter().flatten() {
             if let Fact::Known(counters) = &device.counters {
@@ -486,10 +604,56 @@ fn sample(scope: &Scope<'_>, residency: &Residency, place: &str, found: &mut Fin
         };
         let most = files.saturating_mul(largest.div_ceil(page));
         let parts = [Some(cached), dirty.known(), under_write_back.known()];
-        let is_beyond = parts.into_iter().flatten().any(|part| part > pages);
+        let is_beyond =
+            parts.into_iter().flatten().any(|part| part > pages) || dirty.known().is_some_and(|dirty| dirty > cached);
         if is_beyond || *pages > most || *files > SAMPLE_MAX || *files == 0 {
             let why = format!("{files} files have {pages} pages, {cached} of them in memory");
             found.broken(Rule::Counters, &format!("{place}.residency.{name}"), why);
+        }
+    }
+}
+
+/// A sample has a hundredth of the files that there were, and no more than a hundred.
+fn sampled(scope: &Scope<'_>, found: &mut Findings) {
+    let workload = &scope.spec.workload;
+    let is_whole = scope.is_run && !scope.has_ranks() && !workload.workers.is_shared() && !scope.spec.keeping.reuse;
+    if !is_whole || scope.workers == 0 || !scope.record.actual.errors.is_empty() {
+        return;
+    }
+    let mut files = 0_u64;
+    for (index, phase) in scope.phases.iter().enumerate() {
+        let before = files;
+        for operation in super::all_operations(phase) {
+            let count = operation.meter.operations;
+            files = match operation.action.changes_count() {
+                Some(true) => files.saturating_add(count),
+                Some(false) => files.saturating_sub(count),
+                None => files,
+            };
+        }
+        let residency = phase.evidence.as_ref().and_then(|evidence| evidence.residency.as_ref());
+        let Some(residency) = residency.filter(|_| phase.complete) else {
+            continue;
+        };
+        let most = SAMPLE_MAX / u64::from(scope.workers) * u64::from(scope.workers);
+        for (name, sample, files) in [
+            ("before", &residency.before, before),
+            ("after", &residency.after, files),
+        ] {
+            let Some(sample) = sample.known() else {
+                continue;
+            };
+            let expected = (files / 100).min(most.max(1));
+            // Each worker gives what it has.
+            let is_right = sample.files == expected || (most < SAMPLE_MAX && sample.files < expected);
+            if !is_right {
+                let why = format!(
+                    "a sample of {} of {files} files, of which a hundredth is taken",
+                    sample.files
+                );
+                let place = format!("{}.evidence.residency.{name}", scope.place(index));
+                found.broken(Rule::Counters, &place, why);
+            }
         }
     }
 }

@@ -146,8 +146,18 @@ fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut
             (completed + meter.operations, ended + all)
         });
         let Some(halves) = pairs else {
-            found.equal(Rule::Transactions, &place, issued, ("completed, failed and skipped", ended));
-            found.equal(Rule::Transactions, &place, transactions, ("completed operations", completed));
+            found.equal(
+                Rule::Transactions,
+                &place,
+                issued,
+                ("completed, failed and skipped", ended),
+            );
+            found.equal(
+                Rule::Transactions,
+                &place,
+                transactions,
+                ("completed operations", completed),
+            );
             continue;
         };
         // Halves in flight may end in another segment than their transaction, and the last one may be left without its other half.
@@ -155,7 +165,10 @@ fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut
         let is_exact = scope.spec.depth <= 1 && phase.complete && has_ended;
         let most = segment.issued.saturating_mul(halves);
         if is_exact && ended != most {
-            let why = format!("{} pairs of {halves} have {ended} halves completed, failed and skipped", segment.issued);
+            let why = format!(
+                "{} pairs of {halves} have {ended} halves completed, failed and skipped",
+                segment.issued
+            );
             found.broken(Rule::Transactions, &place, why);
         }
         let fewest = completed.div_ceil(halves.max(1));
@@ -319,12 +332,20 @@ pub(super) fn names(record: &Record, found: &mut Findings) {
             );
             found.broken(Rule::NamesChecked, place, why);
         }
-        let lasted = record.during.clocks.elapsed_ns;
+        let lasted = between(record).unwrap_or(record.during.clocks.elapsed_ns);
         if check.duration_ns > lasted || check.duration_ns == 0 {
-            let why = format!("it took {} ns, and the run {lasted} ns", check.duration_ns);
+            let why = format!("it took {} ns, and there were {lasted} ns", check.duration_ns);
             found.broken(Rule::NamesChecked, place, why);
         }
     }
+}
+
+/// From the end of the transactions to the beginning of the deletion, in nanoseconds: the names are checked between them.
+fn between(record: &Record) -> Option<u64> {
+    let of = |phase: Phase| record.actual.phases.iter().find(|known| known.phase == phase);
+    let ended_ns = of(Phase::Transactions)?.segments.last()?.ended_ns;
+    let began_ns = of(Phase::Delete)?.segments.first()?.began_ns;
+    Some(began_ns.saturating_sub(ended_ns))
 }
 
 /// Whole seconds may differ by this: they are read at other moments than those of phases.

@@ -176,9 +176,15 @@ fn slow_ones(
             }
         }
         let locations = &scope.record.locations;
-        let is_there = locations
-            .iter()
-            .any(|location| slow.path.starts_with(&location.directory));
+        let is_there = locations.iter().zip(&scope.spec.targets).any(|(location, said)| {
+            let below = |target: &observe::Target| location.directory.strip_prefix(&target.path).map(str::to_owned);
+            let below = location.target.known().and_then(below);
+            let as_said = below.map(|below| format!("{}{below}", spec::directory(said).display()));
+            let all = [Some(&location.directory), as_said.as_ref()];
+            all.into_iter()
+                .flatten()
+                .any(|directory| slow.path.starts_with(directory))
+        });
         if !locations.is_empty() && !is_there {
             let why = format!("{} is in no location", slow.path);
             found.broken(Rule::Slowest, &place, why);

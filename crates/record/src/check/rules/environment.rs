@@ -5,7 +5,7 @@ use spec::Place;
 
 use super::{Findings, Rule};
 use crate::overhead::Overhead;
-use crate::run::{LocationRecord, PhaseRecord, Record, Room};
+use crate::run::{LocationRecord, PhaseRecord, Record, Room, Tool};
 
 pub(super) fn check(record: &Record, found: &mut Findings) {
     host(record, &record.host, "record.host", found);
@@ -27,6 +27,11 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
             "record.tool.name",
             format!("no program {}", record.tool.name),
         );
+    }
+    let this = Tool::this();
+    if record.tool.version == this.version && record.tool.generators != this.generators {
+        let why = format!("version {} has generators {}", this.version, this.generators);
+        found.broken(Rule::Environment, "record.tool.generators", why);
     }
     if let Err(why) = record.follows_from_its_ranks() {
         found.broken(Rule::Environment, "record.cluster", why);
@@ -99,7 +104,12 @@ fn location(record: &Record, location: &LocationRecord, index: usize, place: &st
         .targets
         .get(index)
         .map(|said| spec::directory(said).display().to_string());
-    if said.as_ref().is_some_and(|said| said != path) {
+    // Relative ones are resolved; a working directory that is gone or hidden is not known.
+    let is_said = |said: &String| match said.strip_prefix('/') {
+        Some(_) => said == path,
+        None => said.starts_with('.') || path.ends_with(said.trim_end_matches('/')),
+    };
+    if said.as_ref().is_some_and(|said| !is_said(said)) {
         broken(
             "target.path",
             format!("{path}, and the target is {}", said.unwrap_or_default()),
@@ -217,6 +227,22 @@ fn room(record: &Record, room: &Room, found: &mut Findings) {
             let why = "it needs less than what lies there at the peak".to_owned();
             found.broken(Rule::Environment, &place, why);
         }
+        let workload = &record.spec.workload;
+        let directories = workload
+            .directories()
+            .saturating_mul(2)
+            .saturating_add(u64::from(workload.workers.pools()));
+        let all = volume.locations.len() as u64;
+        let inodes = volume.needed_inodes.saturating_sub(volume.files_peak);
+        if inodes
+            > directories
+                .saturating_mul(all.max(1))
+                .saturating_mul(2)
+                .saturating_add(16)
+        {
+            let why = format!("{} inodes of {} files", volume.needed_inodes, volume.files_peak);
+            found.broken(Rule::Environment, &format!("{place}.needed_inodes"), why);
+        }
         let mut targets = record.locations.iter().filter_map(|location| location.target.known());
         let Some(target) = targets.find(|target| volume.locations.contains(&target.path)) else {
             let why = "its locations are none of the run's".to_owned();
@@ -273,6 +299,23 @@ fn overhead(record: &Record, overhead: &Overhead, found: &mut Findings) {
         broken(format!(
             "{} transactions with {} operations, and a worker performed {performed}",
             overhead.transactions, overhead.operations
+        ));
+    }
+    if record.spec.workload.mix().is_some() && overhead.transactions != overhead.operations {
+        broken(format!(
+            "{} transactions of a mix with {} operations",
+            overhead.transactions, overhead.operations
+        ));
+    }
+    // All files, where they are few and small.
+    let pools = u64::from(workload.streams().max(1));
+    let are_few = workload.files().saturating_mul(pools) <= 100_000;
+    let are_small = workload.size_max_bytes().max(workload.content_bytes_max()) <= 10_000;
+    if are_few && are_small && overhead.files != workload.files() {
+        broken(format!(
+            "pools of {} files, and not {}",
+            overhead.files,
+            workload.files()
         ));
     }
     // Until all are done, or for a quarter of a second.
