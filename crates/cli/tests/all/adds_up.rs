@@ -87,7 +87,7 @@ fn classic(draws: &mut Draws, transactions: u64) -> Workload {
             transactions,
             size_low_bytes: 50,
             size_high_bytes: 100 + draws.below(3_000),
-            subdirectories: draws.below(5) as u32,
+            subdirectories: 1 + draws.below(5) as u32,
             bias_read: bias(draws),
             bias_create: bias(draws),
             seed: draws.below(1 << 30) as u32,
@@ -116,11 +116,9 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
     let is_open = by_time && draws.is(4);
     let latencies = draws.is(9);
     let fails = draws.is(2);
-    let depth = draws.of(&[1, 1, 1, 4]);
     let ms = |ms: u64| Duration::from_millis(ms);
     let spec = RunSpec {
         storage: StorageName::Posix,
-        depth,
         durability: draws.of(&[
             Durability::None,
             Durability::Fsync,
@@ -163,9 +161,6 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
         ..RunSpec::classic(workload, vec![AT.into()], Place::OwnDirectory)
     };
     let mut storage = Simulated::new(Code::Posix, 7).with_directory(AT);
-    if depth > 1 {
-        storage = storage.with_depth(depth as usize, number);
-    }
     for _ in 0..if fails { 1 + draws.below(5) } else { 0 } {
         storage = storage.fault_at(200 + draws.below(2_000), Fault::Error(5));
     }
@@ -268,7 +263,10 @@ fn adds_up(record: &Record) {
         rate("transactions", transactions.rate, transactions.duration_ns);
         let failed: u64 = summary.operations.values().map(|operation| operation.failed).sum();
         assert_eq!(transactions.failed, failed);
-        let moved: u64 = summary.operations.values().map(|operation| operation.bytes.count).sum();
+        // Those of truncations are the files' new sizes.
+        let moves = |(name, _): &(&String, _)| name.as_str() != Action::Truncate.name();
+        let moving = summary.operations.iter().filter(moves);
+        let moved: u64 = moving.map(|(_, operation)| operation.bytes.count).sum();
         assert_eq!(transactions.read_bytes.count + transactions.written_bytes.count, moved);
     }
     let json = record.to_json();

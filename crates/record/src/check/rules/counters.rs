@@ -440,7 +440,8 @@ fn during(scope: &Scope<'_>, found: &mut Findings) {
         .iter()
         .all(|program| program.fraction > 0.0 && program.fraction <= 1.0);
     let others = counted.others_user_fraction();
-    let too_much = others.known().is_some_and(|others| fractions > others * 1.5 + 0.1);
+    let is_long = clocks.elapsed_ns >= JUDGED_FROM_NS;
+    let too_much = is_long && others.known().is_some_and(|others| fractions > others * 1.5 + 0.1);
     if !in_order || !are_shares || busiest.len() > 3 || too_much {
         let why = format!("they used {fractions} of all processors' time, and others than this process {others:?}");
         found.broken(Rule::Counters, "record.during.busiest", why);

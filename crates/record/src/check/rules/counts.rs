@@ -113,7 +113,7 @@ fn bytes(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findin
     let most_of_one = workload.size_max_bytes().max(workload.content_bytes_max());
     for (number, segment) in phase.segments.iter().enumerate() {
         for (index, OperationRecord { action, meter, .. }) in segment.operations.iter().enumerate() {
-            let most = match action.moves_bytes_in() || action.moves_bytes_out() {
+            let most = match action.moves_bytes_in() || action.moves_bytes_out() || *action == Action::Truncate {
                 true => meter.operations.saturating_mul(most_of_one),
                 false => 0,
             };

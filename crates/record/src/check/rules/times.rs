@@ -61,12 +61,12 @@ fn order(scope: &Scope<'_>, earlier: &PhaseRecord, later: &PhaseRecord, place: &
     }
 }
 
-/// Workers go from one segment to the next without a pause.
+/// Workers go from one segment to the next without a pause; one may have had nothing to do in a short one.
 fn segments(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let mut ended_ns = None;
     for (number, segment) in phase.segments.iter().enumerate() {
-        if let Some(ended_ns) =
-            ended_ns.filter(|ended_ns| segment.began_ns > scope.clocks_ns().saturating_add(*ended_ns))
+        if let Some(ended_ns) = ended_ns
+            .filter(|ended_ns| segment.began_ns > scope.clocks_ns().saturating_add(ended_ns.saturating_add(BEGINS_NS)))
         {
             let why = format!(
                 "it began at {} ns, and the one before ended at {ended_ns} ns",
