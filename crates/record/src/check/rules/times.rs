@@ -63,7 +63,7 @@ fn order(scope: &Scope<'_>, earlier: &PhaseRecord, later: &PhaseRecord, place: &
 
 /// Workers go from one segment to the next without a pause; one may have had nothing to do in a short one.
 fn segments(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    let mut ended_ns = None;
+    let mut ended_ns: Option<u64> = None;
     for (number, segment) in phase.segments.iter().enumerate() {
         if let Some(ended_ns) = ended_ns
             .filter(|ended_ns| segment.began_ns > scope.clocks_ns().saturating_add(ended_ns.saturating_add(BEGINS_NS)))
