@@ -20,11 +20,11 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     self::steady(scope, phase, place, found);
 }
 
-type Key = (Role, Action);
+type RoleAction = (Role, Action);
 
 /// The sums of all slices are those of all segments, and so are their latencies.
 fn series(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    let mut done: BTreeMap<Key, ([u64; 3], Histogram)> = BTreeMap::new();
+    let mut done: BTreeMap<RoleAction, ([u64; 3], Histogram)> = BTreeMap::new();
     for operation in all_operations(phase) {
         let meter = &operation.meter;
         if meter.operations + meter.failed == 0 {
@@ -71,7 +71,7 @@ fn series(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findi
 fn shared(phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let slices: Vec<_> = phase.slices.iter().collect();
     for (number, group) in slices.chunks(phase.slices.sharing().max(1)).enumerate() {
-        let mut sums: BTreeMap<&Key, (u64, u64)> = BTreeMap::new();
+        let mut sums: BTreeMap<&RoleAction, (u64, u64)> = BTreeMap::new();
         for (key, meter) in group.iter().copied().flatten() {
             let sum = sums.entry(key).or_default();
             sum.0 = sum.0.saturating_add(meter.operations);

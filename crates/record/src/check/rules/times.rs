@@ -1,7 +1,5 @@
 //! Moments: of phases, segments, workers, syncs and readings of the machine; how long they last, and what must lie within what.
 
-use std::time::Duration;
-
 use spec::Stop;
 use workload::{End, Phase, Work};
 
@@ -305,8 +303,8 @@ fn has_work(phase: &PhaseRecord) -> bool {
     phase.segments.iter().all(|segment| segment.skipped.total() == 0)
 }
 
-fn ns(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+fn ns(nanoseconds: u128) -> u64 {
+    u64::try_from(nanoseconds).unwrap_or(u64::MAX)
 }
 
 /// Transactions that end with time last so long, and a warm-up does.
@@ -320,7 +318,7 @@ fn as_asked(
     found: &mut Findings,
 ) {
     let drive = &scope.spec.drive;
-    let warm_up_ns = ns(drive.warm_up);
+    let warm_up_ns = ns(drive.warm_up.as_nanos());
     let close = |ns: u64| ns.saturating_sub(ns / 100).saturating_sub(BEGINS_NS);
     let workload = &scope.spec.workload;
     let all: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
@@ -346,7 +344,7 @@ fn as_asked(
     let lasted_ns = ended_ns.saturating_sub(began_ns);
     match drive.stop {
         Stop::Transactions => {}
-        Stop::After(time) => compare("they", lasted_ns, warm_up_ns.saturating_add(ns(time))),
+        Stop::After(time) => compare("they", lasted_ns, warm_up_ns.saturating_add(ns(time.as_nanos()))),
         Stop::Steady(asked) => {
             let rounds = phase.steady.as_ref().map_or(0, |found| found.rounds.len() as u64);
             compare(
