@@ -20,7 +20,7 @@ use workload::{Action, Classic, Edition, Mix, Phase, Weights, Workers, Workload}
 
 use crate::draws::{Draws, number_of};
 
-const RUNS: u64 = 200;
+const RUNS: u64 = 100;
 const AT: &str = "/files";
 
 fn mix(draws: &mut Draws, transactions: u64) -> Workload {
