@@ -4,7 +4,7 @@ use std::path::Path;
 
 use document::harmless;
 use record::CheckedRecord;
-use record::check::check as checked;
+use record::check::check_with;
 use record::documents::Documents;
 use serde::Serialize;
 
@@ -12,6 +12,7 @@ use crate::archive::is_submission;
 use crate::earlier::{self, Called};
 use crate::options::{AnswerFormat, CheckArguments};
 use crate::problem::{Problem, print};
+use crate::run;
 
 /// A record differs, or breaks a rule.
 const WRONG: u8 = 1;
@@ -59,7 +60,7 @@ fn file(path: &Path, format: AnswerFormat) -> Result<u8, Problem> {
             Ok(text) if is_submission(&text) => {
                 Err("not a record: a submission has no record to derive from".to_owned())
             }
-            Ok(text) => checked(&text).map_err(|error| error.to_string()),
+            Ok(text) => check_with(&text, &run::resolve).map_err(|error| error.to_string()),
             Err(error) => Err(format!("not a record: {error}")),
         };
         code = code.max(tell(path, place + 1, is_only, found, format)?);

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ::archive::Remarks;
+use clap::FromArgMatches;
 use document::{Document, Rendering, SCREEN_WIDTH, WIDTH, harmless};
 use record::{End, Level, Note, Outcome, Record, Sizing, Verdict};
 use runner::{Event, Events, RunSpec};
@@ -15,7 +16,7 @@ use crate::archive::{self, Archiving, Chosen, Keeper};
 use crate::calibration;
 use crate::launcher::Launched;
 use crate::live::Live;
-use crate::options::{PlanFormat, ReportFormat, RunArguments};
+use crate::options::{self, Command, CommandLine, PlanFormat, ReportFormat, RunArguments};
 use crate::output::{Input, OutputFile, Outputs, is_standard_output};
 use crate::parts::PartsWriter;
 use crate::perform::{Signals, exit_code, perform_with};
@@ -23,7 +24,7 @@ use crate::plan;
 use crate::problem::{Problem, print, tell};
 use crate::progress::Display;
 use crate::ranks::{self, Joined};
-use crate::run_spec::{SpecError, Specified, specify};
+use crate::run_spec::{self, SpecError, Specified, specify};
 use crate::screen;
 use crate::terminal;
 
@@ -492,6 +493,33 @@ impl Ready {
             code => code,
         })
     }
+}
+
+/// The spec that the words of a record's command line come to; nothing where they are not those of a run alone.
+pub fn resolve(record: &Record) -> Option<Result<RunSpec, String>> {
+    let words = &record.spec.command_line;
+    let is_run = words.get(1).is_some_and(|word| word == "run");
+    if !is_run || record.cluster.is_some() {
+        return None;
+    }
+    let parsed = options::command().try_get_matches_from(words);
+    let parsed = parsed.and_then(|matches| Ok((CommandLine::from_arg_matches(&matches)?, matches)));
+    let (said, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return Some(Err(format!("no such command: {}", error.kind()))),
+    };
+    let Some(Command::Run(mut arguments)) = said.command else {
+        return None;
+    };
+    if let Some((_, matches)) = matches.subcommand() {
+        arguments.work.take_weights(matches);
+    }
+    arguments.work.by_number = arguments.format.is_classic();
+    let specified = run_spec::specify_on(&arguments.work, &record.host)?;
+    Some(specified.map_err(|error| error.to_string()).map(|mut spec| {
+        arrange(&mut spec, &arguments, words.clone());
+        spec
+    }))
 }
 
 /// What the options of `run` alone say of it.

@@ -43,15 +43,16 @@ pub struct Specified {
 /// # Errors
 /// What is wrong, where, and what would be right.
 pub fn specify(arguments: &WorkArguments) -> Result<Specified, SpecError> {
+    let machine = machine();
     let Some(run) = &arguments.like else {
         let file = arguments.config.as_deref().map(config::read).transpose()?;
-        let mut specified = specify_over(arguments, file.unwrap_or_default(), &[])?;
+        let mut specified = specify_over(arguments, file.unwrap_or_default(), &[], &machine)?;
         let config = arguments.config.as_deref();
         specified.inputs.extend(config.map(|path| Input::new("--config", path)));
         return Ok(specified);
     };
     let (options, like) = like::read(run, arguments.like_in.as_deref())?;
-    let mut specified = specify_over(arguments, options, like.weights())?;
+    let mut specified = specify_over(arguments, options, like.weights(), &machine)?;
     specified.notes.extend(like.differs(&specified.spec));
     specified.spec.preset = like.preset();
     if earlier::name(run).is_none() {
@@ -60,15 +61,30 @@ pub fn specify(arguments: &WorkArguments) -> Result<Specified, SpecError> {
     Ok(specified)
 }
 
+/// The meaning of arguments on a machine; nothing where it depends on a file, an earlier run, or the room for a working set.
+pub fn specify_on(arguments: &WorkArguments, host: &Host) -> Option<Result<RunSpec, SpecError>> {
+    let options = &arguments.options;
+    let is_of_others = arguments.like.is_some() || arguments.config.is_some();
+    if is_of_others || options.working_set.is_some() || !histograms(options).is_empty() {
+        return None;
+    }
+    let specified = specify_over(arguments, Options::default(), &[], &machine_of(host));
+    Some(specified.map(|specified| specified.spec))
+}
+
 /// The meaning of arguments over a file's options; with the shares that an earlier run's locations had.
-fn specify_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Result<Specified, SpecError> {
+fn specify_over(
+    arguments: &WorkArguments,
+    file: Options,
+    weights: &[u32],
+    machine: &Machine,
+) -> Result<Specified, SpecError> {
     let preset = match &arguments.preset {
         None => None,
         Some(name) => {
-            let machine = machine();
-            let preset = presets::find(name, &machine);
+            let preset = presets::find(name, machine);
             Some(preset.ok_or_else(|| {
-                let all = presets::all(&machine);
+                let all = presets::all(machine);
                 SpecError::NoPreset(name.clone(), similar(name, all.iter().map(|preset| preset.name)))
             })?)
         }
@@ -140,7 +156,10 @@ fn histograms(options: &Options) -> Vec<Input> {
 
 /// The machine that presets are sized for: this one, as far as it is known.
 pub fn machine() -> Machine {
-    let host = Host::read(&Sources::default());
+    machine_of(&Host::read(&Sources::default()))
+}
+
+fn machine_of(host: &Host) -> Machine {
     let usable = host.processors.usable.known().copied();
     Machine {
         memory_bytes: host

@@ -219,6 +219,84 @@ impl Histogram {
             self.percentile(percent)
         })
     }
+
+    /// All durations added up, exactly, in nanoseconds.
+    pub fn sum_ns(&self) -> u128 {
+        self.sum_ns
+    }
+
+    /// The `most` greatest durations as they are kept, the greatest first: each by the middle of its bucket, or
+    /// [`RANGE_NS`](Self::RANGE_NS) past the range.
+    pub fn greatest(&self, most: usize) -> Vec<u64> {
+        let buckets: Vec<(u32, u64)> = self.buckets().collect();
+        let kept = buckets
+            .iter()
+            .rev()
+            .map(|(index, count)| (middle(*index as usize), *count));
+        let all = std::iter::once((Self::RANGE_NS, self.overflow)).chain(kept);
+        let mut greatest = Vec::new();
+        for (ns, count) in all {
+            let room = most - greatest.len();
+            greatest.extend(std::iter::repeat_n(
+                ns,
+                room.min(usize::try_from(count).unwrap_or(room)),
+            ));
+        }
+        greatest
+    }
+
+    /// A duration as it is kept: the middle of its bucket, or [`RANGE_NS`](Self::RANGE_NS) past the range.
+    pub fn kept(ns: u64) -> u64 {
+        match bucket(ns) {
+            index if index < BUCKETS => middle(index),
+            _ => Self::RANGE_NS,
+        }
+    }
+
+    /// Whether its buckets can have the least and the greatest duration and the sum that it has.
+    ///
+    /// # Errors
+    /// What contradicts them.
+    pub fn agrees_with_its_buckets(&self) -> Result<(), String> {
+        let (Some(min_ns), Some(max_ns)) = (self.min_ns(), self.max_ns()) else {
+            return Ok(());
+        };
+        let (mut low, mut high) = (0_u128, 0_u128);
+        let mut ends: Option<(Range<u64>, Range<u64>)> = None;
+        let past = (self.overflow > 0).then_some((Self::RANGE_NS..u64::MAX, self.overflow));
+        let within = self.buckets().map(|(index, count)| (bounds(index as usize), count));
+        for (bounds, count) in within.chain(past) {
+            low += u128::from(bounds.start.max(min_ns)) * u128::from(count);
+            high += u128::from((bounds.end - 1).min(max_ns)) * u128::from(count);
+            let first = ends.take().map_or_else(|| bounds.clone(), |(first, _)| first);
+            ends = Some((first, bounds));
+        }
+        let Some((first, last)) = ends else {
+            return Ok(());
+        };
+        if !first.contains(&min_ns) {
+            return Err(format!(
+                "the least is {min_ns} ns, and the first bucket begins at {} ns",
+                first.start
+            ));
+        }
+        if !last.contains(&max_ns) {
+            return Err(format!(
+                "the greatest is {max_ns} ns, and the last bucket begins at {} ns",
+                last.start
+            ));
+        }
+        // One of them is the least, and one the greatest.
+        low += u128::from(max_ns - last.start.max(min_ns));
+        high -= u128::from((first.end - 1).min(max_ns) - min_ns);
+        if !(low..=high).contains(&self.sum_ns) {
+            return Err(format!(
+                "the sum is {} ns, and the buckets have {low} to {high} ns",
+                self.sum_ns
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// Two lists of buckets in one.
@@ -304,10 +382,16 @@ fn bucket(ns: u64) -> usize {
 
 /// The middle of a bucket.
 pub(crate) fn middle(index: usize) -> u64 {
+    let bounds = bounds(index);
+    bounds.start + (bounds.end - bounds.start) / 2
+}
+
+/// The durations of a bucket.
+fn bounds(index: usize) -> Range<u64> {
     let index = index as u64;
     let shift = (index >> PRECISION_BITS).saturating_sub(1);
     let low = (index - (shift << PRECISION_BITS)) << shift;
-    low + ((1 << shift) / 2)
+    low..low + (1 << shift)
 }
 
 /// A histogram of durations, as it is written. Up to 256 ns every nanosecond has a bucket of its own; above, every power

@@ -9,6 +9,7 @@
 //! A bucket takes one or two characters so, where a pair of index and count would take ten.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::slice;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -200,6 +201,46 @@ impl SparseHistogram {
         })
     }
 
+    /// All durations added up, exactly, in nanoseconds.
+    pub fn sum_ns(&self) -> u128 {
+        self.sum_ns
+    }
+
+    /// Whether it holds the same durations as a finer one, as far as its coarse buckets ([`coarse`](Self::coarse)) tell.
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn is_coarse_of(&self, fine: &Histogram, bits: u32) -> Result<(), String> {
+        let facts = [
+            ("count", self.count().into(), fine.count().into()),
+            ("sum", self.sum_ns, fine.sum_ns),
+            ("least", self.min_ns.into(), fine.min_ns.into()),
+            ("greatest", self.max_ns.into(), fine.max_ns.into()),
+        ];
+        for (what, own, others) in facts {
+            if own != others {
+                return Err(format!("the {what} is {own}, and not {others}"));
+            }
+        }
+        let own = by_group(self.durations(), bits);
+        let others = by_group(fine.durations(), bits);
+        let differs = own
+            .keys()
+            .chain(others.keys())
+            .find(|group| own.get(group) != others.get(group));
+        match differs {
+            Some(group) => {
+                let of = |groups: &BTreeMap<u64, u64>| groups.get(group).copied().unwrap_or(0);
+                Err(format!(
+                    "{} durations from {group} ns on, and not {}",
+                    of(&own),
+                    of(&others)
+                ))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// How many bytes its buckets take, in memory as in JSON.
     pub fn packed_bytes(&self) -> usize {
         self.packed.len()
@@ -213,6 +254,21 @@ impl SparseHistogram {
     fn buckets(&self) -> Buckets<'_> {
         Buckets::of(&self.packed)
     }
+}
+
+/// How many durations there are by where their coarse bucket begins.
+fn by_group(durations: impl Iterator<Item = (u64, u64)>, bits: u32) -> BTreeMap<u64, u64> {
+    let mut groups = BTreeMap::new();
+    for (ns, count) in durations {
+        // Below that every duration has a bucket of its own, which stays.
+        let octave = match ns >> PRECISION_BITS {
+            0 => bits,
+            _ => ns.ilog2(),
+        };
+        let shift = octave.saturating_sub(bits);
+        *groups.entry(ns >> shift << shift).or_insert(0) += count;
+    }
+    groups
 }
 
 /// Buckets as the text that the module describes: index and count, in ascending order and none of them empty; none of others.

@@ -10,6 +10,7 @@ mod rules;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use spec::RunSpec;
 
 pub use self::differences::{DIFFERENCES_MAX, Difference, Differences};
 pub use self::rules::{BrokenRule, Rule};
@@ -62,11 +63,22 @@ impl CheckedRecord {
     }
 }
 
+/// What the command line of a record comes to; nothing where that depends on something else, such as a file.
+pub type ResolveCommandLine<'a> = dyn Fn(&Record) -> Option<Result<RunSpec, String>> + 'a;
+
 /// Checks a run as JSON.
 ///
 /// # Errors
 /// Where the text is no record, or one of a newer schema.
 pub fn check(text: &str) -> Result<CheckedRecord, ReadError> {
+    check_with(text, &|_| None)
+}
+
+/// As [`check`], and the spec of a record of this version is held against its command line.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_with(text: &str, resolve: &ResolveCommandLine<'_>) -> Result<CheckedRecord, ReadError> {
     let record = match Record::from_json(text) {
         Ok(record) => record,
         Err(ReadError::Impossible { field, why }) => return Ok(CheckedRecord::inconsistent(field, why)),
@@ -74,7 +86,9 @@ pub fn check(text: &str) -> Result<CheckedRecord, ReadError> {
     };
     let summary = Summary::of(&record);
     let differences = differences::of(text, &summary).map_err(|error| read::no_record(&error))?;
-    let rules::Findings { broken, unchecked } = rules::check(&record);
+    let is_of_this = record.tool.version == Tool::this().version;
+    let resolved = if is_of_this { resolve(&record) } else { None };
+    let rules::Findings { broken, unchecked } = rules::check(&record, resolved);
     Ok(CheckedRecord {
         tool: Some(record.tool),
         level: Some(summary.verdict.level),

@@ -94,6 +94,40 @@ impl Record {
         self
     }
 
+    /// Whether the outcome, the end and the evidence of phases are those of its ranks and hosts.
+    ///
+    /// # Errors
+    /// What is not.
+    pub(crate) fn follows_from_its_ranks(&self) -> Result<(), String> {
+        let Some(cluster) = &self.cluster else {
+            return Ok(());
+        };
+        // A sweep has the ranks of its steps' last run.
+        if self.spec.drive.sweep.is_some() {
+            return Ok(());
+        }
+        if self.actual.outcome != outcome(cluster) {
+            return Err("the run did not end as its ranks did".to_owned());
+        }
+        if cluster.launched > 1 {
+            if self.actual.stream_hash != stream_hash(&self.spec, cluster) {
+                return Err("the hash of the stream is not that of the ranks' workers".to_owned());
+            }
+            if self.actual.end != merge::ends(cluster.ranks.iter().map(|rank| rank.end.known().copied())) {
+                return Err("the transactions did not end as those of the ranks".to_owned());
+            }
+        }
+        let of_hosts =
+            |phase: &&PhaseRecord| !phase.hosts.is_empty() && phase.evidence != evidence::of_hosts(&phase.hosts);
+        if let Some(phase) = self.actual.phases.iter().find(of_hosts) {
+            return Err(format!(
+                "the evidence of {} is not that of its hosts",
+                phase.phase.name()
+            ));
+        }
+        Ok(())
+    }
+
     /// What follows from all ranks that there are by now.
     fn tell_of_all(&mut self) {
         let Some(cluster) = &self.cluster else { return };

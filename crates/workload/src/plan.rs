@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::{self, Fingerprint, INTENTS_IN_FINGERPRINT, StreamHash, StreamHasher};
 use crate::intent::{Action, End, Intent, Phase, Stream};
+use crate::skip::Skipped;
 use crate::stream::{ClassicStream, StreamError};
 use crate::table::MemoryHint;
 use crate::whole::{Work, Workload};
@@ -41,6 +42,8 @@ pub struct Plan {
     pub is_estimate: bool,
     /// Halves of transactions without an operation: the file had its greatest size, or the table was full.
     pub nothing: u64,
+    /// Operations that are not performed, by reason; halves of pairs that the workload does not have are not among them.
+    pub skipped: Skipped,
     /// Transactions that would be performed.
     pub transactions: u64,
     /// Why they would end.
@@ -180,6 +183,8 @@ pub struct Planner<'a> {
     /// The volume of each location.
     volume_of: Vec<usize>,
     volumes: Vec<Level>,
+    /// How many transactions of each stream are taken; nothing where all are.
+    transactions: Option<Vec<u64>>,
 }
 
 /// A volume with what lies on it now.
@@ -282,7 +287,16 @@ impl<'a> Planner<'a> {
             workload,
             volume_of,
             volumes: block_bytes.iter().map(|block| Level::new(*block)).collect(),
+            transactions: None,
         }
+    }
+
+    /// Takes no more than so many transactions of each stream, by its number. Fingerprint and hash are not those of the whole
+    /// then.
+    #[must_use]
+    pub fn with_transactions(mut self, of_streams: Vec<u64>) -> Self {
+        self.transactions = Some(of_streams);
+        self
     }
 
     /// Takes the whole stream and adds it up.
@@ -307,12 +321,15 @@ impl<'a> Planner<'a> {
                 .iter()
                 .map(|volume| Level::new(volume.peak.block_bytes))
                 .collect();
-            let first = match &self.workload.work {
+            let most = self.transactions.as_ref().and_then(|most| most.get(number as usize));
+            let part = most.map(|most| self.workload.with_transactions(*most));
+            let workload = part.as_ref().unwrap_or(self.workload);
+            let first = match &workload.work {
                 Work::Classic(classic) => {
-                    let mut stream = ClassicStream::without_text(&self.workload.classic_of(classic, number), hint)?;
+                    let mut stream = ClassicStream::without_text(&workload.classic_of(classic, number), hint)?;
                     self.follow(&mut stream, &mut volumes, &mut sum)
                 }
-                Work::Mix(_) => self.follow(&mut self.workload.stream(number, hint)?, &mut volumes, &mut sum),
+                Work::Mix(_) => self.follow(&mut workload.stream(number, hint)?, &mut volumes, &mut sum),
             };
             firsts.push(first);
             for (all, one) in self.volumes.iter_mut().zip(volumes) {
@@ -336,6 +353,7 @@ impl<'a> Planner<'a> {
                 let tally = |action: Action| (action, actions[action as usize]);
                 Action::operations().filter(occurs).map(tally).collect()
             }),
+            skipped: sum.skipped,
             is_estimate,
             transactions: sum.transactions,
             end: sum.end,
@@ -378,6 +396,9 @@ impl<'a> Planner<'a> {
                 } else if intent.action.moves_bytes_out() {
                     sum.classic_bytes_written += intent.bytes as f32;
                 }
+                if let Some(reason) = intent.skip {
+                    *sum.skipped.get_mut(reason) += 1;
+                }
                 all.take(&intent);
                 let volume = if one_volume {
                     0
@@ -401,6 +422,7 @@ impl<'a> Planner<'a> {
 /// What streams come to together.
 struct Sum {
     tallies: [[Tally; Action::COUNT]; 3],
+    skipped: Skipped,
     transactions: u64,
     end: End,
     files_peak: u64,
@@ -414,6 +436,7 @@ impl Default for Sum {
     fn default() -> Self {
         Self {
             tallies: [[Tally::default(); Action::COUNT]; 3],
+            skipped: Skipped::default(),
             transactions: 0,
             end: End::Complete,
             files_peak: 0,

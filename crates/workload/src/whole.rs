@@ -357,9 +357,15 @@ impl Workload {
         let mut actions = match phase {
             Phase::Prepare => vec![Action::Create],
             Phase::Transactions => of_transactions,
+            // What one operation stands in for makes things, too: a symbolic link is made where there is none to read.
             Phase::Delete => [Action::Delete]
                 .into_iter()
-                .chain(of_transactions.into_iter().filter(|action| action.removes()))
+                .chain(
+                    of_transactions
+                        .iter()
+                        .flat_map(|action| action.comes_as().iter().copied()),
+                )
+                .filter(|action| action.removes())
                 .collect(),
         };
         actions.sort_unstable();

@@ -15,7 +15,10 @@ const MAY_IMPORT: [(&str, &[&str]); 21] = [
     ("measure", &[]),
     ("observe", &[]),
     ("spec", &["workload", "contract", "measure"]),
-    ("record", &["document", "workload", "measure", "observe", "spec"]),
+    (
+        "record",
+        &["document", "contract", "workload", "measure", "observe", "spec"],
+    ),
     ("rundir", &["workload", "contract", "observe", "spec", "record"]),
     (
         "runner",

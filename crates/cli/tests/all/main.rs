@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
+mod adds_up;
 mod architecture;
 mod archived;
 mod check;
@@ -11,6 +12,7 @@ mod differential;
 mod documents;
 mod evidence;
 mod filesystems;
+mod forged;
 mod hostile;
 mod hung;
 mod killed_trees;
@@ -42,6 +44,7 @@ mod wrappers;
 // What they share.
 mod commanded;
 mod configured;
+mod draws;
 mod handed;
 mod mounted;
 mod original;

@@ -1,15 +1,25 @@
-//! What holds between the numbers of a record that the program wrote, beyond what reading asks for.
+//! What holds between the numbers of a record that the program wrote, beyond what reading asks for. Each file below has the rules
+//! about one kind of thing; a rule speaks where two parts of a record say the same in different ways.
 
-use std::collections::BTreeMap;
+mod command_line;
+mod counters;
+mod counts;
+mod durations;
+mod environment;
+mod over_time;
+mod parts;
+mod stream;
+mod times;
 
+use measure::Histogram;
+use observe::Fact;
 use schemars::JsonSchema;
 use serde::Serialize;
-use workload::fingerprint::{GENERATORS_VERSION, fingerprint};
-use workload::plan::{Followed, Planner};
-use workload::{Action, Role};
+use spec::RunSpec;
+use workload::Phase;
 
-use crate::run::{OperationRecord, PhaseRecord, Record, Segment};
-use observe::Fact;
+use crate::outcome::Outcome;
+use crate::run::{Load, OperationRecord, PhaseRecord, Record, SystemDuring};
 
 /// A rule of consistency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -21,14 +31,48 @@ pub enum Rule {
     Fingerprint,
     /// The hash of the stream is that of the record's workload.
     StreamHash,
+    /// Operations and bytes are those of as many transactions of the record's workload.
+    StreamCounts,
+    /// The spec is the one that the command line comes to.
+    CommandLine,
+    /// The record has the parts that its spec asks for, and no others.
+    Parts,
     /// Phases are in their order, and one begins after the one before has ended.
     PhaseOrder,
+    /// Moments of segments, workers, syncs and readings of the machine follow one another, and lie within the run.
+    Times,
+    /// Phases last as long as the spec asks for, and as what was done over their time.
+    Duration,
+    /// The workers' operations fit into the workers' time.
+    WorkTime,
+    /// What was issued is completed, failed or skipped, and rates are of what was completed.
+    Transactions,
     /// What the workers did is what was done in the measured segments.
     Workers,
     /// Histograms have as many latencies as there are operations.
     Latencies,
+    /// Sum, least and greatest duration of a histogram are those of its buckets.
+    Histograms,
+    /// The steps of operations make up their latencies.
+    Steps,
     /// What was done over time is what was done in the segments.
     Series,
+    /// The slowest operations are the greatest latencies.
+    Slowest,
+    /// Failed operations are errors, and errors are failed operations.
+    Errors,
+    /// Arrivals of an open loop are as many as its rate brings.
+    Arrivals,
+    /// What was found of steady state is what the rounds came to.
+    Steady,
+    /// The figures of the original's report are those of the phases.
+    Classic,
+    /// The names that were checked are those of the pool.
+    NamesChecked,
+    /// Counters of a phase are within those of the run, and parts of a counter add up.
+    Counters,
+    /// Facts of targets, room, host and ranks agree with one another.
+    Environment,
 }
 
 impl Rule {
@@ -38,10 +82,27 @@ impl Rule {
             Self::Consistency => "consistency",
             Self::Fingerprint => "fingerprint",
             Self::StreamHash => "stream-hash",
+            Self::StreamCounts => "stream-counts",
+            Self::CommandLine => "command-line",
+            Self::Parts => "parts",
             Self::PhaseOrder => "phase-order",
+            Self::Times => "times",
+            Self::Duration => "duration",
+            Self::WorkTime => "work-time",
+            Self::Transactions => "transactions",
             Self::Workers => "workers",
             Self::Latencies => "latencies",
+            Self::Histograms => "histograms",
+            Self::Steps => "steps",
             Self::Series => "series",
+            Self::Slowest => "slowest",
+            Self::Errors => "errors",
+            Self::Arrivals => "arrivals",
+            Self::Steady => "steady",
+            Self::Classic => "classic",
+            Self::NamesChecked => "names-checked",
+            Self::Counters => "counters",
+            Self::Environment => "environment",
         }
     }
 }
@@ -88,183 +149,128 @@ impl Findings {
     }
 }
 
+/// A list of phases with what is known of the run that they are of.
+struct Scope<'a> {
+    record: &'a Record,
+    spec: &'a RunSpec,
+    phases: &'a [PhaseRecord],
+    /// Where they are in the record.
+    place: String,
+    /// Arrivals a second, where transactions are due by themselves.
+    per_second: Option<f64>,
+    /// How many workers there are.
+    workers: u32,
+    /// The machine while the run went on that they are of.
+    during: &'a SystemDuring,
+    /// Whether nothing else is in that run.
+    is_run: bool,
+}
+
+/// Clocks of different ranks may be off by this where nothing is known, in nanoseconds.
+const CLOCKS_NS: u64 = 1_000_000;
+
+impl Scope<'_> {
+    fn place(&self, index: usize) -> String {
+        format!("{}.phases[{index}]", self.place)
+    }
+
+    fn has_ranks(&self) -> bool {
+        self.record.cluster.is_some()
+    }
+
+    /// Moments of ranks are on the clock of the first, as far as that is known.
+    fn clocks_ns(&self) -> u64 {
+        let Some(cluster) = &self.record.cluster else {
+            return 0;
+        };
+        let clocks = cluster
+            .ranks
+            .iter()
+            .flat_map(|rank| [&rank.clock.begin, &rank.clock.end]);
+        let errors = clocks.filter_map(Fact::known).map(|clock| clock.error_ns);
+        CLOCKS_NS.saturating_add(errors.max().unwrap_or(0).saturating_mul(2))
+    }
+
+    /// Whether the run came to its end.
+    fn is_complete(&self) -> bool {
+        self.record.actual.outcome == Outcome::Complete
+    }
+
+    /// Whether transactions of a phase are due by themselves.
+    fn is_open(&self, phase: &PhaseRecord) -> bool {
+        phase.phase == Phase::Transactions && self.per_second.is_some()
+    }
+}
+
+/// The operations of all segments.
+fn all_operations(phase: &PhaseRecord) -> impl Iterator<Item = &OperationRecord> {
+    phase.segments.iter().flat_map(|segment| &segment.operations)
+}
+
+/// The times that operations took from issue to completion, as far as that is known.
+fn service(operation: &OperationRecord) -> &Histogram {
+    operation.meter.service.as_ref().unwrap_or(&operation.meter.latency)
+}
+
+/// The longest operation of a phase, in nanoseconds.
+fn longest_ns(phase: &PhaseRecord) -> u64 {
+    let longest = all_operations(phase).filter_map(|operation| service(operation).max_ns());
+    longest.max().unwrap_or(0)
+}
+
 /// Of a record that was read: its sums can be made.
-pub(super) fn check(record: &Record) -> Findings {
+pub(super) fn check(record: &Record, resolved: Option<Result<RunSpec, String>>) -> Findings {
     let mut found = Findings::default();
-    stream(record, &mut found);
-    let has_latencies = record.spec.latencies;
-    phases(&record.actual.phases, "record.actual", has_latencies, &mut found);
-    for (index, step) in record.actual.sweep_steps.iter().enumerate() {
-        let place = format!("record.actual.sweep_steps[{index}]");
-        phases(&step.phases, &place, has_latencies, &mut found);
+    if let Some(resolved) = resolved {
+        command_line::check(record, resolved, &mut found);
+    }
+    stream::check(record, &mut found);
+    parts::check(record, &mut found);
+    environment::check(record, &mut found);
+    counts::errors(record, &mut found);
+    counts::names(record, &mut found);
+    counts::classic(record, &mut found);
+    for scope in scopes(record) {
+        times::check(&scope, &mut found);
+        counters::check(&scope, &mut found);
+        for (index, phase) in scope.phases.iter().enumerate() {
+            let place = scope.place(index);
+            parts::phase(&scope, phase, &place, &mut found);
+            counts::phase(&scope, phase, &place, &mut found);
+            durations::phase(&scope, phase, &place, &mut found);
+            over_time::phase(&scope, phase, &place, &mut found);
+        }
     }
     found
 }
 
-/// What the generators make of the workload.
-fn stream(record: &Record, found: &mut Findings) {
-    let (hash, place) = ("record.actual.stream_hash", "record.fingerprint");
-    let theirs = record.tool.generators;
-    if theirs != GENERATORS_VERSION {
-        let why = format!("the record is of generators {theirs}, and this program has generators {GENERATORS_VERSION}");
-        return found.unchecked(Rule::Fingerprint, place, why);
+/// The phases of the run, and those of each step of a sweep.
+fn scopes(record: &Record) -> Vec<Scope<'_>> {
+    let actual = &record.actual;
+    let workers = record.spec.workload.workers.count();
+    let mut scopes = vec![Scope {
+        record,
+        spec: &record.spec,
+        phases: &actual.phases,
+        place: "record.actual".to_owned(),
+        per_second: record.spec.drive.rate(),
+        workers,
+        during: &record.during,
+        is_run: actual.sweep_steps.is_empty(),
+    }];
+    for (index, step) in actual.sweep_steps.iter().enumerate() {
+        let of_run = step.of_run.as_deref();
+        let is_of_counts = matches!(step.load, Load::Workers(_) | Load::Ranks(_));
+        scopes.push(Scope {
+            record,
+            spec: &record.spec,
+            phases: &step.phases,
+            place: format!("record.actual.sweep_steps[{index}]"),
+            per_second: step.load.rate(),
+            workers: if is_of_counts { step.workers } else { workers },
+            during: of_run.map_or(&record.during, |run| &run.during),
+            is_run: false,
+        });
     }
-    let workload = &record.spec.workload;
-    let known_hash = record.actual.stream_hash.known();
-    let is_followed = known_hash.is_some() && Followed::of(workload).is_none();
-    if known_hash.is_some() && !is_followed {
-        found.unchecked(Rule::StreamHash, hash, "the stream is too long to be followed");
-    }
-    let derived = if is_followed {
-        Planner::new(workload)
-            .plan()
-            .map(|plan| (plan.fingerprint, Some(plan.stream_hash)))
-    } else {
-        fingerprint(workload).map(|fingerprint| (fingerprint, None))
-    };
-    let (fingerprint, stream_hash) = match derived {
-        Ok(derived) => derived,
-        Err(problem) => return found.broken(Rule::Fingerprint, "record.spec.workload", problem.to_string()),
-    };
-    if record.fingerprint != fingerprint {
-        found.broken(
-            Rule::Fingerprint,
-            place,
-            format!("{}, but the workload has {fingerprint}", record.fingerprint),
-        );
-    }
-    if let (Fact::Known(recorded), Some(derived)) = (&record.actual.stream_hash, stream_hash) {
-        if *recorded != derived {
-            found.broken(
-                Rule::StreamHash,
-                hash,
-                format!("{recorded}, but the workload has {derived}"),
-            );
-        }
-    }
-}
-
-fn phases(phases: &[PhaseRecord], place: &str, has_latencies: bool, found: &mut Findings) {
-    let mut earlier: Option<&PhaseRecord> = None;
-    for (index, phase) in phases.iter().enumerate() {
-        let place = format!("{place}.phases[{index}]");
-        if let Some(earlier) = earlier {
-            order(earlier, phase, &place, found);
-        }
-        earlier = Some(phase);
-        // Where a phase was left, a worker may have been lost with what it had done.
-        if phase.complete {
-            workers(phase, &place, found);
-            series(phase, &place, found);
-        }
-        if has_latencies {
-            latencies(phase, &place, found);
-        }
-    }
-}
-
-fn order(earlier: &PhaseRecord, later: &PhaseRecord, place: &str, found: &mut Findings) {
-    if later.phase <= earlier.phase {
-        let why = format!("{} after {}", later.phase.name(), earlier.phase.name());
-        return found.broken(Rule::PhaseOrder, place, why);
-    }
-    let ended_ns = earlier.segments.iter().map(|segment| segment.ended_ns).max();
-    let began_ns = later.segments.iter().map(|segment| segment.began_ns).min();
-    if let (Some(ended_ns), Some(began_ns)) = (ended_ns, began_ns) {
-        if began_ns < ended_ns {
-            let why = format!(
-                "it began at {began_ns} ns, and {} ended at {ended_ns} ns",
-                earlier.phase.name()
-            );
-            found.broken(Rule::PhaseOrder, place, why);
-        }
-    }
-}
-
-fn workers(phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    let of_segments = |part: fn(&OperationRecord) -> u64| -> u64 {
-        let operations = phase.measured().flat_map(|segment| &segment.operations);
-        operations.map(part).sum()
-    };
-    let transactions = phase.workers.iter().map(|worker| worker.transactions).sum();
-    let operations = phase.workers.iter().map(|worker| worker.operations).sum();
-    // Bytes of workers are in no other sum, and may be any number.
-    let bytes = phase
-        .workers
-        .iter()
-        .fold(0_u64, |sum, worker| sum.saturating_add(worker.bytes));
-    let place = format!("{place}.workers");
-    for (what, of_workers, of_segments) in [
-        ("transactions", transactions, phase.transactions()),
-        (
-            "operations",
-            operations,
-            of_segments(|operation| operation.meter.operations),
-        ),
-        ("bytes", bytes, of_segments(|operation| operation.meter.bytes)),
-    ] {
-        let (of_workers, of_segments) = (
-            (format!("{what} of all workers"), of_workers),
-            (format!("{what} of the measured segments"), of_segments),
-        );
-        found.equal(
-            Rule::Workers,
-            &place,
-            (&of_workers.0, of_workers.1),
-            (&of_segments.0, of_segments.1),
-        );
-    }
-}
-
-fn latencies(phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    for (number, Segment { operations, .. }) in phase.segments.iter().enumerate() {
-        for (index, OperationRecord { meter, .. }) in operations.iter().enumerate() {
-            let place = format!("{place}.segments[{number}].operations[{index}].meter");
-            let histograms = [("latency", Some(&meter.latency)), ("service", meter.service.as_ref())];
-            for (name, histogram) in histograms {
-                let Some(histogram) = histogram else {
-                    continue;
-                };
-                let field = format!("{place}.{name}");
-                let operations = ("operations", meter.operations);
-                found.equal(Rule::Latencies, &field, ("latencies", histogram.count()), operations);
-            }
-        }
-    }
-}
-
-fn series(phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    if phase.slices.is_empty() {
-        return;
-    }
-    let mut done: BTreeMap<(Role, Action), (u64, u64)> = BTreeMap::new();
-    for operation in phase.segments.iter().flat_map(|segment| &segment.operations) {
-        let sum = done.entry((operation.role, operation.action)).or_default();
-        sum.0 += operation.meter.operations;
-        sum.1 += operation.meter.bytes;
-    }
-    let mut series: BTreeMap<(Role, Action), (u64, u64)> = BTreeMap::new();
-    for (key, slice) in phase.slices.iter().flatten() {
-        let sum = series.entry(*key).or_default();
-        sum.0 += slice.operations;
-        sum.1 += slice.bytes;
-    }
-    let place = format!("{place}.slices");
-    for key in done.keys().chain(series.keys()) {
-        let of = |sums: &BTreeMap<_, (u64, u64)>| sums.get(key).copied().unwrap_or_default();
-        let ((operations, bytes), (slice_operations, slice_bytes)) = (of(&done), of(&series));
-        let name = key.1.name();
-        for (what, of_slices, of_segments) in [
-            ("operations", slice_operations, operations),
-            ("bytes", slice_bytes, bytes),
-        ] {
-            let of_slices = (format!("{what} of {name}"), of_slices);
-            found.equal(
-                Rule::Series,
-                &place,
-                (&of_slices.0, of_slices.1),
-                ("in the segments", of_segments),
-            );
-        }
-    }
+    scopes
 }
