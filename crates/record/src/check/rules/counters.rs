@@ -332,6 +332,7 @@ fn during(scope: &Scope<'_>, found: &mut Findings) {
         counted,
         clocks,
         busiest,
+        fuse_servers,
     } = scope.during;
     let place = "record.during.counted";
     let total = counted.system.times.known().and_then(|times| times.total_ns.known());
@@ -430,20 +431,23 @@ fn during(scope: &Scope<'_>, found: &mut Findings) {
             found.broken(Rule::Counters, "record.during.clocks.clock_source_changed", why);
         }
     }
-    let Some(Fact::Known(busiest)) = busiest else {
-        return;
-    };
-    let fractions: f64 = busiest.iter().map(|program| program.fraction).sum();
-    let in_order = busiest.is_sorted_by(|one, other| one.fraction >= other.fraction);
-    let are_shares = busiest
-        .iter()
-        .all(|program| program.fraction > 0.0 && program.fraction <= 1.0);
     let others = counted.others_user_fraction();
     let is_long = clocks.elapsed_ns >= JUDGED_FROM_NS;
-    let too_much = is_long && others.known().is_some_and(|others| fractions > others * 1.5 + 0.1);
-    if !in_order || !are_shares || busiest.len() > 3 || too_much {
-        let why = format!("they used {fractions} of all processors' time, and others than this process {others:?}");
-        found.broken(Rule::Counters, "record.during.busiest", why);
+    for (programs, most, field) in [
+        (busiest, 3, "record.during.busiest"),
+        (fuse_servers, usize::MAX, "record.during.fuse_servers"),
+    ] {
+        let Some(Fact::Known(programs)) = programs else {
+            continue;
+        };
+        let fractions: f64 = programs.iter().map(|program| program.fraction).sum();
+        let in_order = programs.is_sorted_by(|one, other| one.fraction >= other.fraction);
+        let are_shares = programs.iter().all(|program| (0.0..=1.0).contains(&program.fraction));
+        let too_much = is_long && others.known().is_some_and(|others| fractions > others * 1.5 + 0.1);
+        if (most < usize::MAX && !in_order) || !are_shares || programs.len() > most || too_much {
+            let why = format!("they used {fractions} of all processors' time, and others than this process {others:?}");
+            found.broken(Rule::Counters, field, why);
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Facts of the machine, the targets, the room, the ranks and the program's overhead, as far as one follows from another.
 
+use std::path::Path;
+
 use observe::{Fact, Host, Target};
 use spec::Place;
 
@@ -130,11 +132,11 @@ fn location(record: &Record, location: &LocationRecord, index: usize, place: &st
                 format!("{class:?} is not the class of {}", mount.file_system_type),
             );
         }
-        let is_below = |path: &String| mount.mount_point == "/" || path.starts_with(&mount.mount_point);
+        let is_below = |path: &String| Path::new(path).starts_with(&mount.mount_point);
         if canonical_path.known().is_some_and(|path| !is_below(path)) {
             broken(
                 "target.mount.mount_point",
-                format!("{} is not above {path}", mount.mount_point),
+                format!("{} is not above {path}", mount.mount_point.display()),
             );
         }
     }
