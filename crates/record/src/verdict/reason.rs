@@ -33,12 +33,6 @@ pub mod limits {
     /// greatest.
     pub const OPERATIONS_MIN: u64 = 100;
 
-    /// So many whole seconds (slices) are judged by SNIA's rule on five rounds: a round has at least one.
-    pub const SECONDS_FOR_ROUNDS: usize = measure::steady::WINDOW_ROUNDS;
-
-    /// From so many whole seconds (slices) on the slope rule judges: one for each of its batches.
-    pub const SECONDS_FOR_SLOPE: usize = measure::steady::BATCHES;
-
     /// The share of the requested rate that must be achieved. Above what a system can do a queue grows for
     /// as long as the run goes on, and latencies say how long that was (Schroeder, Wierman, Harchol-Balter: Open Versus
     /// Closed: A Cautionary Tale, NSDI 2006).
@@ -177,7 +171,7 @@ pub enum Reason {
         /// Operations that were completed in that time.
         operations: u64,
     },
-    /// The rate changed while it was measured, or it cannot be told that it did not.
+    /// The rate changed while it was measured, beyond its noise.
     NotSteady {
         /// How much.
         found: Steadiness,
