@@ -70,12 +70,11 @@ pub mod limits {
     /// Where this share of what was read came from the device, the cache was cold, whatever would have fitted there.
     pub const SERVED_BY_DEVICE_NEARLY_ALL: f64 = 0.9;
 
-    /// The thread that looks on reads the kernel's counters every second. Where a reading is late by as much, in nanoseconds,
-    /// the program did not run: no load of others keeps a thread that sleeps most of the time from a processor for so long.
-    pub const PAUSE_MIN_NS: u64 = 1_000_000_000;
+    /// Past this share of a phase's time in pauses the 99th percentile may be one of pauses.
+    pub const PAUSED_MAX: f64 = 0.01;
 
-    /// Past this share of a phase's time in pauses the 99th percentile is one of pauses.
-    pub const PAUSED_MOST: f64 = 0.01;
+    /// Past this share of pauses more is missing than a steady run may drift.
+    pub const PAUSED_MOST: f64 = 0.10;
 
     /// The share of a sample that may still be in the page cache after it was dropped: what a steady run may drift.
     pub const NOT_DROPPED_MAX: f64 = 0.10;

@@ -124,27 +124,27 @@ fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
 
 #[test]
 fn a_rate_that_varies_as_its_operations_do_is_steady() {
-    // So many a second in 10 s, as 20 operations a second with exponential durations may come: five
-    // rounds of 15 to 27.5 a second, whose line rises by a third.
-    let rates = [15, 20, 14, 16, 24, 17, 21, 22, 26, 29];
+    // So many a second as 20 operations a second with exponential durations may come in 10 s: the
+    // line rises by almost a half.
+    let rates = [16, 17, 18, 18, 20, 20, 22, 21, 24, 24];
     let (level, found) = steadiness(&rates);
     assert_eq!(level, Level::Doubtful, "the counts alone: {found:?}");
     let seen = is_valid(|record| {
-        measure_for(record, 10 * SECOND + SECOND / 2, 204);
+        measure_for(record, 10 * SECOND + SECOND / 2, 200);
         tell_rates(record, &rates);
         let latency = &mut transactions(record).segments[0].operations[0].meter.latency;
         // The quantiles of that law.
-        for rank in 0..204 {
-            latency.record((-5e7 * (1.0 - (f64::from(rank) + 0.5) / 204.0).ln()) as u64);
+        for rank in 0..200 {
+            latency.record((-5e7 * (1.0 - (f64::from(rank) + 0.5) / 200.0).ln()) as u64);
         }
     });
     let Fact::Known(Steadiness::Change(change)) = seen.steadiness else {
         panic!("{:?}", seen.steadiness);
     };
-    assert!(change.drift > 0.5 && change.drift_by_chance > change.drift, "{change:?}");
+    assert!(change.drift > 0.4 && change.drift_by_chance > change.drift, "{change:?}");
     // An operation that takes longer than a fifth of the time.
     let seen = is_valid(|record| {
-        measure_for(record, 10 * SECOND + SECOND / 2, 204);
+        measure_for(record, 10 * SECOND + SECOND / 2, 200);
         tell_rates(record, &rates);
         transactions(record).segments[0].operations[0].meter.latency.record(3 * SECOND);
     });
