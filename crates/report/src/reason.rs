@@ -553,7 +553,11 @@ pub(crate) fn in_short(steadiness: &Steadiness) -> String {
             let is_told = change.drift_by_chance <= steady::DRIFT_MAX;
             format!(
                 "{} (drift {}, noise ±{})",
-                if is_told { "steady" } else { "too noisy to show small changes" },
+                if is_told {
+                    "steady"
+                } else {
+                    "too noisy to show small changes"
+                },
                 signed(change.drift),
                 percent(change.drift_by_chance)
             )

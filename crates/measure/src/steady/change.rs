@@ -264,6 +264,86 @@ mod tests {
         }
     }
 
+    /// How a server's time for an operation is distributed about its mean of 1.
+    #[derive(Clone, Copy, Debug)]
+    enum Law {
+        Exponential,
+        /// 2 % take 100 times as long.
+        Bimodal,
+        /// With sigma 1.5.
+        Lognormal,
+        Constant,
+    }
+
+    impl Law {
+        fn draw(self, noise: &mut Noise) -> f64 {
+            match self {
+                Self::Exponential => -(1.0 - noise.unit()).ln(),
+                Self::Bimodal if noise.unit() < 0.02 => 100.0 / 2.98,
+                Self::Bimodal => 1.0 / 2.98,
+                Self::Lognormal => (1.5 * noise.normal() - 1.125).exp(),
+                Self::Constant => 1.0,
+            }
+        }
+    }
+
+    /// The share of simulated runs that are not steady. In each, workers perform operations one after
+    /// another, so many a second together; the rate changes linearly by `drift` over the run.
+    fn flagged(law: Law, rate: f64, workers: u32, seconds: u32, drift: f64) -> f64 {
+        let mut noise = Noise::new(17);
+        let runs = 250;
+        let flagged = (0..runs).filter(|_| {
+            let mut counts = vec![0.0; seconds as usize];
+            let mut durations = Histogram::default();
+            for _ in 0..workers {
+                let mut at = 0.0;
+                while at < f64::from(seconds) {
+                    let speed = 1.0 + drift * (at / f64::from(seconds) - 0.5);
+                    let duration = law.draw(&mut noise) * f64::from(workers) / rate / speed;
+                    at += duration;
+                    if let Some(count) = counts.get_mut(at as usize) {
+                        *count += 1.0;
+                        durations.record((duration * 1e9) as u64);
+                    }
+                }
+            }
+            change(&counts, 1_000_000_000, &durations).is_ok_and(|found| !found.is_steady)
+        });
+        flagged.count() as f64 / f64::from(runs)
+    }
+
+    #[test]
+    fn servers_of_constant_speed_are_steady() {
+        for seconds in [10, 60] {
+            for (law, rate, workers) in [
+                (Law::Exponential, 20.0, 1),
+                (Law::Exponential, 50.0, 1),
+                (Law::Exponential, 50.0, 4),
+                (Law::Exponential, 100.0, 1),
+                (Law::Bimodal, 50.0, 4),
+                (Law::Bimodal, 100.0, 1),
+                (Law::Lognormal, 50.0, 1),
+                (Law::Lognormal, 100.0, 4),
+                (Law::Constant, 100.0, 1),
+            ] {
+                // 2 % of 250 runs, and what chance adds to a rate of 1 %.
+                let share = flagged(law, rate, workers, seconds, 0.0);
+                assert!(
+                    share <= 0.028,
+                    "{law:?}, {rate}/s, {workers} workers, {seconds} s: {share}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_drift_of_a_fifth_is_found_in_a_minute_from_100_operations_a_second_on() {
+        for (rate, workers) in [(100.0, 1), (100.0, 4), (200.0, 1)] {
+            let share = flagged(Law::Exponential, rate, workers, 60, -0.2);
+            assert!(share >= 0.9, "{rate}/s, {workers} workers: {share}");
+        }
+    }
+
     #[test]
     fn what_cannot_be_judged_has_its_reason() {
         let with = |slices: &[f64], longest_ns| change(slices, 10, &of([1, 1, longest_ns]));

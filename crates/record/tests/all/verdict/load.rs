@@ -3,9 +3,7 @@
 use record::verdict::limits;
 use record::{BusyProgram, Fact, Level, Pauses, Reason, Record};
 
-use crate::verdict::made::{
-    SECOND, close, is_valid, known, mount, of, others, overhead, reason, steal, transactions,
-};
+use crate::verdict::made::{SECOND, close, is_valid, known, mount, of, others, overhead, reason, steal, transactions};
 
 #[test]
 fn much_overhead_is_doubtful_and_most_invalid() {

@@ -141,12 +141,18 @@ fn a_rate_that_varies_as_its_operations_do_is_steady() {
     let Fact::Known(Steadiness::Change(change)) = seen.steadiness else {
         panic!("{:?}", seen.steadiness);
     };
-    assert!(change.drift > 0.4 && change.drift_by_chance > change.drift, "{change:?}");
+    assert!(
+        change.drift > 0.4 && change.drift_by_chance > change.drift,
+        "{change:?}"
+    );
     // An operation that takes longer than a fifth of the time.
     let seen = is_valid(|record| {
         measure_for(record, 10 * SECOND + SECOND / 2, 200);
         tell_rates(record, &rates);
-        transactions(record).segments[0].operations[0].meter.latency.record(3 * SECOND);
+        transactions(record).segments[0].operations[0]
+            .meter
+            .latency
+            .record(3 * SECOND);
     });
     assert!(seen.steadiness.why().unwrap().contains("longer than a fifth"));
 }
