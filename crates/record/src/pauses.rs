@@ -3,8 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::verdict::share;
-
 /// Pauses of the program in a phase, as a thread saw them that wakes up 50 times a second: it woke
 /// up late, and had not waited for a processor meanwhile. The program was stopped (SIGSTOP, a
 /// debugger, a frozen control group), or the whole virtual machine was.
@@ -26,7 +24,7 @@ pub struct Pauses {
 impl Pauses {
     /// Their share of the phase's time, from 0 to 1.
     pub fn fraction(&self) -> f64 {
-        share(self.total_ns, self.watched_ns).min(1.0)
+        (self.total_ns as f64 / self.watched_ns.max(1) as f64).min(1.0)
     }
 
     /// Those of the rank that paused more.
