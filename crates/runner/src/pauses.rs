@@ -27,7 +27,7 @@ const LAST_LOOK: Duration = Duration::from_millis(200);
 
 /// What was seen since it was last taken, in nanoseconds.
 #[derive(Default)]
-struct Seen {
+struct PausesSeen {
     times: AtomicU64,
     total_ns: AtomicU64,
     longest_ns: AtomicU64,
@@ -38,7 +38,7 @@ struct Seen {
 
 /// Watches until it is dropped.
 pub(crate) struct PauseWatch {
-    seen: Arc<Seen>,
+    seen: Arc<PausesSeen>,
     began: Instant,
     phase_began: Instant,
     _until_dropped: Sender<()>,
@@ -48,7 +48,7 @@ impl PauseWatch {
     /// Nothing where the system has no thread for it.
     pub(crate) fn start() -> Option<Self> {
         let (until_dropped, end) = mpsc::channel::<()>();
-        let (seen, began) = (Arc::new(Seen::default()), Instant::now());
+        let (seen, began) = (Arc::new(PausesSeen::default()), Instant::now());
         let sees = Arc::clone(&seen);
         let watching = thread::Builder::new().name("pauses".to_owned()).spawn(move || {
             let run_queue = RunQueue::of_this_thread(&Sources::default()).ok();
@@ -96,7 +96,7 @@ impl PauseWatch {
     }
 }
 
-impl Seen {
+impl PausesSeen {
     /// The thread woke up so late, and had waited for a processor so long before and after that.
     fn late(&self, late: Duration, waited_ns: Option<(u64, u64)>) {
         let (shortest, in_queue) = match waited_ns {
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_delay_in_the_run_queue_is_no_pause() {
-        let seen = Seen::default();
+        let seen = PausesSeen::default();
         let late = |ms, waited| seen.late(Duration::from_millis(ms), waited);
         late(29, Some((0, 0)));
         late(900, Some((5 * MS, 880 * MS)));
