@@ -18,7 +18,7 @@ pub use slices::{
 };
 pub use slowest::{SLOWEST_KEPT, Slow, Slowest};
 pub use sparse::{SparseHistogram, packed, unpacked};
-pub use steady::{Drift, Steady};
+pub use steady::{Drift, RateChange, Steady};
 
 #[cfg(test)]
 mod noise;

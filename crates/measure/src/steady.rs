@@ -1,4 +1,4 @@
-//! Whether a run is in its steady state, by two rules.
+//! Whether a run is in its steady state.
 //!
 //! [`rounds`] is the rule of SNIA's Solid State Storage Performance Test Specification (PTS 2.0.1,
 //! definition of *Steady State*): over a window of five rounds, with `y` what is tracked,
@@ -8,13 +8,17 @@
 //!   equal distances, so that is |slope a round| × (rounds − 1) / mean(y).
 //!
 //! It judges by five numbers and knows nothing of how sure they are. [`drifts`] is a rule of our own over many time
-//! slices that asks how much of a slope the run can have at most; see [`drift`].
+//! slices that asks how much of a slope the run can have at most; see [`drift`]. Both look for a state to measure in.
+//!
+//! [`change`] asks the opposite of what was measured: whether it certainly changed, beyond its noise.
 
+mod change;
 mod drift;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::change::{NotJudged, RateChange, SLICES_MIN, change};
 pub use self::drift::{BATCHES, DRIFT_MAX, Drift, drift, drifts};
 use crate::line::Line;
 

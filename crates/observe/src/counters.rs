@@ -30,6 +30,7 @@ mod watched;
 pub use device::{DeviceCounters, DeviceReading};
 pub use role::{DeviceRole, FlushCount};
 pub use system::{SystemCounters, SystemCountersDifference};
+pub(crate) use threads::schedstat;
 pub use threads::{THREADS_MAX, ThreadTimes, Threads};
 pub use watched::{DEVICES_MAX, WatchedDevice, WatchedDevices};
 

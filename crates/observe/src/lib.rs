@@ -29,6 +29,7 @@
 //! | [`io`] | what this process exchanged with storage; dropping the system's caches |
 //! | [`cpu`] | processor time: of the machine with steal, and of this process |
 //! | [`counters`] | what is counted while a run goes on, of process, threads, machine and devices: [`Counters`] |
+//! | [`run_queue`] | how long one thread has waited for a processor |
 //! | [`messages`] | requests to servers: of NFS, SMB and iSCSI, by kind: [`WatchedMessages`] |
 //! | [`machine`] | everything that a machine counts, for one that others use: [`WatchedMachine`] |
 //! | [`network`] | interfaces that lead to targets' servers: [`WatchedInterfaces`] |
@@ -56,6 +57,7 @@ pub mod mount_changes;
 pub mod network;
 pub mod processors;
 pub mod programs;
+pub mod run_queue;
 pub mod shared;
 pub mod sources;
 pub mod space;

@@ -23,6 +23,7 @@ pub mod observer;
 mod outcome;
 pub mod overhead;
 pub mod part;
+mod pauses;
 pub mod plan;
 pub mod read;
 pub mod run;
@@ -59,6 +60,7 @@ pub use observe::{
 pub use observer::ObservedStretch;
 pub use overhead::Overhead;
 pub use part::{Completed, CompletedPart};
+pub use pauses::Pauses;
 pub use plan::PlanRecord;
 pub use read::ReadError;
 pub use run::{

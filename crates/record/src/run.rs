@@ -16,6 +16,7 @@ use crate::host_phase::HostPhase;
 use crate::id::RunId;
 use crate::machine::MachineOverTime;
 use crate::overhead::Overhead;
+use crate::pauses::Pauses;
 use crate::server::{ServerRecord, ServerTotals};
 use crate::share::share;
 use crate::stale::Stale;
@@ -241,6 +242,9 @@ pub struct PhaseRecord {
     pub slowest: Vec<SlowestRecord>,
     /// What the kernel counted over time; nothing where slices are not recorded.
     pub machine: Option<MachineOverTime>,
+    /// Pauses of the program; nothing where they were not watched for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<Pauses>,
     /// What the rule of steady state found; nothing where none was to end the transactions.
     pub steady: Option<SteadyFound>,
     /// The writing back that followed; nothing where it was not asked for, or the phase was left before its end.

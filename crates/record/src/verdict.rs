@@ -8,7 +8,7 @@
 //! A sweep's steps are there to find out which rates are not reached: of a sweep the machine, the clocks, the program's
 //! own time and the errors are judged, not how long or how steady it was. A partial run is INVALID, and neither its length nor its rate is looked at.
 
-use measure::{Drift, Steady};
+use measure::{Drift, RateChange, Steady};
 use observe::Fact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,6 +94,9 @@ pub struct Measured {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Steadiness {
+    /// If no steady state was requested: whether the rate changed beyond its noise
+    /// ([`measure::steady::change`]).
+    Change(RateChange),
     /// By the slope rule ([`measure::steady::drift`]).
     Slope(Drift),
     /// By SNIA's rule on five rounds ([`measure::steady::window`]).
@@ -104,18 +107,9 @@ impl Steadiness {
     /// Whether that is a steady state.
     pub fn is_steady(&self) -> bool {
         match self {
+            Self::Change(change) => change.is_steady,
             Self::Slope(drift) => drift.is_steady,
             Self::Rounds(steady) => steady.is_steady,
-        }
-    }
-
-    /// Of what is not steady: whether that is certain. The slope rule may also not know.
-    pub fn is_told(&self) -> bool {
-        match self {
-            Self::Slope(drift) => drift
-                .interval
-                .is_some_and(|(low, high)| low > drift.limit || high < -drift.limit),
-            Self::Rounds(_) => true,
         }
     }
 }

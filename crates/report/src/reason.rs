@@ -2,7 +2,7 @@
 
 use document::harmless::harmless;
 use document::units::{bytes, counted, grouped, latency, percent, rate, seconds, signed_percent};
-use measure::{Drift, steady};
+use measure::{Drift, RateChange, steady};
 use record::verdict::limits::{
     ACHIEVED_MIN, ALLOCATED_MAX, CLIENT_MAX, CLOCKS_MAX, FILLED_MAX, HOSTS_APART_MAX, INTERFACE_MAX, MEASURED_LEAST_NS,
     MEASURED_MIN_NS, MORE_CLIENTS_MAX, NOT_DROPPED_MAX, OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, POOL_CHANGED_MAX,
@@ -68,7 +68,7 @@ pub fn describe(reason: &Reason) -> String {
             measured_ns,
             operations,
         } => too_short(*phase, *measured_ns, *operations),
-        Reason::NotSteady { found } => unsteady(found),
+        Reason::NotSteady { found } => format!("Not steady: {}", in_numbers(found)),
         Reason::SteadyStateNotReached { rule, rounds, last } => format!(
             "Steady state (rule {}) was not reached after {}{}",
             rule.name(),
@@ -542,18 +542,10 @@ fn roughly(factor: f64) -> String {
     }
 }
 
-fn unsteady(found: &Steadiness) -> String {
-    let what = if found.is_told() {
-        "Not steady"
-    } else {
-        "Steadiness is not certain"
-    };
-    format!("{what}: {}", in_numbers(found))
-}
-
 /// The numbers and what they may be at most, in words that end a sentence.
 fn in_numbers(steadiness: &Steadiness) -> String {
     match steadiness {
+        Steadiness::Change(change) => changed(change),
         Steadiness::Slope(drift) => format!(
             "the rate changed by {} ({}; threshold {}).",
             signed_percent(drift.drift),
@@ -571,11 +563,49 @@ fn in_numbers(steadiness: &Steadiness) -> String {
     }
 }
 
-/// The same in a few words.
+fn changed(change: &RateChange) -> String {
+    let of_line = |side: f64| rate(Some(change.average * (1.0 + side * change.drift / 2.0)));
+    if change.varies() && !change.drifts() {
+        return format!(
+            "the rates of five equal parts of the time lie between {} and {} operations/s, a difference of {} (threshold {}; noise explains up to {}).",
+            rate(Some(change.slowest)),
+            rate(Some(change.fastest)),
+            percent(change.excursion),
+            percent(steady::EXCURSION_MAX),
+            percent(change.excursion_by_chance)
+        );
+    }
+    format!(
+        "the trend line {} from {} to {} operations/s, by {} (threshold {}; noise explains up to {}).",
+        if change.drift < 0.0 { "falls" } else { "rises" },
+        of_line(-1.0),
+        of_line(1.0),
+        percent(change.drift.abs()),
+        percent(steady::DRIFT_MAX),
+        percent(change.drift_by_chance)
+    )
+}
+
+/// The same of a steady rate, in a few words.
 pub(crate) fn in_short(steadiness: &Steadiness) -> String {
     match steadiness {
-        Steadiness::Slope(drift) => format!("drift {}", signed_percent(drift.drift)),
-        Steadiness::Rounds(steady) => format!("{} rounds within {}", steady.window, percent(steady.excursion)),
+        Steadiness::Change(change) => {
+            let is_told = change.drift_by_chance <= steady::DRIFT_MAX;
+            format!(
+                "{} (drift {}, noise ±{})",
+                if is_told {
+                    "steady"
+                } else {
+                    "too noisy to show small changes"
+                },
+                signed_percent(change.drift),
+                percent(change.drift_by_chance)
+            )
+        }
+        Steadiness::Slope(drift) => format!("steady (drift {})", signed_percent(drift.drift)),
+        Steadiness::Rounds(steady) => {
+            format!("steady ({} rounds within {})", steady.window, percent(steady.excursion))
+        }
     }
 }
 

@@ -26,6 +26,11 @@ pub trait Clock: Clone + Send + Sync + 'static {
         }
     }
 
+    /// Whether it is the machine's, so that what the machine does to the program takes its time.
+    fn is_of_machine(&self) -> bool {
+        false
+    }
+
     /// Lets so many nanoseconds pass.
     fn sleep(&self, ns: u64) {
         std::thread::sleep(Duration::from_nanos(ns));
@@ -50,6 +55,10 @@ impl Clock for SystemClock {
 
     fn clocks(&self) -> Clocks {
         Clocks::read(&Sources::default())
+    }
+
+    fn is_of_machine(&self) -> bool {
+        true
     }
 }
 

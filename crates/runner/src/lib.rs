@@ -23,6 +23,7 @@ mod looked;
 mod naming;
 mod overhead;
 mod pace;
+mod pauses;
 mod place;
 mod ranks;
 mod servers;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use measure::{Slice, Slices};
 use observe::{MountChanges, Sources, Waited, WatchedAccount, WatchedDevices};
-use record::{Fact, HostId, MachineOverTime, PhaseEvidence, PhaseRecord, PhaseSync, Record, SteadyFound};
+use record::{Fact, HostId, MachineOverTime, Pauses, PhaseEvidence, PhaseRecord, PhaseSync, Record, SteadyFound};
 use rustix::pipe::PipeFlags;
 use spec::Drive;
 use workload::{Action, End, Phase, Role};
@@ -19,6 +19,7 @@ use crate::acknowledged::AcknowledgedByAll;
 use crate::control::Control;
 use crate::events::{Event, Progress, Stage};
 use crate::naming::Namer;
+use crate::pauses::PauseWatch;
 use crate::servers::WatchedServers;
 use crate::since::Since;
 use crate::waiting::{TELL_EVERY, Waiter};
@@ -147,6 +148,8 @@ pub(crate) struct Watched {
     pub slices: BTreeMap<Phase, Slices<(Role, Action)>>,
     /// By phase, what the kernel counted over its time.
     pub machine: BTreeMap<Phase, MachineOverTime>,
+    /// By phase, how the program paused.
+    pub pauses: BTreeMap<Phase, Pauses>,
     /// What became of the place, where that was not well.
     pub gone: Option<String>,
     /// After which phase, how the file systems synced.
@@ -167,6 +170,7 @@ impl Watched {
         Beside {
             slices: self.slices.remove(&phase).unwrap_or_default(),
             machine: self.machine.remove(&phase),
+            pauses: self.pauses.remove(&phase),
             sync: self.synced.remove(&phase),
             evidence: self.evidence.remove(&phase),
             steady: if phase == Phase::Transactions {
@@ -185,6 +189,8 @@ pub(crate) struct Beside {
     pub slices: Slices<(Role, Action)>,
     /// What the kernel counted over its time.
     pub machine: Option<MachineOverTime>,
+    /// How the program paused.
+    pub pauses: Option<Pauses>,
     /// The writing back that followed.
     pub sync: Option<PhaseSync>,
     /// What shows who served it.
@@ -225,6 +231,8 @@ pub(crate) struct Watch {
     pub drive: Drive,
     /// The devices to be watched, where the kernel's counters are to be read over time.
     pub devices: Option<Fact<WatchedDevices>>,
+    /// Nothing where nobody watches for pauses.
+    pub pauses: Option<PauseWatch>,
     /// What is to be read at the borders of phases; nothing where the storage touches no file system.
     pub account: Option<WatchedAccount>,
     /// The servers whose traffic belongs to it; nothing where the storage speaks to none.
@@ -594,6 +602,7 @@ impl<'e> Supervisor<'e> {
             }
             if let Stage::Phase(_) = stage {
                 self.machine.begin(self.now_ns());
+                self.watch.pauses.iter_mut().for_each(PauseWatch::begin);
                 self.evidence.begin();
             }
             if self.current != Some(stage) {

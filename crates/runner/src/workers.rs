@@ -24,6 +24,7 @@ use crate::control::Control;
 use crate::failures::{Failures, Spoiled};
 use crate::naming::{Namer, Naming};
 use crate::pace::Pacer;
+use crate::pauses::PauseWatch;
 use crate::refused::Refused;
 use crate::shared::{SharedPool, SharedSource};
 use crate::source::{Listings, Private, PrivateStream, Source};
@@ -174,6 +175,7 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
         reuse: request.keeping.reuse,
         drive: request.drive.clone(),
         devices: request.series.then(|| taken.devices.clone()),
+        pauses: clock.is_of_machine().then(PauseWatch::start).flatten(),
         account: None,
         servers: None,
         host: None,

@@ -222,6 +222,11 @@ fn reasons() -> Vec<Value> {
         json!({"slope": {"is_steady": false, "begins": 0, "window": 30, "average": 1000.0, "drift": 0.124,
                "interval": interval, "autocorrelation": 0.1, "batches_effective": 8.0, "limit": 0.1}})
     };
+    let change = |drift: f64, drift_by_chance: f64, excursion: f64, excursion_by_chance: f64| {
+        json!({"change": {"is_steady": false, "window": 30, "average": 1000.0, "drift": drift,
+               "drift_by_chance": drift_by_chance, "slowest": 900.0, "fastest": 900.0 + 1000.0 * excursion,
+               "excursion": excursion, "excursion_by_chance": excursion_by_chance}})
+    };
     let rounds = json!({"rounds": {"is_steady": false, "begins": 0, "window": 5, "average": 1000.0, "excursion": 0.249,
                         "slope_excursion": 0.12}});
     let skipped = |at_maximum_size, after_failure| {
@@ -251,9 +256,10 @@ fn reasons() -> Vec<Value> {
         json!({"reason": "too-short", "phase": "prepare", "measured_ns": 4 * S, "operations": 12}),
         json!({"reason": "too-short", "phase": "transactions", "measured_ns": 0, "operations": 0}),
         json!({"reason": "too-short", "phase": "transactions", "measured_ns": 4 * S, "operations": 0}),
-        json!({"reason": "not-steady", "found": slope(json!([0.11, 0.14]))}),
-        json!({"reason": "not-steady", "found": slope(Value::Null)}),
-        json!({"reason": "not-steady", "found": rounds}),
+        json!({"reason": "not-steady", "found": change(-0.21, 0.084, 0.18, 0.2)}),
+        json!({"reason": "not-steady", "found": change(0.09, 0.15, 0.42, 0.11)}),
+        json!({"reason": "steady-state-not-reached", "rule": "slope", "rounds": 25, "last": slope(json!([0.11, 0.14]))}),
+        json!({"reason": "steady-state-not-reached", "rule": "slope", "rounds": 25, "last": slope(Value::Null)}),
         json!({"reason": "steady-state-not-reached", "rule": "snia", "rounds": 25, "last": rounds}),
         json!({"reason": "rate-not-reached", "requested": 2000.0, "achieved": 1500.0}),
         json!({"reason": "overhead", "fraction": 0.18, "ns_per_operation": 812.0}),

@@ -71,7 +71,7 @@ pub fn drift(slices: &[f64], limit: f64) -> Option<Drift> {
     if slices.len() < BATCHES {
         return None;
     }
-    let means = batch_means(slices);
+    let means = batch_means(slices, BATCHES);
     let line = Line::through(&means)?;
     let residuals: Vec<f64> = means.iter().map(|mean| line.residual(*mean)).collect();
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
@@ -116,11 +116,11 @@ pub fn drifts(slices: &[f64], window: usize, limit: f64) -> Option<Drift> {
 }
 
 /// The middle of each batch, in slices from the first, and its mean. Batches differ by at most one slice in length.
-fn batch_means(slices: &[f64]) -> Vec<(f64, f64)> {
-    (0..BATCHES)
+pub(super) fn batch_means(slices: &[f64], batches: usize) -> Vec<(f64, f64)> {
+    (0..batches)
         .map(|batch| {
-            let from = batch * slices.len() / BATCHES;
-            let to = (batch + 1) * slices.len() / BATCHES;
+            let from = batch * slices.len() / batches;
+            let to = (batch + 1) * slices.len() / batches;
             let mean = slices[from..to].iter().sum::<f64>() / (to - from) as f64;
             ((from + to) as f64 / 2.0, mean)
         })
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn batches_take_every_slice() {
         let slices: Vec<f64> = (0..47).map(f64::from).collect();
-        let means = batch_means(&slices);
+        let means = batch_means(&slices, BATCHES);
         assert_eq!(means.len(), BATCHES);
         // On a line x + 1/2 every batch mean is half a slice below its middle.
         assert!(means.iter().all(|(middle, mean)| (middle - mean - 0.5).abs() < 1e-9));

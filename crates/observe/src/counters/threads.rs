@@ -210,7 +210,7 @@ fn is_gone(error: Errno) -> bool {
 }
 
 /// A kernel that does not count (or a thread that never ran) has 0 of all.
-fn schedstat(text: &[u8]) -> Option<Schedstat> {
+pub(crate) fn schedstat(text: &[u8]) -> Option<Schedstat> {
     let times = Schedstat::from_read(text).ok()?;
     (times.pcount != 0 || times.sum_exec_runtime != 0).then_some(times)
 }

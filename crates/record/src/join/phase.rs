@@ -7,6 +7,7 @@ use workload::Phase;
 use super::evidence::{self, Apart};
 use crate::host_phase::{HostId, HostPhase, HostWorkers};
 use crate::merge;
+use crate::pauses::Pauses;
 use crate::run::{FirstDone, PhaseRecord, PhaseSync, Segment};
 use crate::summary;
 
@@ -52,6 +53,7 @@ impl PhaseRecord {
             merge::slowest(&mut self.slowest, slowest);
         }
         self.machine = self.machine.or(later.machine);
+        self.pauses = merge::options(self.pauses, later.pauses, Pauses::worse);
         self.steady = self.steady.or(later.steady);
         self.sync = merge::options(self.sync, later.sync, sync);
         if !later.hosts.is_empty() {

@@ -6,8 +6,7 @@ use observe::{Fact, Mount};
 use spec::{Climb, StorageName};
 use workload::Phase;
 
-use super::limits::{OTHERS_MAX, OWN_MAX, PAUSE_MIN_NS, SHARES_FROM_NS, STEAL_MAX};
-use super::reason::share;
+use super::limits::{OTHERS_MAX, OWN_MAX, PAUSED_MAX, SHARES_FROM_NS, STEAL_MAX};
 use super::{Reason, Seen, all_phases};
 use crate::cluster::{ClusterRecord, HostRecord};
 use crate::host_phase::HostId;
@@ -50,29 +49,25 @@ pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
     reasons
 }
 
-/// Where a reading of the kernel's counters was late. The monotonic clock stands still while the machine is suspended: that is
+/// In the phases that are long enough for shares. The monotonic clock stands still while the machine is suspended: that is
 /// no pause.
 fn paused(record: &Record) -> Option<Reason> {
-    let (mut times, mut longest_ns, mut fraction) = (0, 0, 0.0_f64);
-    for machine in all_phases(record).filter_map(|phase| phase.machine.as_ref()) {
-        let late = |span: std::ops::Range<u64>| {
-            let ns = span.end.saturating_sub(span.start).saturating_sub(machine.width_ns);
-            (ns >= PAUSE_MIN_NS).then_some(ns)
+    let seen = all_phases(record).filter_map(|phase| phase.pauses);
+    let judged = seen.filter(|pauses| pauses.watched_ns >= SHARES_FROM_NS && pauses.fraction() > PAUSED_MAX);
+    judged.fold(None, |found, pauses| {
+        let (times, longest_ns, fraction) = match found {
+            Some(Reason::Paused {
+                times,
+                longest_ns,
+                fraction,
+            }) => (times, longest_ns, fraction),
+            _ => (0, 0, 0.0),
         };
-        let mut of_phase_ns = 0_u64;
-        for ns in machine.spans().filter_map(late) {
-            times += 1;
-            longest_ns = longest_ns.max(ns);
-            of_phase_ns = of_phase_ns.saturating_add(ns);
-        }
-        let ended_ns = machine.ended_ns.last().copied().unwrap_or(machine.began_ns);
-        let lasted_ns = ended_ns.saturating_sub(machine.began_ns);
-        fraction = fraction.max(share(of_phase_ns, lasted_ns));
-    }
-    (times > 0).then_some(Reason::Paused {
-        times,
-        longest_ns,
-        fraction,
+        Some(Reason::Paused {
+            times: times + pauses.times,
+            longest_ns: pauses.longest_ns.max(longest_ns),
+            fraction: pauses.fraction().max(fraction),
+        })
     })
 }
 

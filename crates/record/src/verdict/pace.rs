@@ -1,15 +1,12 @@
 //! How long it was measured, how steady it was, and whether the rate was achieved.
 
-use measure::SLICES_MAX;
-use measure::steady::{self, DRIFT_MAX, WINDOW_ROUNDS};
+use measure::{Histogram, SLICES_MAX, steady};
 use observe::Fact;
 use spec::{Pace, SteadyRule};
 use workload::Phase;
 use workload::arrivals::ArrivalProcess;
 
-use super::limits::{
-    ACHIEVED_MIN, ARRIVALS_DEVIATIONS, MEASURED_MIN_NS, OPERATIONS_MIN, SECONDS_FOR_ROUNDS, SECONDS_FOR_SLOPE,
-};
+use super::limits::{ACHIEVED_MIN, ARRIVALS_DEVIATIONS, MEASURED_MIN_NS, OPERATIONS_MIN};
 use super::{Measured, Reason, Seen, Steadiness, is_partial, is_sweep, transactions};
 use crate::driven::SteadyFound;
 use crate::run::{PhaseRecord, Record};
@@ -104,15 +101,12 @@ pub(super) fn steadiness(record: &Record) -> Fact<Steadiness> {
     if phase.slices.is_empty() {
         return unknown("the time series was not recorded");
     }
-    let seconds = seconds(phase);
-    let found = if seconds.len() >= SECONDS_FOR_SLOPE {
-        steady::drift(&seconds, DRIFT_MAX).map(Steadiness::Slope)
-    } else if seconds.len() >= SECONDS_FOR_ROUNDS {
-        steady::window(&rounds(&seconds)).map(Steadiness::Rounds)
-    } else {
-        return unknown("fewer than 5 whole seconds were measured with all workers active");
-    };
-    found.map_or_else(|| unknown("no operation completed in these seconds"), Fact::Known)
+    let mut durations = Histogram::default();
+    operations(phase).for_each(|operation| durations.merge(&operation.meter.latency));
+    match steady::change(&seconds(phase), phase.slices.width_ns(), &durations) {
+        Ok(change) => Fact::Known(Steadiness::Change(change)),
+        Err(why) => unknown(why.why()),
+    }
 }
 
 /// What the rule found that was to end the run.
@@ -121,17 +115,6 @@ fn by_the_rule(record: &Record, found: &SteadyFound) -> Option<Steadiness> {
         SteadyRule::Snia => found.snia.map(Steadiness::Rounds),
         SteadyRule::Slope => found.slope.map(Steadiness::Slope),
     }
-}
-
-/// The means of five rounds that differ by at most a second in length.
-fn rounds(seconds: &[f64]) -> Vec<f64> {
-    let border = |round: usize| round * seconds.len() / WINDOW_ROUNDS;
-    (0..WINDOW_ROUNDS)
-        .map(|round| {
-            let of_round = &seconds[border(round)..border(round + 1)];
-            of_round.iter().sum::<f64>() / of_round.len() as f64
-        })
-        .collect()
 }
 
 fn not_steady(record: &Record, seen: &Seen) -> Option<Reason> {

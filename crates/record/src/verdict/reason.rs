@@ -37,12 +37,6 @@ pub mod limits {
     /// greatest.
     pub const OPERATIONS_MIN: u64 = 100;
 
-    /// So many whole seconds (slices) are judged by SNIA's rule on five rounds: a round has at least one.
-    pub const SECONDS_FOR_ROUNDS: usize = measure::steady::WINDOW_ROUNDS;
-
-    /// From so many whole seconds (slices) on the slope rule judges: one for each of its batches.
-    pub const SECONDS_FOR_SLOPE: usize = measure::steady::BATCHES;
-
     /// The share of the requested rate that must be achieved. Above what a system can do a queue grows for
     /// as long as the run goes on, and latencies say how long that was (Schroeder, Wierman, Harchol-Balter: Open Versus
     /// Closed: A Cautionary Tale, NSDI 2006).
@@ -77,12 +71,11 @@ pub mod limits {
     /// Less than this share of what was read is the metadata beside it: the reads never reached the device.
     pub const SERVED_BY_DEVICE_NEVER: f64 = 0.01;
 
-    /// The thread that looks on reads the kernel's counters every second. Where a reading is late by as much, in nanoseconds,
-    /// the program did not run: no load of others keeps a thread that sleeps most of the time from a processor for so long.
-    pub const PAUSE_MIN_NS: u64 = 1_000_000_000;
+    /// Past this share of a phase's time in pauses the 99th percentile may be one of pauses.
+    pub const PAUSED_MAX: f64 = 0.01;
 
-    /// Past this share of a phase's time in pauses the 99th percentile is one of pauses.
-    pub const PAUSED_MOST: f64 = 0.01;
+    /// Past this share of pauses more is missing than a steady run may drift.
+    pub const PAUSED_MOST: f64 = 0.10;
 
     /// The share of a sample that may still be in the page cache after it was dropped: what a steady run may drift.
     pub const NOT_DROPPED_MAX: f64 = 0.10;
@@ -189,7 +182,7 @@ pub enum Reason {
         /// Operations that were completed in that time.
         operations: u64,
     },
-    /// The rate changed while it was measured, or it cannot be told that it did not.
+    /// The rate changed while it was measured, beyond its noise.
     NotSteady {
         /// How much.
         found: Steadiness,

@@ -158,6 +158,7 @@ fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
             operations: slow,
         }],
         machine: None,
+        pauses: None,
         steady: None,
         sync: None,
         evidence: None,

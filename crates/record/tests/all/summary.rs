@@ -81,6 +81,7 @@ fn phase(phase: Phase, segments: Vec<Vec<OperationRecord>>, workers: Vec<WorkerP
         slices: Slices::default(),
         slowest: Vec::new(),
         machine: None,
+        pauses: None,
         steady: None,
         sync: None,
         evidence: None,

@@ -64,7 +64,7 @@ fn looked_at(summary: &Summary) -> Vec<String> {
         words.push(format!("{} s {what}", seconds(measured.ns)));
     }
     match &seen.steadiness {
-        Fact::Known(steadiness) => words.push(format!("steady ({})", in_short(steadiness))),
+        Fact::Known(steadiness) => words.push(in_short(steadiness)),
         Fact::Unavailable(why) => words.push(format!("steadiness not available ({why})")),
         Fact::NotApplicable => {}
     }

@@ -101,6 +101,7 @@ fn phase(
         slices: Slices::default(),
         slowest: Vec::new(),
         machine: None,
+        pauses: None,
         steady: None,
         sync: None,
         evidence: None,

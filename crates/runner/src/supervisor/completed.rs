@@ -53,6 +53,7 @@ impl Supervisor<'_> {
         let beside = Beside {
             slices: self.watched.slices.get(&phase).cloned().unwrap_or_default(),
             machine: self.watched.machine.get(&phase).cloned(),
+            pauses: self.watched.pauses.get(&phase).copied(),
             sync: self.watched.synced.get(&phase).cloned(),
             evidence: self.watched.evidence.get(&phase).cloned(),
             steady: None,

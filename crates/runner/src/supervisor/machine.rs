@@ -13,6 +13,9 @@ impl Supervisor<'_> {
         if let Some(over_time) = self.machine.end(now_ns) {
             self.watched.machine.insert(phase, over_time);
         }
+        if let Some(watch) = &self.watch.pauses {
+            self.watched.pauses.insert(phase, watch.end());
+        }
         if let Some(evidence) = self.evidence.end() {
             self.watched.evidence.insert(phase, evidence);
         }

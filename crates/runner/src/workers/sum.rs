@@ -342,6 +342,7 @@ pub(crate) fn phase_record(
         slices: beside.slices.recorded(),
         slowest: Vec::new(),
         machine: beside.machine,
+        pauses: beside.pauses,
         steady,
         sync: beside.sync,
         evidence: beside.evidence,

@@ -10,18 +10,29 @@ use crate::support::{Running, Scene};
 
 #[test]
 fn a_program_that_was_stopped_says_so() {
+    stopped(&[], 1, Duration::from_millis(2_500));
+}
+
+#[test]
+fn short_stops_are_seen_without_a_series() {
+    stopped(&["--no-series"], 4, Duration::from_millis(400));
+}
+
+/// Stops a run so often for so long, which is more than 10 % of its time.
+fn stopped(options: &[&str], times: u32, stop: Duration) {
     let scene = Scene::in_memory();
     let location = scene.directory("location");
     let mut command = Running::command(program());
-    command.args("run --mix stat=1 --files 100 --storage posix --rate 1000 --for 7s --target".split(' '));
-    command.arg(text(&location));
+    command.args("run --mix stat=1 --files 100 --storage posix --rate 1000 --for 7s".split(' '));
+    command.args(options).args(["--target", text(&location)]);
     let mut running = Running::start(command, &location);
     running.until("the transactions", |running| has_ended(&running.errors(), "sync"));
-    // It is seen where counters are read, a second after the phase has begun at the latest.
-    std::thread::sleep(Duration::from_millis(1_500));
-    running.stop();
-    std::thread::sleep(Duration::from_millis(2_500));
-    running.send(Signal::CONT);
+    for _ in 0..times {
+        std::thread::sleep(Duration::from_millis(500));
+        running.stop();
+        std::thread::sleep(stop);
+        running.send(Signal::CONT);
+    }
     let ended = running.finish();
     ended
         .code(0)

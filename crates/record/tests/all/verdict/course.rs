@@ -19,7 +19,9 @@ fn a_run_with_nothing_to_be_said_against_it_is_valid() {
         operations: 60_000,
     };
     assert_eq!(seen.measured, Some(measured));
-    assert!(matches!(seen.steadiness, Fact::Known(Steadiness::Slope(drift)) if drift.is_steady && drift.window == 60));
+    assert!(
+        matches!(seen.steadiness, Fact::Known(Steadiness::Change(change)) if change.is_steady && change.window == 60)
+    );
     assert_eq!(
         (seen.others_fraction, seen.steal_fraction),
         (Fact::Known(0.0), Fact::Known(0.0))

@@ -97,8 +97,8 @@ fn steadiness(rates: &[u64]) -> (Level, Fact<Steadiness>) {
 }
 
 #[test]
-fn from_twenty_seconds_on_the_slope_rule_says_whether_it_was_steady() {
-    for seconds in [20, 60, 200] {
+fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
+    for seconds in [6, 10, 19, 20, 60, 200] {
         for (change, expected) in [
             (0.08, Level::Valid),
             (-0.08, Level::Valid),
@@ -107,42 +107,62 @@ fn from_twenty_seconds_on_the_slope_rule_says_whether_it_was_steady() {
         ] {
             let (level, found) = steadiness(&ramp(seconds, change));
             assert_eq!(level, expected, "{seconds} s, {change}: {found:?}");
-            assert!(matches!(found, Fact::Known(Steadiness::Slope(_))), "{found:?}");
+            assert!(matches!(found, Fact::Known(Steadiness::Change(_))), "{found:?}");
         }
     }
-    let said = |rates: &[u64]| {
+    let words = |rates: &[u64]| {
         let found = steadiness(rates).1.into_known().unwrap();
         describe(&Reason::NotSteady { found })
     };
-    let words = said(&ramp(60, -0.5));
-    assert!(
-        words.contains("Not steady") && words.contains("changed by -5"),
-        "{words}"
-    );
-    // So noisy that twenty seconds do not tell, and two hundred do.
-    let noisy = |seconds: u64| -> Vec<u64> { (0..seconds).map(|second| 1_000 + 400 * (second * 7 % 3)).collect() };
-    let (level, found) = steadiness(&noisy(20));
-    assert_eq!(level, Level::Doubtful, "{found:?}");
-    let words = said(&noisy(20));
-    assert!(words.contains("not certain"), "{words}");
-    assert_eq!(steadiness(&noisy(200)).0, Level::Valid);
+    let falls = words(&ramp(60, -0.5));
+    assert!(falls.contains("falls from 1,25") && falls.contains("by 50."), "{falls}");
+    // The first fifth is faster, which is no line.
+    let burst: Vec<u64> = (0..10).map(|second| if second < 2 { 1_500 } else { 1_000 }).collect();
+    assert_eq!(steadiness(&burst).0, Level::Doubtful);
+    let lie = words(&burst);
+    assert!(lie.contains("lie between 1,000 and 1,500 operations/s"), "{lie}");
 }
 
 #[test]
-fn from_five_to_nineteen_seconds_five_rounds_say_it() {
-    for seconds in [5, 7, 12, 19] {
-        for (change, expected) in [(0.08, Level::Valid), (-0.2, Level::Doubtful)] {
-            let (level, found) = steadiness(&ramp(seconds, change));
-            assert_eq!(level, expected, "{seconds} s, {change}: {found:?}");
-            let Fact::Known(Steadiness::Rounds(rounds)) = found else {
-                panic!("{found:?}");
-            };
-            assert_eq!(rounds.window, steady::WINDOW_ROUNDS);
+fn a_rate_that_varies_as_its_operations_do_is_steady() {
+    // So many a second as 20 operations a second with exponential durations may come in 10 s: the
+    // line rises by almost a half.
+    let rates = [16, 17, 18, 18, 20, 20, 22, 21, 24, 24];
+    let (level, found) = steadiness(&rates);
+    assert_eq!(level, Level::Doubtful, "the counts alone: {found:?}");
+    let seen = is_valid(|record| {
+        measure_for(record, 10 * SECOND + SECOND / 2, 200);
+        tell_rates(record, &rates);
+        let latency = &mut transactions(record).segments[0].operations[0].meter.latency;
+        // The quantiles of that law.
+        for rank in 0..200 {
+            latency.record((-5e7 * (1.0 - (f64::from(rank) + 0.5) / 200.0).ln()) as u64);
         }
-    }
-    let (level, found) = steadiness(&ramp(4, -0.9));
+    });
+    let Fact::Known(Steadiness::Change(change)) = seen.steadiness else {
+        panic!("{:?}", seen.steadiness);
+    };
+    assert!(
+        change.drift > 0.4 && change.drift_by_chance > change.drift,
+        "{change:?}"
+    );
+    // An operation that takes longer than a fifth of the time.
+    let seen = is_valid(|record| {
+        measure_for(record, 10 * SECOND + SECOND / 2, 200);
+        tell_rates(record, &rates);
+        transactions(record).segments[0].operations[0]
+            .meter
+            .latency
+            .record(3 * SECOND);
+    });
+    assert!(seen.steadiness.why().unwrap().contains("longer than a fifth"));
+}
+
+#[test]
+fn too_few_seconds_are_not_judged() {
+    let (level, found) = steadiness(&ramp(5, -0.9));
     assert_eq!(level, Level::Valid);
-    assert!(found.why().unwrap().contains("fewer than 5"), "{found:?}");
+    assert!(found.why().unwrap().contains("fewer than 6"), "{found:?}");
 }
 
 #[test]
@@ -162,10 +182,10 @@ fn only_whole_seconds_that_were_measured_with_all_at_work_are_judged() {
         ];
         transactions.first_done.as_mut().unwrap().at_ns = BEGAN + 50 * SECOND;
     });
-    let Fact::Known(Steadiness::Slope(drift)) = seen.steadiness else {
+    let Fact::Known(Steadiness::Change(change)) = seen.steadiness else {
         panic!("{:?}", seen.steadiness);
     };
-    assert_eq!((drift.window, drift.average), (40, 1_000.0));
+    assert_eq!((change.window, change.average), (40, 1_000.0));
 }
 
 #[test]

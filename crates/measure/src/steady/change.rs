@@ -1,0 +1,357 @@
+//! Whether a rate changed while it was measured, or only varied as its own noise makes it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::drift::{BATCHES, DRIFT_MAX, batch_means};
+use super::{EXCURSION_MAX, WINDOW_ROUNDS, average};
+use crate::histogram::Histogram;
+use crate::line::Line;
+
+/// Fewer slices are not judged: there would be no variance within rounds.
+pub const SLICES_MIN: usize = WINDOW_ROUNDS + 1;
+
+/// Student's t distribution, quantile 0.995 for 4 to 18 degrees of freedom (two less than batches):
+/// a line of constant rate exceeds it in 1 % of runs.
+const LINE: [f64; BATCHES - SLICES_MIN + 1] = [
+    4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921, 2.898, 2.878,
+];
+/// The same for a variance that is known.
+const LINE_KNOWN: f64 = 2.576;
+
+/// The studentized range of five means, quantile 0.999 for 1 to 15 degrees of freedom (five less
+/// than batches): rounds of constant rate exceed it in 0.1 % of runs.
+const ROUNDS: [f64; BATCHES - SLICES_MIN + 1] = [
+    1657.5, 78.43, 29.13, 18.23, 13.93, 11.72, 10.40, 9.522, 8.906, 8.449, 8.098, 7.820, 7.595, 7.409, 7.252,
+];
+/// The same for a variance that is known.
+const ROUNDS_KNOWN: f64 = 5.484;
+
+/// How much a rate changed over a window, and how much of that its noise explains. All shares are of
+/// the average.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RateChange {
+    /// Whether neither the drift nor the excursion exceeds both its limit and its noise.
+    pub is_steady: bool,
+    /// The slices of the window.
+    pub window: usize,
+    /// The mean of the slices, in their unit.
+    pub average: f64,
+    /// The rise of the least-squares line over the window.
+    pub drift: f64,
+    /// A constant rate shows a larger drift, up or down, in at most 1 % of runs.
+    pub drift_by_chance: f64,
+    /// The lowest mean of five rounds, in the unit of the slices.
+    pub slowest: f64,
+    /// The highest mean of five rounds, in the unit of the slices.
+    pub fastest: f64,
+    /// The difference of the two.
+    pub excursion: f64,
+    /// A constant rate shows a larger excursion in at most 0.1 % of runs.
+    pub excursion_by_chance: f64,
+}
+
+impl RateChange {
+    /// Whether the drift exceeds its limit and its noise.
+    pub fn drifts(&self) -> bool {
+        self.drift.abs() > DRIFT_MAX.max(self.drift_by_chance)
+    }
+
+    /// Whether the excursion exceeds its limit and its noise.
+    pub fn varies(&self) -> bool {
+        self.excursion > EXCURSION_MAX.max(self.excursion_by_chance)
+    }
+}
+
+/// Why a window is not judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotJudged {
+    /// It has fewer slices than [`SLICES_MIN`].
+    FewSlices,
+    /// Its average is not positive.
+    NothingDone,
+    /// An operation took longer than a round: what one worker does in a round is decided by chance.
+    LongOperations,
+}
+
+impl NotJudged {
+    /// The reason in words, for slices of a second.
+    pub const fn why(self) -> &'static str {
+        match self {
+            Self::FewSlices => "fewer than 6 whole seconds were measured with all workers active",
+            Self::NothingDone => "no operation completed in these seconds",
+            Self::LongOperations => "an operation took longer than a fifth of the measured time",
+        }
+    }
+}
+
+/// Compares the two quantities that SNIA limits, the line and the excursion of five rounds, with
+/// their limits and with what noise explains: a rate changed if one of them exceeds both.
+///
+/// Noise is estimated twice, and the larger estimate is used:
+///
+/// - From the slices. They are averaged to at most [`BATCHES`] batch means, which are less
+///   correlated. Their variance about the line is that of the line's test (Student's t), and their
+///   variance within rounds that of the excursion's test (Tukey's studentized range).
+/// - From the durations of the operations, by the law of renewals ([`counting_error`]). It includes
+///   what lasts longer than a slice, and few slices can look too even by chance.
+///
+/// `durations` are those of the operations in the window; without any, the slices alone decide.
+///
+/// # Errors
+/// Why the window is not judged.
+pub fn change(slices: &[f64], width_ns: u64, durations: &Histogram) -> Result<RateChange, NotJudged> {
+    if slices.len() < SLICES_MIN {
+        return Err(NotJudged::FewSlices);
+    }
+    let average = average(slices).ok_or(NotJudged::NothingDone)?;
+    let longest_ns = durations.max_ns().unwrap_or(0);
+    if longest_ns as f64 > width_ns as f64 * slices.len() as f64 / WINDOW_ROUNDS as f64 {
+        return Err(NotJudged::LongOperations);
+    }
+    judge(slices, average, counting_error(durations)).ok_or(NotJudged::NothingDone)
+}
+
+fn judge(slices: &[f64], average: f64, counting_error: f64) -> Option<RateChange> {
+    let batches = batch_means(slices, BATCHES.min(slices.len()));
+    let count = batches.len();
+    let counting_variance = (counting_error * average).powi(2) * count as f64;
+
+    let line = Line::through(&batches)?;
+    let squares: f64 = batches.iter().map(|batch| line.residual(*batch).powi(2)).sum();
+    let share = slices.len() as f64 / average;
+    let line_error = |variance: f64| (variance / line.squares_x).sqrt() * share;
+    let by_residuals = LINE[count - SLICES_MIN] * line_error(squares / (count - 2) as f64);
+
+    let rounds = rounds_of(&batches);
+    let means = rounds.map(mean);
+    let within: f64 = rounds
+        .iter()
+        .zip(means)
+        .flat_map(|(round, mean)| round.iter().map(move |(_, value)| (value - mean).powi(2)))
+        .sum();
+    let slowest = means.iter().copied().fold(f64::INFINITY, f64::min);
+    let fastest = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    // Rounds differ by at most one batch in length: the error is that of the shortest.
+    let round_error = |variance: f64| (variance / (count / WINDOW_ROUNDS) as f64).sqrt() / average;
+    let by_rounds = ROUNDS[count - SLICES_MIN] * round_error(within / (count - WINDOW_ROUNDS) as f64);
+
+    let found = RateChange {
+        is_steady: true,
+        window: slices.len(),
+        average,
+        drift: line.slope * share,
+        drift_by_chance: by_residuals.max(LINE_KNOWN * line_error(counting_variance)),
+        slowest,
+        fastest,
+        excursion: (fastest - slowest) / average,
+        excursion_by_chance: by_rounds.max(ROUNDS_KNOWN * round_error(counting_variance)),
+    };
+    Some(RateChange {
+        is_steady: !found.drifts() && !found.varies(),
+        ..found
+    })
+}
+
+/// The standard deviation of the number of operations that workers complete in a window, as a share
+/// of that number, if each starts an operation when its last one ends: the number of renewals has
+/// the variance n·c² with the coefficient of variation c of the durations (Cox: Renewal Theory,
+/// 1962), for exponential durations that of a Poisson process. 0 for none.
+fn counting_error(durations: &Histogram) -> f64 {
+    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for (ns, times) in durations.durations() {
+        let (ns, times) = (ns as f64, times as f64);
+        count += times;
+        sum += ns * times;
+        squares += ns * ns * times;
+    }
+    if sum <= 0.0 {
+        return 0.0;
+    }
+    // c² / n = (squares / n / mean² - 1) / n, with the mean sum / n.
+    (squares / (sum * sum) - 1.0 / count).max(0.0).sqrt()
+}
+
+fn rounds_of(batches: &[(f64, f64)]) -> [&[(f64, f64)]; WINDOW_ROUNDS] {
+    let border = |round: usize| round * batches.len() / WINDOW_ROUNDS;
+    std::array::from_fn(|round| &batches[border(round)..border(round + 1)])
+}
+
+fn mean(round: &[(f64, f64)]) -> f64 {
+    round.iter().map(|(_, value)| value).sum::<f64>() / round.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::Noise;
+
+    fn close(read: f64, expected: f64) {
+        assert!((read - expected).abs() < 1e-6, "{read} instead of {expected}");
+    }
+
+    #[test]
+    fn ten_slices_by_hand() {
+        // 100 ± 1 in turns. About the means: products -5, squares of x 82.5, of y 10.
+        let slices: Vec<f64> = (0..10).map(|slice| if slice % 2 == 0 { 101.0 } else { 99.0 }).collect();
+        let found = judge(&slices, 100.0, 0.0).unwrap();
+        close(found.drift, -5.0 / 82.5 * 10.0 / 100.0);
+        let left: f64 = 10.0 - 25.0 / 82.5;
+        close(found.drift_by_chance, 3.355 * (left / 8.0 / 82.5).sqrt() / 10.0);
+        // All rounds have the mean 100 and, with 5 degrees of freedom, the variance 10 / 5 within.
+        close(found.excursion, 0.0);
+        close(found.excursion_by_chance, 13.93 * (2.0_f64 / 2.0).sqrt() / 100.0);
+        assert!(found.is_steady);
+        // A known deviation of 10 % for the window is one of 31.6 % for a tenth of it.
+        let noisy = judge(&slices, 100.0, 0.1).unwrap();
+        close(noisy.drift_by_chance, 2.576 * 0.1 * (10.0_f64 / 82.5).sqrt() * 10.0);
+        close(noisy.excursion_by_chance, 5.484 * 0.1 * 5.0_f64.sqrt());
+    }
+
+    #[test]
+    fn lines_and_steps_without_noise_are_judged_by_the_limits() {
+        for length in [SLICES_MIN, 10, 19, 20, 60, 233] {
+            let ramp = |drift: f64| -> Vec<f64> {
+                let at = |slice: usize| (slice as f64 + 0.5) / length as f64 - 0.5;
+                (0..length).map(|slice| 100.0 * (1.0 + drift * at(slice))).collect()
+            };
+            for (drift, is_steady) in [(0.09, true), (0.11, false), (-0.09, true), (-0.11, false)] {
+                let found = judge(&ramp(drift), 100.0, 0.0).unwrap();
+                assert_eq!(found.is_steady, is_steady, "{length}: {found:?}");
+                close(found.drift, drift);
+            }
+        }
+        // A first round that is faster is no line, and is found by the rounds.
+        let burst: Vec<f64> = (0..10).map(|slice| if slice < 2 { 150.0 } else { 100.0 }).collect();
+        let found = judge(&burst, 110.0, 0.01).unwrap();
+        assert!(found.varies() && !found.is_steady, "{found:?}");
+        close(found.excursion, 50.0 / 110.0);
+        assert!(judge(&burst, 110.0, 0.1).is_some_and(|found| found.is_steady));
+    }
+
+    #[test]
+    fn the_counting_error_of_exponential_durations_is_that_of_poisson_counts() {
+        let mut noise = Noise::new(11);
+        let exponential = (0..10_000).map(|_| (-1e6 * (1.0 - noise.unit()).ln()) as u64);
+        let error = counting_error(&of(exponential));
+        assert!((error - 0.01).abs() < 0.000_5, "{error}");
+        close(counting_error(&of([1_000; 50])), 0.0);
+        // One in two takes three times as long: c = 1/2.
+        close(counting_error(&of((0..100).map(|number| 1 + number % 2 * 2))), 0.05);
+        close(counting_error(&of([])), 0.0);
+    }
+
+    fn of(durations: impl IntoIterator<Item = u64>) -> Histogram {
+        let mut histogram = Histogram::default();
+        durations.into_iter().for_each(|ns| histogram.record(ns));
+        histogram
+    }
+
+    #[test]
+    fn noise_exceeds_what_chance_explains_as_rarely_as_stated() {
+        let mut noise = Noise::new(13);
+        for length in [6, 10, 15, 20, 60] {
+            let mut exceeded = [0_u32; 2];
+            for _ in 0..4_000 {
+                let slices: Vec<f64> = (0..length).map(|_| 100.0 + 10.0 * noise.normal()).collect();
+                let found = judge(&slices, 100.0, 0.0).unwrap();
+                exceeded[0] += u32::from(found.drift.abs() > found.drift_by_chance);
+                exceeded[1] += u32::from(found.excursion > found.excursion_by_chance);
+            }
+            // 1 % and 0.1 % of 4,000, within four standard deviations.
+            assert!((15..=65).contains(&exceeded[0]), "{length}: {exceeded:?}");
+            assert!(exceeded[1] <= 12, "{length}: {exceeded:?}");
+        }
+    }
+
+    /// How a server's time for an operation is distributed about its mean of 1.
+    #[derive(Clone, Copy, Debug)]
+    enum Law {
+        Exponential,
+        /// 2 % take 100 times as long.
+        Bimodal,
+        /// With sigma 1.5.
+        Lognormal,
+        Constant,
+    }
+
+    impl Law {
+        fn draw(self, noise: &mut Noise) -> f64 {
+            match self {
+                Self::Exponential => -(1.0 - noise.unit()).ln(),
+                Self::Bimodal if noise.unit() < 0.02 => 100.0 / 2.98,
+                Self::Bimodal => 1.0 / 2.98,
+                Self::Lognormal => (1.5 * noise.normal() - 1.125).exp(),
+                Self::Constant => 1.0,
+            }
+        }
+    }
+
+    /// The share of simulated runs that are not steady. In each, workers perform operations one after
+    /// another, so many a second together; the rate changes linearly by `drift` over the run.
+    fn flagged(law: Law, rate: f64, workers: u32, seconds: u32, drift: f64) -> f64 {
+        let mut noise = Noise::new(17);
+        let runs = 250;
+        let flagged = (0..runs).filter(|_| {
+            let mut counts = vec![0.0; seconds as usize];
+            let mut durations = Histogram::default();
+            for _ in 0..workers {
+                let mut at = 0.0;
+                while at < f64::from(seconds) {
+                    let speed = 1.0 + drift * (at / f64::from(seconds) - 0.5);
+                    let duration = law.draw(&mut noise) * f64::from(workers) / rate / speed;
+                    at += duration;
+                    if let Some(count) = counts.get_mut(at as usize) {
+                        *count += 1.0;
+                        durations.record((duration * 1e9) as u64);
+                    }
+                }
+            }
+            change(&counts, 1_000_000_000, &durations).is_ok_and(|found| !found.is_steady)
+        });
+        flagged.count() as f64 / f64::from(runs)
+    }
+
+    #[test]
+    fn servers_of_constant_speed_are_steady() {
+        for seconds in [10, 60] {
+            for (law, rate, workers) in [
+                (Law::Exponential, 20.0, 1),
+                (Law::Exponential, 50.0, 1),
+                (Law::Exponential, 50.0, 4),
+                (Law::Exponential, 100.0, 1),
+                (Law::Bimodal, 50.0, 4),
+                (Law::Bimodal, 100.0, 1),
+                (Law::Lognormal, 50.0, 1),
+                (Law::Lognormal, 100.0, 4),
+                (Law::Constant, 100.0, 1),
+            ] {
+                // 2 % of 250 runs, and what chance adds to a rate of 1 %.
+                let share = flagged(law, rate, workers, seconds, 0.0);
+                assert!(
+                    share <= 0.028,
+                    "{law:?}, {rate}/s, {workers} workers, {seconds} s: {share}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_drift_of_a_fifth_is_found_in_a_minute_from_100_operations_a_second_on() {
+        for (rate, workers) in [(100.0, 1), (100.0, 4), (200.0, 1)] {
+            let share = flagged(Law::Exponential, rate, workers, 60, -0.2);
+            assert!(share >= 0.9, "{rate}/s, {workers} workers: {share}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_judged_has_its_reason() {
+        let with = |slices: &[f64], longest_ns| change(slices, 10, &of([1, 1, longest_ns]));
+        assert_eq!(with(&[1.0; SLICES_MIN - 1], 1), Err(NotJudged::FewSlices));
+        assert_eq!(with(&[0.0; 20], 1), Err(NotJudged::NothingDone));
+        assert_eq!(with(&[f64::NAN; 20], 1), Err(NotJudged::NothingDone));
+        assert_eq!(with(&[1.0; 20], 41), Err(NotJudged::LongOperations));
+        assert!(with(&[1.0; 20], 40).is_ok_and(|found| found.is_steady));
+        assert!(change(&[1.0; 20], 10, &of([])).is_ok());
+    }
+}
