@@ -14,25 +14,25 @@ const KEPT: [(u32, &str, &str, u64); 4] = [
         1,
         "1-mix",
         include_str!("../versions/1-mix.json"),
-        0xc943_0f8b_d633_ebeb,
+        0xcf59_5592_e563_3c80,
     ),
     (
         1,
         "1-sweep",
         include_str!("../versions/1-sweep.json"),
-        0x7dd6_9545_00d2_7a19,
+        0x1258_1c46_50c7_5171,
     ),
     (
         1,
         "1-failed",
         include_str!("../versions/1-failed.json"),
-        0x7b32_92c4_e58e_d3c3,
+        0x56b0_5822_12a9_6fdd,
     ),
     (
         1,
         "1-classic",
         include_str!("../versions/1-classic.json"),
-        0x41d1_86c7_bd8b_b095,
+        0x30cc_266b_4dd9_e814,
     ),
 ];
 
