@@ -798,7 +798,10 @@ where
         let number = if S::IS_SYNCHRONOUS { 0 } else { issued.ticket.flight() };
         if let Err(failure) = outcome {
             let goes_on = self.fails(number, intent, failure, completed_ns, &mut done.current.meters);
-            self.count(intent, done);
+            // One that a stop has cut short has neither completed nor failed.
+            if !matches!(goes_on, Err(Left::Stopped)) {
+                self.count(intent, done);
+            }
             return goes_on;
         }
         let Tools {
@@ -830,6 +833,8 @@ where
         let meters = &mut done.current.meters;
         self.tools.stopwatch.record(number, intent, meters, moments);
         meters.of(intent.action).count(intent.bytes);
+        self.completes_transaction(issued.transaction, done);
+        self.count(intent, done);
         if intent.action.moves_bytes_in() {
             self.report.classic_bytes_read += intent.bytes as f32;
             if self.config.verify {
@@ -840,8 +845,6 @@ where
         } else if lists(intent.action) {
             self.verify_listing(issued.ticket, intent, expected)?;
         }
-        self.completes_transaction(issued.transaction, done);
-        self.count(intent, done);
         Ok(())
     }
 
