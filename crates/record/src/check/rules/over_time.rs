@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use measure::steady::{self, DRIFT_MAX, WINDOW_ROUNDS};
-use measure::{Histogram, LATENCY_PRECISION_BITS, SLOWEST_KEPT, SparseHistogram};
+use measure::{Histogram, LATENCY_PRECISION_BITS, SLICE_NS, SLICES_MAX, SLOWEST_KEPT, SparseHistogram};
 use spec::{SteadyRule, Stop};
 use workload::{Action, End, Phase, Role};
 
@@ -38,6 +38,11 @@ fn series(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findi
     }
     let series = phase.slices.totals();
     let place = format!("{place}.slices");
+    // They become wider only where they would be too many.
+    if phase.slices.width_ns() > SLICE_NS && phase.slices.len() <= SLICES_MAX / 2 {
+        let why = format!("{} of {} ns each", phase.slices.len(), phase.slices.width_ns());
+        found.broken(Rule::Series, &place, why);
+    }
     let none = SparseHistogram::default();
     for key in done.keys().chain(series.keys()) {
         let name = key.1.name();

@@ -20,7 +20,6 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
         if let Some(earlier) = earlier {
             order(scope, earlier, phase, &place, found);
         }
-        segments(scope, phase, &place, found);
         workers(phase, &place, found);
         machine(scope, phase, &place, found);
         sync(scope, phase, &place, found);
@@ -54,23 +53,6 @@ fn order(scope: &Scope<'_>, earlier: &PhaseRecord, later: &PhaseRecord, place: &
             );
             found.broken(Rule::PhaseOrder, place, why);
         }
-    }
-}
-
-/// A worker begins a segment at the moment at which it ends the one before.
-fn segments(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    let mut ended_ns: Option<u64> = None;
-    for (number, segment) in phase.segments.iter().enumerate() {
-        if let Some(ended_ns) =
-            ended_ns.filter(|ended_ns| segment.began_ns > scope.clocks_ns().saturating_add(*ended_ns))
-        {
-            let why = format!(
-                "it began at {} ns, and the one before ended at {ended_ns} ns",
-                segment.began_ns
-            );
-            found.broken(Rule::Times, &format!("{place}.segments[{number}]"), why);
-        }
-        ended_ns = ended_ns.max(Some(segment.ended_ns));
     }
 }
 
