@@ -20,7 +20,7 @@ const DRAWN: usize = 300;
 const FOUND_MIN: f64 = 0.9;
 
 /// Fields that nothing else in a record follows from, with the reason.
-const FREE: [(&str, &str); 50] = [
+const FREE: [(&str, &str); 57] = [
     (".id", "a hash of what is not in the record, too"),
     (".schema", "other versions are refused"),
     (".tool.version", "records of other versions have other command lines"),
@@ -89,6 +89,16 @@ const FREE: [(&str, &str); 50] = [
         "how long a look took that has no other moments",
     ),
     (".pauses.shortest_ns", "a threshold of the program"),
+    ("[].tid", "an identity"),
+    (".each[].name", "a name"),
+    (".machine.unknown", "what could not be read"),
+    (".synchronous_directories", "a setting of the mount"),
+    (".space_back_ns", "how long a wait took that has no other moments"),
+    (".performing.own.", "what the process was charged with, as above"),
+    (
+        ".threads.known[].cpu_ns[]",
+        "times of threads that have ended are recorded once",
+    ),
 ];
 
 /// The record of a run with these options.
