@@ -6,9 +6,9 @@
 //! is not in the queue. Where the kernel does not count it, only delays of at least a second are
 //! pauses, which no load of others makes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,16 +22,21 @@ const TICK: Duration = Duration::from_millis(20);
 const SHORTEST: Duration = Duration::from_millis(30);
 /// The same where waiting for a processor is not known.
 const SHORTEST_WITHOUT_QUEUE: Duration = Duration::from_secs(1);
+/// What was seen at first.
+const NONE: Pauses = Pauses {
+    watched_ns: 0,
+    shortest_ns: SHORTEST.as_nanos() as u64,
+    times: 0,
+    total_ns: 0,
+    longest_ns: 0,
+};
 /// At the end of a phase the thread is waited for so long, if it is late.
 const LAST_LOOK: Duration = Duration::from_millis(200);
 
-/// What was seen since it was last taken, in nanoseconds.
-#[derive(Default)]
+/// What was seen since it was last taken.
 struct PausesSeen {
-    times: AtomicU64,
-    total_ns: AtomicU64,
-    longest_ns: AtomicU64,
-    shortest_ns: AtomicU64,
+    /// All numbers together, so that they are of the same pauses whenever they are taken.
+    pauses: Mutex<Pauses>,
     /// When the thread is to wake up, since the watch began.
     due_ns: AtomicU64,
 }
@@ -96,6 +101,15 @@ impl PauseWatch {
     }
 }
 
+impl Default for PausesSeen {
+    fn default() -> Self {
+        Self {
+            pauses: Mutex::new(NONE),
+            due_ns: AtomicU64::new(0),
+        }
+    }
+}
+
 impl PausesSeen {
     /// The thread woke up so late, and had waited for a processor so long before and after that.
     fn late(&self, late: Duration, waited_ns: Option<(u64, u64)>) {
@@ -103,24 +117,22 @@ impl PausesSeen {
             Some((before, after)) => (SHORTEST, Duration::from_nanos(after.saturating_sub(before))),
             None => (SHORTEST_WITHOUT_QUEUE, Duration::ZERO),
         };
-        self.shortest_ns.fetch_max(ns(shortest), Ordering::Relaxed);
+        let mut pauses = self.pauses();
+        pauses.shortest_ns = pauses.shortest_ns.max(ns(shortest));
         let paused = late.saturating_sub(in_queue);
         if paused >= shortest {
-            self.times.fetch_add(1, Ordering::Relaxed);
-            self.total_ns.fetch_add(ns(paused), Ordering::Relaxed);
-            self.longest_ns.fetch_max(ns(paused), Ordering::Relaxed);
+            pauses.times += 1;
+            pauses.total_ns = pauses.total_ns.saturating_add(ns(paused));
+            pauses.longest_ns = pauses.longest_ns.max(ns(paused));
         }
     }
 
     fn take(&self) -> Pauses {
-        let take = |number: &AtomicU64| number.swap(0, Ordering::Relaxed);
-        Pauses {
-            watched_ns: 0,
-            shortest_ns: take(&self.shortest_ns).max(ns(SHORTEST)),
-            times: take(&self.times),
-            total_ns: take(&self.total_ns),
-            longest_ns: take(&self.longest_ns),
-        }
+        std::mem::replace(&mut self.pauses(), NONE)
+    }
+
+    fn pauses(&self) -> MutexGuard<'_, Pauses> {
+        self.pauses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

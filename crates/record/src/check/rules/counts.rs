@@ -348,8 +348,8 @@ fn between(record: &Record) -> Option<u64> {
     Some(began_ns.saturating_sub(ended_ns))
 }
 
-/// Whole seconds may differ by this: they are read at other moments than those of phases.
-const SECONDS: i64 = 2;
+/// Two clocks that are rounded to whole seconds may differ by this.
+const SECONDS: i64 = 1;
 
 pub(super) fn classic(record: &Record, found: &mut Findings) {
     let (Some(figures), Some(work)) = (&record.actual.classic, record.spec.workload.classic()) else {
@@ -431,34 +431,41 @@ fn seconds(record: &Record, found: &mut Findings) {
     if clocks.wall_clock_stepped_ns != 0 || clocks.suspended_ns != 0 || record.cluster.is_some() {
         return;
     }
-    let border = |phase: Phase, is_end: bool| -> Option<i64> {
-        let phase = record.actual.phases.iter().find(|known| known.phase == phase)?;
-        let ns = match is_end {
-            true => phase.segments.last()?.ended_ns,
-            false => phase.segments.first()?.began_ns,
-        };
-        let unix_ns = record.origin.unix_ns.saturating_add(i64::try_from(ns).ok()?);
-        Some(unix_ns.div_euclid(1_000_000_000))
+    let second = |ns: u64| {
+        let unix_ns = record
+            .origin
+            .unix_ns
+            .saturating_add(i64::try_from(ns).unwrap_or(i64::MAX));
+        unix_ns.div_euclid(1_000_000_000)
     };
-    for (what, second, expected) in [
-        ("began_s", figures.began_s, border(Phase::Prepare, false)),
+    // The first worker reads the clock between these moments of its own.
+    let of_first = |phase: Phase| {
+        let phase = record.actual.phases.iter().find(|known| known.phase == phase)?;
+        phase.workers.first().filter(|worker| worker.worker == 0)
+    };
+    let began = |phase: Phase| of_first(phase).map(|worker| second(worker.began_ns));
+    let ended = |phase: Phase| of_first(phase).map(|worker| second(worker.ended_ns));
+    let last = Some(second(clocks.elapsed_ns));
+    let [prepare, transactions, delete] = Phase::ALL;
+    for (what, figure, earliest, latest) in [
+        ("began_s", figures.began_s, Some(second(0)), began(prepare)),
         (
             "transactions_began_s",
             figures.transactions_began_s,
-            border(Phase::Transactions, false),
+            ended(prepare),
+            began(transactions),
         ),
         (
             "transactions_ended_s",
             figures.transactions_ended_s,
-            border(Phase::Transactions, true),
+            ended(transactions),
+            began(delete),
         ),
-        ("ended_s", figures.ended_s, border(Phase::Delete, true)),
+        ("ended_s", figures.ended_s, ended(delete), last),
     ] {
-        let Some(expected) = expected else {
-            continue;
-        };
-        if second.abs_diff(expected) > SECONDS.unsigned_abs() {
-            let why = format!("{what} is {second}, and by the moments of the phases {expected}");
+        let is_early = earliest.is_some_and(|earliest| figure < earliest - SECONDS);
+        if is_early || latest.or(last).is_some_and(|latest| figure > latest + SECONDS) {
+            let why = format!("{what} is {figure}, and by the moments of the phases {earliest:?} to {latest:?}");
             found.broken(Rule::Classic, "record.actual.classic", why);
         }
     }

@@ -14,7 +14,7 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     for (number, segment) in phase.segments.iter().enumerate() {
         for (index, operation) in segment.operations.iter().enumerate() {
             let place = format!("{place}.segments[{number}].operations[{index}]");
-            self::operation(scope, operation, &place, found);
+            self::operation(operation, &place, found);
         }
     }
     if scope.spec.latencies {
@@ -29,7 +29,7 @@ fn histogram(histogram: &Histogram, place: &str, found: &mut Findings) {
     }
 }
 
-fn operation(scope: &Scope<'_>, operation: &OperationRecord, place: &str, found: &mut Findings) {
+fn operation(operation: &OperationRecord, place: &str, found: &mut Findings) {
     let meter = &operation.meter;
     histogram(&meter.latency, &format!("{place}.meter.latency"), found);
     if let Some(service) = &meter.service {
@@ -42,16 +42,11 @@ fn operation(scope: &Scope<'_>, operation: &OperationRecord, place: &str, found:
             found.broken(Rule::Histograms, &place, why);
         }
     }
-    steps(scope, operation, place, found);
+    steps(operation, place, found);
 }
 
-/// Steps follow one another from an operation's issue to its completion, with little between them: half of the operations take no
-/// more than this many times what nine of ten of each step take, and this many nanoseconds. A sum would have the moments in which a
-/// worker had no processor.
-const BESIDE_STEPS: u64 = 2;
-const BESIDE_STEPS_NS: u64 = 10_000;
-
-fn steps(scope: &Scope<'_>, operation: &OperationRecord, place: &str, found: &mut Findings) {
+/// Steps follow one another from an operation's issue to its completion.
+fn steps(operation: &OperationRecord, place: &str, found: &mut Findings) {
     if operation.steps.is_empty() {
         return;
     }
@@ -79,19 +74,6 @@ fn steps(scope: &Scope<'_>, operation: &OperationRecord, place: &str, found: &mu
     }
     if sum_ns > whole.sum_ns() {
         let why = format!("steps took {sum_ns} ns, and the operations {} ns", whole.sum_ns());
-        found.broken(Rule::Steps, &place, why);
-    }
-    let each = |step: &crate::run::StepRecord| {
-        let of_one = step.latency.count().div_ceil(operation.meter.operations.max(1));
-        step.latency.percentile(90.0).unwrap_or(0).saturating_mul(of_one)
-    };
-    let of_steps = operation.steps.iter().map(each).fold(0, u64::saturating_add);
-    let most = of_steps.saturating_mul(BESIDE_STEPS).saturating_add(BESIDE_STEPS_NS);
-    // In flight an operation waits for its turn to be completed.
-    let median = whole.percentile(50.0).filter(|_| scope.spec.depth <= 1);
-    if let Some(median) = median.filter(|median| *median > most) {
-        let why =
-            format!("half of the operations took {median} ns and more, and nine of ten of all steps {of_steps} ns");
         found.broken(Rule::Steps, &place, why);
     }
 }

@@ -219,9 +219,7 @@ fn names(record: &Record, location: &LocationRecord, name: &str, place: &str, fo
     }
 }
 
-/// The room's numbers are those of the targets that lie in it. Others may take some of it meanwhile, this share at most.
-const TAKEN_MEANWHILE: f64 = 0.2;
-
+/// The room's volumes are those of the targets. How much of it is free others change at any moment.
 fn room(record: &Record, room: &Room, found: &mut Findings) {
     for (index, volume) in room.volumes.iter().enumerate() {
         let place = format!("record.room.volumes[{index}]");
@@ -255,28 +253,8 @@ fn room(record: &Record, room: &Room, found: &mut Findings) {
             let why = format!("{:?}, and the target lies on {}", volume.file_system, kind(target));
             found.broken(Rule::Environment, &format!("{place}.file_system"), why);
         }
-        let Fact::Known(space) = &target.space else {
-            continue;
-        };
-        for (what, of_room, of_target) in [
-            ("available bytes", &volume.available_bytes, &space.available_bytes),
-            ("available inodes", &volume.available_inodes, &space.inodes_available),
-        ] {
-            if let (Fact::Known(of_room), Fact::Known(of_target)) = (of_room, of_target) {
-                let most = (*of_room).max(*of_target) as f64;
-                if of_room.abs_diff(*of_target) as f64 > most * TAKEN_MEANWHILE {
-                    let why = format!("{what}: {of_room}, and by the target {of_target}");
-                    found.broken(Rule::Environment, &place, why);
-                }
-            }
-        }
     }
 }
-
-/// The measurement of the overhead ends after this, in nanoseconds, or with its transactions.
-const OVERHEAD_NS: f64 = 250e6;
-/// It may be off by this factor: workers begin one after the other, and see the end one after the other.
-const OVERHEAD_OFF: f64 = 2.0;
 
 fn overhead(record: &Record, overhead: &Overhead, found: &mut Findings) {
     let place = "record.actual.overhead";
@@ -320,25 +298,7 @@ fn overhead(record: &Record, overhead: &Overhead, found: &mut Findings) {
             workload.files()
         ));
     }
-    // Until all are done, or for a quarter of a second.
-    let limit = performed
-        .min(OVERHEAD_TRANSACTIONS)
-        .saturating_mul(overhead.workers.into());
-    let spent_ns = overhead.ns_per_operation * overhead.operations as f64;
-    let had_ns = OVERHEAD_NS * f64::from(overhead.workers);
-    // Some may have been skipped.
-    let is_by_time = overhead.transactions < limit / 2;
-    let is_short = is_by_time && spent_ns * OVERHEAD_OFF < had_ns;
-    if is_short || spent_ns > had_ns * OVERHEAD_OFF {
-        broken(format!(
-            "{} operations of {} ns each took {spent_ns} ns, and there were {had_ns} ns for them",
-            overhead.operations, overhead.ns_per_operation
-        ));
-    }
 }
-
-/// Nor has it more transactions of a worker than these.
-const OVERHEAD_TRANSACTIONS: u64 = 200_000;
 
 fn sizing(record: &Record, found: &mut Findings) {
     let Some(sizing) = &record.sizing else {
@@ -351,7 +311,7 @@ fn sizing(record: &Record, found: &mut Findings) {
 }
 
 /// A directory of the run's own has the second in its name at which it was made.
-const MADE_WITHIN_S: i64 = 3_600;
+const MADE_WITHIN_S: u64 = 3_600;
 
 fn origin(record: &Record, found: &mut Findings) {
     let is_own = record.spec.place == Place::OwnDirectory && !record.spec.keeping.reuse;
@@ -370,7 +330,8 @@ fn origin(record: &Record, found: &mut Findings) {
         return;
     };
     let origin_s = record.origin.unix_ns.div_euclid(1_000_000_000);
-    if !(made_s..=made_s.saturating_add(MADE_WITHIN_S)).contains(&origin_s) {
+    // Somebody may set the clock meanwhile.
+    if made_s.abs_diff(origin_s) > MADE_WITHIN_S {
         let why = format!("{origin_s} s, and {name} was made at {made_s} s");
         found.broken(Rule::Environment, "record.origin.unix_ns", why);
     }

@@ -1,20 +1,17 @@
 //! Moments: of phases, segments, workers, syncs and readings of the machine; how long they last, and what must lie within what.
 
-use spec::Stop;
-use workload::{End, Phase, Work};
+use spec::{Durability, Stop};
+use workload::{End, Phase};
 
 use super::{Findings, Rule, Scope, all_operations, longest_ns};
 use crate::outcome::Outcome;
+use crate::pauses::Pauses;
 use crate::run::PhaseRecord;
 
-/// What this process does between two moments that follow one another may take so long on a busy machine, in nanoseconds.
-const SOON_NS: u64 = 2_000_000_000;
-/// A worker begins so soon after it may, in nanoseconds.
-const BEGINS_NS: u64 = 250_000_000;
+/// A worker that is at work without a pause may be kept from it by other programs for so long, in nanoseconds.
+const SOON_NS: u64 = 10_000_000_000;
 /// A sync of a real file system is a call in a thread: it takes so long at least, in nanoseconds.
 const SYNC_MIN_NS: u64 = 1_000;
-/// And no device takes more bytes in a nanosecond.
-const BYTES_A_NS: u64 = 1_000;
 
 pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
     let mut earlier: Option<&PhaseRecord> = None;
@@ -23,10 +20,10 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
         if let Some(earlier) = earlier {
             order(scope, earlier, phase, &place, found);
         }
-        segments(scope, phase, &place, found);
         workers(phase, &place, found);
         machine(scope, phase, &place, found);
         sync(scope, phase, &place, found);
+        pauses(scope, index, &place, found);
         within_run(scope, phase, &place, found);
         lasts(scope, phase, &place, earlier, found);
         earlier = Some(phase);
@@ -56,23 +53,6 @@ fn order(scope: &Scope<'_>, earlier: &PhaseRecord, later: &PhaseRecord, place: &
             );
             found.broken(Rule::PhaseOrder, place, why);
         }
-    }
-}
-
-/// Workers go from one segment to the next without a pause; one may have had nothing to do in a short one.
-fn segments(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    let mut ended_ns: Option<u64> = None;
-    for (number, segment) in phase.segments.iter().enumerate() {
-        if let Some(ended_ns) = ended_ns
-            .filter(|ended_ns| segment.began_ns > scope.clocks_ns().saturating_add(ended_ns.saturating_add(BEGINS_NS)))
-        {
-            let why = format!(
-                "it began at {} ns, and the one before ended at {ended_ns} ns",
-                segment.began_ns
-            );
-            found.broken(Rule::Times, &format!("{place}.segments[{number}]"), why);
-        }
-        ended_ns = ended_ns.max(Some(segment.ended_ns));
     }
 }
 
@@ -142,12 +122,9 @@ fn machine(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
     if scope.has_ranks() {
         return;
     }
-    let (before_ns, after_ns) = (
-        began_ns.saturating_sub(machine.began_ns),
-        last_ns.saturating_sub(ended_ns),
-    );
-    if before_ns > SOON_NS.saturating_mul(3) || (phase.complete && after_ns > SOON_NS) {
-        let why = format!("it was read {before_ns} ns before the phase, and {after_ns} ns after it");
+    let synced_ns = phase.sync.as_ref().map(|sync| sync.began_ns);
+    if let Some(synced_ns) = synced_ns.filter(|synced_ns| *synced_ns < last_ns) {
+        let why = format!("it was read at {last_ns} ns, and the sync after the phase began at {synced_ns} ns");
         found.broken(Rule::Times, &place, why);
     }
     let width_ns = machine.width_ns.max(1);
@@ -179,20 +156,6 @@ fn sync(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Finding
         let why = format!("it took {lasted_ns} ns, and a sync takes {SYNC_MIN_NS} ns at least");
         found.broken(Rule::Times, &place, why);
     }
-    let syncing = phase.evidence.as_ref().and_then(|evidence| evidence.syncing.as_ref());
-    let devices = syncing.and_then(|syncing| syncing.devices.known());
-    let counters = devices
-        .into_iter()
-        .flatten()
-        .filter_map(|device| device.counters.known());
-    let written = counters.filter_map(|counters| counters.written_bytes.known()).max();
-    if written.is_some_and(|bytes| *bytes > lasted_ns.saturating_mul(BYTES_A_NS)) {
-        let why = format!(
-            "it took {lasted_ns} ns, and a device took {} bytes",
-            written.unwrap_or(&0)
-        );
-        found.broken(Rule::Times, &place, why);
-    }
     let next = match phase.phase {
         Phase::Delete => None,
         _ => scope.phases.iter().find(|next| next.phase > phase.phase),
@@ -202,6 +165,57 @@ fn sync(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Finding
         .map(|machine| machine.began_ns);
     if next_ns.is_some_and(|next_ns| next_ns.saturating_add(scope.clocks_ns()) < sync.ended_ns) {
         let why = format!("it ended at {} ns, when the next phase was being read", sync.ended_ns);
+        found.broken(Rule::Times, &place, why);
+    }
+}
+
+/// A thread watches for pauses from before the workers begin until after they have ended, in each phase of a run or in none.
+fn pauses(scope: &Scope<'_>, index: usize, place: &str, found: &mut Findings) {
+    let phase = &scope.phases[index];
+    let place = format!("{place}.pauses");
+    let is_watched = || scope.phases.iter().any(|phase| phase.pauses.is_some());
+    let Some(pauses) = &phase.pauses else {
+        if phase.complete && is_watched() && scope.record.actual.outcome != Outcome::Unfinished {
+            let why = "it is missing, although another phase has it".to_owned();
+            found.broken(Rule::Parts, &place, why);
+        }
+        return;
+    };
+    let Pauses {
+        watched_ns,
+        shortest_ns,
+        times,
+        total_ns,
+        longest_ns,
+    } = *pauses;
+    let is_none = times == 0 && total_ns == 0 && longest_ns == 0;
+    let in_order = shortest_ns <= longest_ns
+        && longest_ns <= total_ns
+        && total_ns <= longest_ns.saturating_mul(times)
+        && times.saturating_mul(shortest_ns) <= total_ns;
+    if shortest_ns == 0 || !(is_none || (times > 0 && in_order)) {
+        let why = format!("{times} of {shortest_ns} ns to {longest_ns} ns cannot come to {total_ns} ns");
+        found.broken(Rule::Times, &place, why);
+    }
+    // Of ranks they are those of the rank that paused more.
+    let (Some(machine), Some(ended_ns), false) = (&phase.machine, ended_ns(phase), scope.has_ranks()) else {
+        return;
+    };
+    let began_ns = began_ns(phase).unwrap_or(ended_ns);
+    let synced_ns = phase.sync.as_ref().map(|sync| sync.began_ns);
+    let next_ns = || {
+        let next = scope.phases.get(index + 1)?;
+        Some(next.machine.as_ref()?.began_ns)
+    };
+    let most_ns = synced_ns
+        .or_else(next_ns)
+        .unwrap_or(scope.during.clocks.elapsed_ns)
+        .saturating_sub(machine.began_ns);
+    let lasted_ns = ended_ns.saturating_sub(began_ns);
+    if phase.complete && !(lasted_ns..=most_ns).contains(&watched_ns) {
+        let why = format!(
+            "watched for {watched_ns} ns, and the phase lasted {lasted_ns} ns, with what is beside it {most_ns} ns"
+        );
         found.broken(Rule::Times, &place, why);
     }
 }
@@ -219,7 +233,7 @@ fn within_run(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut F
     let sync = phase.sync.as_ref().map(|sync| sync.ended_ns);
     let space_back = phase.sync.as_ref().and_then(|sync| {
         let back = sync.space_back_ns.known()?;
-        Some(sync.began_ns.saturating_add(*back).saturating_sub(SOON_NS))
+        Some(sync.began_ns.saturating_add(*back))
     });
     let caught_up = phase.caught_up_ns;
     let last = [ended_ns(phase), machine, sync, space_back, caught_up]
@@ -250,13 +264,19 @@ pub(super) fn is_undisturbed(phase: &PhaseRecord) -> bool {
     machine.spans().all(|span| span.end - span.start <= most)
 }
 
+/// How long a worker may think, in nanoseconds.
+fn think_ns(scope: &Scope<'_>) -> u64 {
+    use workload::mix::Think;
+    match scope.spec.workload.mix().map(|mix| &mix.think) {
+        Some(Think::Fixed(ns)) => *ns,
+        Some(Think::Exponential(mean_ns)) => mean_ns.saturating_mul(100),
+        Some(Think::None) | None => 0,
+    }
+}
+
 /// Whether a transaction follows upon the other.
 fn is_busy(scope: &Scope<'_>, phase: &PhaseRecord) -> bool {
-    let thinks = match &scope.spec.workload.work {
-        Work::Mix(mix) => mix.think != workload::mix::Think::None,
-        Work::Classic(_) => false,
-    };
-    !(scope.is_open(phase) || thinks)
+    !scope.is_open(phase) && think_ns(scope) == 0
 }
 
 /// How long a worker may be in one operation or wait for others', as far as that is recorded.
@@ -285,16 +305,29 @@ fn lasts(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, earlier: Option<&P
         found.broken(Rule::Duration, place, why);
     }
     let has_failures = all_operations(phase).any(|operation| operation.meter.failed > 0);
-    let is_even = is_undisturbed(phase) && !has_failures && scope.spec.latencies && phase.complete;
+    // What is synced in batches is synced once more at the end, and no operation tells of it.
+    let is_batch = matches!(scope.spec.durability, Durability::Batch(_));
+    let is_timed = scope.spec.latencies && !is_batch;
+    let is_even = is_undisturbed(phase) && !has_failures && is_timed && phase.complete;
     let silent_ns = lasted_ns.saturating_sub(last_slice_ns.saturating_add(width_ns));
     let pause_ns = SOON_NS.saturating_add(at_most_in_one_ns(phase).saturating_mul(2));
     let has_series = !phase.slices.is_empty();
-    if has_series && is_even && is_busy(scope, phase) && silent_ns > pause_ns && has_work(phase) {
+    // Directories are made and removed in the other phases, and no operation tells of it.
+    let is_work = phase.phase == Phase::Transactions && has_work(phase);
+    if has_series && is_even && is_busy(scope, phase) && silent_ns > pause_ns && is_work {
         let why = format!("it lasted {lasted_ns} ns, and nothing was done in its last {silent_ns} ns");
         found.broken(Rule::Duration, place, why);
     }
     if phase.phase == Phase::Transactions && phase.complete {
-        as_asked(scope, phase, place, (began_ns, ended_ns), pause_ns, is_even, found);
+        as_asked(
+            scope,
+            phase,
+            place,
+            (least_ns, began_ns, ended_ns),
+            pause_ns,
+            is_even,
+            found,
+        );
     }
 }
 
@@ -312,22 +345,23 @@ fn as_asked(
     scope: &Scope<'_>,
     phase: &PhaseRecord,
     place: &str,
-    (began_ns, ended_ns): (u64, u64),
+    (least_ns, began_ns, ended_ns): (u64, u64, u64),
     pause_ns: u64,
     is_even: bool,
     found: &mut Findings,
 ) {
     let drive = &scope.spec.drive;
     let warm_up_ns = ns(drive.warm_up.as_nanos());
-    let close = |ns: u64| ns.saturating_sub(ns / 100).saturating_sub(BEGINS_NS);
     let workload = &scope.spec.workload;
     let all: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
     let asked_for = workload.transactions().saturating_mul(scope.workers.into());
     let is_by_number = all >= asked_for || scope.record.actual.end.known() != Some(&End::Complete);
-    let late_ns = pause_ns.saturating_add(if is_busy(scope, phase) { 0 } else { LONG_NS });
+    let late_ns = pause_ns.saturating_add(think_ns(scope));
+    // The thread that ends them saw them begin before the workers did, and after the machine was read.
+    let early_ns = began_ns.saturating_sub(least_ns).saturating_add(scope.clocks_ns());
     let mut compare = |what: &str, lasted_ns: u64, asked_ns: u64| {
         // What ends before its time has come to the end of its number.
-        let is_short = lasted_ns < close(asked_ns) && !is_by_number;
+        let is_short = lasted_ns.saturating_add(early_ns) < asked_ns && !is_by_number;
         let is_long = is_even && lasted_ns > asked_ns.saturating_add(late_ns).saturating_add(asked_ns / 20);
         if is_short || is_long {
             let why = format!("{what} lasted {lasted_ns} ns, and {asked_ns} ns were asked for");
@@ -355,6 +389,3 @@ fn as_asked(
         }
     }
 }
-
-/// Who thinks or waits for arrivals may be at that for so long, in nanoseconds.
-const LONG_NS: u64 = 10_000_000_000;
