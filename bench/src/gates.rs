@@ -8,14 +8,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::{LN_2, TAU};
 
+use crate::draws::Draws;
+use crate::statistics::clopper_pearson;
 use record::Level;
 use study::{
     Baseline, BlockAttempt, ComparedSide, Decision, Gate, GateError, GateRules, Metric, Observed, Requirement,
     SideGroup,
 };
-use workload::random::Key;
-
-use crate::statistics::clopper_pearson;
 
 /// What identical systems have to meet.
 const REQUIREMENT: &str = "transactions >= 0.97";
@@ -154,31 +153,7 @@ const SETTINGS: [Setting; 16] = [
     },
 ];
 
-/// Random numbers, one after another.
-struct Draws {
-    key: Key,
-    next: u64,
-}
-
 impl Draws {
-    fn new(seed: u64, study: u32) -> Self {
-        Self {
-            key: Key::new(seed, "simulated gates", study),
-            next: 0,
-        }
-    }
-
-    /// From 0 to below 1.
-    fn unit(&mut self) -> f64 {
-        self.next += 1;
-        (self.key.at(self.next) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Of the normal distribution with variance 1 (Box and Muller).
-    fn normal(&mut self) -> f64 {
-        (-2.0 * (1.0 - self.unit()).ln()).sqrt() * (TAU * self.unit()).cos()
-    }
-
     fn noise(&mut self, noise: RunNoise, state: &mut f64) -> f64 {
         match noise {
             RunNoise::Normal(spread) => spread * self.normal(),
@@ -227,7 +202,7 @@ impl Simulated {
             label: label.to_owned(),
             runs: Vec::new(),
         };
-        let mut draws = Draws::new(seed, study);
+        let mut draws = Draws::new(seed, "simulated gates", study);
         let mut simulated = Self {
             group: SideGroup {
                 baseline: Baseline {

@@ -4,13 +4,14 @@
 //! ratios; `floor` holds the posix storage against a bare C program that makes the same calls (`floor.c`); `peers` runs
 //! ours beside Debian's `fio` and `fs_mark`; `large` works on ten million files; `presets` runs all presets on all file
 //! systems; `null` gives the loop's overhead, `seeing` what watching costs it and how long counters take to read;
-//! `nfs` holds the storage `nfs` against the same calls by libnfs (`nfs_calls.c`); `sweeps`, `steady` and `soak` are runs that are driven; `studies` tells whether studies cry wolf; `plan` times plans, `archive` lists of very many runs; `safety` measures nothing, and looks whether a user's files stay as
+//! `nfs` holds the storage `nfs` against the same calls by libnfs (`nfs_calls.c`); `sweeps`, `steady` and `soak` are runs that are driven; `studies` tells whether studies cry wolf, `verdicts` how often rules of verdicts do; `plan` times plans, `archive` lists of very many runs; `safety` measures nothing, and looks whether a user's files stay as
 //! they are. Pairs are interleaved
 //! (A B B A …), medians are quoted with an interval, because the machine is shared. Needs root for mounts; `floor` and
 //! `peers` need `gcc`, and `strace` to show calls; `nfs` needs `gcc`, libnfs, NFS-Ganesha and rpcbind.
 
 mod archive;
 mod classic;
+mod draws;
 mod driving;
 mod floor;
 mod gates;
@@ -32,6 +33,7 @@ mod seeing;
 mod statistics;
 mod strace;
 mod studies;
+mod verdicts;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -235,6 +237,24 @@ enum Benchmark {
         #[arg(long)]
         check: bool,
     },
+    /// How often rules of verdicts give false alarms and find what they should: `not-steady`, `paused`, gates.
+    Verdicts {
+        /// Simulated series of each server; 0 leaves them out.
+        #[arg(long, default_value_t = 1_000)]
+        series: u32,
+        /// Runs with each pattern of stops, and beside busy loops; 0 leaves them out.
+        #[arg(long, default_value_t = 20)]
+        runs: u32,
+        /// Studies of each setting of gates; 0 leaves them out.
+        #[arg(long, default_value_t = 2_000)]
+        studies: u32,
+        /// The seed of all that is drawn.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// End with code 1 where the counts disagree with the limits.
+        #[arg(long)]
+        check: bool,
+    },
     /// Time and memory of plans.
     Plan,
     /// An archive with very many runs: how long lists, a report and an export take.
@@ -425,6 +445,21 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
                 seed: *seed,
             };
             return Ok(gates::perform(size)? || !check);
+        }
+        Benchmark::Verdicts {
+            series,
+            runs,
+            studies,
+            seed,
+            check,
+        } => {
+            let size = verdicts::VerdictsSize {
+                series: *series,
+                runs: *runs,
+                studies: *studies,
+                seed: *seed,
+            };
+            return Ok(verdicts::perform(&arguments.ours, size)? || !check);
         }
         Benchmark::Plan => own::plan(arguments)?,
         Benchmark::Archive { runs, check } => {

@@ -65,6 +65,7 @@ const MAY_IMPORT: [(&str, &[&str]); 21] = [
         &[
             "workload",
             "storage",
+            "measure",
             "observe",
             "record",
             "runner",

@@ -1,0 +1,285 @@
+//! The rule `not-steady` over simulated servers of known law.
+//!
+//! Workers perform operations one after another, and each takes a time that is drawn from the law.
+//! The operations that complete in each second, and their durations, are judged by the code that
+//! judges a run ([`measure::steady::change`]).
+
+use std::fmt::Write as _;
+
+use measure::Histogram;
+use measure::steady::change;
+
+use super::{Flagged, Limit};
+use crate::draws::Draws;
+
+/// A server of constant speed is flagged so rarely.
+const FALSE_ALARMS: Limit = Limit::AtMost(0.02);
+/// A drift of [`DRIFT`] in a minute is found so often.
+const FINDS: Limit = Limit::AtLeast(0.9);
+const DRIFT: f64 = -0.2;
+/// The first operations of a worker do not count after a warm-up: the time of so many.
+const WARM_UP: f64 = 200.0;
+
+/// How a server's time for an operation is distributed about its mean of 1.
+#[derive(Clone, Copy, Debug)]
+enum Law {
+    Exponential,
+    /// 2 % take 100 times as long: 0.5 and 50 ms at 671 operations per second and worker.
+    Bimodal,
+    /// With sigma 1.5.
+    Lognormal,
+    Constant,
+}
+
+impl Law {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Exponential => "exponential",
+            Self::Bimodal => "2 % 100 times longer",
+            Self::Lognormal => "lognormal, sigma 1.5",
+            Self::Constant => "deterministic",
+        }
+    }
+
+    fn draw(self, draws: &mut Draws) -> f64 {
+        match self {
+            Self::Exponential => draws.exponential(),
+            Self::Bimodal if draws.unit() < 0.02 => 100.0 / 2.98,
+            Self::Bimodal => 1.0 / 2.98,
+            Self::Lognormal => (1.5 * draws.normal() - 1.125).exp(),
+            Self::Constant => 1.0,
+        }
+    }
+}
+
+/// When the measurement begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// After a warm-up: an operation of each worker is under way.
+    Warm,
+    /// With the first operation of each worker.
+    Fresh,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Server {
+    law: Law,
+    /// Operations per second of all workers together.
+    rate: f64,
+    workers: u32,
+}
+
+/// How a server is measured.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    start: Start,
+    seconds: u32,
+    /// The linear change of the speed over the window, as a share.
+    drift: f64,
+}
+
+impl Server {
+    /// The operations that complete in each second, and the durations of all of them.
+    fn measure(self, window: Window, draws: &mut Draws) -> (Vec<f64>, Histogram) {
+        let length = f64::from(window.seconds);
+        let mut counts = vec![0.0; window.seconds as usize];
+        let mut durations = Histogram::default();
+        let mean = f64::from(self.workers) / self.rate;
+        for _ in 0..self.workers {
+            let mut at = match window.start {
+                Start::Warm => -mean * (WARM_UP + draws.unit()),
+                Start::Fresh => 0.0,
+            };
+            while at < length {
+                let speed = 1.0 + window.drift * (at.max(0.0) / length - 0.5);
+                let duration = mean * self.law.draw(draws) / speed;
+                at += duration;
+                if at < 0.0 {
+                    continue;
+                }
+                if let Some(count) = counts.get_mut(at as usize) {
+                    *count += 1.0;
+                    durations.record((duration * 1e9) as u64);
+                }
+            }
+        }
+        (counts, durations)
+    }
+
+    /// How many series are not steady, and how many are not judged.
+    fn judge(self, window: Window, series: u32, seed: u64) -> (Flagged, u32) {
+        let mut found = Flagged::default();
+        let mut not_judged = 0;
+        for number in 0..series {
+            let mut draws = Draws::new(seed, "simulated servers", number);
+            let (counts, durations) = self.measure(window, &mut draws);
+            let judged = change(&counts, 1_000_000_000, &durations);
+            not_judged += u32::from(judged.is_err());
+            found.all += 1;
+            found.count += usize::from(judged.is_ok_and(|change| !change.is_steady));
+        }
+        (found, not_judged)
+    }
+}
+
+/// Judges a server over each window and prints a line of the shares. Whether they agree with the
+/// limit.
+fn row(server: Server, windows: &[Window], limit: Limit, (series, seed): (u32, u64)) -> bool {
+    let (mut holds, mut line, mut notes) = (true, String::new(), String::new());
+    for window in windows {
+        let (found, not_judged) = server.judge(*window, series, seed);
+        holds &= found.agrees(limit);
+        let _ = write!(line, "  {:14}", found.show(limit));
+        if not_judged > 0 {
+            let share = 100.0 * f64::from(not_judged) / f64::from(series);
+            let _ = write!(notes, "  {} s: {share:.1} % not judged", window.seconds);
+        }
+    }
+    println!(
+        "  {:20} {:5.0}/s {:2} workers{line}{notes}",
+        server.law.name(),
+        server.rate,
+        server.workers
+    );
+    holds
+}
+
+/// Simulates all servers and prints how many are not steady. Whether the counts agree with the
+/// limits.
+pub fn perform(series: u32, seed: u64) -> bool {
+    const RATES: &[f64] = &[20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0];
+    const BIMODAL_RATES: &[f64] = &[100.0, 671.0, 2_500.0];
+    let mut holds = true;
+    println!("{series} series of each simulated server, seed {seed}; ~: within chance of the limit");
+    for start in [Start::Warm, Start::Fresh] {
+        println!(
+            "not-steady, constant speed, {} (at most 2 %): 10 s, 20 s, 60 s",
+            match start {
+                Start::Warm => "after a warm-up",
+                Start::Fresh => "from the first operation",
+            }
+        );
+        let windows = [10, 20, 60].map(|seconds| Window {
+            start,
+            seconds,
+            drift: 0.0,
+        });
+        for (law, rates) in [
+            (Law::Exponential, RATES),
+            (Law::Bimodal, BIMODAL_RATES),
+            (Law::Lognormal, RATES),
+            (Law::Constant, RATES),
+        ] {
+            for &rate in rates {
+                for workers in [1, 4] {
+                    let server = Server { law, rate, workers };
+                    holds &= row(server, &windows, FALSE_ALARMS, (series, seed));
+                }
+            }
+        }
+    }
+    println!("not-steady, speed falls by 20 % in 60 s (at least 90 %; no limit where times vary more)");
+    let window = Window {
+        start: Start::Warm,
+        seconds: 60,
+        drift: DRIFT,
+    };
+    for law in [Law::Exponential, Law::Constant, Law::Bimodal, Law::Lognormal] {
+        let limit = match law {
+            Law::Exponential | Law::Constant => FINDS,
+            Law::Bimodal | Law::Lognormal => Limit::None,
+        };
+        for rate in [100.0, 200.0, 500.0, 1_000.0] {
+            for workers in [1, 4] {
+                holds &= row(Server { law, rate, workers }, &[window], limit, (series, seed));
+            }
+        }
+    }
+    holds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SERIES: u32 = 250;
+
+    fn share(server: Server, window: Window) -> f64 {
+        server.judge(window, SERIES, 17).0.share()
+    }
+
+    #[test]
+    fn servers_of_constant_speed_are_steady() {
+        for seconds in [10, 60] {
+            for start in [Start::Warm, Start::Fresh] {
+                for (law, rate, workers) in [
+                    (Law::Exponential, 20.0, 1),
+                    (Law::Exponential, 50.0, 1),
+                    (Law::Exponential, 50.0, 4),
+                    (Law::Exponential, 100.0, 1),
+                    (Law::Bimodal, 50.0, 4),
+                    (Law::Bimodal, 100.0, 1),
+                    (Law::Lognormal, 50.0, 1),
+                    (Law::Lognormal, 100.0, 4),
+                    (Law::Constant, 100.0, 1),
+                ] {
+                    let server = Server { law, rate, workers };
+                    let window = Window {
+                        start,
+                        seconds,
+                        drift: 0.0,
+                    };
+                    // 2 % of 250 series, and what chance adds to a rate of 1 %.
+                    let share = share(server, window);
+                    assert!(share <= 0.028, "{server:?}, {window:?}: {share}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_drift_of_a_fifth_is_found_in_a_minute_from_100_operations_a_second_on() {
+        for (rate, workers) in [(100.0, 1), (100.0, 4), (200.0, 1)] {
+            let server = Server {
+                law: Law::Exponential,
+                rate,
+                workers,
+            };
+            let window = Window {
+                start: Start::Warm,
+                seconds: 60,
+                drift: DRIFT,
+            };
+            // Of 250 series, less what chance takes from a rate of 93 %.
+            let share = share(server, window);
+            assert!(share >= 0.89, "{server:?}: {share}");
+        }
+    }
+
+    #[test]
+    fn a_server_has_its_rate_from_the_first_second_on_after_a_warm_up() {
+        for law in [Law::Exponential, Law::Bimodal, Law::Lognormal, Law::Constant] {
+            let server = Server {
+                law,
+                rate: 100.0,
+                workers: 4,
+            };
+            let window = Window {
+                start: Start::Warm,
+                seconds: 6,
+                drift: 0.0,
+            };
+            let series = 400;
+            let mut first = 0.0;
+            for number in 0..series {
+                first += server.measure(window, &mut Draws::new(3, "test", number)).0[0];
+            }
+            // The variance of a second's count is at most about 2,300 (renewals of the bimodal law).
+            let mean = first / f64::from(series);
+            assert!(
+                (mean - 100.0).abs() < 4.0 * (2_300.0 / f64::from(series)).sqrt(),
+                "{law:?}: {mean}"
+            );
+        }
+    }
+}
