@@ -152,6 +152,8 @@ impl Counted {
 #[derive(Debug, Default)]
 pub(super) struct Skips {
     pub(super) in_a_row: u64,
+    /// Length of the row at which it is asked again whether anything can be performed.
+    pub(super) asked_at: u64,
     /// Operations that had been issued when the row began.
     pub(super) issued_before: u64,
     /// Nothing that the worker may draw can be performed.

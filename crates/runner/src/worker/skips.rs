@@ -37,21 +37,25 @@ where
         if self.skips.issued_before != self.tickets {
             self.skips.issued_before = self.tickets;
             self.skips.in_a_row = 0;
+            self.skips.asked_at = ASKED_AFTER;
         }
         self.skips.in_a_row += 1;
         match self.skips.in_a_row {
             0..ASKED_AFTER => Ok(true),
-            _ => self.skips_many(done),
+            _ => self.skips_many(intent, done),
         }
     }
 
     #[cold]
-    fn skips_many(&mut self, done: &mut Done) -> Result<bool, Left> {
-        let asked = self.skips.in_a_row / ASKED_AFTER;
-        if self.skips.in_a_row % ASKED_AFTER == 0 && asked.is_power_of_two() && self.can_perform_none() {
-            self.skips.can_do_nothing = true;
-            self.tools.control.end_transactions();
-            return Ok(false);
+    fn skips_many(&mut self, intent: &Intent, done: &mut Done) -> Result<bool, Left> {
+        // A transaction that has begun is performed to its end.
+        if intent.ends_transaction && self.skips.in_a_row >= self.skips.asked_at {
+            self.skips.asked_at = 2 * self.skips.in_a_row;
+            if self.can_perform_none() {
+                self.skips.can_do_nothing = true;
+                self.tools.control.end_transactions();
+                return Ok(false);
+            }
         }
         if O::IS_PURE {
             return Ok(true);

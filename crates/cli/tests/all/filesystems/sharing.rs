@@ -30,7 +30,7 @@ fn modes(mounted: Mounted) {
             .find(|phase| phase.phase == Phase::Transactions);
         let transactions = transactions.unwrap();
         ran.assert(
-            transactions.transactions() == EACH * u64::from(writers + readers),
+            transactions.issued() == EACH * u64::from(writers + readers),
             "not everybody has done everything",
         )
         .assert(transactions.first_done.is_some(), "nobody was done first");
