@@ -62,7 +62,7 @@ enum Start {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Server {
+struct SimulatedServer {
     law: Law,
     /// Operations per second of all workers together.
     rate: f64,
@@ -78,7 +78,7 @@ struct Window {
     drift: f64,
 }
 
-impl Server {
+impl SimulatedServer {
     /// The operations that complete in each second, and the durations of all of them.
     fn measure(self, window: Window, draws: &mut Draws) -> (Vec<f64>, Histogram) {
         let length = f64::from(window.seconds);
@@ -124,7 +124,7 @@ impl Server {
 
 /// Judges a server over each window and prints a line of the shares. Whether they agree with the
 /// limit.
-fn row(server: Server, windows: &[Window], limit: Limit, (series, seed): (u32, u64)) -> bool {
+fn row(server: SimulatedServer, windows: &[Window], limit: Limit, (series, seed): (u32, u64)) -> bool {
     let (mut holds, mut line, mut notes) = (true, String::new(), String::new());
     for window in windows {
         let (found, not_judged) = server.judge(*window, series, seed);
@@ -172,7 +172,7 @@ pub fn perform(series: u32, seed: u64) -> bool {
         ] {
             for &rate in rates {
                 for workers in [1, 4] {
-                    let server = Server { law, rate, workers };
+                    let server = SimulatedServer { law, rate, workers };
                     holds &= row(server, &windows, FALSE_ALARMS, (series, seed));
                 }
             }
@@ -191,7 +191,7 @@ pub fn perform(series: u32, seed: u64) -> bool {
         };
         for rate in [100.0, 200.0, 500.0, 1_000.0] {
             for workers in [1, 4] {
-                holds &= row(Server { law, rate, workers }, &[window], limit, (series, seed));
+                holds &= row(SimulatedServer { law, rate, workers }, &[window], limit, (series, seed));
             }
         }
     }
@@ -204,7 +204,7 @@ mod tests {
 
     const SERIES: u32 = 250;
 
-    fn share(server: Server, window: Window) -> f64 {
+    fn share(server: SimulatedServer, window: Window) -> f64 {
         server.judge(window, SERIES, 17).0.share()
     }
 
@@ -223,7 +223,7 @@ mod tests {
                     (Law::Lognormal, 100.0, 4),
                     (Law::Constant, 100.0, 1),
                 ] {
-                    let server = Server { law, rate, workers };
+                    let server = SimulatedServer { law, rate, workers };
                     let window = Window {
                         start,
                         seconds,
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn a_drift_of_a_fifth_is_found_in_a_minute_from_100_operations_a_second_on() {
         for (rate, workers) in [(100.0, 1), (100.0, 4), (200.0, 1)] {
-            let server = Server {
+            let server = SimulatedServer {
                 law: Law::Exponential,
                 rate,
                 workers,
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn a_server_has_its_rate_from_the_first_second_on_after_a_warm_up() {
         for law in [Law::Exponential, Law::Bimodal, Law::Lognormal, Law::Constant] {
-            let server = Server {
+            let server = SimulatedServer {
                 law,
                 rate: 100.0,
                 workers: 4,

@@ -52,7 +52,9 @@ fn presets() {
                 ),
             );
             let done = ran.phase(Phase::Transactions).transactions.unwrap();
-            ran.assert(done.count >= operations(), "not everything was done");
+            let mut phases = ran.record.actual.phases.iter();
+            let performed = phases.find(|phase| phase.phase == Phase::Transactions).unwrap();
+            ran.assert(performed.issued() >= operations(), "not everything was done");
             tell(&format!(
                 "{preset}, depth {depth}: {:.0} transactions a second",
                 done.per_second.unwrap()
@@ -87,7 +89,11 @@ fn everything(workers: &str, roles: &[Role], share: u64) {
                 format_args!("there was no '{}'", action.name()),
             );
         }
-        let done = ran.phase(Phase::Transactions).transactions.unwrap().count;
+        let mut phases = ran.record.actual.phases.iter();
+        let done = phases
+            .find(|phase| phase.phase == Phase::Transactions)
+            .unwrap()
+            .issued();
         ran.assert(done == transactions * share, format_args!("{done} were done"));
     }
 }

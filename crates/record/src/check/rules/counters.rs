@@ -160,7 +160,7 @@ fn over_time(scope: &Scope<'_>, phase: &PhaseRecord, machine: &MachineOverTime, 
         let unused: Option<u64> = [&system.iowait_ns, &system.steal_ns].into_iter().map(of).sum();
         if let (Some(total), Some(busy), Some(unused)) = (of(&system.total_ns), busy, unused) {
             if busy.saturating_add(unused) > total {
-                let why = format!("slice {slice} has {total} ns in all, and {busy} and {unused} ns of it");
+                let why = format!("slice {slice} has {total} ns in all, but {busy} ns busy and {unused} ns unused");
                 found.broken(Rule::Counters, &format!("{place}.system.total_ns"), why);
             }
         }
@@ -202,7 +202,7 @@ fn units(scope: &Scope<'_>, machine: &MachineOverTime, place: &str, found: &mut 
     for (name, value) in fields(&machine.process) {
         let times = value.as_array().filter(|_| name.ends_with("_ns")).into_iter().flatten();
         if let Some(other) = times.filter_map(Value::as_u64).find(|ns| ns % 1_000 != 0) {
-            let why = format!("{other} ns are no whole microseconds, in which the kernel counts");
+            let why = format!("{other} ns, and the kernel counts in whole microseconds");
             found.broken(Rule::Counters, &format!("{place}.process.{name}"), why);
         }
     }
@@ -225,7 +225,7 @@ fn unit(has_ticks: bool, name: &str, numbers: impl Iterator<Item = u64>, place: 
     };
     let mut numbers = numbers;
     if let Some(other) = numbers.find(|number| number % unit != 0) {
-        let why = format!("{other} is no multiple of {unit}, in which the kernel counts");
+        let why = format!("{other}, and the kernel counts in multiples of {unit}");
         found.broken(Rule::Counters, &format!("{place}.{name}"), why);
     }
 }
