@@ -206,7 +206,7 @@ fn a_link_is_slow() {
     let record = record(&ended.code(0).output);
     assert_eq!(record.actual.outcome, Outcome::Complete);
     clocks_hold(&record, &ended);
-    assert_eq!(record.actual.transactions().next().unwrap().transactions(), 4 * 500);
+    assert_eq!(record.actual.transactions().next().unwrap().issued(), 4 * 500);
 }
 
 /// What is for a host that is far away comes so much later, and what is of it.

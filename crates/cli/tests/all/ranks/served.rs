@@ -32,7 +32,7 @@ fn what_four_clients_have_sent_is_what_the_server_was_asked() {
         ended.assert(record.actual.outcome == Outcome::Complete, "it did not complete");
         ended.assert(record.actual.errors.is_empty(), "there are errors");
         let transactions = record.actual.transactions().next().unwrap();
-        assert_eq!(transactions.transactions(), 8 * 300);
+        assert_eq!(transactions.issued(), 8 * 300);
         let sent = Traffic::of_output(&ended.output).sent();
         ended.assert(
             sent == wire.calls,

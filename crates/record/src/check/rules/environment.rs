@@ -68,7 +68,7 @@ fn host(record: &Record, host: &Host, place: &str, found: &mut Findings) {
     }
     if let (Fact::Known(source), Fact::Known(all)) = (&host.clock_source, &host.clock_sources_available) {
         if !all.contains(source) {
-            let why = format!("{source} is none of {}", all.join(", "));
+            let why = format!("{source}, and the host has {}", all.join(", "));
             found.broken(Rule::Environment, &format!("{place}.clock_source"), why);
         }
     }
@@ -171,7 +171,7 @@ fn location(record: &Record, location: &LocationRecord, index: usize, place: &st
         for bytes in [&space.total_bytes, &space.free_bytes, &space.available_bytes] {
             let unit = space.block_size_bytes.max(1);
             if let Some(bytes) = bytes.known().filter(|bytes| **bytes % unit != 0) {
-                let why = format!("{bytes} bytes are no blocks of {unit}");
+                let why = format!("{bytes} bytes, and blocks have {unit}");
                 found.broken(Rule::Environment, &place, why);
             }
         }
