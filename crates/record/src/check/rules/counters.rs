@@ -233,7 +233,9 @@ fn unit(has_ticks: bool, name: &str, numbers: impl Iterator<Item = u64>, place: 
 /// A thread has one name, and a worker one thread, for the whole run; readings have threads in the order of their numbers.
 fn threads(scope: &Scope<'_>, found: &mut Findings) {
     let mut names: BTreeMap<u32, String> = BTreeMap::new();
-    let mut lists: Vec<(String, Vec<(u32, &Fact<String>)>)> = Vec::new();
+    // By place in the record, each thread with its name.
+    type Named<'a> = Vec<(u32, &'a Fact<String>)>;
+    let mut lists: Vec<(String, Named<'_>)> = Vec::new();
     for (index, phase) in scope.phases.iter().enumerate() {
         let threads = phase.machine.as_ref().and_then(|machine| machine.threads.known());
         if let Some(threads) = threads {

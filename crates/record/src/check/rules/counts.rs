@@ -130,7 +130,7 @@ fn bytes(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findin
 /// no transactions.
 fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let is_transactions = phase.phase == Phase::Transactions;
-    let pairs = scope.spec.workload.classic().map(|classic| halves(classic));
+    let pairs = scope.spec.workload.classic().map(halves);
     for (number, segment) in phase.segments.iter().enumerate() {
         let place = format!("{place}.segments[{number}]");
         let issued = ("issued", segment.issued);

@@ -153,7 +153,10 @@ fn slow_ones(
                 steps.any(|known| known.latency.max_ns() >= Some(step.ns))
             });
             if step.ns > slow.ns || !is_known {
-                let why = format!("its step {} of {} ns does not belong to the operation", step.step, step.ns);
+                let why = format!(
+                    "its step {} of {} ns does not belong to the operation",
+                    step.step, step.ns
+                );
                 found.broken(Rule::Slowest, &place, why);
             }
         }
