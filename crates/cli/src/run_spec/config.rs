@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path) -> Result<Options, SpecError> {
     })
 }
 
-/// The text of a file that words are read from, and that may be anybody's: not more than [`BYTES_MAX`].
+/// The text of a file that words are read from, and that may be anybody's: not more than `BYTES_MAX`.
 pub fn text_of(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(BYTES_MAX + 1).read_to_string(&mut text)?;
