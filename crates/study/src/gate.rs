@@ -4,7 +4,7 @@
 //! It is met when the whole one-sided 95 % interval is inside of its bound; since all must be met, no correction is needed
 //! (Berger 1982). The gate fails by Holm's procedure over one-sided tests, with an error of 1 % for all of them together. Of
 //! interleaved blocks two tests have to reject: Student's t, that the ratio meets its bound; and the random order of the runs
-//! ([`crate::order`]), that the systems are identical, which holds whatever disturbs the machine. What is neither is undecided,
+//! (`order.rs`), that the systems are identical, which holds whatever disturbs the machine. What is neither is undecided,
 //! and so is a gate that would pass on a study whose own A/A control is doubtful.
 
 use std::fmt;

@@ -214,7 +214,7 @@ fn names(record: &Record, location: &LocationRecord, name: &str, place: &str, fo
     let counted = record.during.counted.devices.known();
     let is_counted = |device: &observe::counters::DeviceReading| device.name == name;
     if counted.is_some_and(|devices| !devices.iter().any(is_counted)) && record.cluster.is_none() {
-        let why = format!("{name} is none of the devices whose counters were read");
+        let why = format!("{name} does not belong to the devices whose counters were read");
         found.broken(Rule::Environment, &format!("{place}.target.device.name"), why);
     }
 }
@@ -245,7 +245,7 @@ fn room(record: &Record, room: &Room, found: &mut Findings) {
         }
         let mut targets = record.locations.iter().filter_map(|location| location.target.known());
         let Some(target) = targets.find(|target| volume.locations.contains(&target.path)) else {
-            let why = "its locations are none of the run's".to_owned();
+            let why = "its locations do not belong to the run".to_owned();
             found.broken(Rule::Environment, &format!("{place}.locations"), why);
             continue;
         };
