@@ -93,7 +93,7 @@ impl NotJudged {
 /// - From the slices. They are averaged to at most [`BATCHES`] batch means, which are less
 ///   correlated. Their variance about the line is that of the line's test (Student's t), and their
 ///   variance within rounds that of the excursion's test (Tukey's studentized range).
-/// - From the durations of the operations, by the law of renewals ([`counting_error`]). It includes
+/// - From the durations of the operations, by the law of renewals (`counting_error`). It includes
 ///   what lasts longer than a slice, and few slices can look too even by chance.
 ///
 /// `durations` are those of the operations in the window; without any, the slices alone decide.
