@@ -46,7 +46,7 @@ pub(crate) fn measure(request: &RunSpec, actual: &Actual, control: &Control) -> 
     if actual.outcome != Outcome::Complete {
         return Fact::Unavailable("the run did not complete".to_owned());
     }
-    let of_a_worker = |phase: &PhaseRecord| phase.workers.iter().map(|worker| worker.transactions).max();
+    let of_a_worker = |phase: &PhaseRecord| phase.workers.iter().map(|worker| worker.issued).max();
     let performed: u64 = actual.transactions().filter_map(of_a_worker).sum();
     if performed == 0 {
         return Fact::NotApplicable;

@@ -216,6 +216,8 @@ pub(crate) struct Report {
     pub any_spoiled: bool,
     /// Files that were written, and not to the end.
     pub partly_written: BTreeSet<WrittenName>,
+    /// Creations that a stop left in the middle: they are in no count, and their files are there.
+    pub creations_left: u64,
     /// Somebody's wish ended the work before its end.
     pub is_stopped: bool,
     /// The hash of the stream, where all of it was performed.
@@ -864,6 +866,7 @@ where
         slot.complete(completed_ns);
         self.tools.source.completed(number, intent, false);
         if failure.cause == Cause::Stopped {
+            self.report.creations_left += u64::from(intent.action == Action::Create);
             return Err(Left::Stopped);
         }
         meters.of(intent.action).failed += 1;

@@ -251,9 +251,13 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
             durability: self.request.durability,
             direct: self.request.direct,
             keep_contents_bytes: if self.request.verify { largest as usize } else { 0 },
-            stopping: {
-                let control = self.control.clone();
-                Stopping::when(move || control.is_stopping())
+            // A pool that is kept holds whole files only.
+            stopping: match self.request.keeping.keep {
+                true => Stopping::default(),
+                false => {
+                    let control = self.control.clone();
+                    Stopping::when(move || control.is_stopping())
+                }
             },
         }
     }

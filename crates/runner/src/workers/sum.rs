@@ -104,9 +104,7 @@ impl Performed {
             outcome,
             numbers_made: match (&reports[..], all_came_back, request.workload.classic()) {
                 ([(_, report)], true, Some(_)) if !request.keeping.reuse && request.ranks == 1 => {
-                    // A creation that was left in the middle is in no count.
-                    let left = report.partly_written.iter().map(|(_, number)| *number).max();
-                    numbers_made(report.failed.as_ref(), &phases[0], &watched.loads).max(left.unwrap_or(0))
+                    numbers_made(report.failed.as_ref(), &phases[0], &watched.loads) + report.creations_left
                 }
                 _ => u64::MAX,
             },

@@ -201,6 +201,29 @@ fn is_whole(record: &Record, storage: &Simulated) {
     assert_eq!(storage.meetings(), Vec::<String>::new());
 }
 
+/// A run that is stopped after this part of its time leaves nothing.
+fn stops(workload: &Workload, depth: usize, seed: u64, part: f64) {
+    let whole = storage(depth, seed);
+    run(&request(workload), &whole);
+    let storage = storage(depth, seed);
+    let clock = StopsAt {
+        storage: storage.clone(),
+        at_ns: (whole.now_ns() as f64 * part) as u64,
+        signal: Arc::default(),
+    };
+    let mut control = || Control::stopped_by(Arc::clone(&clock.signal));
+    let record = runner::run(&request(workload), &storage, &clock, &mut control, &mut NoEvents);
+    if let Ok(record) = record {
+        let outcome = &record.actual.outcome;
+        assert!(
+            matches!(outcome, Outcome::Interrupted { .. } | Outcome::Complete),
+            "{outcome:?}"
+        );
+        assert!(record.actual.errors.is_empty(), "{:?}", record.actual.errors);
+    }
+    nothing_is_left(&storage);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -232,8 +255,9 @@ proptest! {
         let record = run(&request(&workload), &storage);
         is_whole(&record, &storage);
         nothing_is_left(&storage);
-        let workers = u64::from(workload.workers.count());
-        assert_eq!(transactions(&record).transactions(), workers * TRANSACTIONS);
+        let phase = transactions(&record);
+        assert_eq!(phase.issued(), u64::from(workload.workers.count()) * TRANSACTIONS);
+        assert_eq!(phase.transactions() + phase.skipped().total(), phase.issued());
     }
 
     #[test]
@@ -287,7 +311,7 @@ proptest! {
         assert_eq!(counted, failed + of_directories + wrong, "and nothing else is wrong: {errors:?}");
         if of_directories == 0 {
             assert_eq!(record.actual.outcome, Outcome::Complete);
-            assert_eq!(transactions(&record).transactions(), transactions(&of_whole).transactions());
+            assert_eq!(transactions(&record).issued(), transactions(&of_whole).issued());
             let hashes = [&record, &of_whole].map(|record| record.actual.stream_hash.known());
             assert_eq!(hashes[0], hashes[1]);
         }
@@ -302,22 +326,27 @@ proptest! {
         seed in any::<u64>(),
         part in 0.0..1.0,
     ) {
-        let whole = storage(depth, seed);
-        run(&request(&workload), &whole);
-        let storage = storage(depth, seed);
-        let clock = StopsAt {
-            storage: storage.clone(),
-            at_ns: (whole.now_ns() as f64 * part) as u64,
-            signal: Arc::default(),
+        stops(&workload, depth, seed, part);
+    }
+
+    /// Files so large that a stop leaves them in the middle.
+    #[test]
+    fn a_stop_in_the_middle_of_files_leaves_nothing(
+        depth in depths(),
+        seed in any::<u64>(),
+        part in 0.0..1.0,
+    ) {
+        let workload = Classic {
+            files: 20,
+            seed: seed as u32,
+            transactions: 20,
+            size_low_bytes: 1 << 20,
+            size_high_bytes: 3 << 20,
+            write_block_bytes: 1 << 17,
+            read_block_bytes: 1 << 17,
+            ..Classic::default()
         };
-        let mut control = || Control::stopped_by(Arc::clone(&clock.signal));
-        let record = runner::run(&request(&workload), &storage, &clock, &mut control, &mut NoEvents);
-        if let Ok(record) = record {
-            let outcome = &record.actual.outcome;
-            assert!(matches!(outcome, Outcome::Interrupted { .. } | Outcome::Complete), "{outcome:?}");
-            assert!(record.actual.errors.is_empty(), "{:?}", record.actual.errors);
-        }
-        nothing_is_left(&storage);
+        stops(&workload.into(), depth, seed, part);
     }
 
     #[test]

@@ -86,6 +86,8 @@ impl Course {
         let mut left = operations;
         for phase in Phase::ALL {
             course.note(phase, 0, 0);
+            // A pair counts once, with the first of its halves that is performed.
+            let mut is_counted = phase != Phase::Transactions;
             while let Some(intent) = stream.next(phase) {
                 if intent.action == Action::Nothing {
                     *course.skipped.get_mut(&phase).unwrap() += 1;
@@ -96,8 +98,12 @@ impl Course {
                     let count = course.counts.entry((phase, intent.action)).or_default();
                     count.0 += 1;
                     count.1 += intent.bytes;
+                    *course.transactions.get_mut(&phase).unwrap() += u64::from(!is_counted);
+                    is_counted = true;
                 }
-                *course.transactions.get_mut(&phase).unwrap() += u64::from(intent.ends_transaction);
+                if intent.ends_transaction {
+                    is_counted = false;
+                }
             }
         }
         assert_eq!(left, 0, "the record has more operations than the stream");

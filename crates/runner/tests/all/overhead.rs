@@ -67,8 +67,8 @@ fn is_sane(record: &Record, workers: u32) {
     let own = overhead(record);
     assert_eq!(own.files, 300);
     assert!(own.workers >= 1 && own.workers <= workers, "{own:?}");
-    // A mix that draws a file too large to be appended to does nothing.
-    assert!(own.transactions >= u64::from(own.workers) * 1_900, "{own:?}");
+    // A mix that draws a file too large to be appended to skips that transaction: about one in seven here.
+    assert!(own.transactions >= u64::from(own.workers) * 1_600, "{own:?}");
     assert!(own.operations > own.transactions / 2, "{own:?}");
     assert!(own.ns_per_operation > 1.0 && own.ns_per_operation < 50_000.0, "{own:?}");
     let summary = Summary::of(record).overhead.unwrap();
