@@ -60,9 +60,6 @@ pub(crate) struct Calls<S, T> {
     style: PhantomData<T>,
 }
 
-/// An operation of which fewer bytes were moved is performed to its end when the run stops.
-const FINISHED_BELOW_BYTES: u64 = 1 << 20;
-
 impl<S: System, T: Style> Calls<S, T> {
     pub(crate) fn new(system: S, settings: &Settings) -> Result<Self, OpenError> {
         Ok(Self {
@@ -117,11 +114,10 @@ impl<S: System, T: Style> Calls<S, T> {
         self.close(file, moved_bytes, worked, steps)
     }
 
-    /// Whether a file whose first `done` bytes were moved is gone on with. A small one always is: it takes no time, and half a
-    /// file is one whose state is not known.
+    /// Whether a file whose first `done` bytes were moved is gone on with.
     #[inline]
     pub(crate) fn go_on(&self, step: Step, done: u64) -> OperationOutcome {
-        match done >= FINISHED_BELOW_BYTES && self.stopping.is_wanted() {
+        match done > 0 && self.stopping.is_wanted() {
             true => Err(Failure::wrong(step, Cause::Stopped).having_moved(done)),
             false => Ok(()),
         }

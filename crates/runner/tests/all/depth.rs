@@ -201,29 +201,6 @@ fn is_whole(record: &Record, storage: &Simulated) {
     assert_eq!(storage.meetings(), Vec::<String>::new());
 }
 
-/// A run that is stopped after this part of its time leaves nothing.
-fn stops(workload: &Workload, depth: usize, seed: u64, part: f64) {
-    let whole = storage(depth, seed);
-    run(&request(workload), &whole);
-    let storage = storage(depth, seed);
-    let clock = StopsAt {
-        storage: storage.clone(),
-        at_ns: (whole.now_ns() as f64 * part) as u64,
-        signal: Arc::default(),
-    };
-    let mut control = || Control::stopped_by(Arc::clone(&clock.signal));
-    let record = runner::run(&request(workload), &storage, &clock, &mut control, &mut NoEvents);
-    if let Ok(record) = record {
-        let outcome = &record.actual.outcome;
-        assert!(
-            matches!(outcome, Outcome::Interrupted { .. } | Outcome::Complete),
-            "{outcome:?}"
-        );
-        assert!(record.actual.errors.is_empty(), "{:?}", record.actual.errors);
-    }
-    nothing_is_left(&storage);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -326,27 +303,25 @@ proptest! {
         seed in any::<u64>(),
         part in 0.0..1.0,
     ) {
-        stops(&workload, depth, seed, part);
-    }
-
-    /// Files so large that a stop leaves them in the middle.
-    #[test]
-    fn a_stop_in_the_middle_of_files_leaves_nothing(
-        depth in depths(),
-        seed in any::<u64>(),
-        part in 0.0..1.0,
-    ) {
-        let workload = Classic {
-            files: 20,
-            seed: seed as u32,
-            transactions: 20,
-            size_low_bytes: 1 << 20,
-            size_high_bytes: 3 << 20,
-            write_block_bytes: 1 << 17,
-            read_block_bytes: 1 << 17,
-            ..Classic::default()
+        let whole = storage(depth, seed);
+        run(&request(&workload), &whole);
+        let storage = storage(depth, seed);
+        let clock = StopsAt {
+            storage: storage.clone(),
+            at_ns: (whole.now_ns() as f64 * part) as u64,
+            signal: Arc::default(),
         };
-        stops(&workload.into(), depth, seed, part);
+        let mut control = || Control::stopped_by(Arc::clone(&clock.signal));
+        let record = runner::run(&request(&workload), &storage, &clock, &mut control, &mut NoEvents);
+        if let Ok(record) = record {
+            let outcome = &record.actual.outcome;
+            assert!(
+                matches!(outcome, Outcome::Interrupted { .. } | Outcome::Complete),
+                "{outcome:?}"
+            );
+            assert!(record.actual.errors.is_empty(), "{:?}", record.actual.errors);
+        }
+        nothing_is_left(&storage);
     }
 
     #[test]

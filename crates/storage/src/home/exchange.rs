@@ -16,6 +16,8 @@ use crate::acting::Acting;
 const NOBODY: u32 = 65_534;
 /// As many symbolic links as the kernel follows in a path.
 const LINKS_MAX: usize = 40;
+/// A path of so many bytes is refused by every call (`PATH_MAX`, which counts the NUL at its end).
+const PATH_BYTES_MAX: usize = 4_096;
 const ON_THE_WAY: OFlags = OFlags::PATH
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
@@ -28,6 +30,10 @@ pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
         return Ok((openat(CWD, path, super::OPEN, Mode::empty())?, Access::Own));
     }
     let mut walk = Walk::begin()?;
+    // Name by name any length could be walked; other calls on the same path could not follow.
+    if path.as_os_str().len() >= PATH_BYTES_MAX {
+        return Err(Errno::NAMETOOLONG);
+    }
     let path = std::path::absolute(path).map_err(|_| Errno::NOENT)?;
     walk.put(&path);
     while let Some(name) = walk.names.pop() {

@@ -166,17 +166,15 @@ fn a_link_below_is_refused() {
 
 /// The run stops while a file is written or read: the operation is left between two blocks.
 fn is_left_between_blocks(storage: &impl Storage) {
-    /// Eight of them are moved before the first question.
-    const BLOCK: usize = 1 << 17;
     let place = tempfile::tempdir().unwrap();
     let asked = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&asked);
     let settings = Settings {
-        stopping: Stopping::when(move || counted.fetch_add(1, Ordering::Relaxed) >= 2),
-        ..settings(place.path(), BLOCK)
+        stopping: Stopping::when(move || counted.fetch_add(1, Ordering::Relaxed) >= 9),
+        ..settings(place.path(), 16)
     };
     let session = &mut storage.open(&settings).unwrap();
-    let content = vec![7; 20 * BLOCK];
+    let content = vec![7; 100 * 16];
     let path = FilePath::new(place.path(), "1");
     let reads = make::read(path.name(), content.len() as u64);
     for operation in [make::create(path.name(), &content), reads] {
@@ -185,7 +183,7 @@ fn is_left_between_blocks(storage: &impl Storage) {
         let what = format!("{} {operation:?}", storage.name());
         assert_eq!(
             (failure.cause, failure.moved_bytes),
-            (Cause::Stopped, Some(10 * BLOCK as u64)),
+            (Cause::Stopped, Some(10 * 16)),
             "{what}"
         );
         // What is read next has all that was to be written.

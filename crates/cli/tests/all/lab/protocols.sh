@@ -1,13 +1,13 @@
 #!/bin/bash
-# protocols.sh PROGRAM RANKS FRESH FILE_SYSTEM...
+# protocols.sh PROGRAM TRANSACTIONS RANKS FRESH FILE_SYSTEM...
 #
 # In a guest of the lab: the classic work on each file system, with the counts of who served it. For each, the folder of
 # results gets NAME.json (the record), NAME.observed (what the program counted of the whole run) and NAME.client, NAME.server (lines of a name and how much its counter grew).
 # RANKS is the program that mpirun can start, for runs of two clients on the export of nfs3, and may be empty;
 # FRESH is a word for their script, or empty.
 set -euo pipefail
-program=$1 ranks=$2 fresh=$3
-shift 3
+program=$1 transactions=$2 ranks=$3 fresh=$4
+shift 4
 read -ra disks <<<"$LAB_DISKS"
 
 # The calls that the NFS server took, from its own counters: all of them, and of version 3 by procedure.
@@ -51,7 +51,7 @@ for file_system; do
     "$server" >/tmp/server
     echo "$file_system: mounted after $SECONDS s"
     "$program" observe --target "$folder" --format json --output "$LAB_SHARED/$file_system.observed" -- \
-        "$program" run --storage raw --edition 1.5 --files 200 --transactions 1000 --seed 42 --archive none --quiet \
+        "$program" run --storage raw --edition 1.5 --files $((transactions / 5)) --transactions "$transactions" --seed 42 --archive none --quiet \
         --format json --output "$LAB_SHARED/$file_system.json" --target "$folder"
     sync
     "${client[@]}" >/tmp/client.after

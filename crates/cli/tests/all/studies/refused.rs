@@ -218,7 +218,10 @@ fn wrong_targets_are_refused_by_line_reason_and_remedy() {
     }
     let lab = Lab::new();
     for (target, reason, remedy) in WRONG_TARGETS {
-        let ended = lab.study(&format!("name = \"wrong\"\n\ntargets = [{target}]\n{WORKLOAD}"));
+        let other = lab.path("b").display().to_string();
+        let ended = lab.study(&format!(
+            "name = \"wrong\"\n\ntargets = [{target}, \"{other}\"]\n{WORKLOAD}"
+        ));
         lab.is_refused(&ended);
         let reason = reason.replace("/A", &lab.path("a").display().to_string());
         ended.says("line 3: ").says(&reason).says(remedy);

@@ -130,12 +130,12 @@ fn phases_of(record: &Record, found: &mut Findings) {
     });
     if !of_steps && !asked.eq(actual.phases.iter().map(|phase| phase.phase)) {
         let names: Vec<&str> = actual.phases.iter().map(|phase| phase.phase.name()).collect();
-        let why = format!("the run came to its end, and has the phases {}", names.join(", "));
+        let why = format!("the run is complete, but has the phases {}", names.join(", "));
         found.broken(Rule::Parts, "record.actual.phases", why);
     }
     let of_steps = actual.sweep_steps.iter().flat_map(|step| &step.phases);
     if let Some(left) = actual.phases.iter().chain(of_steps).find(|phase| !phase.complete) {
-        let why = format!("the run came to its end, and {} did not", left.phase.name());
+        let why = format!("the run is complete, but its phase {} is not", left.phase.name());
         found.broken(Rule::Parts, "record.actual.phases", why);
     }
 }
