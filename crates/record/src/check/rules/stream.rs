@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use observe::Fact;
 use workload::fingerprint::{GENERATORS_VERSION, fingerprint};
 use workload::plan::{Followed, Plan, Planner, Tally};
-use workload::{Action, End, Phase};
+use workload::{Action, End, Phase, SkipReason, Skipped};
 
 use super::{Findings, Rule, all_operations};
 use crate::run::{PhaseRecord, Record};
@@ -58,6 +58,7 @@ fn hash(record: &Record, found: &mut Findings) {
 #[derive(Default, PartialEq, Eq)]
 struct Done {
     tallies: BTreeMap<Action, (u64, u64)>,
+    skipped: Skipped,
 }
 
 impl Done {
@@ -67,6 +68,9 @@ impl Done {
             let sum = done.tallies.entry(operation.action).or_default();
             sum.0 += operation.meter.operations;
             sum.1 += operation.meter.bytes;
+        }
+        for segment in &phase.segments {
+            done.skipped.merge(&segment.skipped);
         }
         done
     }
@@ -147,6 +151,13 @@ fn compare(plan: &Plan, phase: Phase, performed: &PhaseRecord, place: &str, foun
         for (what, counted, expected) in [("operations", operations, in_stream), ("bytes", bytes, bytes_in_stream)] {
             let what = format!("{what} of {}", action.name());
             found.equal(Rule::StreamCounts, place, (&what, counted), ("in the stream", expected));
+        }
+    }
+    if phase == Phase::Transactions && done.skipped != plan.skipped {
+        for reason in SkipReason::ALL {
+            let what = format!("skipped ({reason})");
+            let expected = ("in the stream", plan.skipped.get(*reason));
+            found.equal(Rule::StreamCounts, place, (&what, done.skipped.get(*reason)), expected);
         }
     }
 }
