@@ -268,18 +268,19 @@ pub fn name_digest(name: &[u8]) -> u64 {
 
 /// One worker's way to a storage.
 pub trait Session {
-    /// Whether every operation is done when [`submit`](Self::submit) returns. The loop has nothing for operations in
-    /// flight then.
-    const IS_SYNCHRONOUS: bool = true;
+    /// Whether every operation is done when [`submit`](Self::submit) returns, always.
+    fn is_synchronous(&self) -> bool {
+        true
+    }
 
     /// Performs an operation, or begins to. It takes all that it needs of the operation before it returns: names and
     /// content are the loop's, which uses them for the next one. Never more are in flight than the
     /// [`depth`](Storage::depth) of the storage.
-    fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted;
+    fn submit(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut dyn Steps) -> Submitted;
 
     /// Waits until one of the operations in flight is done, for as long as it takes or so long at most. `None` when none
     /// is in flight, or none was done in that time.
-    fn complete<S: Steps>(&mut self, _limit: Option<Duration>, _steps: &mut S) -> Option<(Ticket, OperationOutcome)> {
+    fn complete(&mut self, _limit: Option<Duration>, _steps: &mut dyn Steps) -> Option<(Ticket, OperationOutcome)> {
         None
     }
 
@@ -440,10 +441,7 @@ pub enum OpenError {
 }
 
 /// A way of doing input and output.
-pub trait Storage: Sync {
-    /// What a worker gets.
-    type Session: Session;
-
+pub trait Storage: Send + Sync {
     /// The name that options take.
     fn name(&self) -> &'static str;
 
@@ -468,5 +466,5 @@ pub trait Storage: Sync {
     ///
     /// # Errors
     /// Where the session cannot be had.
-    fn open(&self, settings: &Settings) -> Result<Self::Session, OpenError>;
+    fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError>;
 }

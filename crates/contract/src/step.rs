@@ -172,7 +172,7 @@ impl Step {
     }
 }
 
-/// Told of every step as it ends. Generic, so that one that does nothing compiles to nothing.
+/// Told of every step as it ends.
 pub trait Steps {
     /// The steps that follow are of this operation, which is in flight. A synchronous session need not say so.
     fn of(&mut self, ticket: Ticket);
@@ -186,9 +186,9 @@ pub trait Steps {
 pub struct NoSteps;
 
 impl Steps for NoSteps {
-    #[inline(always)]
+    #[inline]
     fn of(&mut self, _: Ticket) {}
 
-    #[inline(always)]
+    #[inline]
     fn ended(&mut self, _: Step) {}
 }

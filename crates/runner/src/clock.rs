@@ -1,5 +1,6 @@
 //! The clock as a value: the machine's, or a virtual one in tests.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use observe::{Clocks, Sources};
@@ -7,7 +8,7 @@ use rustix::time::{ClockId, clock_gettime};
 use storage::simulated::Simulated;
 
 /// Where moments come from.
-pub trait Clock: Clone + Send + Sync + 'static {
+pub trait Clock: Send + Sync {
     /// Nanoseconds of a clock that never goes back.
     fn now_ns(&self) -> u64;
 
@@ -81,4 +82,62 @@ pub(crate) fn unix_ns() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// The clock of a run. The machine's is read without a virtual call, since it is read twice for every operation.
+#[derive(Clone)]
+pub(crate) enum RunClock {
+    Machine,
+    Other(Arc<dyn Clock>),
+}
+
+impl std::fmt::Debug for RunClock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Machine => "Machine",
+            Self::Other(_) => "Other",
+        })
+    }
+}
+
+impl RunClock {
+    pub(crate) fn of<C: Clock + Clone + 'static>(clock: &C) -> Self {
+        match clock.is_of_machine() {
+            true => Self::Machine,
+            false => Self::Other(Arc::new(clock.clone())),
+        }
+    }
+
+    fn get(&self) -> &dyn Clock {
+        match self {
+            Self::Machine => &SystemClock,
+            Self::Other(clock) => &**clock,
+        }
+    }
+}
+
+impl Clock for RunClock {
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        match self {
+            Self::Machine => SystemClock.now_ns(),
+            Self::Other(clock) => clock.now_ns(),
+        }
+    }
+
+    fn wall_s(&self) -> i64 {
+        self.get().wall_s()
+    }
+
+    fn clocks(&self) -> Clocks {
+        self.get().clocks()
+    }
+
+    fn is_of_machine(&self) -> bool {
+        self.get().is_of_machine()
+    }
+
+    fn sleep(&self, ns: u64) {
+        self.get().sleep(ns);
+    }
 }

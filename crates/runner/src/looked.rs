@@ -37,9 +37,9 @@ pub(crate) struct Looked {
 impl Looked {
     /// Whether the run is refused for anything but what its place holds.
     /// Of several ranks the first one judges the room for all.
-    pub(crate) fn at<S: Storage>(
+    pub(crate) fn at(
         request: &RunSpec,
-        storage: &S,
+        storage: &dyn Storage,
         is_first: bool,
         waiter: &mut Waiter<'_>,
     ) -> Result<Self, Refused> {
@@ -100,7 +100,7 @@ impl Looked {
 ///
 /// # Errors
 /// Why it would be.
-pub fn judge<S: Storage>(request: &RunSpec, storage: &S) -> Result<(), Refused> {
+pub fn judge(request: &RunSpec, storage: &dyn Storage) -> Result<(), Refused> {
     let home = able(request, storage)?;
     ask_of_targets(
         request,
@@ -115,7 +115,7 @@ pub fn judge<S: Storage>(request: &RunSpec, storage: &S) -> Result<(), Refused> 
 ///
 /// # Errors
 /// Why it would be.
-pub fn judge_room<S: Storage>(request: &RunSpec, storage: &S) -> Result<(), Refused> {
+pub fn judge_room(request: &RunSpec, storage: &dyn Storage) -> Result<(), Refused> {
     memory::refuse_without(request, &Host::read(&Sources::default()))?;
     let (directories, home) = (directories(request)?, home(request, storage)?);
     let (_, grounds) = targets(request, &home, &directories, &mut unwatched(request, &mut NoEvents))?;
@@ -144,7 +144,7 @@ pub(crate) fn paths(directories: &[PathBuf]) -> String {
 }
 
 /// Whether the description is without contradictions, and the storage has what it asks for; with the home that it gives.
-fn able<S: Storage>(request: &RunSpec, storage: &S) -> Result<Option<Arc<dyn Home>>, Refused> {
+fn able(request: &RunSpec, storage: &dyn Storage) -> Result<Option<Arc<dyn Home>>, Refused> {
     request.check()?;
     storage.supports(&need(request))?;
     home(request, storage)
@@ -240,7 +240,7 @@ fn need(request: &RunSpec) -> Need {
 }
 
 /// Where the run's files live; nothing for a run that makes none.
-fn home<S: Storage>(request: &RunSpec, storage: &S) -> Result<Option<Arc<dyn Home>>, Refused> {
+fn home(request: &RunSpec, storage: &dyn Storage) -> Result<Option<Arc<dyn Home>>, Refused> {
     match (request.place, storage.home()) {
         (Place::Nowhere, _) => Ok(None),
         (Place::OwnDirectory | Place::Location, Some(home)) if request.trusts_others => {

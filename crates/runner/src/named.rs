@@ -1,18 +1,22 @@
-//! Runs on the storage that their spec names, with the clock of the system. The one loop is compiled here for each of these
-//! storages, so that the crates above need not be optimised.
+//! Runs on the storage that their spec names, with the clock of the system.
 
 use std::sync::Arc;
 
-use contract::Storage as _;
+use contract::Storage;
 use contract::home::Home;
-use spec::StorageName;
 
-use crate::clock::SystemClock;
+use crate::clock::RunClock;
 use crate::control::TakeControl;
 use crate::events::Events;
 use crate::refused::Refused;
 use crate::run::Run;
 use crate::{RunSpec, looked, run};
+
+/// The storage that a spec names.
+fn storage(spec: &RunSpec) -> Arc<dyn Storage> {
+    let name = spec.storage.name();
+    storage::named(name, spec.depth as usize, &spec.targets).expect("every name of a spec has a storage")
+}
 
 /// Prepares a run, as [`run::prepare`] does.
 ///
@@ -23,9 +27,7 @@ pub fn prepare<'e>(
     take_control: &mut dyn TakeControl,
     events: &'e mut dyn Events,
 ) -> Result<Run<'e>, Refused> {
-    storage::named!(spec.storage, StorageName, depth: spec.depth as usize, targets: &spec.targets, storage => {
-        run::prepare(spec, storage, &SystemClock, take_control, events)
-    })
+    run::prepare_on(spec, storage(spec), RunClock::Machine, take_control, events)
 }
 
 /// Whether a run on its storage would be refused, as [`looked::judge`] finds. Touches nothing.
@@ -33,7 +35,7 @@ pub fn prepare<'e>(
 /// # Errors
 /// Why it would be.
 pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
-    storage::named!(spec.storage, StorageName, depth: spec.depth as usize, targets: &spec.targets, storage => looked::judge(spec, storage))
+    looked::judge(spec, &*storage(spec))
 }
 
 /// Whether a run on its storage would be refused for want of room, as the look before a run finds. Touches nothing.
@@ -41,12 +43,10 @@ pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
 /// # Errors
 /// Why it would be.
 pub fn judge_room(spec: &RunSpec) -> Result<(), Refused> {
-    storage::named!(spec.storage, StorageName, depth: spec.depth as usize, targets: &spec.targets, storage => {
-        looked::judge_room(spec, storage)
-    })
+    looked::judge_room(spec, &*storage(spec))
 }
 
 /// Where the files of a run on its storage would live; nothing of one that makes none.
 pub fn home(spec: &RunSpec) -> Option<Arc<dyn Home>> {
-    storage::named!(spec.storage, StorageName, depth: spec.depth as usize, targets: &spec.targets, storage => storage.home())
+    storage(spec).home()
 }

@@ -4,9 +4,10 @@
 //! numbers. It is no second run: nothing is paced, waited for, logged, verified or checked, the pool is not deleted at the
 //! end, and pools and transactions are no more than take about half a second.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use contract::Storage as _;
+use contract::Storage;
 use observe::Fact;
 use record::{Actual, Origin, Outcome, Overhead, PhaseRecord};
 use rundir::Life;
@@ -15,7 +16,7 @@ use storage::null::Null;
 use workload::mix::Think;
 use workload::{Work, Workers, Workload};
 
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock as _, RunClock, SystemClock};
 use crate::control::Control;
 use crate::events::NoEvents;
 use crate::supervisor::Supervisor;
@@ -142,7 +143,15 @@ fn once(request: &RunSpec, control: &Control) -> Result<Overhead, String> {
     }
     let place = Taken::nowhere(request, Life::private(request.workload.workers.count(), Null.depth()));
     let origin = Origin::from(&SystemClock.clocks());
-    let watch = workers::start(request, &Null, &SystemClock, &control, &place, None, origin);
+    let watch = workers::start(
+        request,
+        &(Arc::new(Null) as Arc<dyn Storage>),
+        &RunClock::Machine,
+        &control,
+        &place,
+        None,
+        origin,
+    );
     let nobody = &mut NoEvents;
     let waiter = Waiter::new(control, request.stall_timeout, nobody);
     let mut supervisor = Supervisor::begin(watch.map_err(|refused| refused.to_string())?, waiter);

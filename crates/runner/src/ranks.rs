@@ -16,7 +16,7 @@ use workload::StreamHash;
 use workload::names::NameKind;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::clock::Clock;
+use crate::clock::{Clock as _, RunClock};
 use crate::refused::Refused;
 use crate::workers::Performed;
 
@@ -125,7 +125,7 @@ pub(crate) struct OneClock {
 }
 
 /// Agrees on the origin that the first rank has.
-pub(crate) fn one_clock<C: Clock>(ranks: &Ranks, clock: &C) -> Result<OneClock, Refused> {
+pub(crate) fn one_clock(ranks: &Ranks, clock: &RunClock) -> Result<OneClock, Refused> {
     let now = clock.clone();
     let offset = ranks.clock_offset(move || i64::try_from(now.now_ns()).unwrap_or(i64::MAX))?;
     let own = Origin::from(&clock.clocks());

@@ -11,7 +11,7 @@ use rundir::ack_log::AckLog;
 use rundir::owned::OwnedDirectories;
 use spec::RunSpec;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, RunClock};
 use crate::control::{Control, TakeControl};
 use crate::events::{Event, Events};
 use crate::head::Found;
@@ -32,7 +32,7 @@ use crate::workers::{self, Performed};
 ///
 /// # Errors
 /// As [`prepare`].
-pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
+pub fn run<S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
     request: &RunSpec,
     storage: &S,
     clock: &C,
@@ -85,10 +85,27 @@ pub struct Finished {
 ///
 /// # Errors
 /// Where the run was refused: nothing was touched. A run that began always gives a record, however it ended.
-pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
+pub fn prepare<'e, S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
     request: &RunSpec,
     storage: &S,
     clock: &C,
+    take_control: &mut dyn TakeControl,
+    events: &'e mut dyn Events,
+) -> Result<Run<'e>, Refused> {
+    prepare_on(
+        request,
+        Arc::new(storage.clone()),
+        RunClock::of(clock),
+        take_control,
+        events,
+    )
+}
+
+/// The same, compiled once.
+pub(crate) fn prepare_on<'e>(
+    request: &RunSpec,
+    storage: Arc<dyn Storage>,
+    clock: RunClock,
     take_control: &mut dyn TakeControl,
     events: &'e mut dyn Events,
 ) -> Result<Run<'e>, Refused> {
@@ -104,7 +121,7 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     if let Some(ranks) = ranks.as_ref().filter(|ranks| !ranks.is_one()) {
         return rest(ranks, take_control);
     }
-    let begun = begin(request, (storage, clock), take_control, ranks.as_ref(), waiter);
+    let begun = begin(request, (&storage, &clock), take_control, ranks.as_ref(), waiter);
     if let (Err(refused), Some(ranks)) = (&begun, &ranks) {
         ranks.close();
         // Where a rank is lost, all know it.
@@ -126,15 +143,15 @@ fn rest<'e>(ranks: &Ranks, take_control: &mut dyn TakeControl) -> Result<Run<'e>
     Ok(Run(Begun::Nowhere(Box::new(record), control)))
 }
 
-fn begin<'e, S: Storage + Clone + Send + 'static, C: Clock>(
+fn begin<'e>(
     request: &RunSpec,
-    (storage, clock): (&S, &C),
+    (storage, clock): (&Arc<dyn Storage>, &RunClock),
     take_control: &mut dyn TakeControl,
     ranks: Option<&Ranks>,
     mut waiter: Waiter<'e>,
 ) -> Result<Begun<'e>, Refused> {
     let is_first = ranks.is_none_or(|ranks| ranks.rank() == 0);
-    let looked = Looked::at(request, storage, is_first, &mut waiter);
+    let looked = Looked::at(request, &**storage, is_first, &mut waiter);
     let looked = ranks::together(ranks, looked).map_err(|(refused, _)| refused)?;
     if let Some(other_user) = looked.other_user.clone().filter(|_| is_first) {
         waiter.events.event(Event::OtherUser(other_user));
@@ -225,9 +242,9 @@ fn begin<'e, S: Storage + Clone + Send + 'static, C: Clock>(
 }
 
 /// Begins the acknowledgement log, where there is to be one, and starts the workers.
-fn start<S: Storage + Clone + Send + 'static, C: Clock>(
+fn start(
     request: &RunSpec,
-    (storage, clock, origin): (&S, &C, Origin),
+    (storage, clock, origin): (&Arc<dyn Storage>, &RunClock, Origin),
     taken: &Taken,
     directories: Vec<PathBuf>,
     waiter: &mut Waiter<'_>,

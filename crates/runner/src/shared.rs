@@ -16,7 +16,7 @@ use workload::popularity::PopularityRanks;
 use workload::random::below;
 use workload::{Action, End, Intent, Kept, Mix, Phase, PoolState, SkipReason};
 
-use crate::clock::Clock;
+use crate::clock::{Clock as _, RunClock};
 use crate::control::Control;
 use crate::entries::Seen;
 use crate::source::{Expected, Source};
@@ -53,14 +53,14 @@ enum Held {
 
 /// What one worker does on a shared pool.
 #[derive(Debug)]
-pub(crate) struct SharedSource<C> {
+pub(crate) struct SharedSource {
     pub(crate) pool: Arc<SharedPool>,
     pub(crate) mixer: Mixer,
     /// What a writer of the pool draws, for a worker that only reads.
     writer: Option<Mixer>,
     pub(crate) ranks: PopularityRanks,
     pub(crate) control: Control,
-    pub(crate) clock: C,
+    pub(crate) clock: RunClock,
     pub(crate) worker: u64,
     pub(crate) workers: u64,
     pub(crate) files: u64,
@@ -87,13 +87,13 @@ pub(crate) struct Deleting {
     position: usize,
 }
 
-impl<C: Clock> SharedSource<C> {
+impl SharedSource {
     pub(crate) fn new(
         pool: Arc<SharedPool>,
         mix: &Mix,
         (mixer, writer): (Mixer, Option<Mixer>),
         control: Control,
-        clock: C,
+        clock: RunClock,
         worker: (u32, u32),
         depth: usize,
     ) -> Self {
@@ -318,8 +318,10 @@ impl<C: Clock> SharedSource<C> {
     }
 }
 
-impl<C: Clock> Source for SharedSource<C> {
-    const IS_PURE: bool = false;
+impl Source for SharedSource {
+    fn is_pure(&self) -> bool {
+        false
+    }
 
     /// Before the claim: nobody is to wait for somebody who thinks.
     fn think_ns(&mut self, phase: Phase) -> u64 {

@@ -21,9 +21,9 @@ pub(crate) enum Expected {
 }
 
 /// See the module's text. An intent is given to a flight, and its end is told before that flight gets another.
-pub(crate) trait Source {
+pub(crate) trait Source: Send {
     /// Whether the intents are a function of the workload alone.
-    const IS_PURE: bool;
+    fn is_pure(&self) -> bool;
 
     /// What is thought, in nanoseconds, before the next intent of a phase can be asked for. Asked again it gives 0.
     fn think_ns(&mut self, phase: Phase) -> u64;
@@ -213,7 +213,9 @@ pub(crate) struct Private {
 }
 
 impl Source for Private {
-    const IS_PURE: bool = true;
+    fn is_pure(&self) -> bool {
+        true
+    }
 
     #[inline]
     fn think_ns(&mut self, _: Phase) -> u64 {

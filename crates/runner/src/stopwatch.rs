@@ -5,7 +5,7 @@ use measure::{Histogram, Meter, SliceMeter, Slowest};
 use record::{OperationRecord, StepRecord};
 use workload::{Action, Intent, Role};
 
-use crate::clock::Clock;
+use crate::clock::{Clock as _, RunClock};
 
 /// What operations of a segment came to, by action.
 #[derive(Debug, Default)]
@@ -181,75 +181,68 @@ pub(crate) struct Moments {
     pub completed_ns: u64,
 }
 
-/// See the module's text.
-pub(crate) trait Stopwatch {
-    /// Is told of steps.
-    type Steps: Steps;
-
-    /// Now.
-    fn moment(&self) -> u64;
-
-    /// Who is to be told of the steps of an operation that is issued now, on a flight.
-    fn steps(&mut self, flight: usize, issued: u64) -> &mut Self::Steps;
-
-    /// Who is to be told of the steps of operations in flight.
-    fn steps_in_flight(&mut self) -> &mut Self::Steps;
-
-    /// Counts the time of an operation that has completed on a flight.
-    fn record(&mut self, flight: usize, intent: &Intent, meters: &mut Meters, moments: Moments);
-}
-
-/// Every operation is timed, or nothing but phases is.
-pub(crate) struct Timed<C> {
-    clock: C,
-    /// Not a type of its own: a branch that always goes the same way costs nothing that can be measured, and a second
-    /// copy of the whole loop takes long to compile.
+/// Takes the moments of operations, and of their steps.
+pub(crate) struct Stopwatch {
+    clock: RunClock,
+    /// Whether operations are timed at all.
     is_on: bool,
-    steps: NoSteps,
+    /// Where steps are timed.
+    laps: Option<Laps>,
+    no_steps: NoSteps,
 }
 
-impl<C: Clock> Timed<C> {
-    pub(crate) fn new(clock: C, is_on: bool) -> Self {
+impl Stopwatch {
+    /// Times operations or not, and their steps where it is given a number of flights.
+    pub(crate) fn new(clock: RunClock, is_on: bool, steps_of: Option<usize>) -> Self {
+        let laps = steps_of.map(|depth| Laps::new(clock.clone(), depth));
         Self {
             clock,
             is_on,
-            steps: NoSteps,
+            laps,
+            no_steps: NoSteps,
         }
     }
-}
 
-impl<C: Clock> Stopwatch for Timed<C> {
-    type Steps = NoSteps;
-
+    /// Now.
     #[inline]
-    fn moment(&self) -> u64 {
+    pub(crate) fn moment(&self) -> u64 {
         if self.is_on { self.clock.now_ns() } else { 0 }
     }
 
+    /// Who is to be told of the steps of an operation that is issued now, on a flight.
     #[inline]
-    fn steps(&mut self, _: usize, _: u64) -> &mut NoSteps {
-        &mut self.steps
+    pub(crate) fn steps(&mut self, flight: usize, issued_ns: u64) -> &mut dyn Steps {
+        match &mut self.laps {
+            Some(laps) => {
+                laps.begin(flight, issued_ns);
+                laps
+            }
+            None => &mut self.no_steps,
+        }
     }
 
-    #[inline]
-    fn steps_in_flight(&mut self) -> &mut NoSteps {
-        &mut self.steps
+    /// Who is to be told of the steps of operations in flight.
+    pub(crate) fn steps_in_flight(&mut self) -> &mut dyn Steps {
+        match &mut self.laps {
+            Some(laps) => laps,
+            None => &mut self.no_steps,
+        }
     }
 
+    /// Counts the time of an operation that has completed on a flight.
     #[inline]
-    fn record(&mut self, _: usize, intent: &Intent, meters: &mut Meters, moments: Moments) {
-        if self.is_on {
-            meters.record(intent, moments, || None);
+    pub(crate) fn record(&mut self, flight: usize, intent: &Intent, meters: &mut Meters, moments: Moments) {
+        match &self.laps {
+            Some(laps) => laps.record(flight, intent, meters, moments),
+            None if self.is_on => meters.record(intent, moments, || None),
+            None => {}
         }
     }
 }
 
-/// Every operation and every step of it is timed.
-pub(crate) struct TimedSteps<C>(Laps<C>);
-
 /// The steps of the operations that are under way.
-pub(crate) struct Laps<C> {
-    clock: C,
+struct Laps {
+    clock: RunClock,
     /// By flight.
     flights: Vec<LapsOfOne>,
     /// Whose step ends next.
@@ -261,63 +254,45 @@ struct LapsOfOne {
     laps: Vec<(Step, u64)>,
 }
 
-impl<C: Clock> Steps for Laps<C> {
-    #[inline]
-    fn of(&mut self, ticket: Ticket) {
-        self.current = ticket.flight();
-    }
-
-    #[inline]
-    fn ended(&mut self, step: Step) {
-        let now_ns = self.clock.now_ns();
-        let flight = &mut self.flights[self.current];
-        flight.laps.push((step, now_ns.saturating_sub(flight.last_ns)));
-        flight.last_ns = now_ns;
-    }
-}
-
-impl<C: Clock> TimedSteps<C> {
-    pub(crate) fn new(clock: C, depth: usize) -> Self {
+impl Laps {
+    fn new(clock: RunClock, depth: usize) -> Self {
         let none = || LapsOfOne {
             last_ns: 0,
             // More than any operation has.
             laps: Vec::with_capacity(32),
         };
-        Self(Laps {
+        Self {
             clock,
             flights: (0..depth).map(|_| none()).collect(),
             current: 0,
-        })
-    }
-}
-
-impl<C: Clock> Stopwatch for TimedSteps<C> {
-    type Steps = Laps<C>;
-
-    #[inline]
-    fn moment(&self) -> u64 {
-        self.0.clock.now_ns()
+        }
     }
 
-    #[inline]
-    fn steps(&mut self, flight: usize, issued: u64) -> &mut Laps<C> {
-        self.0.current = flight;
-        let of_flight = &mut self.0.flights[flight];
-        of_flight.last_ns = issued;
+    fn begin(&mut self, flight: usize, issued_ns: u64) {
+        self.current = flight;
+        let of_flight = &mut self.flights[flight];
+        of_flight.last_ns = issued_ns;
         of_flight.laps.clear();
-        &mut self.0
     }
 
-    #[inline]
-    fn steps_in_flight(&mut self) -> &mut Laps<C> {
-        &mut self.0
-    }
-
-    fn record(&mut self, flight: usize, intent: &Intent, meters: &mut Meters, moments: Moments) {
-        let laps = &self.0.flights[flight].laps;
+    fn record(&self, flight: usize, intent: &Intent, meters: &mut Meters, moments: Moments) {
+        let laps = &self.flights[flight].laps;
         meters.record(intent, moments, || laps.iter().copied().max_by_key(|(_, ns)| *ns));
         for (step, ns) in laps {
             meters.step(intent.action, *step, *ns);
         }
+    }
+}
+
+impl Steps for Laps {
+    fn of(&mut self, ticket: Ticket) {
+        self.current = ticket.flight();
+    }
+
+    fn ended(&mut self, step: Step) {
+        let now_ns = self.clock.now_ns();
+        let flight = &mut self.flights[self.current];
+        flight.laps.push((step, now_ns.saturating_sub(flight.last_ns)));
+        flight.last_ns = now_ns;
     }
 }

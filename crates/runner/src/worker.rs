@@ -1,7 +1,6 @@
 //! The worker loop: the only one. Takes intents from a source, performs them on a session, stamps and counts.
 //!
-//! Source, session and stopwatch are values given to it, resolved at compile time. Between two stamps lies the
-//! operation and nothing else.
+//! Source, session and clock are values given to it. Between two stamps lies the operation and nothing else.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +16,7 @@ use workload::names::NameKind;
 use workload::{Action, End, Intent, Phase, Role, StreamHash, StreamHasher};
 
 use crate::acknowledged::AcknowledgedByAll;
-use crate::clock::Clock;
+use crate::clock::{Clock as _, RunClock};
 use crate::control::Control;
 use crate::events::Stage;
 use crate::failures::{Failed, Failures, Spoiled};
@@ -73,13 +72,13 @@ pub(crate) enum Answer {
 }
 
 /// What the worker does its work with.
-pub(crate) struct Tools<O, S, C, W> {
+pub(crate) struct Tools {
     /// Its number.
     pub worker: u32,
-    pub source: O,
-    pub session: S,
-    pub clock: C,
-    pub stopwatch: W,
+    pub source: Box<dyn Source>,
+    pub session: Box<dyn Session>,
+    pub clock: RunClock,
+    pub stopwatch: Stopwatch,
     pub control: Control,
     /// What it says of itself: what it is about, or the operation on its first flight.
     pub slot: Arc<Slot>,
@@ -91,31 +90,31 @@ pub(crate) struct Tools<O, S, C, W> {
     pub log: Option<Log>,
     pub pacer: Pacer,
     /// The pool that it works on after the preparation, where that is not the one that it has prepared.
-    pub neighbour: Option<OtherPool<O, S>>,
+    pub neighbour: Option<OtherPool>,
     /// The pool that it checks for another rank.
-    pub checked: Option<OtherPool<O, S>>,
+    pub checked: Option<OtherPool>,
     /// What workers of other ranks have acknowledged.
     pub acknowledged: AcknowledgedByAll,
 }
 
 /// What a worker needs to turn to a pool that another one has worked on.
-pub(crate) struct OtherPool<O, S> {
+pub(crate) struct OtherPool {
     /// The number of that one.
     pub worker: u32,
-    pub source: O,
+    pub source: Box<dyn Source>,
     pub namer: Namer,
     pub payload: Payload,
     pub hasher: StreamHasher,
     /// What is not known of it: of this worker's own doing, and where the pool is shared, of all.
     pub spoiled: Arc<Spoiled>,
     /// Opens a session in that pool's directories.
-    pub open: Box<dyn FnOnce() -> Result<S, OpenError> + Send>,
+    pub open: Box<dyn FnOnce() -> Result<Box<dyn Session>, OpenError> + Send>,
 }
 
 /// A pool that a worker is at, and what belongs to it.
-struct PoolAt<O, S> {
-    source: O,
-    session: S,
+struct PoolAt {
+    source: Box<dyn Source>,
+    session: Box<dyn Session>,
     namer: Namer,
     payload: Payload,
     hasher: StreamHasher,
@@ -254,10 +253,12 @@ impl From<Failed> for Left {
     }
 }
 
-struct Worker<O, S, C, W, R> {
-    tools: Tools<O, S, C, W>,
+struct Worker {
+    tools: Tools,
     config: WorkerConfig,
-    rendezvous: R,
+    rendezvous: Box<dyn Rendezvous>,
+    /// Whether operations are done when they have been submitted.
+    is_synchronous: bool,
     flights: Flights,
     tickets: u64,
     /// The transaction that is being issued, by its place in the stream.
@@ -274,19 +275,13 @@ struct Worker<O, S, C, W, R> {
 }
 
 /// Does all of a worker's work: directories, phases, directories.
-pub(crate) fn work<O, S, C, W, R>(tools: Tools<O, S, C, W>, config: WorkerConfig, rendezvous: R) -> Report
-where
-    O: Source,
-    S: Session,
-    C: Clock,
-    W: Stopwatch,
-    R: Rendezvous,
-{
+pub(crate) fn work(tools: Tools, config: WorkerConfig, rendezvous: Box<dyn Rendezvous>) -> Report {
     let mut worker = Worker {
         flights: Flights::new(tools.slots.len()),
         counted: Counted::new(tools.slots.len()),
         skips: Skips::default(),
         transaction: 0,
+        is_synchronous: tools.session.is_synchronous(),
         tools,
         config,
         rendezvous,
@@ -308,14 +303,7 @@ where
     worker.report
 }
 
-impl<O, S, C, W, R> Worker<O, S, C, W, R>
-where
-    O: Source,
-    S: Session,
-    C: Clock,
-    W: Stopwatch,
-    R: Rendezvous,
-{
+impl Worker {
     fn stages(&mut self) -> Result<(), Left> {
         if self.config.has_directories && self.config.reuse.is_none() {
             self.directories(Stage::MakeDirectories)?;
@@ -402,7 +390,7 @@ where
             };
             let which = (*location as u32, NameKind::Directory, *number);
             let outcome = self.tools.slot.aside(aside, which, || {
-                submit(&mut self.tools.session, &mut self.tickets, &operation, &mut NoSteps).1
+                submit(&mut *self.tools.session, &mut self.tickets, &operation, &mut NoSteps).1
             });
             outcome.map_err(|failure| {
                 let failed = Failed::operation(aside.name(), name.path.to_string_lossy().into_owned(), failure);
@@ -487,7 +475,7 @@ where
         if phase == Phase::Delete {
             self.report.borders_s.push(self.tools.clock.wall_s());
             // The hash is of a whole stream.
-            if O::IS_PURE && self.config.reuse.is_none() && !self.tools.control.is_over() {
+            if self.tools.source.is_pure() && self.config.reuse.is_none() && !self.tools.control.is_over() {
                 let hasher = std::mem::replace(&mut self.config.hasher, StreamHasher::narrow());
                 self.report.stream_hash = Some(hasher.finish());
             }
@@ -501,6 +489,7 @@ where
     fn intents(&mut self, done: &mut Done) -> Result<(), Left> {
         let phase = done.phase;
         let driven = phase == Phase::Transactions;
+        let is_pure = self.tools.source.is_pure();
         let mut is_at_border = driven;
         loop {
             if self.tools.control.is_stopping() {
@@ -517,7 +506,7 @@ where
             if think_ns > 0 && !self.think(think_ns, is_at_border, done)? {
                 return Ok(());
             }
-            let may_wait = S::IS_SYNCHRONOUS || self.flights.is_empty();
+            let may_wait = self.is_synchronous || self.flights.is_empty();
             let intent = match self.tools.source.next(phase, flight, may_wait) {
                 Some(intent) => intent,
                 None => match self.next_when_landed(flight, done)? {
@@ -525,7 +514,7 @@ where
                     None => return Ok(()),
                 },
             };
-            if O::IS_PURE {
+            if is_pure {
                 self.config.hasher.take(&intent);
             }
             if intent.think_ns > 0 {
@@ -572,7 +561,7 @@ where
     /// The number of a flight that is free.
     #[inline]
     fn room(&mut self, done: &mut Done) -> Result<usize, Left> {
-        if S::IS_SYNCHRONOUS {
+        if self.is_synchronous {
             return Ok(0);
         }
         loop {
@@ -587,7 +576,7 @@ where
     /// overtakes it.
     #[inline]
     fn keep_off(&mut self, intent: &Intent, done: &mut Done) -> Result<(), Left> {
-        if S::IS_SYNCHRONOUS || intent.action == Action::Nothing || !self.flights.meet(intent) {
+        if self.is_synchronous || intent.action == Action::Nothing || !self.flights.meet(intent) {
             return Ok(());
         }
         let since_ns = self.tools.clock.now_ns();
@@ -601,8 +590,6 @@ where
 
     /// Waits for one of the operations in flight, or so many nanoseconds at most, and counts it.
     fn land(&mut self, limit_ns: Option<u64>, done: &mut Done) -> Result<(), Left> {
-        // Said here, so that the compiler leaves out the rest.
-        assert!(!S::IS_SYNCHRONOUS, "nothing is in flight in a synchronous session");
         let steps = self.tools.stopwatch.steps_in_flight();
         let landed = self.tools.session.complete(limit_ns.map(Duration::from_nanos), steps);
         let Some((ticket, outcome)) = landed else {
@@ -619,7 +606,7 @@ where
     /// Waits for all operations in flight and counts them. Gives the first reason to end the run that came of them.
     fn land_all(&mut self, done: &mut Done) -> Result<(), Left> {
         let mut left = Ok(());
-        while !S::IS_SYNCHRONOUS && !self.flights.is_empty() {
+        while !self.is_synchronous && !self.flights.is_empty() {
             left = left.and(self.land(None, done));
         }
         left
@@ -628,7 +615,7 @@ where
     /// Waits of intents for files: for those of others, and for those of operations in flight.
     fn take_waits(&mut self) -> Option<Histogram> {
         let of_others = self.tools.source.take_waits();
-        if S::IS_SYNCHRONOUS || self.tools.slots.len() == 1 {
+        if self.is_synchronous || self.tools.slots.len() == 1 {
             return of_others;
         }
         let mut waits = self.flights.take_waits();
@@ -669,7 +656,7 @@ where
 
     /// Lets time pass. Operations in flight that complete meanwhile are counted when they do, and cut it short.
     fn pass(&mut self, ns: u64, done: &mut Done) -> Result<(), Left> {
-        if S::IS_SYNCHRONOUS || self.flights.is_empty() {
+        if self.is_synchronous || self.flights.is_empty() {
             self.tools.clock.sleep(ns);
             return Ok(());
         }
@@ -742,7 +729,7 @@ where
         } = &mut self.tools;
         let content = self.config.payload.of(intent);
         let operation = self.config.namer.operation(intent, content);
-        let slot = if S::IS_SYNCHRONOUS { &*slot } else { &slots[number] };
+        let slot = if self.is_synchronous { &*slot } else { &slots[number] };
         if lists(intent.action) {
             source.listing_begins(number, intent.place);
         }
@@ -777,7 +764,7 @@ where
         match submitted {
             Submitted::Done(outcome) => self.completes(intent, issued, outcome, completed_ns, done),
             Submitted::InFlight => {
-                assert!(!S::IS_SYNCHRONOUS, "a synchronous session is done when it returns");
+                assert!(!self.is_synchronous, "a synchronous session is done when it returns");
                 self.flights.begins(Flight {
                     intent: *intent,
                     issued,
@@ -787,8 +774,8 @@ where
         }
     }
 
-    /// An operation has completed. One copy for those that are done at once, one for those in flight.
-    #[inline(always)]
+    /// An operation has completed.
+    #[inline]
     fn completes(
         &mut self,
         intent: &Intent,
@@ -797,7 +784,7 @@ where
         completed_ns: u64,
         done: &mut Done,
     ) -> Result<(), Left> {
-        let number = if S::IS_SYNCHRONOUS { 0 } else { issued.ticket.flight() };
+        let number = if self.is_synchronous { 0 } else { issued.ticket.flight() };
         if let Err(failure) = outcome {
             let goes_on = self.fails(number, intent, failure, completed_ns, &mut done.current.meters);
             // One that a stop has cut short has neither completed nor failed.
@@ -813,7 +800,7 @@ where
             log,
             ..
         } = &mut self.tools;
-        let slot = if S::IS_SYNCHRONOUS { &*slot } else { &slots[number] };
+        let slot = if self.is_synchronous { &*slot } else { &slots[number] };
         slot.complete(completed_ns);
         if let (Some(log), Some(entered)) = (log, issued.entered) {
             log.acknowledges(entered);
@@ -887,11 +874,11 @@ fn lists(action: Action) -> bool {
 
 /// Performs one operation to its end, while no other is in flight. Its ticket is told as well.
 #[inline]
-fn submit<S: Session, P: Steps>(
-    session: &mut S,
+fn submit(
+    session: &mut dyn Session,
     tickets: &mut u64,
     operation: &Operation<'_>,
-    steps: &mut P,
+    steps: &mut dyn Steps,
 ) -> (Ticket, OperationOutcome) {
     let ticket = Ticket::new(*tickets, 0);
     *tickets += 1;

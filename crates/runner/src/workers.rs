@@ -19,7 +19,7 @@ use workload::prepared::Prepared;
 use workload::{ClassicStream, Mix, MixStream, Phase, Role, StreamHasher, Work, Workers};
 
 use crate::acknowledged::AcknowledgedByAll;
-use crate::clock::Clock;
+use crate::clock::{Clock as _, RunClock};
 use crate::control::Control;
 use crate::failures::{Failures, Spoiled};
 use crate::naming::{Namer, Naming};
@@ -28,7 +28,7 @@ use crate::pauses::PauseWatch;
 use crate::refused::Refused;
 use crate::shared::{SharedPool, SharedSource};
 use crate::source::{Listings, Private, PrivateStream, Source};
-use crate::stopwatch::{Stopwatch, Timed, TimedSteps};
+use crate::stopwatch::Stopwatch;
 use crate::supervisor::{Border, Message, PoolOfWorker, Watch, watch_mounts};
 use crate::taken::{Taken, TakenLocation};
 use crate::worker::{self, OtherPool, Payload, PoolDirectory, Report, Tools, WorkerConfig};
@@ -42,10 +42,10 @@ pub(crate) mod sum;
 pub(crate) use sum::Performed;
 
 /// What every worker gets a copy of.
-struct Common<'a, S, C> {
+struct Common<'a> {
     request: &'a RunSpec,
-    storage: &'a S,
-    clock: &'a C,
+    storage: &'a Arc<dyn Storage>,
+    clock: &'a RunClock,
     control: &'a Control,
     run_directories: &'a [TakenLocation],
     naming: Naming,
@@ -63,17 +63,17 @@ struct Common<'a, S, C> {
 }
 
 /// The pools that a worker has, each with what its files hold.
-struct Pools<O> {
-    own: (O, Payload),
-    neighbour: Option<TheirPool<O>>,
-    checked: Option<TheirPool<O>>,
+struct Pools {
+    own: (Box<dyn Source>, Payload),
+    neighbour: Option<TheirPool>,
+    checked: Option<TheirPool>,
 }
 
 /// The pool of a worker of another rank.
-struct TheirPool<O> {
+struct TheirPool {
     /// The worker whose pool it is, and the one that has worked on it last.
     of: (u32, u32),
-    pool: (O, Payload),
+    pool: (Box<dyn Source>, Payload),
     spoiled: Arc<Spoiled>,
 }
 
@@ -99,10 +99,10 @@ impl SharedPools {
 }
 
 /// Starts the workers, who wait at their first border for whoever looks on. Their moments count from an origin of the same clock.
-pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
+pub(crate) fn start(
     request: &RunSpec,
-    storage: &S,
-    clock: &C,
+    storage: &Arc<dyn Storage>,
+    clock: &RunClock,
     control: &Control,
     taken: &Taken,
     ack_log: Option<&AckLog>,
@@ -187,7 +187,7 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
     })
 }
 
-impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
+impl Common<'_> {
     /// The number of the worker's pool, where there are several.
     fn own(&self, worker: u32) -> Option<u32> {
         self.request.workload.workers.pool_of(worker)
@@ -359,7 +359,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                         (workload.workers.within_pool(worker), workload.workers.of_a_pool()),
                         depth,
                     );
-                    (source, self.payload(worker, None))
+                    (Box::new(source) as Box<dyn Source>, self.payload(worker, None))
                 };
                 let pools = Pools {
                     own: of(&shared.own, worker),
@@ -395,7 +395,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
     }
 
     /// The pool of a worker that has one of its own, and what its files hold.
-    fn private(&self, worker: u32, depth: usize) -> Result<(Private, Payload), Refused> {
+    fn private(&self, worker: u32, depth: usize) -> Result<(Box<dyn Source>, Payload), Refused> {
         let behind = self
             .positions
             .get(worker as usize)
@@ -424,36 +424,10 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         } else {
             stream
         };
-        Ok((Private { stream, listings }, payload))
+        Ok((Box::new(Private { stream, listings }), payload))
     }
 
-    fn start_with<O: Source + Send + 'static>(
-        &self,
-        worker: u32,
-        border: Border,
-        slots: Vec<Arc<Slot>>,
-        pools: Pools<O>,
-    ) -> Result<(), Refused> {
-        let clock = self.clock.clone();
-        let latencies = self.request.latencies;
-        // What a policy of durability costs is shown as a step, always.
-        let steps = self.request.steps || self.request.durability != Durability::None;
-        if latencies && steps {
-            let depth = slots.len();
-            self.spawn(worker, border, slots, pools, move || TimedSteps::new(clock, depth))
-        } else {
-            self.spawn(worker, border, slots, pools, move || Timed::new(clock, latencies))
-        }
-    }
-
-    fn spawn<O: Source + Send + 'static, W: Stopwatch>(
-        &self,
-        worker: u32,
-        border: Border,
-        slots: Vec<Arc<Slot>>,
-        pools: Pools<O>,
-        stopwatch: impl FnOnce() -> W + Send + 'static,
-    ) -> Result<(), Refused> {
+    fn start_with(&self, worker: u32, border: Border, slots: Vec<Arc<Slot>>, pools: Pools) -> Result<(), Refused> {
         let Pools {
             own: (source, payload),
             neighbour,
@@ -462,7 +436,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         let config = self.config(worker, payload);
         let settings = self.settings(worker);
         let storage = self.storage.clone();
-        let other = |theirs: TheirPool<O>| {
+        let other = |theirs: TheirPool| {
             let (pool, worker) = theirs.of;
             let (storage, settings) = (self.storage.clone(), self.settings(pool));
             let (source, payload) = theirs.pool;
@@ -479,6 +453,10 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         let (neighbour, checked) = (neighbour.map(other), checked.map(other));
         let acknowledged = self.acknowledged.clone();
         let clock = self.clock.clone();
+        // What a policy of durability costs is shown as a step, always.
+        let steps = self.request.steps || self.request.durability != Durability::None;
+        let latencies = self.request.latencies;
+        let steps_of = (latencies && steps).then_some(slots.len());
         let control = self.control.clone();
         let log = self.ack_log.map(|ack_log| ack_log.log(worker));
         let origin_ns = self.origin_ns;
@@ -506,8 +484,8 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     worker,
                     source,
                     session: session.map_err(|error| error.to_string())?,
+                    stopwatch: Stopwatch::new(clock.clone(), latencies, steps_of),
                     clock,
-                    stopwatch: stopwatch(),
                     control,
                     slot: Arc::clone(slot),
                     slots,
@@ -518,7 +496,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     checked,
                     acknowledged,
                 };
-                Ok::<Report, String>(worker::work(tools, config, border))
+                Ok::<Report, String>(worker::work(tools, config, Box::new(border)))
             }));
             let report = worked.unwrap_or_else(|_| {
                 Err(

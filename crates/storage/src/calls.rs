@@ -83,12 +83,12 @@ impl<S: System, T: Style> Calls<S, T> {
 
     /// Closes a file; keeps an earlier failure, which says more.
     #[inline]
-    fn close<E: Steps>(
+    fn close(
         &mut self,
         file: c_int,
         moved_bytes: u64,
         before: OperationOutcome,
-        steps: &mut E,
+        steps: &mut dyn Steps,
     ) -> OperationOutcome {
         // A failed close(2) has closed the file all the same (Linux, close(2)): it is never made again.
         let closed = self.system.close(file);
@@ -100,13 +100,13 @@ impl<S: System, T: Style> Calls<S, T> {
 
     /// Opens a file, does something with it, closes it.
     #[inline]
-    fn on_file<E: Steps>(
+    fn on_file(
         &mut self,
         name: Name<'_>,
         flags: c_int,
         moved_bytes: u64,
-        steps: &mut E,
-        work: impl FnOnce(&mut Self, c_int, &mut E) -> OperationOutcome,
+        steps: &mut dyn Steps,
+        work: impl FnOnce(&mut Self, c_int, &mut dyn Steps) -> OperationOutcome,
     ) -> OperationOutcome {
         let file = self.open(name, flags)?;
         steps.ended(Step::Open);
@@ -125,10 +125,10 @@ impl<S: System, T: Style> Calls<S, T> {
 
     /// Makes one call that is a step of its own.
     #[inline]
-    fn step<E: Steps>(
+    fn step(
         &mut self,
         step: Step,
-        steps: &mut E,
+        steps: &mut dyn Steps,
         mut call: impl FnMut(&mut S) -> Result<(), Errno>,
     ) -> OperationOutcome {
         again(|| call(&mut self.system)).map_err(|errno| Failure::system(step, errno))?;
@@ -138,12 +138,12 @@ impl<S: System, T: Style> Calls<S, T> {
 
     /// Performs an operation to its end.
     #[inline]
-    pub(crate) fn perform<E: Steps>(&mut self, operation: &Operation<'_>, steps: &mut E) -> OperationOutcome {
+    pub(crate) fn perform(&mut self, operation: &Operation<'_>, steps: &mut dyn Steps) -> OperationOutcome {
         self.perform_unbatched(operation, steps)?;
         self.sync_batch(operation, steps)
     }
 
-    fn perform_unbatched<E: Steps>(&mut self, operation: &Operation<'_>, steps: &mut E) -> OperationOutcome {
+    fn perform_unbatched(&mut self, operation: &Operation<'_>, steps: &mut dyn Steps) -> OperationOutcome {
         match *operation {
             Operation::Create { name, content } => self.create(name, content, steps),
             Operation::Append { name, content } => self.append(name, content, steps),
@@ -189,7 +189,7 @@ impl<S: System, T: Style> Calls<S, T> {
 
 impl<S: System, T: Style> Session for Calls<S, T> {
     #[inline]
-    fn submit<E: Steps>(&mut self, _: Ticket, operation: &Operation<'_>, steps: &mut E) -> Submitted {
+    fn submit(&mut self, _: Ticket, operation: &Operation<'_>, steps: &mut dyn Steps) -> Submitted {
         Submitted::Done(self.perform(operation, steps))
     }
 
@@ -209,28 +209,6 @@ impl<S: System, T: Style> Session for Calls<S, T> {
         again(|| self.system.sync_file_system(location)).map_err(|errno| Failure::system(Step::SyncFileSystem, errno))
     }
 }
-
-/// What a session that is made of others' calls answers: what they answer.
-macro_rules! asks_its_calls {
-    ($calls:tt) => {
-        fn content(&self, ticket: contract::Ticket) -> Option<&[u8]> {
-            self.$calls.content(ticket)
-        }
-
-        fn listing(&self, ticket: contract::Ticket) -> Option<contract::Listing> {
-            self.$calls.listing(ticket)
-        }
-
-        fn names(&mut self, directory: contract::Name<'_>) -> Result<Vec<Vec<u8>>, contract::Failure> {
-            self.$calls.names(directory)
-        }
-
-        fn sync_file_system(&mut self, location: usize) -> contract::OperationOutcome {
-            self.$calls.sync_file_system(location)
-        }
-    };
-}
-pub(crate) use asks_its_calls;
 
 /// How a call finds a file: from the held directory of its location.
 #[inline]

@@ -17,28 +17,21 @@ mod calls;
 mod direct;
 mod system;
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use contract::Storage;
 pub use direct::probe_direct;
 pub use path::PathBuffer;
 
-/// Goes on with the storage that a name stands for: a variant of an enum that has one for each. A storage over a network
-/// needs to know the depth of its sessions, a `usize`, and the targets, a `&[PathBuf]`.
-#[macro_export]
-macro_rules! named {
-    ($name:expr, $names:ident, depth: $depth:expr, targets: $targets:expr, $storage:ident => $call:expr) => {
-        $crate::named!(@ $name, $names, $storage, $call,
-            Stdio = $crate::stdio::Stdio,
-            Raw = $crate::raw::Raw,
-            Posix = $crate::posix::Posix,
-            Null = $crate::null::Null,
-            Nfs = $crate::nfs::Nfs::new($depth, $targets),
-        )
-    };
-    (@ $name:expr, $names:ident, $storage:ident, $call:expr, $($variant:ident = $found:expr,)+) => {
-        match $name {
-            $($names::$variant => {
-                let $storage = &$found;
-                $call
-            })+
-        }
-    };
+/// The storage of this name. One over a network needs to know the depth of its sessions, and the targets.
+pub fn named(name: &str, depth: usize, targets: &[PathBuf]) -> Option<Arc<dyn Storage>> {
+    Some(match name {
+        "stdio" => Arc::new(stdio::Stdio),
+        "raw" => Arc::new(raw::Raw),
+        "posix" => Arc::new(posix::Posix),
+        "null" => Arc::new(null::Null),
+        "nfs" => Arc::new(nfs::Nfs::new(depth, targets)),
+        _ => return None,
+    })
 }

@@ -19,14 +19,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::home::Home;
-use contract::{Capability, Durability, Need, OpenError, Settings, Storage, Ticket, Unsupported};
+use contract::{Capability, Durability, Need, OpenError, Session, Settings, Storage, Ticket, Unsupported};
 
 use client::procedure::Procedure;
 use client::records::Records;
 use client::rpc;
 use client::{data, results};
 use home::NfsHome;
-pub use session::NfsSession;
+use session::NfsSession;
 use shared::{NAME, NfsShared, PROTOCOL};
 
 /// The storage of this module. Clones are the same storage.
@@ -55,8 +55,6 @@ impl Nfs {
 }
 
 impl Storage for Nfs {
-    type Session = NfsSession;
-
     fn name(&self) -> &'static str {
         NAME
     }
@@ -92,8 +90,8 @@ impl Storage for Nfs {
         Some(Arc::new(NfsHome::new(Arc::clone(&self.shared))))
     }
 
-    fn open(&self, settings: &Settings) -> Result<NfsSession, OpenError> {
-        NfsSession::open(&self.shared, settings)
+    fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {
+        Ok(Box::new(NfsSession::open(&self.shared, settings)?))
     }
 }
 

@@ -10,13 +10,9 @@ use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Su
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Null;
 
-/// A worker's session of it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NullSession;
+struct NullSession;
 
 impl Storage for Null {
-    type Session = NullSession;
-
     fn name(&self) -> &'static str {
         "null"
     }
@@ -29,14 +25,14 @@ impl Storage for Null {
         None
     }
 
-    fn open(&self, _: &Settings) -> Result<NullSession, OpenError> {
-        Ok(NullSession)
+    fn open(&self, _: &Settings) -> Result<Box<dyn Session>, OpenError> {
+        Ok(Box::new(NullSession))
     }
 }
 
 impl Session for NullSession {
     #[inline]
-    fn submit<S: Steps>(&mut self, _: Ticket, operation: &Operation<'_>, _: &mut S) -> Submitted {
+    fn submit(&mut self, _: Ticket, operation: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
         // The loop's work for the operation (names, contents) must not be optimised away.
         black_box(operation);
         Submitted::Done(Ok(()))

@@ -3,19 +3,15 @@
 
 use std::sync::Arc;
 
-use crate::calls::{Calls, Style, asks_its_calls};
+use crate::calls::{Calls, Style};
 use crate::home::KernelHome;
 use crate::system::KernelCalls;
 use contract::home::Home;
-use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
+use contract::{Need, OpenError, Session, Settings, Storage, Unsupported};
 
 /// The storage of this module.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Posix;
-
-/// A worker's session of it.
-#[derive(Debug)]
-pub struct PosixSession(Calls<KernelCalls, PosixStyle>);
 
 #[derive(Debug)]
 pub(crate) struct PosixStyle;
@@ -30,8 +26,6 @@ impl Style for PosixStyle {
 }
 
 impl Storage for Posix {
-    type Session = PosixSession;
-
     fn name(&self) -> &'static str {
         "posix"
     }
@@ -44,16 +38,10 @@ impl Storage for Posix {
         Some(Arc::new(KernelHome::default()))
     }
 
-    fn open(&self, settings: &Settings) -> Result<PosixSession, OpenError> {
-        Calls::new(KernelCalls::new(settings)?, settings).map(PosixSession)
+    fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {
+        Ok(Box::new(Calls::<_, PosixStyle>::new(
+            KernelCalls::new(settings)?,
+            settings,
+        )?))
     }
-}
-
-impl Session for PosixSession {
-    #[inline]
-    fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted {
-        self.0.submit(ticket, operation, steps)
-    }
-
-    asks_its_calls!(0);
 }

@@ -4,19 +4,15 @@
 
 use std::sync::Arc;
 
-use crate::calls::{Calls, Style, asks_its_calls};
+use crate::calls::{Calls, Style};
 use crate::home::KernelHome;
 use crate::system::KernelCalls;
 use contract::home::Home;
-use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
+use contract::{Need, OpenError, Session, Settings, Storage, Unsupported};
 
 /// The storage of this module.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Raw;
-
-/// A worker's session of it.
-#[derive(Debug)]
-pub struct RawSession(Calls<KernelCalls, RawStyle>);
 
 #[derive(Debug)]
 pub(crate) struct RawStyle;
@@ -31,8 +27,6 @@ impl Style for RawStyle {
 }
 
 impl Storage for Raw {
-    type Session = RawSession;
-
     fn name(&self) -> &'static str {
         "raw"
     }
@@ -48,19 +42,13 @@ impl Storage for Raw {
         Some(Arc::new(KernelHome::default()))
     }
 
-    fn open(&self, settings: &Settings) -> Result<RawSession, OpenError> {
+    fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {
         if settings.direct {
             return Err(Unsupported::Direct { storage: self.name() }.into());
         }
-        Calls::new(KernelCalls::new(settings)?, settings).map(RawSession)
+        Ok(Box::new(Calls::<_, RawStyle>::new(
+            KernelCalls::new(settings)?,
+            settings,
+        )?))
     }
-}
-
-impl Session for RawSession {
-    #[inline]
-    fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted {
-        self.0.submit(ticket, operation, steps)
-    }
-
-    asks_its_calls!(0);
 }

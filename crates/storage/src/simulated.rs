@@ -10,11 +10,12 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
 use crate::calls::Calls;
+use crate::posix::PosixStyle;
+use crate::raw::RawStyle;
 use contract::home::Home;
-use contract::{Need, OpenError, Settings, Storage, Unsupported};
+use contract::{Need, OpenError, Session, Settings, Storage, Unsupported};
 pub use corruption::Corruption;
-use session::AnyCalls;
-pub use session::SimulatedSession;
+use session::SimulatedSession;
 use state::{Kind, Shared, State};
 use system::SimulatedSystem;
 pub use truth::{Fault, Struck, Truth};
@@ -205,8 +206,6 @@ impl Simulated {
 }
 
 impl Storage for Simulated {
-    type Session = SimulatedSession;
-
     fn name(&self) -> &'static str {
         "simulated"
     }
@@ -226,7 +225,7 @@ impl Storage for Simulated {
         Some(Arc::new(self.clone()))
     }
 
-    fn open(&self, settings: &Settings) -> Result<SimulatedSession, OpenError> {
+    fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {
         let mut roots = Vec::new();
         for location in &settings.locations {
             roots.push(location.path().into_os_string().into_encoded_bytes());
@@ -236,12 +235,20 @@ impl Storage for Simulated {
         }
         let system = SimulatedSystem::new(Arc::clone(&self.shared), roots);
         let calls = match self.code {
-            Code::Raw => AnyCalls::Raw(Calls::new(system, settings)?),
-            Code::Posix => AnyCalls::Posix(Calls::new(system, settings)?),
+            Code::Raw => Box::new(Calls::<_, RawStyle>::new(system, settings)?) as Box<dyn Session>,
+            Code::Posix => Box::new(Calls::<_, PosixStyle>::new(system, settings)?),
         };
+        if self.depth == 1 {
+            return Ok(calls);
+        }
         // Each session has an order of its own.
         self.state().sessions += 1;
         let seed = self.seed ^ self.state().sessions.wrapping_mul(0xA076_1D64_78BD_642F);
-        Ok(SimulatedSession::new(calls, Arc::clone(&self.shared), self.depth, seed))
+        Ok(Box::new(SimulatedSession::new(
+            calls,
+            Arc::clone(&self.shared),
+            self.depth,
+            seed,
+        )))
     }
 }

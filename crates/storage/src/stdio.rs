@@ -7,14 +7,14 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::calls::{Calls, asks_its_calls, at};
+use crate::calls::{Calls, at};
 use crate::home::KernelHome;
 use crate::raw::RawStyle;
 use crate::system::{KernelCalls, System, last_errno};
 use contract::home::Home;
 use contract::{
-    Capability, Cause, Durability, Errno, Failure, Name, Need, OpenError, Operation, OperationOutcome, Session,
-    Settings, Step, Steps, Storage, Submitted, Ticket, Unsupported,
+    Capability, Cause, Durability, Errno, Failure, Listing, Name, Need, OpenError, Operation, OperationOutcome,
+    Session, Settings, Step, Steps, Storage, Submitted, Ticket, Unsupported,
 };
 
 /// The storage of this module.
@@ -23,9 +23,7 @@ pub struct Stdio;
 
 const NAME: &str = "stdio";
 
-/// A worker's session of it.
-#[derive(Debug)]
-pub struct StdioSession {
+struct StdioSession {
     /// For all that has nothing to do with contents, and for the buffer that reads go to.
     calls: Calls<KernelCalls, RawStyle>,
     write_block: usize,
@@ -33,8 +31,6 @@ pub struct StdioSession {
 }
 
 impl Storage for Stdio {
-    type Session = StdioSession;
-
     fn name(&self) -> &'static str {
         NAME
     }
@@ -58,13 +54,13 @@ impl Storage for Stdio {
         Some(Arc::new(KernelHome::default()))
     }
 
-    fn open(&self, settings: &Settings) -> Result<StdioSession, OpenError> {
+    fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {
         supports_policy(settings.durability, settings.direct)?;
-        Ok(StdioSession {
+        Ok(Box::new(StdioSession {
             calls: Calls::new(KernelCalls::new(settings)?, settings)?,
             write_block: settings.write_block_bytes,
             durability: settings.durability,
-        })
+        }))
     }
 }
 
@@ -170,7 +166,7 @@ impl StdioSession {
     }
 
     #[inline]
-    fn write<S: Steps>(&mut self, name: Name<'_>, mode: Mode, content: &[u8], steps: &mut S) -> OperationOutcome {
+    fn write(&mut self, name: Name<'_>, mode: Mode, content: &[u8], steps: &mut dyn Steps) -> OperationOutcome {
         let mut stream = self.stream(name, mode)?;
         steps.ended(Step::Open);
         // The remainder of 0 bytes that the original hands over too makes no call: it is left out.
@@ -194,7 +190,7 @@ impl StdioSession {
     }
 
     #[inline]
-    fn read<S: Steps>(&mut self, name: Name<'_>, bytes: u64, steps: &mut S) -> OperationOutcome {
+    fn read(&mut self, name: Name<'_>, bytes: u64, steps: &mut dyn Steps) -> OperationOutcome {
         let mut stream = self.stream(name, READ)?;
         let reads = self.calls.reads();
         reads.begin();
@@ -241,7 +237,7 @@ impl StdioSession {
         close(stream, Some(bytes), steps)
     }
 
-    fn perform<S: Steps>(&mut self, operation: &Operation<'_>, steps: &mut S) -> OperationOutcome {
+    fn perform(&mut self, operation: &Operation<'_>, steps: &mut dyn Steps) -> OperationOutcome {
         match *operation {
             Operation::Create { name, content } => {
                 self.write(name, CREATE, content, steps)?;
@@ -263,7 +259,7 @@ impl StdioSession {
 }
 
 #[inline]
-fn close<S: Steps>(stream: Stream, moved_bytes: Option<u64>, steps: &mut S) -> OperationOutcome {
+fn close(stream: Stream, moved_bytes: Option<u64>, steps: &mut dyn Steps) -> OperationOutcome {
     stream.close().map_err(|errno| Failure {
         moved_bytes,
         ..Failure::system(Step::Close, errno)
@@ -284,9 +280,23 @@ fn closed_after(stream: Stream, step: Step, errno: Errno) -> Failure {
 
 impl Session for StdioSession {
     #[inline]
-    fn submit<S: Steps>(&mut self, _: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted {
+    fn submit(&mut self, _: Ticket, operation: &Operation<'_>, steps: &mut dyn Steps) -> Submitted {
         Submitted::Done(self.perform(operation, steps))
     }
 
-    asks_its_calls!(calls);
+    fn content(&self, ticket: Ticket) -> Option<&[u8]> {
+        self.calls.content(ticket)
+    }
+
+    fn listing(&self, ticket: Ticket) -> Option<Listing> {
+        self.calls.listing(ticket)
+    }
+
+    fn names(&mut self, directory: Name<'_>) -> Result<Vec<Vec<u8>>, Failure> {
+        self.calls.names(directory)
+    }
+
+    fn sync_file_system(&mut self, location: usize) -> OperationOutcome {
+        self.calls.sync_file_system(location)
+    }
 }

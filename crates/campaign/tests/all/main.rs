@@ -17,7 +17,7 @@ mod studies;
 mod sweep;
 
 /// Performs a campaign on a storage, until a signal's number stands there.
-fn run<S: Storage + Clone + Send + 'static, C: Clock>(
+fn run<S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
     spec: &RunSpec,
     storage: &S,
     clock: &C,

@@ -17,6 +17,8 @@ use record::Edition;
 use runner::{Clock, Control, Events, RunSpec, SystemClock};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use spec::StorageName;
+use storage::raw::Raw;
+use storage::stdio::Stdio;
 
 use crate::original::configuration::{Chance, DIRECTORIES, Limits, REPORT_FILE, Session, session};
 use crate::original::{self, Said, oracle, say, seconds_library, tree, without_warnings};
@@ -241,7 +243,11 @@ fn in_process(work: &Path, lines: &str, seconds: &[i64]) -> Said {
 
 fn session_here(lines: &str, seconds: &[i64]) -> Said {
     let clock = Scripted(Arc::new(Mutex::new(seconds.iter().copied().collect())));
-    let perform = |spec: &RunSpec, events: &mut dyn Events| storage::named!(spec.storage, StorageName, depth: spec.depth as usize, targets: &spec.targets, storage => runner::run(spec, storage, &clock, &mut Control::default, events));
+    let perform = |spec: &RunSpec, events: &mut dyn Events| match spec.storage {
+        StorageName::Stdio => runner::run(spec, &Stdio, &clock, &mut Control::default, events),
+        StorageName::Raw => runner::run(spec, &Raw, &clock, &mut Control::default, events),
+        _ => unreachable!("the prompt has no other storage"),
+    };
     let mut engine = RunnerEngine::new(perform, vec!["postmark".to_owned()]);
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let mut interpreter = Interpreter::new(PromptSettings::new(Edition::V1_5), &mut engine, false);

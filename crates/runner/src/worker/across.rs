@@ -2,18 +2,15 @@
 
 use std::collections::VecDeque;
 
-use contract::Session;
 use workload::names::NameKind;
 use workload::{Action, End, Intent, Kept, Phase};
 
 use super::look::NamesFound;
-use super::{Left, OtherPool, PoolAt, Rendezvous, Worker};
+use super::{Left, OtherPool, PoolAt, Worker};
 use crate::acknowledged::Acknowledged;
-use crate::clock::Clock;
+use crate::clock::Clock as _;
 use crate::events::Stage;
 use crate::failures::{Failed, SpoiledThings};
-use crate::source::Source;
-use crate::stopwatch::Stopwatch;
 use rundir::slot::Aside;
 
 /// What another machine has acknowledged is waited for so long. An NFS client keeps attributes for 60 s at most (acregmax and
@@ -24,22 +21,15 @@ const REMOVED_MAX: usize = 10_000;
 /// Of shared pools so many names of all ranks are looked at by others.
 const SAMPLE_OF_ALL: u64 = 65_536;
 
-impl<O, S, C, W, R> Worker<O, S, C, W, R>
-where
-    O: Source,
-    S: Session,
-    C: Clock,
-    W: Stopwatch,
-    R: Rendezvous,
-{
+impl Worker {
     /// Leaves the pool that it has prepared for that of another worker, and looks at all of its names there: how long it takes
     /// until what is acknowledged there is seen here.
-    pub(super) fn turn_to(&mut self, other: OtherPool<O, S>) -> Result<(), Left> {
+    pub(super) fn turn_to(&mut self, other: OtherPool) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
         let theirs = self.hear_of(&other, Stage::Take)?;
         drop(self.enter(other, theirs.spoiled)?);
         self.follow(Phase::Prepare, u64::MAX, |_| ());
-        if !O::IS_PURE {
+        if !self.tools.source.is_pure() {
             // Only when all have done so a shared pool is whole.
             self.begins(Stage::Take, 0)?;
         }
@@ -50,12 +40,12 @@ where
 
     /// Looks at what another worker has acknowledged in its transactions: every name and every content that is there, and the
     /// names that it has removed last; of a shared pool at some.
-    pub(super) fn check_across(&mut self, other: OtherPool<O, S>) -> Result<(), Left> {
+    pub(super) fn check_across(&mut self, other: OtherPool) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
         let theirs = self.hear_of(&other, Stage::CheckAcross)?;
         let own = self.enter(other, theirs.spoiled)?;
         let mut removed = VecDeque::new();
-        if O::IS_PURE {
+        if self.tools.source.is_pure() {
             self.follow(Phase::Prepare, u64::MAX, |_| ());
             self.follow(Phase::Transactions, theirs.intents, |intent| {
                 if removes(intent) {
@@ -80,10 +70,10 @@ where
     }
 
     /// Tells what it has acknowledged, and hears it of the worker of another pool when all have told.
-    fn hear_of(&mut self, other: &OtherPool<O, S>, stage: Stage) -> Result<Acknowledged, Left> {
+    fn hear_of(&mut self, other: &OtherPool, stage: Stage) -> Result<Acknowledged, Left> {
         let own = Acknowledged {
             intents: self.report.position.intents,
-            sample: (!O::IS_PURE && stage == Stage::CheckAcross).then(|| self.sample_of_all()),
+            sample: (!self.tools.source.is_pure() && stage == Stage::CheckAcross).then(|| self.sample_of_all()),
             spoiled: self.config.failures.spoiled_things(),
         };
         self.tools.acknowledged.tell(self.tools.worker, own);
@@ -115,7 +105,7 @@ where
     }
 
     /// Turns to another pool, of which this is not known. Gives the one before.
-    fn enter(&mut self, other: OtherPool<O, S>, spoiled: SpoiledThings) -> Result<PoolAt<O, S>, Left> {
+    fn enter(&mut self, other: OtherPool, spoiled: SpoiledThings) -> Result<PoolAt, Left> {
         let session = self
             .tools
             .slot
@@ -135,7 +125,7 @@ where
         }))
     }
 
-    fn swap(&mut self, pool: PoolAt<O, S>) -> PoolAt<O, S> {
+    fn swap(&mut self, pool: PoolAt) -> PoolAt {
         let (tools, config) = (&mut self.tools, &mut self.config);
         PoolAt {
             source: std::mem::replace(&mut tools.source, pool.source),

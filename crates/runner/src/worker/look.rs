@@ -10,14 +10,13 @@ use workload::{End, Intent, Kept, Phase};
 
 use super::seen::{LATE_MAX, SEEN_EVERY_NS, add_stale, seen_after, until_seen};
 use super::{Left, Payload, Worker, submit};
-use crate::clock::Clock;
+use crate::clock::{Clock as _, RunClock};
 use crate::control::Control;
 use crate::events::Stage;
 use crate::failures::Failed;
 use crate::naming::Namer;
 use crate::source::{Expected, Source};
-use crate::stopwatch::Stopwatch;
-use crate::worker::{Rendezvous, WorkerConfig};
+use crate::worker::WorkerConfig;
 use rundir::manifest::Position;
 use rundir::slot::{Aside, Slot};
 
@@ -31,14 +30,7 @@ const EXPLAINED_MAX: u64 = 1_000_000;
 /// Of a pool of an earlier run so many files of each worker are looked at, at least where there are as many.
 const SAMPLE: u64 = 1_000;
 
-impl<O, S, C, W, R> Worker<O, S, C, W, R>
-where
-    O: Source,
-    S: Session,
-    C: Clock,
-    W: Stopwatch,
-    R: Rendezvous,
-{
+impl Worker {
     /// Compares what was read with what the file must hold.
     pub(super) fn verify(&mut self, ticket: Ticket, intent: &Intent) -> Result<(), Left> {
         let (Payload::Made { contents, .. }, Some(found)) = (&self.config.payload, self.tools.session.content(ticket))
@@ -239,7 +231,7 @@ where
         let (ticket, listed) = tools
             .slot
             .aside(Aside::ListToLook, (place, NameKind::Directory, 0), || {
-                submit(&mut tools.session, tickets, &Operation::List { name }, &mut NoSteps)
+                submit(&mut *tools.session, tickets, &Operation::List { name }, &mut NoSteps)
             });
         listed?;
         Ok(match self.tools.session.listing(ticket) {
@@ -269,7 +261,7 @@ where
             let Some(intent) = self.tools.source.next(phase, 0, true) else {
                 break;
             };
-            if O::IS_PURE {
+            if self.tools.source.is_pure() {
                 self.config.hasher.take(&intent);
             }
             self.tools.source.completed(0, &intent, true);
@@ -317,12 +309,12 @@ where
     }
 
     /// Looks at names, beside the source that says which there are.
-    pub(super) fn look<'w>(&'w mut self, looked: &'w mut NamesFound) -> (Look<'w, S, C>, &'w O) {
+    pub(super) fn look<'w>(&'w mut self, looked: &'w mut NamesFound) -> (Look<'w>, &'w dyn Source) {
         let Self {
             tools, config, tickets, ..
         } = self;
         let look = Look {
-            session: &mut tools.session,
+            session: &mut *tools.session,
             slot: &tools.slot,
             tickets,
             clock: &tools.clock,
@@ -332,7 +324,7 @@ where
             stale: &mut self.report.stale,
             looked,
         };
-        (look, &tools.source)
+        (look, &*tools.source)
     }
 
     /// How many files this worker's share of the pool has, and some of them, from its beginning to its end: at most so many, and
@@ -381,7 +373,7 @@ where
             let aside = if stage == Stage::Warm { Aside::Warm } else { Aside::Cool };
             let operation = operation(&mut config.namer, kept, stage);
             let outcome = tools.slot.aside(aside, (kept.place, kept.kind, kept.number), || {
-                submit(session, tickets, &operation, &mut NoSteps).1
+                submit(&mut **session, tickets, &operation, &mut NoSteps).1
             });
             // One that was stopped ends as all others, below.
             if let Err(failure) = outcome.or_else(Failure::unless_stopped) {
@@ -449,11 +441,11 @@ impl NamesFound {
 }
 
 /// A look at names, one after the other.
-pub(super) struct Look<'w, S, C> {
-    session: &'w mut S,
+pub(super) struct Look<'w> {
+    session: &'w mut dyn Session,
     slot: &'w Slot,
     tickets: &'w mut u64,
-    clock: &'w C,
+    clock: &'w RunClock,
     control: &'w Control,
     config: &'w mut WorkerConfig,
     waits_until_ns: Option<u64>,
@@ -461,7 +453,7 @@ pub(super) struct Look<'w, S, C> {
     looked: &'w mut NamesFound,
 }
 
-impl<S: Session, C: Clock> Look<'_, S, C> {
+impl Look<'_> {
     /// Asks for one thing of the pool, and reads it where contents are verified. Gives a difference that ends the run.
     pub(super) fn at(&mut self, kept: Kept) -> Result<(), Failed> {
         if self.config.failures.is_uncertain(&kept) {
@@ -488,7 +480,13 @@ impl<S: Session, C: Clock> Look<'_, S, C> {
         // Directories are looked at by the listings of those above.
         if kept.kind != NameKind::Directory {
             let looked = slot.aside(Aside::Look, which, || {
-                submit(*session, self.tickets, &Operation::Stat { name, bytes }, &mut NoSteps).1
+                submit(
+                    &mut **session,
+                    self.tickets,
+                    &Operation::Stat { name, bytes },
+                    &mut NoSteps,
+                )
+                .1
             });
             if let Err(failure) = looked {
                 return Some(Failed::operation(CHECK_NAMES, path(), failure));
@@ -498,7 +496,12 @@ impl<S: Session, C: Clock> Look<'_, S, C> {
             return None;
         };
         let (ticket, read) = slot.aside(Aside::ReadToLook, which, || {
-            submit(*session, self.tickets, &Operation::Read { name, bytes }, &mut NoSteps)
+            submit(
+                &mut **session,
+                self.tickets,
+                &Operation::Read { name, bytes },
+                &mut NoSteps,
+            )
         });
         if let Err(failure) = read {
             let failure = failure.unless_stopped().err()?;

@@ -2,7 +2,7 @@
 
 use record::Stale;
 
-use crate::clock::Clock;
+use crate::clock::{Clock as _, RunClock};
 use crate::control::Control;
 use crate::failures::Failed;
 
@@ -12,8 +12,8 @@ pub(super) const SEEN_EVERY_NS: u64 = 10_000_000;
 pub(super) const LATE_MAX: usize = 10_000;
 
 /// Waits until a look finds what is there: for how long it did not.
-pub(super) fn until_seen<C: Clock>(
-    clock: &C,
+pub(super) fn until_seen(
+    clock: &RunClock,
     control: &Control,
     until_ns: u64,
     first: &Failed,

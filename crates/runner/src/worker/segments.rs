@@ -2,25 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use contract::Session;
 use measure::{SLICE_NS, Slice, Slow, Slowest};
 use record::{SlowOperation, SlowStep, SlowestRecord};
 use workload::{Action, Phase, Skipped};
 
+use super::Worker;
 use super::done::{Current, Done};
-use super::{Rendezvous, Worker};
-use crate::clock::Clock;
-use crate::source::Source;
-use crate::stopwatch::{Meters, Recorded, SlowThing, Stopwatch};
+use crate::stopwatch::{Meters, Recorded, SlowThing};
 
-impl<O, S, C, W, R> Worker<O, S, C, W, R>
-where
-    O: Source,
-    S: Session,
-    C: Clock,
-    W: Stopwatch,
-    R: Rendezvous,
-{
+impl Worker {
     /// A segment that begins, with its meters.
     pub(super) fn segment(&self, phase: Phase, began_ns: u64) -> Current {
         let number = if phase == Phase::Transactions {

@@ -1,27 +1,16 @@
 //! Operations of the stream that are not performed, and what a worker does that can perform none.
 
-use contract::Session;
 use workload::{Action, Intent, PoolState, SkipReason};
 
 use super::done::Done;
-use super::{Left, Rendezvous, Worker};
-use crate::clock::Clock;
-use crate::source::Source;
-use crate::stopwatch::Stopwatch;
+use super::{Left, Worker};
 
 /// After so many in a row it is asked whether anything can be performed, then after twice as many.
 const ASKED_AFTER: u64 = 1_000;
 /// What a worker waits after each further one, if others may change what it works on.
 const PAUSE_NS: u64 = 1_000_000;
 
-impl<O, S, C, W, R> Worker<O, S, C, W, R>
-where
-    O: Source,
-    S: Session,
-    C: Clock,
-    W: Stopwatch,
-    R: Rendezvous,
-{
+impl Worker {
     /// Leaves out an intent. Gives `false` where the transactions are over, since every further one
     /// would be left out as well.
     pub(super) fn skip(&mut self, flight: usize, intent: &Intent, done: &mut Done) -> Result<bool, Left> {
@@ -57,7 +46,7 @@ where
                 return Ok(false);
             }
         }
-        if O::IS_PURE {
+        if self.tools.source.is_pure() {
             return Ok(true);
         }
         self.think(PAUSE_NS, false, done)

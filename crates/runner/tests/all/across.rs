@@ -63,15 +63,13 @@ impl Late {
 }
 
 struct LateSession {
-    inner: <Posix as Storage>::Session,
+    inner: Box<dyn Session>,
     late: Option<Late>,
     /// What was read, where it is not what there is.
     old: Option<Vec<u8>>,
 }
 
 impl Storage for Late {
-    type Session = LateSession;
-
     fn name(&self) -> &'static str {
         Posix.name()
     }
@@ -84,19 +82,19 @@ impl Storage for Late {
         Posix.home()
     }
 
-    fn open(&self, settings: &Settings) -> Result<LateSession, OpenError> {
+    fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {
         let thread: ThreadId = std::thread::current().id();
         let is_own = self.threads.lock().unwrap().insert(format!("{thread:?}"));
-        Ok(LateSession {
+        Ok(Box::new(LateSession {
             inner: Posix.open(settings)?,
             late: (!is_own).then(|| self.clone()),
             old: None,
-        })
+        }))
     }
 }
 
 impl Session for LateSession {
-    fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted {
+    fn submit(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut dyn Steps) -> Submitted {
         let submitted = self.inner.submit(ticket, operation, steps);
         self.old = None;
         let Some(late) = &self.late else { return submitted };
@@ -289,11 +287,9 @@ fn what_is_never_seen_is_an_error_of_the_run() {
 #[derive(Clone)]
 struct Refuses;
 
-struct RefusesSession(<Posix as Storage>::Session);
+struct RefusesSession(Box<dyn Session>);
 
 impl Storage for Refuses {
-    type Session = RefusesSession;
-
     fn name(&self) -> &'static str {
         Posix.name()
     }
@@ -306,13 +302,13 @@ impl Storage for Refuses {
         Posix.home()
     }
 
-    fn open(&self, settings: &Settings) -> Result<RefusesSession, OpenError> {
-        Ok(RefusesSession(Posix.open(settings)?))
+    fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {
+        Ok(Box::new(RefusesSession(Posix.open(settings)?)))
     }
 }
 
 impl Session for RefusesSession {
-    fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted {
+    fn submit(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut dyn Steps) -> Submitted {
         let step = match operation {
             Operation::Delete { .. } => Step::Unlink,
             Operation::Rename { .. } => Step::Rename,

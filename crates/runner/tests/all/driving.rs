@@ -44,8 +44,6 @@ struct TimedSession {
 }
 
 impl Storage for Timed {
-    type Session = TimedSession;
-
     fn name(&self) -> &'static str {
         "timed"
     }
@@ -58,16 +56,16 @@ impl Storage for Timed {
         None
     }
 
-    fn open(&self, _: &Settings) -> Result<TimedSession, OpenError> {
-        Ok(TimedSession {
+    fn open(&self, _: &Settings) -> Result<Box<dyn Session>, OpenError> {
+        Ok(Box::new(TimedSession {
             storage: self.clone(),
             operations: 0,
-        })
+        }))
     }
 }
 
 impl Session for TimedSession {
-    fn submit<S: Steps>(&mut self, _: Ticket, _: &Operation<'_>, _: &mut S) -> Submitted {
+    fn submit(&mut self, _: Ticket, _: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
         self.storage.clock.sleep((self.storage.takes_ns)(self.operations));
         self.operations += 1;
         Submitted::Done(Ok(()))

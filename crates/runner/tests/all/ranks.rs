@@ -132,7 +132,7 @@ fn perform(
 }
 
 /// On another storage, with another clock.
-pub fn perform_on<S: Storage + Clone + Send + 'static, C: Clock>(
+pub fn perform_on<S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
     storage: &S,
     clock: &C,
     ranks: u32,
@@ -143,7 +143,7 @@ pub fn perform_on<S: Storage + Clone + Send + 'static, C: Clock>(
 }
 
 /// The same with what a test does when a rank is told of something.
-pub fn perform_told<S: Storage + Clone + Send + 'static, C: Clock>(
+pub fn perform_told<S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
     storage: &S,
     clock: &C,
     ranks: u32,

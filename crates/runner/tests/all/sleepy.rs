@@ -17,8 +17,6 @@ pub struct SleepySession {
 }
 
 impl Storage for Sleepy {
-    type Session = SleepySession;
-
     fn name(&self) -> &'static str {
         "sleepy"
     }
@@ -31,16 +29,16 @@ impl Storage for Sleepy {
         None
     }
 
-    fn open(&self, _: &Settings) -> Result<SleepySession, OpenError> {
-        Ok(SleepySession {
+    fn open(&self, _: &Settings) -> Result<Box<dyn Session>, OpenError> {
+        Ok(Box::new(SleepySession {
             takes: self.0,
             operations: 0,
-        })
+        }))
     }
 }
 
 impl Session for SleepySession {
-    fn submit<S: Steps>(&mut self, _: Ticket, operation: &Operation<'_>, _: &mut S) -> Submitted {
+    fn submit(&mut self, _: Ticket, operation: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
         // The pool is there at once.
         if !matches!(operation, Operation::Create { .. } | Operation::Delete { .. }) {
             std::thread::sleep((self.takes)(self.operations));

@@ -50,8 +50,6 @@ struct HangingSession {
 }
 
 impl Storage for Hanging {
-    type Session = HangingSession;
-
     fn name(&self) -> &'static str {
         "hanging"
     }
@@ -64,15 +62,15 @@ impl Storage for Hanging {
         None
     }
 
-    fn open(&self, _: &Settings) -> Result<HangingSession, OpenError> {
+    fn open(&self, _: &Settings) -> Result<Box<dyn Session>, OpenError> {
         if let At::Open = self.at {
             self.hang_once();
         }
-        Ok(HangingSession {
+        Ok(Box::new(HangingSession {
             storage: self.clone(),
             in_flight: VecDeque::new(),
             hanging: None,
-        })
+        }))
     }
 
     fn depth(&self) -> usize {
@@ -81,9 +79,11 @@ impl Storage for Hanging {
 }
 
 impl Session for HangingSession {
-    const IS_SYNCHRONOUS: bool = false;
+    fn is_synchronous(&self) -> bool {
+        false
+    }
 
-    fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, _: &mut S) -> Submitted {
+    fn submit(&mut self, ticket: Ticket, operation: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
         let number = self.storage.operations.fetch_add(1, Ordering::SeqCst);
         let hangs = match self.storage.at {
             At::Nth(nth) => number == nth,
@@ -104,7 +104,7 @@ impl Session for HangingSession {
         Submitted::Done(Ok(()))
     }
 
-    fn complete<S: Steps>(&mut self, _: Option<Duration>, _: &mut S) -> Option<(Ticket, Done)> {
+    fn complete(&mut self, _: Option<Duration>, _: &mut dyn Steps) -> Option<(Ticket, Done)> {
         if let Some(ticket) = self.in_flight.pop_front() {
             return Some((ticket, Ok(())));
         }

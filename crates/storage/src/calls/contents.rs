@@ -18,28 +18,28 @@ struct Source {
 
 impl<S: System, T: Style> Calls<S, T> {
     #[inline]
-    pub(super) fn create<E: Steps>(&mut self, name: Name<'_>, content: &[u8], steps: &mut E) -> OperationOutcome {
+    pub(super) fn create(&mut self, name: Name<'_>, content: &[u8], steps: &mut dyn Steps) -> OperationOutcome {
         self.write(name, T::CREATE, content, T::EMPTY_REMAINDER, steps)?;
         self.sync_directory_of(name, content.len() as u64, steps)
     }
 
     #[inline]
-    pub(super) fn append<E: Steps>(&mut self, name: Name<'_>, content: &[u8], steps: &mut E) -> OperationOutcome {
+    pub(super) fn append(&mut self, name: Name<'_>, content: &[u8], steps: &mut dyn Steps) -> OperationOutcome {
         self.write(name, T::APPEND, content, T::EMPTY_REMAINDER, steps)
     }
 
-    pub(super) fn overwrite<E: Steps>(&mut self, name: Name<'_>, content: &[u8], steps: &mut E) -> OperationOutcome {
+    pub(super) fn overwrite(&mut self, name: Name<'_>, content: &[u8], steps: &mut dyn Steps) -> OperationOutcome {
         self.write(name, T::OVERWRITE, content, false, steps)
     }
 
     /// Writes a new file, which then gets another name: one that is not there, or that of the file that it replaces.
-    pub(super) fn write_elsewhere<E: Steps>(
+    pub(super) fn write_elsewhere(
         &mut self,
         temporary: Name<'_>,
         name: Name<'_>,
         replaces: bool,
         content: &[u8],
-        steps: &mut E,
+        steps: &mut dyn Steps,
     ) -> OperationOutcome {
         let bytes = content.len() as u64;
         self.write(temporary, T::CREATE, content, false, steps)?;
@@ -54,7 +54,7 @@ impl<S: System, T: Style> Calls<S, T> {
         self.sync_directory_of(name, bytes, steps)
     }
 
-    pub(super) fn truncate<E: Steps>(&mut self, name: Name<'_>, bytes: u64, steps: &mut E) -> OperationOutcome {
+    pub(super) fn truncate(&mut self, name: Name<'_>, bytes: u64, steps: &mut dyn Steps) -> OperationOutcome {
         let flags = T::OVERWRITE | self.policy.write_flags;
         self.on_file(name, flags, 0, steps, |calls, file, steps| {
             calls.step(Step::Truncate, steps, |system| system.truncate(file, bytes))?;
@@ -62,20 +62,20 @@ impl<S: System, T: Style> Calls<S, T> {
         })
     }
 
-    pub(super) fn evict<E: Steps>(&mut self, name: Name<'_>, steps: &mut E) -> OperationOutcome {
+    pub(super) fn evict(&mut self, name: Name<'_>, steps: &mut dyn Steps) -> OperationOutcome {
         self.on_file(name, T::READ, 0, steps, |calls, file, steps| {
             calls.step(Step::Evict, steps, |system| system.evict(file))
         })
     }
 
     #[inline]
-    fn write<E: Steps>(
+    fn write(
         &mut self,
         name: Name<'_>,
         flags: c_int,
         content: &[u8],
         empty_remainder: bool,
-        steps: &mut E,
+        steps: &mut dyn Steps,
     ) -> OperationOutcome {
         self.assert_alignment(content.len() as u64);
         let flags = flags | self.policy.write_flags | self.policy.content_flags;
@@ -127,29 +127,29 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     #[inline]
-    pub(super) fn read<E: Steps>(&mut self, name: Name<'_>, bytes: u64, steps: &mut E) -> OperationOutcome {
+    pub(super) fn read(&mut self, name: Name<'_>, bytes: u64, steps: &mut dyn Steps) -> OperationOutcome {
         self.read_source(name, None, bytes, T::EMPTY_REMAINDER, steps)
     }
 
-    pub(super) fn read_range<E: Steps>(
+    pub(super) fn read_range(
         &mut self,
         name: Name<'_>,
         offset: u64,
         bytes: u64,
-        steps: &mut E,
+        steps: &mut dyn Steps,
     ) -> OperationOutcome {
         self.assert_alignment(offset);
         self.read_source(name, Some(offset), bytes, false, steps)
     }
 
     #[inline]
-    fn read_source<E: Steps>(
+    fn read_source(
         &mut self,
         name: Name<'_>,
         offset: Option<u64>,
         bytes: u64,
         empty_remainder: bool,
-        steps: &mut E,
+        steps: &mut dyn Steps,
     ) -> OperationOutcome {
         self.assert_alignment(bytes);
         self.reads.begin();

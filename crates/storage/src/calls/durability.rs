@@ -40,7 +40,7 @@ fn have_one_directory(a: Name<'_>, b: Name<'_>) -> bool {
 impl<S: System, T: Style> Calls<S, T> {
     /// Syncs an open file that was changed, where the policy says so.
     #[inline]
-    pub(super) fn sync_file<E: Steps>(&mut self, file: c_int, moved_bytes: u64, steps: &mut E) -> OperationOutcome {
+    pub(super) fn sync_file(&mut self, file: c_int, moved_bytes: u64, steps: &mut dyn Steps) -> OperationOutcome {
         let Some(ContentsOnly(contents_only)) = self.policy.sync else {
             return Ok(());
         };
@@ -50,11 +50,11 @@ impl<S: System, T: Style> Calls<S, T> {
 
     /// Syncs the directory of a name that was made, removed or changed, where the policy says so.
     #[inline]
-    pub(crate) fn sync_directory_of<E: Steps>(
+    pub(crate) fn sync_directory_of(
         &mut self,
         name: Name<'_>,
         moved_bytes: u64,
-        steps: &mut E,
+        steps: &mut dyn Steps,
     ) -> OperationOutcome {
         if !self.policy.syncs_directories {
             return Ok(());
@@ -68,11 +68,11 @@ impl<S: System, T: Style> Calls<S, T> {
 
     /// The same for two names: the directory of `gained`, then that of `lost` where it is another one.
     #[inline]
-    pub(super) fn sync_directories_of<E: Steps>(
+    pub(super) fn sync_directories_of(
         &mut self,
         gained: Name<'_>,
         lost: Name<'_>,
-        steps: &mut E,
+        steps: &mut dyn Steps,
     ) -> OperationOutcome {
         self.sync_directory_of(gained, 0, steps)?;
         if self.policy.syncs_directories && !have_one_directory(gained, lost) {
@@ -83,7 +83,7 @@ impl<S: System, T: Style> Calls<S, T> {
 
     /// Counts an operation that was done, where the policy counts, and syncs the file system after the last of a batch.
     #[inline]
-    pub(crate) fn sync_batch<E: Steps>(&mut self, operation: &Operation<'_>, steps: &mut E) -> OperationOutcome {
+    pub(crate) fn sync_batch(&mut self, operation: &Operation<'_>, steps: &mut dyn Steps) -> OperationOutcome {
         if self.policy.batch == 0 || !operation.kind().changes() {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use crate::system::{At, System};
 use contract::{Errno, Failure, Listing, Name, NoSteps, OperationOutcome, Step, Steps};
 
 impl<S: System, T: Style> Calls<S, T> {
-    pub(super) fn list<E: Steps>(&mut self, name: Name<'_>, with_stat: bool, steps: &mut E) -> OperationOutcome {
+    pub(super) fn list(&mut self, name: Name<'_>, with_stat: bool, steps: &mut dyn Steps) -> OperationOutcome {
         self.listing = Listing::default();
         self.in_directory(name, steps, |calls, directory, steps| {
             calls.list_entries(directory, with_stat)?;
@@ -31,11 +31,11 @@ impl<S: System, T: Style> Calls<S, T> {
         Ok(names)
     }
 
-    fn in_directory<E: Steps>(
+    fn in_directory(
         &mut self,
         name: Name<'_>,
-        steps: &mut E,
-        work: impl FnOnce(&mut Self, c_int, &mut E) -> OperationOutcome,
+        steps: &mut dyn Steps,
+        work: impl FnOnce(&mut Self, c_int, &mut dyn Steps) -> OperationOutcome,
     ) -> OperationOutcome {
         // The location itself has no name behind it.
         let at = if name.relative.is_empty() {

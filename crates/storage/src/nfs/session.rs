@@ -115,7 +115,7 @@ impl NfsSession {
 
     /// Takes the next record of a connection, if there is one.
     #[inline]
-    fn take_record<S: Steps>(&mut self, line: usize, steps: &mut S) -> bool {
+    fn take_record(&mut self, line: usize, steps: &mut dyn Steps) -> bool {
         let Some(channel) = self.lines[line].channel() else {
             return false;
         };
@@ -169,7 +169,7 @@ impl NfsSession {
     }
 
     #[inline]
-    fn go_on<S: Steps>(&mut self, number: usize, step: Step, advanced: Result<Next, Cause>, steps: &mut S) {
+    fn go_on(&mut self, number: usize, step: Step, advanced: Result<Next, Cause>, steps: &mut dyn Steps) {
         let flight = &mut self.flights[number];
         if let Ok(Next::Call(_) | Next::Done) = advanced {
             (flight.call.asked_since, flight.call.wait) = (None, DELAY_MIN);
@@ -239,10 +239,12 @@ impl NfsSession {
 }
 
 impl Session for NfsSession {
-    const IS_SYNCHRONOUS: bool = false;
+    fn is_synchronous(&self) -> bool {
+        false
+    }
 
     #[inline]
-    fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted {
+    fn submit(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut dyn Steps) -> Submitted {
         let number = self.free.pop().expect("no more are in flight than the storage's depth");
         self.begin(number, ticket, operation);
         if self.depth > 1 {
@@ -259,7 +261,7 @@ impl Session for NfsSession {
         Submitted::Done(outcome)
     }
 
-    fn complete<S: Steps>(&mut self, limit: Option<Duration>, steps: &mut S) -> Option<(Ticket, OperationOutcome)> {
+    fn complete(&mut self, limit: Option<Duration>, steps: &mut dyn Steps) -> Option<(Ticket, OperationOutcome)> {
         let until = limit.map(|limit| self.timer.elapsed() + limit);
         let mut has_waited = false;
         loop {

@@ -6,35 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::state::Shared;
-use super::system::SimulatedSystem;
-use crate::calls::Calls;
-use crate::posix::PosixStyle;
-use crate::raw::RawStyle;
 use contract::{
     Failure, Listing, Name, Operation, OperationOutcome, OwnedOperation, Session, Steps, Submitted, Ticket,
 };
 
-/// Whichever code runs over the simulated calls.
-#[derive(Debug)]
-pub(super) enum AnyCalls {
-    Raw(Calls<SimulatedSystem, RawStyle>),
-    Posix(Calls<SimulatedSystem, PosixStyle>),
-}
-
-/// Asks whichever it is.
-macro_rules! of_each {
-    ($any:expr, $calls:ident => $call:expr) => {
-        match $any {
-            AnyCalls::Raw($calls) => $call,
-            AnyCalls::Posix($calls) => $call,
-        }
-    };
-}
-
-/// A worker's session of [`Simulated`](super::Simulated).
-#[derive(Debug)]
-pub struct SimulatedSession {
-    calls: AnyCalls,
+/// A session with several operations in flight.
+pub(super) struct SimulatedSession {
+    calls: Box<dyn Session>,
     shared: Arc<Shared>,
     depth: usize,
     dice: Dice,
@@ -85,7 +63,7 @@ fn names<'a>(operation: &Operation<'a>) -> [Option<Name<'a>>; 2] {
 }
 
 impl SimulatedSession {
-    pub(super) fn new(calls: AnyCalls, shared: Arc<Shared>, depth: usize, seed: u64) -> Self {
+    pub(super) fn new(calls: Box<dyn Session>, shared: Arc<Shared>, depth: usize, seed: u64) -> Self {
         Self {
             calls,
             shared,
@@ -113,7 +91,7 @@ impl SimulatedSession {
         }
     }
 
-    fn perform<S: Steps>(&mut self, index: usize, steps: &mut S) {
+    fn perform(&mut self, index: usize, steps: &mut dyn Steps) {
         let Flight {
             ticket,
             operation,
@@ -124,16 +102,18 @@ impl SimulatedSession {
         }
         steps.of(*ticket);
         let operation = operation.get();
-        let outcome = of_each!(&mut self.calls, calls => calls.perform(&operation, steps));
+        let Submitted::Done(outcome) = self.calls.submit(*ticket, &operation, steps) else {
+            unreachable!("system calls are done when they return");
+        };
         *answer = Some(Answer {
             outcome,
-            content: of_each!(&self.calls, calls => calls.content(*ticket)).map(<[u8]>::to_vec),
-            listing: of_each!(&self.calls, calls => calls.listing(*ticket)),
+            content: self.calls.content(*ticket).map(<[u8]>::to_vec),
+            listing: self.calls.listing(*ticket),
         });
     }
 
     /// Performs some of those in flight.
-    fn perform_some<S: Steps>(&mut self, steps: &mut S) {
+    fn perform_some(&mut self, steps: &mut dyn Steps) {
         for _ in 0..self.dice.throw(4) {
             let index = self.dice.throw(self.in_flight.len() as u64) as usize;
             self.perform(index, steps);
@@ -142,12 +122,11 @@ impl SimulatedSession {
 }
 
 impl Session for SimulatedSession {
-    const IS_SYNCHRONOUS: bool = false;
+    fn is_synchronous(&self) -> bool {
+        false
+    }
 
-    fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted {
-        if self.depth == 1 {
-            return of_each!(&mut self.calls, calls => calls.submit(ticket, operation, steps));
-        }
+    fn submit(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut dyn Steps) -> Submitted {
         assert!(
             self.in_flight.len() < self.depth,
             "more in flight than the storage takes"
@@ -165,7 +144,7 @@ impl Session for SimulatedSession {
         Submitted::InFlight
     }
 
-    fn complete<S: Steps>(&mut self, limit: Option<Duration>, steps: &mut S) -> Option<(Ticket, OperationOutcome)> {
+    fn complete(&mut self, limit: Option<Duration>, steps: &mut dyn Steps) -> Option<(Ticket, OperationOutcome)> {
         if self.in_flight.is_empty() {
             return None;
         }
@@ -191,25 +170,19 @@ impl Session for SimulatedSession {
         Some((ticket, self.last.outcome))
     }
 
-    fn content(&self, ticket: Ticket) -> Option<&[u8]> {
-        if self.depth == 1 {
-            return of_each!(&self.calls, calls => calls.content(ticket));
-        }
+    fn content(&self, _: Ticket) -> Option<&[u8]> {
         self.last.content.as_deref()
     }
 
-    fn listing(&self, ticket: Ticket) -> Option<Listing> {
-        if self.depth == 1 {
-            return of_each!(&self.calls, calls => calls.listing(ticket));
-        }
+    fn listing(&self, _: Ticket) -> Option<Listing> {
         self.last.listing
     }
 
     fn names(&mut self, directory: Name<'_>) -> Result<Vec<Vec<u8>>, Failure> {
-        of_each!(&mut self.calls, calls => calls.names(directory))
+        self.calls.names(directory)
     }
 
     fn sync_file_system(&mut self, location: usize) -> OperationOutcome {
-        of_each!(&mut self.calls, calls => calls.sync_file_system(location))
+        self.calls.sync_file_system(location)
     }
 }

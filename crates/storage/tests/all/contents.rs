@@ -153,7 +153,7 @@ fn a_directory_that_is_not_there_cannot_be_probed() {
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 }
 
-fn direct_in_memory(block: usize) -> (impl Session, FilePath) {
+fn direct_in_memory(block: usize) -> (Box<dyn Session>, FilePath) {
     let root = Path::new("/sim");
     let settings = Settings {
         direct: true,

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use contract::{Cause, Name, Operation, Step, Storage};
+use contract::{Cause, Name, Operation, Session, Step, Storage};
 use storage::posix::Posix;
 use storage::raw::Raw;
 use storage::simulated::{Code, Fault, Simulated};
@@ -15,7 +15,7 @@ fn keeps_files<S: Storage>(storage: &S, directory: &Path, block: usize) {
     let session = &mut storage.open(&settings(directory, block)).unwrap();
     let (inner, file) = (FilePath::new(directory, "s0"), FilePath::new(directory, "s0/1"));
     let (inner, name) = (inner.name(), file.name());
-    let all = |session: &mut S::Session, operations: &[Operation<'_>]| {
+    let all = |session: &mut Box<dyn Session>, operations: &[Operation<'_>]| {
         let mut steps = Seen::default();
         for operation in operations {
             assert_eq!(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::support::work::{Names, steps_of, work};
 use crate::support::{FilePath, POLICIES, TICKET, done, failed, make, settings};
-use contract::{Cause, Durability, Need, Operation, OperationKind, Session, Settings, Storage};
+use contract::{Cause, Durability, Need, Operation, OperationKind, Settings, Storage};
 use storage::posix::Posix;
 use storage::raw::Raw;
 use storage::simulated::{Code, Simulated};
@@ -54,7 +54,7 @@ fn stdio_does_what_it_has() {
                 said.contains(&format!("cannot provide --durability {durability} (use")),
                 "{said}"
             );
-            assert_eq!(Stdio.open(&settings).unwrap_err().to_string(), said);
+            assert_eq!(Stdio.open(&settings).map(drop).unwrap_err().to_string(), said);
             continue;
         }
         assert_eq!(Stdio.supports(&need), Ok(()));

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use contract::server::{CallCount, ServerTraffic};
-use contract::{Location, ServerUrl, Settings, Storage};
-use storage::nfs::{Nfs, NfsSession};
+use contract::{Location, ServerUrl, Session, Settings, Storage};
+use storage::nfs::Nfs;
 
 use server::Server;
 
@@ -69,7 +69,7 @@ impl Fixture {
     }
 
     /// Works with a session, on a thread of its own. The server's calls are counted from there on.
-    pub fn work<T: Send>(&self, settings: &Settings, work: impl FnOnce(&mut NfsSession) -> T + Send) -> T {
+    pub fn work<T: Send>(&self, settings: &Settings, work: impl FnOnce(&mut Box<dyn Session>) -> T + Send) -> T {
         std::thread::scope(|scope| {
             let worked = scope.spawn(|| {
                 let mut session = self.storage.open(settings).unwrap();

@@ -54,7 +54,7 @@ fn does_everything<S: Storage>(storage: &S, directory: &Path, block: usize, dura
 }
 
 /// What is left of the work: files 5 (7 bytes) and 6 (8 bytes) in `d`.
-fn refuses_what_is_wrong<S: Session>(session: &mut S, names: &Names) {
+fn refuses_what_is_wrong(session: &mut Box<dyn Session>, names: &Names) {
     let [d, one, two, five, six, temporary] = ["d", "d/1", "d/2", "d/5", "d/6", "tmp"].map(|name| names.of(name));
     let (content, target) = (&TEXT[..3], c"5");
     done(session, &make::set_extended(five, KEY, b"right"));
@@ -94,7 +94,7 @@ fn refuses_what_is_wrong<S: Session>(session: &mut S, names: &Names) {
 }
 
 /// Answers that are not what they must be.
-fn finds_what_is_wrong<S: Session>(session: &mut S, names: &Names) {
+fn finds_what_is_wrong(session: &mut Box<dyn Session>, names: &Names) {
     let [two, five] = ["d/2", "d/5"].map(|name| names.of(name));
     let causes = [
         (

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::support::{FilePath, POLICIES, Seen, TEXT, TICKET, done, failed, make, perform, settings};
 use contract::{Durability, Listing, Location, Name, Operation, Session, Settings, Step, Storage, Submitted, Ticket};
-use storage::simulated::{Code, Corruption, Fault, Simulated, SimulatedSession};
+use storage::simulated::{Code, Corruption, Fault, Simulated};
 
 const ROOT: &str = "/sim";
 const EIO: i32 = 5;
@@ -23,7 +23,7 @@ fn with(durability: Durability) -> Settings {
     }
 }
 
-fn open(storage: &Simulated) -> SimulatedSession {
+fn open(storage: &Simulated) -> Box<dyn Session> {
     storage.open(&with(Durability::None)).unwrap()
 }
 
@@ -378,7 +378,7 @@ fn operations_in_flight_are_done_with_what_they_were_given_and_answer_by_ticket(
         let mut steps = Seen::default();
         assert_eq!(storage.depth(), 4);
         let mut order = Vec::new();
-        let complete = |session: &mut SimulatedSession| {
+        let complete = |session: &mut Box<dyn Session>| {
             let (ticket, outcome) = session.complete(None, &mut Seen::default()).unwrap();
             assert_eq!(outcome, Ok(()));
             ticket

@@ -62,7 +62,7 @@ impl Steps for Seen {
     }
 }
 
-pub fn perform<S: Session>(session: &mut S, operation: &Operation<'_>, steps: &mut Seen) -> OperationOutcome {
+pub fn perform(session: &mut Box<dyn Session>, operation: &Operation<'_>, steps: &mut Seen) -> OperationOutcome {
     match session.submit(TICKET, operation, steps) {
         Submitted::Done(outcome) => outcome,
         Submitted::InFlight => session.complete(None, steps).expect("an operation is in flight").1,
@@ -82,14 +82,14 @@ pub const POLICIES: [Durability; 8] = [
 ];
 
 /// Performs an operation that must be done; gives its steps.
-pub fn done<S: Session>(session: &mut S, operation: &Operation<'_>) -> Vec<Step> {
+pub fn done(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> Vec<Step> {
     let mut seen = Seen::default();
     assert_eq!(perform(session, operation, &mut seen), Ok(()), "{operation:?}");
     seen.0
 }
 
 /// Performs an operation that must fail.
-pub fn failed<S: Session>(session: &mut S, operation: &Operation<'_>) -> Failure {
+pub fn failed(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> Failure {
     let answer = perform(session, operation, &mut Seen::default());
     answer.expect_err(&format!("{operation:?}"))
 }

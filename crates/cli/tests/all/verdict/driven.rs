@@ -44,9 +44,7 @@ struct TimedSession<C> {
     operations: u64,
 }
 
-impl<C: Clock> Storage for Timed<C> {
-    type Session = TimedSession<C>;
-
+impl<C: Clock + Clone + 'static> Storage for Timed<C> {
     fn name(&self) -> &'static str {
         "timed"
     }
@@ -59,16 +57,16 @@ impl<C: Clock> Storage for Timed<C> {
         None
     }
 
-    fn open(&self, _: &Settings) -> Result<TimedSession<C>, OpenError> {
-        Ok(TimedSession {
+    fn open(&self, _: &Settings) -> Result<Box<dyn Session>, OpenError> {
+        Ok(Box::new(TimedSession {
             storage: self.clone(),
             operations: 0,
-        })
+        }))
     }
 }
 
-impl<C: Clock> Session for TimedSession<C> {
-    fn submit<S: Steps>(&mut self, _: Ticket, _: &Operation<'_>, _: &mut S) -> Submitted {
+impl<C: Clock + 'static> Session for TimedSession<C> {
+    fn submit(&mut self, _: Ticket, _: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
         self.storage.clock.sleep((self.storage.takes_ns)(self.operations));
         self.operations += 1;
         Submitted::Done(Ok(()))
@@ -93,7 +91,7 @@ fn request(transactions: u64) -> RunSpec {
     }
 }
 
-fn perform<C: Clock>(request: &RunSpec, clock: C, takes_ns: fn(u64) -> u64) -> Record {
+fn perform<C: Clock + Clone + 'static>(request: &RunSpec, clock: C, takes_ns: fn(u64) -> u64) -> Record {
     let storage = Timed {
         clock: clock.clone(),
         takes_ns,

@@ -31,7 +31,7 @@ impl NfsSession {
 
     /// Sends, then waits until something is there, at most so long, and takes it. Returns early as it likes.
     #[inline]
-    pub(super) fn wait<S: Steps>(&mut self, limit: Option<Duration>, steps: &mut S) {
+    pub(super) fn wait(&mut self, limit: Option<Duration>, steps: &mut dyn Steps) {
         self.send_all();
         let has_one = self.lines.len() == 1 && limit.is_none() && self.delayed == 0;
         let quiet = match (has_one, self.lines[0].channel()) {
@@ -58,7 +58,7 @@ impl NfsSession {
         }
     }
 
-    fn wait_for_any<S: Steps>(&mut self, limit: Option<Duration>, steps: &mut S) {
+    fn wait_for_any(&mut self, limit: Option<Duration>, steps: &mut dyn Steps) {
         let mut limit = limit.map_or(LOOK_EVERY, |limit| limit.min(LOOK_EVERY));
         if self.delayed > 0 {
             let laters = self.flights.iter().filter_map(|flight| flight.call.later);
@@ -110,7 +110,7 @@ impl NfsSession {
     }
 
     /// A connection has something, or takes something.
-    fn serve<S: Steps>(&mut self, number: usize, steps: &mut S) {
+    fn serve(&mut self, number: usize, steps: &mut dyn Steps) {
         let now = self.timer.elapsed();
         let line = &mut self.lines[number];
         if let LineState::Connecting(_) = line.state {

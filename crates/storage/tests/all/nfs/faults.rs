@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use contract::{Cause, Durability, Errno, Failure, Operation, OperationOutcome, Settings, Step, Storage};
+use contract::{Cause, Durability, Errno, Failure, Operation, OperationOutcome, Session, Settings, Step, Storage};
 
 use super::files::Whims;
 use super::operations::outcomes;
@@ -11,7 +11,6 @@ use super::procedure::*;
 use super::server::Act;
 use super::{Fixture, TIMEOUT};
 use crate::support::{FilePath, TEXT, done, make};
-use storage::nfs::NfsSession;
 
 /// More than anything here takes.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -21,7 +20,7 @@ fn system(step: Step, errno: i32) -> OperationOutcome {
 }
 
 /// Performs one operation, in a time that is not endless.
-fn outcome(session: &mut NfsSession, operation: &Operation<'_>) -> OperationOutcome {
+fn outcome(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> OperationOutcome {
     let began = Instant::now();
     let outcome = outcomes(session, 1, 1, |_| *operation)[0];
     assert!(began.elapsed() < LIMIT, "{operation:?} took {:?}", began.elapsed());

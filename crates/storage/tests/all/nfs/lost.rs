@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use contract::{Cause, Durability, OpenError, Operation, OperationOutcome, Settings, Step, Storage};
-use storage::nfs::{Nfs, NfsSession};
+use contract::{Cause, Durability, OpenError, Operation, OperationOutcome, Session, Settings, Step, Storage};
+use storage::nfs::Nfs;
 
 use super::operations::outcomes;
 use super::procedure::*;
@@ -12,7 +12,7 @@ use super::server::{Act, Server};
 use super::{Fixture, TIMEOUT};
 use crate::support::{FilePath, TEXT, done, make};
 
-fn outcome(session: &mut NfsSession, operation: &Operation<'_>) -> OperationOutcome {
+fn outcome(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> OperationOutcome {
     let began = Instant::now();
     let outcome = outcomes(session, 1, 1, |_| *operation)[0];
     assert!(

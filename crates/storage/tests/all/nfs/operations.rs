@@ -457,7 +457,7 @@ fn calls_are_counted_as_the_server_sees_them() {
 
 /// Performs operations, so many at once, which must all be done; what is read must be right.
 pub fn in_flight<'a>(
-    session: &mut impl Session,
+    session: &mut Box<dyn Session>,
     depth: usize,
     count: usize,
     operation: impl Fn(usize) -> Operation<'a>,
@@ -467,16 +467,16 @@ pub fn in_flight<'a>(
 }
 
 /// The same with whatever outcomes, in the operations' order.
-pub fn outcomes<'a, S: Session>(
-    session: &mut S,
+pub fn outcomes<'a>(
+    session: &mut Box<dyn Session>,
     depth: usize,
     count: usize,
     operation: impl Fn(usize) -> Operation<'a>,
 ) -> Vec<OperationOutcome> {
     let mut outcomes: Vec<Option<OperationOutcome>> = vec![None; count];
     let mut flying = 0;
-    let land = |session: &mut S, outcomes: &mut Vec<Option<OperationOutcome>>| {
-        let (ticket, outcome) = Session::complete(session, None, &mut NoSteps).expect("some are in flight");
+    let land = |session: &mut Box<dyn Session>, outcomes: &mut Vec<Option<OperationOutcome>>| {
+        let (ticket, outcome) = session.complete(None, &mut NoSteps).expect("some are in flight");
         if let (Operation::Read { bytes, .. }, Ok(())) = (operation(ticket.0 as usize), outcome) {
             assert_eq!(session.content(ticket).unwrap(), &TEXT[..bytes as usize]);
         }
