@@ -293,10 +293,10 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
             "server of its own",
         );
     }
-    let is_warmed_up = is_transactions && !spec.drive.warm_up.is_zero();
-    if phase.complete || !is_warmed_up {
-        let warm_up = phase.warm_up().is_some();
-        due("segments", warm_up, is_warmed_up, "warm-up");
+    // A short one, in which nothing was done yet, has no segment.
+    if phase.warm_up().is_some() {
+        let is_asked = is_transactions && !spec.drive.warm_up.is_zero();
+        due("segments", true, is_asked, "warm-up");
     }
     let approach = phase
         .segments
