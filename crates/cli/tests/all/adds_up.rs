@@ -127,13 +127,14 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
         ]),
         cache: Cache::AsIs,
         drive: Drive {
+            // Longer than a thread waits for its processor beside other tests.
             warm_up: if draws.is(3) {
-                ms(1 + draws.below(5))
+                ms(20 + draws.below(30))
             } else {
                 Duration::ZERO
             },
             stop: if by_time {
-                Stop::After(ms(5 + draws.below(30)))
+                Stop::After(ms(20 + draws.below(30)))
             } else {
                 Stop::Transactions
             },
