@@ -129,11 +129,14 @@ fn slow_ones(
     place: &str,
     found: &mut Findings,
 ) {
-    let (Some(first), Some(last)) = (phase.segments.first(), phase.segments.last()) else {
+    let began_ns = phase.segments.iter().map(|segment| segment.began_ns).min();
+    // A worker that was kept by an operation of the warm-up may end that later than others end the measurement.
+    let ended_ns = phase.segments.iter().map(|segment| segment.ended_ns).max();
+    let (Some(began_ns), Some(ended_ns)) = (began_ns, ended_ns) else {
         return;
     };
     let slack_ns = scope.clocks_ns();
-    let phase_ns = first.began_ns.saturating_sub(slack_ns)..last.ended_ns.saturating_add(slack_ns).saturating_add(1);
+    let phase_ns = began_ns.saturating_sub(slack_ns)..ended_ns.saturating_add(slack_ns).saturating_add(1);
     for (index, slow) in operations.iter().enumerate() {
         let place = format!("{place}.operations[{index}]");
         let lasted_ns = if scope.is_open(phase) { 0 } else { slow.ns };
