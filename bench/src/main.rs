@@ -225,18 +225,6 @@ enum Benchmark {
         #[arg(long)]
         check: bool,
     },
-    /// How often gates fail, pass and find losses, by simulation: identical systems under disturbances of many kinds.
-    Gates {
-        /// Studies of each setting.
-        #[arg(long, default_value_t = 2_000)]
-        studies: u32,
-        /// The seed of all of them.
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
-        /// End with code 1 where the counts disagree with what gates promise.
-        #[arg(long)]
-        check: bool,
-    },
     /// How often rules of verdicts give false alarms and find what they should: `not-steady`, `paused`, gates.
     Verdicts {
         /// Simulated series of each server; 0 leaves them out.
@@ -438,13 +426,6 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
                 seed: *seed,
             };
             return Ok(studies::perform(&arguments.ours, &size)? || !check);
-        }
-        Benchmark::Gates { studies, seed, check } => {
-            let size = gates::GatesSize {
-                studies: *studies,
-                seed: *seed,
-            };
-            return Ok(gates::perform(size)? || !check);
         }
         Benchmark::Verdicts {
             series,

@@ -81,7 +81,7 @@ fn run(ours: &Path, target: &Path, stops: Option<Stops>, draws: &mut Draws) -> R
     }
 }
 
-/// Performs so many runs, several at a time, and counts those that are flagged.
+/// Performs `runs` runs, [`AT_ONCE`] at a time, and counts those that the rule flags.
 fn flagged(ours: &Path, runs: u32, seed: u64, stops: Option<Stops>) -> Result<Flagged, Box<dyn Error>> {
     let scene = tempfile::Builder::new()
         .prefix("postmark-verdicts-")

@@ -17,7 +17,7 @@ const FALSE_ALARMS: Limit = Limit::AtMost(0.02);
 /// A drift of [`DRIFT`] in a minute is found so often.
 const FINDS: Limit = Limit::AtLeast(0.9);
 const DRIFT: f64 = -0.2;
-/// The first operations of a worker do not count after a warm-up: the time of so many.
+/// Length of a warm-up, in mean durations of an operation.
 const WARM_UP: f64 = 200.0;
 
 /// How a server's time for an operation is distributed about its mean of 1.

@@ -101,7 +101,7 @@ pub fn prepare<'e, S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
     )
 }
 
-/// The same, compiled once.
+/// [`prepare`] on any storage and clock.
 pub(crate) fn prepare_on<'e>(
     request: &RunSpec,
     storage: Arc<dyn Storage>,

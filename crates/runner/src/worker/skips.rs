@@ -37,7 +37,7 @@ impl Worker {
 
     #[cold]
     fn skips_many(&mut self, intent: &Intent, done: &mut Done) -> Result<bool, Left> {
-        // A transaction that has begun is performed to its end.
+        // A pair of operations is not left between its halves.
         if intent.ends_transaction && self.skips.in_a_row >= self.skips.asked_at {
             self.skips.asked_at = 2 * self.skips.in_a_row;
             if self.can_perform_none() {

@@ -16,7 +16,7 @@ use crate::acting::Acting;
 const NOBODY: u32 = 65_534;
 /// As many symbolic links as the kernel follows in a path.
 const LINKS_MAX: usize = 40;
-/// A path of so many bytes is refused by every call (`PATH_MAX`, which counts the NUL at its end).
+/// Linux limits a path to one byte less: `PATH_MAX` includes the NUL at its end.
 const PATH_BYTES_MAX: usize = 4_096;
 const ON_THE_WAY: OFlags = OFlags::PATH
     .union(OFlags::DIRECTORY)
