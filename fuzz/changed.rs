@@ -1,15 +1,17 @@
-//! Changes of JSON. Those of single bytes leave hardly any JSON of a record's size as it must be, so every other change is one of
-//! a value: a number or a string becomes another.
+//! Changes of JSON. Those of single bytes leave hardly any JSON of a record's size as it must be,
+//! so every other change is one of a value: a number or a string becomes another.
 
 use std::ops::Range;
 
-/// Changes a value of the JSON that begins the data: how long it is then. Nothing where another kind of change is due, or none is
-/// possible.
+/// Changes a value of the JSON that begins the data: how long it is then. Nothing where another
+/// kind of change is due, or none is possible.
 pub fn change(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> Option<usize> {
     let text = (seed % 2 == 0)
         .then(|| with_another(&data[..size], seed / 2))
         .flatten()?;
-    let room = data.get_mut(..text.len()).filter(|room| room.len() <= max_size)?;
+    let room = data
+        .get_mut(..text.len())
+        .filter(|room| room.len() <= max_size)?;
     room.copy_from_slice(&text);
     Some(text.len())
 }
@@ -42,10 +44,12 @@ const OTHERS: [&[u8]; 24] = [
     b"\"\\u001b[2J\\u202e\"",
 ];
 
-/// The text with another value, or with the value of another place, in one place; nothing where there is none.
+/// The text with another value, or with the value of another place, in one place; nothing where
+/// there is none.
 fn with_another(text: &[u8], seed: u32) -> Option<Vec<u8>> {
     let values = values(text);
-    // Multipliers of a linear congruential generator (Numerical Recipes): for a few choices it is good enough.
+    // Multipliers of a linear congruential generator (Numerical Recipes): for a few choices it is
+    // good enough.
     let mut state = seed;
     let mut below = |count: usize| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -77,7 +81,9 @@ fn values(text: &[u8]) -> Vec<Range<usize>> {
                 }
             }
             b'0'..=b'9' | b'-' => {
-                while at < text.len() && matches!(text[at], b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E') {
+                while at < text.len()
+                    && matches!(text[at], b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')
+                {
                     at += 1;
                 }
                 found.push(begin..at);

@@ -1,4 +1,5 @@
-//! An archive with very many runs: how long a list, a report and an export take, and how large the file is.
+//! An archive with very many runs: how long a list, a report and an export take, and how large the
+//! file is.
 
 use std::error::Error;
 use std::path::Path;
@@ -20,7 +21,8 @@ pub struct ArchiveSize {
     pub rounds: usize,
 }
 
-/// Fills an archive with runs, and times what is done with them. Whether a list with a filter is fast enough.
+/// Fills an archive with runs, and times what is done with them. Whether a list with a filter is
+/// fast enough.
 pub fn compare(ours: &Path, size: &ArchiveSize) -> Result<bool, Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("archive.db");
@@ -35,7 +37,8 @@ pub fn compare(ours: &Path, size: &ArchiveSize) -> Result<bool, Box<dyn Error>> 
         began.elapsed().as_secs_f64()
     );
     println!(
-        "memory: the most that each had, and no less than the {:.0} MB of this program, which the system counts as theirs",
+        "memory: the most that each had, and no less than the {:.0} MB of this program, which the \
+         system counts as theirs",
         own_memory_bytes()? as f64 / 1e6
     );
     let middle = size.runs / 2;
@@ -43,8 +46,16 @@ pub fn compare(ours: &Path, size: &ArchiveSize) -> Result<bool, Box<dyn Error>> 
     let mut holds = true;
     for (what, words, is_limited) in [
         ("list --host", "list --host host-17", true),
-        ("list --file-system (a third)", "list --file-system xfs", true),
-        ("list --file-system --limit", "list --file-system xfs --limit 100", true),
+        (
+            "list --file-system (a third)",
+            "list --file-system xfs",
+            true,
+        ),
+        (
+            "list --file-system --limit",
+            "list --file-system xfs --limit 100",
+            true,
+        ),
         ("list --preset (a seventh)", "list --preset preset-3", true),
         (
             "list --preset --verdict --limit",
@@ -100,20 +111,25 @@ pub fn compare(ours: &Path, size: &ArchiveSize) -> Result<bool, Box<dyn Error>> 
     Ok(holds)
 }
 
-/// The most memory that this program had. What it starts begins with that, by the count of the system (getrusage(2), `ru_maxrss`), since
-/// it begins as a copy of this.
+/// The most memory that this program had. What it starts begins with that, by the count of the
+/// system (getrusage(2), `ru_maxrss`), since it begins as a copy of this.
 fn own_memory_bytes() -> Result<u64, Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = peak.and_then(|peak| peak.trim().strip_suffix(" kB"));
-    Ok(kib.ok_or("/proc/self/status has no VmHWM")?.trim().parse::<u64>()? * 1_024)
+    Ok(kib
+        .ok_or("/proc/self/status has no VmHWM")?
+        .trim()
+        .parse::<u64>()?
+        * 1_024)
 }
 
 /// A run as they are: of a work with several operations, for some seconds.
 fn performed(ours: &Path, at: &Path) -> Result<Record, Box<dyn Error>> {
     let mut command = Command::new(ours);
     command.args([
-        "run", "--quiet", "--format", "json", "--preset", "mail", "--files", "500", "--for", "5s", "--target",
+        "run", "--quiet", "--format", "json", "--preset", "mail", "--files", "500", "--for", "5s",
+        "--target",
     ]);
     Ok(Record::from_json(&output(command.arg(at))?)?)
 }
@@ -132,11 +148,16 @@ fn fill(path: &Path, record: &Record, runs: u64) -> Result<(), Box<dyn Error>> {
     })?;
     let varied = |number: u64| {
         let mut record = record.clone();
-        record.id = RunId::new(u128::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835));
+        record.id =
+            RunId::new(u128::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835));
         record.origin.unix_ns = (FIRST_UNIX_NS + number * EVERY_NS) as i64;
         record.host.hostname = format!("host-{}", number % 500);
         record.spec.preset = Some(format!("preset-{}", number % 7));
-        if let Some(Fact::Known(target)) = record.locations.first_mut().map(|location| &mut location.target) {
+        if let Some(Fact::Known(target)) = record
+            .locations
+            .first_mut()
+            .map(|location| &mut location.target)
+        {
             if let Fact::Known(mount) = &mut target.mount {
                 mount.file_system_type = ["ext4", "xfs", "btrfs"][number as usize % 3].to_owned();
             }

@@ -106,7 +106,13 @@ pub fn compare(
 }
 
 impl Pairing {
-    fn print(&self, arguments: &Arguments, kind: &str, at: &Path, work: Work) -> Result<(), Box<dyn Error>> {
+    fn print(
+        &self,
+        arguments: &Arguments,
+        kind: &str,
+        at: &Path,
+        work: Work,
+    ) -> Result<(), Box<dyn Error>> {
         let commands = at.with_file_name("commands");
         std::fs::write(&commands, self.commands(at, work))?;
         let mut pairs = Vec::new();
@@ -143,7 +149,8 @@ impl Pairing {
 
     fn commands(&self, at: &Path, work: Work) -> String {
         format!(
-            "set location {}\nset number {}\nset transactions {}\nset read 4096\nset write 4096\nset buffering {}\nrun\nquit\n",
+            "set location {}\nset number {}\nset transactions {}\nset read 4096\nset write \
+             4096\nset buffering {}\nrun\nquit\n",
             at.display(),
             work.files,
             work.transactions,
@@ -151,7 +158,13 @@ impl Pairing {
         )
     }
 
-    fn ours(&self, program: &PathBuf, at: &Path, work: Work, commands: &Path) -> Result<ChildCost, Box<dyn Error>> {
+    fn ours(
+        &self,
+        program: &PathBuf,
+        at: &Path,
+        work: Work,
+        commands: &Path,
+    ) -> Result<ChildCost, Box<dyn Error>> {
         let Some(storage) = self.storage else {
             return cost_with_input(program, commands);
         };
@@ -170,14 +183,27 @@ impl Pairing {
                     "--storage",
                     storage,
                 ])
-                .args(["--files", &files, "--transactions", &transactions, "--target"])
+                .args([
+                    "--files",
+                    &files,
+                    "--transactions",
+                    &transactions,
+                    "--target",
+                ])
                 .arg(at),
         )
     }
 }
 
-fn ratio(pairs: &[(ChildCost, ChildCost)], of: impl Fn(&ChildCost) -> f64, limit: Option<f64>) -> String {
-    let ratios: Vec<f64> = pairs.iter().map(|(ours, original)| of(ours) / of(original)).collect();
+fn ratio(
+    pairs: &[(ChildCost, ChildCost)],
+    of: impl Fn(&ChildCost) -> f64,
+    limit: Option<f64>,
+) -> String {
+    let ratios: Vec<f64> = pairs
+        .iter()
+        .map(|(ours, original)| of(ours) / of(original))
+        .collect();
     let Some(median) = median(&ratios) else {
         return "-".to_owned();
     };
@@ -186,5 +212,8 @@ fn ratio(pairs: &[(ChildCost, ChildCost)], of: impl Fn(&ChildCost) -> f64, limit
         Some(limit) => format!(" > {limit:.2}!"),
         None => String::new(),
     };
-    format!("{:.3} [{:.3}, {:.3}]{verdict}", median.value, median.low, median.high)
+    format!(
+        "{:.3} [{:.3}, {:.3}]{verdict}",
+        median.value, median.low, median.high
+    )
 }

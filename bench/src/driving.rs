@@ -1,4 +1,5 @@
-//! Runs that are driven: sweeps and how far their limits differ, a steady state and one that is none, a soak.
+//! Runs that are driven: sweeps and how far their limits differ, a steady state and one that is
+//! none, a soak.
 
 use std::error::Error;
 use std::path::Path;
@@ -37,13 +38,22 @@ pub fn sweeps(ours: &Path, asked: &Sweeps<'_>) -> Result<(), Box<dyn Error>> {
             let mounted = MountedVolume::new(kind)?;
             how = mounted.how;
             let mut command = Command::new(ours);
-            command.args(["run", "--quiet", "--format", "json", "--preset", asked.preset]);
+            command.args([
+                "run",
+                "--quiet",
+                "--format",
+                "json",
+                "--preset",
+                asked.preset,
+            ]);
             command.args(["--sweep", asked.sweep, "--slo", asked.slo, "--target"]);
             let record = Record::from_json(&output(command.arg(mounted.path()))?)?;
             if record.actual.outcome != Outcome::Complete {
                 return Err(format!("{kind}: {:?}", record.actual.outcome).into());
             }
-            let sweep = Summary::of(&record).sweep.ok_or("the record has no sweep")?;
+            let sweep = Summary::of(&record)
+                .sweep
+                .ok_or("the record has no sweep")?;
             if round == 0 {
                 println!("{kind} ({how}), the steps of the first round");
                 for sweep_step in &sweep.sweep_steps {
@@ -79,9 +89,11 @@ fn show_sweep_step(sweep_step: &record::SweepStepSummary) {
         Load::Workers(workers) => format!("{workers} workers"),
         Load::Ranks(ranks) => format!("{ranks} ranks"),
     };
-    let micros = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.0}", ns as f64 / 1e3));
+    let micros =
+        |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.0}", ns as f64 / 1e3));
     println!(
-        "    {load:>12}{:>11.0} achieved ({}){:>9} waiting; latency µs: p50 {}, p99 {}, greatest {}; service p99 {}{}",
+        "    {load:>12}{:>11.0} achieved ({}){:>9} waiting; latency µs: p50 {}, p99 {}, greatest \
+         {}; service p99 {}{}",
         sweep_step.achieved_per_second.unwrap_or_default(),
         sweep_step
             .achieved_fraction
@@ -91,7 +103,11 @@ fn show_sweep_step(sweep_step: &record::SweepStepSummary) {
         micros(sweep_step.p99_ns),
         micros(sweep_step.max_ns),
         micros(sweep_step.service_p99_ns),
-        if sweep_step.holds { "" } else { "; not sustained" }
+        if sweep_step.holds {
+            ""
+        } else {
+            "; not sustained"
+        }
     );
 }
 
@@ -121,8 +137,10 @@ fn show_spread(name: &str, values: &[f64]) {
 
 /// A work that becomes steady on a fresh ext4, and one whose files grow all the time.
 pub fn steady(ours: &Path) -> Result<(), Box<dyn Error>> {
-    // Reads take the longer the larger the files are; none of them comes to its greatest size in the time, and all of them fit.
-    let growing = "--mix read=1,append=1 --files 500 --size 4KiB --append-size 64KiB --size-max 14MiB --cache as-is";
+    // Reads take the longer the larger the files are; none of them comes to its greatest size in
+    // the time, and all of them fit.
+    let growing = "--mix read=1,append=1 --files 500 --size 4KiB --append-size 64KiB --size-max \
+                   14MiB --cache as-is";
     for (what, words) in [
         (
             "varmail, which keeps its pool as it is",
@@ -134,10 +152,18 @@ pub fn steady(ours: &Path) -> Result<(), Box<dyn Error>> {
             let mounted = MountedVolume::new("ext4")?;
             let noise = Noise::begin();
             let mut command = Command::new(ours);
-            command.args(["run", "--quiet", "--full"]).args(words.split(' '));
-            command.args(["--steady", rule, "--round", "10s", "--for", "150s", "--target"]);
+            command
+                .args(["run", "--quiet", "--full"])
+                .args(words.split(' '));
+            command.args([
+                "--steady", rule, "--round", "10s", "--for", "150s", "--target",
+            ]);
             let text = output(command.arg(mounted.path()))?;
-            println!("{what}, rule {rule}, fresh ext4 ({}); {}", mounted.how, noise.end());
+            println!(
+                "{what}, rule {rule}, fresh ext4 ({}); {}",
+                mounted.how,
+                noise.end()
+            );
             let is_of_it = |line: &&str| {
                 let begins = ["Verdict", "Steady", "            rounds", "  -"];
                 begins.iter().any(|begin| line.starts_with(begin))
@@ -151,9 +177,11 @@ pub fn steady(ours: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Four workers for a long time at a rate: does the program's memory grow, is anything lost, how large is the record?
+/// Four workers for a long time at a rate: does the program's memory grow, is anything lost, how
+/// large is the record?
 pub fn soak(ours: &Path, run_for: &str, rate: f64) -> Result<bool, Box<dyn Error>> {
-    /// Memory may be so much greater at the end than in the middle, in bytes: an hour has all slices by then.
+    /// Memory may be so much greater at the end than in the middle, in bytes: an hour has all
+    /// slices by then.
     const GROWTH_MAX: i64 = 4_000_000;
     /// The record of a day may have 50 MB; that of an hour has no more slices than it.
     const RECORD_MAX: usize = 50_000_000;
@@ -198,13 +226,25 @@ pub fn soak(ours: &Path, run_for: &str, rate: f64) -> Result<bool, Box<dyn Error
         record.actual.errors.len()
     );
     let phases = &record.actual.phases;
-    let phase = phases.iter().find(|phase| phase.phase == Phase::Transactions);
+    let phase = phases
+        .iter()
+        .find(|phase| phase.phase == Phase::Transactions);
     let phase: &PhaseRecord = phase.ok_or("the record lacks the transactions")?;
-    let in_segments: u64 = phase.segments.iter().map(|segment| segment.transactions).sum();
-    let in_slices: u64 = phase.slices.totals().values().map(|meter| meter.operations).sum();
+    let in_segments: u64 = phase
+        .segments
+        .iter()
+        .map(|segment| segment.transactions)
+        .sum();
+    let in_slices: u64 = phase
+        .slices
+        .totals()
+        .values()
+        .map(|meter| meter.operations)
+        .sum();
     let achieved = phase.transactions() as f64 * 1e9 / phase.measured_ns() as f64;
     println!(
-        "  {in_segments} transactions in the segments, {in_slices} operations in the slices, {} waiting; {achieved:.1}/s achieved",
+        "  {in_segments} transactions in the segments, {in_slices} operations in the slices, {} \
+         waiting; {achieved:.1}/s achieved",
         phase.waiting.unwrap_or_default()
     );
     let tenth = memory.len() / 10;
@@ -212,7 +252,8 @@ pub fn soak(ours: &Path, run_for: &str, rate: f64) -> Result<bool, Box<dyn Error
     let middle = memory.len() / 2;
     let early = mean(&memory[middle..(middle + tenth).max(middle + 1).min(memory.len())]);
     // The record is put together after the last one.
-    let late = mean(&memory[memory.len().saturating_sub(tenth + 2)..memory.len().saturating_sub(2)]);
+    let late =
+        mean(&memory[memory.len().saturating_sub(tenth + 2)..memory.len().saturating_sub(2)]);
     println!(
         "  memory in the middle {:.1} MB, at the end {:.1} MB; record {:.1} MB",
         early / 1e6,

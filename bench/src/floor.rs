@@ -1,4 +1,5 @@
-//! The posix storage with a prepared stream against a bare C program that makes the same system calls: `floor.c`.
+//! The posix storage with a prepared stream against a bare C program that makes the same system
+//! calls: `floor.c`.
 
 use std::error::Error;
 use std::fs::File;
@@ -58,7 +59,11 @@ impl Rivals {
         let mut file = BufWriter::new(File::create(&list)?);
         let operations = operations::write(&workload, &mut file)?;
         file.flush()?;
-        let program = compile(SOURCE, &mounted.path().with_file_name("floor"), &["-pthread"])?;
+        let program = compile(
+            SOURCE,
+            &mounted.path().with_file_name("floor"),
+            &["-pthread"],
+        )?;
         for directory in ["ours", "bare"] {
             std::fs::create_dir(mounted.path().join(directory))?;
         }
@@ -82,7 +87,9 @@ impl Rivals {
 
     fn bare(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.arg(&self.list).arg(self.mounted.path().join("bare"));
+        command
+            .arg(&self.list)
+            .arg(self.mounted.path().join("bare"));
         command
     }
 
@@ -117,10 +124,14 @@ pub fn compile(source: &str, to: &Path, options: &[&str]) -> Result<PathBuf, Box
 /// Prints the ratios for one worker and two. Whether all limits hold.
 pub fn compare(pairs: usize, size: FloorSize) -> Result<bool, Box<dyn Error>> {
     println!(
-        "the posix storage with a prepared stream and latencies against the bare calls, on tmpfs: {} files, {} transactions a worker",
+        "the posix storage with a prepared stream and latencies against the bare calls, on tmpfs: \
+         {} files, {} transactions a worker",
         size.files, size.transactions
     );
-    println!("medians of {pairs} interleaved pairs [interval]; CPU in microseconds an operation, of the whole process");
+    println!(
+        "medians of {pairs} interleaved pairs [interval]; CPU in microseconds an operation, of \
+         the whole process"
+    );
     let mut holds = true;
     for (workers, wall_limit) in WALL_LIMITS {
         let rivals = Rivals::new(size, workers)?;
@@ -134,15 +145,20 @@ pub fn compare(pairs: usize, size: FloorSize) -> Result<bool, Box<dyn Error>> {
                 costs.push(pair);
             }
         }
-        println!("{workers} worker(s), {} operations; {}", rivals.operations, noise.end());
+        println!(
+            "{workers} worker(s), {} operations; {}",
+            rivals.operations,
+            noise.end()
+        );
         holds &= print(&costs, rivals.operations as f64, wall_limit);
     }
     Ok(holds)
 }
 
 fn print(pairs: &[[Costs; 2]], operations: f64, wall_limit: f64) -> bool {
-    let over =
-        |of: &dyn Fn(&[Costs; 2]) -> f64| median(&pairs.iter().map(of).collect::<Vec<f64>>()).unwrap_or_default();
+    let over = |of: &dyn Fn(&[Costs; 2]) -> f64| {
+        median(&pairs.iter().map(of).collect::<Vec<f64>>()).unwrap_or_default()
+    };
     let ratio = |of: fn(&Costs) -> Cost| over(&|[ours, bare]| of(ours).wall_s / of(bare).wall_s);
     let wall = ratio(Costs::sum);
     let is_fast = wall.value <= wall_limit && wall.high <= wall_limit + SLACK;
@@ -165,8 +181,9 @@ fn print(pairs: &[[Costs; 2]], operations: f64, wall_limit: f64) -> bool {
         own.show(3),
         verdict(is_cheap, USER_LIMIT_US)
     );
-    let both =
-        |of: fn(&Cost) -> f64| -> [Median; 2] { [0, 1].map(|which| over(&|pair| each_us(of(&pair[which].sum())))) };
+    let both = |of: fn(&Cost) -> f64| -> [Median; 2] {
+        [0, 1].map(|which| over(&|pair| each_us(of(&pair[which].sum()))))
+    };
     for (what, [ours, bare]) in [
         ("wall      ", both(|cost| cost.wall_s)),
         ("user CPU  ", both(|cost| cost.user_s)),
@@ -215,9 +232,14 @@ fn print_calls(ours: &[Vec<FileCall>], bare: &[Vec<FileCall>]) -> bool {
     keys.sort();
     keys.dedup();
     for key in keys {
-        let [ours, bare] = [&our_counts, &bare_counts].map(|counts| counts.get(key).copied().unwrap_or(0));
+        let [ours, bare] =
+            [&our_counts, &bare_counts].map(|counts| counts.get(key).copied().unwrap_or(0));
         let difference = ours as i64 - bare as i64;
-        println!("  {:8} {:56} {ours:>9} {bare:>9} {difference:>10}", key.0.name(), key.1);
+        println!(
+            "  {:8} {:56} {ours:>9} {bare:>9} {difference:>10}",
+            key.0.name(),
+            key.1
+        );
     }
     let equal = on_files(ours) == on_files(bare);
     let verdict = if equal { "the same" } else { "NOT the same" };

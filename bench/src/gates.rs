@@ -1,9 +1,10 @@
-//! Whether gates keep their promises, by simulation over the gate's own code: how often identical systems fail under noise and
-//! disturbances of many kinds, how often a true loss fails, and how often identical systems pass with exactly the blocks that a
-//! gate over a first few has asked for.
+//! Whether gates keep their promises, by simulation over the gate's own code: how often identical
+//! systems fail under noise and disturbances of many kinds, how often a true loss fails, and how
+//! often identical systems pass with exactly the blocks that a gate over a first few has asked for.
 //!
-//! How it works: runs are numbers, drawn in the order of time with everything that disturbs them; the order of the systems in a
-//! block is drawn as in a study. No program runs, nothing is measured, and the same seed has the same counts for ever.
+//! How it works: runs are numbers, drawn in the order of time with everything that disturbs them;
+//! the order of the systems in a block is drawn as in a study. No program runs, nothing is
+//! measured, and the same seed has the same counts for ever.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::{LN_2, TAU};
@@ -12,15 +13,16 @@ use crate::draws::Draws;
 use crate::statistics::clopper_pearson;
 use record::Level;
 use study::{
-    Baseline, BlockAttempt, ComparedSide, Decision, Gate, GateError, GateRules, Metric, Observed, Requirement,
-    SideGroup,
+    Baseline, BlockAttempt, ComparedSide, Decision, Gate, GateError, GateRules, Metric, Observed,
+    Requirement, SideGroup,
 };
 
 /// What identical systems have to meet.
 const REQUIREMENT: &str = "transactions >= 0.97";
 /// The requirement that finds a loss of 3 %.
 const TIGHT_REQUIREMENT: &str = "transactions >= 0.985";
-/// A gate over identical systems fails with this probability at most, whatever disturbs the machine.
+/// A gate over identical systems fails with this probability at most, whatever disturbs the
+/// machine.
 const FALSE_FAILURE: f64 = 0.01;
 /// Identical systems pass with this probability at least, with the blocks that were asked for.
 const PASS: f64 = 0.95;
@@ -161,7 +163,9 @@ impl Draws {
                 let squares: f64 = (0..degrees).map(|_| self.normal().powi(2)).sum();
                 scale * self.normal() / (squares / f64::from(degrees)).sqrt()
             }
-            RunNoise::Cauchy(scale) => (scale * (TAU / 2.0 * (self.unit() - 0.5)).tan()).clamp(-5.0, 5.0),
+            RunNoise::Cauchy(scale) => {
+                (scale * (TAU / 2.0 * (self.unit() - 0.5)).tan()).clamp(-5.0, 5.0)
+            }
             RunNoise::Outliers { spread, share } => {
                 let lost = if self.unit() < share { LN_2 } else { 0.0 };
                 spread * self.normal() - lost
@@ -171,8 +175,12 @@ impl Draws {
                 let lost = if self.unit() < 0.5 { 0.9_f64.ln() } else { 0.0 };
                 0.003 * self.normal() + lost
             }
-            RunNoise::Successive { spread, correlation } => {
-                *state = correlation * *state + (1.0 - correlation * correlation).sqrt() * self.normal();
+            RunNoise::Successive {
+                spread,
+                correlation,
+            } => {
+                *state =
+                    correlation * *state + (1.0 - correlation * correlation).sqrt() * self.normal();
                 spread * *state
             }
         }
@@ -197,7 +205,12 @@ struct Simulated {
 }
 
 impl Simulated {
-    fn new((seed, study): (u64, u32), setting: Setting, (blocks, has_twin): (u32, bool), ratio: f64) -> Self {
+    fn new(
+        (seed, study): (u64, u32),
+        setting: Setting,
+        (blocks, has_twin): (u32, bool),
+        ratio: f64,
+    ) -> Self {
         let side = |label: &str| ComparedSide {
             label: label.to_owned(),
             runs: Vec::new(),
@@ -295,7 +308,8 @@ impl Decisions {
         100.0 * count as f64 / self.all.max(1) as f64
     }
 
-    /// Whether the counts agree with no more failures than are promised, by the exact 95 % interval.
+    /// Whether the counts agree with no more failures than are promised, by the exact 95 %
+    /// interval.
     fn fails_seldom(&self) -> bool {
         clopper_pearson(self.failed, self.all).0 <= FALSE_FAILURE
     }
@@ -335,9 +349,13 @@ fn identical(size: GatesSize) -> Result<Vec<(Setting, u32, bool, Decisions)>, Ga
     Ok(found)
 }
 
-/// Identical systems with a first gate after so many blocks, and a second one with exactly the blocks that the first one asked
-/// for.
-fn as_asked(size: GatesSize, setting: Setting, (pilot, has_twin): (u32, bool)) -> Result<Decisions, GateError> {
+/// Identical systems with a first gate after so many blocks, and a second one with exactly the
+/// blocks that the first one asked for.
+fn as_asked(
+    size: GatesSize,
+    setting: Setting,
+    (pilot, has_twin): (u32, bool),
+) -> Result<Decisions, GateError> {
     let requirement = required(REQUIREMENT);
     let mut decisions = Decisions::default();
     for number in 0..size.studies {
@@ -361,7 +379,8 @@ fn required(text: &str) -> Requirement {
 pub fn perform(size: GatesSize) -> Result<bool, GateError> {
     let mut holds = true;
     println!(
-        "identical systems, {REQUIREMENT}, {} studies of each: gates that fail (promised: 1 % at most) and pass",
+        "identical systems, {REQUIREMENT}, {} studies of each: gates that fail (promised: 1 % at \
+         most) and pass",
         size.studies
     );
     for (setting, blocks, has_twin, decisions) in identical(size)? {
@@ -376,12 +395,15 @@ pub fn perform(size: GatesSize) -> Result<bool, GateError> {
             broken(is_kept)
         );
     }
-    println!("true losses, normal noise of 3 % of a run, with A/A control: gates that fail and pass");
+    println!(
+        "true losses, normal noise of 3 % of a run, with A/A control: gates that fail and pass"
+    );
     for text in [REQUIREMENT, TIGHT_REQUIREMENT] {
         for blocks in [5, 10, 20] {
             for loss in [0.03, 0.05, 0.1] {
                 let required = required(text);
-                let decisions = decisions(size, SETTINGS[0], (blocks, true), (&required, 1.0 - loss))?;
+                let decisions =
+                    decisions(size, SETTINGS[0], (blocks, true), (&required, 1.0 - loss))?;
                 println!(
                     "  {text}  {blocks:2} blocks  loss {:2.0} %  failed {:5.1} %  passed {:5.1} %",
                     100.0 * loss,
@@ -391,7 +413,10 @@ pub fn perform(size: GatesSize) -> Result<bool, GateError> {
             }
         }
     }
-    println!("identical systems with exactly the blocks that a first gate asks for: gates that pass (promised: 95 %)");
+    println!(
+        "identical systems with exactly the blocks that a first gate asks for: gates that pass \
+         (promised: 95 %)"
+    );
     for has_twin in [true, false] {
         for pilot in [5, 10] {
             for spread in [0.02, 0.05, 0.1] {
@@ -430,7 +455,10 @@ mod tests {
 
     #[test]
     fn identical_systems_seldom_fail_under_any_disturbance() {
-        let size = GatesSize { studies: 40, seed: 1 };
+        let size = GatesSize {
+            studies: 40,
+            seed: 1,
+        };
         let found = identical(size).unwrap();
         assert_eq!(found.len(), 96);
         for (setting, blocks, has_twin, decisions) in found {
@@ -447,7 +475,8 @@ mod tests {
             seed: 1,
         };
         for (setting, has_twin) in [(SETTINGS[14], true), (SETTINGS[12], false)] {
-            let decisions = decisions(size, setting, (5, has_twin), (&required(REQUIREMENT), 1.0)).unwrap();
+            let decisions =
+                decisions(size, setting, (5, has_twin), (&required(REQUIREMENT), 1.0)).unwrap();
             assert!(
                 decisions.share(decisions.failed) <= 100.0 * FALSE_FAILURE,
                 "{}: {decisions:?}",

@@ -1,7 +1,8 @@
-//! Ten million small files on ext4: prepared, worked on, deleted; then once more with a pool that is kept and taken.
+//! Ten million small files on ext4: prepared, worked on, deleted; then once more with a pool that
+//! is kept and taken.
 //!
-//! The file system has blocks of 1 KiB and an inode for every file, all of it written before. What is to hold: the
-//! program's memory stays below a limit, and nothing fails.
+//! The file system has blocks of 1 KiB and an inode for every file, all of it written before. What
+//! is to hold: the program's memory stays below a limit, and nothing fails.
 
 use std::error::Error;
 use std::path::Path;
@@ -50,7 +51,8 @@ pub fn perform(ours: &Path, size: LargeSize) -> Result<bool, Box<dyn Error>> {
     // Files that transactions make are on top, and so are directories.
     let mounted = MountedVolume::for_many_files(IMAGE_BYTES, files + files / 10 + transactions)?;
     println!(
-        "{files} files of 1 to 1,024 bytes, {transactions} transactions, ext4 ({}), blocks of 1 KiB",
+        "{files} files of 1 to 1,024 bytes, {transactions} transactions, ext4 ({}), blocks of 1 \
+         KiB",
         mounted.how
     );
     let directories = (files / FILES_OF_A_DIRECTORY).max(2);
@@ -156,10 +158,15 @@ impl Words {
 }
 
 fn show(phase: &PhaseSummary) {
-    let rate = |per_second: Option<f64>| per_second.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"));
-    let durable = phase.until_durable.as_ref().map_or_else(String::new, |until| {
-        format!("; until durable {}/s", rate(until.done.per_second))
-    });
+    let rate = |per_second: Option<f64>| {
+        per_second.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"))
+    };
+    let durable = phase
+        .until_durable
+        .as_ref()
+        .map_or_else(String::new, |until| {
+            format!("; until durable {}/s", rate(until.done.per_second))
+        });
     println!(
         "  {:12} {:8.1} s, {:>8}/s{durable}",
         phase.phase.name(),
@@ -170,7 +177,8 @@ fn show(phase: &PhaseSummary) {
 }
 
 fn show_operation(operation: &OperationSummary) {
-    let micros = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.1}", ns as f64 / 1e3));
+    let micros =
+        |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.1}", ns as f64 / 1e3));
     let times = &operation.latency_ns;
     println!(
         "    {:8} {:>9}  latency in microseconds: p50 {}, p99 {}, p99.9 {}, greatest {}",

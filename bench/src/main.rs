@@ -1,13 +1,17 @@
 //! Benchmarks of the program itself, with public tools only.
 //!
-//! `classic` runs ours and Debian's `postmark` in turns on tmpfs and on ext4 and xfs in loop images and prints
-//! ratios; `floor` holds the posix storage against a bare C program that makes the same calls (`floor.c`); `peers` runs
-//! ours beside Debian's `fio` and `fs_mark`; `large` works on ten million files; `presets` runs all presets on all file
-//! systems; `null` gives the loop's overhead, `seeing` what watching costs it and how long counters take to read;
-//! `nfs` holds the storage `nfs` against the same calls by libnfs (`nfs_calls.c`); `sweeps`, `steady` and `soak` are runs that are driven; `studies` tells whether studies cry wolf, `verdicts` how often rules of verdicts do; `plan` times plans, `archive` lists of very many runs; `safety` measures nothing, and looks whether a user's files stay as
-//! they are. Pairs are interleaved
-//! (A B B A …), medians are quoted with an interval, because the machine is shared. Needs root for mounts; `floor` and
-//! `peers` need `gcc`, and `strace` to show calls; `nfs` needs `gcc`, libnfs, NFS-Ganesha and rpcbind.
+//! `classic` runs ours and Debian's `postmark` in turns on tmpfs and on ext4 and xfs in loop images
+//! and prints ratios; `floor` holds the posix storage against a bare C program that makes the same
+//! calls (`floor.c`); `peers` runs ours beside Debian's `fio` and `fs_mark`; `large` works on ten
+//! million files; `presets` runs all presets on all file systems; `null` gives the loop's overhead,
+//! `seeing` what watching costs it and how long counters take to read; `nfs` holds the storage
+//! `nfs` against the same calls by libnfs (`nfs_calls.c`); `sweeps`, `steady` and `soak` are runs
+//! that are driven; `studies` tells whether studies cry wolf, `verdicts` how often rules of
+//! verdicts do; `plan` times plans, `archive` lists of very many runs; `safety` measures nothing,
+//! and looks whether a user's files stay as they are. Pairs are interleaved
+//! (A B B A …), medians are quoted with an interval, because the machine is shared. Needs root for
+//! mounts; `floor` and `peers` need `gcc`, and `strace` to show calls; `nfs` needs `gcc`, libnfs,
+//! NFS-Ganesha and rpcbind.
 
 mod archive;
 mod classic;
@@ -51,7 +55,8 @@ struct Arguments {
     /// The original.
     #[arg(long, global = true, default_value = "/usr/bin/postmark")]
     original: PathBuf,
-    /// Pairs, interleaved [default: 15 of `floor`, `peers` and `seeing`, 31 of `nfs`, 5 of `presets` and `sweeps`, else 9].
+    /// Pairs, interleaved [default: 15 of `floor`, `peers` and `seeing`, 31 of `nfs`, 5 of
+    /// `presets` and `sweeps`, else 9].
     #[arg(long, global = true)]
     pairs: Option<usize>,
 }
@@ -70,7 +75,8 @@ enum Benchmark {
         #[arg(long)]
         no_large_pool: bool,
     },
-    /// The posix storage with a prepared stream against bare system calls, on tmpfs, with one worker and two.
+    /// The posix storage with a prepared stream against bare system calls, on tmpfs, with one
+    /// worker and two.
     Floor {
         /// Files of each worker's pool.
         #[arg(long, default_value_t = 20_000)]
@@ -103,7 +109,8 @@ enum Benchmark {
         #[arg(long)]
         check: bool,
     },
-    /// Ten million small files on ext4: rates, latencies, memory; then with a pool that is kept and taken.
+    /// Ten million small files on ext4: rates, latencies, memory; then with a pool that is kept and
+    /// taken.
     Large {
         /// Files of the pool.
         #[arg(long, default_value_t = 10_000_000)]
@@ -129,7 +136,8 @@ enum Benchmark {
         /// Transactions of each run.
         #[arg(long, default_value_t = 2_000_000)]
         transactions: u64,
-        /// Count instructions with valgrind's cachegrind, which other programs on the machine do not change; measure no time.
+        /// Count instructions with valgrind's cachegrind, which other programs on the machine do
+        /// not change; measure no time.
         #[arg(long)]
         instructions: bool,
         /// Count those of this binary, too, and give the ratio.
@@ -148,7 +156,8 @@ enum Benchmark {
         #[arg(long)]
         check: bool,
     },
-    /// Ranks of Open MPI beside threads of one process: rates on tmpfs. --ours is a binary with the feature `mpi`.
+    /// Ranks of Open MPI beside threads of one process: rates on tmpfs. --ours is a binary with the
+    /// feature `mpi`.
     Ranks {
         /// How many ranks.
         #[arg(long, value_delimiter = ',', default_value = "1,2,4")]
@@ -160,7 +169,8 @@ enum Benchmark {
         #[arg(long)]
         check: bool,
     },
-    /// The storage `nfs` beside the same calls by libnfs, on NFS-Ganesha over loopback: CPU for a call, and rates.
+    /// The storage `nfs` beside the same calls by libnfs, on NFS-Ganesha over loopback: CPU for a
+    /// call, and rates.
     Nfs {
         /// Operations in flight.
         #[arg(long, value_delimiter = ',', default_value = "1,8")]
@@ -175,7 +185,8 @@ enum Benchmark {
         #[arg(long)]
         check: bool,
     },
-    /// The same sweep several times on each file system: limits, SLOs, knees, and how far they differ.
+    /// The same sweep several times on each file system: limits, SLOs, knees, and how far they
+    /// differ.
     Sweeps {
         /// File systems: tmpfs, ext4, xfs, btrfs.
         #[arg(long, value_delimiter = ',', default_value = "tmpfs,ext4,xfs,btrfs")]
@@ -204,7 +215,8 @@ enum Benchmark {
         #[arg(long)]
         check: bool,
     },
-    /// How often studies of identical systems show a difference, and studies of a slowed one find it.
+    /// How often studies of identical systems show a difference, and studies of a slowed one find
+    /// it.
     Studies {
         /// Studies of two identical file systems.
         #[arg(long, default_value_t = 40)]
@@ -225,7 +237,8 @@ enum Benchmark {
         #[arg(long)]
         check: bool,
     },
-    /// How often rules of verdicts give false alarms and find what they should: `not-steady`, `paused`, gates.
+    /// How often rules of verdicts give false alarms and find what they should: `not-steady`,
+    /// `paused`, gates.
     Verdicts {
         /// Simulated series of each server; 0 leaves them out.
         #[arg(long, default_value_t = 1_000)]
@@ -254,7 +267,8 @@ enum Benchmark {
         #[arg(long)]
         check: bool,
     },
-    /// Runs that are killed, ended and moved away at random among a user's files, and cleaned: whether anything of the user's is touched.
+    /// Runs that are killed, ended and moved away at random among a user's files, and cleaned:
+    /// whether anything of the user's is touched.
     Safety {
         /// File systems: ext4, xfs, btrfs, tmpfs, overlay, fuse.
         #[arg(long, value_delimiter = ',', default_value = safety::FILE_SYSTEMS)]
@@ -322,7 +336,13 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
                     transactions: transactions / 20,
                 })
             } else {
-                floor::compare(strict_pairs, floor::FloorSize { files, transactions })
+                floor::compare(
+                    strict_pairs,
+                    floor::FloorSize {
+                        files,
+                        transactions,
+                    },
+                )
             };
             return Ok(holds? || !check);
         }
@@ -355,7 +375,9 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             };
             return Ok(large::perform(&arguments.ours, size)? || !check);
         }
-        Benchmark::Presets { on } => presets::show(&arguments.ours, on, arguments.pairs.unwrap_or(5))?,
+        Benchmark::Presets { on } => {
+            presets::show(&arguments.ours, on, arguments.pairs.unwrap_or(5))?
+        }
         Benchmark::Null {
             instructions: true,
             beside,
@@ -367,7 +389,8 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             counters,
             check,
         } => {
-            let is_seen = *counters || seeing::compare(&arguments.ours, strict_pairs, *transactions)?;
+            let is_seen =
+                *counters || seeing::compare(&arguments.ours, strict_pairs, *transactions)?;
             return Ok((messages::reading()? && is_seen) || !check);
         }
         Benchmark::Ranks {
@@ -396,7 +419,12 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             };
             return Ok(nfs::compare(&arguments.ours, &size)? || !check);
         }
-        Benchmark::Sweeps { on, preset, sweep, slo } => driving::sweeps(
+        Benchmark::Sweeps {
+            on,
+            preset,
+            sweep,
+            slo,
+        } => driving::sweeps(
             &arguments.ours,
             &driving::Sweeps {
                 on,
@@ -407,7 +435,11 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             },
         )?,
         Benchmark::Steady => driving::steady(&arguments.ours)?,
-        Benchmark::Soak { run_for, rate, check } => {
+        Benchmark::Soak {
+            run_for,
+            rate,
+            check,
+        } => {
             return Ok(driving::soak(&arguments.ours, run_for, *rate)? || !check);
         }
         Benchmark::Studies {

@@ -1,5 +1,5 @@
-//! How long it takes to read the counters of messages on a machine with many mounts of NFS: without what the kernel takes to
-//! write them.
+//! How long it takes to read the counters of messages on a machine with many mounts of NFS: without
+//! what the kernel takes to write them.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -22,10 +22,16 @@ const READINGS: usize = 1_000;
 
 /// Prints the median time of a reading. Whether it is within the limit.
 pub fn reading() -> Result<bool, Box<dyn Error>> {
-    let section = CAPTURE.split_once(" mounted on /D").ok_or("the capture has no /D")?.1;
+    let section = CAPTURE
+        .split_once(" mounted on /D")
+        .ok_or("the capture has no /D")?
+        .1;
     let mut text = String::new();
     for number in 0..MOUNTS {
-        write!(text, "device server:/export{number} mounted on /mnt/{number}{section}")?;
+        write!(
+            text,
+            "device server:/export{number} mounted on /mnt/{number}{section}"
+        )?;
     }
     let tree = tempfile::tempdir()?;
     std::fs::create_dir_all(tree.path().join("proc/self"))?;
@@ -54,7 +60,8 @@ pub fn reading() -> Result<bool, Box<dyn Error>> {
     let time_ms = median(&times_ms).unwrap_or_default();
     let holds = time_ms.high <= LIMIT_MS;
     println!(
-        "counters of messages of 2 of {MOUNTS} NFS mounts, {} bytes of mountstats, {READINGS} readings; {}",
+        "counters of messages of 2 of {MOUNTS} NFS mounts, {} bytes of mountstats, {READINGS} \
+         readings; {}",
         text.len(),
         noise.end()
     );

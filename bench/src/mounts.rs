@@ -10,7 +10,8 @@ use tempfile::TempDir;
 
 use crate::process::output;
 
-/// How often unmounting is tried: a program that was ended by a signal may still be closing its files.
+/// How often unmounting is tried: a program that was ended by a signal may still be closing its
+/// files.
 const UNMOUNT_TRIES: u32 = 50;
 const UNMOUNT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -30,7 +31,8 @@ pub struct MountedVolume {
 }
 
 impl MountedVolume {
-    /// Makes and mounts a file system of 8 GiB: `tmpfs`, or `ext4`, `xfs` or `btrfs` in a sparse loop image.
+    /// Makes and mounts a file system of 8 GiB: `tmpfs`, or `ext4`, `xfs` or `btrfs` in a sparse
+    /// loop image.
     pub fn new(kind: &str) -> Result<Self, Box<dyn Error>> {
         let mut mounted = Self::nothing_yet()?;
         match kind {
@@ -43,8 +45,9 @@ impl MountedVolume {
         Ok(mounted)
     }
 
-    /// Makes and mounts a file system of 2 GiB that lies in memory as a whole, so that no disk's speed shows: `tmpfs`, `ext4`, `xfs`,
-    /// `btrfs`, `overlay` on a tmpfs, or `fuse`, served by this process.
+    /// Makes and mounts a file system of 2 GiB that lies in memory as a whole, so that no disk's
+    /// speed shows: `tmpfs`, `ext4`, `xfs`, `btrfs`, `overlay` on a tmpfs, or `fuse`, served by
+    /// this process.
     pub fn in_memory(kind: &str) -> Result<Self, Box<dyn Error>> {
         let (mut mounted, memory) = Self::on_memory()?;
         match kind {
@@ -54,13 +57,18 @@ impl MountedVolume {
                 for directory in &directories {
                     std::fs::create_dir(directory)?;
                 }
-                let [lower, upper, work] = directories.map(|directory| directory.to_string_lossy().into_owned());
+                let [lower, upper, work] =
+                    directories.map(|directory| directory.to_string_lossy().into_owned());
                 let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
                 mounted.mount(&["-t", "overlay", "-o", &options, "overlay"])?;
             }
             "fuse" => mounted.serve(&memory, passthrough::Options::default())?,
             "ext4" | "xfs" | "btrfs" => {
-                let quiet: &[&str] = if kind == "ext4" { &["-q", "-F"] } else { &["-q", "-f"] };
+                let quiet: &[&str] = if kind == "ext4" {
+                    &["-q", "-F"]
+                } else {
+                    &["-q", "-f"]
+                };
                 let image = memory.join("image");
                 File::create(&image)?.set_len(2 << 30)?;
                 output(Command::new(format!("mkfs.{kind}")).args(quiet).arg(&image))?;
@@ -70,7 +78,11 @@ impl MountedVolume {
                 detach(&device)?;
                 done?;
             }
-            _ => return Err(format!("'{kind}' is none of ext4, xfs, btrfs, tmpfs, overlay, fuse").into()),
+            _ => {
+                return Err(
+                    format!("'{kind}' is none of ext4, xfs, btrfs, tmpfs, overlay, fuse").into(),
+                );
+            }
         }
         Ok(mounted)
     }
@@ -93,10 +105,18 @@ impl MountedVolume {
         Ok((mounted, memory))
     }
 
-    fn serve(&mut self, memory: &Path, options: passthrough::Options) -> Result<(), Box<dyn Error>> {
+    fn serve(
+        &mut self,
+        memory: &Path,
+        options: passthrough::Options,
+    ) -> Result<(), Box<dyn Error>> {
         let backing = memory.join("backing");
         std::fs::create_dir(&backing)?;
-        self.served = Some(passthrough::Passthrough::mount(&backing, &self.path(), options)?);
+        self.served = Some(passthrough::Passthrough::mount(
+            &backing,
+            &self.path(),
+            options,
+        )?);
         Ok(())
     }
 
@@ -108,7 +128,8 @@ impl MountedVolume {
             .unwrap_or_default()
     }
 
-    /// Makes and mounts an ext4 for many small files in a sparse loop image: blocks of 1 KiB and so many inodes.
+    /// Makes and mounts an ext4 for many small files in a sparse loop image: blocks of 1 KiB and so
+    /// many inodes.
     pub fn for_many_files(image_bytes: u64, inodes: u64) -> Result<Self, Box<dyn Error>> {
         let mut mounted = Self::nothing_yet()?;
         let inodes = inodes.to_string();
@@ -118,7 +139,9 @@ impl MountedVolume {
     }
 
     fn nothing_yet() -> Result<Self, Box<dyn Error>> {
-        let directory = tempfile::Builder::new().prefix("postmark-bench-").tempdir()?;
+        let directory = tempfile::Builder::new()
+            .prefix("postmark-bench-")
+            .tempdir()?;
         let mounted = Self {
             directory,
             is_mounted: false,
@@ -130,7 +153,12 @@ impl MountedVolume {
         Ok(mounted)
     }
 
-    fn mount_image(&mut self, bytes: u64, make: &str, arguments: &[&str]) -> Result<(), Box<dyn Error>> {
+    fn mount_image(
+        &mut self,
+        bytes: u64,
+        make: &str,
+        arguments: &[&str],
+    ) -> Result<(), Box<dyn Error>> {
         let image = self.directory.path().join("image");
         File::create(&image)?.set_len(bytes)?;
         output(Command::new(make).args(arguments).arg(&image))?;
@@ -143,7 +171,8 @@ impl MountedVolume {
         };
         self.how = how;
         let mounted = self.mount(&[&device]);
-        // While it is mounted this asks the kernel to detach it when it no longer is. Also when a signal has come.
+        // While it is mounted this asks the kernel to detach it when it no longer is. Also when a
+        // signal has come.
         detach(&device)?;
         mounted
     }
@@ -162,13 +191,24 @@ impl MountedVolume {
 
 /// Attaches an image to a free loop device and gives its name.
 fn attach(image: &Path, direct: bool) -> Result<String, Box<dyn Error>> {
-    let mode = if direct { "--direct-io=on" } else { "--direct-io=off" };
-    let device = output(Command::new("losetup").args(["--find", "--show", mode]).arg(image))?;
+    let mode = if direct {
+        "--direct-io=on"
+    } else {
+        "--direct-io=off"
+    };
+    let device = output(
+        Command::new("losetup")
+            .args(["--find", "--show", mode])
+            .arg(image),
+    )?;
     Ok(device.trim().to_owned())
 }
 
 fn detach(device: &str) -> std::io::Result<()> {
-    Command::new("losetup").args(["--detach", device]).status().map(drop)
+    Command::new("losetup")
+        .args(["--detach", device])
+        .status()
+        .map(drop)
 }
 
 impl Drop for MountedVolume {
@@ -187,7 +227,10 @@ impl Drop for MountedVolume {
 /// Unmounts what may be in use for a moment still.
 fn unmount(path: &Path) {
     for _ in 0..UNMOUNT_TRIES {
-        let unmounted = Command::new("umount").arg(path).stderr(Stdio::null()).status();
+        let unmounted = Command::new("umount")
+            .arg(path)
+            .stderr(Stdio::null())
+            .status();
         if unmounted.is_ok_and(|status| status.success()) {
             return;
         }

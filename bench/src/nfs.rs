@@ -1,5 +1,6 @@
-//! The storage `nfs` against a C program that makes the same calls by libnfs's raw interface (`nfs_calls.c`), in turns on
-//! NFS-Ganesha over loopback: user CPU and all CPU for a call, and rates.
+//! The storage `nfs` against a C program that makes the same calls by libnfs's raw interface
+//! (`nfs_calls.c`), in turns on NFS-Ganesha over loopback: user CPU and all CPU for a call, and
+//! rates.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -17,14 +18,16 @@ use crate::process::output;
 use crate::statistics::{median, ratio_of_sums};
 
 const SOURCE: &str = include_str!("../nfs_calls.c");
-/// Starts the server with its portmapper and its exports in namespaces of its own, and ends it with its input.
+/// Starts the server with its portmapper and its exports in namespaces of its own, and ends it with
+/// its input.
 const SERVER: &str = include_str!("../../crates/cli/tests/all/nfs/serve.sh");
 const NFS_PORT: &str = "12049";
 const MOUNT_PORT: &str = "12050";
 /// The bytes of each file.
 const FILE_BYTES: u64 = 4_096;
 
-/// To reach, as shares of libnfs's: with one operation in flight user CPU, and all CPU; with several both.
+/// To reach, as shares of libnfs's: with one operation in flight user CPU, and all CPU; with
+/// several both.
 const USER_LIMIT: f64 = 0.6;
 const CPU_LIMIT: f64 = 0.9;
 const DEEP_LIMIT: f64 = 1.0;
@@ -41,7 +44,11 @@ pub struct NfsSize {
 }
 
 /// A work: what the C program calls it, and the mix that takes the same calls.
-const WORKS: [(&str, &str); 3] = [("read", "read=1"), ("stat", "stat=1"), ("churn", "create=1,delete=1")];
+const WORKS: [(&str, &str); 3] = [
+    ("read", "read=1"),
+    ("stat", "stat=1"),
+    ("churn", "create=1,delete=1"),
+];
 
 /// A server in a network of its own; it goes with this value.
 struct Server {
@@ -68,7 +75,12 @@ impl Server {
             .stdout(Stdio::piped())
             .spawn()?;
         let orders = shell.stdin.take();
-        let answers = BufReader::new(shell.stdout.take().ok_or("the server's shell has no output")?);
+        let answers = BufReader::new(
+            shell
+                .stdout
+                .take()
+                .ok_or("the server's shell has no output")?,
+        );
         let mut server = Self {
             shell,
             orders,
@@ -77,7 +89,10 @@ impl Server {
         };
         server.expect("ready")?;
         writeln!(
-            server.orders.as_mut().ok_or("the server's shell has no input")?,
+            server
+                .orders
+                .as_mut()
+                .ok_or("the server's shell has no input")?,
             "start 1"
         )?;
         server.expect("started")?;
@@ -90,7 +105,8 @@ impl Server {
         if line.starts_with(word) {
             return Ok(());
         }
-        let log = std::fs::read_to_string(self.directory.path().join("ganesha.log")).unwrap_or_default();
+        let log =
+            std::fs::read_to_string(self.directory.path().join("ganesha.log")).unwrap_or_default();
         Err(format!("the server does not start: {line}{log}").into())
     }
 
@@ -121,7 +137,9 @@ struct Measured {
 
 impl Measured {
     fn parse(text: &str) -> Result<Self, Box<dyn Error>> {
-        let numbers = text.lines().find_map(|line| line.strip_prefix("transactions "));
+        let numbers = text
+            .lines()
+            .find_map(|line| line.strip_prefix("transactions "));
         let numbers = numbers.ok_or_else(|| format!("no transactions in {text:?}"))?;
         let calls = text.lines().filter_map(|line| {
             let (procedure, count) = line.strip_prefix("call ")?.split_once(' ')?;
@@ -162,7 +180,9 @@ impl NfsRivals<'_> {
     /// The work as the engine reads it.
     fn workload(&self, mix: &str) -> Result<String, Box<dyn Error>> {
         let mut command = Command::new(self.ours);
-        command.args(["plan", "--format", "json", "--names", "decimal", "--mix", mix]);
+        command.args([
+            "plan", "--format", "json", "--names", "decimal", "--mix", mix,
+        ]);
         command.args(["--size", &FILE_BYTES.to_string(), "--contents", "text"]);
         command.args(["--files", &self.size.files.to_string()]);
         command.args(["--transactions", &self.size.operations.to_string()]);
@@ -173,20 +193,38 @@ impl NfsRivals<'_> {
     fn ours(&self, workload: &str, depth: u32) -> Result<Measured, Box<dyn Error>> {
         let mut command = self.server.command(&std::env::current_exe()?);
         let url = format!("nfs://127.0.0.1:{NFS_PORT}/export?mountport={MOUNT_PORT}");
-        command.args(["ours", "--prepared", "--workload", workload, "--target", &url]);
+        command.args([
+            "ours",
+            "--prepared",
+            "--workload",
+            workload,
+            "--target",
+            &url,
+        ]);
         command.args(["--depth", &depth.to_string()]);
         Measured::parse(&output(&mut command)?)
     }
 
     fn libnfs(&self, work: &str, depth: u32) -> Result<Measured, Box<dyn Error>> {
         let mut command = self.server.command(&self.libnfs);
-        command.args([NFS_PORT, MOUNT_PORT, "/export", "libnfs", &depth.to_string()]);
+        command.args([
+            NFS_PORT,
+            MOUNT_PORT,
+            "/export",
+            "libnfs",
+            &depth.to_string(),
+        ]);
         command.args([&self.size.files.to_string(), &FILE_BYTES.to_string()]);
         command.args([&self.size.operations.to_string(), work]);
         Measured::parse(&output(&mut command)?)
     }
 
-    fn pairs(&self, work: &str, mix: &str, depth: u32) -> Result<Vec<[Measured; 2]>, Box<dyn Error>> {
+    fn pairs(
+        &self,
+        work: &str,
+        mix: &str,
+        depth: u32,
+    ) -> Result<Vec<[Measured; 2]>, Box<dyn Error>> {
         let workload = self.workload(mix)?;
         let mut pairs = Vec::new();
         // The first pair warms up and does not count.
@@ -207,25 +245,33 @@ impl NfsRivals<'_> {
     }
 }
 
-/// Calls that are no operation's: with which a session finds its directory, and the run looks at it each second.
+/// Calls that are no operation's: with which a session finds its directory, and the run looks at it
+/// each second.
 const FURTHER_SHARE: u64 = 500;
 const FURTHER_LEAST: u64 = 8;
 
-/// Fails where the two do not make the same calls. Of a mix the shares are drawn: they may differ by a little.
+/// Fails where the two do not make the same calls. Of a mix the shares are drawn: they may differ
+/// by a little.
 fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<(), Box<dyn Error>> {
     let further = FURTHER_LEAST + libnfs.calls.values().sum::<u64>() / FURTHER_SHARE;
     let mut names = ours.calls.keys().chain(libnfs.calls.keys());
     let near = |name: &String| {
-        let [ours, libnfs] = [ours, libnfs].map(|measured| measured.calls.get(name).copied().unwrap_or(0));
+        let [ours, libnfs] =
+            [ours, libnfs].map(|measured| measured.calls.get(name).copied().unwrap_or(0));
         ours.abs_diff(libnfs) <= further.max(libnfs / 20)
     };
     if names.all(near) {
         return Ok(());
     }
-    Err(format!("the calls differ: ours {:?}, libnfs {:?}", ours.calls, libnfs.calls).into())
+    Err(format!(
+        "the calls differ: ours {:?}, libnfs {:?}",
+        ours.calls, libnfs.calls
+    )
+    .into())
 }
 
-/// Prints the ratios of each work at each depth. Whether all limits hold; nothing is compared where libnfs or a server is missing.
+/// Prints the ratios of each work at each depth. Whether all limits hold; nothing is compared where
+/// libnfs or a server is missing.
 pub fn compare(ours: &Path, size: &NfsSize) -> Result<bool, Box<dyn Error>> {
     let needs = [
         "/usr/include/nfsc/libnfs-raw.h",
@@ -233,11 +279,18 @@ pub fn compare(ours: &Path, size: &NfsSize) -> Result<bool, Box<dyn Error>> {
         "/usr/sbin/rpcbind",
     ];
     if let Some(missing) = needs.into_iter().find(|need| !Path::new(need).exists()) {
-        println!("nothing is compared: {missing} is missing (libnfs-dev, nfs-ganesha, nfs-ganesha-vfs, rpcbind)");
+        println!(
+            "nothing is compared: {missing} is missing (libnfs-dev, nfs-ganesha, nfs-ganesha-vfs, \
+             rpcbind)"
+        );
         return Ok(true);
     }
     let server = Server::start()?;
-    let libnfs = compile(SOURCE, &server.directory.path().join("nfs_calls"), &["-lnfs"])?;
+    let libnfs = compile(
+        SOURCE,
+        &server.directory.path().join("nfs_calls"),
+        &["-lnfs"],
+    )?;
     let rivals = NfsRivals {
         server,
         libnfs,
@@ -245,13 +298,14 @@ pub fn compare(ours: &Path, size: &NfsSize) -> Result<bool, Box<dyn Error>> {
         size,
     };
     println!(
-        "the storage nfs with a prepared stream and latencies against the same calls by libnfs, on NFS-Ganesha over loopback (ext4 in \
-         memory): {} files of {FILE_BYTES} bytes, {} operations",
+        "the storage nfs with a prepared stream and latencies against the same calls by libnfs, \
+         on NFS-Ganesha over loopback (ext4 in memory): {} files of {FILE_BYTES} bytes, {} \
+         operations",
         size.files, size.operations
     );
     println!(
-        "means of {} interleaved pairs; of CPU the ratio of sums, of rates the median of the pairs' ratios [95 % interval]; CPU in \
-         microseconds a call",
+        "means of {} interleaved pairs; of CPU the ratio of sums, of rates the median of the \
+         pairs' ratios [95 % interval]; CPU in microseconds a call",
         size.pairs
     );
     touch_memory();
@@ -280,21 +334,34 @@ fn print(pairs: &[[Measured; 2]], depth: u32) -> bool {
         ("calls/s", Measured::rate, None),
     ];
     for (what, of, limit) in measures {
-        let numbers: Vec<(f64, f64)> = pairs.iter().map(|[ours, libnfs]| (of(ours), of(libnfs))).collect();
+        let numbers: Vec<(f64, f64)> = pairs
+            .iter()
+            .map(|[ours, libnfs]| (of(ours), of(libnfs)))
+            .collect();
         // The kernel splits processor time by ticks of 4 ms: pairs are coarse, their sums are not.
         let (found, is_met, wanted) = match limit {
             Some(limit) => {
                 let found = ratio_of_sums(&numbers).unwrap_or_default();
-                (found, found.value > 0.0 && found.value <= limit, format!("<= {limit}"))
+                (
+                    found,
+                    found.value > 0.0 && found.value <= limit,
+                    format!("<= {limit}"),
+                )
             }
             None => {
                 let ratios: Vec<f64> = numbers.iter().map(|(ours, libnfs)| ours / libnfs).collect();
                 let found = median(&ratios).unwrap_or_default();
-                (found, found.low >= RATE_LIMIT, format!("lower end >= {RATE_LIMIT}"))
+                (
+                    found,
+                    found.low >= RATE_LIMIT,
+                    format!("lower end >= {RATE_LIMIT}"),
+                )
             }
         };
         holds &= is_met;
-        let mean = |side: fn(&(f64, f64)) -> f64| numbers.iter().map(side).sum::<f64>() / numbers.len() as f64;
+        let mean = |side: fn(&(f64, f64)) -> f64| {
+            numbers.iter().map(side).sum::<f64>() / numbers.len() as f64
+        };
         let decimals = if limit.is_some() { 2 } else { 0 };
         println!(
             "  {what:9} ours {:.decimals$}, libnfs {:.decimals$}, ours / libnfs {} {}: {wanted}",
@@ -318,7 +385,10 @@ mod tests {
     #[test]
     fn what_the_programs_print_is_read() {
         let read = measured("call LOOKUP 100\ncall READ 100\n");
-        assert_eq!((read.rate(), read.user_us(), read.cpu_us()), (100.0, 2_500.0, 10_000.0));
+        assert_eq!(
+            (read.rate(), read.user_us(), read.cpu_us()),
+            (100.0, 2_500.0, 10_000.0)
+        );
         assert!(Measured::parse("prepare 1 1 1\n").is_err());
     }
 

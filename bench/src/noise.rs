@@ -24,7 +24,9 @@ impl Noise {
             Fact::Known(share) => format!("{:.1} %", share * 100.0),
             Fact::NotApplicable | Fact::Unavailable(_) => "unknown".to_owned(),
         };
-        let steal = spent.as_ref().and_then(|spent| spent.fraction_of(&spent.steal_ns));
+        let steal = spent
+            .as_ref()
+            .and_then(|spent| spent.fraction_of(&spent.steal_ns));
         let busy = spent.and_then(|spent| spent.fraction_of(&spent.busy_ns));
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let load: Vec<&str> = load.split_whitespace().take(2).collect();

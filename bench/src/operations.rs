@@ -15,7 +15,9 @@ pub fn write(workload: &Workload, to: &mut impl Write) -> Result<u64, Box<dyn Er
     let Work::Classic(classic) = &workload.work else {
         return Err("the floor knows classic workloads only".into());
     };
-    if classic.read_block_bytes != classic.write_block_bytes || classic.subdirectories > 1 || classic.weights.len() > 1
+    if classic.read_block_bytes != classic.write_block_bytes
+        || classic.subdirectories > 1
+        || classic.weights.len() > 1
     {
         return Err("the floor knows one size of blocks and one directory only".into());
     }

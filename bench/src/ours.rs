@@ -1,5 +1,6 @@
-//! The engine of `postmark run --storage posix`, or `nfs`, in a process of its own, which tells what each phase took: a record has
-//! the processor time of the whole run only, in which a stream that is drawn before the run would count.
+//! The engine of `postmark run --storage posix`, or `nfs`, in a process of its own, which tells
+//! what each phase took: a record has the processor time of the whole run only, in which a stream
+//! that is drawn before the run would count.
 
 use std::error::Error;
 use std::path::Path;
@@ -12,10 +13,16 @@ use storage::nfs::Nfs;
 use storage::posix::Posix;
 use workload::{Phase, Workload};
 
-/// The command that performs a workload in a directory, and prints what [`crate::phases::Costs::parse`] reads.
+/// The command that performs a workload in a directory, and prints what
+/// [`crate::phases::Costs::parse`] reads.
 pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command, Box<dyn Error>> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["ours", "--workload", &serde_json::to_string(workload)?, "--target"]);
+    command.args([
+        "ours",
+        "--workload",
+        &serde_json::to_string(workload)?,
+        "--target",
+    ]);
     command.arg(at);
     if prepared {
         command.arg("--prepared");
@@ -23,9 +30,14 @@ pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command
     Ok(command)
 }
 
-/// Performs a workload and prints what its phases took: in a directory with the posix storage, or, with a depth, in a directory of
-/// its own below the URL of an NFS server.
-pub fn perform(workload: &str, at: &Path, prepared: bool, depth: Option<u32>) -> Result<(), Box<dyn Error>> {
+/// Performs a workload and prints what its phases took: in a directory with the posix storage, or,
+/// with a depth, in a directory of its own below the URL of an NFS server.
+pub fn perform(
+    workload: &str,
+    at: &Path,
+    prepared: bool,
+    depth: Option<u32>,
+) -> Result<(), Box<dyn Error>> {
     let locations = vec![at.to_owned()];
     let workload: Workload = serde_json::from_str(workload)?;
     let classic = |place| RunSpec {
@@ -35,7 +47,13 @@ pub fn perform(workload: &str, at: &Path, prepared: bool, depth: Option<u32>) ->
     let mut times = Times::default();
     let control = &mut Control::default;
     let record = match depth {
-        None => runner::run(&classic(Place::Location), &Posix, &SystemClock, control, &mut times),
+        None => runner::run(
+            &classic(Place::Location),
+            &Posix,
+            &SystemClock,
+            control,
+            &mut times,
+        ),
         Some(depth) => {
             let request = RunSpec {
                 storage: StorageName::Nfs,
@@ -50,7 +68,9 @@ pub fn perform(workload: &str, at: &Path, prepared: bool, depth: Option<u32>) ->
         return Err(format!("the run did not end well: {:?}", record.actual.outcome).into());
     }
     for phase in Phase::ALL {
-        let (Some(before), Some(after)) = (&times.before[phase as usize], &times.after[phase as usize]) else {
+        let (Some(before), Some(after)) =
+            (&times.before[phase as usize], &times.after[phase as usize])
+        else {
             return Err("the run did not tell of all its phases".into());
         };
         let used = after.since(before);
@@ -61,7 +81,11 @@ pub fn perform(workload: &str, at: &Path, prepared: bool, depth: Option<u32>) ->
             used.user_ns as f64 / 1e9,
             used.system_ns as f64 / 1e9
         );
-        println!("rates of {} {}", phase.name(), sum_of_rates(&record, phase)?);
+        println!(
+            "rates of {} {}",
+            phase.name(),
+            sum_of_rates(&record, phase)?
+        );
     }
     for (procedure, count) in calls(&record) {
         println!("call {procedure} {count}");
@@ -79,23 +103,36 @@ fn calls(record: &Record) -> Vec<(String, u64)> {
     let readings = phase.and_then(|phase| phase.evidence.as_ref()?.performing.messages.known());
     let of_storage = readings.into_iter().flatten();
     let of_storage = of_storage.filter(|reading| reading.counter == MessageCounter::NfsStorage);
-    let kinds = of_storage.filter_map(|reading| reading.kinds.known()).flatten();
-    kinds.map(|kind| (kind.kind.clone(), kind.requests)).collect()
+    let kinds = of_storage
+        .filter_map(|reading| reading.kinds.known())
+        .flatten();
+    kinds
+        .map(|kind| (kind.kind.clone(), kind.requests))
+        .collect()
 }
 
 /// Of each worker its operations over its own time, added up.
 fn sum_of_rates(record: &Record, phase: Phase) -> Result<f64, Box<dyn Error>> {
-    let phase = record.actual.phases.iter().find(|found| found.phase == phase);
+    let phase = record
+        .actual
+        .phases
+        .iter()
+        .find(|found| found.phase == phase);
     let workers = &phase.ok_or("the record lacks a phase")?.workers;
     let rate = |worker: &record::WorkerPhase| {
-        worker.operations as f64 * 1e9 / worker.ended_ns.saturating_sub(worker.began_ns).max(1) as f64
+        worker.operations as f64 * 1e9
+            / worker.ended_ns.saturating_sub(worker.began_ns).max(1) as f64
     };
     Ok(workers.iter().map(rate).sum())
 }
 
 /// From the first worker's start to the last one's end.
 fn wall_ns(record: &Record, phase: Phase) -> Result<u64, Box<dyn Error>> {
-    let phase = record.actual.phases.iter().find(|found| found.phase == phase);
+    let phase = record
+        .actual
+        .phases
+        .iter()
+        .find(|found| found.phase == phase);
     let workers = &phase.ok_or("the record lacks a phase")?.workers;
     let began = workers.iter().map(|worker| worker.began_ns).min();
     let ended = workers.iter().map(|worker| worker.ended_ns).max();
@@ -113,8 +150,11 @@ impl Events for Times {
     fn event(&mut self, event: Event) {
         let (times, phase) = match event {
             Event::Began(Stage::Phase(phase), _) => (&mut self.before, phase),
-            // A stage that the last worker ends after another was done with everything is told as broken.
-            Event::Ended(Stage::Phase(phase), ..) | Event::Broken(Stage::Phase(phase), _) => (&mut self.after, phase),
+            // A stage that the last worker ends after another was done with everything is told as
+            // broken.
+            Event::Ended(Stage::Phase(phase), ..) | Event::Broken(Stage::Phase(phase), _) => {
+                (&mut self.after, phase)
+            }
             _ => return,
         };
         times[phase as usize] = match ProcessTimes::read(&Sources::default()) {
@@ -131,7 +171,8 @@ mod tests {
     #[test]
     fn a_run_tells_what_its_phases_took_and_leaves_nothing() {
         let place = tempfile::tempdir().unwrap();
-        let workload = serde_json::to_string(&Workload::from(workload::Classic::default())).unwrap();
+        let workload =
+            serde_json::to_string(&Workload::from(workload::Classic::default())).unwrap();
         perform(&workload, place.path(), true, None).unwrap();
         assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
     }

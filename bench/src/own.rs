@@ -16,7 +16,8 @@ const POOLS: [u64; 3] = [20_000, 1_000_000, 10_000_000];
 /// Prints nanoseconds a transaction on the null storage.
 pub fn null(arguments: &Arguments, transactions: u64) -> Result<(), Box<dyn Error>> {
     println!(
-        "the loop's overhead on the null storage, ns a transaction: medians of {} rounds [interval]",
+        "the loop's overhead on the null storage, ns a transaction: medians of {} rounds \
+         [interval]",
         arguments.pairs()
     );
     let mut costs = vec![[Vec::new(), Vec::new()]; POOLS.len()];
@@ -31,7 +32,10 @@ pub fn null(arguments: &Arguments, transactions: u64) -> Result<(), Box<dyn Erro
             }
         }
     }
-    println!("{:>12}  {:28} {:28}", "files", "with clock and recording", "without");
+    println!(
+        "{:>12}  {:28} {:28}",
+        "files", "with clock and recording", "without"
+    );
     for (pool, [with, without]) in POOLS.iter().zip(&costs) {
         println!("{pool:>12}  {:28} {:28}", show(with), show(without));
     }
@@ -41,11 +45,21 @@ pub fn null(arguments: &Arguments, transactions: u64) -> Result<(), Box<dyn Erro
 fn show(values: &[f64]) -> String {
     median(values).map_or_else(
         || "-".to_owned(),
-        |median| format!("{:.1} [{:.1}, {:.1}]", median.value, median.low, median.high),
+        |median| {
+            format!(
+                "{:.1} [{:.1}, {:.1}]",
+                median.value, median.low, median.high
+            )
+        },
     )
 }
 
-fn null_once(arguments: &Arguments, files: u64, transactions: u64, latencies: bool) -> Result<f64, Box<dyn Error>> {
+fn null_once(
+    arguments: &Arguments,
+    files: u64,
+    transactions: u64,
+    latencies: bool,
+) -> Result<f64, Box<dyn Error>> {
     let (files, count) = (files.to_string(), transactions.to_string());
     let mut command = Command::new(&arguments.ours);
     command.args([
@@ -74,21 +88,36 @@ fn null_once(arguments: &Arguments, files: u64, transactions: u64, latencies: bo
 const COUNTED: [(&str, &[&str]); 4] = [
     ("classic", &[]),
     ("without latencies", &["--no-latencies"]),
-    ("a mix", &["--mix", "read=4,append=2,create=1,delete=1,list=1"]),
+    (
+        "a mix",
+        &["--mix", "read=4,append=2,create=1,delete=1,list=1"],
+    ),
     (
         "a mix on a shared pool",
-        &["--mix", "read=4,append=2,create=1,delete=1", "--writers", "1"],
+        &[
+            "--mix",
+            "read=4,append=2,create=1,delete=1",
+            "--writers",
+            "1",
+        ],
     ),
 ];
 
-/// Prints instructions a transaction on the null storage, and how many more than those of another binary they are.
+/// Prints instructions a transaction on the null storage, and how many more than those of another
+/// binary they are.
 pub fn instructions(arguments: &Arguments, beside: Option<&Path>) -> Result<(), Box<dyn Error>> {
-    println!("the loop's overhead on the null storage, instructions a transaction by valgrind's cachegrind");
+    println!(
+        "the loop's overhead on the null storage, instructions a transaction by valgrind's \
+         cachegrind"
+    );
     let [ours, other] = ["ours", "beside"];
     println!("{:24} {ours:>10} {other:>10} {:>8}", "", "ratio");
     for (name, words) in COUNTED {
         let ours = instructions_of(&arguments.ours, words)?;
-        match beside.map(|beside| instructions_of(beside, words)).transpose()? {
+        match beside
+            .map(|beside| instructions_of(beside, words))
+            .transpose()?
+        {
             Some(other) => println!("{name:24} {ours:10.1} {other:10.1} {:8.4}", ours / other),
             None => println!("{name:24} {ours:10.1}"),
         }
@@ -124,8 +153,9 @@ fn instructions_of(binary: &Path, words: &[&str]) -> Result<f64, Box<dyn Error>>
             .args(words);
         let told = output(&mut command)?;
         let counted = told.lines().find_map(|line| line.split_once("refs:"));
-        let (_, digits) =
-            counted.ok_or("valgrind told of no instructions: is it there, and could it start the program?")?;
+        let (_, digits) = counted.ok_or(
+            "valgrind told of no instructions: is it there, and could it start the program?",
+        )?;
         Ok(digits.trim().replace(',', "").parse()?)
     };
     Ok((count(LONG)? - count(SHORT)?) / (LONG - SHORT) as f64)
@@ -133,7 +163,10 @@ fn instructions_of(binary: &Path, words: &[&str]) -> Result<f64, Box<dyn Error>>
 
 /// Prints seconds and the greatest memory of plans.
 pub fn plan(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    println!("plans: median seconds of {} rounds [interval]", arguments.pairs());
+    println!(
+        "plans: median seconds of {} rounds [interval]",
+        arguments.pairs()
+    );
     for (files, transactions) in [("9999", "5M"), ("10M", "10M")] {
         let mut seconds = Vec::new();
         let mut memory_bytes = 0;
@@ -169,6 +202,11 @@ pub fn plan(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
 fn show_seconds(values: &[f64]) -> String {
     median(values).map_or_else(
         || "-".to_owned(),
-        |median| format!("{:.3} [{:.3}, {:.3}]", median.value, median.low, median.high),
+        |median| {
+            format!(
+                "{:.3} [{:.3}, {:.3}]",
+                median.value, median.low, median.high
+            )
+        },
     )
 }

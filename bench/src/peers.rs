@@ -1,10 +1,11 @@
-//! Ours beside fio and fs_mark, phase by phase: files created, read and deleted by equal calls under names of equal
-//! length in directories of their own.
+//! Ours beside fio and fs_mark, phase by phase: files created, read and deleted by equal calls
+//! under names of equal length in directories of their own.
 //!
-//! Rates are of wall time of whole phases as each program takes it, from the first worker's start to the last one's end,
-//! and user CPU is of the same span. For fio that is the `runtime` (in milliseconds) and `usr_cpu` of its jobs; for fs_mark
-//! the span from a process's first creation to its first deletion, and from there to its end, seen by `borders.c`
-//! (the first is what its `Files/sec` is of; both are added up over its processes, as it does).
+//! Rates are of wall time of whole phases as each program takes it, from the first worker's start
+//! to the last one's end, and user CPU is of the same span. For fio that is the `runtime` (in
+//! milliseconds) and `usr_cpu` of its jobs; for fs_mark the span from a process's first creation to
+//! its first deletion, and from there to its end, seen by `borders.c` (the first is what its
+//! `Files/sec` is of; both are added up over its processes, as it does).
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -68,16 +69,17 @@ struct Contest {
     ours: (u64, &'static str),
     commands: fn(&PeerLoad) -> Vec<Command>,
     run: fn(&PeerLoad) -> Samples,
-    /// Whether its workers do not wait for one another between phases, so that rates of workers are added up, ours too;
-    /// else a rate is all files over the time until the last worker was done.
+    /// Whether its workers do not wait for one another between phases, so that rates of workers
+    /// are added up, ours too; else a rate is all files over the time until the last worker
+    /// was done.
     adds_rates: bool,
 }
 
 /// A sample of every row, in their order.
 type Samples = Result<Vec<PhaseSample>, Box<dyn Error>>;
 
-const FIO_CREATES: &str =
-    "fio gives whole paths; it looks every name up before its clock starts, which a remount makes forgotten";
+const FIO_CREATES: &str = "fio gives whole paths; it looks every name up before its clock starts, \
+                           which a remount makes forgotten";
 const CONTESTS: [Contest; 4] = [
     Contest {
         tool: "fio filecreate (0 bytes)",
@@ -102,8 +104,8 @@ const CONTESTS: [Contest; 4] = [
         tool: "fio psync",
         rows: &[(
             Operation::Read,
-            "both read every file once in an order drawn at random, fio by its names' order of files that we have created \
-             in another; fio gives whole paths",
+            "both read every file once in an order drawn at random, fio by its names' order of \
+             files that we have created in another; fio gives whole paths",
         )],
         ours: (FILE_BYTES, "decimal"),
         commands: fio::reading_commands,
@@ -115,11 +117,13 @@ const CONTESTS: [Contest; 4] = [
         rows: &[
             (
                 Operation::Create,
-                "fs_mark gives whole paths; its processes do not wait for one another, so rates of workers are added up, in both",
+                "fs_mark gives whole paths; its processes do not wait for one another, so rates \
+                 of workers are added up, in both",
             ),
             (
                 Operation::Delete,
-                "fs_mark gives whole paths; its processes do not wait for one another, so rates of workers are added up, in both",
+                "fs_mark gives whole paths; its processes do not wait for one another, so rates \
+                 of workers are added up, in both",
             ),
         ],
         ours: (FILE_BYTES, "hashed:20"),
@@ -165,14 +169,18 @@ impl PeerLoad {
         sync(&self.mounted.path())
     }
 
-    /// Creates the files that another reads, in an order drawn at random: read by name, they are read at random.
+    /// Creates the files that another reads, in an order drawn at random: read by name, they are
+    /// read at random.
     fn create_shuffled(&self) -> Result<(), Box<dyn Error>> {
         let mut numbers: Vec<u64> = (0..self.files).collect();
         numbers.sort_by_key(|number| workload::random::again(*number));
         for own in self.own_directories() {
             let directory = own.map_or_else(|| self.theirs(), |own| self.theirs().join(own));
             for number in &numbers {
-                std::fs::write(directory.join(number.to_string()), [b'x'; FILE_BYTES as usize])?;
+                std::fs::write(
+                    directory.join(number.to_string()),
+                    [b'x'; FILE_BYTES as usize],
+                )?;
             }
         }
         Ok(())
@@ -182,7 +190,9 @@ impl PeerLoad {
     fn own_directories(&self) -> Vec<Option<String>> {
         match self.workers {
             1 => vec![None],
-            workers => (0..workers).map(|worker| Some(format!("w{worker}"))).collect(),
+            workers => (0..workers)
+                .map(|worker| Some(format!("w{worker}")))
+                .collect(),
         }
     }
 
@@ -197,7 +207,9 @@ impl PeerLoad {
             ..Mix::default()
         };
         let workload = Workload {
-            workers: Workers::Private { workers: self.workers },
+            workers: Workers::Private {
+                workers: self.workers,
+            },
             ..mix.into()
         };
         ours::command(&workload, &self.mounted.path().join("ours"), false)
@@ -217,9 +229,13 @@ impl PeerLoad {
 }
 
 impl Contest {
-    /// Our run: without reads where none are compared, since files that were read go otherwise than those that were not.
+    /// Our run: without reads where none are compared, since files that were read go otherwise than
+    /// those that were not.
     fn our_command(&self, ground: &PeerLoad) -> Result<Command, Box<dyn Error>> {
-        let reads = self.rows.iter().any(|(operation, _)| *operation == Operation::Read);
+        let reads = self
+            .rows
+            .iter()
+            .any(|(operation, _)| *operation == Operation::Read);
         ground.ours(self.ours, if reads { ground.files } else { 1 })
     }
 
@@ -243,7 +259,11 @@ impl Contest {
     }
 
     /// One pair: ours and theirs of every row.
-    fn pair(&self, ground: &PeerLoad, ours_first: bool) -> Result<Vec<[PhaseSample; 2]>, Box<dyn Error>> {
+    fn pair(
+        &self,
+        ground: &PeerLoad,
+        ours_first: bool,
+    ) -> Result<Vec<[PhaseSample; 2]>, Box<dyn Error>> {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for is_ours in [ours_first, !ours_first] {
             ground.renew()?;
@@ -272,7 +292,9 @@ impl Contest {
         for (operation, note) in self.rows {
             println!("  {}, {}: {note}", self.tool, operation.name());
             for (who, threads) in [("ours", &ours), ("theirs", &theirs)] {
-                let of_file = counts(threads).into_iter().filter(|((of, _), _)| of == operation);
+                let of_file = counts(threads)
+                    .into_iter()
+                    .filter(|((of, _), _)| of == operation);
                 let each: Vec<String> = of_file
                     .map(|((_, what), count)| (what, count as f64 / ground.files as f64))
                     .filter(|(_, each)| *each >= 0.05)
@@ -285,28 +307,35 @@ impl Contest {
     }
 }
 
-/// Whether a path is one of a benchmark's files: relative, its last part letters and digits, not without a digit.
+/// Whether a path is one of a benchmark's files: relative, its last part letters and digits, not
+/// without a digit.
 fn is_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     !path.starts_with('/')
         && name.bytes().any(|byte| byte.is_ascii_digit())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'~')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'~')
 }
 
 /// Shows the calls of all programs for a file.
 pub fn show_calls() -> Result<(), Box<dyn Error>> {
     println!(
-        "calls for a file, as strace saw them, of {TRACED_FILES} files on tmpfs with one worker; and what else differs:"
+        "calls for a file, as strace saw them, of {TRACED_FILES} files on tmpfs with one worker; \
+         and what else differs:"
     );
     let ground = PeerLoad::new("tmpfs", TRACED_FILES, 1)?;
-    CONTESTS.iter().try_for_each(|contest| contest.show_calls(&ground))
+    CONTESTS
+        .iter()
+        .try_for_each(|contest| contest.show_calls(&ground))
 }
 
 /// Prints rates and ratios. Whether all limits hold.
 pub fn compare(choice: &Choice) -> Result<bool, Box<dyn Error>> {
     show_calls()?;
     println!(
-        "{} files a worker; medians of {} interleaved rounds [interval]; user CPU in microseconds a file, means of all rounds",
+        "{} files a worker; medians of {} interleaved rounds [interval]; user CPU in microseconds \
+         a file, means of all rounds",
         choice.files, choice.rounds
     );
     let mut holds = true;
@@ -326,7 +355,11 @@ pub fn compare(choice: &Choice) -> Result<bool, Box<dyn Error>> {
                     rounds.push(round);
                 }
             }
-            println!("{kind} ({}), {workers} worker(s); {}", ground.mounted.how, noise.end());
+            println!(
+                "{kind} ({}), {workers} worker(s); {}",
+                ground.mounted.how,
+                noise.end()
+            );
             holds &= print(&rounds);
         }
     }
@@ -338,9 +371,12 @@ fn print(rounds: &[Vec<[PhaseSample; 2]>]) -> bool {
         "  {:26} {:7} {:>10} {:>10}  {:32} {:>6} {:>7}",
         "against", "phase", "ours/s", "theirs/s", "ours / theirs", "user", "theirs"
     );
-    let rows = CONTESTS
-        .iter()
-        .flat_map(|contest| contest.rows.iter().map(|(operation, _)| (contest.tool, *operation)));
+    let rows = CONTESTS.iter().flat_map(|contest| {
+        contest
+            .rows
+            .iter()
+            .map(|(operation, _)| (contest.tool, *operation))
+    });
     let mut holds = true;
     for (index, (tool, operation)) in rows.enumerate() {
         let over = |of: &dyn Fn(&[PhaseSample; 2]) -> f64| -> Vec<f64> {
@@ -349,14 +385,20 @@ fn print(rounds: &[Vec<[PhaseSample; 2]>]) -> bool {
         let middle = |of: &dyn Fn(&[PhaseSample; 2]) -> f64| median(&over(of)).unwrap_or_default();
         let ratio = middle(&|[ours, theirs]| ours.files_per_s / theirs.files_per_s);
         // Of few ticks each: their mean says more than their median.
-        let user = [0, 1].map(|who| over(&|pair| pair[who].user_us_per_file).iter().sum::<f64>() / rounds.len() as f64);
+        let user = [0, 1].map(|who| {
+            over(&|pair| pair[who].user_us_per_file).iter().sum::<f64>() / rounds.len() as f64
+        });
         let (is_fast, is_cheap) = (ratio.value >= RATE_LIMIT, user[0] <= user[1]);
         println!(
             "  {tool:26} {:7} {:>10.0} {:>10.0}  {:32} {:>6.2} {:>7.2} {}",
             operation.name(),
             middle(&|[ours, _]| ours.files_per_s).value,
             middle(&|[_, theirs]| theirs.files_per_s).value,
-            format!("{} {}", ratio.show(3), if is_fast { "holds" } else { "BELOW 0.98" }),
+            format!(
+                "{} {}",
+                ratio.show(3),
+                if is_fast { "holds" } else { "BELOW 0.98" }
+            ),
             user[0],
             user[1],
             if is_cheap { "lower" } else { "HIGHER" },

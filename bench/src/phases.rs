@@ -2,8 +2,8 @@
 
 use std::error::Error;
 
-/// What a phase took: of wall clock from the first worker's start to the last one's end, and of the process's
-/// processor time.
+/// What a phase took: of wall clock from the first worker's start to the last one's end, and of the
+/// process's processor time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     pub wall_s: f64,
@@ -37,10 +37,13 @@ impl Costs {
         self.prepare + self.transactions + self.delete
     }
 
-    /// The costs in a program's output: for each phase a line of its name and three numbers of seconds.
+    /// The costs in a program's output: for each phase a line of its name and three numbers of
+    /// seconds.
     pub fn parse(text: &str) -> Result<Self, Box<dyn Error>> {
         let of = |name: &str| {
-            let numbers = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            let numbers = text
+                .lines()
+                .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
             let numbers = numbers.ok_or_else(|| format!("no phase '{name}' in {text:?}"))?;
             cost(&mut numbers.split_whitespace())
         };
@@ -52,14 +55,16 @@ impl Costs {
     }
 }
 
-/// By phase, the workers' own rates added up, in files (or transactions) a second: lines of `rates of`, the phase's name
-/// and the sum.
+/// By phase, the workers' own rates added up, in files (or transactions) a second: lines of `rates
+/// of`, the phase's name and the sum.
 pub fn sums_of_rates(text: &str) -> Result<[f64; 3], Box<dyn Error>> {
     let mut sums = [0.0; 3];
     for (sum, name) in sums.iter_mut().zip(["prepare", "transactions", "delete"]) {
-        let found = text
-            .lines()
-            .find_map(|line| line.strip_prefix("rates of ")?.strip_prefix(name)?.strip_prefix(' '));
+        let found = text.lines().find_map(|line| {
+            line.strip_prefix("rates of ")?
+                .strip_prefix(name)?
+                .strip_prefix(' ')
+        });
         *sum = found
             .ok_or_else(|| format!("no rates of phase '{name}' in {text:?}"))?
             .parse()?;
@@ -69,7 +74,9 @@ pub fn sums_of_rates(text: &str) -> Result<[f64; 3], Box<dyn Error>> {
 
 /// The next three numbers of a text.
 pub fn cost<'a>(numbers: &mut impl Iterator<Item = &'a str>) -> Result<Cost, Box<dyn Error>> {
-    let mut next = || -> Result<f64, Box<dyn Error>> { Ok(numbers.next().ok_or("a number is missing")?.parse()?) };
+    let mut next = || -> Result<f64, Box<dyn Error>> {
+        Ok(numbers.next().ok_or("a number is missing")?.parse()?)
+    };
     Ok(Cost {
         wall_s: next()?,
         user_s: next()?,
@@ -83,7 +90,9 @@ mod tests {
 
     #[test]
     fn the_text_of_the_floor_is_read() {
-        let costs = Costs::parse("prepare 1.5 0.25 1\ntransactions 2 0.5 1.5\ndelete 0.5 0.25 0.25\n").unwrap();
+        let costs =
+            Costs::parse("prepare 1.5 0.25 1\ntransactions 2 0.5 1.5\ndelete 0.5 0.25 0.25\n")
+                .unwrap();
         assert_eq!(costs.transactions.system_s, 1.5);
         let sum = costs.sum();
         assert_eq!((sum.wall_s, sum.user_s, sum.system_s), (4.0, 1.0, 2.75));
@@ -91,6 +100,8 @@ mod tests {
         assert_eq!(sums_of_rates(rates).unwrap(), [1.5, 2.0, 3.0]);
         assert!(sums_of_rates("rates of prepare 1.5\n").is_err());
         assert!(Costs::parse("prepare 1 2 3\n").is_err());
-        assert!(Costs::parse("prepare 1 2\ntransactions 2 0.5 1.5\ndelete 0.5 0.25 0.25\n").is_err());
+        assert!(
+            Costs::parse("prepare 1 2\ntransactions 2 0.5 1.5\ndelete 0.5 0.25 0.25\n").is_err()
+        );
     }
 }

@@ -32,7 +32,10 @@ pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<(), Box<dyn Err
         .filter(|preset| preset.workload.mix().is_some())
         .map(|preset| preset.name)
         .collect();
-    println!("transactions a second [interval]; until durable; the greatest p99 of its operations in microseconds");
+    println!(
+        "transactions a second [interval]; until durable; the greatest p99 of its operations in \
+         microseconds"
+    );
     println!("medians of {rounds} rounds, a file system after the other");
     for kind in on {
         let mounted = MountedVolume::new(kind)?;
@@ -46,7 +49,9 @@ pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<(), Box<dyn Err
         }
         println!("{kind} ({}); {}", mounted.how, noise.end());
         for (name, samples) in names.iter().zip(&samples) {
-            let of = |part: fn(&RunSample) -> f64| median(&samples.iter().map(part).collect::<Vec<f64>>());
+            let of = |part: fn(&RunSample) -> f64| {
+                median(&samples.iter().map(part).collect::<Vec<f64>>())
+            };
             let show = |part: fn(&RunSample) -> f64| of(part).unwrap_or_default();
             println!(
                 "  {name:12} {:>30} {:>10.0} {:>10.0}",
@@ -61,17 +66,25 @@ pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<(), Box<dyn Err
 
 fn once(ours: &Path, preset: &str, at: &Path) -> Result<RunSample, Box<dyn Error>> {
     let mut command = Command::new(ours);
-    command.args(["run", "--quiet", "--format", "json", "--preset", preset, "--target"]);
+    command.args([
+        "run", "--quiet", "--format", "json", "--preset", preset, "--target",
+    ]);
     let record = Record::from_json(&output(command.arg(at))?)?;
     if record.actual.outcome != Outcome::Complete {
         return Err(format!("{preset}: {:?}", record.actual.outcome).into());
     }
     let summary = Summary::of(&record);
-    let phase = summary.phases.iter().find(|phase| phase.phase == Phase::Transactions);
+    let phase = summary
+        .phases
+        .iter()
+        .find(|phase| phase.phase == Phase::Transactions);
     let phase = phase.ok_or("the record lacks the transactions")?;
     let rate = |until: Option<f64>| until.ok_or("no time has passed");
     let durable = phase.until_durable.as_ref().unwrap_or(&phase.last_done);
-    let p99s = phase.operations.iter().filter_map(|operation| operation.latency_ns.p99);
+    let p99s = phase
+        .operations
+        .iter()
+        .filter_map(|operation| operation.latency_ns.p99);
     Ok(RunSample {
         per_s: rate(phase.last_done.done.per_second)?,
         until_durable_per_s: rate(durable.done.per_second)?,

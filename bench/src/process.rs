@@ -1,7 +1,8 @@
 //! Running programs, what they cost, and ending them when this program is to end.
 //!
-//! Every program runs in a process group of its own, which is ended when SIGINT, SIGTERM or SIGHUP comes; nothing is
-//! started afterwards, so that errors lead out and every file system that was mounted is unmounted on the way.
+//! Every program runs in a process group of its own, which is ended when SIGINT, SIGTERM or SIGHUP
+//! comes; nothing is started afterwards, so that errors lead out and every file system that was
+//! mounted is unmounted on the way.
 
 use std::error::Error;
 use std::fs::File;
@@ -52,7 +53,10 @@ fn running() -> MutexGuard<'static, Vec<Pid>> {
 }
 
 /// Starts a program, and waits with what is given.
-fn run<A>(command: &mut Command, wait: impl FnOnce(Child) -> std::io::Result<A>) -> Result<A, Box<dyn Error>> {
+fn run<A>(
+    command: &mut Command,
+    wait: impl FnOnce(Child) -> std::io::Result<A>,
+) -> Result<A, Box<dyn Error>> {
     let child = spawn(command)?;
     let group = Pid::from_child(&child);
     let answer = wait(child);
@@ -71,7 +75,12 @@ fn spawn(command: &mut Command) -> Result<Child, Box<dyn Error>> {
         // Benchmarks are nobody's runs.
         .env("POSTMARK_ARCHIVE", "none")
         .spawn()
-        .map_err(|error| format!("cannot start {}: {error}", command.get_program().to_string_lossy()))?;
+        .map_err(|error| {
+            format!(
+                "cannot start {}: {error}",
+                command.get_program().to_string_lossy()
+            )
+        })?;
     running.push(Pid::from_child(&child));
     Ok(child)
 }
@@ -90,7 +99,9 @@ impl Started {
     /// Starts a program; both its streams are kept for later.
     pub fn new(command: &mut Command) -> Result<Self, Box<dyn Error>> {
         let streams = [tempfile::tempfile()?, tempfile::tempfile()?];
-        command.stdout(streams[0].try_clone()?).stderr(streams[1].try_clone()?);
+        command
+            .stdout(streams[0].try_clone()?)
+            .stderr(streams[1].try_clone()?);
         Ok(Self {
             child: spawn(command)?,
             streams,
@@ -102,14 +113,19 @@ impl Started {
         self.child.id()
     }
 
-    /// Sends it a signal; one that has ended takes none. After SIGKILL the process that does its work is gone, too.
+    /// Sends it a signal; one that has ended takes none. After SIGKILL the process that does its
+    /// work is gone, too.
     pub fn signal(&self, signal: Signal) {
         let id = self.id();
-        let others = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        let others =
+            std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
         let _ = kill_process_group(Pid::from_child(&self.child), signal);
         let began = Instant::now();
         let is_there = |other: &str| Path::new("/proc").join(other).exists();
-        while signal == Signal::KILL && others.split_whitespace().any(is_there) && began.elapsed() < TO_BE_GONE {
+        while signal == Signal::KILL
+            && others.split_whitespace().any(is_there)
+            && began.elapsed() < TO_BE_GONE
+        {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -174,7 +190,13 @@ pub fn cost_with_input(program: &Path, input: &Path) -> Result<ChildCost, Box<dy
 }
 
 fn cost_with_stdin(command: &mut Command, stdin: Stdio) -> Result<ChildCost, Box<dyn Error>> {
-    let cost = run(command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null()), wait)?;
+    let cost = run(
+        command
+            .stdin(stdin)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null()),
+        wait,
+    )?;
     if cost.status.success() {
         Ok(cost)
     } else {
@@ -196,7 +218,8 @@ pub fn output_and_memory(command: &mut Command) -> Result<(String, u64), Box<dyn
     Ok((text, cost.memory_bytes))
 }
 
-/// Runs a command to its end and gives its output, and how much memory it had every so often, in bytes.
+/// Runs a command to its end and gives its output, and how much memory it had every so often, in
+/// bytes.
 pub fn output_and_memory_over_time(
     command: &mut Command,
     every: Duration,
@@ -211,7 +234,10 @@ pub fn output_and_memory_over_time(
             let mut memory = Vec::new();
             while end.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 let text = std::fs::read_to_string(&statm).unwrap_or_default();
-                let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
+                let pages = text
+                    .split(' ')
+                    .nth(1)
+                    .and_then(|pages| pages.parse::<u64>().ok());
                 memory.extend(pages.map(|pages| pages * rustix::param::page_size() as u64));
             }
             memory

@@ -1,5 +1,5 @@
-//! A run of several ranks of Open MPI against the same run of one process with as many workers, in turns on tmpfs: rates, and whether
-//! both have done the same.
+//! A run of several ranks of Open MPI against the same run of one process with as many workers, in
+//! turns on tmpfs: rates, and whether both have done the same.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,8 @@ fn performed(command: &mut Command, record: &Path) -> Result<RankedRun, Box<dyn 
         .next()
         .ok_or("the run has no transactions")?;
     Ok(RankedRun {
-        per_second: transactions.transactions() as f64 * 1e9 / transactions.measured_ns().max(1) as f64,
+        per_second: transactions.transactions() as f64 * 1e9
+            / transactions.measured_ns().max(1) as f64,
         what: format!("{:?} {:?}", record.fingerprint, record.actual.stream_hash),
     })
 }
@@ -60,14 +61,24 @@ impl Ways<'_> {
             None => Command::new(self.ours),
             Some(ranks) => {
                 let mut command = Command::new("mpirun");
-                command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
+                command.args([
+                    "--allow-run-as-root",
+                    "--oversubscribe",
+                    "--bind-to",
+                    "none",
+                ]);
                 command.args(["-n", &ranks.to_string()]).arg(self.ours);
                 command
             }
         };
         let each = WORKERS / ranks.unwrap_or(1);
         command.args(["run", "--mix", "read=5,append=2,create=2,delete=2"]);
-        command.args(["--files", "5000", "--transactions", &self.transactions.to_string()]);
+        command.args([
+            "--files",
+            "5000",
+            "--transactions",
+            &self.transactions.to_string(),
+        ]);
         command.args([
             "--workers",
             &each.to_string(),
@@ -76,7 +87,9 @@ impl Ways<'_> {
             "--archive",
             "none",
         ]);
-        command.args(["--format", "json", "--force", "--output"]).arg(&record);
+        command
+            .args(["--format", "json", "--force", "--output"])
+            .arg(&record);
         command.arg("--target").arg(&target);
         performed(&mut command, &record)
     }
@@ -94,7 +107,8 @@ pub fn compare(ours: &Path, size: &RanksSize) -> Result<bool, Box<dyn Error>> {
         transactions: size.transactions,
     };
     println!(
-        "{WORKERS} workers as ranks of Open MPI against {WORKERS} workers of one process, on tmpfs: {} transactions of each worker",
+        "{WORKERS} workers as ranks of Open MPI against {WORKERS} workers of one process, on \
+         tmpfs: {} transactions of each worker",
         size.transactions
     );
     println!(
@@ -116,7 +130,11 @@ pub fn compare(ours: &Path, size: &RanksSize) -> Result<bool, Box<dyn Error>> {
                 [ways.perform(Some(*ranks))?, one]
             };
             if many.what != one.what {
-                return Err(format!("{ranks} ranks did {}, and one process {}", many.what, one.what).into());
+                return Err(format!(
+                    "{ranks} ranks did {}, and one process {}",
+                    many.what, one.what
+                )
+                .into());
             }
             if number > 0 {
                 ratios.push(many.per_second / one.per_second);

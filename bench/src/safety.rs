@@ -1,13 +1,18 @@
-//! Whether anything of a user's is touched: runs that are killed, ended, moved away, mounted over and unmounted at random moments, among
-//! files of a user's that are called as the run's, and `clean` after that.
+//! Whether anything of a user's is touched: runs that are killed, ended, moved away, mounted over
+//! and unmounted at random moments, among files of a user's that are called as the run's, and
+//! `clean` after that.
 //!
-//! A round has a location on one of the file systems, with a user's files in it (guests), a run by one of the faces, an event, more guests,
-//! and `clean`. After that every guest is identical (name, kind, contents, mode, owner, time of modification; of directories name, mode and
-//! owner), and nothing of the run is there but directories in which a guest lies. After a kill a file may be left where `clean` has named it, no more than there were workers;
-//! then the manifest is there still, the exit status is 1, and once somebody has put away what is in the way, `clean` finishes.
-//! One round in three is that of a study that makes file systems, whose made directories a user moves, exchanges and puts own files into.
+//! A round has a location on one of the file systems, with a user's files in it (guests), a run by
+//! one of the faces, an event, more guests, and `clean`. After that every guest is identical (name,
+//! kind, contents, mode, owner, time of modification; of directories name, mode and owner), and
+//! nothing of the run is there but directories in which a guest lies. After a kill a file may be
+//! left where `clean` has named it, no more than there were workers; then the manifest is there
+//! still, the exit status is 1, and once somebody has put away what is in the way, `clean`
+//! finishes. One round in three is that of a study that makes file systems, whose made directories
+//! a user moves, exchanges and puts own files into.
 //!
-//! What is done follows from the seed and the round's number (`--seed S --round N` does it again); when things happen within it does not.
+//! What is done follows from the seed and the round's number (`--seed S --round N` does it again);
+//! when things happen within it does not.
 
 mod choice;
 mod dice;
@@ -31,7 +36,8 @@ use perform::Ended;
 /// The file systems of a campaign.
 pub const FILE_SYSTEMS: &str = "ext4,xfs,btrfs,tmpfs,overlay,fuse";
 
-/// So often a round is one of a study that makes file systems (`study`); else it is one of a run (`perform`).
+/// So often a round is one of a study that makes file systems (`study`); else it is one of a run
+/// (`perform`).
 const STUDIES_ONCE_IN: u64 = 3;
 
 /// What is done.
@@ -44,9 +50,11 @@ pub struct Campaign<'a> {
     pub round: Option<u64>,
 }
 
-/// The memory in which runs show signs of life becomes this program's own: what others leave there is no matter of a campaign.
+/// The memory in which runs show signs of life becomes this program's own: what others leave there
+/// is no matter of a campaign.
 fn have_own_memory() -> Result<(), Box<dyn Error>> {
-    unshare(CloneFlags::CLONE_NEWNS).map_err(|errno| format!("cannot have mounts of its own: {errno}: run as root"))?;
+    unshare(CloneFlags::CLONE_NEWNS)
+        .map_err(|errno| format!("cannot have mounts of its own: {errno}: run as root"))?;
     output(Command::new("mount").args(["--make-rprivate", "/"]))?;
     output(Command::new("mount").args(["-t", "tmpfs", "tmpfs", perform::SHARED_MEMORY]))?;
     Ok(())
@@ -54,7 +62,8 @@ fn have_own_memory() -> Result<(), Box<dyn Error>> {
 
 /// Performs all rounds and says what they came to. Whether each of them was as it should be.
 pub fn perform(ours: &Path, campaign: &Campaign<'_>) -> Result<bool, Box<dyn Error>> {
-    let ours = std::fs::canonicalize(ours).map_err(|error| format!("cannot find {}: {error}", ours.display()))?;
+    let ours = std::fs::canonicalize(ours)
+        .map_err(|error| format!("cannot find {}: {error}", ours.display()))?;
     let seed = campaign.seed.unwrap_or_else(|| {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         now.map_or(0, |now| now.as_nanos() as u64 % 1_000_000_007)
@@ -62,8 +71,11 @@ pub fn perform(ours: &Path, campaign: &Campaign<'_>) -> Result<bool, Box<dyn Err
     println!("seed {seed}");
     have_own_memory()?;
     let began = Instant::now();
-    let mut volumes: Vec<(&str, Option<MountedVolume>)> =
-        campaign.on.iter().map(|kind| (kind.as_str(), None)).collect();
+    let mut volumes: Vec<(&str, Option<MountedVolume>)> = campaign
+        .on
+        .iter()
+        .map(|kind| (kind.as_str(), None))
+        .collect();
     if volumes.is_empty() {
         return Err("no file system is given: take some of --on".into());
     }
@@ -89,13 +101,15 @@ pub fn perform(ours: &Path, campaign: &Campaign<'_>) -> Result<bool, Box<dyn Err
             true => study::round(&ours, &scene, !is_fuse, &mut dice),
             false => perform::round(&ours, &scene, is_fuse, &mut dice),
         };
-        let ended = ended.map_err(|error| format!("seed {seed}, round {round} on {kind}: {error}"))?;
+        let ended =
+            ended.map_err(|error| format!("seed {seed}, round {round} on {kind}: {error}"))?;
         if let Some(signal) = caught() {
             return Err(format!("ended by signal {signal}").into());
         }
         if !ended.problems.is_empty() {
             println!(
-                "FAILED: round {round} on {kind} (bench safety --on {} --seed {seed} --round {round})",
+                "FAILED: round {round} on {kind} (bench safety --on {} --seed {seed} --round \
+                 {round})",
                 campaign.on.join(",")
             );
             for problem in &ended.problems {
@@ -109,7 +123,8 @@ pub fn perform(ours: &Path, campaign: &Campaign<'_>) -> Result<bool, Box<dyn Err
         sum.add(&ended);
     }
     println!(
-        "{} rounds in {:.1} s, {} of studies: {} failed; {} killed while they ran, of which {} had files left by clean and named, {} in all; {} guests",
+        "{} rounds in {:.1} s, {} of studies: {} failed; {} killed while they ran, of which {} \
+         had files left by clean and named, {} in all; {} guests",
         sum.rounds,
         began.elapsed().as_secs_f64(),
         sum.studies,

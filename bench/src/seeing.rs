@@ -1,4 +1,5 @@
-//! What it costs the loop to be watched: with a display on a terminal and what was done in each second, and without.
+//! What it costs the loop to be watched: with a display on a terminal and what was done in each
+//! second, and without.
 
 use std::error::Error;
 use std::fs::{File, OpenOptions};
@@ -36,7 +37,10 @@ impl Terminal {
         };
         tcsetwinsize(&ours, size)?;
         let path = ptsname(&ours, Vec::new())?;
-        let other_end = OpenOptions::new().read(true).write(true).open(path.to_str()?)?;
+        let other_end = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path.to_str()?)?;
         let mut shown = File::from(ours);
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
@@ -47,7 +51,8 @@ impl Terminal {
     }
 }
 
-/// Prints both rates on the null storage and their ratio. Whether the whole interval is within the limit.
+/// Prints both rates on the null storage and their ratio. Whether the whole interval is within the
+/// limit.
 pub fn compare(ours: &Path, pairs: usize, transactions: u64) -> Result<bool, Box<dyn Error>> {
     let terminal = Terminal::open()?;
     let noise = Noise::begin();
@@ -75,8 +80,14 @@ pub fn compare(ours: &Path, pairs: usize, transactions: u64) -> Result<bool, Box
         noise.end()
     );
     let show = |values: &[f64], decimals| median(values).unwrap_or_default().show(decimals);
-    println!("  display and slices     {} transactions/s", show(&watched, 0));
-    println!("  neither                {} transactions/s", show(&alone, 0));
+    println!(
+        "  display and slices     {} transactions/s",
+        show(&watched, 0)
+    );
+    println!(
+        "  neither                {} transactions/s",
+        show(&alone, 0)
+    );
     let ratio = median(&ratios).unwrap_or_default();
     let holds = ratio.low >= 1.0 - LIMIT && ratio.high <= 1.0 + LIMIT;
     println!(
@@ -87,7 +98,11 @@ pub fn compare(ours: &Path, pairs: usize, transactions: u64) -> Result<bool, Box
     Ok(holds)
 }
 
-fn rate(ours: &Path, transactions: u64, terminal: Option<&Terminal>) -> Result<f64, Box<dyn Error>> {
+fn rate(
+    ours: &Path,
+    transactions: u64,
+    terminal: Option<&Terminal>,
+) -> Result<f64, Box<dyn Error>> {
     let mut command = Command::new(ours);
     command.args([
         "run",
@@ -102,7 +117,9 @@ fn rate(ours: &Path, transactions: u64, terminal: Option<&Terminal>) -> Result<f
     command.arg(transactions.to_string());
     match terminal {
         Some(terminal) => command.stderr(Stdio::from(terminal.other_end.try_clone()?)),
-        None => command.args(["--quiet", "--no-series"]).stderr(Stdio::null()),
+        None => command
+            .args(["--quiet", "--no-series"])
+            .stderr(Stdio::null()),
     };
     let (text, _) = output_and_memory(&mut command)?;
     let report: Value = serde_json::from_str(&text)?;

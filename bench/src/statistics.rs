@@ -1,7 +1,7 @@
 //! Medians and shares with their intervals.
 
-/// The median of some values and the order statistics that enclose the true one with about 95 % probability
-/// (by the sign test; with 9 values the 2nd and the 8th, 96.1 %).
+/// The median of some values and the order statistics that enclose the true one with about 95 %
+/// probability (by the sign test; with 9 values the 2nd and the 8th, 96.1 %).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Median {
     pub value: f64,
@@ -22,7 +22,10 @@ pub fn median(values: &[f64]) -> Option<Median> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let count = sorted.len();
-    let (lower, upper) = (sorted.get(count.checked_sub(1)? / 2)?, sorted.get(count / 2)?);
+    let (lower, upper) = (
+        sorted.get(count.checked_sub(1)? / 2)?,
+        sorted.get(count / 2)?,
+    );
     let rank = enclosing_rank(count);
     Some(Median {
         value: (lower + upper) / 2.0,
@@ -31,8 +34,8 @@ pub fn median(values: &[f64]) -> Option<Median> {
     })
 }
 
-/// The greatest rank, from 0, whose order statistic and its mirror enclose the median with at least 95 %: so
-/// long as at most 2.5 % of all cases have no more than so many values below the median.
+/// The greatest rank, from 0, whose order statistic and its mirror enclose the median with at least
+/// 95 %: so long as at most 2.5 % of all cases have no more than so many values below the median.
 fn enclosing_rank(count: usize) -> usize {
     let mut exactly = 0.5_f64.powi(i32::try_from(count).unwrap_or(i32::MAX));
     let mut at_most = exactly;
@@ -47,22 +50,28 @@ fn enclosing_rank(count: usize) -> usize {
     }
 }
 
-/// What one side of pairs comes to in all over what the other comes to, with the 95 % interval of the jackknife over pairs: for
-/// what is so coarse in each pair that a pair's ratio says little. Nothing of fewer than two pairs, or of an empty side.
+/// What one side of pairs comes to in all over what the other comes to, with the 95 % interval of
+/// the jackknife over pairs: for what is so coarse in each pair that a pair's ratio says little.
+/// Nothing of fewer than two pairs, or of an empty side.
 pub fn ratio_of_sums(pairs: &[(f64, f64)]) -> Option<Median> {
     /// The normal distribution's 97.5th percentile.
     const DEVIATIONS: f64 = 1.96;
     let count = pairs.len() as f64;
     let (above, below) = pairs
         .iter()
-        .fold((0.0, 0.0), |(above, below), (one, other)| (above + one, below + other));
+        .fold((0.0, 0.0), |(above, below), (one, other)| {
+            (above + one, below + other)
+        });
     if pairs.len() < 2 || below <= 0.0 {
         return None;
     }
     let value = above / below;
     let without = |&(one, other): &(f64, f64)| (above - one) / (below - other);
     let mean = pairs.iter().map(without).sum::<f64>() / count;
-    let squares: f64 = pairs.iter().map(|pair| (without(pair) - mean).powi(2)).sum();
+    let squares: f64 = pairs
+        .iter()
+        .map(|pair| (without(pair) - mean).powi(2))
+        .sum();
     let reach = DEVIATIONS * (squares * (count - 1.0) / count).sqrt();
     Some(Median {
         value,
@@ -71,7 +80,8 @@ pub fn ratio_of_sums(pairs: &[(f64, f64)]) -> Option<Median> {
     })
 }
 
-/// The exact 95 % interval of a probability, of how often something was so (Clopper and Pearson, Biometrika 26 (1934), 404-413).
+/// The exact 95 % interval of a probability, of how often something was so (Clopper and Pearson,
+/// Biometrika 26 (1934), 404-413).
 pub fn clopper_pearson(count: usize, all: usize) -> (f64, f64) {
     // The probability of at most so many falls as the probability of one grows.
     let find = |count: usize, at_most: f64| {
@@ -87,11 +97,16 @@ pub fn clopper_pearson(count: usize, all: usize) -> (f64, f64) {
         low
     };
     let low = count.checked_sub(1).map_or(0.0, |fewer| find(fewer, 0.975));
-    let high = if count >= all { 1.0 } else { find(count, 0.025) };
+    let high = if count >= all {
+        1.0
+    } else {
+        find(count, 0.025)
+    };
     (low, high)
 }
 
-/// The probability that at most `count` of `all` are so, of which each is with the probability `share`.
+/// The probability that at most `count` of `all` are so, of which each is with the probability
+/// `share`.
 fn binomial_at_most(count: usize, all: usize, share: f64) -> f64 {
     // Logarithms, since the first terms of large counts are too small for a number.
     let mut exactly_ln = all as f64 * (-share).ln_1p();

@@ -32,13 +32,15 @@ impl Operation {
 pub struct FileCall {
     /// The operation that it is part of, or follows.
     pub operation: Operation,
-    /// The call: with flags where it opens, with `(other)` where it has to do with no file of the benchmark.
+    /// The call: with flags where it opens, with `(other)` where it has to do with no file of the
+    /// benchmark.
     pub what: String,
     /// Everything else that two equal calls have in common: names, bytes asked for and moved.
     pub detail: String,
 }
 
-/// The calls of a command on files whose path fulfils a condition, by thread, of those threads that make any.
+/// The calls of a command on files whose path fulfils a condition, by thread, of those threads that
+/// make any.
 pub fn trace(
     command: &Command,
     log: &Path,
@@ -76,7 +78,9 @@ fn calls(text: &str) -> BTreeMap<u32, Vec<Call>> {
             begun.insert(thread, start.to_owned());
             continue;
         }
-        let resumed = rest.strip_prefix("<... ").and_then(|rest| rest.split_once(" resumed>"));
+        let resumed = rest
+            .strip_prefix("<... ")
+            .and_then(|rest| rest.split_once(" resumed>"));
         let whole = match resumed {
             Some((_, end)) => begun.remove(&thread).unwrap_or_default() + end,
             None => rest.to_owned(),
@@ -131,8 +135,13 @@ impl Seen {
             .split('"')
             .nth(1)
             .filter(|path| !path.is_empty() && is_file(path));
-        let (first, rest) = call.arguments.split_once(", ").unwrap_or((&call.arguments, ""));
-        let on_open = first.parse().is_ok_and(|file: i64| self.open.contains(&file));
+        let (first, rest) = call
+            .arguments
+            .split_once(", ")
+            .unwrap_or((&call.arguments, ""));
+        let on_open = first
+            .parse()
+            .is_ok_and(|file: i64| self.open.contains(&file));
         let mut what = call.name.clone();
         let mut detail = String::new();
         match (call.name.as_str(), path) {
@@ -160,7 +169,9 @@ impl Seen {
             ("close", None) if on_open => self.open.retain(|file| first != file.to_string()),
             _ if on_open => detail = format!("{rest} = {:?}", call.answer),
             _ => {
-                let Some(operation) = self.operation else { return };
+                let Some(operation) = self.operation else {
+                    return;
+                };
                 self.others.push(FileCall {
                     operation,
                     what: format!("{} (other)", call.name),
@@ -169,7 +180,9 @@ impl Seen {
                 return;
             }
         }
-        let Some(operation) = self.operation else { return };
+        let Some(operation) = self.operation else {
+            return;
+        };
         self.calls.append(&mut self.others);
         self.calls.push(FileCall {
             operation,
@@ -183,7 +196,9 @@ impl Seen {
 pub fn counts(threads: &[Vec<FileCall>]) -> BTreeMap<(Operation, String), u64> {
     let mut counts = BTreeMap::new();
     for call in threads.iter().flatten() {
-        *counts.entry((call.operation, call.what.clone())).or_default() += 1;
+        *counts
+            .entry((call.operation, call.what.clone()))
+            .or_default() += 1;
     }
     counts
 }
@@ -192,7 +207,7 @@ pub fn counts(threads: &[Vec<FileCall>]) -> BTreeMap<(Operation, String), u64> {
 mod tests {
     use super::*;
 
-    const LOG: &str = r#"7  newfstatat(AT_FDCWD, "5", 0x7ff, 0) = -1 ENOENT (No such file or directory)
+    const LOG: &str = r#"7  newfstatat(AT_FDCWD, "5", 0x7ff, 0) = -1 ENOENT (No such file)
 8  openat(AT_FDCWD, "/x/w0", O_RDONLY|O_CLOEXEC) = 3
 8  openat(3, "5", O_WRONLY|O_CREAT|O_EXCL, 0644 <unfinished ...>
 9  mmap(NULL, 5) = 0x7f
@@ -226,6 +241,9 @@ mod tests {
                 (Operation::Delete, "unlinkat", "5"),
             ]
         );
-        assert_eq!(counts(&threads)[&(Operation::Create, "close".to_owned())], 1);
+        assert_eq!(
+            counts(&threads)[&(Operation::Create, "close".to_owned())],
+            1
+        );
     }
 }

@@ -1,9 +1,11 @@
-//! Whether studies cry wolf: how often a study of two identical file systems shows a difference and how often a gate over it
-//! fails, and how often studies of a side that is slowed by a known amount find it, with which estimate and interval.
+//! Whether studies cry wolf: how often a study of two identical file systems shows a difference and
+//! how often a gate over it fails, and how often studies of a side that is slowed by a known amount
+//! find it, with which estimate and interval.
 //!
-//! How it works: every study is `postmark study` with a study file and a seed of its own, ten blocks and a twin; its table and the
-//! gate's decision are read as JSON. Slowed are a FUSE file system whose server sleeps longer before each creation, and transactions that
-//! are followed by a longer think time. What that costs is computed from the baseline's own time for a transaction.
+//! How it works: every study is `postmark study` with a study file and a seed of its own, ten
+//! blocks and a twin; its table and the gate's decision are read as JSON. Slowed are a FUSE file
+//! system whose server sleeps longer before each creation, and transactions that are followed by a
+//! longer think time. What that costs is computed from the baseline's own time for a transaction.
 
 use std::error::Error;
 use std::fmt;
@@ -22,7 +24,8 @@ use crate::noise::Noise;
 use crate::process::{caught, output, output_and_status};
 use crate::statistics::clopper_pearson;
 
-/// The work of all studies: messages without sync, so that the threads of the kernel that a commit waits for are no part of it.
+/// The work of all studies: messages without sync, so that the threads of the kernel that a commit
+/// waits for are no part of it.
 const WORK: &str = "\
 [[workload]]
 name = \"messages\"
@@ -33,21 +36,24 @@ files = 300
 ";
 /// Metrics of the gates over identical systems, with the sign of a requirement.
 const REQUIRED: [(&str, bool); 2] = [("transactions", true), ("read.p50", false)];
-/// Margins for these gates: the first one is taken that the blocks can decide at the noise of a first study.
+/// Margins for these gates: the first one is taken that the blocks can decide at the noise of a
+/// first study.
 const MARGINS: [f64; 7] = [0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5];
 /// The gate over slowed sides: what is slowed by more than this must not pass it.
 const SLOWED_REQUIREMENT: &str = "transactions >= 0.97";
-/// Transactions of each run: a fixed number, since a time has to be planned for before it begins, which takes longer than these runs.
+/// Transactions of each run: a fixed number, since a time has to be planned for before it begins,
+/// which takes longer than these runs.
 const TRANSACTIONS: u32 = 5_000;
 /// The same, on FUSE, where each of them takes some ten times as long.
 const TRANSACTIONS_DELAYED: u32 = 1_500;
 /// The same, with think times.
 const TRANSACTIONS_THINKING: u32 = 300;
-/// Think times of the baseline and of the slowed side, in microseconds. The baseline has one, too, so that what a timer adds to it is
-/// on both sides.
+/// Think times of the baseline and of the slowed side, in microseconds. The baseline has one, too,
+/// so that what a timer adds to it is on both sides.
 const THINK_US: [u32; 2] = [1_000, 1_100];
-/// How long the server of the baseline sleeps before each creation, and that of the slowed side, in microseconds. That of the baseline
-/// sleeps, too, so that what waking up costs, of the server and of who waits for it, is on both sides.
+/// How long the server of the baseline sleeps before each creation, and that of the slowed side, in
+/// microseconds. That of the baseline sleeps, too, so that what waking up costs, of the server and
+/// of who waits for it, is on both sides.
 const DELAY_US: [u64; 2] = [100, 300];
 /// A difference is claimed of identical systems with this probability at most.
 const FALSE_CLAIM: f64 = 0.05;
@@ -75,7 +81,8 @@ pub struct StudiesSize {
     pub seed: u64,
 }
 
-/// Performs all studies and prints them and their totals. Whether the counts agree with what intervals and gates promise.
+/// Performs all studies and prints them and their totals. Whether the counts agree with what
+/// intervals and gates promise.
 pub fn perform(ours: &Path, size: &StudiesSize) -> Result<bool, Box<dyn Error>> {
     let bench = Bench {
         ours,
@@ -83,8 +90,8 @@ pub fn perform(ours: &Path, size: &StudiesSize) -> Result<bool, Box<dyn Error>> 
         directory: tempfile::tempdir()?,
     };
     println!(
-        "{} studies of two identical ext4, {} with a sleep of {} µs after {} before each creation on FUSE, {} with a think time of {} µs after {}; \
-         {} blocks with a twin, seeds from {}",
+        "{} studies of two identical ext4, {} with a sleep of {} µs after {} before each creation \
+         on FUSE, {} with a think time of {} µs after {}; {} blocks with a twin, seeds from {}",
         size.identical,
         size.delayed,
         DELAY_US[1],
@@ -172,7 +179,11 @@ impl fmt::Display for Found {
         if let Some(interval) = self.estimate.and_then(|estimate| estimate.interval) {
             write!(f, "[{:.3}, {:.3}] ", interval.low, interval.high)?;
         }
-        let shown = if self.is_shown() { "shown" } else { "not shown" };
+        let shown = if self.is_shown() {
+            "shown"
+        } else {
+            "not shown"
+        };
         let outside = if self.holds_known() { "" } else { " OUTSIDE" };
         write!(f, "{shown}  known {:.3}{outside}  gate ", self.known)?;
         match &self.gate {
@@ -231,13 +242,18 @@ impl Told {
                 }
             }
         }
-        println!("{name}: {} studies, {stopped} stopped; {}", all.len(), noise.end());
+        println!(
+            "{name}: {} studies, {stopped} stopped; {}",
+            all.len(),
+            noise.end()
+        );
         let ratios: Vec<f64> = all
             .iter()
             .filter_map(|found| Some((found.estimate?.ratio / found.known).ln()))
             .collect();
         println!(
-            "  estimated over known ratio: {:.3} (geometric mean), with a standard deviation of {:.1} %",
+            "  estimated over known ratio: {:.3} (geometric mean), with a standard deviation of \
+             {:.1} %",
             study::statistics::mean(&ratios).exp(),
             study::statistics::standard_deviation(&ratios).unwrap_or_default() * 100.0
         );
@@ -254,7 +270,10 @@ impl Told {
     fn show_gate(&self) -> GateShares {
         let decided = |decision: Decision| {
             self.show(&format!("the gate {}", decision.name()), |found| {
-                found.gate.as_ref().is_some_and(|gate| gate.decision == decision)
+                found
+                    .gate
+                    .as_ref()
+                    .is_some_and(|gate| gate.decision == decision)
             })
         };
         let shares = GateShares {
@@ -297,20 +316,34 @@ struct Performed {
 }
 
 impl Bench<'_> {
-    /// Two file systems in images that lie side by side in memory, and the requirements of a gate over them.
-    fn identical(&self, memory: &MountedVolume, requirements: &[String], seed: u64) -> Result<Found, Box<dyn Error>> {
+    /// Two file systems in images that lie side by side in memory, and the requirements of a gate
+    /// over them.
+    fn identical(
+        &self,
+        memory: &MountedVolume,
+        requirements: &[String],
+        seed: u64,
+    ) -> Result<Found, Box<dyn Error>> {
         let performed = self.perform_identical(memory, seed)?;
         self.found(performed, requirements, 1.0)
     }
 
-    fn perform_identical(&self, memory: &MountedVolume, seed: u64) -> Result<Performed, Box<dyn Error>> {
+    fn perform_identical(
+        &self,
+        memory: &MountedVolume,
+        seed: u64,
+    ) -> Result<Performed, Box<dyn Error>> {
         let made = format!("make:ext4?size=64MiB&in={}", memory.path().display());
         self.study(&[("a", &made), ("b", &made)], TRANSACTIONS, "", seed)
     }
 
-    /// Requirements with the first of [`MARGINS`] that needs no more than the blocks there are, at the noise of a first study, which
-    /// does not count.
-    fn requirements(&self, memory: &MountedVolume, seed: u64) -> Result<Vec<String>, Box<dyn Error>> {
+    /// Requirements with the first of [`MARGINS`] that needs no more than the blocks there are, at
+    /// the noise of a first study, which does not count.
+    fn requirements(
+        &self,
+        memory: &MountedVolume,
+        seed: u64,
+    ) -> Result<Vec<String>, Box<dyn Error>> {
         let first = self.perform_identical(memory, seed)?;
         let mut chosen = Vec::new();
         for (metric, is_at_least) in REQUIRED {
@@ -321,7 +354,8 @@ impl Bench<'_> {
                     false => format!("{metric} <= {:.2}", 1.0 / (1.0 - margin)),
                 };
                 // Both are decided together.
-                let gate = self.gate(&first.archive, &[requirement.clone(), requirement.clone()])?;
+                let gate =
+                    self.gate(&first.archive, &[requirement.clone(), requirement.clone()])?;
                 let needed = gate.and_then(|gate| gate.blocks_needed);
                 let is_enough = needed.is_some_and(|blocks| blocks <= self.size.blocks);
                 chosen_one = Some(requirement);
@@ -339,7 +373,8 @@ impl Bench<'_> {
         Ok(chosen)
     }
 
-    /// The same FUSE file system twice, one of them with a server that sleeps longer before each creation.
+    /// The same FUSE file system twice, one of them with a server that sleeps longer before each
+    /// creation.
     fn delayed(&self, seed: u64) -> Result<Found, Box<dyn Error>> {
         let [quick, slow] = DELAY_US.map(|us| {
             let delay = Delay {
@@ -380,11 +415,16 @@ impl Bench<'_> {
         let targets = [("tmpfs", at.as_str())];
         let performed = self.study(&targets, TRANSACTIONS_THINKING, &axis, seed)?;
         let more = f64::from(THINK_US[1] - THINK_US[0]) / 1e6;
-        let known = known_ratio(&records(&performed.archive)?, &performed.comparisons.baseline, more)?;
+        let known = known_ratio(
+            &records(&performed.archive)?,
+            &performed.comparisons.baseline,
+            more,
+        )?;
         self.found(performed, &[SLOWED_REQUIREMENT.to_owned()], known)
     }
 
-    /// Performs a study. Runs begin at once: a shared machine is never quiet, and a study that is to be trusted must bear that.
+    /// Performs a study. Runs begin at once: a shared machine is never quiet, and a study that is
+    /// to be trusted must bear that.
     fn study(
         &self,
         targets: &[(&str, &str)],
@@ -398,7 +438,8 @@ impl Bench<'_> {
             .map(|(name, at)| format!("{{ name = \"{name}\", at = \"{at}\" }}"))
             .collect();
         let text = format!(
-            "name = \"bench\"\ntargets = [{}]\nblocks = {blocks}\nseed = {seed}\nquiet-time = \"0s\"\n{WORK}transactions = {transactions}\n{axes}",
+            "name = \"bench\"\ntargets = [{}]\nblocks = {blocks}\nseed = {seed}\nquiet-time = \
+             \"0s\"\n{WORK}transactions = {transactions}\n{axes}",
             targets.join(", ")
         );
         let file = self.directory.path().join("study.toml");
@@ -420,7 +461,11 @@ impl Bench<'_> {
     }
 
     /// Decides a gate over the study; nothing where it refuses, because too many runs are INVALID.
-    fn gate(&self, archive: &Path, requirements: &[String]) -> Result<Option<Gate>, Box<dyn Error>> {
+    fn gate(
+        &self,
+        archive: &Path,
+        requirements: &[String],
+    ) -> Result<Option<Gate>, Box<dyn Error>> {
         let mut command = Command::new(self.ours);
         command
             .args(["gate", "last", "--format", "json", "--archive"])
@@ -432,20 +477,32 @@ impl Bench<'_> {
         if status.code() == Some(REFUSED) {
             return Ok(None);
         }
-        let gate: Gate =
-            serde_json::from_str(&text).map_err(|error| format!("{command:?} ended with {status}: {error}"))?;
+        let gate: Gate = serde_json::from_str(&text)
+            .map_err(|error| format!("{command:?} ended with {status}: {error}"))?;
         if status.code() != Some(gate.decision.exit_status().into()) {
-            return Err(format!("{command:?} ended with {status}, and the gate {}", gate.decision.name()).into());
+            return Err(format!(
+                "{command:?} ended with {status}, and the gate {}",
+                gate.decision.name()
+            )
+            .into());
         }
         Ok(Some(gate))
     }
 
     /// What a study came to; its archive is removed.
-    fn found(&self, performed: Performed, requirements: &[String], known: f64) -> Result<Found, Box<dyn Error>> {
+    fn found(
+        &self,
+        performed: Performed,
+        requirements: &[String],
+        known: f64,
+    ) -> Result<Found, Box<dyn Error>> {
         let gate = self.gate(&performed.archive, requirements)?;
         std::fs::remove_file(&performed.archive)?;
         let comparisons = &performed.comparisons;
-        let row = comparisons.rows.first().ok_or("the study has no comparison")?;
+        let row = comparisons
+            .rows
+            .first()
+            .ok_or("the study has no comparison")?;
         Ok(Found {
             seed: performed.seed,
             estimate: row.estimate().copied(),
@@ -469,20 +526,26 @@ fn records(path: &Path) -> Result<Vec<Record>, Box<dyn Error>> {
     })?;
     let listed = archive.list(&Filter::default(), &|_| false)?;
     let numbers = listed.iter().filter_map(|run| run.number);
-    Ok(numbers.map(|number| archive.record(number)).collect::<Result<_, _>>()?)
+    Ok(numbers
+        .map(|number| archive.record(number))
+        .collect::<Result<_, _>>()?)
 }
 
 /// The runs of a cell, those of its twin, too.
 fn side<'a>(records: &'a [Record], cell: &'a str) -> impl Iterator<Item = Summary> + 'a {
-    let is_part = move |record: &&Record| record.study.as_ref().is_some_and(|part| part.cell == cell);
+    let is_part =
+        move |record: &&Record| record.study.as_ref().is_some_and(|part| part.cell == cell);
     records.iter().filter(is_part).map(Summary::of)
 }
 
-/// By how much a side is slower than the baseline whose transactions take so many seconds more: of each of the baseline's runs, its time
-/// for a transaction over the same and that; the geometric mean, as intervals are of it.
+/// By how much a side is slower than the baseline whose transactions take so many seconds more: of
+/// each of the baseline's runs, its time for a transaction over the same and that; the geometric
+/// mean, as intervals are of it.
 fn known_ratio(records: &[Record], baseline: &str, more: f64) -> Result<f64, Box<dyn Error>> {
     let rates = side(records, baseline).filter_map(|summary| Metric::Transactions.of(&summary));
-    let logs: Vec<f64> = rates.map(|rate| (1.0 / rate / (1.0 / rate + more)).ln()).collect();
+    let logs: Vec<f64> = rates
+        .map(|rate| (1.0 / rate / (1.0 / rate + more)).ln())
+        .collect();
     if logs.is_empty() {
         return Err(format!("there are no runs of {baseline}").into());
     }

@@ -1,5 +1,7 @@
-//! The benchmarks' own promises: equal calls, and nothing left mounted when one is interrupted; and thirty rounds of the campaign that
-//! attacks the program's safety. They need root, for mounts, gcc and strace; the campaign the tools of file systems and /dev/fuse. Without those they say so on standard error and pass, unless everything is to be tested (`CI` is
+//! The benchmarks' own promises: equal calls, and nothing left mounted when one is interrupted; and
+//! thirty rounds of the campaign that attacks the program's safety. They need root, for mounts, gcc
+//! and strace; the campaign the tools of file systems and /dev/fuse. Without those they say so on
+//! standard error and pass, unless everything is to be tested (`CI` is
 //! set, or `POSTMARK_TEST_ALL=1`).
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
@@ -86,8 +88,8 @@ fn an_interrupted_benchmark_leaves_nothing_mounted() {
     }
 }
 
-/// Thirty random rounds: `bench safety` says what a round is. The seed is printed, and another one each time; a failure says how to have it
-/// again. `POSTMARK_ROUNDS` gives another number.
+/// Thirty random rounds: `bench safety` says what a round is. The seed is printed, and another one
+/// each time; a failure says how to have it again. `POSTMARK_ROUNDS` gives another number.
 #[test]
 fn a_users_files_stay_as_they_are() {
     let is_there = |tool: &&str| {
@@ -104,7 +106,11 @@ fn a_users_files_stay_as_they_are() {
     }
     // Cargo builds it with the workspace, beside this package's own program.
     let ours = Path::new(env!("CARGO_BIN_EXE_bench")).with_file_name("postmark");
-    assert!(ours.exists(), "{} is not there: cargo build -p cli", ours.display());
+    assert!(
+        ours.exists(),
+        "{} is not there: cargo build -p cli",
+        ours.display()
+    );
     let rounds = std::env::var("POSTMARK_ROUNDS").unwrap_or_else(|_| "30".to_owned());
     let output = bench()
         .arg("--ours")

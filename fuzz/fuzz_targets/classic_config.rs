@@ -1,4 +1,5 @@
-//! Bytes as commands of the classic prompt: the function that `crates/cli/tests/all/hostile.rs` gives its commands to.
+//! Bytes as commands of the classic prompt: the function that `crates/cli/tests/all/hostile.rs`
+//! gives its commands to.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Bytes as a configuration file of others: the function that `crates/cli/tests/all/hostile.rs` gives its files to.
+//! Bytes as a configuration file of others: the function that `crates/cli/tests/all/hostile.rs`
+//! gives its files to.
 
 #![no_main]
 

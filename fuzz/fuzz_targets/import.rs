@@ -1,4 +1,5 @@
-//! Bytes as a file of records and submissions of others: the function that `crates/cli/tests/all/hostile.rs` gives its files to.
+//! Bytes as a file of records and submissions of others: the function that
+//! `crates/cli/tests/all/hostile.rs` gives its files to.
 
 #![no_main]
 
@@ -15,5 +16,6 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    changed::change(data, size, max_size, seed).unwrap_or_else(|| fuzzer_mutate(data, size, max_size))
+    changed::change(data, size, max_size, seed)
+        .unwrap_or_else(|| fuzzer_mutate(data, size, max_size))
 });

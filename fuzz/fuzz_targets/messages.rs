@@ -1,4 +1,5 @@
-//! Bytes as what a kernel wrote about messages: the function that `crates/observe/tests/all/messages.rs` gives captures to.
+//! Bytes as what a kernel wrote about messages: the function that
+//! `crates/observe/tests/all/messages.rs` gives captures to.
 
 #![no_main]
 

@@ -1,5 +1,7 @@
-//! Bytes as a record of others whose page somebody makes, by itself and compared with itself: the function that
-//! `crates/report/tests/all/hostile.rs` gives its records to, which asserts how long that takes; and the memory that it takes.
+//! Bytes as a record of others whose page somebody makes, by itself and compared with itself: the
+//! function that
+//! `crates/report/tests/all/hostile.rs` gives its records to, which asserts how long that takes;
+//! and the memory that it takes.
 
 #![no_main]
 
@@ -26,10 +28,13 @@ fuzz_target!(|bytes: &[u8]| {
 /// The greatest size of this process in memory, in KiB.
 fn most_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    changed::change(data, size, max_size, seed).unwrap_or_else(|| fuzzer_mutate(data, size, max_size))
+    changed::change(data, size, max_size, seed)
+        .unwrap_or_else(|| fuzzer_mutate(data, size, max_size))
 });

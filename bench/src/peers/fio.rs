@@ -1,4 +1,5 @@
-//! fio: `filecreate` creates empty files, `psync` creates and writes or reads whole ones, `filedelete` deletes.
+//! fio: `filecreate` creates empty files, `psync` creates and writes or reads whole ones,
+//! `filedelete` deletes.
 
 use std::error::Error;
 use std::process::Command;
@@ -15,8 +16,9 @@ const READ: [&str; 2] = ["--ioengine=psync", "--rw=read"];
 const DELETE: [&str; 1] = ["--ioengine=filedelete"];
 const CREATE_ONLY: [&str; 1] = ["--ioengine=filecreate"];
 
-/// A run with a job, which is a thread, for each worker. Names are plain numbers, as ours; files are served one after
-/// the other, the calls that fio makes besides (advice, allocation) are left out.
+/// A run with a job, which is a thread, for each worker. Names are plain numbers, as ours; files
+/// are served one after the other, the calls that fio makes besides (advice, allocation) are left
+/// out.
 fn command(ground: &PeerLoad, work: &[&str]) -> Command {
     let mut command = Command::new("fio");
     command
@@ -34,7 +36,10 @@ fn command(ground: &PeerLoad, work: &[&str]) -> Command {
             "--fadvise_hint=0",
         ])
         .arg(format!("--nrfiles={}", ground.files))
-        .args([format!("--filesize={FILE_BYTES}"), format!("--bs={FILE_BYTES}")])
+        .args([
+            format!("--filesize={FILE_BYTES}"),
+            format!("--bs={FILE_BYTES}"),
+        ])
         .args(work);
     for (number, directory) in ground.own_directories().into_iter().enumerate() {
         command.arg(format!("--name=job{number}"));
@@ -45,10 +50,14 @@ fn command(ground: &PeerLoad, work: &[&str]) -> Command {
     command
 }
 
-/// A run that creates. fio looks every name up when it starts, so that the file system would know at the creation
-/// that there is none, which saves ext4 and xfs a search: a remount, before the clock starts, makes it forget.
+/// A run that creates. fio looks every name up when it starts, so that the file system would know
+/// at the creation that there is none, which saves ext4 and xfs a search: a remount, before the
+/// clock starts, makes it forget.
 fn creation(ground: &PeerLoad, work: &[&str]) -> Command {
-    let forget = format!("--exec_prerun=mount -o remount {}", ground.mounted.path().display());
+    let forget = format!(
+        "--exec_prerun=mount -o remount {}",
+        ground.mounted.path().display()
+    );
     let mut work = work.to_vec();
     work.push(&forget);
     command(ground, &work)
@@ -69,7 +78,10 @@ pub fn creation_commands(ground: &PeerLoad) -> Vec<Command> {
 /// Creates and deletes.
 pub fn run(ground: &PeerLoad) -> Samples {
     let commands = commands(ground);
-    commands.into_iter().map(|command| perform(ground, command)).collect()
+    commands
+        .into_iter()
+        .map(|command| perform(ground, command))
+        .collect()
 }
 
 /// Reads at random.
@@ -92,16 +104,24 @@ fn perform(ground: &PeerLoad, mut command: Command) -> Result<PhaseSample, Box<d
 
 /// What the jobs took: of wall clock, the longest; of user CPU, all together.
 fn cost(report: &Value, files: u64) -> Result<Cost, Box<dyn Error>> {
-    let jobs = report["jobs"].as_array().ok_or("fio's report has no jobs")?;
+    let jobs = report["jobs"]
+        .as_array()
+        .ok_or("fio's report has no jobs")?;
     let mut sum = Cost::default();
     for job in jobs {
         let done = [&job["read"], &job["write"]]
             .into_iter()
             .find(|direction| direction["total_ios"].as_u64() == Some(files));
         let runtime_ms = done.ok_or("fio did not serve all files")?["runtime"].as_f64();
-        let number = |name: &str| job[name].as_f64().ok_or_else(|| format!("fio's report has no {name}"));
+        let number = |name: &str| {
+            job[name]
+                .as_f64()
+                .ok_or_else(|| format!("fio's report has no {name}"))
+        };
         let job_s = number("job_runtime")? / 1e3;
-        sum.wall_s = sum.wall_s.max(runtime_ms.ok_or("fio's report has no runtime")? / 1e3);
+        sum.wall_s = sum
+            .wall_s
+            .max(runtime_ms.ok_or("fio's report has no runtime")? / 1e3);
         sum.user_s += number("usr_cpu")? / 100.0 * job_s;
         sum.system_s += number("sys_cpu")? / 100.0 * job_s;
     }
@@ -122,7 +142,10 @@ mod tests {
         };
         let report = serde_json::json!({"jobs": [job(500, 12.5), job(250, 50.0)]});
         let cost = cost(&report, 7).unwrap();
-        assert_eq!((cost.wall_s, cost.user_s, cost.system_s), (0.5, 0.1875, 0.1875));
+        assert_eq!(
+            (cost.wall_s, cost.user_s, cost.system_s),
+            (0.5, 0.1875, 0.1875)
+        );
         assert!(super::cost(&report, 8).is_err());
     }
 }

@@ -15,7 +15,11 @@ const NAME_BYTES: [&str; 4] = ["-p", "20", "-r", "8"];
 
 /// Compiles the observer beside a mounted file system.
 pub fn compile(mounted: &Path) -> Result<PathBuf, Box<dyn Error>> {
-    crate::floor::compile(OBSERVER, &mounted.with_file_name("borders.so"), &["-shared", "-fPIC"])
+    crate::floor::compile(
+        OBSERVER,
+        &mounted.with_file_name("borders.so"),
+        &["-shared", "-fPIC"],
+    )
 }
 
 fn command(ground: &PeerLoad) -> Command {
@@ -25,7 +29,12 @@ fn command(ground: &PeerLoad) -> Command {
         .current_dir(ground.theirs())
         .args(["-S", "0", "-s", &bytes, "-w", &bytes])
         .args(NAME_BYTES)
-        .args(["-n", &ground.files.to_string(), "-t", &ground.workers.to_string()])
+        .args([
+            "-n",
+            &ground.files.to_string(),
+            "-t",
+            &ground.workers.to_string(),
+        ])
         .arg("-l")
         .arg(ground.beside("fs_mark-log"));
     for directory in ground.own_directories() {
@@ -51,7 +60,12 @@ pub fn run(ground: &PeerLoad) -> Samples {
     )?;
     let costs = parse(&read_to_string(&borders)?)?;
     if costs.len() != ground.workers as usize {
-        return Err(format!("fs_mark had {} processes, not {}", costs.len(), ground.workers).into());
+        return Err(format!(
+            "fs_mark had {} processes, not {}",
+            costs.len(),
+            ground.workers
+        )
+        .into());
     }
     Ok([0, 1]
         .map(|phase| sample(costs.iter().map(|costs| costs[phase]), ground.files))
@@ -67,7 +81,8 @@ fn parse(text: &str) -> Result<Vec<[Cost; 2]>, Box<dyn Error>> {
     text.lines().map(of_line).collect()
 }
 
-/// Its processes do not wait for one another between phases, so rates are added up, as it does itself.
+/// Its processes do not wait for one another between phases, so rates are added up, as it does
+/// itself.
 fn sample(costs: impl Iterator<Item = Cost>, files: u64) -> PhaseSample {
     let files = files as f64;
     let mut sum = PhaseSample {

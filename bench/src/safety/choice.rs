@@ -106,7 +106,12 @@ impl Round {
                 after_mark: !dice.once_in(3),
                 after: dice.up_to(Duration::from_millis(250)),
             },
-            cleaning: dice.one(&[Cleaning::Once, Cleaning::Once, Cleaning::Twice, Cleaning::BesideARun]),
+            cleaning: dice.one(&[
+                Cleaning::Once,
+                Cleaning::Once,
+                Cleaning::Twice,
+                Cleaning::BesideARun,
+            ]),
             over_tmpfs: dice.once_in(2),
             guests_during: dice.once_in(3),
             guests_after: !dice.once_in(4),
@@ -114,8 +119,8 @@ impl Round {
     }
 }
 
-/// Transactions of a run that is to go on when its event comes: a second or two, and planned in no time. Where a server in this process has
-/// to answer every call, a tenth of it.
+/// Transactions of a run that is to go on when its event comes: a second or two, and planned in no
+/// time. Where a server in this process has to answer every call, a tenth of it.
 const LONG: u64 = 30_000;
 
 fn prompt(dice: &mut Dice, long: Option<u64>) -> Face {
@@ -127,8 +132,8 @@ fn prompt(dice: &mut Dice, long: Option<u64>) -> Face {
     Face {
         words: Vec::new(),
         commands: Some(format!(
-            "set number {numbers}\nset transactions {transactions}\nset size {sizes}\nset buffering {buffering}\n\
-             set subdirectories {subdirectories}\nset seed {}\nrun\nquit\n",
+            "set number {numbers}\nset transactions {transactions}\nset size {sizes}\nset \
+             buffering {buffering}\nset subdirectories {subdirectories}\nset seed {}\nrun\nquit\n",
             dice.between(1, 100_000)
         )),
         numbers,
@@ -139,8 +144,10 @@ fn prompt(dice: &mut Dice, long: Option<u64>) -> Face {
 fn run(dice: &mut Dice, long: Option<u64>) -> Face {
     let storage = dice.one(&["stdio", "raw", "posix"]);
     let files = dice.between(100, 1_500);
-    let mut words =
-        format!("run --quiet --no-overhead --no-sync-phases --storage {storage} --files {files} --size 1..3000");
+    let mut words = format!(
+        "run --quiet --no-overhead --no-sync-phases --storage {storage} --files {files} --size \
+         1..3000"
+    );
     let mut add = |more: String| {
         words.push(' ');
         words.push_str(&more);
@@ -161,8 +168,8 @@ fn run(dice: &mut Dice, long: Option<u64>) -> Face {
             _ => &[
                 "read=5,append=2,create=2,delete=2",
                 "create=1,delete=1",
-                "read=3,append=2,create=3,delete=3,rename=1,replace=1,deliver=1,link=1,symlink=1,readlink=1,overwrite=1,\
-                 truncate=1,stat=1,mkdir=1,rmdir=1,list=1",
+                "read=3,append=2,create=3,delete=3,rename=1,replace=1,deliver=1,link=1,symlink=1,\
+                 readlink=1,overwrite=1,truncate=1,stat=1,mkdir=1,rmdir=1,list=1",
                 "deliver=2,delete=2,replace=2,read=1",
             ],
         };
@@ -174,7 +181,10 @@ fn run(dice: &mut Dice, long: Option<u64>) -> Face {
             "--names {}",
             dice.one(&["decimal", "padded:16", "hashed:20", "maildir"])
         ));
-        add(format!("--dirs {}", dice.one(&["flat", "subdirs:5", "tree:3x2"])));
+        add(format!(
+            "--dirs {}",
+            dice.one(&["flat", "subdirs:5", "tree:3x2"])
+        ));
     } else {
         add(format!("--subdirs {}", dice.one(&[1, 1, 4])));
     }

@@ -1,4 +1,5 @@
-//! Chance that can be had again: a round's throws follow from the campaign's seed and the round's number alone.
+//! Chance that can be had again: a round's throws follow from the campaign's seed and the round's
+//! number alone.
 
 use std::time::Duration;
 

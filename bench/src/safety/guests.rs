@@ -1,8 +1,11 @@
-//! Files, links and directories of a user's own, which no run may touch: what is made, and whether it is as it was made.
+//! Files, links and directories of a user's own, which no run may touch: what is made, and whether
+//! it is as it was made.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown, lchown, symlink};
+use std::os::unix::fs::{
+    DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown, lchown, symlink,
+};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, Timespec, Timestamps, mknodat, utimensat};
@@ -38,8 +41,9 @@ enum GuestKind {
 pub struct Guests {
     all: Vec<Guest>,
     count: u64,
-    /// From now on no file is empty or begins with zeros, and no directory is empty: in a directory of its own, while it goes on, a run takes
-    /// such for what it has made itself and not written to its end.
+    /// From now on no file is empty or begins with zeros, and no directory is empty: in a
+    /// directory of its own, while it goes on, a run takes such for what it has made itself
+    /// and not written to its end.
     pub told_by_contents: bool,
 }
 
@@ -48,9 +52,14 @@ impl Guests {
         &self.all
     }
 
-    /// Makes a guest of this name, of any kind, unless something is there or its directory is not. `elsewhere` is where hard links and
-    /// symbolic ones lead to.
-    pub fn make(&mut self, path: &Path, elsewhere: &Path, dice: &mut Dice) -> std::io::Result<Option<String>> {
+    /// Makes a guest of this name, of any kind, unless something is there or its directory is not.
+    /// `elsewhere` is where hard links and symbolic ones lead to.
+    pub fn make(
+        &mut self,
+        path: &Path,
+        elsewhere: &Path,
+        dice: &mut Dice,
+    ) -> std::io::Result<Option<String>> {
         let kind = dice.below(16);
         let guest = match kind {
             0 => {
@@ -75,7 +84,11 @@ impl Guests {
     }
 
     /// The same, always a directory.
-    pub fn make_directory(&mut self, path: &Path, dice: &mut Dice) -> std::io::Result<Option<String>> {
+    pub fn make_directory(
+        &mut self,
+        path: &Path,
+        dice: &mut Dice,
+    ) -> std::io::Result<Option<String>> {
         let guest = self.lone_directory(path, dice);
         self.made(guest)
     }
@@ -85,7 +98,9 @@ impl Guests {
         match made {
             Ok(()) => Ok(self.all.last().map(Guest::describe)),
             Err(error) => match error.kind() {
-                ErrorKind::AlreadyExists | ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(None),
+                ErrorKind::AlreadyExists | ErrorKind::NotFound | ErrorKind::NotADirectory => {
+                    Ok(None)
+                }
                 // No hard link goes from one mount to another.
                 ErrorKind::CrossesDevices => Ok(None),
                 _ => Err(error),
@@ -138,7 +153,11 @@ impl Guests {
         let mode = dice.one(&[0o644, 0o644, 0o600, 0o000, 0o444, 0o755]);
         let owner = if dice.once_in(4) { NOBODY } else { 0 };
         let is_old = dice.once_in(3);
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)?;
         // What is made from here on is the user's, whatever becomes of it.
         self.all.push(Guest {
             path: path.to_owned(),
@@ -237,8 +256,14 @@ impl Guests {
             CWD,
             path,
             &Timestamps {
-                last_access: Timespec { tv_sec: 1, tv_nsec: 0 },
-                last_modification: Timespec { tv_sec: 1, tv_nsec: 0 },
+                last_access: Timespec {
+                    tv_sec: 1,
+                    tv_nsec: 0,
+                },
+                last_modification: Timespec {
+                    tv_sec: 1,
+                    tv_nsec: 0,
+                },
             },
             AtFlags::empty(),
         )?;
@@ -270,7 +295,11 @@ impl Guest {
     fn describe(&self) -> String {
         let what = match &self.what {
             GuestKind::File(content) if content.is_empty() => "an empty file".to_owned(),
-            GuestKind::File(content) if content[..content.len().min(64)].iter().all(|byte| *byte == 0) => {
+            GuestKind::File(content)
+                if content[..content.len().min(64)]
+                    .iter()
+                    .all(|byte| *byte == 0) =>
+            {
                 format!("a file of {} bytes that begins with zeros", content.len())
             }
             GuestKind::File(content) => format!("a file of {} bytes", content.len()),
@@ -296,10 +325,16 @@ impl Guest {
             return None;
         }
         let content = match (&self.what, &now.what) {
-            (GuestKind::File(before), GuestKind::File(after)) if before != after => "; the contents differ",
+            (GuestKind::File(before), GuestKind::File(after)) if before != after => {
+                "; the contents differ"
+            }
             _ => "",
         };
-        Some(format!("{}\n      now: {}{content}", self.describe(), now.describe()))
+        Some(format!(
+            "{}\n      now: {}{content}",
+            self.describe(),
+            now.describe()
+        ))
     }
 
     fn look(&self) -> std::io::Result<Self> {

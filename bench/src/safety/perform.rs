@@ -41,7 +41,12 @@ pub struct Ended {
 }
 
 /// Performs a round in a directory that is not there yet, and removes it.
-pub fn round(ours: &Path, scene: &Path, is_slow: bool, dice: &mut Dice) -> Result<Ended, Box<dyn Error>> {
+pub fn round(
+    ours: &Path,
+    scene: &Path,
+    is_slow: bool,
+    dice: &mut Dice,
+) -> Result<Ended, Box<dyn Error>> {
     let round = Round::choose(dice, is_slow);
     fs::create_dir(scene)?;
     let mut performance = Performance {
@@ -65,7 +70,8 @@ pub fn round(ours: &Path, scene: &Path, is_slow: bool, dice: &mut Dice) -> Resul
     }
     // Mounts go first.
     drop(performance);
-    fs::remove_dir_all(scene).map_err(|error| format!("cannot remove {}: {error}", scene.display()))?;
+    fs::remove_dir_all(scene)
+        .map_err(|error| format!("cannot remove {}: {error}", scene.display()))?;
     performed.map(|()| ended)
 }
 
@@ -201,8 +207,13 @@ impl Performance<'_> {
         }
     }
 
-    /// A guest with a name that a run gives to its files, or as near to one as can be, in a directory.
-    fn guest_called_as_the_runs(&mut self, directory: &Path, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
+    /// A guest with a name that a run gives to its files, or as near to one as can be, in a
+    /// directory.
+    fn guest_called_as_the_runs(
+        &mut self,
+        directory: &Path,
+        dice: &mut Dice,
+    ) -> Result<(), Box<dyn Error>> {
         let number = dice.between(1, self.round.face.numbers + 50);
         let name = match dice.below(8) {
             0 => self.near_name(dice),
@@ -212,18 +223,21 @@ impl Performance<'_> {
         };
         let path = directory.join(&name);
         let elsewhere = self.elsewhere.clone();
-        let made = if name.starts_with(PREFIX) || name.len() == 2 && !name.starts_with(char::is_numeric) {
-            self.guests.make_directory(&path, dice)?
-        } else {
-            self.guests.make(&path, &elsewhere, dice)?
-        };
+        let made =
+            if name.starts_with(PREFIX) || name.len() == 2 && !name.starts_with(char::is_numeric) {
+                self.guests.make_directory(&path, dice)?
+            } else {
+                self.guests.make(&path, &elsewhere, dice)?
+            };
         self.log_guest("called as the run's", made);
         Ok(())
     }
 
     fn start(&mut self) -> Result<Started, Box<dyn Error>> {
         let mut command = Command::new(self.ours);
-        command.args(&self.round.face.words).current_dir(&self.scene);
+        command
+            .args(&self.round.face.words)
+            .current_dir(&self.scene);
         match self.round.face.commands.clone() {
             Some(commands) => {
                 let commands = format!("set location {}\n{commands}", self.mail.display());
@@ -254,7 +268,10 @@ impl Performance<'_> {
             }
         }
         std::thread::sleep(self.round.moment.after);
-        self.log(format!("{:.3} s after its start:", began.elapsed().as_secs_f64()));
+        self.log(format!(
+            "{:.3} s after its start:",
+            began.elapsed().as_secs_f64()
+        ));
         Ok(())
     }
 
@@ -313,7 +330,8 @@ impl Performance<'_> {
             Incident::MountOver => self.mount_over(dice)?,
             Incident::LazyUnmount => {
                 self.mounts.clear();
-                // What was the location is at its own path from now on, and what was beneath it is there.
+                // What was the location is at its own path from now on, and what was beneath it is
+                // there.
                 self.guests.rebase(&self.mail, &self.scene.join("real"));
                 self.guests.rebase(&self.scene.join("beneath"), &self.mail);
                 self.to_clean.push(self.scene.join("real"));
@@ -357,7 +375,8 @@ impl Performance<'_> {
         if !is_prepared {
             self.several_guests(&there, dice)?;
         }
-        // The user has renamed the one and made the other: they may stay, even where the run had made it.
+        // The user has renamed the one and made the other: they may stay, even where the run had
+        // made it.
         self.structure.extend([there.clone(), away.clone()]);
         if there == self.mail {
             self.to_clean.push(away);
@@ -400,7 +419,10 @@ impl Performance<'_> {
         let Some(status) = ended else {
             run.signal(Signal::KILL);
             run.end_within(PATIENCE)?;
-            self.problem(format!("the run went on for {} s after the event", PATIENCE.as_secs()));
+            self.problem(format!(
+                "the run went on for {} s after the event",
+                PATIENCE.as_secs()
+            ));
             return Ok(());
         };
         self.ended.was_killed = status.signal().is_some();
@@ -412,7 +434,11 @@ impl Performance<'_> {
             Incident::Nothing if !self.round.guests_during => status.code() == Some(0),
             Incident::Interrupt => matches!(status.code(), Some(0..=2 | 130)),
             Incident::Terminate => matches!(status.code(), Some(0..=2 | 143)),
-            Incident::Nothing | Incident::Kill | Incident::Exchange | Incident::MountOver | Incident::LazyUnmount => {
+            Incident::Nothing
+            | Incident::Kill
+            | Incident::Exchange
+            | Incident::MountOver
+            | Incident::LazyUnmount => {
                 matches!(status.code(), Some(0..=2))
             }
         };
@@ -458,7 +484,8 @@ impl Performance<'_> {
                     let name = path.file_name().unwrap_or_default();
                     name.to_string_lossy().starts_with(MANIFEST)
                 };
-                let is_runs = |path: &PathBuf| is_file(path) && !is_manifest(path) && !self.is_guest(path);
+                let is_runs =
+                    |path: &PathBuf| is_file(path) && !is_manifest(path) && !self.is_guest(path);
                 let files: Vec<PathBuf> = entries(&directory).into_iter().filter(is_runs).collect();
                 if files.is_empty() {
                     continue;
@@ -480,16 +507,22 @@ impl Performance<'_> {
                 self.clean_all()?;
             }
             Cleaning::BesideARun => {
-                let words =
-                    "run --quiet --no-overhead --no-sync-phases --storage posix --files 20 --transactions 20 --target";
+                let words = "run --quiet --no-overhead --no-sync-phases --storage posix --files \
+                             20 --transactions 20 --target";
                 let mut command = Command::new(self.ours);
-                command.args(words.split(' ')).arg(&self.mail).stdin(Stdio::null());
+                command
+                    .args(words.split(' '))
+                    .arg(&self.mail)
+                    .stdin(Stdio::null());
                 let mut beside = Started::new(&mut command)?;
                 std::thread::sleep(dice.up_to(Duration::from_millis(20)));
                 self.clean_all()?;
                 let status = beside.end_within(PATIENCE)?;
                 let [_, errors] = beside.streams()?;
-                self.log(format!("the run beside clean: {status:?}: {}", last_of(&errors)));
+                self.log(format!(
+                    "the run beside clean: {status:?}: {}",
+                    last_of(&errors)
+                ));
                 if status.and_then(|status| status.code()) != Some(0) {
                     self.problem(format!(
                         "the run beside clean ended with {status:?}: {}",
@@ -529,12 +562,18 @@ impl Performance<'_> {
         let mut clean = Started::new(command.arg("clean").arg(path).stdin(Stdio::null()))?;
         let ended = clean.end_within(PATIENCE)?;
         let [output, errors] = clean.streams()?;
-        self.log(format!("clean {}: {ended:?}\n{output}{errors}", path.display()));
+        self.log(format!(
+            "clean {}: {ended:?}\n{output}{errors}",
+            path.display()
+        ));
         self.no_panic(&errors);
         let code = match ended.and_then(|ended: ExitStatus| ended.code()) {
             Some(code @ (0 | 1)) => code as u8,
             _ => {
-                self.problem(format!("clean {} ended with {ended:?}: {errors}", path.display()));
+                self.problem(format!(
+                    "clean {} ended with {ended:?}: {errors}",
+                    path.display()
+                ));
                 1
             }
         };
@@ -549,11 +588,18 @@ impl Performance<'_> {
             self.problem(format!("a guest is not as it was: {difference}"));
         }
         let rest = self.rest();
-        let files: Vec<&PathBuf> = rest.files.iter().filter(|path| !is_manifest(path)).collect();
+        let files: Vec<&PathBuf> = rest
+            .files
+            .iter()
+            .filter(|path| !is_manifest(path))
+            .collect();
         self.ended.left = files.len() as u64;
         for path in files.iter().take(NAMED_MAX) {
             if !self.ended.was_killed {
-                self.problem(format!("{} is left of a run that was not killed", path.display()));
+                self.problem(format!(
+                    "{} is left of a run that was not killed",
+                    path.display()
+                ));
             } else if !self.has_named(path) {
                 self.problem(format!(
                     "{} is left of the run, and nobody has named it",
@@ -568,17 +614,32 @@ impl Performance<'_> {
                 self.round.face.workers
             ));
         }
-        // A directory of the run's in which a guest lies cannot be removed; its name is told, and the user does so.
+        // A directory of the run's in which a guest lies cannot be removed; its name is told, and
+        // the user does so.
         for path in &rest.directories {
-            if !self.guests.all().iter().any(|guest| guest.path.starts_with(path)) && files.is_empty() {
-                self.problem(format!("{} is left, and holds nothing of a user's", path.display()));
+            if !self
+                .guests
+                .all()
+                .iter()
+                .any(|guest| guest.path.starts_with(path))
+                && files.is_empty()
+            {
+                self.problem(format!(
+                    "{} is left, and holds nothing of a user's",
+                    path.display()
+                ));
             } else if !self.has_named(path) {
-                self.problem(format!("{} is left, and nobody has named it", path.display()));
+                self.problem(format!(
+                    "{} is left, and nobody has named it",
+                    path.display()
+                ));
             }
         }
         let has_manifest = rest.files.iter().any(|path| is_manifest(path));
         if !files.is_empty() && !has_manifest {
-            self.problem("files of the run are left, and its manifest is gone: they can never be cleaned");
+            self.problem(
+                "files of the run are left, and its manifest is gone: they can never be cleaned",
+            );
         }
         if !rest.files.is_empty() {
             if code == 0 {
@@ -590,16 +651,24 @@ impl Performance<'_> {
         Ok(())
     }
 
-    /// Whether the run or `clean` has said that this stays. Where the directory was renamed since, by the name that it had.
+    /// Whether the run or `clean` has said that this stays. Where the directory was renamed since,
+    /// by the name that it had.
     fn has_named(&self, path: &Path) -> bool {
-        let path = path.strip_prefix(&self.scene).unwrap_or(path).to_string_lossy();
+        let path = path
+            .strip_prefix(&self.scene)
+            .unwrap_or(path)
+            .to_string_lossy();
         let mut parts = path.splitn(2, '/');
-        let (first, rest) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let (first, rest) = (
+            parts.next().unwrap_or_default(),
+            parts.next().unwrap_or_default(),
+        );
         let is_location = matches!(first, "mail.old" | "real" | "over");
         let named = |name: &str| {
-            self.told
-                .lines()
-                .any(|line| line.contains(&format!("{name}:")) || line.contains("more: for reasons like those above"))
+            self.told.lines().any(|line| {
+                line.contains(&format!("{name}:"))
+                    || line.contains("more: for reasons like those above")
+            })
         };
         named(&format!("/{path}"))
             || named(&format!("/{}", path.replace(".old/", "/")))
@@ -636,7 +705,8 @@ impl Performance<'_> {
         let rest = self.rest();
         if code != 0 || !rest.is_empty() {
             self.problem(format!(
-                "clean does not finish after all that was in the way was put away: status {code}, left {rest:?}"
+                "clean does not finish after all that was in the way was put away: status {code}, \
+                 left {rest:?}"
             ));
         }
         for difference in self.guests.differences() {
@@ -657,7 +727,12 @@ impl Performance<'_> {
 
     /// What is in the scene and is neither a guest nor the round's own.
     fn rest(&self) -> Rest {
-        let guests: BTreeSet<&Path> = self.guests.all().iter().map(|guest| guest.path.as_path()).collect();
+        let guests: BTreeSet<&Path> = self
+            .guests
+            .all()
+            .iter()
+            .map(|guest| guest.path.as_path())
+            .collect();
         let mut rest = Rest::default();
         self.add_rest(&self.scene, &guests, &mut rest);
         rest
@@ -683,7 +758,11 @@ impl Performance<'_> {
     /// Nothing of the runs of this round stays in shared memory.
     fn no_state(&mut self) {
         for path in entries(Path::new(SHARED_MEMORY)) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             if name.starts_with(PREFIX) {
                 self.problem(format!("{} stays", path.display()));
                 let _ = fs::remove_file(&path);
@@ -718,14 +797,19 @@ pub fn entries(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
     };
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
     paths.sort();
     paths
 }
 
 /// The last lines of a text.
 pub fn last_of(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     lines[lines.len().saturating_sub(12)..].join("\n")
 }
 

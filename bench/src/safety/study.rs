@@ -1,8 +1,9 @@
-//! A round of a study: file systems that it makes, among a user's files with the names of what it makes, in a directory for images that the
-//! user changes while it goes on.
+//! A round of a study: file systems that it makes, among a user's files with the names of what it
+//! makes, in a directory for images that the user changes while it goes on.
 //!
-//! After the study's end and `clean` every guest is as it was, all that is left of the study is named, and once the user has put the own
-//! files away, `clean` leaves no directory, mount or loop device.
+//! After the study's end and `clean` every guest is as it was, all that is left of the study is
+//! named, and once the user has put the own files away, `clean` leaves no directory, mount or loop
+//! device.
 
 use std::error::Error;
 use std::fs;
@@ -93,7 +94,8 @@ impl StudyRound {
         }
         let transactions = dice.between(200, 20_000);
         let mut words: Vec<String> = format!(
-            "study --quiet-time 0s --no-twin --blocks {} --set files=60 --set size=1..3000 --set no-overhead=true --set transactions={transactions}",
+            "study --quiet-time 0s --no-twin --blocks {} --set files=60 --set size=1..3000 --set \
+             no-overhead=true --set transactions={transactions}",
             dice.between(1, 2)
         )
         .split(' ')
@@ -135,9 +137,15 @@ impl StudyRound {
 }
 
 /// Performs a round in a directory that is not there yet, and removes it.
-pub fn round(ours: &Path, scene: &Path, has_loops: bool, dice: &mut Dice) -> Result<Ended, Box<dyn Error>> {
+pub fn round(
+    ours: &Path,
+    scene: &Path,
+    has_loops: bool,
+    dice: &mut Dice,
+) -> Result<Ended, Box<dyn Error>> {
     fs::create_dir(scene)?;
-    let [images, elsewhere, other, aside] = ["images", "elsewhere", "other", "aside"].map(|name| scene.join(name));
+    let [images, elsewhere, other, aside] =
+        ["images", "elsewhere", "other", "aside"].map(|name| scene.join(name));
     for path in [&images, &elsewhere, &other, &aside] {
         fs::create_dir(path)?;
     }
@@ -171,7 +179,8 @@ pub fn round(ours: &Path, scene: &Path, has_loops: bool, dice: &mut Dice) -> Res
             .stderr(Stdio::null())
             .status();
     }
-    fs::remove_dir_all(scene).map_err(|error| format!("cannot remove {}: {error}", scene.display()))?;
+    fs::remove_dir_all(scene)
+        .map_err(|error| format!("cannot remove {}: {error}", scene.display()))?;
     Ok(ended)
 }
 
@@ -195,7 +204,8 @@ struct StudyPerformance<'a> {
 impl StudyPerformance<'_> {
     fn perform(&mut self, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
         self.log(format!("{:?}", self.round));
-        // A killed study may have been about to write to what it had just made: files of a user's are not empty.
+        // A killed study may have been about to write to what it had just made: files of a user's
+        // are not empty.
         self.guests.told_by_contents = true;
         for name in [
             "letter",
@@ -247,7 +257,10 @@ impl StudyPerformance<'_> {
             },
         };
         if !is_allowed {
-            self.problem(format!("the study ended with {status}:\n{}", last_of(&errors)));
+            self.problem(format!(
+                "the study ended with {status}:\n{}",
+                last_of(&errors)
+            ));
         }
         let is_whole = status.code() == Some(0);
         if is_whole && !self.left().is_empty() {
@@ -294,12 +307,17 @@ impl StudyPerformance<'_> {
     /// The directories that the study has made, by their names, and those that the user has moved.
     fn made_directories(&self) -> Vec<PathBuf> {
         let is_made = |path: &PathBuf| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             let numbers = name
                 .strip_prefix(PREFIX)
                 .map(|rest| rest.split('-').all(|part| part.parse::<u64>().is_ok()));
             let is_moved = self.users.contains(path);
-            (numbers == Some(true) || is_moved) && fs::symlink_metadata(path).is_ok_and(|facts| facts.is_dir())
+            (numbers == Some(true) || is_moved)
+                && fs::symlink_metadata(path).is_ok_and(|facts| facts.is_dir())
         };
         let mut all = entries(&self.images);
         all.retain(is_made);
@@ -312,7 +330,10 @@ impl StudyPerformance<'_> {
             return Ok(());
         }
         let began = Instant::now();
-        while self.made_directories().is_empty() && study.ended()?.is_none() && began.elapsed() < PATIENCE {
+        while self.made_directories().is_empty()
+            && study.ended()?.is_none()
+            && began.elapsed() < PATIENCE
+        {
             std::thread::sleep(Duration::from_millis(1));
         }
         std::thread::sleep(self.round.change_after);
@@ -321,7 +342,11 @@ impl StudyPerformance<'_> {
             return Ok(());
         }
         let directory = made[dice.below(made.len() as u64) as usize].clone();
-        self.log(format!("{:?} of {}", self.round.change, directory.display()));
+        self.log(format!(
+            "{:?} of {}",
+            self.round.change,
+            directory.display()
+        ));
         match self.round.change {
             Change::Nothing => {}
             Change::Exchange | Change::Move => {
@@ -345,7 +370,11 @@ impl StudyPerformance<'_> {
             }
             Change::Guests => {
                 for _ in 0..dice.between(1, 4) {
-                    self.guest(&directory.join(dice.one(&NAMES)), "among what is made", dice)?;
+                    self.guest(
+                        &directory.join(dice.one(&NAMES)),
+                        "among what is made",
+                        dice,
+                    )?;
                 }
             }
             Change::ExchangeImage => {
@@ -375,19 +404,26 @@ impl StudyPerformance<'_> {
             let began = Instant::now();
             loop {
                 let mut command = Command::new(self.ours);
-                let mut clean = Started::new(command.arg("clean").arg(&place).stdin(Stdio::null()))?;
+                let mut clean =
+                    Started::new(command.arg("clean").arg(&place).stdin(Stdio::null()))?;
                 let ended = clean.end_within(PATIENCE)?;
                 let [output, errors] = clean.streams()?;
                 if output.contains("in use by its maker") && began.elapsed() < HELD_FOR {
                     std::thread::sleep(Duration::from_millis(20));
                     continue;
                 }
-                self.log(format!("clean {}: {ended:?}\n{output}{errors}", place.display()));
+                self.log(format!(
+                    "clean {}: {ended:?}\n{output}{errors}",
+                    place.display()
+                ));
                 self.hear(&output, &errors);
                 match ended.and_then(|ended| ended.code()) {
                     Some(of_place @ (0 | 1)) => code = code.max(of_place as u8),
                     _ => {
-                        self.problem(format!("clean {} ended with {ended:?}: {errors}", place.display()));
+                        self.problem(format!(
+                            "clean {} ended with {ended:?}: {errors}",
+                            place.display()
+                        ));
                         code = 1;
                     }
                 }
@@ -399,7 +435,12 @@ impl StudyPerformance<'_> {
 
     /// What is in the directory for images and is no guest: paths in it, mounts, and loop devices.
     fn left(&self) -> Vec<String> {
-        let is_guest = |path: &Path| self.guests.all().iter().any(|guest| path.starts_with(&guest.path));
+        let is_guest = |path: &Path| {
+            self.guests
+                .all()
+                .iter()
+                .any(|guest| path.starts_with(&guest.path))
+        };
         let mut left = Vec::new();
         let mut waiting = vec![self.images.clone()];
         while let Some(directory) = waiting.pop() {
@@ -415,7 +456,12 @@ impl StudyPerformance<'_> {
         }
         let images = self.images.display().to_string();
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-        left.extend(mounts.lines().filter(|line| line.contains(&images)).map(str::to_owned));
+        left.extend(
+            mounts
+                .lines()
+                .filter(|line| line.contains(&images))
+                .map(str::to_owned),
+        );
         for device in entries(Path::new("/sys/block")) {
             let backing = fs::read_to_string(device.join("loop/backing_file")).unwrap_or_default();
             if backing.contains(&images) {
@@ -433,13 +479,22 @@ impl StudyPerformance<'_> {
         // Those directories are named in which something is left; the manifest is there with it.
         self.ended.left = left.len() as u64;
         for directory in self.made_directories() {
-            let has_ours = left.iter().any(|path| path.contains(&directory.display().to_string()));
+            let has_ours = left
+                .iter()
+                .any(|path| path.contains(&directory.display().to_string()));
             if has_ours && code == 0 {
                 self.problem(format!("clean ended with 0 and left {left:?}"));
             }
-            let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = directory
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             if has_ours && !self.told.contains(&format!("/{name}")) {
-                self.problem(format!("{} is left, and nobody has named it", directory.display()));
+                self.problem(format!(
+                    "{} is left, and nobody has named it",
+                    directory.display()
+                ));
             }
         }
         if left
@@ -451,15 +506,24 @@ impl StudyPerformance<'_> {
         Ok(())
     }
 
-    /// The user puts all own files away and removes the own directories: then `clean` removes the rest.
+    /// The user puts all own files away and removes the own directories: then `clean` removes the
+    /// rest.
     fn finish_by_hand(&mut self) -> Result<(), Box<dyn Error>> {
-        let inner: Vec<PathBuf> = self.guests.all().iter().map(|guest| guest.path.clone()).collect();
+        let inner: Vec<PathBuf> = self
+            .guests
+            .all()
+            .iter()
+            .map(|guest| guest.path.clone())
+            .collect();
         let mut count = 0;
         let images = self.images.clone();
         for path in inner.iter().filter(|path| path.starts_with(&images)) {
             // What lies in a directory of the user's goes with it.
             let above = path.ancestors().skip(1);
-            if above.into_iter().any(|above| inner.iter().any(|guest| guest == above)) {
+            if above
+                .into_iter()
+                .any(|above| inner.iter().any(|guest| guest == above))
+            {
                 continue;
             }
             count += 1;
@@ -479,18 +543,29 @@ impl StudyPerformance<'_> {
         }
         let code = self.clean()?;
         let mut left = self.left();
-        left.extend(entries(&self.images).iter().map(|path| path.display().to_string()));
+        left.extend(
+            entries(&self.images)
+                .iter()
+                .map(|path| path.display().to_string()),
+        );
         if code != 0 || !left.is_empty() {
             self.problem(format!(
-                "clean does not finish after all that was in the way was put away: status {code}, left {left:?}"
+                "clean does not finish after all that was in the way was put away: status {code}, \
+                 left {left:?}"
             ));
         }
         for difference in self.guests.differences() {
-            self.problem(format!("a guest is not as it was, after the last clean: {difference}"));
+            self.problem(format!(
+                "a guest is not as it was, after the last clean: {difference}"
+            ));
         }
         // Signs of life of runs on a file system that is gone: nobody needs them.
         for path in entries(Path::new(SHARED_MEMORY)) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             if name.starts_with("postmark-") {
                 fs::remove_file(path)?;
             }

@@ -28,7 +28,8 @@ const AT_ONCE: usize = 5;
 /// A run that takes longer is an error.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// The work of each run.
-const RUN: &str = "run --mix read=1 --files 100 --rate 200 --for 10s --archive none --quiet --format json --target";
+const RUN: &str = "run --mix read=1 --files 100 --rate 200 --for 10s --archive none --quiet \
+                   --format json --target";
 
 /// A run is stopped for a time once in each period.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +61,12 @@ fn is_paused(json: &str) -> Result<bool, Box<dyn Error>> {
 }
 
 /// Performs a run, stopped at a moment of each period that is drawn. Whether it is flagged.
-fn run(ours: &Path, target: &Path, stops: Option<Stops>, draws: &mut Draws) -> Result<bool, Box<dyn Error>> {
+fn run(
+    ours: &Path,
+    target: &Path,
+    stops: Option<Stops>,
+    draws: &mut Draws,
+) -> Result<bool, Box<dyn Error>> {
     create_dir(target)?;
     let mut started = Started::new(Command::new(ours).args(RUN.split(' ')).arg(target))?;
     if let Some(Stops { stop, period }) = stops {
@@ -82,7 +88,12 @@ fn run(ours: &Path, target: &Path, stops: Option<Stops>, draws: &mut Draws) -> R
 }
 
 /// Performs `runs` runs, [`AT_ONCE`] at a time, and counts those that the rule flags.
-fn flagged(ours: &Path, runs: u32, seed: u64, stops: Option<Stops>) -> Result<Flagged, Box<dyn Error>> {
+fn flagged(
+    ours: &Path,
+    runs: u32,
+    seed: u64,
+    stops: Option<Stops>,
+) -> Result<Flagged, Box<dyn Error>> {
     let scene = tempfile::Builder::new()
         .prefix("postmark-verdicts-")
         .tempdir_in("/dev/shm")?;
@@ -170,7 +181,8 @@ mod tests {
 
     #[test]
     fn the_reason_is_read_from_the_verdict() {
-        let with = |reasons: &str| format!(r#"{{"summary":{{"verdict":{{"reasons":[{reasons}]}}}}}}"#);
+        let with =
+            |reasons: &str| format!(r#"{{"summary":{{"verdict":{{"reasons":[{reasons}]}}}}}}"#);
         assert!(is_paused(&with(r#"{"reason":"other-load"},{"reason":"paused"}"#)).unwrap());
         assert!(!is_paused(&with(r#"{"reason":"other-load"}"#)).unwrap());
         assert!(is_paused("{}").is_err());

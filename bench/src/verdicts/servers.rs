@@ -124,7 +124,12 @@ impl SimulatedServer {
 
 /// Judges a server over each window and prints a line of the shares. Whether they agree with the
 /// limit.
-fn row(server: SimulatedServer, windows: &[Window], limit: Limit, (series, seed): (u32, u64)) -> bool {
+fn row(
+    server: SimulatedServer,
+    windows: &[Window],
+    limit: Limit,
+    (series, seed): (u32, u64),
+) -> bool {
     let (mut holds, mut line, mut notes) = (true, String::new(), String::new());
     for window in windows {
         let (found, not_judged) = server.judge(*window, series, seed);
@@ -150,7 +155,9 @@ pub fn perform(series: u32, seed: u64) -> bool {
     const RATES: &[f64] = &[20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0];
     const BIMODAL_RATES: &[f64] = &[100.0, 671.0, 2_500.0];
     let mut holds = true;
-    println!("{series} series of each simulated server, seed {seed}; ~: within chance of the limit");
+    println!(
+        "{series} series of each simulated server, seed {seed}; ~: within chance of the limit"
+    );
     for start in [Start::Warm, Start::Fresh] {
         println!(
             "not-steady, constant speed, {} (at most 2 %): 10 s, 20 s, 60 s",
@@ -178,20 +185,32 @@ pub fn perform(series: u32, seed: u64) -> bool {
             }
         }
     }
-    println!("not-steady, speed falls by 20 % in 60 s (at least 90 %; no limit where times vary more)");
+    println!(
+        "not-steady, speed falls by 20 % in 60 s (at least 90 %; no limit where times vary more)"
+    );
     let window = Window {
         start: Start::Warm,
         seconds: 60,
         drift: DRIFT,
     };
-    for law in [Law::Exponential, Law::Constant, Law::Bimodal, Law::Lognormal] {
+    for law in [
+        Law::Exponential,
+        Law::Constant,
+        Law::Bimodal,
+        Law::Lognormal,
+    ] {
         let limit = match law {
             Law::Exponential | Law::Constant => FINDS,
             Law::Bimodal | Law::Lognormal => Limit::None,
         };
         for rate in [100.0, 200.0, 500.0, 1_000.0] {
             for workers in [1, 4] {
-                holds &= row(SimulatedServer { law, rate, workers }, &[window], limit, (series, seed));
+                holds &= row(
+                    SimulatedServer { law, rate, workers },
+                    &[window],
+                    limit,
+                    (series, seed),
+                );
             }
         }
     }
@@ -258,7 +277,12 @@ mod tests {
 
     #[test]
     fn a_server_has_its_rate_from_the_first_second_on_after_a_warm_up() {
-        for law in [Law::Exponential, Law::Bimodal, Law::Lognormal, Law::Constant] {
+        for law in [
+            Law::Exponential,
+            Law::Bimodal,
+            Law::Lognormal,
+            Law::Constant,
+        ] {
             let server = SimulatedServer {
                 law,
                 rate: 100.0,
@@ -274,7 +298,8 @@ mod tests {
             for number in 0..series {
                 first += server.measure(window, &mut Draws::new(3, "test", number)).0[0];
             }
-            // The variance of a second's count is at most about 2,300 (renewals of the bimodal law).
+            // The variance of a second's count is at most about 2,300 (renewals of the bimodal
+            // law).
             let mean = first / f64::from(series);
             assert!(
                 (mean - 100.0).abs() < 4.0 * (2_300.0 / f64::from(series)).sqrt(),

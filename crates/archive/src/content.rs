@@ -36,9 +36,14 @@ pub(crate) fn record(text: &str, parts: &[String]) -> Result<Record, ReadError> 
 
 /// The length, little-endian in eight bytes, and the text compressed.
 pub(crate) fn pack(text: &str) -> Vec<u8> {
-    let mut packed = ZlibEncoder::new(Vec::from((text.len() as u64).to_le_bytes()), Compression::default());
+    let mut packed = ZlibEncoder::new(
+        Vec::from((text.len() as u64).to_le_bytes()),
+        Compression::default(),
+    );
     // Writing to memory cannot fail.
-    let written = packed.write_all(text.as_bytes()).and_then(|()| packed.finish());
+    let written = packed
+        .write_all(text.as_bytes())
+        .and_then(|()| packed.finish());
     written.unwrap_or_default()
 }
 
@@ -55,7 +60,9 @@ pub(crate) fn unpack(bytes: &[u8]) -> Result<String, String> {
     }
     let mut text = String::new();
     // What is cut off ends like what is whole: only its length tells.
-    let read = ZlibDecoder::new(packed).take(length + 1).read_to_string(&mut text);
+    let read = ZlibDecoder::new(packed)
+        .take(length + 1)
+        .read_to_string(&mut text);
     match read {
         Ok(read) if read as u64 == length => Ok(text),
         Ok(read) => Err(format!("it has {read} of {length} bytes")),

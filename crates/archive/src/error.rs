@@ -12,18 +12,25 @@ use rusqlite::ErrorCode;
 #[expect(missing_docs, reason = "what is said of each says what its fields are")]
 pub enum ArchiveError {
     /// There is none.
-    #[error("there is no archive at {} (the first run creates it; --archive FILE names another)", .path.display())]
+    #[error("there is no archive at {} (the first run creates it; --archive FILE names another)",
+        .path.display())]
     Missing { path: PathBuf },
     /// A name of its path is a symbolic link that leads nowhere.
     #[error(
-        "cannot open the archive {}: the symbolic link {} points to {}, which does not exist (mount or create that, remove the link, or use another with --archive FILE)",
+        "cannot open the archive {}: the symbolic link {} points to {}, which does not exist \
+            (mount or create that, remove the link, or use another with --archive FILE)",
         .path.display(),
         .link.display(),
         .to.display()
     )]
-    DanglingLink { path: PathBuf, link: PathBuf, to: PathBuf },
+    DanglingLink {
+        path: PathBuf,
+        link: PathBuf,
+        to: PathBuf,
+    },
     /// The file, or its directory, cannot be opened or made.
-    #[error("cannot {doing} the archive {}: {cause} (use another with --archive FILE, or --archive none)", .path.display())]
+    #[error("cannot {doing} the archive {}: {cause} (use another with --archive FILE, or \
+        --archive none)", .path.display())]
     File {
         doing: &'static str,
         path: PathBuf,
@@ -31,32 +38,39 @@ pub enum ArchiveError {
     },
     /// It is a file of somebody else's.
     #[error(
-        "{} is not an archive of postmark: {what} (the file is unchanged; use another with --archive FILE, or --archive none)",
+        "{} is not an archive of postmark: {what} (the file is unchanged; use another with \
+            --archive FILE, or --archive none)",
         .path.display()
     )]
     Foreign { path: PathBuf, what: String },
     /// It is ours, and not whole.
     #[error(
-        "the archive {} is damaged: {what}. Restore a copy, or move the file away: the next run creates a new archive ('sqlite3 FILE .recover' saves what is readable; --archive FILE or --archive none work without it)",
+        "the archive {} is damaged: {what}. Restore a copy, or move the file away: the next run \
+            creates a new archive ('sqlite3 FILE .recover' saves what is readable; --archive FILE \
+            or --archive none work without it)",
         .path.display()
     )]
     Damaged { path: PathBuf, what: String },
     /// A newer program has written it.
     #[error(
-        "the archive {} has version {found}, and this program reads versions up to {} (use a newer postmark, or another archive with --archive FILE)",
+        "the archive {} has version {found}, and this program reads versions up to {} (use a \
+            newer postmark, or another archive with --archive FILE)",
         .path.display(),
         crate::VERSION
     )]
     Newer { path: PathBuf, found: u32 },
     /// Somebody moved, replaced or removed it.
-    #[error("the archive {} was moved, replaced or removed while it was open: the changes are lost", .path.display())]
+    #[error("the archive {} was moved, replaced or removed while it was open: the changes are lost",
+        .path.display())]
     Gone { path: PathBuf },
     /// Another process did not let go of it.
-    #[error("the archive {} is locked by another process (end that process, or try again)", .path.display())]
+    #[error("the archive {} is locked by another process (end that process, or try again)",
+        .path.display())]
     Busy { path: PathBuf },
     /// The file, what lies beside it, or their file system cannot be written to.
     #[error(
-        "cannot {doing} the archive {}: {cause} (free some space or get write permission; or copy it, with its -wal or -journal file, and use the copy with --archive FILE)",
+        "cannot {doing} the archive {}: {cause} (free some space or get write permission; or copy \
+            it, with its -wal or -journal file, and use the copy with --archive FILE)",
         .path.display()
     )]
     NotWritable {
@@ -66,7 +80,8 @@ pub enum ArchiveError {
     },
     /// The device, or what leads to it, failed. That says nothing of what is in the file.
     #[error(
-        "cannot {doing} the archive {}: {cause} (its device or file system fails: see the kernel's log with dmesg; --archive FILE names another)",
+        "cannot {doing} the archive {}: {cause} (its device or file system fails: see the \
+            kernel's log with dmesg; --archive FILE names another)",
         .path.display()
     )]
     InputOutput {
@@ -76,7 +91,8 @@ pub enum ArchiveError {
     },
     /// What is to be added is there already.
     #[error(
-        "cannot {doing} the archive {}: it already has a run or submission with the same identity ('postmark list' shows the runs)",
+        "cannot {doing} the archive {}: it already has a run or submission with the same identity \
+            ('postmark list' shows the runs)",
         .path.display()
     )]
     There { doing: &'static str, path: PathBuf },
@@ -91,20 +107,27 @@ pub enum ArchiveError {
         cause: String,
     },
     /// The record of a run that is not in the archive could not be left in a file beside it.
-    #[error("cannot {doing} {}, for a record that the archive does not accept: {cause}", .path.display())]
+    #[error("cannot {doing} {}, for a record that the archive does not accept: {cause}",
+        .path.display())]
     Beside {
         doing: &'static str,
         path: PathBuf,
         cause: std::io::Error,
     },
     /// No run has this name.
-    #[error("there is no run '{name}' in the archive {} ('postmark list' shows the runs)", .path.display())]
+    #[error("there is no run '{name}' in the archive {} ('postmark list' shows the runs)",
+        .path.display())]
     NoRun { name: String, path: PathBuf },
     /// Several runs have it.
     #[error(
-        "'{name}' is ambiguous: it is the beginning of run {first}, run {second} and maybe others (write more digits, or the number)"
+        "'{name}' is ambiguous: it is the beginning of run {first}, run {second} and maybe others \
+         (write more digits, or the number)"
     )]
-    Ambiguous { name: String, first: u64, second: u64 },
+    Ambiguous {
+        name: String,
+        first: u64,
+        second: u64,
+    },
     /// Its run goes on.
     #[error("run {number} is still running (wait until it ends)")]
     Going { number: u64 },
@@ -130,7 +153,8 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
-    /// What an answer of SQLite's comes to. Its own texts are for programmers: what they say is said here in words of ours.
+    /// What an answer of SQLite's comes to. Its own texts are for programmers: what they say is
+    /// said here in words of ours.
     pub(crate) fn of(path: &Path, doing: &'static str, cause: rusqlite::Error) -> Self {
         let path = path.to_owned();
         let Some(code) = cause.sqlite_error().map(|error| error.extended_code) else {
@@ -185,14 +209,17 @@ impl ArchiveError {
 
     /// What does not come of SQLite itself: a value has another type than its column.
     fn of_another(path: PathBuf, doing: &'static str, cause: &rusqlite::Error) -> Self {
-        use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
+        use rusqlite::Error::{
+            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+        };
         match cause {
-            FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) | Utf8Error(..) => {
-                Self::Damaged {
-                    path,
-                    what: "a value has another type than its column".to_owned(),
-                }
-            }
+            FromSqlConversionFailure(..)
+            | IntegralValueOutOfRange(..)
+            | InvalidColumnType(..)
+            | Utf8Error(..) => Self::Damaged {
+                path,
+                what: "a value has another type than its column".to_owned(),
+            },
             other => Self::Database {
                 doing,
                 path,
@@ -201,7 +228,8 @@ impl ArchiveError {
         }
     }
 
-    /// What a check of SQLite's that did not say "ok" comes to: it tells pages that it could not read like pages that are wrong.
+    /// What a check of SQLite's that did not say "ok" comes to: it tells pages that it could not
+    /// read like pages that are wrong.
     pub(crate) fn of_check(path: &Path, answer_of_check: &str) -> Self {
         let path = path.to_owned();
         let lines = answer_of_check.lines().map(str::trim);
@@ -218,7 +246,10 @@ impl ArchiveError {
         });
         let unread = read_through(&path).err();
         if is_unread || unread.is_some() {
-            let cause = unread.map_or_else(|| "a page could not be read".to_owned(), |error| error.to_string());
+            let cause = unread.map_or_else(
+                || "a page could not be read".to_owned(),
+                |error| error.to_string(),
+            );
             return Self::InputOutput {
                 doing: "check",
                 path,
@@ -251,7 +282,9 @@ fn denied(code: ErrorCode) -> Option<&'static str> {
 
 /// Memory for a log cannot be had beside the file; and what can only be read cannot be locked.
 fn beside(code: i32) -> Option<&'static str> {
-    use rusqlite::ffi::{SQLITE_IOERR_LOCK, SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMOPEN, SQLITE_IOERR_SHMSIZE};
+    use rusqlite::ffi::{
+        SQLITE_IOERR_LOCK, SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMOPEN, SQLITE_IOERR_SHMSIZE,
+    };
     match code {
         SQLITE_IOERR_LOCK => Some("it cannot be locked"),
         SQLITE_IOERR_SHMMAP | SQLITE_IOERR_SHMOPEN | SQLITE_IOERR_SHMSIZE => {
@@ -265,7 +298,9 @@ fn beside(code: i32) -> Option<&'static str> {
 fn call(code: i32) -> &'static str {
     use rusqlite::ffi;
     match code {
-        ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_MMAP => "reading it failed",
+        ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_MMAP => {
+            "reading it failed"
+        }
         ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_TRUNCATE => "writing to it failed",
         ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC => "syncing it failed",
         ffi::SQLITE_IOERR_FSTAT | ffi::SQLITE_IOERR_ACCESS => "examining it failed",
@@ -274,7 +309,8 @@ fn call(code: i32) -> &'static str {
     }
 }
 
-/// SQLite keeps the number of the error to itself: where reading fails, too, the system's own answer is had by that.
+/// SQLite keeps the number of the error to itself: where reading fails, too, the system's own
+/// answer is had by that.
 fn answer(path: &Path, what: &str) -> String {
     match read_through(path) {
         Err(error) => format!("{what}: {error}"),
@@ -326,11 +362,16 @@ mod tests {
             assert!(!told.contains("***") && !told.contains("UNIQUE"), "{told}");
             // What was being done, the answer, and what to do.
             assert!(
-                told.matches(": ").count() >= 1 || told.contains("damaged") || told.contains("locked"),
+                told.matches(": ").count() >= 1
+                    || told.contains("damaged")
+                    || told.contains("locked"),
                 "{told}"
             );
         }
-        assert!(matches!(of(ffi::SQLITE_CONSTRAINT_UNIQUE), ArchiveError::There { .. }));
+        assert!(matches!(
+            of(ffi::SQLITE_CONSTRAINT_UNIQUE),
+            ArchiveError::There { .. }
+        ));
     }
 
     #[test]
@@ -359,13 +400,20 @@ mod tests {
         let path = scene.path().join("archive.db");
         std::fs::write(&path, "x").unwrap();
         let told = |answer: &str| ArchiveError::of_check(&path, answer).to_string();
-        let unread = told("*** in database main ***\nTree 5 page 7 cell 0: unable to get the page. error code=266");
+        let unread = told(
+            "*** in database main ***\nTree 5 page 7 cell 0: unable to get the page. error \
+             code=266",
+        );
         assert!(
             !unread.contains("damaged") && unread.contains("could not be read"),
             "{unread}"
         );
-        let damaged = told("*** in database main ***\nTree 5 page 7: btreeInitPage() returns error code 11");
-        assert!(damaged.contains("is damaged: page 7 is malformed"), "{damaged}");
+        let damaged =
+            told("*** in database main ***\nTree 5 page 7: btreeInitPage() returns error code 11");
+        assert!(
+            damaged.contains("is damaged: page 7 is malformed"),
+            "{damaged}"
+        );
         assert!(told("*** in database main ***\nnonsense").contains("inconsistent"));
     }
 }

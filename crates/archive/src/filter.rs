@@ -41,7 +41,8 @@ impl Filter {
             }
         };
         let moment = |ns: Option<u64>| ns.map(|ns| Box::new(signed(ns)) as Box<dyn ToSql>);
-        let word = |word: &Option<String>| word.clone().map(|word| Box::new(word) as Box<dyn ToSql>);
+        let word =
+            |word: &Option<String>| word.clone().map(|word| Box::new(word) as Box<dyn ToSql>);
         add("begun_unix_ns >= ?", moment(self.since_unix_ns));
         add("begun_unix_ns < ?", moment(self.until_unix_ns));
         add("host = ?", word(&self.host));
@@ -54,14 +55,15 @@ impl Filter {
         }
         add(
             "verdict = ?",
-            self.verdict.map(|level| Box::new(level.name()) as Box<dyn ToSql>),
+            self.verdict
+                .map(|level| Box::new(level.name()) as Box<dyn ToSql>),
         );
         if let Some(name) = &self.file_system {
-            // Most runs have one: their rows tell. A way from the name to the rows would meet them in no order, a third of them more
-            // slowly than all of them in theirs.
+            // Most runs have one: their rows tell. A way from the name to the rows would meet them
+            // in no order, a third of them more slowly than all of them in theirs.
             parts.push(
-                "(file_system = ? OR instr(file_system, '+') > 0 \
-                 AND number IN (SELECT run FROM run_file_system WHERE name = ?))",
+                "(file_system = ? OR instr(file_system, '+') > 0 AND number IN (SELECT run FROM \
+                 run_file_system WHERE name = ?))",
             );
             values.extend(
                 [word(&Some(name.clone())), word(&Some(name.clone()))]

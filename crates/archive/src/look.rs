@@ -1,7 +1,9 @@
-//! A look at a file before SQLite has it: whether it is an archive, of which version, and as long as it says.
+//! A look at a file before SQLite has it: whether it is an archive, of which version, and as long
+//! as it says.
 //!
-//! The header is read as the format defines it (<https://sqlite.org/fileformat2.html>, section 1.3). Version and application
-//! are changed with a rollback journal only, never in a write-ahead log, so that what the file says of itself is true.
+//! The header is read as the format defines it (<https://sqlite.org/fileformat2.html>, section
+//! 1.3). Version and application are changed with a rollback journal only, never in a write-ahead
+//! log, so that what the file says of itself is true.
 
 use std::fs::File;
 use std::io::Read;
@@ -63,13 +65,17 @@ fn look_once(path: &Path) -> Result<Look, ArchiveError> {
     }
     let mut file = File::open(path).map_err(failed)?;
     let mut header = Vec::with_capacity(HEADER_BYTES);
-    let read = file.by_ref().take(HEADER_BYTES as u64).read_to_end(&mut header);
+    let read = file
+        .by_ref()
+        .take(HEADER_BYTES as u64)
+        .read_to_end(&mut header);
     read.map_err(failed)?;
     if header.is_empty() {
         return Ok(Look::Empty);
     }
-    // In this order: whoever writes makes the header longer first and then the file, and removes the journal last. Where that is
-    // gone, all that the header tells is in the file, and its length is taken after that.
+    // In this order: whoever writes makes the header longer first and then the file, and removes
+    // the journal last. Where that is gone, all that the header tells is in the file, and its
+    // length is taken after that.
     let has_journal = has_journal(path);
     let bytes = file.metadata().map_err(failed)?.len();
     let known = header.len().min(MAGIC.len());
@@ -79,7 +85,9 @@ fn look_once(path: &Path) -> Result<Look, ArchiveError> {
     if header.len() < HEADER_BYTES {
         return Err(damaged(format!("it is truncated after {bytes} bytes")));
     }
-    let number = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    let number = |at: usize| {
+        u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+    };
     if number(68) != APPLICATION {
         return Err(foreign("it is a database of another program"));
     }
@@ -93,7 +101,8 @@ fn look_once(path: &Path) -> Result<Look, ArchiveError> {
         }
         _ => {}
     }
-    // The number of pages is that of the last change only where both counters agree. A journal beside it has the rest.
+    // The number of pages is that of the last change only where both counters agree. A journal
+    // beside it has the rest.
     let is_told = number(24) == number(92);
     let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
         1 => 65_536,
@@ -102,7 +111,9 @@ fn look_once(path: &Path) -> Result<Look, ArchiveError> {
     };
     let whole = u64::from(number(28)) * page_bytes;
     if is_told && bytes < whole && !has_journal {
-        return Err(damaged(format!("it is truncated: it has {bytes} of {whole} bytes")));
+        return Err(damaged(format!(
+            "it is truncated: it has {bytes} of {whole} bytes"
+        )));
     }
     Ok(Look::Archive {
         bytes,

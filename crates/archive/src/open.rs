@@ -14,26 +14,30 @@ use crate::error::ArchiveError;
 use crate::look::{Look, has_journal, look};
 use crate::{Archive, schema};
 
-/// Another process's transaction is waited for so long, once the archive is open; longer where opening was to wait longer.
+/// Another process's transaction is waited for so long, once the archive is open; longer where
+/// opening was to wait longer.
 const BUSY_MAX: Duration = Duration::from_secs(20);
-/// One try at opening a file that is used without shared memory takes so long: between two tries nothing of it is kept, so that two
-/// who make an archive at once do not wait for one another until both give up.
+/// One try at opening a file that is used without shared memory takes so long: between two tries
+/// nothing of it is kept, so that two who make an archive at once do not wait for one another until
+/// both give up.
 const TRY_MAX: Duration = Duration::from_millis(400);
 /// Between two tries.
 const TRY_PAUSE: Duration = Duration::from_millis(20);
 /// Who only looks at a file is gone after this, and does not keep a new one from getting its log.
 const SWITCH_MAX: Duration = Duration::from_secs(3);
-/// Files up to this are checked as a whole when they are opened, which takes some milliseconds. Of larger ones a damage is told where
-/// it is met.
+/// Files up to this are checked as a whole when they are opened, which takes some milliseconds. Of
+/// larger ones a damage is told where it is met.
 const CHECKED_BYTES_MAX: u64 = 4 << 20;
 
 /// How changes reach the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JournalMode {
-    /// A write-ahead log: readers and a writer do not wait for one another. Needs memory that all processes share, so that it is
-    /// safe on one machine only. A file that has a rollback journal keeps it.
+    /// A write-ahead log: readers and a writer do not wait for one another. Needs memory that all
+    /// processes share, so that it is safe on one machine only. A file that has a rollback
+    /// journal keeps it.
     WriteAhead,
-    /// A rollback journal, for file systems of a network. A file that has a write-ahead log loses it, or is not opened.
+    /// A rollback journal, for file systems of a network. A file that has a write-ahead log loses
+    /// it, or is not opened.
     Rollback,
 }
 
@@ -62,11 +66,12 @@ pub struct Opening<'a> {
 }
 
 impl Archive {
-    /// Opens an archive, and makes it with its directories where that is wished. An older one is brought to the newest version.
+    /// Opens an archive, and makes it with its directories where that is wished. An older one is
+    /// brought to the newest version.
     ///
     /// # Errors
-    /// Where the file cannot be opened or made, or, if it was to be made where there is none, not written to; is not ours, damaged,
-    /// or newer: then nothing in it was changed.
+    /// Where the file cannot be opened or made, or, if it was to be made where there is none, not
+    /// written to; is not ours, damaged, or newer: then nothing in it was changed.
     pub fn open(opening: &Opening<'_>) -> Result<Self, ArchiveError> {
         let said = opening.path;
         let failed = |doing, cause| ArchiveError::File {
@@ -74,7 +79,9 @@ impl Archive {
             path: said.to_owned(),
             cause,
         };
-        let missing = || ArchiveError::Missing { path: said.to_owned() };
+        let missing = || ArchiveError::Missing {
+            path: said.to_owned(),
+        };
         if !said.try_exists().map_err(|cause| failed("open", cause))? {
             if let Some((link, to)) = dangling_link(said) {
                 let path = said.to_owned();
@@ -85,16 +92,19 @@ impl Archive {
             }
             make(said, opening.owner).map_err(|cause| failed("make", cause))?;
         }
-        // SQLite takes names like ":memory:" and "file:…" for something else, and a journal lies beside the file, not beside a link
-        // to it: it is given what the name leads to.
+        // SQLite takes names like ":memory:" and "file:…" for something else, and a journal lies
+        // beside the file, not beside a link to it: it is given what the name leads to.
         let path = std::fs::canonicalize(said).map_err(|cause| failed("open", cause))?;
         let looked = look(&path)?;
         if looked == Look::Empty && !opening.make {
             return Err(missing());
         }
         let archive = match Self::connect_in_time(&path, opening, looked) {
-            // Nobody writes to it either, as far as can be seen: what is in the file is all there is.
-            Err(ArchiveError::NotWritable { .. }) if !opening.make && !has_journal(&path) => Self::still(&path, looked),
+            // Nobody writes to it either, as far as can be seen: what is in the file is all there
+            // is.
+            Err(ArchiveError::NotWritable { .. }) if !opening.make && !has_journal(&path) => {
+                Self::still(&path, looked)
+            }
             connected => connected,
         }?;
         if opening.make {
@@ -116,7 +126,11 @@ impl Archive {
             .map_err(|cause| self.failed("open", cause))
     }
 
-    fn connect_in_time(path: &Path, opening: &Opening<'_>, looked: Look) -> Result<Self, ArchiveError> {
+    fn connect_in_time(
+        path: &Path,
+        opening: &Opening<'_>,
+        looked: Look,
+    ) -> Result<Self, ArchiveError> {
         let began = Instant::now();
         // Who tries for a different time does not meet the other again and again.
         let own = TRY_MAX / 4 * (std::process::id() % 4) / 4;
@@ -138,13 +152,19 @@ impl Archive {
         }
     }
 
-    fn connect(path: &Path, journal: JournalMode, looked: Look, patience: Duration) -> Result<Self, ArchiveError> {
+    fn connect(
+        path: &Path,
+        journal: JournalMode,
+        looked: Look,
+        patience: Duration,
+    ) -> Result<Self, ArchiveError> {
         let told = |cause| ArchiveError::of(path, "open", cause);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut db = Connection::open_with_flags(path, flags).map_err(told)?;
         db.busy_timeout(patience).map_err(told)?;
         if journal == JournalMode::Rollback {
-            // Before anything is read: a log is then used without memory that is shared, or not at all.
+            // Before anything is read: a log is then used without memory that is shared, or not at
+            // all.
             lock(&db, "exclusive").map_err(told)?;
         }
         let found = prepare(&db, path, looked)?;
@@ -155,15 +175,19 @@ impl Archive {
         match journal {
             JournalMode::Rollback => {
                 if !set_journal(&db, "delete", patience).map_err(told)? {
-                    return Err(ArchiveError::Busy { path: path.to_owned() });
+                    return Err(ArchiveError::Busy {
+                        path: path.to_owned(),
+                    });
                 }
                 lock(&db, "normal").map_err(told)?;
                 // Locks are let go with the next thing that is read.
                 schema::version(&db).map_err(told)?;
             }
-            // One with a rollback journal stays so: another machine may have it open. Where a new one is already in use, it
-            // stays so, too.
-            JournalMode::WriteAhead if matches!(looked, Look::Empty | Look::Archive { has_log: true, .. }) => {
+            // One with a rollback journal stays so: another machine may have it open. Where a new
+            // one is already in use, it stays so, too.
+            JournalMode::WriteAhead
+                if matches!(looked, Look::Empty | Look::Archive { has_log: true, .. }) =>
+            {
                 set_journal(&db, "wal", patience.min(SWITCH_MAX)).map_err(told)?;
             }
             JournalMode::WriteAhead => {}
@@ -173,7 +197,9 @@ impl Archive {
 
     /// Opens for reading what nobody changes: without locks, and without anything beside it.
     fn still(path: &Path, looked: Look) -> Result<Self, ArchiveError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_URI;
         let db = Connection::open_with_flags(still_address(path), flags);
         let db = db.map_err(|cause| ArchiveError::of(path, "open", cause))?;
         prepare(&db, path, looked)?;
@@ -228,31 +254,46 @@ pub(crate) fn file(path: &Path) -> std::io::Result<(u64, u64)> {
     std::fs::metadata(path).map(|facts| (facts.dev(), facts.ino()))
 }
 
-/// The symbolic link that keeps a path from being there, and what it leads to: the last name of the path that is there is one.
+/// The symbolic link that keeps a path from being there, and what it leads to: the last name of the
+/// path that is there is one.
 fn dangling_link(path: &Path) -> Option<(PathBuf, PathBuf)> {
-    let there = path.ancestors().find(|above| above.symlink_metadata().is_ok())?;
+    let there = path
+        .ancestors()
+        .find(|above| above.symlink_metadata().is_ok())?;
     let to = std::fs::read_link(there).ok()?;
     (!there.exists()).then(|| (there.to_owned(), to))
 }
 
 /// Makes an empty file, and the directories that it needs.
 fn make(path: &Path, owner: Option<Owner>) -> std::io::Result<()> {
-    let give = |path: &Path| owner.map_or(Ok(()), |owner| lchown(path, Some(owner.user), Some(owner.group)));
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let give = |path: &Path| {
+        owner.map_or(Ok(()), |owner| {
+            lchown(path, Some(owner.user), Some(owner.group))
+        })
+    };
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
     let missing: Vec<&Path> = parent
         .into_iter()
         .flat_map(Path::ancestors)
         .take_while(|directory| !directory.as_os_str().is_empty() && !directory.exists())
         .collect();
     for directory in missing.into_iter().rev() {
-        // Others of the user's programs may find their data below it: it is theirs alone, as the XDG specification has it.
+        // Others of the user's programs may find their data below it: it is theirs alone, as the
+        // XDG specification has it.
         match DirBuilder::new().mode(0o700).create(directory) {
             Ok(()) => give(directory)?,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
     }
-    match OpenOptions::new().write(true).create_new(true).mode(0o644).open(path) {
+    match OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o644)
+        .open(path)
+    {
         // SQLite gives its journals the owner of the file.
         Ok(_) => give(path),
         // Another process was faster.
@@ -269,8 +310,9 @@ fn prepare(db: &Connection, path: &Path, looked: Look) -> Result<u32, ArchiveErr
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         db.pragma_update(None, "cell_size_check", true)?;
         db.pragma_update(None, "foreign_keys", true)?;
-        // A commit is on the device when it returns: the machine may be what goes down. With a rollback journal it is the journal's
-        // removal that commits, and the directory must be on the device for that.
+        // A commit is on the device when it returns: the machine may be what goes down. With a
+        // rollback journal it is the journal's removal that commits, and the directory must
+        // be on the device for that.
         db.pragma_update(None, "synchronous", "EXTRA")
     };
     let told = |cause| ArchiveError::of(path, "open", cause);
@@ -312,7 +354,8 @@ fn try_to_write(db: &Connection) -> rusqlite::Result<()> {
 }
 
 fn check(db: &Connection, path: &Path) -> Result<(), ArchiveError> {
-    let answer: rusqlite::Result<String> = db.pragma_query_value(None, "quick_check", |row| row.get(0));
+    let answer: rusqlite::Result<String> =
+        db.pragma_query_value(None, "quick_check", |row| row.get(0));
     match answer {
         Ok(answer) if answer == "ok" => Ok(()),
         Ok(answer) => Err(ArchiveError::of_check(path, &answer)),
@@ -325,15 +368,19 @@ fn lock(db: &Connection, mode: &str) -> rusqlite::Result<()> {
     db.pragma_update_and_check(None, "locking_mode", mode, |_| Ok(()))
 }
 
-/// Has changes reach the file so from now on. Says whether they do: not where others do not let go of it.
+/// Has changes reach the file so from now on. Says whether they do: not where others do not let go
+/// of it.
 fn set_journal(db: &Connection, wished: &str, patience: Duration) -> rusqlite::Result<bool> {
     let began = Instant::now();
     loop {
-        let answer = db.pragma_update_and_check(None, "journal_mode", wished, |row| row.get::<_, String>(0));
+        let answer =
+            db.pragma_update_and_check(None, "journal_mode", wished, |row| row.get::<_, String>(0));
         match answer {
             // Where it cannot be had, the answer is what there is.
             Ok(answer) => return Ok(answer == wished),
-            Err(error) if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) => return Err(error),
+            Err(error) if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) => {
+                return Err(error);
+            }
             Err(_) if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(20)),
             Err(_) => return Ok(false),
         }

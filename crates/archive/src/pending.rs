@@ -1,12 +1,16 @@
-//! Records of runs that could not be written to the archive: each in a file of its own beside it, until somebody can write.
+//! Records of runs that could not be written to the archive: each in a file of its own beside it,
+//! until somebody can write.
 //!
-//! A file is whole and on the device before it gets its name, and never takes the place of another one. Its name is that of the archive,
-//! `.pending-`, the run's identity and `.json`; its contents are what `export --format json` writes, so that `import` and `show` read it,
-//! too. Whoever opens the archive for writing adds what waits, in one transaction, and removes the files after that: where the process ends
-//! in between, the next one finds the runs in the archive and has only the files to remove.
+//! A file is whole and on the device before it gets its name, and never takes the place of another
+//! one. Its name is that of the archive, `.pending-`, the run's identity and `.json`; its contents
+//! are what `export --format json` writes, so that `import` and `show` read it, too. Whoever opens
+//! the archive for writing adds what waits, in one transaction, and removes the files after that:
+//! where the process ends in between, the next one finds the runs in the archive and has only the
+//! files to remove.
 //!
-//! Others may have put files there: one is read only where it has such a name, is a regular file of this user's or of the archive's
-//! owner, is no longer than a record may be, and has the run in it that its name says. What is not like that is left, and told.
+//! Others may have put files there: one is read only where it has such a name, is a regular file of
+//! this user's or of the archive's owner, is no longer than a record may be, and has the run in it
+//! that its name says. What is not like that is left, and told.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -66,7 +70,8 @@ pub struct LeftBeside {
     pub path: PathBuf,
 }
 
-/// Leaves a record and its remarks in a file beside an archive, durably. `owner` is to own it where there is no archive yet; else the archive's owner is.
+/// Leaves a record and its remarks in a file beside an archive, durably. `owner` is to own it where
+/// there is no archive yet; else the archive's owner is.
 ///
 /// # Errors
 /// Where the file cannot be made or written, or there is one of its name.
@@ -102,8 +107,11 @@ pub fn leave_beside(
 /// # Errors
 /// Why it could not.
 pub fn may_leave_beside(archive: &Path) -> Result<(), ArchiveError> {
-    // Of this moment: what a process of the same number left when it was killed here is not in the way.
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    // Of this moment: what a process of the same number left when it was killed here is not in the
+    // way.
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     let path = path_of(archive, RunId::new(now.as_nanos()));
     let draft = draft_of(&path);
     let made = new_file(&draft).and_then(|mut file| {
@@ -118,7 +126,8 @@ pub fn may_leave_beside(archive: &Path) -> Result<(), ArchiveError> {
     })
 }
 
-/// The records that wait beside an archive, by their names: nothing of them is read. None where the directory cannot be listed.
+/// The records that wait beside an archive, by their names: nothing of them is read. None where the
+/// directory cannot be listed.
 pub fn waiting(archive: &Path) -> Vec<Waiting> {
     let archive = whole(archive);
     let (Some(directory), Some(name)) = (archive.parent(), archive.file_name()) else {
@@ -134,7 +143,10 @@ pub fn waiting(archive: &Path) -> Vec<Waiting> {
             let id = name.as_encoded_bytes().strip_prefix(&begin[..])?;
             let id = std::str::from_utf8(id.strip_suffix(END.as_bytes())?).ok()?;
             Some(Waiting {
-                id: id.parse().ok().filter(|parsed: &RunId| parsed.to_string() == id)?,
+                id: id
+                    .parse()
+                    .ok()
+                    .filter(|parsed: &RunId| parsed.to_string() == id)?,
                 path: directory.join(&name),
             })
         })
@@ -145,7 +157,8 @@ pub fn waiting(archive: &Path) -> Vec<Waiting> {
 }
 
 impl Archive {
-    /// Adds the records that wait beside the archive, and removes their files. Tells of each what became of it.
+    /// Adds the records that wait beside the archive, and removes their files. Tells of each what
+    /// became of it.
     ///
     /// # Errors
     /// Where nothing could be written: all of which nothing was told wait still.
@@ -177,7 +190,10 @@ impl Archive {
             if runs.is_empty() {
                 continue;
             }
-            let read: Vec<(&Record, &Remarks)> = runs.iter().map(|(record, remarks)| (record, remarks)).collect();
+            let read: Vec<(&Record, &Remarks)> = runs
+                .iter()
+                .map(|(record, remarks)| (record, remarks))
+                .collect();
             let imported = self.import_all(&read)?;
             for ((waiting, facts), imported) in files.iter().zip(imported) {
                 tell(taken(waiting, facts, imported));
@@ -188,7 +204,9 @@ impl Archive {
 
     /// The record in a file and its remarks; nothing where the file is gone.
     fn read_waiting(&self, waiting: &Waiting) -> Result<Option<(Record, Remarks, Facts)>, String> {
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        let flags = rustix::fs::OFlags::NOFOLLOW
+            | rustix::fs::OFlags::NONBLOCK
+            | rustix::fs::OFlags::NOCTTY;
         let opened = OpenOptions::new()
             .read(true)
             .custom_flags(flags.bits() as i32)
@@ -201,7 +219,9 @@ impl Archive {
             }
             Err(error) => return Err(format!("cannot open it: {error}")),
         };
-        let facts = file.metadata().map_err(|error| format!("cannot examine it: {error}"))?;
+        let facts = file
+            .metadata()
+            .map_err(|error| format!("cannot examine it: {error}"))?;
         if !facts.is_file() {
             return Err("it is not a regular file".to_owned());
         }
@@ -216,16 +236,19 @@ impl Archive {
         let read = file.take(BYTES_MAX as u64 + 1).read_to_end(&mut text);
         read.map_err(|error| format!("cannot read it: {error}"))?;
         if text.len() > BYTES_MAX {
-            return Err(format!("it is larger than a record can be ({BYTES_MAX} bytes)"));
+            return Err(format!(
+                "it is larger than a record can be ({BYTES_MAX} bytes)"
+            ));
         }
         let bytes = text.len();
         let text = String::from_utf8(text).map_err(|_| "it is not UTF-8".to_owned())?;
-        let record = Record::from_json(&text).map_err(|error| format!("its record cannot be read: {error}"))?;
+        let record = Record::from_json(&text)
+            .map_err(|error| format!("its record cannot be read: {error}"))?;
         if record.id != waiting.id {
             return Err(format!("it has the record of another run, {}", record.id));
         }
-        let remarks =
-            Remarks::of_document(&text).map_err(|error| format!("its tags or its note cannot be read: {error}"))?;
+        let remarks = Remarks::of_document(&text)
+            .map_err(|error| format!("its tags or its note cannot be read: {error}"))?;
         let inode = (facts.dev(), facts.ino());
         Ok(Some((record, remarks, Facts { inode, bytes })))
     }
@@ -297,7 +320,11 @@ fn draft_of(path: &Path) -> PathBuf {
 
 /// Makes a file where nothing is, nor a link.
 fn new_file(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o644)
+        .open(path)
 }
 
 /// Gives a new file to the archive's owner, where this process is another one that may do so.
@@ -312,20 +339,25 @@ fn give(file: &File, archive: &Path, owner: Option<Owner>) -> std::io::Result<()
             group: facts.gid(),
         })
         .or(owner);
-    owner.map_or(Ok(()), |owner| fchown(file, Some(owner.user), Some(owner.group)))
+    owner.map_or(Ok(()), |owner| {
+        fchown(file, Some(owner.user), Some(owner.group))
+    })
 }
 
 /// Gives a file its name, unless there is one of it.
 fn name(draft: &Path, path: &Path) -> std::io::Result<()> {
     match renameat_with(CWD, draft, CWD, path, RenameFlags::NOREPLACE) {
         // A file system that cannot do it at once.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => match std::fs::hard_link(draft, path) {
-            Ok(()) => std::fs::remove_file(draft),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
-            // Nor make links: identities are never given twice, so that nothing of ours is there.
-            Err(_) if !path.try_exists()? => std::fs::rename(draft, path),
-            Err(error) => Err(error),
-        },
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            match std::fs::hard_link(draft, path) {
+                Ok(()) => std::fs::remove_file(draft),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
+                // Nor make links: identities are never given twice, so that nothing of ours is
+                // there.
+                Err(_) if !path.try_exists()? => std::fs::rename(draft, path),
+                Err(error) => Err(error),
+            }
+        }
         answer => answer.map_err(std::io::Error::from),
     }
 }

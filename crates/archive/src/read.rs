@@ -28,14 +28,18 @@ const NUMBER_DIGITS_MAX: usize = 8;
 const IDENTITY_DIGITS_MIN: usize = 4;
 
 impl RunName {
-    /// The name that a word is: `last`, a number, or at least four hexadecimal digits of an identity; nothing where it is none.
+    /// The name that a word is: `last`, a number, or at least four hexadecimal digits of an
+    /// identity; nothing where it is none.
     pub fn parse(word: &str) -> Option<Self> {
         let is_hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         if word == "last" {
             Some(Self::Last)
-        } else if word.len() <= NUMBER_DIGITS_MAX && word.bytes().all(|byte| byte.is_ascii_digit()) {
+        } else if word.len() <= NUMBER_DIGITS_MAX && word.bytes().all(|byte| byte.is_ascii_digit())
+        {
             word.parse().ok().map(Self::Number)
-        } else if (IDENTITY_DIGITS_MIN..=RunId::DIGITS).contains(&word.len()) && word.bytes().all(is_hexadecimal) {
+        } else if (IDENTITY_DIGITS_MIN..=RunId::DIGITS).contains(&word.len())
+            && word.bytes().all(is_hexadecimal)
+        {
             Some(Self::Identity(word.to_owned()))
         } else {
             None
@@ -54,26 +58,36 @@ impl std::fmt::Display for RunName {
 }
 
 /// What a [`ListedRun`] is made of, but for its tags.
-const COLUMNS: &str = "number, id, state, writer, begun_unix_ns, host, file_system, device_class, preset, storage, workers, \
-     transactions_per_second, p99_ns, verdict, fingerprint, note";
+const COLUMNS: &str = "number, id, state, writer, begun_unix_ns, host, file_system, device_class, \
+                       preset, storage, workers, transactions_per_second, p99_ns, verdict, \
+                       fingerprint, note";
 
 impl Archive {
     /// The runs that meet all conditions, in the order in which they began.
     ///
     /// # Errors
     /// Where the archive cannot be read.
-    pub fn list(&self, filter: &Filter, is_alive: IsAlive<'_>) -> Result<Vec<ListedRun>, ArchiveError> {
-        let Condition { mut sql, mut values } = filter.condition();
+    pub fn list(
+        &self,
+        filter: &Filter,
+        is_alive: IsAlive<'_>,
+    ) -> Result<Vec<ListedRun>, ArchiveError> {
+        let Condition {
+            mut sql,
+            mut values,
+        } = filter.condition();
         if let Some(limit) = filter.limit {
             // Only of those that are left the columns are read.
             sql = format!(
-                "number IN (SELECT number FROM run WHERE {sql} ORDER BY begun_unix_ns DESC, number DESC LIMIT ?)"
+                "number IN (SELECT number FROM run WHERE {sql} ORDER BY begun_unix_ns DESC, \
+                 number DESC LIMIT ?)"
             );
             values.push(Box::new(signed(limit)));
         }
         let query = format!("SELECT {} FROM run WHERE {sql}", self.columns()?);
         let mut entries = self.entries(&query, &values, is_alive)?;
-        // They come in an order that is nearly this one: that takes less than whole rows being sorted by the query.
+        // They come in an order that is nearly this one: that takes less than whole rows being
+        // sorted by the query.
         entries.sort_by_key(|entry| (entry.headline.begun_unix_ns, entry.number));
         Ok(entries)
     }
@@ -115,10 +129,15 @@ impl Archive {
         }
     }
 
-    /// The columns of an entry. An older archive that nobody may write to stays as it is, and does not have all of them.
+    /// The columns of an entry. An older archive that nobody may write to stays as it is, and does
+    /// not have all of them.
     fn columns(&self) -> Result<String, ArchiveError> {
         let version = schema::version(&self.db).map_err(|cause| self.failed("read", cause))?;
-        let work = if version < schema::WITH_WORK { "NULL" } else { "work" };
+        let work = if version < schema::WITH_WORK {
+            "NULL"
+        } else {
+            "work"
+        };
         Ok(format!("{COLUMNS}, {work}"))
     }
 
@@ -130,7 +149,8 @@ impl Archive {
     ) -> Result<Vec<ListedRun>, ArchiveError> {
         let read = || {
             let mut statement = self.db.prepare(query)?;
-            let rows = statement.query_and_then(params_from_iter(values), |row| entry(row, is_alive))?;
+            let rows =
+                statement.query_and_then(params_from_iter(values), |row| entry(row, is_alive))?;
             // Of one moment.
             let transaction = self.db.unchecked_transaction()?;
             let mut entries = rows.collect::<Result<Vec<ListedRun>, RowError>>()?;
@@ -154,15 +174,19 @@ impl Archive {
     /// Where there is none, or it cannot be read.
     pub fn record(&self, number: u64) -> Result<Record, ArchiveError> {
         let packed = || {
-            let mut statement = self.db.prepare("SELECT json FROM part WHERE run = ? ORDER BY place")?;
-            // Of one moment: the run may end meanwhile, and what was in parts is then in its content.
+            let mut statement = self
+                .db
+                .prepare("SELECT json FROM part WHERE run = ? ORDER BY place")?;
+            // Of one moment: the run may end meanwhile, and what was in parts is then in its
+            // content.
             let transaction = self.db.unchecked_transaction()?;
             let query = "SELECT json FROM content WHERE run = ?";
             let content: Option<Vec<u8>> = transaction
                 .query_row(query, [signed(number)], |row| row.get(0))
                 .optional()?;
-            let parts: rusqlite::Result<Vec<Vec<u8>>> =
-                statement.query_map([signed(number)], |row| row.get(0))?.collect();
+            let parts: rusqlite::Result<Vec<Vec<u8>>> = statement
+                .query_map([signed(number)], |row| row.get(0))?
+                .collect();
             Ok((content, parts?))
         };
         let (content, parts) = packed().map_err(|cause| self.failed("read", cause))?;
@@ -178,7 +202,8 @@ impl Archive {
                 what: format!("the record of run {number}: {why}"),
             })
         };
-        let parts: Result<Vec<String>, ArchiveError> = parts.iter().map(|part| unpack(part)).collect();
+        let parts: Result<Vec<String>, ArchiveError> =
+            parts.iter().map(|part| unpack(part)).collect();
         content::record(&unpack(&content)?, &parts?).map_err(|cause| ArchiveError::Record {
             number,
             path: self.path.clone(),
@@ -210,20 +235,30 @@ impl From<rusqlite::Error> for RowError {
 
 /// Adds the tags of all entries, in one query: most runs have none.
 fn add_tags(db: &Connection, entries: &mut [ListedRun]) -> rusqlite::Result<()> {
-    let numbers = || entries.iter().map(|entry| signed(entry.number.unwrap_or_default()));
+    let numbers = || {
+        entries
+            .iter()
+            .map(|entry| signed(entry.number.unwrap_or_default()))
+    };
     let (Some(first), Some(last)) = (numbers().min(), numbers().max()) else {
         return Ok(());
     };
     let mut tags: HashMap<u64, Vec<String>> = HashMap::new();
-    let mut statement = db.prepare("SELECT run, word FROM tag WHERE run BETWEEN ? AND ? ORDER BY run, word")?;
+    let mut statement =
+        db.prepare("SELECT run, word FROM tag WHERE run BETWEEN ? AND ? ORDER BY run, word")?;
     let mut rows = statement.query([first, last])?;
     while let Some(row) = rows.next()? {
         let number: i64 = row.get(0)?;
-        tags.entry(number.max(0) as u64).or_default().push(row.get(1)?);
+        tags.entry(number.max(0) as u64)
+            .or_default()
+            .push(row.get(1)?);
     }
     if !tags.is_empty() {
         for entry in entries {
-            entry.tags = entry.number.and_then(|number| tags.remove(&number)).unwrap_or_default();
+            entry.tags = entry
+                .number
+                .and_then(|number| tags.remove(&number))
+                .unwrap_or_default();
         }
     }
     Ok(())
@@ -264,7 +299,9 @@ fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> Result<ListedRun, RowError> {
             state,
             begun_unix_ns: count(4)?,
             host: word(5)?,
-            file_systems: file_system.map_or_else(Vec::new, |names| names.split('+').map(str::to_owned).collect()),
+            file_systems: file_system.map_or_else(Vec::new, |names| {
+                names.split('+').map(str::to_owned).collect()
+            }),
             device_class: device_class.as_deref().and_then(class_of),
             preset: row.get(8)?,
             work: WorkKind::ALL

@@ -1,4 +1,5 @@
-//! What somebody adds to a run: tags and a note. An archive has them beside the record, never in it.
+//! What somebody adds to a run: tags and a note. An archive has them beside the record, never in
+//! it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -32,8 +33,9 @@ impl FromStr for Tag {
     type Err = InvalidTag;
 
     fn from_str(word: &str) -> Result<Self, InvalidTag> {
-        let is_wrong =
-            |character: char| character.is_whitespace() || character == ',' || harmless::is_harmful(character);
+        let is_wrong = |character: char| {
+            character.is_whitespace() || character == ',' || harmless::is_harmful(character)
+        };
         if word.is_empty() || word.chars().count() > Self::LENGTH_MAX || word.contains(is_wrong) {
             return Err(InvalidTag);
         }
@@ -162,7 +164,11 @@ impl Remarks {
 }
 
 /// Gives tags to a run. One that it has already it keeps.
-pub(crate) fn add_tags(transaction: &Transaction<'_>, number: u64, tags: &[Tag]) -> rusqlite::Result<()> {
+pub(crate) fn add_tags(
+    transaction: &Transaction<'_>,
+    number: u64,
+    tags: &[Tag],
+) -> rusqlite::Result<()> {
     for tag in tags {
         let insert = "INSERT OR IGNORE INTO tag (run, word) VALUES (?, ?)";
         transaction.execute(insert, params![signed(number), tag.0])?;
@@ -171,13 +177,23 @@ pub(crate) fn add_tags(transaction: &Transaction<'_>, number: u64, tags: &[Tag])
 }
 
 /// Takes a tag from a run. Whether it had it.
-pub(crate) fn remove_tag(transaction: &Transaction<'_>, number: u64, tag: &Tag) -> rusqlite::Result<bool> {
+pub(crate) fn remove_tag(
+    transaction: &Transaction<'_>,
+    number: u64,
+    tag: &Tag,
+) -> rusqlite::Result<bool> {
     let delete = "DELETE FROM tag WHERE run = ? AND word = ?";
     Ok(transaction.execute(delete, params![signed(number), tag.0])? > 0)
 }
 
 /// Puts a note in the place of the one before.
-pub(crate) fn set_note(transaction: &Transaction<'_>, number: u64, note: Option<&str>) -> rusqlite::Result<()> {
+pub(crate) fn set_note(
+    transaction: &Transaction<'_>,
+    number: u64,
+    note: Option<&str>,
+) -> rusqlite::Result<()> {
     let update = "UPDATE run SET note = ?2 WHERE number = ?1";
-    transaction.execute(update, params![signed(number), note]).map(drop)
+    transaction
+        .execute(update, params![signed(number), note])
+        .map(drop)
 }

@@ -11,8 +11,9 @@ pub(crate) const APPLICATION: u32 = 0x506f_4d6b;
 /// By the version that each leads from.
 const STEPS: [&str; VERSION as usize] = [V1, V2];
 
-/// The first version. `run` has what is searched and listed; numbers are never given twice. `writer` is the mark of the process
-/// that performs the run, while it goes on. `content` is the record, `part` what was completed after it was written; `submission` what others have submitted.
+/// The first version. `run` has what is searched and listed; numbers are never given twice.
+/// `writer` is the mark of the process that performs the run, while it goes on. `content` is the
+/// record, `part` what was completed after it was written; `submission` what others have submitted.
 const V1: &str = "
 CREATE TABLE run (
     number INTEGER PRIMARY KEY AUTOINCREMENT,

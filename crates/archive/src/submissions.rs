@@ -17,7 +17,8 @@ pub enum SubmissionOutcome {
 }
 
 impl Archive {
-    /// Adds a submission, unless the same text is there; in the place of one of the same run, where there is one.
+    /// Adds a submission, unless the same text is there; in the place of one of the same run, where
+    /// there is one.
     ///
     /// # Errors
     /// Where nothing could be written.
@@ -27,7 +28,8 @@ impl Archive {
         is_of_same_run: &dyn Fn(&str) -> bool,
     ) -> Result<SubmissionOutcome, ArchiveError> {
         self.change("import a submission to", |transaction| {
-            let mut statement = transaction.prepare("SELECT number, text FROM submission ORDER BY number")?;
+            let mut statement =
+                transaction.prepare("SELECT number, text FROM submission ORDER BY number")?;
             let mut rows = statement.query([])?;
             let mut former: Option<i64> = None;
             while let Some(row) = rows.next()? {
@@ -41,7 +43,10 @@ impl Archive {
             }
             match former {
                 Some(number) => {
-                    transaction.execute("UPDATE submission SET text = ? WHERE number = ?", (text, number))?;
+                    transaction.execute(
+                        "UPDATE submission SET text = ? WHERE number = ?",
+                        (text, number),
+                    )?;
                     Ok(SubmissionOutcome::Replaced)
                 }
                 None => {
@@ -58,8 +63,12 @@ impl Archive {
     /// Where the archive cannot be read.
     pub fn submissions(&self) -> Result<Vec<(u64, String)>, ArchiveError> {
         let read = || {
-            let mut statement = self.db.prepare("SELECT number, text FROM submission ORDER BY number")?;
-            let rows = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?.max(0) as u64, row.get(1)?)))?;
+            let mut statement = self
+                .db
+                .prepare("SELECT number, text FROM submission ORDER BY number")?;
+            let rows = statement.query_map([], |row| {
+                Ok((row.get::<_, i64>(0)?.max(0) as u64, row.get(1)?))
+            })?;
             rows.collect::<rusqlite::Result<Vec<(u64, String)>>>()
         };
         read().map_err(|cause| self.failed("read", cause))
@@ -74,7 +83,9 @@ impl Archive {
         let number = i64::try_from(number).unwrap_or(-1);
         self.change("remove a submission from", |transaction| {
             let remove = "DELETE FROM submission WHERE number = ? RETURNING text";
-            transaction.query_row(remove, [number], |row| row.get(0)).optional()
+            transaction
+                .query_row(remove, [number], |row| row.get(0))
+                .optional()
         })
     }
 }

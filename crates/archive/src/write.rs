@@ -17,7 +17,8 @@ pub enum Imported {
     New(u64),
     /// It was there already, with this one.
     There(u64),
-    /// It was there as far as it had come; the whole record has taken the place of that, with its tags and its note.
+    /// It was there as far as it had come; the whole record has taken the place of that, with its
+    /// tags and its note.
     Completed(u64),
     /// There is a run of the same identity that has another record; nothing was changed.
     Conflict(u64),
@@ -26,12 +27,18 @@ pub enum Imported {
 }
 
 impl Archive {
-    /// Opens the row of a run that is about to begin, with its record as it is before anything is done. `writer` is the mark by which
-    /// others can tell whether this process is alive. The run has these remarks from the beginning. Gives the run's number.
+    /// Opens the row of a run that is about to begin, with its record as it is before anything is
+    /// done. `writer` is the mark by which others can tell whether this process is alive. The
+    /// run has these remarks from the beginning. Gives the run's number.
     ///
     /// # Errors
     /// Where nothing could be written.
-    pub fn begin(&mut self, head: &Record, writer: &str, remarks: &Remarks) -> Result<u64, ArchiveError> {
+    pub fn begin(
+        &mut self,
+        head: &Record,
+        writer: &str,
+        remarks: &Remarks,
+    ) -> Result<u64, ArchiveError> {
         let headline = Headline {
             state: State::Going,
             ..Headline::of(head)
@@ -48,7 +55,12 @@ impl Archive {
     ///
     /// # Errors
     /// Where nothing could be written, or the run is not there any more.
-    pub fn complete(&mut self, number: u64, completed: &Completed, so_far: &Record) -> Result<(), ArchiveError> {
+    pub fn complete(
+        &mut self,
+        number: u64,
+        completed: &Completed,
+        so_far: &Record,
+    ) -> Result<(), ArchiveError> {
         let headline = Headline {
             state: State::Going,
             ..Headline::of(so_far)
@@ -58,8 +70,8 @@ impl Archive {
             if !update(transaction, number, &headline)? {
                 return Ok(false);
             }
-            let insert = "INSERT INTO part (run, place, json) \
-                VALUES (?1, (SELECT count(*) FROM part WHERE run = ?1), ?2)";
+            let insert = "INSERT INTO part (run, place, json) VALUES (?1, (SELECT count(*) FROM \
+                          part WHERE run = ?1), ?2)";
             transaction.execute(insert, params![signed(number), packed])?;
             Ok(true)
         })?;
@@ -83,16 +95,25 @@ impl Archive {
         self.is_there(number, changed)
     }
 
-    /// Adds the records of runs that were performed elsewhere, but for those that are there: all in one transaction. The record of a
-    /// run that came to its end takes the place of one from before that. Remarks are given to runs that are new. Says of each what
-    /// became of it.
+    /// Adds the records of runs that were performed elsewhere, but for those that are there: all in
+    /// one transaction. The record of a run that came to its end takes the place of one from
+    /// before that. Remarks are given to runs that are new. Says of each what became of it.
     ///
     /// # Errors
     /// Where nothing could be written.
-    pub fn import_all(&mut self, runs: &[(&Record, &Remarks)]) -> Result<Vec<Imported>, ArchiveError> {
+    pub fn import_all(
+        &mut self,
+        runs: &[(&Record, &Remarks)],
+    ) -> Result<Vec<Imported>, ArchiveError> {
         let packed: Vec<(Headline, Vec<u8>, &Remarks)> = runs
             .iter()
-            .map(|(record, remarks)| (Headline::of(record), content::pack(&content::text(record)), *remarks))
+            .map(|(record, remarks)| {
+                (
+                    Headline::of(record),
+                    content::pack(&content::text(record)),
+                    *remarks,
+                )
+            })
             .collect();
         let all = self.change("import runs to", |transaction| {
             let import = |(headline, packed, remarks): &(Headline, Vec<u8>, &Remarks)| {
@@ -102,12 +123,18 @@ impl Archive {
                 }
                 Ok(imported)
             };
-            packed.iter().map(import).collect::<rusqlite::Result<Vec<Imported>>>()
+            packed
+                .iter()
+                .map(import)
+                .collect::<rusqlite::Result<Vec<Imported>>>()
         })?;
-        let compared = all.into_iter().zip(runs).map(|(imported, (record, _))| match imported {
-            Imported::There(number) => self.compare(number, record),
-            imported => Ok(imported),
-        });
+        let compared = all
+            .into_iter()
+            .zip(runs)
+            .map(|(imported, (record, _))| match imported {
+                Imported::There(number) => self.compare(number, record),
+                imported => Ok(imported),
+            });
         compared.collect()
     }
 
@@ -115,7 +142,9 @@ impl Archive {
     fn compare(&self, number: u64, record: &Record) -> Result<Imported, ArchiveError> {
         let there = match self.record(number) {
             Ok(there) => there,
-            Err(ArchiveError::Damaged { .. } | ArchiveError::Record { .. }) => return Ok(Imported::Unreadable(number)),
+            Err(ArchiveError::Damaged { .. } | ArchiveError::Record { .. }) => {
+                return Ok(Imported::Unreadable(number));
+            }
             Err(error) => return Err(error),
         };
         let is_same = content::text(&there) == content::text(record);
@@ -156,7 +185,8 @@ impl Archive {
         })
     }
 
-    /// Notes something of a run, in the place of what was noted before; nothing takes the note away.
+    /// Notes something of a run, in the place of what was noted before; nothing takes the note
+    /// away.
     ///
     /// # Errors
     /// Where nothing could be written.
@@ -175,7 +205,11 @@ impl Archive {
             for number in numbers {
                 let query = "SELECT writer FROM run WHERE number = ? AND state = ?";
                 let writer: Option<Option<String>> = transaction
-                    .query_row(query, params![signed(*number), State::Going.name()], |row| row.get(0))
+                    .query_row(
+                        query,
+                        params![signed(*number), State::Going.name()],
+                        |row| row.get(0),
+                    )
                     .optional()?;
                 if writer.flatten().is_some_and(|writer| is_alive(&writer)) {
                     return Ok(Some(*number));
@@ -189,7 +223,8 @@ impl Archive {
         going.map_or(Ok(()), |number| Err(ArchiveError::Going { number }))
     }
 
-    /// One transaction, which has the right to write from its beginning: what it reads does not change before it writes.
+    /// One transaction, which has the right to write from its beginning: what it reads does not
+    /// change before it writes.
     pub(crate) fn change<A>(
         &mut self,
         doing: &'static str,
@@ -197,7 +232,9 @@ impl Archive {
     ) -> Result<A, ArchiveError> {
         self.writable()?;
         let changed = || {
-            let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let transaction = self
+                .db
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
             let answer = act(&transaction)?;
             transaction.commit()?;
             Ok(answer)
@@ -226,13 +263,22 @@ impl Archive {
 
 /// What does not change while a run goes on.
 fn beginning(headline: &Headline) -> (u64, &str, &str) {
-    (headline.begun_unix_ns, &headline.host, &headline.fingerprint)
+    (
+        headline.begun_unix_ns,
+        &headline.host,
+        &headline.fingerprint,
+    )
 }
 
-/// Adds a record, unless a run of its identity is there that came to its end, or is another one. Whether the records are the same is
-/// not looked at.
-fn import(transaction: &Transaction<'_>, headline: &Headline, packed: &[u8]) -> rusqlite::Result<Imported> {
-    let query = "SELECT number, state IN (?2, ?3) AND begun_unix_ns = ?4 AND host = ?5 AND fingerprint = ?6 FROM run WHERE id = ?1";
+/// Adds a record, unless a run of its identity is there that came to its end, or is another one.
+/// Whether the records are the same is not looked at.
+fn import(
+    transaction: &Transaction<'_>,
+    headline: &Headline,
+    packed: &[u8],
+) -> rusqlite::Result<Imported> {
+    let query = "SELECT number, state IN (?2, ?3) AND begun_unix_ns = ?4 AND host = ?5 AND \
+                 fingerprint = ?6 FROM run WHERE id = ?1";
     let (begun_unix_ns, host, fingerprint) = beginning(headline);
     let values = params![
         headline.id.to_string(),
@@ -260,7 +306,10 @@ fn import(transaction: &Transaction<'_>, headline: &Headline, packed: &[u8]) -> 
 fn replace(transaction: &Transaction<'_>, number: u64, packed: &[u8]) -> rusqlite::Result<()> {
     let row = signed(number);
     transaction.execute("UPDATE run SET writer = NULL WHERE number = ?", [row])?;
-    transaction.execute("UPDATE content SET json = ?2 WHERE run = ?1", params![row, packed])?;
+    transaction.execute(
+        "UPDATE content SET json = ?2 WHERE run = ?1",
+        params![row, packed],
+    )?;
     transaction.execute("DELETE FROM part WHERE run = ?", [row])?;
     Ok(())
 }
@@ -271,8 +320,8 @@ fn insert(
     writer: Option<&str>,
     packed: &[u8],
 ) -> rusqlite::Result<u64> {
-    let insert = "INSERT INTO run (id, state, begun_unix_ns, host, storage, workers, verdict, fingerprint, writer) \
-        VALUES (?, '', 0, '', '', 0, '', '', ?)";
+    let insert = "INSERT INTO run (id, state, begun_unix_ns, host, storage, workers, verdict, \
+                  fingerprint, writer) VALUES (?, '', 0, '', '', 0, '', '', ?)";
     transaction.execute(insert, params![headline.id.to_string(), writer])?;
     let number = transaction.last_insert_rowid();
     update(transaction, number.max(0) as u64, headline)?;
@@ -285,12 +334,18 @@ fn insert(
     Ok(number.max(0) as u64)
 }
 
-/// Writes the columns that lists have; what a run's locations lie on does not change. Gives `false` where there is no such run.
-fn update(transaction: &Transaction<'_>, number: u64, headline: &Headline) -> rusqlite::Result<bool> {
-    let update = "UPDATE run SET state = :state, begun_unix_ns = :begun_unix_ns, host = :host, file_system = :file_system, \
-        device_class = :device_class, preset = :preset, work = :work, storage = :storage, workers = :workers, \
-        transactions_per_second = :transactions_per_second, p99_ns = :p99_ns, verdict = :verdict, fingerprint = :fingerprint \
-        WHERE number = :number";
+/// Writes the columns that lists have; what a run's locations lie on does not change. Gives `false`
+/// where there is no such run.
+fn update(
+    transaction: &Transaction<'_>,
+    number: u64,
+    headline: &Headline,
+) -> rusqlite::Result<bool> {
+    let update = "UPDATE run SET state = :state, begun_unix_ns = :begun_unix_ns, host = :host, \
+                  file_system = :file_system, device_class = :device_class, preset = :preset, \
+                  work = :work, storage = :storage, workers = :workers, transactions_per_second = \
+                  :transactions_per_second, p99_ns = :p99_ns, verdict = :verdict, fingerprint = \
+                  :fingerprint WHERE number = :number";
     let changed = transaction.execute(
         update,
         named_params! {

@@ -1,5 +1,5 @@
-//! How long a chosen pool and its transactions will take, told by short runs of the same work on the same target, which are
-//! removed again and synced before the run begins.
+//! How long a chosen pool and its transactions will take, told by short runs of the same work on
+//! the same target, which are removed again and synced before the run begins.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,8 @@ const POOL_BYTES_MAX: u64 = 256 << 20;
 const CACHE_PART: u64 = 4;
 /// Its transactions go on for so long.
 const TRANSACTIONS: Duration = Duration::from_secs(1);
-/// More than these, of all workers, no target performs in that time; a number with an end is soon judged for its room.
+/// More than these, of all workers, no target performs in that time; a number with an end is soon
+/// judged for its room.
 const TRANSACTIONS_MAX: u64 = 1_000_000;
 
 /// Performs a short run to its end.
@@ -41,12 +42,17 @@ pub enum Uncalibrated {
     },
 }
 
-/// Has short runs say how long the chosen pool and its transactions will take; nothing of them is left. Of a run with several ranks
-/// this process alone performs the part of one: the first rank calibrates before the others are told what to do.
+/// Has short runs say how long the chosen pool and its transactions will take; nothing of them is
+/// left. Of a run with several ranks this process alone performs the part of one: the first rank
+/// calibrates before the others are told what to do.
 ///
 /// # Errors
 /// Where a short run would be refused, or does not come to its end.
-pub fn calibrate(spec: &RunSpec, sizing: &Sizing, perform: &mut Perform<'_>) -> Result<Calibration, Uncalibrated> {
+pub fn calibrate(
+    spec: &RunSpec,
+    sizing: &Sizing,
+    perform: &mut Perform<'_>,
+) -> Result<Calibration, Uncalibrated> {
     let began = Instant::now();
     // How much faster several ranks are, their run will say.
     let spec = &spec.of_one_rank();
@@ -61,7 +67,11 @@ pub fn calibrate(spec: &RunSpec, sizing: &Sizing, perform: &mut Perform<'_>) -> 
     let files = each(at_its_pace.min(room).min(POOL_FILES_MAX)).max(probe);
     let workers = u64::from(spec.workload.workers.count());
     let transactions = (TRANSACTIONS_MAX / workers).min(spec.workload.transactions());
-    let second = Rates::of(&perform_short(spec, (files, transactions), (true, perform))?);
+    let second = Rates::of(&perform_short(
+        spec,
+        (files, transactions),
+        (true, perform),
+    )?);
     Ok(Calibration {
         duration_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
         files: files * pools,
@@ -81,11 +91,17 @@ struct Rates {
 impl Rates {
     fn of(record: &Record) -> Self {
         let summary = Summary::of(record);
-        let rate = |phase| summary.phase(phase).and_then(|phase| phase.last_done.done.per_second);
+        let rate = |phase| {
+            summary
+                .phase(phase)
+                .and_then(|phase| phase.last_done.done.per_second)
+        };
         let created = rate(Phase::Prepare).unwrap_or(0.0);
         let prepare = summary.phase(Phase::Prepare);
         let durable = prepare.and_then(|phase| phase.until_durable.as_ref()?.done.per_second);
-        let transactions = summary.phase(Phase::Transactions).and_then(|phase| phase.transactions);
+        let transactions = summary
+            .phase(Phase::Transactions)
+            .and_then(|phase| phase.transactions);
         Self {
             created,
             created_until_durable: durable.unwrap_or(created),
@@ -97,8 +113,9 @@ impl Rates {
     }
 }
 
-/// Performs the same work with so many files in each pool and transactions of each worker, and removes it again; where
-/// file systems are synced between phases, what it has made is gone from memory and device when the run begins, whatever that one does.
+/// Performs the same work with so many files in each pool and transactions of each worker, and
+/// removes it again; where file systems are synced between phases, what it has made is gone from
+/// memory and device when the run begins, whatever that one does.
 fn perform_short(
     spec: &RunSpec,
     (files, transactions): (u64, u64),
@@ -106,7 +123,10 @@ fn perform_short(
 ) -> Result<Record, Uncalibrated> {
     let short = RunSpec {
         command_line: Vec::new(),
-        workload: spec.workload.with_files(files).with_transactions(transactions),
+        workload: spec
+            .workload
+            .with_files(files)
+            .with_transactions(transactions),
         series: false,
         drive: Drive {
             stop: Stop::After(TRANSACTIONS),
@@ -123,11 +143,18 @@ fn perform_short(
     let record = perform(&short)?;
     let mut why = match &record.actual.outcome {
         Outcome::Complete => return Ok(record),
-        Outcome::Interrupted { signal } => format!("was interrupted by signal {signal}; nothing was measured"),
+        Outcome::Interrupted { signal } => {
+            format!("was interrupted by signal {signal}; nothing was measured")
+        }
         Outcome::Failed { why } | Outcome::PlaceGone { why } => format!("failed: {why}"),
         Outcome::Unfinished => "did not complete".to_owned(),
     };
-    for left in record.actual.clean_up.iter().flat_map(|clean_up| &clean_up.left) {
+    for left in record
+        .actual
+        .clean_up
+        .iter()
+        .flat_map(|clean_up| &clean_up.left)
+    {
         why.push_str(&format!("; not removed: {}: {}", left.path, left.why));
     }
     Err(Uncalibrated::Ended {
@@ -136,7 +163,8 @@ fn perform_short(
     })
 }
 
-/// How many transactions the time that is asked for will have; nothing where none is, or nobody knows.
+/// How many transactions the time that is asked for will have; nothing where none is, or nobody
+/// knows.
 pub fn expected(calibration: &Calibration, drive: &Drive) -> Option<u64> {
     let Stop::After(time) = drive.stop else {
         return None;

@@ -1,7 +1,8 @@
-//! Sequences of runs over the runner's handle: the sweep over loads, and the calibration before a run. A kind of campaign is a file here.
+//! Sequences of runs over the runner's handle: the sweep over loads, and the calibration before a
+//! run. A kind of campaign is a file here.
 //!
-//! Nothing here prints, and storages, clocks and signals are whoever calls': a [`Prepare`] takes a run's description to a
-//! run whose pool is there.
+//! Nothing here prints, and storages, clocks and signals are whoever calls': a [`Prepare`] takes a
+//! run's description to a run whose pool is there.
 
 use record::Record;
 use runner::{Events, Refused, Run, RunSpec};
@@ -14,13 +15,19 @@ mod loads;
 mod merge;
 
 /// Prepares a run: as [`runner::prepare`] does, on the storage that its description names.
-pub type Prepare<'p> = dyn for<'e> FnMut(&RunSpec, &'e mut dyn Events) -> Result<Run<'e>, Refused> + 'p;
+pub type Prepare<'p> =
+    dyn for<'e> FnMut(&RunSpec, &'e mut dyn Events) -> Result<Run<'e>, Refused> + 'p;
 
 /// Performs what a description asks for, be it one run or several, and gives one record of it.
 ///
 /// # Errors
-/// Where the first run was refused: nothing was touched. What becomes of a later one is in the record.
-pub fn run(spec: &RunSpec, prepare: &mut Prepare<'_>, events: &mut dyn Events) -> Result<Record, Refused> {
+/// Where the first run was refused: nothing was touched. What becomes of a later one is in the
+/// record.
+pub fn run(
+    spec: &RunSpec,
+    prepare: &mut Prepare<'_>,
+    events: &mut dyn Events,
+) -> Result<Record, Refused> {
     match &spec.drive.sweep {
         Some(asked) if asked.fresh => sweep::of_runs(spec, asked, prepare, events),
         Some(asked) => sweep::of_one_pool(spec, asked, prepare, events),

@@ -3,13 +3,15 @@
 use record::{Limit, Load, SweepStepSummary};
 use spec::{BISECTIONS_MAX, Climb, Sweep};
 
-/// Limits are narrowed down until the rate above is no more than this share higher than the one below.
+/// Limits are narrowed down until the rate above is no more than this share higher than the one
+/// below.
 const PRECISION: f64 = 0.05;
 /// After so many steps that did not hold no higher ones are made.
 const FAILURES_MAX: usize = 2;
 
-/// What is to be applied after these steps: first what was asked for, from low to high, until [`FAILURES_MAX`] steps did not
-/// hold; then the limits are narrowed down by halves. Nothing where all is done.
+/// What is to be applied after these steps: first what was asked for, from low to high, until
+/// [`FAILURES_MAX`] steps did not hold; then the limits are narrowed down by halves. Nothing where
+/// all is done.
 pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Load> {
     let rates = match &asked.climb {
         Climb::Workers(workers) => return workers.get(steps.len()).copied().map(Load::Workers),
@@ -23,7 +25,10 @@ pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Loa
             shares.iter().map(|share| share * closed).collect()
         }
     };
-    let done = steps.iter().filter(|step| step.load.rate().is_some()).count();
+    let done = steps
+        .iter()
+        .filter(|step| step.load.rate().is_some())
+        .count();
     let failures = steps
         .iter()
         .filter(|step| step.load.rate().is_some() && !step.holds)
@@ -49,17 +54,26 @@ pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Loa
     halving(asked, steps, for_limit, for_slo).map(|(_, rate)| Load::Rate(rate))
 }
 
-/// The next rate between what is well and what is not: for the limit first (`true`), then for the SLO, each so often at most.
-fn halving(asked: &Sweep, steps: &[SweepStepSummary], for_limit: usize, for_slo: usize) -> Option<(bool, f64)> {
+/// The next rate between what is well and what is not: for the limit first (`true`), then for the
+/// SLO, each so often at most.
+fn halving(
+    asked: &Sweep,
+    steps: &[SweepStepSummary],
+    for_limit: usize,
+    for_slo: usize,
+) -> Option<(bool, f64)> {
     let limit = between(Limit::of(steps, |step| step.holds)).filter(|_| for_limit < BISECTIONS_MAX);
     let slo = || {
         let slo_p99_ns = asked.slo_p99_ns.filter(|_| for_slo < BISECTIONS_MAX)?;
         between(Limit::of(steps, |step| step.meets(slo_p99_ns)))
     };
-    limit.map(|rate| (true, rate)).or_else(|| Some((false, slo()?)))
+    limit
+        .map(|rate| (true, rate))
+        .or_else(|| Some((false, slo()?)))
 }
 
-/// The rate between both (their geometric mean: rates differ by factors), where they are not near enough yet.
+/// The rate between both (their geometric mean: rates differ by factors), where they are not near
+/// enough yet.
 fn between(limit: Limit) -> Option<f64> {
     let (low, high) = (limit.highest?, limit.lowest_beyond?);
     (high > low * (1.0 + PRECISION)).then(|| (low * high).sqrt())
@@ -80,7 +94,8 @@ mod tests {
         }
     }
 
-    /// A server that does `capacity` a second, with the mean latency of a queue with random arrivals (M/M/1).
+    /// A server that does `capacity` a second, with the mean latency of a queue with random
+    /// arrivals (M/M/1).
     fn climb(load: Load, capacity: f64) -> SweepStepSummary {
         let (achieved, fraction) = match load {
             Load::Rate(rate) => (rate.min(capacity), Some(rate.min(capacity) / rate)),
@@ -129,7 +144,10 @@ mod tests {
 
     #[test]
     fn a_limit_is_narrowed_down_from_both_sides() {
-        let asked = asked(Climb::Rates(vec![100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]), None);
+        let asked = asked(
+            Climb::Rates(vec![100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]),
+            None,
+        );
         let sweep_steps = climbed(&asked, 1_000.0);
         // 1,600 does not hold, 3,200 neither; from there what lies between.
         let all = rates(&sweep_steps);
@@ -145,7 +163,10 @@ mod tests {
 
     #[test]
     fn higher_sweep_steps_are_left_out_after_two_that_do_not_hold() {
-        let sweep_steps = climbed(&asked(Climb::Rates(vec![50.0, 110.0, 120.0, 900.0]), None), 100.0);
+        let sweep_steps = climbed(
+            &asked(Climb::Rates(vec![50.0, 110.0, 120.0, 900.0]), None),
+            100.0,
+        );
         let rates = rates(&sweep_steps);
         assert!(!rates.contains(&900.0), "{rates:?}");
         assert_eq!(rates[..3], [50.0, 110.0, 120.0]);
@@ -163,15 +184,22 @@ mod tests {
 
     #[test]
     fn shares_are_of_what_the_first_sweep_step_reaches_in_a_closed_loop() {
-        let sweep_steps = climbed(&asked(Climb::OfClosedLoop(vec![0.3, 0.6, 0.9]), None), 500.0);
+        let sweep_steps = climbed(
+            &asked(Climb::OfClosedLoop(vec![0.3, 0.6, 0.9]), None),
+            500.0,
+        );
         assert_eq!(sweep_steps[0].load, Load::Closed);
         assert_eq!(rates(&sweep_steps), [150.0, 300.0, 450.0]);
     }
 
     #[test]
     fn a_slo_is_narrowed_down_after_the_limit() {
-        // p99 of M/M/1 is -ln(0.01) / (capacity - rate): below 10 ms up to 1,000 - 460.5 = 539.5 a second.
-        let asked = asked(Climb::Rates(vec![200.0, 400.0, 800.0, 1_600.0]), Some(10_000_000));
+        // p99 of M/M/1 is -ln(0.01) / (capacity - rate): below 10 ms up to 1,000 - 460.5 = 539.5 a
+        // second.
+        let asked = asked(
+            Climb::Rates(vec![200.0, 400.0, 800.0, 1_600.0]),
+            Some(10_000_000),
+        );
         let sweep_steps = climbed(&asked, 1_000.0);
         let slo = SloSummary::of(asked.slo_p99_ns.unwrap(), &sweep_steps);
         let (highest, beyond) = (slo.limit.highest.unwrap(), slo.limit.lowest_beyond.unwrap());
@@ -196,19 +224,29 @@ mod tests {
 
     #[test]
     fn a_sweep_step_that_fails_below_others_is_the_limit() {
-        let mut sweep_steps: Vec<SweepStepSummary> =
-            [10.0, 20.0, 30.0].map(|rate| climb(Load::Rate(rate), 100.0)).into();
+        let mut sweep_steps: Vec<SweepStepSummary> = [10.0, 20.0, 30.0]
+            .map(|rate| climb(Load::Rate(rate), 100.0))
+            .into();
         sweep_steps[1].holds = false;
         let limit = Limit::of(&sweep_steps, |sweep_step| sweep_step.holds);
-        assert_eq!((limit.highest, limit.lowest_beyond), (Some(10.0), Some(20.0)));
+        assert_eq!(
+            (limit.highest, limit.lowest_beyond),
+            (Some(10.0), Some(20.0))
+        );
     }
 
     #[test]
     fn workers_are_climbed_as_said() {
         let asked = asked(Climb::Workers(vec![1, 2, 4]), None);
         let sweep_steps = climbed(&asked, 10.0);
-        let loads: Vec<Load> = sweep_steps.iter().map(|sweep_step| sweep_step.load).collect();
-        assert_eq!(loads, [Load::Workers(1), Load::Workers(2), Load::Workers(4)]);
+        let loads: Vec<Load> = sweep_steps
+            .iter()
+            .map(|sweep_step| sweep_step.load)
+            .collect();
+        assert_eq!(
+            loads,
+            [Load::Workers(1), Load::Workers(2), Load::Workers(4)]
+        );
     }
 
     #[test]

@@ -8,16 +8,16 @@ use spec::RunSpec;
 pub(crate) fn first(spec: &RunSpec, mut record: Record) -> Record {
     record.spec.drive.clone_from(&spec.drive);
     if let Some(Climb::Ranks(_)) = spec.drive.sweep.as_ref().map(|sweep| &sweep.climb) {
-        // What was asked for is of all ranks that were launched. The fingerprint is that of the first step.
+        // What was asked for is of all ranks that were launched. The fingerprint is that of the
+        // first step.
         (record.spec.ranks, record.spec.workload.workers) = (spec.ranks, spec.workload.workers);
     }
     record.actual.phases = Vec::new();
     record.actual.classic = None;
     record.cluster = record.cluster.map(without_hashes);
-    record.actual.stream_hash = record
-        .actual
-        .stream_hash
-        .and_then(|_| Fact::Unavailable("each step has a run, and with it a stream, of its own".to_owned()));
+    record.actual.stream_hash = record.actual.stream_hash.and_then(|_| {
+        Fact::Unavailable("each step has a run, and with it a stream, of its own".to_owned())
+    });
     record
 }
 
@@ -31,13 +31,22 @@ fn without_hashes(mut cluster: ClusterRecord) -> ClusterRecord {
 
 /// What the whole sweep has with another step.
 pub(crate) fn merge(mut all: Record, mut one: Record) -> Record {
-    // A sweep of ranks has those of its largest step, which came last. The steps before it were whole.
-    let count = |record: &Record| record.cluster.as_ref().map_or(0, |cluster| cluster.ranks.len());
+    // A sweep of ranks has those of its largest step, which came last. The steps before it were
+    // whole.
+    let count = |record: &Record| {
+        record
+            .cluster
+            .as_ref()
+            .map_or(0, |cluster| cluster.ranks.len())
+    };
     if count(&one) > count(&all) {
         all.cluster = one.cluster.take().map(without_hashes);
     }
     // Ranks end as their last step did.
-    let ranks = all.cluster.iter_mut().flat_map(|cluster| &mut cluster.ranks);
+    let ranks = all
+        .cluster
+        .iter_mut()
+        .flat_map(|cluster| &mut cluster.ranks);
     for (rank, last) in ranks.zip(one.cluster.iter().flat_map(|cluster| &cluster.ranks)) {
         rank.outcome = last.outcome.clone();
         rank.clock.end = last.clock.end.clone();
@@ -52,7 +61,10 @@ pub(crate) fn merge(mut all: Record, mut one: Record) -> Record {
     }
     merge::errors(&mut sum.errors, one.errors);
     sum.stalled.extend(one.stalled);
-    sum.check = match (std::mem::replace(&mut sum.check, Fact::NotApplicable), one.check) {
+    sum.check = match (
+        std::mem::replace(&mut sum.check, Fact::NotApplicable),
+        one.check,
+    ) {
         (Fact::Known(one), Fact::Known(next)) => Fact::Known(one.then(next)),
         (Fact::Known(_), other) | (other, _) => other,
     };

@@ -1,6 +1,8 @@
-//! A study: every cell of a design once in each block, in the order that the design draws; resumed where it was left.
+//! A study: every cell of a design once in each block, in the order that the design draws; resumed
+//! where it was left.
 //!
-//! The order of runs, what is repeated and when it ends are decided here. Where runs come from and go to is the [`Ground`]'s.
+//! The order of runs, what is repeated and when it ends are decided here. Where runs come from and
+//! go to is the [`Ground`]'s.
 
 use std::time::{Duration, Instant};
 
@@ -24,8 +26,8 @@ pub trait Ground {
     /// What ends it, with a reason that stands for itself.
     type Error;
 
-    /// A target in the state that each run of the cell begins with. `churn` fills and churns a pool there, where the cell has an age; it
-    /// is not called where that state was saved.
+    /// A target in the state that each run of the cell begins with. `churn` fills and churns a pool
+    /// there, where the cell has an age; it is not called where that state was saved.
     ///
     /// # Errors
     /// Where it cannot be had.
@@ -43,8 +45,8 @@ pub trait Ground {
     /// Where it was refused.
     fn churn(&mut self, spec: &RunSpec) -> Result<Record, Self::Error>;
 
-    /// Keeps the state of a target, with its churned pool, so that the next run of the cell need not make it again. The target stays where
-    /// it is.
+    /// Keeps the state of a target, with its churned pool, so that the next run of the cell need
+    /// not make it again. The target stays where it is.
     ///
     /// # Errors
     /// Where it cannot be kept.
@@ -54,7 +56,11 @@ pub trait Ground {
     ///
     /// # Errors
     /// Where it was refused, or its record cannot be kept.
-    fn measure(&mut self, spec: &RunSpec, part: StudyPart) -> Result<(Record, Option<u64>), Self::Error>;
+    fn measure(
+        &mut self,
+        spec: &RunSpec,
+        part: StudyPart,
+    ) -> Result<(Record, Option<u64>), Self::Error>;
 
     /// The signal that is to end the study, where one has come.
     fn signal(&self) -> Option<i32>;
@@ -171,7 +177,11 @@ struct Going<'a, G: Ground> {
 ///
 /// # Errors
 /// What the ground could not do. Everything that was measured is kept.
-pub fn perform<G: Ground>(course: Course<'_>, done: &mut Vec<StudyRun>, ground: &mut G) -> Result<StudyEnd, G::Error> {
+pub fn perform<G: Ground>(
+    course: Course<'_>,
+    done: &mut Vec<StudyRun>,
+    ground: &mut G,
+) -> Result<StudyEnd, G::Error> {
     let mut going = Going {
         course,
         ground,
@@ -198,7 +208,9 @@ pub fn perform<G: Ground>(course: Course<'_>, done: &mut Vec<StudyRun>, ground: 
                     .iter()
                     .map(Comparisons::half_width_max)
                     .collect::<Option<Vec<f64>>>();
-                if half.is_some_and(|half| !half.is_empty() && half.iter().all(|half| *half <= until)) {
+                if half
+                    .is_some_and(|half| !half.is_empty() && half.iter().all(|half| *half <= until))
+                {
                     return Ok(StudyEnd::NarrowEnough);
                 }
             }
@@ -229,7 +241,8 @@ impl<G: Ground> Going<'_, G> {
             let order = course.design.block(course.cells, block, attempt);
             let runs = order.len() as u32;
             for (run, position) in order.into_iter().zip(1..) {
-                // The rest of such an attempt is of no use; that of the last one, for other pairs of cells.
+                // The rest of such an attempt is of no use; that of the last one, for other pairs
+                // of cells.
                 if attempt < ATTEMPTS && self.is_invalid(block, attempt) {
                     break;
                 }
@@ -258,12 +271,15 @@ impl<G: Ground> Going<'_, G> {
 
     fn of_side(&self) -> impl Iterator<Item = &StudyRun> {
         let side = self.course.side.map(|(side, _)| side);
-        self.done.iter().filter(move |done| done.part.side.as_deref() == side)
+        self.done
+            .iter()
+            .filter(move |done| done.part.side.as_deref() == side)
     }
 
     fn is_done(&self, block: u32, attempt: u32, position: u32) -> bool {
-        self.of_side()
-            .any(|done| (done.part.block, done.part.attempt, done.part.position) == (block, attempt, position))
+        self.of_side().any(|done| {
+            (done.part.block, done.part.attempt, done.part.position) == (block, attempt, position)
+        })
     }
 
     fn is_invalid(&self, block: u32, attempt: u32) -> bool {
@@ -273,7 +289,8 @@ impl<G: Ground> Going<'_, G> {
         runs.any(|done| done.observed.level == Level::Invalid)
     }
 
-    /// How long the rest will take, by the runs that were made: `rest` runs of this block, and all later blocks.
+    /// How long the rest will take, by the runs that were made: `rest` runs of this block, and all
+    /// later blocks.
     fn left(&self, block: u32, rest: u32, runs: u32) -> Option<Duration> {
         let design = self.course.design;
         let elapsed = self.began.elapsed();
@@ -326,7 +343,9 @@ impl<G: Ground> Going<'_, G> {
                 }
                 ready = match self.ground.keep_state(run.cell)? {
                     TargetReady::Ready(ready) => ready,
-                    TargetReady::Interrupted(signal) => return Ok(Some(StudyEnd::Interrupted(signal))),
+                    TargetReady::Interrupted(signal) => {
+                        return Ok(Some(StudyEnd::Interrupted(signal)));
+                    }
                 };
             }
             spec.keeping = Keeping {

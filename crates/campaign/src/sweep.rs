@@ -1,8 +1,9 @@
-//! The sweep over loads, step by step: on one pool, or with a run for each step. Which load comes next, `loads` says.
+//! The sweep over loads, step by step: on one pool, or with a run for each step. Which load comes
+//! next, `loads` says.
 
 use record::{
-    Completed, CompletedPart, End, Fact, Load, Outcome, Phase, PhaseRecord, Record, SweepStep, SweepStepRun,
-    SweepStepSummary, SystemDuring,
+    Completed, CompletedPart, End, Fact, Load, Outcome, Phase, PhaseRecord, Record, SweepStep,
+    SweepStepRun, SweepStepSummary, SystemDuring,
 };
 use runner::{Control, Event, Events, Finished, Pace, Refused, RunSpec};
 use spec::Sweep;
@@ -13,8 +14,8 @@ use crate::Prepare;
 use crate::loads::next_load;
 use crate::merge::{first, merge};
 
-/// Applies the loads to one pool, one after another, until one does not come to its end. The record has them apart from the
-/// phases that they lie between.
+/// Applies the loads to one pool, one after another, until one does not come to its end. The record
+/// has them apart from the phases that they lie between.
 pub(crate) fn of_one_pool(
     spec: &RunSpec,
     asked: &Sweep,
@@ -28,7 +29,8 @@ pub(crate) fn of_one_pool(
         let Some(load) = next_load(asked, &steps) else {
             break;
         };
-        // Nothing can arrive at any other rate; other workers have other pools, and are for other runs.
+        // Nothing can arrive at any other rate; other workers have other pools, and are for other
+        // runs.
         if load.count().is_some() || load.rate().is_some_and(|rate| check_rate(rate).is_err()) {
             break;
         }
@@ -51,16 +53,21 @@ pub(crate) fn of_one_pool(
     let mut record = run.finish();
     let actual = &mut record.actual;
     let phases = std::mem::take(&mut actual.phases).into_iter();
-    let (applied, others): (Vec<_>, Vec<_>) = phases.partition(|phase| phase.phase == Phase::Transactions);
+    let (applied, others): (Vec<_>, Vec<_>) =
+        phases.partition(|phase| phase.phase == Phase::Transactions);
     actual.phases = others;
     let mut applied = applied.into_iter();
-    actual.sweep_steps = begun.into_iter().map(|load| step(load, applied.next())).collect();
+    actual.sweep_steps = begun
+        .into_iter()
+        .map(|load| step(load, applied.next()))
+        .collect();
     // The original's report has one load.
     actual.classic = None;
     Ok(record)
 }
 
-/// A step on a pool that all have; nobody has told what was done in one that no worker came back from.
+/// A step on a pool that all have; nobody has told what was done in one that no worker came back
+/// from.
 fn step(load: Load, phase: Option<PhaseRecord>) -> SweepStep {
     SweepStep {
         load,
@@ -70,7 +77,8 @@ fn step(load: Load, phase: Option<PhaseRecord>) -> SweepStep {
     }
 }
 
-/// Performs a run for each load, until one does not come to its end. The record is the first one's, with all steps.
+/// Performs a run for each load, until one does not come to its end. The record is the first one's,
+/// with all steps.
 pub(crate) fn of_runs(
     spec: &RunSpec,
     asked: &Sweep,
@@ -90,7 +98,10 @@ pub(crate) fn of_runs(
             fingerprint: all.as_ref().map(|all| all.fingerprint.clone()),
             parts: &mut parts,
         };
-        let mut run = match (prepare(&of_load(spec, load, number), &mut of_step), &mut all) {
+        let mut run = match (
+            prepare(&of_load(spec, load, number), &mut of_step),
+            &mut all,
+        ) {
             (Ok(run), _) => run,
             (Err(refused), None) => return Err(refused),
             (Err(refused), Some(all)) => {
@@ -107,7 +118,8 @@ pub(crate) fn of_runs(
         control = run.control();
         let Finished { record, own } = run.finish_parts();
         // Of a pool that has run dry nothing is told by more.
-        let is_whole = record.actual.outcome == Outcome::Complete && record.actual.end == Fact::Known(End::Complete);
+        let is_whole = record.actual.outcome == Outcome::Complete
+            && record.actual.end == Fact::Known(End::Complete);
         let step = step_of_run(load, number, &record);
         steps.push(SweepStepSummary::of(&step));
         let mut sum = match all.take() {
@@ -161,7 +173,8 @@ fn step_of_run(load: Load, number: usize, record: &Record) -> SweepStep {
     }
 }
 
-/// What this process tells those who take records: its record as the first run that it performs begins, and its part of each step.
+/// What this process tells those who take records: its record as the first run that it performs
+/// begins, and its part of each step.
 #[derive(Default)]
 struct Parts {
     is_opened: bool,
@@ -180,7 +193,13 @@ impl Parts {
     }
 
     /// Adds what this process did in a step; nothing where others performed it.
-    fn add(&mut self, part: Option<SweepStep>, step: &SweepStep, during: &SystemDuring, events: &mut dyn Events) {
+    fn add(
+        &mut self,
+        part: Option<SweepStep>,
+        step: &SweepStep,
+        during: &SystemDuring,
+        events: &mut dyn Events,
+    ) {
         let part = part.unwrap_or_else(|| SweepStep {
             load: step.load,
             workers: step.workers,
@@ -199,7 +218,8 @@ fn tell(step: SweepStep, during: SystemDuring, events: &mut dyn Events) {
     events.event(Event::Completed(Box::new(Completed { part, during })));
 }
 
-/// What the run of a step tells those who watch the sweep: its phases are the step's, and the first one begins the sweep's record.
+/// What the run of a step tells those who watch the sweep: its phases are the step's, and the first
+/// one begins the sweep's record.
 struct OfStep<'a> {
     events: &'a mut dyn Events,
     spec: &'a RunSpec,
@@ -241,7 +261,10 @@ fn of_load(spec: &RunSpec, load: Load, number: usize) -> RunSpec {
     let arrivals = asked.map_or(ArrivalProcess::Poisson, |asked| asked.arrivals);
     spec.drive.pace = match load {
         Load::Closed | Load::Workers(_) | Load::Ranks(_) => Pace::Closed,
-        Load::Rate(per_second) => Pace::Open { per_second, arrivals },
+        Load::Rate(per_second) => Pace::Open {
+            per_second,
+            arrivals,
+        },
     };
     spec
 }

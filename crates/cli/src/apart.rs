@@ -1,9 +1,12 @@
-//! Work on a target that somebody else serves (NFS, FUSE, another machine) is done by a second process.
+//! Work on a target that somebody else serves (NFS, FUSE, another machine) is done by a second
+//! process.
 //!
-//! Where such a server hangs, a request that it has taken keeps the thread that made it in the kernel, whatever signal comes, and a
-//! process does not end before all its threads do. So the process that the user started touches no target: it starts the program again with
-//! the same words, hands on the signals that it gets, and ends with the other one's exit status as soon as that is known.
-//! The other process ends when the kernel lets it, and stands still while the first one is stopped. On all other file systems everything is done in one process.
+//! Where such a server hangs, a request that it has taken keeps the thread that made it in the
+//! kernel, whatever signal comes, and a process does not end before all its threads do. So the
+//! process that the user started touches no target: it starts the program again with
+//! the same words, hands on the signals that it gets, and ends with the other one's exit status as
+//! soon as that is known. The other process ends when the kernel lets it, and stands still while
+//! the first one is stopped. On all other file systems everything is done in one process.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -18,15 +21,20 @@ use contract::ServerUrl;
 use observe::{Mount, MountTable, Sources};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, Signal, getpid, getppid, kill_process, set_parent_process_death_signal};
+use rustix::process::{
+    Pid, Signal, getpid, getppid, kill_process, set_parent_process_death_signal,
+};
 use rustix::termios::{LocalModes, tcgetattr};
-use signal_hook::consts::{SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGSTOP, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{
+    SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGSTOP, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2,
+};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::signals::Masks;
 
-/// In the environment of the second process: who has started it, and the number of the pipe that takes its exit status.
+/// In the environment of the second process: who has started it, and the number of the pipe that
+/// takes its exit status.
 const MARK: &str = "POSTMARK_APART";
 /// A process that has told its exit status, or that a signal is to end, has this long to end.
 const TO_END: Duration = Duration::from_millis(500);
@@ -52,8 +60,9 @@ impl Side {
         }
     }
 
-    /// Has another process do everything, where one of the paths leads to somebody's server; gives the exit status. Nothing where
-    /// this process is to do it, also where no other can be started.
+    /// Has another process do everything, where one of the paths leads to somebody's server; gives
+    /// the exit status. Nothing where this process is to do it, also where no other can be
+    /// started.
     pub fn instead<'a>(&self, paths: impl IntoIterator<Item = &'a Path>) -> Option<u8> {
         // To a URL the program speaks itself, and waits for no reply for ever.
         let mut paths = paths.into_iter().filter(|path| !ServerUrl::is_one(path));
@@ -92,7 +101,8 @@ impl Side {
     }
 }
 
-/// The way to tell the process that waits for this one, where there is one. This one is not to outlive it.
+/// The way to tell the process that waits for this one, where there is one. This one is not to
+/// outlive it.
 fn of_parent() -> Option<File> {
     let mark = std::env::var(MARK).ok()?;
     let (parent, pipe) = mark.split_once(':')?;
@@ -110,11 +120,15 @@ fn of_parent() -> Option<File> {
         .name("parent".to_owned())
         .spawn(move || stop_with(parent));
     let pipe: u32 = pipe.parse().ok()?;
-    File::options().write(true).open(format!("/proc/self/fd/{pipe}")).ok()
+    File::options()
+        .write(true)
+        .open(format!("/proc/self/fd/{pipe}"))
+        .ok()
 }
 
-/// Stops this process where the one that waits for it is stopped, which has it continued when it is continued itself. Of ranks the
-/// others see one that stands still; it would complete the run with them, and their launcher would wait for its end in vain.
+/// Stops this process where the one that waits for it is stopped, which has it continued when it is
+/// continued itself. Of ranks the others see one that stands still; it would complete the run with
+/// them, and their launcher would wait for its end in vain.
 fn stop_with(parent: Pid) {
     loop {
         thread::sleep(PARENT_EVERY);
@@ -125,12 +139,15 @@ fn stop_with(parent: Pid) {
 }
 
 fn is_stopped(process: Pid) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_pid())).unwrap_or_default();
+    let stat =
+        std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_pid())).unwrap_or_default();
     // The name before it may have any character.
-    stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('T'))
+    stat.rsplit_once(") ")
+        .is_some_and(|(_, state)| state.starts_with('T'))
 }
 
-/// Starts the program again, in a process group of its own: what a terminal sends is to come through this process alone.
+/// Starts the program again, in a process group of its own: what a terminal sends is to come
+/// through this process alone.
 fn start() -> io::Result<Other> {
     let (status, told) = pipe_with(PipeFlags::CLOEXEC)?;
     fcntl_setfd(&told, FdFlags::empty())?;
@@ -152,7 +169,8 @@ fn start() -> io::Result<Other> {
     })
 }
 
-/// The signals that are for the other process. What this one ignores that one ignores, too, but for the two that a run always takes.
+/// The signals that are for the other process. What this one ignores that one ignores, too, but for
+/// the two that a run always takes.
 fn handed_on() -> impl Iterator<Item = i32> {
     let ignored = Masks::of("self").ignored;
     [SIGINT, SIGTERM].into_iter().chain(
@@ -171,7 +189,8 @@ struct Other {
 }
 
 impl Other {
-    /// Waits for what it tells, or for its end, and hands on signals until then. Gives the exit status.
+    /// Waits for what it tells, or for its end, and hands on signals until then. Gives the exit
+    /// status.
     fn wait(mut self) -> u8 {
         // Should the system have no thread for it, its end tells the same.
         let _ = thread::Builder::new().spawn(move || end_when_told(self.status));
@@ -190,7 +209,8 @@ impl Other {
                 SIGCONT => hand_on(&self.child, SIGCONT),
                 signal => {
                     // The first one that it takes it follows, and tells when it has.
-                    let takes = !is_ending && Masks::of(&self.child.id().to_string()).caught.has(signal);
+                    let takes =
+                        !is_ending && Masks::of(&self.child.id().to_string()).caught.has(signal);
                     is_ending = true;
                     hand_on(&self.child, signal);
                     if !takes {
@@ -206,7 +226,8 @@ impl Other {
     }
 }
 
-/// Ends this process with the exit status that the other one tells, before that one's end if that is late.
+/// Ends this process with the exit status that the other one tells, before that one's end if that
+/// is late.
 fn end_when_told(mut status: File) {
     let mut code = [0];
     if matches!(status.read(&mut code), Ok(1)) {
@@ -227,5 +248,8 @@ fn end_like(status: ExitStatus) -> u8 {
     if let Some(signal) = status.signal() {
         let _ = emulate_default_handler(signal);
     }
-    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+    status
+        .code()
+        .and_then(|code| u8::try_from(code).ok())
+        .unwrap_or(1)
 }

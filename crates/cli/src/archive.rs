@@ -47,7 +47,8 @@ pub fn find(archive: &Archive, word: &str) -> Result<ListedRun, Problem> {
 
 fn not_a_name(word: &str) -> Problem {
     let told = format!(
-        "invalid run '{word}': expected its number, at least four hexadecimal digits of its identity, or last ('postmark list' shows the numbers)"
+        "invalid run '{word}': expected its number, at least four hexadecimal digits of its \
+         identity, or last ('postmark list' shows the numbers)"
     );
     SpecError::Contradiction(told).into()
 }
@@ -66,7 +67,11 @@ fn number(entry: &ListedRun) -> u64 {
 fn remarks(entry: &ListedRun) -> Remarks {
     // The file may have been changed by another program: what no run can have stays there.
     Remarks {
-        tags: entry.tags.iter().filter_map(|tag| tag.parse().ok()).collect(),
+        tags: entry
+            .tags
+            .iter()
+            .filter_map(|tag| tag.parse().ok())
+            .collect(),
         note: entry.note.as_ref().and_then(|note| note.parse().ok()),
     }
 }
@@ -83,12 +88,15 @@ pub fn submissions(said: &ArchiveArgument) -> Result<Vec<(u64, String)>, Problem
     }
 }
 
-/// The record of a run by its name in the archive that is said; in the user's where none is, or where nothing new is to be archived.
+/// The record of a run by its name in the archive that is said; in the user's where none is, or
+/// where nothing new is to be archived.
 ///
 /// # Errors
 /// Where there is no such archive or run, or it cannot be read.
 pub fn record_called(word: &str, said: Option<&Path>) -> Result<Record, Problem> {
-    let archive = said.filter(|path| !place::is_none(path)).map(Path::to_owned);
+    let archive = said
+        .filter(|path| !place::is_none(path))
+        .map(Path::to_owned);
     record(&open(&ArchiveArgument { archive })?, word)
 }
 
@@ -97,7 +105,8 @@ fn record(archive: &Archive, word: &str) -> Result<Record, Problem> {
     Ok(archive.record(number(&find(archive, word)?))?)
 }
 
-/// Removes a submission from the archive, and gives its text; nothing where there is none with this number.
+/// Removes a submission from the archive, and gives its text; nothing where there is none with this
+/// number.
 ///
 /// # Errors
 /// Where there is no archive, or nothing could be written.

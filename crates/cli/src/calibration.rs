@@ -1,4 +1,5 @@
-//! What is said of a chosen pool before its run: whether its target can have it, and how long it will take.
+//! What is said of a chosen pool before its run: whether its target can have it, and how long it
+//! will take.
 
 use std::io::Write;
 
@@ -33,7 +34,8 @@ pub fn judge(specified: &Specified) -> Result<(), SpecError> {
         let target = Target::read(&Sources::default(), directory);
         if target.class == Fact::Known(Class::Memory) {
             return Err(SpecError::Contradiction(format!(
-                "cannot use --working-set {}: the target {} lies in memory, so its files are always in the cache (use a --target on a disk, or --files)",
+                "cannot use --working-set {}: the target {} lies in memory, so its files are \
+                 always in the cache (use a --target on a disk, or --files)",
                 sizing.working_set,
                 harmless::path(directory)
             )));
@@ -42,8 +44,8 @@ pub fn judge(specified: &Specified) -> Result<(), SpecError> {
     Ok(())
 }
 
-/// Has a short run on the target say how long the chosen pool and its transactions will take; nothing of it is left. Says
-/// on standard error what was chosen, unless it is to be quiet.
+/// Has a short run on the target say how long the chosen pool and its transactions will take;
+/// nothing of it is left. Says on standard error what was chosen, unless it is to be quiet.
 ///
 /// # Errors
 /// Where the run would be refused, or the short one does not come to its end.
@@ -57,7 +59,8 @@ pub fn calibrate(specified: &mut Specified, quiet: bool) -> Result<(), Problem> 
         workload: specified.spec.workload.with_transactions(0),
         ..specified.spec.clone()
     };
-    let judged = runner::named::judge(&specified.spec).and_then(|()| runner::named::judge_room(&pool));
+    let judged =
+        runner::named::judge(&specified.spec).and_then(|()| runner::named::judge_room(&pool));
     judged.map_err(|refused| specified.explain(refused))?;
     // It shows nothing but who is stalled.
     let mut perform = |short: &RunSpec| perform(short, &mut Display::new(true));

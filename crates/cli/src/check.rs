@@ -49,7 +49,15 @@ struct CheckAnswer<'a> {
 fn file(path: &Path, format: AnswerFormat) -> Result<u8, Problem> {
     let source = match earlier::source(path) {
         Ok(source) => source,
-        Err(error) => return tell(path, 1, true, Err(format!("cannot read it: {error}")), format),
+        Err(error) => {
+            return tell(
+                path,
+                1,
+                true,
+                Err(format!("cannot read it: {error}")),
+                format,
+            );
+        }
     };
     let mut code = 0;
     // Whether there is another one says how the first is called.
@@ -91,7 +99,11 @@ fn tell(
             };
             match &found {
                 Ok(checked) => report::check::text(&name, checked),
-                Err(problem) => format!("{}: {}\n", harmless::harmless(&name), harmless::harmless(problem)),
+                Err(problem) => format!(
+                    "{}: {}\n",
+                    harmless::harmless(&name),
+                    harmless::harmless(problem)
+                ),
             }
         }
         AnswerFormat::Json => document::json_line(&CheckAnswer {

@@ -1,4 +1,5 @@
-//! `postmark clean`: what killed runs left of their files, and killed studies of the file systems that they made.
+//! `postmark clean`: what killed runs left of their files, and killed studies of the file systems
+//! that they made.
 
 use std::path::PathBuf;
 
@@ -12,8 +13,8 @@ use crate::home;
 use crate::problem::{Problem, WRONG, print, tell};
 use crate::screen;
 
-/// Cleans directories; gives 1 where one could not be cleaned or something had to be left, and 2 where not one could be looked at
-/// because its URL is wrong or its server cannot be used.
+/// Cleans directories; gives 1 where one could not be cleaned or something had to be left, and 2
+/// where not one could be looked at because its URL is wrong or its server cannot be used.
 ///
 /// # Errors
 /// Where what was done cannot be told.
@@ -41,7 +42,8 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
                 continue;
             }
         };
-        // A run directory may lie on a made file system: its process is gone with the maker of that.
+        // A run directory may lie on a made file system: its process is gone with the maker of
+        // that.
         let found = match ServerUrl::is_one(path) {
             true => Ok(Vec::new()),
             false => made::find(path),
@@ -52,7 +54,10 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
             Vec::new()
         });
         if cleaned.is_empty() && found.is_empty() {
-            print(&format!("{}: no files of a killed run\n", harmless::path(path)))?;
+            print(&format!(
+                "{}: no files of a killed run\n",
+                harmless::path(path)
+            ))?;
         }
         for done in &cleaned {
             let (text, is_left) = describe(done);
@@ -120,7 +125,9 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             let place = format!("{}: ", harmless::path(directory));
             report::text::clean_up(&mut document, &place, clean_up);
             for other in others {
-                document.below(format!("The same run also used {other}: clean that directory too"));
+                document.below(format!(
+                    "The same run also used {other}: clean that directory too"
+                ));
             }
             if *others_more > 0 {
                 document.below(format!("and {others_more} more"));
@@ -136,7 +143,8 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             (names.iter().map(line).collect(), false)
         }
         Cleaned::Active { directory, process } => {
-            let process = process.map_or_else(String::new, |process| format!(" (process {process})"));
+            let process =
+                process.map_or_else(String::new, |process| format!(" (process {process})"));
             (
                 format!(
                     "{}: in use by a run{process}; nothing was changed\n",
@@ -147,14 +155,16 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
         }
         Cleaned::InHands { directory, process } => (
             format!(
-                "{}: in use: the run's process ({process}) has ended, and another process cleans the directory or uses its pool; nothing was changed (wait, then clean again)\n",
+                "{}: in use: the run's process ({process}) has ended, and another process cleans \
+                 the directory or uses its pool; nothing was changed (wait, then clean again)\n",
                 harmless::path(directory)
             ),
             true,
         ),
         Cleaned::Kept { directory } => (
             format!(
-                "{}: a pool kept for a later run (--reuse); nothing was changed (to remove it, clean this directory itself)\n",
+                "{}: a pool kept for a later run (--reuse); nothing was changed (to remove it, \
+                 clean this directory itself)\n",
                 harmless::path(directory)
             ),
             false,

@@ -38,7 +38,9 @@ pub fn collect(arguments: &CollectArguments) -> Result<u8, Problem> {
     let found = read::find(&arguments.directories)?;
     let Collected { record, code } = Collected::of(found)?;
     let output = arguments.output.as_deref();
-    let output = output.map(|path| outputs.open("--output", path)).transpose()?;
+    let output = output
+        .map(|path| outputs.open("--output", path))
+        .transpose()?;
     let report = render(&record, arguments.format, arguments.full, output.is_none());
     deliver(output, &report, writer(arguments.format))?;
     match place {
@@ -63,7 +65,8 @@ fn keep(place: &archived::ArchivePlace, record: &Record, remarks: &Remarks) -> R
             }
             Imported::There(number) => format!("archived already: run {number} in {path}"),
             Imported::Conflict(number) | Imported::Unreadable(number) => format!(
-                "not archived: run {number} in {path} has the same identity and another record (delete it with 'postmark delete {number}', then collect again)"
+                "not archived: run {number} in {path} has the same identity and another record \
+                 (delete it with 'postmark delete {number}', then collect again)"
             ),
         });
     }
@@ -111,11 +114,15 @@ impl Collected {
         }
         tell_missing(&missing, &parts);
         early.extend(missing.iter().map(|missing| missing.rank));
-        // It has those whose own part is not there, and ends with the last border that rank 0 has come to.
+        // It has those whose own part is not there, and ends with the last border that rank 0 has
+        // come to.
         let so_far = so_far.filter(|so_far| !missing.is_empty() && is_of_run(so_far, &parts));
         let mut record = match so_far {
             Some(so_far) => {
-                tell("the record has what all ranks had completed at the last border, as rank 0 has merged it");
+                tell(
+                    "the record has what all ranks had completed at the last border, as rank 0 \
+                     has merged it",
+                );
                 so_far
             }
             None => {
@@ -137,7 +144,8 @@ impl Collected {
                 code: 0,
             });
         }
-        // What rank 0 has left in an archive is not of a run that may be going on: this is more of it.
+        // What rank 0 has left in an archive is not of a run that may be going on: this is more of
+        // it.
         record.actual.outcome = Outcome::Failed {
             why: ended_early(&mut early, ranks),
         };
@@ -157,13 +165,15 @@ fn ended_early(early: &mut [u32], ranks: u32) -> String {
         more => format!(" and {more} more"),
     };
     format!(
-        "{} of {ranks} ranks did not complete the run ({}{more}); the record has the parts that ranks left on disk",
+        "{} of {ranks} ranks did not complete the run ({}{more}); the record has the parts that \
+         ranks left on disk",
         early.len(),
         named.join(", ")
     )
 }
 
-/// Whether the record of all ranks is of the same run as the parts: as that of the first one, where it is there.
+/// Whether the record of all ranks is of the same run as the parts: as that of the first one, where
+/// it is there.
 fn is_of_run(merged: &Record, parts: &BTreeMap<u32, ReadPart>) -> bool {
     let record_of = |rank: &u32| parts.get(rank).and_then(|part| part.record.as_ref());
     match record_of(&0) {
@@ -177,7 +187,8 @@ fn is_of_run(merged: &Record, parts: &BTreeMap<u32, ReadPart>) -> bool {
 
 /// What is asked of the records of others is asked of one that was put together, too.
 fn checked(record: Record) -> Result<Record, Problem> {
-    Record::from_json(&record.to_json()).map_err(|error| refused(&format!("the parts contradict one another: {error}")))
+    Record::from_json(&record.to_json())
+        .map_err(|error| refused(&format!("the parts contradict one another: {error}")))
 }
 
 /// How far a rank came whose part has no end.
@@ -196,11 +207,16 @@ fn not_ended(part: &ReadPart) -> String {
 
 fn tell_missing(missing: &[MissingRank], parts: &BTreeMap<u32, ReadPart>) {
     for MissingRank { rank, why } in missing.iter().take(NAMED_MAX) {
-        let host = parts.get(rank).map(|part| harmless::harmless(&part.of.host));
+        let host = parts
+            .get(rank)
+            .map(|part| harmless::harmless(&part.of.host));
         let host = host.map_or_else(String::new, |host| format!(" ({host})"));
         tell(format_args!("rank {rank}{host} is missing: {why}"));
     }
     if missing.len() > NAMED_MAX {
-        tell(format_args!("and {} other ranks like that", missing.len() - NAMED_MAX));
+        tell(format_args!(
+            "and {} other ranks like that",
+            missing.len() - NAMED_MAX
+        ));
     }
 }

@@ -14,7 +14,8 @@ use crate::study::layout;
 /// Compares sides, and shows by how much they differ.
 ///
 /// # Errors
-/// Where a word stands for nothing, sides are not alike, the archive cannot be read, or the answer cannot be delivered.
+/// Where a word stands for nothing, sides are not alike, the archive cannot be read, or the answer
+/// cannot be delivered.
 pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
     let archive = open(&arguments.archive)?;
     if let Some(layout) = arguments.layout {
@@ -22,10 +23,22 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
             is_with_published: arguments.with_published,
         };
         let found = one_study(&archive, &arguments.sides)?;
-        layout::show(&archive, &found.design, &found.runs, layout, view, arguments.format)?;
+        layout::show(
+            &archive,
+            &found.design,
+            &found.runs,
+            layout,
+            view,
+            arguments.format,
+        )?;
         return Ok(0);
     }
-    let Found { tables, .. } = sides(&archive, &arguments.sides, &arguments.metric, arguments.unlike)?;
+    let Found { tables, .. } = sides(
+        &archive,
+        &arguments.sides,
+        &arguments.metric,
+        arguments.unlike,
+    )?;
     show(&tables, arguments.format)?;
     Ok(0)
 }
@@ -57,7 +70,8 @@ fn document(tables: &[Comparisons]) -> Document {
 /// Decides whether sides meet requirements, and gives the exit status of the decision.
 ///
 /// # Errors
-/// Where a word stands for nothing, sides are not alike, runs are missing or INVALID, or the answer cannot be delivered.
+/// Where a word stands for nothing, sides are not alike, runs are missing or INVALID, or the answer
+/// cannot be delivered.
 pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
     let archive = open(&arguments.archive)?;
     let mut metrics: Vec<Metric> = arguments.require.iter().map(Requirement::metric).collect();
@@ -71,7 +85,9 @@ pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
     let gate = Gate::of(found.groups, &arguments.require, rules)?;
     match arguments.format {
         GateFormat::Text => screen::print(&screen::text(&report::gate::document(&gate), WIDTH))?,
-        GateFormat::Markdown => print(&Rendering::Markdown.show(&report::gate::document(&gate), WIDTH))?,
+        GateFormat::Markdown => {
+            print(&Rendering::Markdown.show(&report::gate::document(&gate), WIDTH))?
+        }
         GateFormat::Json => print(&document::json(&gate))?,
     }
     Ok(gate.decision.exit_status())

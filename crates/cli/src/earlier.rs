@@ -14,14 +14,17 @@ use report::page;
 
 use crate::run_spec::error::SpecError;
 
-/// The record of the run that is called so: what the archive that is said, or else the user's, calls it (its number, the beginning
-/// of its identity, `last`), or the path of a file that was written with `--format json`, or `-` for standard input.
+/// The record of the run that is called so: what the archive that is said, or else the user's,
+/// calls it (its number, the beginning of its identity, `last`), or the path of a file that was
+/// written with `--format json`, or `-` for standard input.
 ///
 /// # Errors
 /// Where there is none, it cannot be read, or it is no record.
 pub fn find(run: &Path, archive: Option<&Path>) -> Result<Record, SpecError> {
     match name(run) {
-        Some(word) => crate::archive::record_called(word, archive).map_err(|problem| wrong(run, problem)),
+        Some(word) => {
+            crate::archive::record_called(word, archive).map_err(|problem| wrong(run, problem))
+        }
         None => read(run),
     }
 }
@@ -47,7 +50,8 @@ pub fn read(run: &Path) -> Result<Record, SpecError> {
         _ => Err(wrong(
             run,
             format_args!(
-                "it holds {runs} runs ('postmark import' adds them to the archive; use the number of one there)"
+                "it holds {runs} runs ('postmark import' adds them to the archive; use the number \
+                 of one there)"
             ),
         )),
     }
@@ -93,7 +97,8 @@ fn cannot_read(run: &Path, cause: Error) -> SpecError {
     }
 }
 
-/// What is read of a file, or of standard input where that is `-`; of an HTML file that `report` wrote, the records in it.
+/// What is read of a file, or of standard input where that is `-`; of an HTML file that `report`
+/// wrote, the records in it.
 ///
 /// # Errors
 /// What the system answered, or that an HTML file holds no records.
@@ -108,7 +113,10 @@ fn unpacked(mut source: impl Read + 'static) -> std::io::Result<Box<dyn Read>> {
     /// Enough to tell a page from JSON.
     const BEGINNING: u64 = 64;
     let mut beginning = Vec::new();
-    source.by_ref().take(BEGINNING).read_to_end(&mut beginning)?;
+    source
+        .by_ref()
+        .take(BEGINNING)
+        .read_to_end(&mut beginning)?;
     let is_page = page::is_page(&beginning);
     let whole = Cursor::new(beginning).chain(source);
     if !is_page {
@@ -116,8 +124,11 @@ fn unpacked(mut source: impl Read + 'static) -> std::io::Result<Box<dyn Read>> {
     }
     let mut text = Vec::new();
     // A byte more than there may be, so that what is too long is told and not cut.
-    whole.take(page::PAGE_BYTES_MAX as u64 + 1).read_to_end(&mut text)?;
-    let records = page::records(&text).map_err(|error| Error::new(ErrorKind::InvalidData, error))?;
+    whole
+        .take(page::PAGE_BYTES_MAX as u64 + 1)
+        .read_to_end(&mut text)?;
+    let records =
+        page::records(&text).map_err(|error| Error::new(ErrorKind::InvalidData, error))?;
     Ok(records)
 }
 

@@ -39,7 +39,10 @@ impl<P> RunnerEngine<P> {
     /// Whether root may work where other users may exchange the target.
     #[must_use]
     pub fn with_trust_in_others(self, trusts_others: bool) -> Self {
-        Self { trusts_others, ..self }
+        Self {
+            trusts_others,
+            ..self
+        }
     }
 }
 
@@ -99,13 +102,14 @@ fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)
         Outcome::Unfinished => unreachable!("a run that was performed has ended"),
         Outcome::Interrupted { signal } => complain(format!("interrupted by signal {signal}")),
     }
-    let partial = record
-        .actual
-        .classic
-        .as_ref()
-        .map_or_else(|| report::classic::NOTHING.to_owned(), report::classic::partial);
+    let partial = record.actual.classic.as_ref().map_or_else(
+        || report::classic::NOTHING.to_owned(),
+        report::classic::partial,
+    );
     // What to do with a reader that has gone is for the session to decide.
-    let _ = output.write_all(partial.as_bytes()).and_then(|()| output.flush());
+    let _ = output
+        .write_all(partial.as_bytes())
+        .and_then(|()| output.flush());
     match &record.actual.outcome {
         Outcome::Interrupted { .. } | Outcome::PlaceGone { .. } => RunEnd::Leave(exit_code(record)),
         Outcome::Complete | Outcome::Failed { .. } | Outcome::Unfinished => RunEnd::Failed,

@@ -1,4 +1,5 @@
-//! Where files are that a command is to look at or to remove: directories of this machine, or of a server by its URL.
+//! Where files are that a command is to look at or to remove: directories of this machine, or of a
+//! server by its URL.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,8 +21,9 @@ pub fn of(path: &Path) -> Result<Arc<dyn Home>, Problem> {
     if !ServerUrl::is_one(path) {
         return Ok(Arc::new(KernelHome::default()));
     }
-    let refused =
-        |why: &dyn std::fmt::Display| SpecError::Contradiction(format!("cannot use {}: {why}", harmless::path(path)));
+    let refused = |why: &dyn std::fmt::Display| {
+        SpecError::Contradiction(format!("cannot use {}: {why}", harmless::path(path)))
+    };
     ServerUrl::try_from(path).map_err(|problem| refused(&problem))?;
     let home = Nfs::new(1, &[PathBuf::from(path)]).home();
     let home = home.ok_or_else(|| refused(&"this storage keeps no files"))?;

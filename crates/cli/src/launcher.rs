@@ -1,6 +1,8 @@
-//! What has started this process as one of several: mpirun, mpiexec or srun, as their environment says.
+//! What has started this process as one of several: mpirun, mpiexec or srun, as their environment
+//! says.
 //!
-//! Nothing of MPI is touched here. A process that none of them has started, or that is the only one of its job, is alone.
+//! Nothing of MPI is touched here. A process that none of them has started, or that is the only one
+//! of its job, is alone.
 
 use std::fmt;
 use std::time::Duration;
@@ -39,7 +41,8 @@ impl fmt::Display for Launcher {
     }
 }
 
-/// A rank that refuses waits so long for the first one, which says why: with the first that ends, the launcher ends all.
+/// A rank that refuses waits so long for the first one, which says why: with the first that ends,
+/// the launcher ends all.
 const FIRST_SPEAKS_WITHIN: Duration = Duration::from_secs(1);
 
 impl Launched {
@@ -61,12 +64,25 @@ impl Launched {
         };
         // The inner launcher before the outer: mpirun may have been started in a step of Slurm.
         let (launcher, (count, rank)) = None
-            .or_else(|| Some((Launcher::OpenMpi, pair("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")?)))
+            .or_else(|| {
+                Some((
+                    Launcher::OpenMpi,
+                    pair("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")?,
+                ))
+            })
             .or_else(|| {
                 // An srun that speaks PMI sets these as well.
-                let pmi = pair("PMI_SIZE", "PMI_RANK").or_else(|| pair("MPI_LOCALNRANKS", "PMI_RANK"))?;
+                let pmi =
+                    pair("PMI_SIZE", "PMI_RANK").or_else(|| pair("MPI_LOCALNRANKS", "PMI_RANK"))?;
                 let is_slurm = text("SLURM_STEP_ID").is_some() && text("MPI_LOCALNRANKS").is_none();
-                Some((if is_slurm { Launcher::Slurm } else { Launcher::Pmi }, pmi))
+                Some((
+                    if is_slurm {
+                        Launcher::Slurm
+                    } else {
+                        Launcher::Pmi
+                    },
+                    pmi,
+                ))
             })
             .or_else(|| Some((Launcher::Slurm, step()?)))?;
         let slurm_job = || {
@@ -120,7 +136,11 @@ mod tests {
         ];
         let job = Some("1234".to_owned());
         assert_eq!(launched(&of_open_mpi), Some((Launcher::OpenMpi, 2, 4, job)));
-        let of_hydra = [("PMI_SIZE", "3"), ("PMI_RANK", "0"), ("MPI_LOCALNRANKS", "2")];
+        let of_hydra = [
+            ("PMI_SIZE", "3"),
+            ("PMI_RANK", "0"),
+            ("MPI_LOCALNRANKS", "2"),
+        ];
         assert_eq!(launched(&of_hydra), Some((Launcher::Pmi, 0, 3, None)));
         let of_srun = [
             ("SLURM_STEP_ID", "0"),
@@ -130,12 +150,18 @@ mod tests {
             ("SLURM_PROCID", "5"),
         ];
         let job = Some("77.0".to_owned());
-        assert_eq!(launched(&of_srun), Some((Launcher::Slurm, 5, 8, job.clone())));
+        assert_eq!(
+            launched(&of_srun),
+            Some((Launcher::Slurm, 5, 8, job.clone()))
+        );
         let with_pmi = [&of_srun[..], &[("PMI_SIZE", "8"), ("PMI_RANK", "5")]].concat();
         assert_eq!(launched(&with_pmi), Some((Launcher::Slurm, 5, 8, job)));
         // mpirun in a step of Slurm, as its daemons are.
         let inner = [&of_srun[..], &of_open_mpi[..]].concat();
-        assert_eq!(launched(&inner).map(|found| (found.1, found.2)), Some((2, 4)));
+        assert_eq!(
+            launched(&inner).map(|found| (found.1, found.2)),
+            Some((2, 4))
+        );
     }
 
     #[test]
@@ -146,7 +172,11 @@ mod tests {
             &[("OMPI_COMM_WORLD_SIZE", "4")],
             &[("OMPI_COMM_WORLD_SIZE", ""), ("OMPI_COMM_WORLD_RANK", "")],
             // A script of sbatch.
-            &[("SLURM_NTASKS", "16"), ("SLURM_PROCID", "0"), ("SLURM_JOB_ID", "77")],
+            &[
+                ("SLURM_NTASKS", "16"),
+                ("SLURM_PROCID", "0"),
+                ("SLURM_JOB_ID", "77"),
+            ],
             // A shell of srun --pty.
             &[
                 ("SLURM_STEP_ID", "0"),

@@ -1,7 +1,8 @@
 //! The binary `postmark`: reads options, performs the run and shows its report.
 //!
-//! [`options`] are the arguments and configuration files, [`run_spec`] is the complete description they make, [`perform`] wires
-//! storage, clock and signals to a run, [`archive`] keeps runs, [`classic`] is the interface of the original.
+//! [`options`] are the arguments and configuration files, [`run_spec`] is the complete description
+//! they make, [`perform`] wires storage, clock and signals to a run, [`archive`] keeps runs,
+//! [`classic`] is the interface of the original.
 
 // Nobody imports it: a comment stands where it says more than the name.
 #![allow(missing_docs)]
@@ -76,7 +77,8 @@ fn unlimited() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Whether a word is neither a command, nor an option, nor a file: the prompt would take what follows for its own commands.
+/// Whether a word is neither a command, nor an option, nor a file: the prompt would take what
+/// follows for its own commands.
 fn is_mistyped(word: &Path) -> bool {
     let is_option = word.as_os_str().as_encoded_bytes().starts_with(b"-");
     let is_missing = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
@@ -96,7 +98,9 @@ fn refuse_mistyped(word: &Path) -> u8 {
     let word = harmless::path(word);
     let mut command = options::command();
     let meant = meant_command(&word);
-    let meant = meant.map_or_else(String::new, |meant| format!(" (did you mean 'postmark {meant}'?)"));
+    let meant = meant.map_or_else(String::new, |meant| {
+        format!(" (did you mean 'postmark {meant}'?)")
+    });
     let told = format!("'{word}' is neither a command nor a classic configuration file{meant}");
     options::refuse(command.error(ErrorKind::InvalidSubcommand, told))
 }
@@ -105,7 +109,8 @@ fn refuse_mistyped(word: &Path) -> u8 {
 fn program(side: &Side) -> u8 {
     let columns = screen::width();
     // No wider than where there is no terminal.
-    let command = options::command().term_width(columns.unwrap_or(document::WIDTH).min(document::WIDTH));
+    let command =
+        options::command().term_width(columns.unwrap_or(document::WIDTH).min(document::WIDTH));
     let parsed = command.try_get_matches();
     let parsed = parsed.and_then(|matches| Ok((CommandLine::from_arg_matches(&matches)?, matches)));
     let (said, matches) = match parsed {
@@ -113,11 +118,16 @@ fn program(side: &Side) -> u8 {
         Err(error) => {
             if let Some(launched) = Launched::here().filter(|launched| !launched.is_first()) {
                 // The first one says it.
-                return if error.use_stderr() { launched.refuse(|| ()) } else { 0 };
+                return if error.use_stderr() {
+                    launched.refuse(|| ())
+                } else {
+                    0
+                };
             }
             // The library takes a mistyped command for the file, and refuses what stands behind it.
             let first = std::env::args_os().nth(1).map(PathBuf::from);
-            let is_of_rest = [ErrorKind::UnknownArgument, ErrorKind::ArgumentConflict].contains(&error.kind());
+            let is_of_rest =
+                [ErrorKind::UnknownArgument, ErrorKind::ArgumentConflict].contains(&error.kind());
             let mistyped = first.filter(|word| is_of_rest && is_mistyped(word));
             return mistyped.map_or_else(|| options::refuse(error), |word| refuse_mistyped(&word));
         }
@@ -129,13 +139,16 @@ fn program(side: &Side) -> u8 {
     {
         let name = command.get_name();
         let told = format!(
-            "options of '{name}' must follow it: options before it are those of the classic prompt (write ./{name} for a file with this name)"
+            "options of '{name}' must follow it: options before it are those of the classic \
+             prompt (write ./{name} for a file with this name)"
         );
         return options::refuse(options::command().error(ErrorKind::ArgumentConflict, told));
     }
-    // A file that is not there is passed over by the prompt, as by the original: only what is certainly none is refused.
+    // A file that is not there is passed over by the prompt, as by the original: only what is
+    // certainly none is refused.
     let resembles = |word: &str| !word.contains(['/', '.']) && meant_command(word).is_some();
-    let is_misspelt = |word: &&Path| is_mistyped(word) && (word.is_dir() || resembles(&harmless::path(word)));
+    let is_misspelt =
+        |word: &&Path| is_mistyped(word) && (word.is_dir() || resembles(&harmless::path(word)));
     if let Some(word) = said.file.as_deref().filter(is_misspelt) {
         return refuse_mistyped(word);
     }
@@ -165,7 +178,11 @@ fn program(side: &Side) -> u8 {
             let mut engine = engine::RunnerEngine::new(perform::perform, words)
                 .with_room_check(!said.no_room_check)
                 .with_trust_in_others(said.allow_unsafe_target);
-            return classic::start(said.edition.unwrap_or_default(), said.file.as_deref(), &mut engine);
+            return classic::start(
+                said.edition.unwrap_or_default(),
+                said.file.as_deref(),
+                &mut engine,
+            );
         }
         Some(Command::Run(mut arguments)) => {
             if let Some((_, matches)) = matches.subcommand() {

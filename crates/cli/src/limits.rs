@@ -1,6 +1,8 @@
-//! Limits of this process within which nothing can be done: found before anything that they would end.
+//! Limits of this process within which nothing can be done: found before anything that they would
+//! end.
 //!
-//! A limit of the address space below the program's own size is not found: the kernel ends the program before it begins.
+//! A limit of the address space below the program's own size is not found: the kernel ends the
+//! program before it begins.
 
 use rustix::process::{Resource, getrlimit};
 
@@ -14,7 +16,8 @@ pub fn check() -> Result<(), String> {
     let limit = getrlimit(Resource::Stack).current;
     if let Some(limit) = limit.filter(|limit| *limit < STACK_BYTES) {
         return Err(format!(
-            "the limit of the stack is {} KiB, and every command needs {} KiB (raise it with ulimit -s)",
+            "the limit of the stack is {} KiB, and every command needs {} KiB (raise it with \
+             ulimit -s)",
             limit >> 10,
             STACK_BYTES >> 10
         ));
@@ -26,7 +29,8 @@ pub fn check() -> Result<(), String> {
     let needed = observe::memory::address_space_bytes().map(|taken| taken + ADDRESS_SPACE_BYTES);
     match needed.filter(|needed| limit < *needed) {
         Some(needed) => Err(format!(
-            "the limit of the address space is {} KiB, and every command needs {} KiB (raise it with ulimit -v)",
+            "the limit of the address space is {} KiB, and every command needs {} KiB (raise it \
+             with ulimit -v)",
             limit >> 10,
             needed >> 10
         )),

@@ -1,7 +1,7 @@
 //! `--live`: what was done in each second, as a line of JSON for other tools.
 //!
-//! Lines are written by a thread of their own: a reader that is slow loses lines, and never keeps the run. What cannot be written is told
-//! when the run is over.
+//! Lines are written by a thread of their own: a reader that is slow loses lines, and never keeps
+//! the run. What cannot be written is told when the run is over.
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
@@ -51,7 +51,8 @@ struct Line<'a> {
     /// The phase, and its second from 0.
     phase: &'a str,
     second: u64,
-    /// On a sweep: which step, from 1, and its load; null where a closed loop's rate, or the number of workers, is not of the sweep.
+    /// On a sweep: which step, from 1, and its load; null where a closed loop's rate, or the
+    /// number of workers, is not of the sweep.
     sweep_step: Option<u32>,
     requested_per_second: Option<f64>,
     requested_workers: Option<u32>,
@@ -126,7 +127,9 @@ impl<'a> Machine<'a> {
         Self {
             counted_ns: slice.map(|slice| slice.ended_ns - slice.began_ns),
             process: Numbers(ProcessOverTime::live(&counted)),
-            system: Numbers(SystemOverTime::live(&counted.map(|counted| &counted.system))),
+            system: Numbers(SystemOverTime::live(
+                &counted.map(|counted| &counted.system),
+            )),
             by_thread: threads
                 .map_or(&[][..], |threads| &threads.each)
                 .iter()
@@ -198,17 +201,21 @@ impl Live {
         let to = output.shown();
         let (lines, to_write) = mpsc::sync_channel::<String>(LINES_MAX);
         let (end, ended) = mpsc::channel();
-        let writing = std::thread::Builder::new().name("live".to_owned()).spawn(move || {
-            let mut output = output.begin();
-            let written = to_write
-                .into_iter()
-                .try_for_each(|line| output.write_all(line.as_bytes()));
-            // Closed before that is told: who hears of it may unmount at once.
-            drop(output);
-            // Whoever is gone does not want to know more.
-            let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-            let _ = end.send(written.or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) }));
-        });
+        let writing = std::thread::Builder::new()
+            .name("live".to_owned())
+            .spawn(move || {
+                let mut output = output.begin();
+                let written = to_write
+                    .into_iter()
+                    .try_for_each(|line| output.write_all(line.as_bytes()));
+                // Closed before that is told: who hears of it may unmount at once.
+                drop(output);
+                // Whoever is gone does not want to know more.
+                let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+                let _ = end.send(
+                    written.or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) }),
+                );
+            });
         if writing.is_ok() {
             self.state = State::Writing { lines, to, ended };
         }
@@ -233,7 +240,11 @@ impl Events for Live {
         };
         // What is deleted of a pool that all steps had is of none of them.
         let is_of_sweep_step = second.phase != Phase::Delete || self.has_own_pool;
-        match lines.try_send(line(&second, self.sweep_step.filter(|_| is_of_sweep_step), self.lost)) {
+        match lines.try_send(line(
+            &second,
+            self.sweep_step.filter(|_| is_of_sweep_step),
+            self.lost,
+        )) {
             Ok(()) => self.lost = 0,
             Err(TrySendError::Full(_)) => self.lost += 1,
             Err(TrySendError::Disconnected(_)) => {}
@@ -243,8 +254,11 @@ impl Events for Live {
 
 fn line(second: &Second, sweep_step: Option<(u32, Load)>, lost: u64) -> String {
     let load = sweep_step.map(|(_, load)| load);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let sum = |part: fn(&SliceMeter) -> u64| second.meters.iter().map(|(_, meter)| part(meter)).sum();
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let sum =
+        |part: fn(&SliceMeter) -> u64| second.meters.iter().map(|(_, meter)| part(meter)).sum();
     let line = Line {
         unix_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
         phase: second.phase.name(),
@@ -317,7 +331,8 @@ mod tests {
             counters: Fact::Unavailable("no".to_owned()),
         };
         line["by_device"] = serde_json::to_value([OfDevice::of(&device)]).unwrap();
-        let names = |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+        let names =
+            |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
         let mut all = names(&line);
         for list in ["by_operation", "by_thread", "by_device"] {
             all.extend(names(&line[list][0]));
@@ -354,7 +369,13 @@ mod tests {
         assert_eq!(line["by_device"], Value::Array(Vec::new()));
         second.machine = None;
         let line = written(&second);
-        assert!(line.as_object().unwrap().contains_key("cpu_user_ns"), "{line}");
-        assert!(line["cpu_user_ns"].is_null() && line["dirty_bytes"].is_null(), "{line}");
+        assert!(
+            line.as_object().unwrap().contains_key("cpu_user_ns"),
+            "{line}"
+        );
+        assert!(
+            line["cpu_user_ns"].is_null() && line["dirty_bytes"].is_null(),
+            "{line}"
+        );
     }
 }

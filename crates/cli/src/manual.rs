@@ -1,7 +1,8 @@
-//! `postmark man` and `postmark completions`: manual pages and completions of shells, made from the table of options.
+//! `postmark man` and `postmark completions`: manual pages and completions of shells, made from the
+//! table of options.
 //!
-//! A command is a page. The table has its name, synopsis and options; what the table does not have stands here: examples, exit
-//! status, environment and files.
+//! A command is a page. The table has its name, synopsis and options; what the table does not have
+//! stands here: examples, exit status, environment and files.
 
 use std::fs;
 use std::path::Path;
@@ -34,8 +35,12 @@ pub fn completions(arguments: &CompletionsArguments) -> Result<u8, Problem> {
     for name in ["run", "plan"] {
         // Only here: a name that is wrong is refused with the nearest one.
         command = command.mut_subcommand(name, |command| {
-            let names = presets::all(&machine()).into_iter().map(|preset| preset.name);
-            command.mut_arg("preset", |preset| preset.value_parser(PossibleValuesParser::new(names)))
+            let names = presets::all(&machine())
+                .into_iter()
+                .map(|preset| preset.name);
+            command.mut_arg("preset", |preset| {
+                preset.value_parser(PossibleValuesParser::new(names))
+            })
         });
     }
     let mut script = Vec::new();
@@ -116,7 +121,11 @@ fn add(command: &Command, pages: &mut Vec<Page>) -> std::io::Result<()> {
 
 fn text(command: &Command, name: &str) -> std::io::Result<String> {
     // All options, also those that the short help leaves out.
-    let table = Man::new(command.clone().mut_args(|argument| argument.hide_short_help(false)));
+    let table = Man::new(
+        command
+            .clone()
+            .mut_args(|argument| argument.hide_short_help(false)),
+    );
     let mut page = head(command, name).to_roff().into_bytes();
     table.render_options_section(&mut page)?;
     if command.has_subcommands() {
@@ -141,8 +150,14 @@ fn head(command: &Command, name: &str) -> Roff {
     let version = concat!("postmark ", env!("CARGO_PKG_VERSION"));
     let title = name.to_uppercase();
     // No date: the same program has the same pages.
-    page.control("TH", [title.as_str(), SECTION, " ", version, "User Commands"]);
-    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    page.control(
+        "TH",
+        [title.as_str(), SECTION, " ", version, "User Commands"],
+    );
+    let about = command
+        .get_about()
+        .map(ToString::to_string)
+        .unwrap_or_default();
     page.control("SH", ["NAME"]);
     page.text([roman(format!("{name} - {about}"))]);
     page.control("SH", ["SYNOPSIS"]);
@@ -190,8 +205,10 @@ fn see_also(page: &mut Roff, name: &str) {
     page.control("SH", ["SEE ALSO"]);
     let program = [bold("postmark"), roman("(1), ")];
     let program = program.into_iter().filter(|_| name != "postmark");
-    let manuals =
-        roman("the guide and the specification, in /usr/share/doc/postmark-rs or in the directory docs of the sources");
+    let manuals = roman(
+        "the guide and the specification, in /usr/share/doc/postmark-rs or in the directory docs \
+         of the sources",
+    );
     page.text(program.chain([manuals]).collect::<Vec<_>>());
 }
 
@@ -204,7 +221,10 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 12] = [
                 "Measure a mail server's workload for one minute:",
                 "postmark run --preset mail --for 60s --target /mnt/disk",
             ),
-            ("Show the last run with all its numbers:", "postmark show last --full"),
+            (
+                "Show the last run with all its numbers:",
+                "postmark show last --full",
+            ),
             (
                 "Run a script of the classic prompt:",
                 "printf 'set location /mnt/disk\\nset number 20000\\nrun\\nquit\\n' | postmark",
@@ -228,7 +248,8 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 12] = [
             ),
             (
                 "Write the record as JSON, and fail if the verdict is INVALID:",
-                "postmark run --preset varmail --for 30s --strict --format json --output result.json --target /mnt/disk",
+                "postmark run --preset varmail --for 30s --strict --format json --output \
+                 result.json --target /mnt/disk",
             ),
             (
                 "Measure an NFS server without a mount, with eight operations in flight:",
@@ -262,9 +283,15 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 12] = [
     ),
     (
         "postmark-show",
-        &[("Show the last run with all its numbers:", "postmark show last --full")],
+        &[(
+            "Show the last run with all its numbers:",
+            "postmark show last --full",
+        )],
     ),
-    ("postmark-tag", &[("Tag the last run:", "postmark tag last baseline")]),
+    (
+        "postmark-tag",
+        &[("Tag the last run:", "postmark tag last baseline")],
+    ),
     (
         "postmark-note",
         &[(
@@ -281,7 +308,10 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 12] = [
     ),
     (
         "postmark-import",
-        &[("Add the runs of another machine:", "postmark import last.json")],
+        &[(
+            "Add the runs of another machine:",
+            "postmark import last.json",
+        )],
     ),
     (
         "postmark-clean",
@@ -304,7 +334,10 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 12] = [
                 "Completions for bash, from the next session on:",
                 "postmark completions bash > postmark.bash",
             ),
-            ("Completions for fish:", "postmark completions fish > postmark.fish"),
+            (
+                "Completions for fish:",
+                "postmark completions fish > postmark.fish",
+            ),
             (
                 "Completions for zsh, in a directory of fpath:",
                 "postmark completions zsh > _postmark",
@@ -319,7 +352,10 @@ const REFUSED: (&str, &str) = (
     "2",
     "The options are invalid, or the command was refused. Nothing was touched.",
 );
-const SIGNAL: (&str, &str) = ("128 + n", "Signal n ended the run. What the run made is removed.");
+const SIGNAL: (&str, &str) = (
+    "128 + n",
+    "Signal n ended the run. What the run made is removed.",
+);
 
 /// The exit statuses of a command, each with its meaning.
 fn exit_statuses(name: &str) -> &'static [(&'static str, &'static str)] {
@@ -331,13 +367,20 @@ fn exit_statuses(name: &str) -> &'static [(&'static str, &'static str)] {
             SIGNAL,
         ],
         "postmark-run" => &[
-            ("0", "The run completed, with no more errors than --on-error allows."),
+            (
+                "0",
+                "The run completed, with no more errors than --on-error allows.",
+            ),
             (
                 "1",
-                "The run failed, files of the run are left, or the report, or the record for an archive that was requested, could not be written.",
+                "The run failed, files of the run are left, or the report, or the record for an \
+                 archive that was requested, could not be written.",
             ),
             REFUSED,
-            ("3", "With --strict: the run completed, and its verdict is INVALID."),
+            (
+                "3",
+                "With --strict: the run completed, and its verdict is INVALID.",
+            ),
             SIGNAL,
         ],
         "postmark-clean" => &[
@@ -359,7 +402,8 @@ fn exit_statuses(name: &str) -> &'static [(&'static str, &'static str)] {
             ),
             (
                 "2",
-                "The options are invalid, or the acknowledgement log proves nothing. A message says why.",
+                "The options are invalid, or the acknowledgement log proves nothing. A message \
+                 says why.",
             ),
         ],
         "postmark-import" => &[
@@ -385,17 +429,22 @@ const ENVIRONMENT: [(&str, &str); 8] = [
     ),
     (
         "HOME",
-        "The user's home directory, which has .local/share/postmark/archive.db where XDG_DATA_HOME is not set. Where HOME is not \
-         set either, the home directory is that of the user database.",
+        "The user's home directory, which has .local/share/postmark/archive.db where \
+         XDG_DATA_HOME is not set. Where HOME is not set either, the home directory is that of \
+         the user database.",
     ),
     (
         "SUDO_UID, SUDO_GID",
         "Under sudo, the archive is that of the user who called sudo.",
     ),
-    ("NO_COLOR", "If it is not empty, help and reports have no colour."),
+    (
+        "NO_COLOR",
+        "If it is not empty, help and reports have no colour.",
+    ),
     (
         "TERM",
-        "Where it is not set, or dumb, the prompt has no line editing, and nothing is drawn on the terminal.",
+        "Where it is not set, or dumb, the prompt has no line editing, and nothing is drawn on \
+         the terminal.",
     ),
     (
         "CLICOLOR_FORCE",
@@ -411,7 +460,8 @@ const FILES: [(&str, &str); 6] = [
     ("~/.local/share/postmark/archive.db", "The archive of runs."),
     (
         "~/.local/share/postmark/archive.db.pending-*.json",
-        "A record that the archive did not take. The next command that writes to the archive adds it.",
+        "A record that the archive did not take. The next command that writes to the archive adds \
+         it.",
     ),
     (
         "postmark-SECOND-PROCESS-N",

@@ -1,7 +1,7 @@
 //! `postmark observe`: what any command cost the devices and servers below a target.
 //!
-//! The command keeps this process's streams, terminal and process group, so that it works as without us. It is not started
-//! where the target or the output cannot be used.
+//! The command keeps this process's streams, terminal and process group, so that it works as
+//! without us. It is not started where the target or the output cannot be used.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -43,7 +43,8 @@ const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
 /// Runs the command, tells, and gives the exit status.
 ///
 /// # Errors
-/// Where the target or the output cannot be used, nothing can be observed, or the report cannot be delivered.
+/// Where the target or the output cannot be used, nothing can be observed, or the report cannot be
+/// delivered.
 pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
     let path = arguments.target.as_deref().unwrap_or(Path::new("."));
     let directory = directory(path)?;
@@ -65,7 +66,10 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
             if let Some(output) = output {
                 output.discard();
             }
-            tell(format_args!("cannot run {}: {error}", harmless::os(program)));
+            tell(format_args!(
+                "cannot run {}: {error}",
+                harmless::os(program)
+            ));
             return Ok(match error.kind() {
                 ErrorKind::NotFound => NOT_FOUND,
                 _ => NOT_EXECUTABLE,
@@ -108,11 +112,15 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
 /// The target, held open for its sync.
 fn directory(path: &Path) -> Result<File, SpecError> {
     let wrong = |problem: &dyn std::fmt::Display| {
-        SpecError::Contradiction(format!("cannot observe the target {}: {problem}", harmless::path(path)))
+        SpecError::Contradiction(format!(
+            "cannot observe the target {}: {problem}",
+            harmless::path(path)
+        ))
     };
     if ServerUrl::is_one(path) {
         return Err(wrong(
-            &"the kernel has no counters for this server (observe the directory at which it is mounted)",
+            &"the kernel has no counters for this server (observe the directory at which it is \
+              mounted)",
         ));
     }
     // Opening anything else could wait, as for the writer of a pipe.
@@ -178,7 +186,11 @@ fn synced(directory: &File, before: &Account, read: impl FnOnce() -> Account) ->
     }
 }
 
-fn deliver(observation: &Observation, format: AnswerFormat, output: Option<OutputFile>) -> Result<(), Problem> {
+fn deliver(
+    observation: &Observation,
+    format: AnswerFormat,
+    output: Option<OutputFile>,
+) -> Result<(), Problem> {
     let text = match format {
         AnswerFormat::Text => document::text(&report::text::observation(observation), WIDTH),
         AnswerFormat::Json => observation.to_json(),
@@ -218,7 +230,8 @@ impl HandedOn {
         })
     }
 
-    /// Hands signals on until the child has ended. It is not waited for yet: until it is, its number is nobody else's.
+    /// Hands signals on until the child has ended. It is not waited for yet: until it is, its
+    /// number is nobody else's.
     fn until_the_end_of(mut self, child: &Child) -> std::io::Result<()> {
         let process = Pid::from_child(child);
         for signal in self.signals.forever() {
@@ -239,8 +252,9 @@ impl HandedOn {
     }
 }
 
-/// Whether the command has got the signal already. A terminal sends what its keys stand for to everybody in the foreground; what
-/// somebody else sends there cannot be told apart, and SIGTERM is never from keys.
+/// Whether the command has got the signal already. A terminal sends what its keys stand for to
+/// everybody in the foreground; what somebody else sends there cannot be told apart, and SIGTERM is
+/// never from keys.
 fn comes_from_terminal(signal: i32) -> bool {
     let is_in_foreground = || {
         let terminal = File::open("/dev/tty").ok()?;

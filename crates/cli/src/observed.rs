@@ -19,11 +19,14 @@ pub struct RankHost {
 
 /// The names of this host: its own one, and the launcher's.
 pub fn own_names(host: &str) -> Vec<String> {
-    let names = LAUNCHERS_NAMES.iter().filter_map(|name| std::env::var(name).ok());
+    let names = LAUNCHERS_NAMES
+        .iter()
+        .filter_map(|name| std::env::var(name).ok());
     std::iter::once(host.to_owned()).chain(names).collect()
 }
 
-/// Whether a host that is asked for is this one: by a name, whole or up to its first dot, or by an address.
+/// Whether a host that is asked for is this one: by a name, whole or up to its first dot, or by an
+/// address.
 pub fn is_named(names: &[String], asked: &str) -> bool {
     if let Ok(address) = asked.parse::<IpAddr>() {
         return names.iter().any(|name| name.parse() == Ok(address)) || is_own(address);
@@ -35,7 +38,8 @@ pub fn is_named(names: &[String], asked: &str) -> bool {
     })
 }
 
-/// Whether what this host sends to an address leaves from there. (Nothing is sent: to connect a datagram's socket is to look up the way.)
+/// Whether what this host sends to an address leaves from there. (Nothing is sent: to connect a
+/// datagram's socket is to look up the way.)
 fn is_own(address: IpAddr) -> bool {
     if address.is_loopback() {
         // That is everybody.
@@ -81,13 +85,16 @@ pub fn performing(asked: &[String], all: &[RankHost]) -> Result<u32, String> {
     }
     let observes = |rank: &RankHost| rank.named.contains(&true);
     let Some(last) = all.iter().rposition(|rank| !observes(rank)) else {
-        return Err("--observe names the hosts of all ranks, and none is left to perform the run".to_owned());
+        return Err(
+            "--observe names the hosts of all ranks, and none is left to perform the run"
+                .to_owned(),
+        );
     };
     if let Some(first) = all[..last].iter().position(observes) {
         let host = harmless(&all[first].host);
         return Err(format!(
-            "--observe: rank {first} is on {host}, and rank {last} on {} is to work: observers must be the last ranks (put {host} last in \
-             the host file, with one slot)",
+            "--observe: rank {first} is on {host}, and rank {last} on {} is to work: observers \
+             must be the last ranks (put {host} last in the host file, with one slot)",
             harmless(&all[last].host)
         ));
     }
@@ -121,7 +128,8 @@ mod tests {
     fn what_cannot_be_is_refused_with_a_way_out() {
         let why = found(&["server"], &["server", "a", "b"]).unwrap_err();
         assert!(
-            why.contains("rank 0 is on server, and rank 2 on b is to work") && why.contains("last in the host file"),
+            why.contains("rank 0 is on server, and rank 2 on b is to work")
+                && why.contains("last in the host file"),
             "{why}"
         );
         let why = found(&["server"], &["a", "a", "b"]).unwrap_err();
@@ -139,7 +147,14 @@ mod tests {
         for name in ["node7", "NODE7.lab.example", "10.0.0.7"] {
             assert!(is_named(&names, name), "{name}");
         }
-        for name in ["node", "node7.other", "node7.lab", "10.0.0.8", "127.0.0.1", ""] {
+        for name in [
+            "node",
+            "node7.other",
+            "node7.lab",
+            "10.0.0.8",
+            "127.0.0.1",
+            "",
+        ] {
             assert!(!is_named(&names, name), "{name}");
         }
     }

@@ -24,8 +24,8 @@ use workload::Edition;
 use crate::terminal;
 
 pub use self::archive::{
-    ArchiveArgument, DeleteArguments, ExportArguments, ExportFormat, ImportArguments, ListArguments, ListFormat,
-    NoteArguments, RemarkArguments, ShowArguments, TagArguments,
+    ArchiveArgument, DeleteArguments, ExportArguments, ExportFormat, ImportArguments,
+    ListArguments, ListFormat, NoteArguments, RemarkArguments, ShowArguments, TagArguments,
 };
 pub use self::check::CheckArguments;
 pub use self::collect::CollectArguments;
@@ -44,7 +44,8 @@ pub use similar::{command_meant, similar};
     name = "postmark",
     version,
     args_conflicts_with_subcommands = true,
-    after_help = "Without a command, postmark starts the classic prompt or performs the commands in FILE.
+    after_help = "Without a command, postmark starts the classic prompt or performs the commands \
+                  in FILE.
 Write ./run for a file with the name run."
 )]
 pub struct CommandLine {
@@ -57,7 +58,8 @@ pub struct CommandLine {
     /// Let the classic prompt use a target without enough free space for the run.
     #[arg(long)]
     pub no_room_check: bool,
-    /// Let the classic prompt, as root, keep root's rights in a target that other users can rename or replace (unsafe).
+    /// Let the classic prompt, as root, keep root's rights in a target that other users can rename
+    /// or replace (unsafe).
     #[arg(long)]
     pub allow_unsafe_target: bool,
     /// Classic configuration file: commands of the classic prompt.
@@ -79,7 +81,9 @@ pub fn command() -> clap::Command {
             let is_first = arg.get_long().is_some_and(|name| FIRST.contains(&name));
             arg.hide_short_help(!is_first)
         })
-        .after_help(format!("{EXAMPLES}\n'postmark run --help' lists all options."))
+        .after_help(format!(
+            "{EXAMPLES}\n'postmark run --help' lists all options."
+        ))
         .before_long_help(EXAMPLES)
         .after_long_help(AFTER_OPTIONS)
     })
@@ -121,11 +125,13 @@ pub enum Command {
     Run(RunArguments),
     /// Show what a run would do, without writing to the target.
     Plan(PlanArguments),
-    /// Compare targets or options: run every combination in blocks, in random order, and report ratios with intervals.
+    /// Compare targets or options: run every combination in blocks, in random order, and report
+    /// ratios with intervals.
     Study(StudyArguments),
     /// List the presets: workloads with a name, and their sources.
     Presets,
-    /// List archived runs; the rate and p99 of a sweep are those of its sustained step with the highest rate.
+    /// List archived runs; the rate and p99 of a sweep are those of its sustained step with the
+    /// highest rate.
     List(ListArguments),
     /// Show the report of an archived run or of a record in a file.
     Show(ShowArguments),
@@ -141,7 +147,8 @@ pub enum Command {
     Export(ExportArguments),
     /// Import records from other machines into the archive.
     Import(ImportArguments),
-    /// Compare archived runs, or the cells of a study: by how much they differ, and how sure that is.
+    /// Compare archived runs, or the cells of a study: by how much they differ, and how sure that
+    /// is.
     Compare(CompareArguments),
     /// Decide whether runs meet requirements, relative to a baseline: passed, failed or undecided.
     Gate(GateArguments),
@@ -172,7 +179,8 @@ pub enum ReportFormat {
     Document(Rendering),
     /// The whole record with its summary.
     Json,
-    /// The original's verbose report; the run has no sync and no check, because its whole seconds would include them.
+    /// The original's verbose report; the run has no sync and no check, because its whole seconds
+    /// would include them.
     Classic,
     /// The original's terse report: one line of 13 numbers.
     Terse,
@@ -188,7 +196,11 @@ impl ReportFormat {
 impl ValueEnum for ReportFormat {
     fn value_variants<'a>() -> &'a [Self] {
         static ALL: LazyLock<Vec<ReportFormat>> = LazyLock::new(|| {
-            let others = [ReportFormat::Json, ReportFormat::Classic, ReportFormat::Terse];
+            let others = [
+                ReportFormat::Json,
+                ReportFormat::Classic,
+                ReportFormat::Terse,
+            ];
             Rendering::ALL
                 .iter()
                 .copied()
@@ -205,11 +217,13 @@ impl ValueEnum for ReportFormat {
             Self::Json => ("json", "The complete record with its summary, as JSON"),
             Self::Classic => (
                 "classic",
-                "The verbose report of the original PostMark, in whole seconds (the run leaves out the sync and the check)",
+                "The verbose report of the original PostMark, in whole seconds (the run leaves \
+                 out the sync and the check)",
             ),
             Self::Terse => (
                 "terse",
-                "The terse report of the original PostMark: 13 numbers on one line (the run leaves out the sync and the check)",
+                "The terse report of the original PostMark: 13 numbers on one line (the run \
+                 leaves out the sync and the check)",
             ),
         };
         Some(PossibleValue::new(name).help(about))
@@ -242,7 +256,8 @@ pub struct RunArguments {
     /// As root, keep root's rights in a target that other users can rename or replace (unsafe).
     #[arg(long)]
     pub allow_unsafe_target: bool,
-    /// Format of the report. With classic and terse, the original's 500 transactions end a run without another limit.
+    /// Format of the report. With classic and terse, the original's 500 transactions end a run
+    /// without another limit.
     #[arg(long, value_enum, default_value_t = ReportFormat::Document(Rendering::Text))]
     pub format: ReportFormat,
     /// Print the complete report (text and Markdown), not only one screen.
@@ -260,27 +275,28 @@ pub struct RunArguments {
     /// Overwrite existing output files.
     #[arg(long)]
     pub force: bool,
-    /// Archive that keeps the run; none keeps it nowhere [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data
-    /// directory].
+    /// Archive that keeps the run; none keeps it nowhere [default: $POSTMARK_ARCHIVE, or
+    /// postmark/archive.db in the user's data directory].
     #[arg(long, value_name = "FILE|none")]
     pub archive: Option<PathBuf>,
     /// Tags and note of the archived run.
     #[command(flatten)]
     pub remarks: RemarkArguments,
-    /// Exit with status 3 if the verdict is INVALID. A failed run exits with status 1; a run that a signal ended exits with
-    /// status 128 plus the signal's number.
+    /// Exit with status 3 if the verdict is INVALID. A failed run exits with status 1; a run that
+    /// a signal ended exits with status 128 plus the signal's number.
     #[arg(long)]
     pub strict: bool,
     /// Do not show progress.
     #[arg(long)]
     pub quiet: bool,
-    /// Directory for the parts of the ranks: each rank writes what it completed to a file there, and 'postmark collect' makes one
-    /// record of them after a failure [default: a directory beside the archive, removed at the end of the run].
+    /// Directory for the parts of the ranks: each rank writes what it completed to a file there,
+    /// and 'postmark collect' makes one record of them after a failure [default: a directory
+    /// beside the archive, removed at the end of the run].
     #[arg(long, value_name = "DIR")]
     pub parts: Option<PathBuf>,
-    /// Hosts whose ranks perform no work and read the counters of their machine while the others work: processor time, devices,
-    /// calls to its NFS server, interfaces. They must be the last ranks. Names are those of the hosts or of the launcher's host
-    /// file, or addresses.
+    /// Hosts whose ranks perform no work and read the counters of their machine while the others
+    /// work: processor time, devices, calls to its NFS server, interfaces. They must be the
+    /// last ranks. Names are those of the hosts or of the launcher's host file, or addresses.
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub observe: Vec<String>,
 }
@@ -302,8 +318,8 @@ pub struct PlanArguments {
 /// The arguments of `clean`.
 #[derive(Debug, Args)]
 pub struct CleanArguments {
-    /// Target directories of killed runs, or URLs like nfs://server/export, and directories with the images of killed studies
-    /// (/var/tmp by default).
+    /// Target directories of killed runs, or URLs like nfs://server/export, and directories with
+    /// the images of killed studies (/var/tmp by default).
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 }
@@ -331,17 +347,20 @@ pub enum AnswerFormat {
     Json,
 }
 
-/// The workload and its target. Options override a configuration file, and a file overrides a preset.
+/// The workload and its target. Options override a configuration file, and a file overrides a
+/// preset.
 #[derive(Debug, Args)]
 pub struct WorkArguments {
     /// Start from a preset ('postmark presets' lists them).
     ///
-    /// Other options override its values. Files and workers of mail, varmail, news, web-cache, build-tree and
-    /// ai-samples depend on this machine's memory and processors: on another machine the same name is another
-    /// workload. 'postmark plan --format toml' writes the complete workload for 'run --config' elsewhere.
+    /// Other options override its values. Files and workers of mail, varmail, news, web-cache,
+    /// build-tree and ai-samples depend on this machine's memory and processors: on another
+    /// machine the same name is another workload. 'postmark plan --format toml' writes the
+    /// complete workload for 'run --config' elsewhere.
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
-    /// Read options from a configuration file in TOML. Its keys are the names of the options; the command line overrides them.
+    /// Read options from a configuration file in TOML. Its keys are the names of the options; the
+    /// command line overrides them.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Repeat an earlier run. Other options override its values.
@@ -354,7 +373,8 @@ pub struct WorkArguments {
     ///   or -          standard input
     ///
     /// --target and --ack-log are not repeated: give them again.
-    #[arg(long, value_name = "RUN", verbatim_doc_comment, conflicts_with_all = ["preset", "config"])]
+    #[arg(long, value_name = "RUN", verbatim_doc_comment, conflicts_with_all = ["preset",
+        "config"])]
     pub like: Option<PathBuf>,
     /// The archive with that run, from the command's own options.
     #[arg(skip)]
@@ -365,10 +385,12 @@ pub struct WorkArguments {
     /// All other options.
     #[command(flatten)]
     pub options: Options,
-    /// Directory to measure, or an NFS server like nfs://server/export [default: the working directory].
+    /// Directory to measure, or an NFS server like nfs://server/export [default: the working
+    /// directory].
     ///
-    /// Repeat the option to spread one pool over several directories. A URL takes the parameters uid, gid, mountport, nconnect,
-    /// privport and timeout, like 'nfs://server:2049/export?nconnect=4'.
+    /// Repeat the option to spread one pool over several directories. A URL takes the parameters
+    /// uid, gid, mountport, nconnect, privport and timeout, like
+    /// 'nfs://server:2049/export?nconnect=4'.
     #[arg(long, value_name = "PATH")]
     pub target: Vec<PathBuf>,
     /// Share of files for the preceding --target, relative to the others [default: 1].
@@ -388,7 +410,9 @@ fn weight(text: &str) -> Result<u32, &'static str> {
 
 /// A whole number: a count or the number of an entry.
 fn whole(text: &str) -> Result<u64, &'static str> {
-    text.trim().parse().map_err(|_| "expected a whole number, like 20")
+    text.trim()
+        .parse()
+        .map_err(|_| "expected a whole number, like 20")
 }
 
 /// A `--weight` stands where no `--target` does before it, or a second one behind the same.
@@ -399,7 +423,12 @@ pub struct WeightWithoutLocation(u32);
 impl WorkArguments {
     /// Pairs every `--weight` with the `--target` before it, by their places among the words.
     pub fn take_weights(&mut self, matches: &ArgMatches) {
-        let places = |id: &str| -> Vec<usize> { matches.indices_of(id).map(Iterator::collect).unwrap_or_default() };
+        let places = |id: &str| -> Vec<usize> {
+            matches
+                .indices_of(id)
+                .map(Iterator::collect)
+                .unwrap_or_default()
+        };
         let targets = places("target");
         let mut locations: Vec<TargetOption> = self
             .target

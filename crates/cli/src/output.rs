@@ -1,11 +1,14 @@
-//! Files that a command writes for its user. They are judged before anything is touched, and opened before the run, so that a
-//! wrong path costs nothing; what was in them goes when there is something to write.
+//! Files that a command writes for its user. They are judged before anything is touched, and opened
+//! before the run, so that a wrong path costs nothing; what was in them goes when there is
+//! something to write.
 //!
-//! An output that holds something already is written over with `--force` alone. An output that is an input, the archive or
-//! another output of the same command is refused always, whatever path leads to it.
+//! An output that holds something already is written over with `--force` alone. An output that is
+//! an input, the archive or another output of the same command is refused always, whatever path
+//! leads to it.
 //!
-//! A file is written whole or not at all: what is written fails on a full file system, and a good file is not lost by that. (What
-//! is written line by line, as by `--live` and `export`, is what came until then.)
+//! A file is written whole or not at all: what is written fails on a full file system, and a good
+//! file is not lost by that. (What is written line by line, as by `--live` and `export`, is what
+//! came until then.)
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -28,7 +31,8 @@ pub struct OutputFile {
     file: Box<dyn Target>,
     /// Which file it is, where this command has made it.
     made: Option<FileId>,
-    /// Which file it is, where it was there before, is a regular file, and nobody else has opened it.
+    /// Which file it is, where it was there before, is a regular file, and nobody else has opened
+    /// it.
     former: Option<FileId>,
 }
 
@@ -61,13 +65,15 @@ impl Input {
         }
     }
 
-    /// Whether another process reads the same of it: it is a file with a name of its own, and no pipe.
+    /// Whether another process reads the same of it: it is a file with a name of its own, and no
+    /// pipe.
     pub fn is_file(&self) -> bool {
         self.path != Path::new("/dev/stdin") && self.path.is_file()
     }
 }
 
-/// The files of one command, so that none of its outputs is something that it reads or writes besides.
+/// The files of one command, so that none of its outputs is something that it reads or writes
+/// besides.
 pub struct Outputs<'a> {
     force: bool,
     archive: Option<&'a ArchivePlace>,
@@ -77,11 +83,16 @@ pub struct Outputs<'a> {
 }
 
 impl<'a> Outputs<'a> {
-    /// The outputs of a command that reads these files and, where there is an archive, reads or writes that one.
+    /// The outputs of a command that reads these files and, where there is an archive, reads or
+    /// writes that one.
     ///
     /// # Errors
     /// Where the archive is one of the files that are read.
-    pub fn new(force: bool, archive: Option<&'a ArchivePlace>, inputs: &'a [Input]) -> Result<Self, SpecError> {
+    pub fn new(
+        force: bool,
+        archive: Option<&'a ArchivePlace>,
+        inputs: &'a [Input],
+    ) -> Result<Self, SpecError> {
         for input in inputs {
             if let Some(archive) = archive.filter(|archive| is_one(archive.path(), &input.path)) {
                 return refuse(format!(
@@ -118,7 +129,8 @@ impl<'a> Outputs<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 if let Ok(to) = fs::read_link(path) {
                     return refuse(format!(
-                        "cannot write {option} {shown}: the symbolic link points to {}, which does not exist (remove the link, or use another file)",
+                        "cannot write {option} {shown}: the symbolic link points to {}, which \
+                         does not exist (remove the link, or use another file)",
                         harmless::path(&to)
                     ));
                 }
@@ -133,7 +145,8 @@ impl<'a> Outputs<'a> {
         Ok(())
     }
 
-    /// Refuses a file that this command reads or writes besides. One that somebody else refuses where it exists needs no more.
+    /// Refuses a file that this command reads or writes besides. One that somebody else refuses
+    /// where it exists needs no more.
     ///
     /// # Errors
     /// Where it is one.
@@ -158,7 +171,8 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Opens a file that was judged, which stays as it is for now, or makes it; `-` is standard output.
+    /// Opens a file that was judged, which stays as it is for now, or makes it; `-` is standard
+    /// output.
     ///
     /// # Errors
     /// What the system answered, or what has changed since it was judged.
@@ -193,7 +207,11 @@ impl<'a> Outputs<'a> {
         let is_descriptor = is_descriptor(&path);
         // What whoever has opened it has written there stays.
         let mut options = OpenOptions::new();
-        let file = options.write(true).append(is_descriptor).open(&path).map_err(failed)?;
+        let file = options
+            .write(true)
+            .append(is_descriptor)
+            .open(&path)
+            .map_err(failed)?;
         let facts = file.metadata().map_err(failed)?;
         if holds_data(&facts) && !self.force && !is_descriptor {
             return Err(exists(option, &path));
@@ -233,7 +251,8 @@ fn exists(option: &str, path: &Path) -> SpecError {
     ))
 }
 
-/// Whether something can be lost by writing there: devices of characters, pipes and sockets hold nothing.
+/// Whether something can be lost by writing there: devices of characters, pipes and sockets hold
+/// nothing.
 fn holds_data(facts: &Metadata) -> bool {
     facts.is_file() || facts.file_type().is_block_device()
 }
@@ -245,7 +264,11 @@ pub(crate) fn is_one(one: &Path, other: &Path) -> bool {
         (Err(_), Err(_)) => {
             let whole = |path: &Path| {
                 let path = std::path::absolute(path).ok()?;
-                Some(fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?))
+                Some(
+                    fs::canonicalize(path.parent()?)
+                        .ok()?
+                        .join(path.file_name()?),
+                )
             };
             whole(one).is_some_and(|one| Some(one) == whole(other))
         }
@@ -253,7 +276,8 @@ pub(crate) fn is_one(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Whether a path is that of a descriptor that was opened before: `/dev/stdout`, `/dev/fd/3`. Whoever opened it has chosen the file.
+/// Whether a path is that of a descriptor that was opened before: `/dev/stdout`, `/dev/fd/3`.
+/// Whoever opened it has chosen the file.
 fn is_descriptor(path: &Path) -> bool {
     /// More the kernel does not follow either (path_resolution(7)).
     const LINKS_MAX: usize = 40;
@@ -261,7 +285,10 @@ fn is_descriptor(path: &Path) -> bool {
         return false;
     };
     for _ in 0..LINKS_MAX {
-        let Some(directory) = path.parent().and_then(|parent| fs::canonicalize(parent).ok()) else {
+        let Some(directory) = path
+            .parent()
+            .and_then(|parent| fs::canonicalize(parent).ok())
+        else {
             return false;
         };
         if directory.starts_with("/proc") && directory.ends_with("fd") {
@@ -323,8 +350,8 @@ impl Target for std::io::Stdout {
 }
 
 impl OutputFile {
-    /// Writes all of it in the place of what was there, or leaves what was there. The file's own file system may hang as well as the
-    /// target: it is waited for so long.
+    /// Writes all of it in the place of what was there, or leaves what was there. The file's own
+    /// file system may hang as well as the target: it is waited for so long.
     ///
     /// # Errors
     /// What the system answered, or that it did not answer.
@@ -352,11 +379,16 @@ impl OutputFile {
         })
     }
 
-    /// Writes a text that had to be made first; leaves what was there where that failed, or there is none.
+    /// Writes a text that had to be made first; leaves what was there where that failed, or there
+    /// is none.
     ///
     /// # Errors
     /// Why there is no text, or as `write`.
-    pub fn write_made(self, text: Result<Option<String>, Problem>, limit: Duration) -> Result<(), Problem> {
+    pub fn write_made(
+        self,
+        text: Result<Option<String>, Problem>,
+        limit: Duration,
+    ) -> Result<(), Problem> {
         match text {
             Ok(Some(text)) => self.write(&text, limit),
             Ok(None) => {
@@ -384,12 +416,17 @@ impl OutputFile {
 
     /// The run was refused: leaves no empty file behind.
     pub fn discard(self) {
-        let Self { path, file, made, .. } = self;
-        // Its `close` may wait for a server that hangs, whatever signal comes: the process's end closes it, when all is told.
+        let Self {
+            path, file, made, ..
+        } = self;
+        // Its `close` may wait for a server that hangs, whatever signal comes: the process's end
+        // closes it, when all is told.
         std::mem::forget(file);
         // Where that does not answer, so does nothing else there.
         let _ = runner::within(DISCARD_MAX, move || {
-            remove(&path, |facts| Some(id_of(facts)) == made && facts.len() == 0);
+            remove(&path, |facts| {
+                Some(id_of(facts)) == made && facts.len() == 0
+            });
         });
     }
 }
@@ -409,8 +446,9 @@ struct Beside {
 }
 
 impl Beside {
-    /// None where a new file cannot be the same to its users: another one has the name by now, the file has several names, its
-    /// owner is somebody else, or its directory takes no new file. The file itself is written to, then.
+    /// None where a new file cannot be the same to its users: another one has the name by now, the
+    /// file has several names, its owner is somebody else, or its directory takes no new file.
+    /// The file itself is written to, then.
     fn of(path: &Path, former: FileId) -> std::io::Result<Option<Self>> {
         // A symbolic link stays one.
         let replaces = fs::canonicalize(path)?;
@@ -424,14 +462,20 @@ impl Beside {
             Err(error)
                 if matches!(
                     error.kind(),
-                    ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::AlreadyExists
+                    ErrorKind::PermissionDenied
+                        | ErrorKind::ReadOnlyFilesystem
+                        | ErrorKind::AlreadyExists
                 ) =>
             {
                 return Ok(None);
             }
             Err(error) => return Err(error),
         };
-        let beside = Self { file, path, replaces };
+        let beside = Self {
+            file,
+            path,
+            replaces,
+        };
         let is_alike = beside
             .file
             .metadata()
@@ -446,7 +490,10 @@ impl Beside {
 
     fn write(mut self, bytes: &[u8]) -> std::io::Result<()> {
         // Some file systems say only then that they are full.
-        let written = self.file.write_all(bytes).and_then(|()| self.file.sync_all());
+        let written = self
+            .file
+            .write_all(bytes)
+            .and_then(|()| self.file.sync_all());
         let replaced = written.and_then(|()| fs::rename(&self.path, &self.replaces));
         if replaced.is_err() {
             self.remove();

@@ -1,10 +1,11 @@
-//! What each rank of a run has done, on disk at every border: a file for each rank in a directory, so that something is left of a
-//! run whose ranks were killed; and, in that of rank 0, the record of all up to that border. `postmark collect` makes one record of
-//! them ([`crate::collect`]).
+//! What each rank of a run has done, on disk at every border: a file for each rank in a directory,
+//! so that something is left of a run whose ranks were killed; and, in that of rank 0, the record
+//! of all up to that border. `postmark collect` makes one record of them ([`crate::collect`]).
 //!
-//! A file has a JSON document on each line: which rank this is; the record as it was when the run began; each part that was
-//! completed after it; and, where the rank's run came to its end, a line that says so. Each line is on the disk before the rank
-//! goes on, unless the file system does not answer: then the rank goes on without its parts, and says so.
+//! A file has a JSON document on each line: which rank this is; the record as it was when the run
+//! began; each part that was completed after it; and, where the rank's run came to its end, a line
+//! that says so. Each line is on the disk before the rank goes on, unless the file system does not
+//! answer: then the rank goes on without its parts, and says so.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
@@ -81,7 +82,8 @@ struct PartsMailbox {
 }
 
 impl PartsWriter {
-    /// Begins the file of a rank in a directory, which is made where it is not there. `force`: a file that is there goes.
+    /// Begins the file of a rank in a directory, which is made where it is not there. `force`: a
+    /// file that is there goes.
     ///
     /// # Errors
     /// Why there is none, in words.
@@ -95,7 +97,11 @@ impl PartsWriter {
                 remove_merged(&made);
             }
             let mut options = File::options();
-            options.write(true).create(true).create_new(!force).truncate(force);
+            options
+                .write(true)
+                .create(true)
+                .create_new(!force)
+                .truncate(force);
             options.open(at)
         };
         let opened = runner::within(PATIENCE, open);
@@ -103,11 +109,15 @@ impl PartsWriter {
         let opened = opened.map_err(|why| format!("cannot write {shown}: {why}"))?;
         let file = opened.map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => {
-                format!("{shown} exists: it is the part of another run (use another directory for --parts, or --force)")
+                format!(
+                    "{shown} exists: it is the part of another run (use another directory for \
+                     --parts, or --force)"
+                )
             }
             _ => format!("cannot write {shown}: {error}"),
         })?;
-        let writer = PartsMailbox::new(file).map_err(|error| format!("cannot start a thread for {shown}: {error}"))?;
+        let writer = PartsMailbox::new(file)
+            .map_err(|error| format!("cannot start a thread for {shown}: {error}"))?;
         let mut parts = Self {
             directory: directory.to_owned(),
             path: path.clone(),
@@ -200,13 +210,19 @@ impl PartsWriter {
             Ok(()) => match writer.answers.recv_timeout(PATIENCE) {
                 Ok(Ok(())) => return Ok(()),
                 Ok(Err(error)) => error.to_string(),
-                Err(_) => format!("the file system did not answer for {} s", PATIENCE.as_secs()),
+                Err(_) => format!(
+                    "the file system did not answer for {} s",
+                    PATIENCE.as_secs()
+                ),
             },
             Err(_) => "its thread has ended".to_owned(),
         };
         // A line behind one that is not whole would be lost with it.
         self.writer = None;
-        Err(format!("cannot write {}: {why}", harmless::path(&self.path)))
+        Err(format!(
+            "cannot write {}: {why}",
+            harmless::path(&self.path)
+        ))
     }
 }
 
@@ -214,15 +230,19 @@ impl PartsMailbox {
     fn new(mut file: File) -> std::io::Result<Self> {
         let (lines, taken) = mpsc::channel::<String>();
         let (answer, answers) = mpsc::channel();
-        thread::Builder::new().name("parts".to_owned()).spawn(move || {
-            for line in taken {
-                let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
-                if answer.send(written).is_err() {
-                    // Nobody waits any more.
-                    return;
+        thread::Builder::new()
+            .name("parts".to_owned())
+            .spawn(move || {
+                for line in taken {
+                    let written = file
+                        .write_all(line.as_bytes())
+                        .and_then(|()| file.sync_data());
+                    if answer.send(written).is_err() {
+                        // Nobody waits any more.
+                        return;
+                    }
                 }
-            }
-        })?;
+            })?;
         Ok(Self { lines, answers })
     }
 }
@@ -257,8 +277,9 @@ impl Events for PartsWriter {
                 self.is_told = true;
                 let directory = harmless::path(&self.directory);
                 tell(format_args!(
-                    "the run ends early. If ranks are killed before they have removed the files, 'postmark collect {directory}' makes \
-                     one record of what they completed (in that directory on each host)"
+                    "the run ends early. If ranks are killed before they have removed the files, \
+                     'postmark collect {directory}' makes one record of what they completed (in \
+                     that directory on each host)"
                 ));
             }
             _ => {}
@@ -314,7 +335,8 @@ mod tests {
             "{refused}"
         );
         assert_eq!(began(true), Ok(()));
-        let refused = PartsWriter::begin(Path::new("/dev/null/parts"), part_of(0), false).unwrap_err();
+        let refused =
+            PartsWriter::begin(Path::new("/dev/null/parts"), part_of(0), false).unwrap_err();
         assert!(
             refused.contains("cannot write /dev/null/parts/rank-00000.jsonl"),
             "{refused}"

@@ -27,7 +27,10 @@ pub struct Signals {
 impl Signals {
     /// Those of a process that performs runs together with others.
     pub fn among(ranks: Option<Ranks>) -> Self {
-        Self { in_run: None, ranks }
+        Self {
+            in_run: None,
+            ranks,
+        }
     }
 }
 
@@ -46,7 +49,8 @@ impl TakeControl for Signals {
     }
 
     fn take(&mut self) -> Control {
-        // Without handlers a signal ends the program at once, and `clean` does the rest: no reason not to run.
+        // Without handlers a signal ends the program at once, and `clean` does the rest: no reason
+        // not to run.
         self.in_run = self.in_run.take().or_else(|| InRun::begin().ok());
         self.taken().unwrap_or_default()
     }
@@ -60,13 +64,18 @@ impl TakeControl for Signals {
 ///
 /// # Errors
 /// As [`perform`].
-pub fn perform_with(spec: &RunSpec, signals: &mut Signals, events: &mut dyn Events) -> Result<Record, Refused> {
+pub fn perform_with(
+    spec: &RunSpec,
+    signals: &mut Signals,
+    events: &mut dyn Events,
+) -> Result<Record, Refused> {
     let record = campaign::run(
         spec,
         &mut |spec, events| runner::named::prepare(spec, signals, events),
         events,
     )?;
-    if let (Outcome::Interrupted { .. }, Some(signals)) = (&record.actual.outcome, &signals.in_run) {
+    if let (Outcome::Interrupted { .. }, Some(signals)) = (&record.actual.outcome, &signals.in_run)
+    {
         // The work has ended because of the signal: it is not to end what comes after.
         signals.followed();
     }

@@ -58,7 +58,8 @@ pub fn text(specified: &Specified, format: PlanFormat, is_screen: bool) -> Resul
                 let planned = planned(&specified.spec.workload);
                 plan.gap();
                 plan.line(format!(
-                    "The transactions end by time, so this plan covers the first {planned} transactions of each worker."
+                    "The transactions end by time, so this plan covers the first {planned} \
+                     transactions of each worker."
                 ));
             }
             for note in &specified.notes {
@@ -92,10 +93,13 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
         specified.spec.workload.clone()
     };
     // The original's text takes draws before the first file, of every worker.
-    let drawn = workload.classic().map_or(0, |classic| 2 * classic.size_high_bytes);
+    let drawn = workload
+        .classic()
+        .map_or(0, |classic| 2 * classic.size_high_bytes);
     if drawn.saturating_mul(workload.streams().into()) > DRAWS_MAX {
         return Err(SpecError::Contradiction(format!(
-            "cannot plan this workload in reasonable time: the classic generator draws {drawn} numbers for the text of each of {} workers (use smaller files or fewer workers)",
+            "cannot plan this workload in reasonable time: the classic generator draws {drawn} \
+             numbers for the text of each of {} workers (use smaller files or fewer workers)",
             workload.streams()
         ))
         .into());
@@ -106,7 +110,9 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
         .saturating_mul(workload.workers.count().into());
     if first > FIRST_MAX {
         return Err(SpecError::Contradiction(format!(
-            "cannot plan this workload in reasonable time: its fingerprint covers {INTENTS_IN_FINGERPRINT} operations of each worker, {first} for all {} (use fewer workers, or fewer files and transactions)",
+            "cannot plan this workload in reasonable time: its fingerprint covers \
+             {INTENTS_IN_FINGERPRINT} operations of each worker, {first} for all {} (use fewer \
+             workers, or fewer files and transactions)",
             workload.workers.count()
         ))
         .into());
@@ -133,7 +139,8 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
         plan.fingerprint = fingerprint::fingerprint(&specified.spec.workload)?;
     }
     let shortage = room.known().and_then(runner::room::shortage);
-    let shortage = shortage.or_else(|| runner::memory::shortage(&specified.spec, &Host::read(&Sources::default())));
+    let shortage = shortage
+        .or_else(|| runner::memory::shortage(&specified.spec, &Host::read(&Sources::default())));
     Ok(PlanRecord {
         tool: record::Tool::this(),
         spec: specified.spec.clone(),

@@ -15,9 +15,10 @@ pub fn list() -> Result<u8, Problem> {
     let mut document = Document::default();
     document.line("Presets, for postmark run --preset NAME:");
     document.below(
-        "Presets with 'on this machine' have as many files and workers as its memory and processors call for. \
-         On another machine the same name is another workload, and results do not compare. To run the same \
-         work elsewhere: postmark plan --preset NAME --format toml > FILE, then postmark run --config FILE.",
+        "Presets with 'on this machine' have as many files and workers as its memory and \
+         processors call for. On another machine the same name is another workload, and results \
+         do not compare. To run the same work elsewhere: postmark plan --preset NAME --format \
+         toml > FILE, then postmark run --config FILE.",
     );
     for preset in presets::all(&machine()) {
         let workload = &preset.workload;
@@ -25,7 +26,10 @@ pub fn list() -> Result<u8, Problem> {
         document.head(preset.name);
         document.below(preset.what);
         if let Work::Classic(classic) = &workload.work {
-            document.below(format!("edition {}; from {}", classic.edition, preset.source));
+            document.below(format!(
+                "edition {}; from {}",
+                classic.edition, preset.source
+            ));
             continue;
         }
         let files = workload.files();
@@ -34,7 +38,9 @@ pub fn list() -> Result<u8, Problem> {
                 let workers = several(workers, "worker");
                 format!("{workers}, each with {files} files")
             }
-            Workers::Shared { writers, readers, .. } => {
+            Workers::Shared {
+                writers, readers, ..
+            } => {
                 let (writers, readers) = (several(writers, "writer"), several(readers, "reader"));
                 format!("{files} files, {writers} and {readers}")
             }

@@ -73,7 +73,8 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Whether a reader has closed its pipe, as in `postmark schema | head`: it has read what it wants.
+    /// Whether a reader has closed its pipe, as in `postmark schema | head`: it has read what it
+    /// wants.
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Report { cause, .. } if cause.kind() == std::io::ErrorKind::BrokenPipe)
     }
@@ -101,7 +102,9 @@ impl Problem {
             | Self::Published(_)
             | Self::Sides(_)
             | Self::Gate(_) => WRONG,
-            Self::Calibration { code, .. } | Self::Ranks { code, .. } | Self::OfFirstRank(code) => *code,
+            Self::Calibration { code, .. } | Self::Ranks { code, .. } | Self::OfFirstRank(code) => {
+                *code
+            }
             Self::Study(_) | Self::Page(_) | Self::Live { .. } | Self::Report { .. } => 1,
         }
     }
@@ -119,8 +122,8 @@ pub fn complain(lines: &str) {
     let _ = writeln!(std::io::stderr(), "{}", width::for_errors(&lines));
 }
 
-/// Writes to standard output, wholly. Nothing in it is obeyed by a terminal; strings of others were made harmless where
-/// they were put in, so that they begin no lines.
+/// Writes to standard output, wholly. Nothing in it is obeyed by a terminal; strings of others were
+/// made harmless where they were put in, so that they begin no lines.
 pub fn print(text: &str) -> Result<(), Problem> {
     print_as_it_is(&harmless::lines(text))
 }
@@ -131,7 +134,9 @@ pub fn print(text: &str) -> Result<(), Problem> {
 /// Where it cannot be written wholly.
 pub fn print_as_it_is(text: &str) -> Result<(), Problem> {
     let mut output = std::io::stdout().lock();
-    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    let written = output
+        .write_all(text.as_bytes())
+        .and_then(|()| output.flush());
     written.map_err(|cause| Problem::Report {
         to: "standard output".to_owned(),
         cause,
@@ -150,10 +155,16 @@ pub enum PublishedProblem {
     Layout(Box<LayoutError>),
     /// A file cannot be read.
     #[error("cannot read {}: {cause}", harmless::path(.path))]
-    CannotRead { path: PathBuf, cause: std::io::Error },
+    CannotRead {
+        path: PathBuf,
+        cause: std::io::Error,
+    },
     /// A file is no submission.
     #[error("{}: {problem}", harmless::path(.path))]
-    Submission { path: PathBuf, problem: SubmissionError },
+    Submission {
+        path: PathBuf,
+        problem: SubmissionError,
+    },
     /// A file has something that is no JSON.
     #[error("{}: JSON document {place}: {problem}", harmless::path(.path))]
     Document {
@@ -164,7 +175,8 @@ pub enum PublishedProblem {
     },
     /// There is no submission with this number.
     #[error(
-        "there is no submission {0} in the archive ('postmark published submissions' shows the numbers; S3 is number 3)"
+        "there is no submission {0} in the archive ('postmark published submissions' shows the \
+         numbers; S3 is number 3)"
     )]
     NoSuchSubmission(u64),
 }

@@ -1,4 +1,5 @@
-//! How far a run is, on standard error: a bar where that is a terminal, a line now and then where it is not.
+//! How far a run is, on standard error: a bar where that is a terminal, a line now and then where
+//! it is not.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -65,7 +66,8 @@ impl Display {
         if stage == Stage::CleanUp && !self.quiet {
             let tell = || {
                 // Nobody may be reading.
-                let line = "postmark: removing the files of the run. A second signal stops the removal; 'postmark clean' removes the rest.";
+                let line = "postmark: removing the files of the run. A second signal stops the \
+                            removal; 'postmark clean' removes the rest.";
                 let _ = writeln!(std::io::stderr(), "{}", width::for_errors(line));
             };
             match &self.bar {
@@ -112,13 +114,18 @@ impl Display {
             std::io::stderr(),
             "{}: {}{of} in {seconds:.1} s, {rate:.0} per second{left}",
             name(stage),
-            if is_end { progress.completed } else { progress.done }
+            if is_end {
+                progress.completed
+            } else {
+                progress.done
+            }
         );
     }
 }
 
 /// Fits into 80 columns with counts of ten million.
-const WITH_TOTAL: &str = "{prefix:12} [{bar:14}] {percent:>3}% {human_pos}/{human_len} {eta} left {msg}";
+const WITH_TOTAL: &str =
+    "{prefix:12} [{bar:14}] {percent:>3}% {human_pos}/{human_len} {eta} left {msg}";
 const WITHOUT_TOTAL: &str = "{prefix:12} {human_pos} {elapsed} {msg}";
 
 /// The same without the bar: fits into 60.
@@ -134,7 +141,8 @@ fn style(has_total: bool) -> ProgressStyle {
         (false, _) => WITHOUT_TOTAL,
     };
     // The templates are ours and a test looks at them; the library's own bar is better than none.
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style =
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     style.progress_chars("=> ")
 }
 
@@ -153,8 +161,8 @@ fn name(stage: Stage) -> &'static str {
     }
 }
 
-/// A line for all operations of a second and one for each kind: how many, the 99th percentile of their latencies, how many
-/// failed; with those of the last seconds as blocks.
+/// A line for all operations of a second and one for each kind: how many, the 99th percentile of
+/// their latencies, how many failed; with those of the last seconds as blocks.
 fn lines(second: &Second, operations: &VecDeque<u64>) -> String {
     let mut all = SliceMeter::default();
     for (_, meter) in &second.meters {
@@ -166,17 +174,28 @@ fn lines(second: &Second, operations: &VecDeque<u64>) -> String {
     let mut lines = line("all", &all);
     lines.push_str("  ");
     lines.push_str(&drawn);
-    lines.extend(second.meters.iter().map(|(action, meter)| line(action.name(), meter)));
+    lines.extend(
+        second
+            .meters
+            .iter()
+            .map(|(action, meter)| line(action.name(), meter)),
+    );
     lines
 }
 
 fn line(name: &str, meter: &SliceMeter) -> String {
-    let p99 = meter.latency.percentile(99.0).map_or_else(|| "-".to_owned(), latency);
+    let p99 = meter
+        .latency
+        .percentile(99.0)
+        .map_or_else(|| "-".to_owned(), latency);
     let failed = match meter.failed {
         0 => String::new(),
         failed => format!("  {failed} failed"),
     };
-    format!("\n  {name:14} {:>11}/s  p99 {p99:>8}{failed}", meter.operations)
+    format!(
+        "\n  {name:14} {:>11}/s  p99 {p99:>8}{failed}",
+        meter.operations
+    )
 }
 
 /// The load of a step.
@@ -218,7 +237,8 @@ pub(crate) fn stalled_line(stalled: &Stalled) -> String {
     )
 }
 
-/// Whether a process tells for the first time that targets are used as another user: a session or a study has many runs.
+/// Whether a process tells for the first time that targets are used as another user: a session or a
+/// study has many runs.
 pub(crate) fn is_first_told() -> bool {
     static TOLD: AtomicBool = AtomicBool::new(false);
     !TOLD.swap(true, Ordering::Relaxed)
@@ -236,8 +256,16 @@ impl Events for Display {
                     bar.set_position(progress.done);
                     if counts(stage) {
                         let is_of_sweep_step = stage == Stage::Phase(Phase::Transactions);
-                        let sweep_step = if is_of_sweep_step { &self.sweep_step[..] } else { "" };
-                        bar.set_message(format!("{:.0}/s{sweep_step}{}", self.rate(progress), self.second));
+                        let sweep_step = if is_of_sweep_step {
+                            &self.sweep_step[..]
+                        } else {
+                            ""
+                        };
+                        bar.set_message(format!(
+                            "{:.0}/s{sweep_step}{}",
+                            self.rate(progress),
+                            self.second
+                        ));
                     }
                 }
                 self.line(stage, progress, false);
@@ -329,7 +357,10 @@ mod tests {
         };
         let shown = lines(&second, &VecDeque::from([0, 550, 1_100]));
         let shown: Vec<&str> = shown.lines().collect();
-        assert_eq!(shown[1], "  all                   1100/s  p99   2.0 ms   ▄█");
+        assert_eq!(
+            shown[1],
+            "  all                   1100/s  p99   2.0 ms   ▄█"
+        );
         assert_eq!(shown[2], "  read                   990/s  p99   1.0 µs");
         assert_eq!(shown.len(), 4);
     }

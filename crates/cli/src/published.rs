@@ -34,7 +34,10 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
             ..
         } => return delete(archive, *number),
         PublishedCommand::Submissions {
-            files, archive, format, ..
+            files,
+            archive,
+            format,
+            ..
         } => {
             let all = if files.is_empty() {
                 archived(archive)?
@@ -43,7 +46,11 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
             };
             submissions::groups(&library, &all).map(|groups| submissions::show(&groups, *format))
         }
-        PublishedCommand::Beside { run, archive, format } => {
+        PublishedCommand::Beside {
+            run,
+            archive,
+            format,
+        } => {
             let record = earlier::find(run, archive.archive.as_deref())?;
             beside(&library, &record, report::reason::describe).map(|beside| {
                 if let (PublishedFormat::Csv, Some(none)) = (format, &beside.none) {
@@ -63,7 +70,8 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
 /// Where our own data are at fault.
 pub fn beside_document(record: &Record) -> Result<Document, Problem> {
     let library = Library::read().map_err(PublishedProblem::from)?;
-    let beside = beside(&library, record, report::reason::describe).map_err(PublishedProblem::from)?;
+    let beside =
+        beside(&library, record, report::reason::describe).map_err(PublishedProblem::from)?;
     Ok(beside.document())
 }
 
@@ -76,7 +84,8 @@ pub fn beside_on_page(record: &Record) -> Result<Document, Problem> {
         return Ok(Document::default());
     }
     let library = Library::read().map_err(PublishedProblem::from)?;
-    let beside = beside(&library, record, report::reason::describe).map_err(PublishedProblem::from)?;
+    let beside =
+        beside(&library, record, report::reason::describe).map_err(PublishedProblem::from)?;
     let mut document = beside.document();
     if beside.none.is_none() {
         for graph in beside.graphs() {
@@ -89,10 +98,11 @@ pub fn beside_on_page(record: &Record) -> Result<Document, Problem> {
 /// The submissions of an archive.
 fn archived(said: &ArchiveArgument) -> Result<Vec<Numbered>, Problem> {
     let read = |(number, text): &(u64, String)| {
-        let submission = Submission::from_json(text).map_err(|problem| PublishedProblem::Submission {
-            path: PathBuf::from(format!("submission {number} in the archive")),
-            problem,
-        })?;
+        let submission =
+            Submission::from_json(text).map_err(|problem| PublishedProblem::Submission {
+                path: PathBuf::from(format!("submission {number} in the archive")),
+                problem,
+            })?;
         Ok::<_, PublishedProblem>(Numbered {
             number: *number,
             submission,
@@ -104,13 +114,16 @@ fn archived(said: &ArchiveArgument) -> Result<Vec<Numbered>, Problem> {
 
 /// Removes one of them, and says whose it was.
 fn delete(said: &ArchiveArgument, number: u64) -> Result<String, Problem> {
-    let text = crate::archive::delete_submission(said, number)?.ok_or(PublishedProblem::NoSuchSubmission(number))?;
-    let by = Submission::from_json(&text).map(|submission| format!(" of {}", submission.contributor));
+    let text = crate::archive::delete_submission(said, number)?
+        .ok_or(PublishedProblem::NoSuchSubmission(number))?;
+    let by =
+        Submission::from_json(&text).map(|submission| format!(" of {}", submission.contributor));
     let by = by.unwrap_or_default();
     Ok(format!("Removed submission {number}{}\n", harmless(&by)))
 }
 
-/// The submissions of files, in order: a later one of the same run stands in the place of an earlier.
+/// The submissions of files, in order: a later one of the same run stands in the place of an
+/// earlier.
 fn submitted(files: &[PathBuf]) -> Result<Vec<Numbered>, PublishedProblem> {
     let mut all: Vec<Numbered> = Vec::new();
     for path in files {
@@ -124,10 +137,11 @@ fn submitted(files: &[PathBuf]) -> Result<Vec<Numbered>, PublishedProblem> {
                 place: place + 1,
                 problem,
             })?;
-            let submission = Submission::from_json(&text).map_err(|problem| PublishedProblem::Submission {
-                path: path.clone(),
-                problem,
-            })?;
+            let submission =
+                Submission::from_json(&text).map_err(|problem| PublishedProblem::Submission {
+                    path: path.clone(),
+                    problem,
+                })?;
             let number = all.len() as u64 + 1;
             match all
                 .iter_mut()

@@ -1,6 +1,6 @@
-//! The processes that a launcher has started, which perform one run together: this one joins them, and knows what is the first
-//! one's alone. Rank 0 reads what the user wrote, reports and archives; the others are told what to perform, and are silent but for
-//! what ends them.
+//! The processes that a launcher has started, which perform one run together: this one joins them,
+//! and knows what is the first one's alone. Rank 0 reads what the user wrote, reports and archives;
+//! the others are told what to perform, and are silent but for what ends them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,8 +19,12 @@ use crate::parts::PartOf;
 use crate::problem::{Problem, WRONG, complain, tell};
 use crate::signals::InRun;
 
-/// A rank that gives no sign of life for so long is lost: with what follows, all ranks have ended within 10 s.
-#[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "without MPI nobody is joined"))]
+/// A rank that gives no sign of life for so long is lost: with what follows, all ranks have ended
+/// within 10 s.
+#[cfg_attr(
+    not(feature = "mpi"),
+    allow(dead_code, reason = "without MPI nobody is joined")
+)]
 const LIFE_LIMIT: Duration = Duration::from_secs(8);
 
 /// This process among those of its launcher.
@@ -46,8 +50,9 @@ impl Joined {
         let ranks = join(launched).map_err(refused)?;
         if (ranks.rank(), ranks.count()) != (launched.rank, launched.count) {
             return Err(refused(format!(
-                "{} has started this process as rank {} of {}, and MPI says that it is rank {} of {} (use the launcher of the MPI \
-                 that postmark was built with; with srun, --mpi=pmix or --mpi=pmi2)",
+                "{} has started this process as rank {} of {}, and MPI says that it is rank {} of \
+                 {} (use the launcher of the MPI that postmark was built with; with srun, \
+                 --mpi=pmix or --mpi=pmi2)",
                 launched.launcher,
                 launched.rank,
                 launched.count,
@@ -61,7 +66,9 @@ impl Joined {
         let seconds = now.unwrap_or_default().as_secs();
         let job = launched.job.as_deref().unwrap_or("job");
         let job = format!("{job}-{seconds}-{}", std::process::id());
-        let job = ranks.broadcast(Some(job)).map_err(|error| refused(error.to_string()))?;
+        let job = ranks
+            .broadcast(Some(job))
+            .map_err(|error| refused(error.to_string()))?;
         let joined = Self {
             performing: ranks.count(),
             ranks,
@@ -72,11 +79,13 @@ impl Joined {
         Ok(joined)
     }
 
-    /// Says in one line why this rank ends as soon as another is lost, and where its part is. A later call replaces an earlier one.
+    /// Says in one line why this rank ends as soon as another is lost, and where its part is. A
+    /// later call replaces an earlier one.
     pub fn when_lost(&self, parts: String) {
         let (rank, host) = (self.rank(), self.host.clone());
-        self.ranks
-            .when_lost(move |why| tell_as(rank, &host, format_args!("the run failed: {why}{parts}")));
+        self.ranks.when_lost(move |why| {
+            tell_as(rank, &host, format_args!("the run failed: {why}{parts}"))
+        });
     }
 
     /// All ranks.
@@ -112,7 +121,10 @@ impl Joined {
         let names = observed::own_names(&self.host);
         let own = RankHost {
             host: self.host.clone(),
-            named: asked.iter().map(|host| observed::is_named(&names, host)).collect(),
+            named: asked
+                .iter()
+                .map(|host| observed::is_named(&names, host))
+                .collect(),
         };
         let all = self.ranks.meet(vec![own], |mut all: Vec<RankHost>, more| {
             all.extend(more);
@@ -136,7 +148,8 @@ impl Joined {
         begun.map(Some).map_err(|error| self.lost(&error))
     }
 
-    /// Observes until the others have performed the run. A signal ends it, as one to any of them does.
+    /// Observes until the others have performed the run. A signal ends it, as one to any of them
+    /// does.
     ///
     /// # Errors
     /// Where a rank is lost.
@@ -166,7 +179,8 @@ impl Joined {
         PathBuf::from(format!("postmark-parts-{}", job.collect::<String>()))
     }
 
-    /// What rank 0 has, to all; where it failed, the others are told that it did, with its exit status.
+    /// What rank 0 has, to all; where it failed, the others are told that it did, with its exit
+    /// status.
     ///
     /// # Errors
     /// On rank 0 its own problem; on the others that it has one. On all where a rank is lost.
@@ -175,12 +189,18 @@ impl Joined {
         T: Serialize + DeserializeOwned + Send + Clone + 'static,
     {
         if !self.is_first() {
-            let told: Told<T> = self.ranks.broadcast(None).map_err(|error| self.lost(&error))?;
+            let told: Told<T> = self
+                .ranks
+                .broadcast(None)
+                .map_err(|error| self.lost(&error))?;
             return told.map_err(Problem::OfFirstRank);
         }
         let own = own();
         let told: Told<T> = own.as_ref().map(Clone::clone).map_err(Problem::code);
-        let told = self.ranks.broadcast(Some(told)).map_err(|error| self.lost(&error));
+        let told = self
+            .ranks
+            .broadcast(Some(told))
+            .map_err(|error| self.lost(&error));
         let own = own?;
         told.map(|_| own)
     }
@@ -207,7 +227,9 @@ impl Joined {
     pub fn all<T>(&self, own: Result<T, String>) -> Result<T, Problem> {
         let why = own.as_ref().err();
         let why = why.map(|why| format!("rank {} ({}): {why}", self.rank(), self.host));
-        let met = self.ranks.meet(why, |one: Option<String>, other| one.or(other));
+        let met = self
+            .ranks
+            .meet(why, |one: Option<String>, other| one.or(other));
         match (own, met) {
             (Ok(own), Ok(None)) => Ok(own),
             (_, Ok(Some(why))) | (Err(why), Ok(None)) => Err(Problem::Ranks { why, code: WRONG }),
@@ -244,7 +266,10 @@ fn tell_as(rank: u32, host: &str, what: impl fmt::Display) {
     let what = harmless::shown(what);
     match rank {
         0 => tell(what),
-        _ => complain(&format!("rank {rank} ({}): {what}", harmless::harmless(host))),
+        _ => complain(&format!(
+            "rank {rank} ({}): {what}",
+            harmless::harmless(host)
+        )),
     }
 }
 
@@ -265,12 +290,15 @@ fn join(launched: &Launched) -> Result<Ranks, String> {
         // Nobody may wait any more.
         let _ = answer.send(Ranks::join(LIFE_LIMIT, over_mpi::OverMpi::join));
     };
-    let thread = std::thread::Builder::new().name("join".to_owned()).spawn(join);
+    let thread = std::thread::Builder::new()
+        .name("join".to_owned())
+        .spawn(join);
     thread.map_err(|error| format!("cannot start a thread for the ranks: {error}"))?;
     match answers.recv_timeout(START_LIMIT) {
         Ok(joined) => joined.map_err(|error| error.to_string()),
         Err(_) => Err(format!(
-            "rank {} waited {} s for the other processes of {}: one of {} did not start, or is not postmark (look at all hosts)",
+            "rank {} waited {} s for the other processes of {}: one of {} did not start, or is \
+             not postmark (look at all hosts)",
             launched.rank,
             START_LIMIT.as_secs(),
             launched.launcher,
@@ -287,8 +315,9 @@ fn join(launched: &Launched) -> Result<Ranks, String> {
 /// Why a program without MPI does nothing as a rank.
 pub fn not_built(launched: &Launched) -> String {
     format!(
-        "{} has started {} processes, and this postmark was built without MPI: each would perform a run of its own (use a postmark \
-         built with 'cargo build -p cli --features mpi', or start one process)",
+        "{} has started {} processes, and this postmark was built without MPI: each would perform \
+         a run of its own (use a postmark built with 'cargo build -p cli --features mpi', or \
+         start one process)",
         launched.launcher, launched.count
     )
 }
@@ -296,7 +325,8 @@ pub fn not_built(launched: &Launched) -> String {
 /// Why a command that is neither a run nor a study does nothing as a rank.
 pub fn only_runs(launched: &Launched) -> String {
     format!(
-        "{} has started {} processes, and only 'postmark run' and 'postmark study' work in several (start this command without {})",
+        "{} has started {} processes, and only 'postmark run' and 'postmark study' work in \
+         several (start this command without {})",
         launched.launcher, launched.count, launched.launcher
     )
 }

@@ -35,7 +35,10 @@ use crate::terminal;
 pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
     arguments.work.like_in.clone_from(&arguments.archive);
     // The original's reports are of a number of transactions.
-    arguments.work.by_number = matches!(arguments.format, ReportFormat::Classic | ReportFormat::Terse);
+    arguments.work.by_number = matches!(
+        arguments.format,
+        ReportFormat::Classic | ReportFormat::Terse
+    );
     match Launched::here() {
         Some(launched) => together(&launched, arguments, words, side),
         None => alone(&arguments, words, side),
@@ -51,7 +54,8 @@ fn alone(arguments: &RunArguments, words: Vec<String>, side: &Side) -> Result<u8
     }
     if !arguments.observe.is_empty() {
         return Err(contradiction(
-            "--observe is for the processes that mpirun or srun starts (remove it, or start several)",
+            "--observe is for the processes that mpirun or srun starts (remove it, or start \
+             several)",
         ));
     }
     let specified = understand(arguments)?;
@@ -64,7 +68,9 @@ fn alone(arguments: &RunArguments, words: Vec<String>, side: &Side) -> Result<u8
             &arguments.report,
             &specified.spec.ack_log,
         ];
-        if let Some(code) = side.instead(targets.chain(beside.into_iter().flatten().map(PathBuf::as_path))) {
+        if let Some(code) =
+            side.instead(targets.chain(beside.into_iter().flatten().map(PathBuf::as_path)))
+        {
             return Ok(code);
         }
     }
@@ -84,7 +90,12 @@ fn alone(arguments: &RunArguments, words: Vec<String>, side: &Side) -> Result<u8
 }
 
 /// The run of a rank: all of them perform it, and the first one does the rest.
-fn together(launched: &Launched, mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
+fn together(
+    launched: &Launched,
+    mut arguments: RunArguments,
+    words: Vec<String>,
+    side: &Side,
+) -> Result<u8, Problem> {
     if launched.is_first() && arguments.observe.is_empty() {
         if let Err(why) = count_ranks(&mut arguments, launched.count, launched) {
             return Ok(launched.refuse(|| tell(why)));
@@ -119,7 +130,8 @@ fn together(launched: &Launched, mut arguments: RunArguments, words: Vec<String>
         problem.code()
     });
     if joined.is_lost() {
-        // It is told. With this status the launcher ends the others, which may have something to write yet.
+        // It is told. With this status the launcher ends the others, which may have something to
+        // write yet.
         joined.leave();
         return Ok(ranks::FAILED);
     }
@@ -129,7 +141,11 @@ fn together(launched: &Launched, mut arguments: RunArguments, words: Vec<String>
 }
 
 /// As many ranks perform the run as there are.
-fn count_ranks(arguments: &mut RunArguments, there: u32, launched: &Launched) -> Result<(), String> {
+fn count_ranks(
+    arguments: &mut RunArguments,
+    there: u32,
+    launched: &Launched,
+) -> Result<(), String> {
     let ranks = &mut arguments.work.options.ranks;
     let Count(asked) = *ranks.get_or_insert(Count(there.into()));
     if asked == u64::from(there) {
@@ -233,7 +249,10 @@ fn in_ranks(
             };
             // What all have put together is reported, and in the archive.
             let is_asked = arguments.parts.is_some();
-            parts.into_iter().filter(|_| !is_asked).for_each(PartsWriter::remove);
+            parts
+                .into_iter()
+                .filter(|_| !is_asked)
+                .for_each(PartsWriter::remove);
             code
         }
         Err(problem) => {
@@ -259,7 +278,8 @@ fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWri
     Ok(begun.map_or_else(
         |why| {
             joined.tell(format_args!(
-                "warning: {why}; the run continues without the part of this rank on disk (use --parts DIR)"
+                "warning: {why}; the run continues without the part of this rank on disk (use \
+                 --parts DIR)"
             ));
             None
         },
@@ -267,13 +287,15 @@ fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWri
     ))
 }
 
-/// Where the part of this rank is, and what to do with it, for the line that says that another rank is lost.
+/// Where the part of this rank is, and what to do with it, for the line that says that another rank
+/// is lost.
 fn told_of(parts: &PartsWriter, is_first: bool) -> String {
     let directory = harmless::path(parts.directory());
     match is_first {
         true => format!(
-            "; what each rank completed is in {directory} on its host: 'postmark collect {directory}' makes one record of that, and \
-             'postmark clean' removes the files of the run"
+            "; what each rank completed is in {directory} on its host: 'postmark collect \
+             {directory}' makes one record of that, and 'postmark clean' removes the files of the \
+             run"
         ),
         false => format!("; what it completed is in {directory}"),
     }
@@ -316,14 +338,21 @@ struct Ready {
 
 impl Ready {
     /// Opens everything that a run writes to. Nothing where it is to be shown only: that is done.
-    fn of(arguments: &RunArguments, mut specified: Specified, words: Vec<String>) -> Result<Option<Self>, Problem> {
-        let output_path = arguments.output.clone().filter(|path| !is_standard_output(path));
+    fn of(
+        arguments: &RunArguments,
+        mut specified: Specified,
+        words: Vec<String>,
+    ) -> Result<Option<Self>, Problem> {
+        let output_path = arguments
+            .output
+            .clone()
+            .filter(|path| !is_standard_output(path));
         let chosen = archive::chosen_for_run(arguments.archive.as_deref())?;
         let remarks = arguments.remarks.remarks();
         if chosen == Chosen::Nowhere && !remarks.are_empty() {
             return Err(contradiction(
-                "--tag and --note belong to an archived run, and this run is not archived: remove --archive none \
-                 (POSTMARK_ARCHIVE=none), or remove --tag and --note",
+                "--tag and --note belong to an archived run, and this run is not archived: remove \
+                 --archive none (POSTMARK_ARCHIVE=none), or remove --tag and --note",
             ));
         }
         let place = match &chosen {
@@ -337,13 +366,15 @@ impl Ready {
             ("--live", &arguments.live),
             ("--report", &arguments.report),
         ] {
-            path.as_deref().map_or(Ok(()), |path| outputs.judge(option, path))?;
+            path.as_deref()
+                .map_or(Ok(()), |path| outputs.judge(option, path))?;
         }
         if let Some(ack_log) = &specified.spec.ack_log {
             // The run refuses one that exists.
             outputs.refuse_twice("--ack-log", ack_log)?;
         }
-        let open = |option, path: Option<&Path>| path.map(|path| outputs.open(option, path)).transpose();
+        let open =
+            |option, path: Option<&Path>| path.map(|path| outputs.open(option, path)).transpose();
         if let Some(format) = dry_format(arguments)? {
             let text = plan::text(&specified, format, output_path.is_none())?;
             deliver(open("--output", output_path.as_deref())?, &text, print)?;
@@ -356,7 +387,8 @@ impl Ready {
                 "; --tag and --note are lost"
             };
             tell(format_args!(
-                "warning: {why}; this run is not archived{lost} (--format json --output FILE keeps its complete record)"
+                "warning: {why}; this run is not archived{lost} (--format json --output FILE \
+                 keeps its complete record)"
             ));
         }
         let keeper = place
@@ -370,7 +402,8 @@ impl Ready {
         let targets = specified.spec.targets.len();
         if targets > 1 && !arguments.quiet {
             tell(format_args!(
-                "The pool is spread over {targets} targets by weight. To compare targets, run once for each."
+                "The pool is spread over {targets} targets by weight. To compare targets, run \
+                 once for each."
             ));
         }
         arrange(&mut specified.spec, arguments, words);
@@ -455,7 +488,10 @@ impl Ready {
         if let Some(Err(problem)) = self.watchers.live.map(Live::finish) {
             problem.tell();
         }
-        self.output.into_iter().chain(self.page).for_each(OutputFile::discard);
+        self.output
+            .into_iter()
+            .chain(self.page)
+            .for_each(OutputFile::discard);
     }
 
     /// Reports and archives, and gives the exit status.
@@ -466,15 +502,28 @@ impl Ready {
         let is_seen = output.is_none()
             && arguments.format == ReportFormat::Document(Rendering::Text)
             && terminal::is_users(&std::io::stdout());
-        let hangs = record.actual.stalled.iter().any(|stalled| !stalled.came_back);
-        let limit = if hangs { WRITTEN_BESIDE_HUNG } else { WRITTEN_WITHIN };
+        let hangs = record
+            .actual
+            .stalled
+            .iter()
+            .any(|stalled| !stalled.came_back);
+        let limit = if hangs {
+            WRITTEN_BESIDE_HUNG
+        } else {
+            WRITTEN_WITHIN
+        };
         let report = render(&record, arguments.format, arguments.full, output.is_none());
         let delivered = deliver_within(limit, output, &report, writer(arguments.format));
         // Also where nobody could be given the report.
         let keeper = self.watchers.keeper;
-        let is_missed = keeper.map_or(Ok(false), |keeper| keep(keeper, &record, is_seen, arguments.quiet));
+        let is_missed = keeper.map_or(Ok(false), |keeper| {
+            keep(keeper, &record, is_seen, arguments.quiet)
+        });
         let paged = self.page.map_or(Ok(()), |page| {
-            page.write_made(archive::page_of(record.clone(), &self.remarks).map(Some), limit)
+            page.write_made(
+                archive::page_of(record.clone(), &self.remarks).map(Some),
+                limit,
+            )
         });
         delivered?;
         let is_missed = is_missed?;
@@ -495,7 +544,8 @@ impl Ready {
     }
 }
 
-/// The spec that the words of a record's command line come to; nothing where they are not those of a run alone.
+/// The spec that the words of a record's command line come to; nothing where they are not those of
+/// a run alone.
 pub fn resolve(record: &Record) -> Option<Result<RunSpec, String>> {
     let words = &record.spec.command_line;
     let is_run = words.get(1).is_some_and(|word| word == "run");
@@ -516,10 +566,14 @@ pub fn resolve(record: &Record) -> Option<Result<RunSpec, String>> {
     }
     arguments.work.by_number = arguments.format.is_classic();
     let specified = run_spec::specify_on(&arguments.work, &record.host)?;
-    Some(specified.map_err(|error| error.to_string()).map(|mut spec| {
-        arrange(&mut spec, &arguments, words.clone());
-        spec
-    }))
+    Some(
+        specified
+            .map_err(|error| error.to_string())
+            .map(|mut spec| {
+                arrange(&mut spec, &arguments, words.clone());
+                spec
+            }),
+    )
 }
 
 /// What the options of `run` alone say of it.
@@ -550,13 +604,14 @@ fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[Note]) {
     record.hints = notes.to_vec();
 }
 
-/// Writes the whole record, and says where it is, or why it is not: behind a report that is seen, else on standard error. Whether it is not
-/// where it was asked to be.
+/// Writes the whole record, and says where it is, or why it is not: behind a report that is seen,
+/// else on standard error. Whether it is not where it was asked to be.
 fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<bool, Problem> {
     let archive = harmless::path(keeper.path()).into_owned();
     let (told, is_missed) = match keeper.finish(record) {
         Archiving::Archived(number) => {
-            let told = format!("archived as run {number} in {archive} (postmark show {number} --full)");
+            let told =
+                format!("archived as run {number} in {archive} (postmark show {number} --full)");
             if is_seen {
                 let mut document = Document::default();
                 document.line(told);
@@ -566,10 +621,18 @@ fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<b
             }
             return Ok(false);
         }
-        Archiving::Beside { path, why, is_asked } => {
-            let why = why.map_or_else(String::new, |why| format!("the run is not in the archive yet: {why}; "));
+        Archiving::Beside {
+            path,
+            why,
+            is_asked,
+        } => {
+            let why = why.map_or_else(String::new, |why| {
+                format!("the run is not in the archive yet: {why}; ")
+            });
             let path = harmless::path(&path);
-            let told = format!("{why}its record is in {path}; the next command that opens {archive} adds it");
+            let told = format!(
+                "{why}its record is in {path}; the next command that opens {archive} adds it"
+            );
             (told, is_asked)
         }
         Archiving::Lost { why, is_asked } => (format!("the run was not archived: {why}"), is_asked),
@@ -627,11 +690,14 @@ fn judge(arguments: &RunArguments, specified: &Specified) -> Result<(), SpecErro
         && arguments.output.as_deref().is_none_or(is_standard_output)
     {
         return Err(SpecError::Contradiction(
-            "--live - uses standard output: write the report to a file with --output FILE".to_owned(),
+            "--live - uses standard output: write the report to a file with --output FILE"
+                .to_owned(),
         ));
     }
     archive::needs_file(arguments.report.as_deref())?;
-    Ok(specified.spec.check_shown(format, arguments.live.is_some())?)
+    Ok(specified
+        .spec
+        .check_shown(format, arguments.live.is_some())?)
 }
 
 /// Tells on standard error of a run that failed, for those who do not see its report.
@@ -646,9 +712,14 @@ fn say_how_it_ended(record: &Record, output: Option<&Path>) {
     tell(format_args!("the run failed: {why}{report}"));
 }
 
-/// What the run made and could not remove, whatever the report looks like: the classic formats have no place for it.
+/// What the run made and could not remove, whatever the report looks like: the classic formats have
+/// no place for it.
 fn say_what_is_left(record: &Record) {
-    let clean_up = record.actual.clean_up.iter().filter(|clean_up| clean_up.incomplete);
+    let clean_up = record
+        .actual
+        .clean_up
+        .iter()
+        .filter(|clean_up| clean_up.incomplete);
     for left in clean_up.flat_map(|clean_up| &clean_up.left) {
         tell(format_args!("not removed: {}: {}", left.path, left.why));
     }
@@ -660,10 +731,18 @@ fn say_if_invalid(record: &Record, verdict: &Verdict, output: Option<&Path>) {
     if verdict.level != Level::Invalid || record.actual.outcome != Outcome::Complete {
         return;
     }
-    let reasons = verdict.reasons.iter().filter(|reason| reason.level() == Level::Invalid);
+    let reasons = verdict
+        .reasons
+        .iter()
+        .filter(|reason| reason.level() == Level::Invalid);
     let reasons: Vec<String> = reasons.map(report::reason::describe).collect();
-    let report = output.map_or_else(String::new, |path| format!(" (report: {})", harmless::path(path)));
-    tell(format_args!("the run is INVALID: {}{report}", reasons.join(" ")));
+    let report = output.map_or_else(String::new, |path| {
+        format!(" (report: {})", harmless::path(path))
+    });
+    tell(format_args!(
+        "the run is INVALID: {}{report}",
+        reasons.join(" ")
+    ));
 }
 
 /// What writes to standard output.
@@ -677,12 +756,18 @@ pub(crate) fn writer(format: ReportFormat) -> Write {
     }
 }
 
-/// Gives a report to its reader. One that its file does not take goes to standard output: better there than nowhere.
+/// Gives a report to its reader. One that its file does not take goes to standard output: better
+/// there than nowhere.
 pub(crate) fn deliver(output: Option<OutputFile>, text: &str, write: Write) -> Result<(), Problem> {
     deliver_within(WRITTEN_WITHIN, output, text, write)
 }
 
-fn deliver_within(limit: Duration, output: Option<OutputFile>, text: &str, write: Write) -> Result<(), Problem> {
+fn deliver_within(
+    limit: Duration,
+    output: Option<OutputFile>,
+    text: &str,
+    write: Write,
+) -> Result<(), Problem> {
     let Some(output) = output else {
         return write(text);
     };

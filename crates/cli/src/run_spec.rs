@@ -1,7 +1,7 @@
 //! What is meant: from what was said, the complete description of the run.
 //!
-//! Options hold over the configuration file (or the record of an earlier run, which is taken for one), the file over the preset,
-//! the preset over the original's defaults.
+//! Options hold over the configuration file (or the record of an earlier run, which is taken for
+//! one), the file over the preset, the preset over the original's defaults.
 
 mod config;
 pub mod error;
@@ -48,7 +48,9 @@ pub fn specify(arguments: &WorkArguments) -> Result<Specified, SpecError> {
         let file = arguments.config.as_deref().map(config::read).transpose()?;
         let mut specified = specify_over(arguments, file.unwrap_or_default(), &[], &machine)?;
         let config = arguments.config.as_deref();
-        specified.inputs.extend(config.map(|path| Input::new("--config", path)));
+        specified
+            .inputs
+            .extend(config.map(|path| Input::new("--config", path)));
         return Ok(specified);
     };
     let (options, like) = like::read(run, arguments.like_in.as_deref())?;
@@ -61,7 +63,8 @@ pub fn specify(arguments: &WorkArguments) -> Result<Specified, SpecError> {
     Ok(specified)
 }
 
-/// The meaning of arguments on a machine; nothing where it depends on a file, an earlier run, or the room for a working set.
+/// The meaning of arguments on a machine; nothing where it depends on a file, an earlier run, or
+/// the room for a working set.
 pub fn specify_on(arguments: &WorkArguments, host: &Host) -> Option<Result<RunSpec, SpecError>> {
     let options = &arguments.options;
     let is_of_others = arguments.like.is_some() || arguments.config.is_some();
@@ -72,7 +75,8 @@ pub fn specify_on(arguments: &WorkArguments, host: &Host) -> Option<Result<RunSp
     Some(specified.map(|specified| specified.spec))
 }
 
-/// The meaning of arguments over a file's options; with the shares that an earlier run's locations had.
+/// The meaning of arguments over a file's options; with the shares that an earlier run's locations
+/// had.
 fn specify_over(
     arguments: &WorkArguments,
     file: Options,
@@ -85,7 +89,10 @@ fn specify_over(
             let preset = presets::find(name, machine);
             Some(preset.ok_or_else(|| {
                 let all = presets::all(machine);
-                SpecError::NoPreset(name.clone(), similar(name, all.iter().map(|preset| preset.name)))
+                SpecError::NoPreset(
+                    name.clone(),
+                    similar(name, all.iter().map(|preset| preset.name)),
+                )
             })?)
         }
     };
@@ -98,16 +105,22 @@ fn specify_over(
         options: said,
         file,
         preset: preset.as_ref(),
-        weights: if arguments.weight.is_empty() { weights } else { &[] },
+        weights: if arguments.weight.is_empty() {
+            weights
+        } else {
+            &[]
+        },
         run_for_s: (!arguments.by_number).then_some(presets::RUN_FOR_S),
         read: &config::text_of,
     };
     let resolved = spec::resolve(&asked).map_err(|contradiction| match contradiction {
         // The words of an option may stand in the record, and numbers anywhere.
-        contradiction if arguments.like.is_some() || contradiction.is_of_numbers() => SpecError::Said {
-            contradiction: Box::new(contradiction),
-            places: places(arguments),
-        },
+        contradiction if arguments.like.is_some() || contradiction.is_of_numbers() => {
+            SpecError::Said {
+                contradiction: Box::new(contradiction),
+                places: places(arguments),
+            }
+        }
         contradiction => contradiction.into(),
     })?;
     let mut spec = resolved.spec;
@@ -177,7 +190,9 @@ impl Specified {
     /// A refusal in words for whoever has said nothing of a storage.
     pub fn explain(&self, refused: Refused) -> Problem {
         match refused {
-            Refused::Unsupported(lack) if !self.storage_is_given && !self.spec.storage.speaks_to_servers() => {
+            Refused::Unsupported(lack)
+                if !self.storage_is_given && !self.spec.storage.speaks_to_servers() =>
+            {
                 Problem::Lacking {
                     lack,
                     default: self.spec.storage.name(),

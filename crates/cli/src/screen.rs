@@ -7,10 +7,12 @@ use crate::problem::{Problem, print_as_it_is};
 use crate::terminal;
 use crate::width::{WIDTH_MIN, columns};
 
-/// A document as text: for a terminal with its width, where it is below this one, and elsewhere in lines of this width.
+/// A document as text: for a terminal with its width, where it is below this one, and elsewhere in
+/// lines of this width.
 pub fn text(document: &Document, width: usize) -> String {
     // NO_COLOR, CLICOLOR_FORCE, CLICOLOR and TERM are looked at.
-    let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never && terminal::may_have_colour();
+    let colour =
+        AutoStream::choice(&std::io::stdout()) != ColorChoice::Never && terminal::may_have_colour();
     match self::width() {
         None if !colour => document::text(document, width),
         columns => {
@@ -32,7 +34,9 @@ pub fn laid_out(document: &Document, width: usize, is_screen: bool) -> String {
 /// How many characters fit in a line of standard output; nothing where that is no terminal.
 pub fn width() -> Option<usize> {
     let output = std::io::stdout();
-    terminal::is_users(&output).then(|| columns(&output)).flatten()
+    terminal::is_users(&output)
+        .then(|| columns(&output))
+        .flatten()
 }
 
 /// Writes what [`text`] has made: strings of others were made harmless there.

@@ -8,7 +8,8 @@ use archive::{Archive, Filter, RunName};
 use record::ListedRun;
 use study::statistics::ALPHA;
 use study::{
-    Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, StudyComparisons, StudyRun, Unlike, unlike,
+    Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, StudyComparisons, StudyRun,
+    Unlike, unlike,
 };
 
 use crate::archive::{find, is_alive, is_going};
@@ -29,8 +30,8 @@ pub struct Found {
     pub metrics: Vec<Metric>,
 }
 
-/// What words stand for: a study, or a baseline and its sides. `metrics`: what is asked for; where nothing is, what the study
-/// compares, or transactions.
+/// What words stand for: a study, or a baseline and its sides. `metrics`: what is asked for; where
+/// nothing is, what the study compares, or transactions.
 ///
 /// # Errors
 /// Where a word stands for nothing, or sides are not alike and that is not `allowed`.
@@ -43,7 +44,9 @@ pub fn sides(
     let found = match words {
         [] => of_study(archive, LAST, metrics),
         [word] => of_study(archive, word, metrics),
-        [baseline, others @ ..] => of_words(archive, (baseline, others), metrics, is_unlike_allowed),
+        [baseline, others @ ..] => {
+            of_words(archive, (baseline, others), metrics, is_unlike_allowed)
+        }
     }?;
     let rows = found.tables.iter().flat_map(|table| &table.rows);
     match rows.into_iter().find(|row| row.has_unlike_shares()) {
@@ -115,7 +118,11 @@ fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, 
 ///
 /// # Errors
 /// Where the design has no cells, or a record cannot be read.
-pub fn all_of_study(archive: &Archive, found: &FoundStudy, metrics: &[Metric]) -> Result<Found, Problem> {
+pub fn all_of_study(
+    archive: &Archive,
+    found: &FoundStudy,
+    metrics: &[Metric],
+) -> Result<Found, Problem> {
     let cells = found.design.cells().map_err(|flaw| SidesError::Study {
         id: found.id.clone(),
         flaw,
@@ -136,8 +143,15 @@ pub fn all_of_study(archive: &Archive, found: &FoundStudy, metrics: &[Metric]) -
 }
 
 /// The runs of a study with these metrics, which the study itself may not compare.
-fn with_metrics(archive: &Archive, found: &FoundStudy, metrics: &[Metric]) -> Result<Vec<StudyRun>, Problem> {
-    if metrics.iter().all(|metric| found.design.metrics.contains(metric)) {
+fn with_metrics(
+    archive: &Archive,
+    found: &FoundStudy,
+    metrics: &[Metric],
+) -> Result<Vec<StudyRun>, Problem> {
+    if metrics
+        .iter()
+        .all(|metric| found.design.metrics.contains(metric))
+    {
         return Ok(found.runs.clone());
     }
     let read = |run: &StudyRun| {
@@ -159,8 +173,11 @@ struct CalledSide {
 /// The side and its twin; a side that has nothing but runs of a twin is one without a twin.
 fn halves(called: CalledSide) -> (ComparedSide, Option<ComparedSide>) {
     let CalledSide { label, runs } = called;
-    let has_both = runs.iter().any(|(_, is_twin)| *is_twin) && runs.iter().any(|(_, is_twin)| !is_twin);
-    let (twins, runs): (Vec<_>, Vec<_>) = runs.into_iter().partition(|(_, is_twin)| has_both && *is_twin);
+    let has_both =
+        runs.iter().any(|(_, is_twin)| *is_twin) && runs.iter().any(|(_, is_twin)| !is_twin);
+    let (twins, runs): (Vec<_>, Vec<_>) = runs
+        .into_iter()
+        .partition(|(_, is_twin)| has_both && *is_twin);
     let side = |runs: Vec<(Observed, bool)>| ComparedSide {
         label: label.clone(),
         runs: runs.into_iter().map(|(run, _)| run).collect(),
@@ -193,7 +210,12 @@ fn side(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<CalledSide,
 
 /// Runs by their numbers, as `3,5,7` or `3..9`, or `last`; nothing where the word is none of these.
 fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Problem> {
-    let is_number = |text: &str| matches!(RunName::parse(text), Some(RunName::Last | RunName::Number(_)));
+    let is_number = |text: &str| {
+        matches!(
+            RunName::parse(text),
+            Some(RunName::Last | RunName::Number(_))
+        )
+    };
     let mut runs: Vec<ListedRun> = Vec::new();
     for part in word.split(',').map(str::trim) {
         if is_number(part) {
@@ -234,7 +256,12 @@ fn find_number(archive: &Archive, word: &str) -> Result<u64, Problem> {
     }
 }
 
-fn of_runs(archive: &Archive, word: &str, runs: &[ListedRun], metrics: &[Metric]) -> Result<CalledSide, Problem> {
+fn of_runs(
+    archive: &Archive,
+    word: &str,
+    runs: &[ListedRun],
+    metrics: &[Metric],
+) -> Result<CalledSide, Problem> {
     let read = |run: &ListedRun| {
         let number = run.number.unwrap_or_default();
         if is_going(run) {
@@ -245,7 +272,9 @@ fn of_runs(archive: &Archive, word: &str, runs: &[ListedRun], metrics: &[Metric]
         Ok((Observed::of(&record, Some(number), metrics), is_twin))
     };
     let runs: Result<Vec<(Observed, bool)>, Problem> = runs.iter().map(read).collect();
-    let is_number = word.bytes().all(|byte| byte.is_ascii_digit() || b",. ".contains(&byte));
+    let is_number = word
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || b",. ".contains(&byte));
     Ok(CalledSide {
         label: match is_number {
             true if word.bytes().all(|byte| byte.is_ascii_digit()) => format!("run {word}"),
@@ -256,7 +285,8 @@ fn of_runs(archive: &Archive, word: &str, runs: &[ListedRun], metrics: &[Metric]
     })
 }
 
-/// A cell, as `STUDY:CELL`, or of the last study; nothing where the word is none. Cells may have colons, too.
+/// A cell, as `STUDY:CELL`, or of the last study; nothing where the word is none. Cells may have
+/// colons, too.
 fn cell(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Option<CalledSide>, Problem> {
     if let Some((name, cell)) = word.split_once(':') {
         if let Some(found) = found::find(archive, name)? {
@@ -287,7 +317,10 @@ fn of_cell(
     runs.retain(|run| run.part.cell == cell);
     Ok((!runs.is_empty()).then(|| CalledSide {
         label: cell.to_owned(),
-        runs: runs.into_iter().map(|run| (run.observed, run.part.is_twin)).collect(),
+        runs: runs
+            .into_iter()
+            .map(|run| (run.observed, run.part.is_twin))
+            .collect(),
     }))
 }
 
@@ -297,7 +330,9 @@ fn cells(found: &FoundStudy) -> Vec<String> {
 }
 
 fn are_apart(side: &ComparedSide, baseline: &Baseline) -> Result<(), SidesError> {
-    let runs = |side: &ComparedSide| -> BTreeSet<u64> { side.runs.iter().filter_map(|run| run.run).collect() };
+    let runs = |side: &ComparedSide| -> BTreeSet<u64> {
+        side.runs.iter().filter_map(|run| run.run).collect()
+    };
     match runs(side).intersection(&runs(&baseline.side)).next() {
         Some(run) => Err(SidesError::OnBothSides {
             run: *run,
@@ -319,7 +354,10 @@ fn is_planned(side: &ComparedSide, baseline: &ComparedSide) -> bool {
 }
 
 fn not_alike(side: &ComparedSide, baseline: &ComparedSide, differences: &[Unlike]) -> SidesError {
-    let differences: Vec<String> = differences.iter().map(report::comparison::unlike_words).collect();
+    let differences: Vec<String> = differences
+        .iter()
+        .map(report::comparison::unlike_words)
+        .collect();
     SidesError::Unlike {
         side: side.label.clone(),
         baseline: baseline.label.clone(),

@@ -1,5 +1,5 @@
-//! SIGINT, SIGTERM and SIGHUP: outside of a run they end the program as ever; in a run the first one ends the run,
-//! which then removes what it made, and the second one ends the program at once.
+//! SIGINT, SIGTERM and SIGHUP: outside of a run they end the program as ever; in a run the first
+//! one ends the run, which then removes what it made, and the second one ends the program at once.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -28,14 +28,14 @@ pub fn is_pending() -> bool {
 /// The signals that end a run.
 pub fn ending() -> impl Iterator<Item = i32> {
     let ignored = Masks::of("self").ignored;
-    // Under nohup a run outlives its terminal. The other two are always somebody's wish to end the run, from a
-    // script too, where a shell has what it starts in the background ignore SIGINT.
+    // Under nohup a run outlives its terminal. The other two are always somebody's wish to end the
+    // run, from a script too, where a shell has what it starts in the background ignore SIGINT.
     let signals = [SIGINT, SIGTERM, SIGHUP].into_iter();
     signals.filter(move |signal| *signal != SIGHUP || !ignored.has(*signal))
 }
 
-/// From now on a file beyond the limit of sizes (ulimit -f) is an error like any other: by default it
-/// ends the program without a word, in the middle of what it writes.
+/// From now on a file beyond the limit of sizes (ulimit -f) is an error like any other: by default
+/// it ends the program without a word, in the middle of what it writes.
 pub fn outlive_size_limit() {
     // Where the system takes no handler, all is as by default.
     let _ = flag::register(SIGXFSZ, Arc::default());
@@ -108,7 +108,8 @@ impl InRun {
         let handlers = handlers()?;
         let missed = handlers.caught.swap(0, Ordering::SeqCst);
         if missed != 0 {
-            // It came when the run before had done all its work: the next one is not what it asked for.
+            // It came when the run before had done all its work: the next one is not what it asked
+            // for.
             signal_hook::low_level::emulate_default_handler(missed as i32)?;
         }
         handlers.deadly.store(false, Ordering::SeqCst);

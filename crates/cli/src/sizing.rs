@@ -1,7 +1,7 @@
 //! Auto-sizing: a pool that is as large as the working set that was asked for.
 //!
-//! How many files that takes follows from the sizes that the stream draws and from the cache of this machine: plans and runs
-//! choose alike. How long it takes [`crate::calibration`] tells.
+//! How many files that takes follows from the sizes that the stream draws and from the cache of
+//! this machine: plans and runs choose alike. How long it takes [`crate::calibration`] tells.
 
 use observe::{CacheBound, Fact, Host, Sources};
 use record::Sizing;
@@ -20,7 +20,10 @@ const FOLLOWED_MAX: u64 = 1 << 20;
 ///
 /// # Errors
 /// Where the factor is none, or cannot be kept to.
-pub fn choose(working_set: WorkingSet, workload: &Workload) -> Result<(Workload, Sizing), SpecError> {
+pub fn choose(
+    working_set: WorkingSet,
+    workload: &Workload,
+) -> Result<(Workload, Sizing), SpecError> {
     let refuse = |text: String| {
         Err(SpecError::Contradiction(format!(
             "cannot use --working-set {working_set}: {text}"
@@ -33,7 +36,8 @@ pub fn choose(working_set: WorkingSet, workload: &Workload) -> Result<(Workload,
     };
     if !is_one {
         return refuse(format!(
-            "expected a multiple of the page cache, above 0 and up to {FACTOR_MAX}, like 4x, or bytes, like 100GiB"
+            "expected a multiple of the page cache, above 0 and up to {FACTOR_MAX}, like 4x, or \
+             bytes, like 100GiB"
         ));
     }
     let cache = match Host::read(&Sources::default()).cache_limit() {
@@ -44,19 +48,24 @@ pub fn choose(working_set: WorkingSet, workload: &Workload) -> Result<(Workload,
             ));
         }
         Fact::NotApplicable => {
-            return refuse("the size of the page cache is not available (use --files instead)".to_owned());
+            return refuse(
+                "the size of the page cache is not available (use --files instead)".to_owned(),
+            );
         }
     };
     let pools = u64::from(workload.streams());
     let of_each = working_set.bytes(cache.bytes).div_ceil(pools);
     let extent = match workload.holding(of_each, FOLLOWED_MAX) {
         Ok(Some(extent)) => extent,
-        Ok(None) => return refuse("all files of this --size are empty (use sizes above 0)".to_owned()),
+        Ok(None) => {
+            return refuse("all files of this --size are empty (use sizes above 0)".to_owned());
+        }
         Err(error) => return refuse(error.to_string()),
     };
     if of_each > 0 && (of_each as f64) < extent.mean_bytes {
         return refuse(format!(
-            "{of_each} bytes for each pool are less than one file (use a multiple of the page cache, like 4x, or more bytes, like 100GiB)"
+            "{of_each} bytes for each pool are less than one file (use a multiple of the page \
+             cache, like 4x, or more bytes, like 100GiB)"
         ));
     }
     let sized = workload.with_files(extent.files);
@@ -122,7 +131,11 @@ mod tests {
                 (cache, f64::from(1 << 20))
             );
             assert_eq!(sizing.calibration, None);
-            assert_eq!(sized.with_files(7), workload.with_files(7), "nothing else is changed");
+            assert_eq!(
+                sized.with_files(7),
+                workload.with_files(7),
+                "nothing else is changed"
+            );
         }
     }
 

@@ -44,7 +44,11 @@ const FAILED: u8 = 1;
 ///
 /// # Errors
 /// Where what was said is wrong, or something that it needs is not there; or where it cannot go on.
-pub fn study(mut arguments: StudyArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
+pub fn study(
+    mut arguments: StudyArguments,
+    words: Vec<String>,
+    side: &Side,
+) -> Result<u8, Problem> {
     match Launched::here() {
         Some(launched) => {
             arguments.ranks = Some(launched.count).filter(|_| arguments.resume.is_none());
@@ -55,10 +59,16 @@ pub fn study(mut arguments: StudyArguments, words: Vec<String>, side: &Side) -> 
 }
 
 /// The study as the process performs it that is alone, or the first of several.
-fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: Option<&Ranks>) -> Result<u8, Problem> {
+fn of_first(
+    arguments: &StudyArguments,
+    words: Vec<String>,
+    side: &Side,
+    ranks: Option<&Ranks>,
+) -> Result<u8, Problem> {
     let Chosen::At(place) = archive::chosen_for_run(arguments.archive.as_deref())? else {
         return Err(contradiction(
-            "a study keeps its runs in an archive, and this one has none (remove --archive none, or use --archive FILE)",
+            "a study keeps its runs in an archive, and this one has none (remove --archive none, \
+             or use --archive FILE)",
         ));
     };
     let mut intended = intended(arguments, &place)?;
@@ -66,8 +76,14 @@ fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: 
         .design
         .cells()
         .map_err(|flaw| contradiction(format!("the study is wrong: {flaw}")))?;
-    let directories = intended.design.targets.iter().filter(|target| !target.is_made());
-    let directories: Vec<PathBuf> = directories.map(|target| PathBuf::from(&target.at)).collect();
+    let directories = intended
+        .design
+        .targets
+        .iter()
+        .filter(|target| !target.is_made());
+    let directories: Vec<PathBuf> = directories
+        .map(|target| PathBuf::from(&target.at))
+        .collect();
     // Among ranks that is done before they join.
     if !arguments.dry_run && ranks.is_none() {
         if let Some(code) = side.instead(directories.iter().map(PathBuf::as_path)) {
@@ -80,13 +96,15 @@ fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: 
     archive::needs_file(arguments.report.as_deref())?;
     if arguments.with_published && intended.design.layout.is_none() {
         return Err(contradiction(
-            "--with-published requires a layout (add --layout NAME, or layout = \"NAME\" to the study file)",
+            "--with-published requires a layout (add --layout NAME, or layout = \"NAME\" to the \
+             study file)",
         ));
     }
     if cells.len() == 1 && arguments.side.is_none() && intended.design.layout.is_none() {
         return Err(contradiction(
-            "the study has one configuration: there is nothing to compare it with (add a second --target, which may be the same \
-             directory under another name, like --target again=DIR, or an option with several values, like --axis workers=1,4)",
+            "the study has one configuration: there is nothing to compare it with (add a second \
+             --target, which may be the same directory under another name, like --target \
+             again=DIR, or an option with several values, like --axis workers=1,4)",
         ));
     }
     let _alone = match arguments.dry_run {
@@ -95,7 +113,8 @@ fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: 
     };
     if !intended.runs.is_empty() {
         // What another process has measured until now is there, too.
-        intended.runs = found::find(&place.open(false)?, &intended.id)?.map_or(intended.runs, |found| found.runs);
+        intended.runs = found::find(&place.open(false)?, &intended.id)?
+            .map_or(intended.runs, |found| found.runs);
     }
     let (design, mut runs) = (&intended.design, intended.runs);
     let side = arguments.side.as_deref().zip(arguments.block);
@@ -124,7 +143,11 @@ fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: 
     if arguments.dry_run {
         return Ok(0);
     }
-    let inputs: Vec<Input> = arguments.file.iter().map(|file| Input::new("FILE", file)).collect();
+    let inputs: Vec<Input> = arguments
+        .file
+        .iter()
+        .map(|file| Input::new("FILE", file))
+        .collect();
     let mut outputs = Outputs::new(arguments.force, Some(&place), &inputs)?;
     let page = arguments.report.as_deref().map(|path| {
         outputs.judge("--report", path)?;
@@ -133,12 +156,17 @@ fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: 
     let page = page.transpose()?;
     let performed = campaign::study::perform(course, &mut runs, &mut ground);
     let is_left = ground.finish();
-    let reported = page.map_or(Ok(()), |page| write_page(page, &place, course.id, arguments.unlike));
+    let reported = page.map_or(Ok(()), |page| {
+        write_page(page, &place, course.id, arguments.unlike)
+    });
     let end = match performed {
         Ok(end) => end,
         Err(problem) => {
             let code = problem.code();
-            tell(format_args!("the study stopped at {}: {problem}", ground.at()));
+            tell(format_args!(
+                "the study stopped at {}: {problem}",
+                ground.at()
+            ));
             tell_how_to_go_on(course.id, &place);
             // Where something was measured, it is no refusal.
             return Ok(if runs.is_empty() { code } else { FAILED });
@@ -155,7 +183,9 @@ fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: 
         }
         StudyEnd::RunFailed { run, why } => {
             let run = run.map_or_else(String::new, |run| format!(" (run {run})"));
-            tell(format_args!("the study stopped because a run failed{run}: {why}"));
+            tell(format_args!(
+                "the study stopped because a run failed{run}: {why}"
+            ));
             tell_how_to_go_on(course.id, &place);
             FAILED
         }
@@ -163,19 +193,26 @@ fn of_first(arguments: &StudyArguments, words: Vec<String>, side: &Side, ranks: 
 }
 
 /// The page of the study, where the archive has a run of it.
-fn write_page(page: OutputFile, place: &ArchivePlace, id: &str, is_unlike_allowed: bool) -> Result<(), Problem> {
+fn write_page(
+    page: OutputFile,
+    place: &ArchivePlace,
+    id: &str,
+    is_unlike_allowed: bool,
+) -> Result<(), Problem> {
     /// The file's own file system is waited for so long.
     const WRITE_MAX: Duration = Duration::from_secs(60);
     let text = || {
         let archive = place.open(false)?;
         let found = found::find(&archive, id)?;
-        let page = found.map(|found| archive::study_page(&archive, &found, &[], (is_unlike_allowed, false)));
+        let page = found
+            .map(|found| archive::study_page(&archive, &found, &[], (is_unlike_allowed, false)));
         Ok(page.transpose()?.map(|page| page.page))
     };
     page.write_made(text(), WRITE_MAX)
 }
 
-/// Shows what the study came to: the comparisons, and the tables of a layout. Tables for programs are one or the other.
+/// Shows what the study came to: the comparisons, and the tables of a layout. Tables for programs
+/// are one or the other.
 fn report_of(
     arguments: &StudyArguments,
     place: &ArchivePlace,
@@ -185,16 +222,30 @@ fn report_of(
     let Some(layout) = course.design.layout else {
         return compare_of(arguments, course, runs);
     };
-    if matches!(arguments.format, CompareFormat::Text | CompareFormat::Markdown) {
+    if matches!(
+        arguments.format,
+        CompareFormat::Text | CompareFormat::Markdown
+    ) {
         compare_of(arguments, course, runs)?;
     }
     let view = LayoutView {
         is_with_published: arguments.with_published,
     };
-    layout::show(&place.open(false)?, course.design, runs, layout, view, arguments.format)
+    layout::show(
+        &place.open(false)?,
+        course.design,
+        runs,
+        layout,
+        view,
+        arguments.format,
+    )
 }
 
-fn compare_of(arguments: &StudyArguments, course: &Course<'_>, runs: &[StudyRun]) -> Result<(), Problem> {
+fn compare_of(
+    arguments: &StudyArguments,
+    course: &Course<'_>,
+    runs: &[StudyRun],
+) -> Result<(), Problem> {
     let found = StudyComparisons::of(course.design, course.cells, runs, &course.design.metrics);
     let tables = found.tables.into_iter();
     let tables: Vec<Comparisons> = match arguments.unlike {
@@ -220,9 +271,13 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
     let text = match &arguments.file {
         Some(path) => {
             let text = crate::run_spec::text_of(path).map_err(|cause| {
-                contradiction(format!("cannot read the study file {}: {cause}", harmless::path(path)))
+                contradiction(format!(
+                    "cannot read the study file {}: {cause}",
+                    harmless::path(path)
+                ))
             })?;
-            words::with_targets(&text, arguments, words::targets(arguments)?).map_err(|error| of_file(path, error))?
+            words::with_targets(&text, arguments, words::targets(arguments)?)
+                .map_err(|error| of_file(path, error))?
         }
         None => words::of_words(arguments)?,
     };
@@ -231,7 +286,9 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
         None => contradiction(format!("cannot make this study: {}", error.flaw)),
     })?;
     let joined = match (&arguments.side, arguments.remarks.tag.first()) {
-        (Some(_), Some(tag)) if place.path().exists() => found::find_tagged(&place.open(true)?, tag)?,
+        (Some(_), Some(tag)) if place.path().exists() => {
+            found::find_tagged(&place.open(true)?, tag)?
+        }
         _ => None,
     };
     let Some(found) = joined else {
@@ -244,7 +301,8 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
     };
     if found.design.text != design.text {
         return Err(contradiction(format!(
-            "the tag belongs to the study {} with another design (use the same words as for its other sides, or another --tag)",
+            "the tag belongs to the study {} with another design (use the same words as for its \
+             other sides, or another --tag)",
             found.id
         )));
     }
@@ -257,10 +315,15 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
     })
 }
 
-fn resumed(arguments: &StudyArguments, place: &ArchivePlace, word: &str) -> Result<Intended, Problem> {
+fn resumed(
+    arguments: &StudyArguments,
+    place: &ArchivePlace,
+    word: &str,
+) -> Result<Intended, Problem> {
     let found = found::find(&place.open(false)?, word)?.ok_or_else(|| {
         contradiction(format!(
-            "there is no study '{word}' in the archive (expected its identity, its name or last; 'postmark list' shows the tag study:IDENTITY of runs of studies)"
+            "there is no study '{word}' in the archive (expected its identity, its name or last; \
+             'postmark list' shows the tag study:IDENTITY of runs of studies)"
         ))
     })?;
     if let Some(run) = found.going {
@@ -271,12 +334,14 @@ fn resumed(arguments: &StudyArguments, place: &ArchivePlace, word: &str) -> Resu
     }
     if found.design.until.is_some() && arguments.blocks.is_some() {
         return Err(contradiction(
-            "the looks of a study with until are spread over its blocks, which therefore stay as they are (remove --blocks)",
+            "the looks of a study with until are spread over its blocks, which therefore stay as \
+             they are (remove --blocks)",
         ));
     }
-    let text = words::changed(&found.design.text, arguments).unwrap_or_else(|_| found.design.text.clone());
-    let design =
-        Design::parse(&text).map_err(|error| contradiction(format!("cannot continue this study: {}", error.flaw)))?;
+    let text =
+        words::changed(&found.design.text, arguments).unwrap_or_else(|_| found.design.text.clone());
+    let design = Design::parse(&text)
+        .map_err(|error| contradiction(format!("cannot continue this study: {}", error.flaw)))?;
     Ok(Intended {
         id: found.id,
         design,
@@ -291,13 +356,22 @@ fn new_identity() -> String {
     format!("{:012x}", random >> 16)
 }
 
-/// Refuses what would fail later: directories that are not there, options that contradict each other, pools that cannot be
-/// churned, more ranks than there are.
-fn judge(design: &Design, cells: &[StudyCell], file: Option<&Path>, ranks: u32) -> Result<(), Problem> {
+/// Refuses what would fail later: directories that are not there, options that contradict each
+/// other, pools that cannot be churned, more ranks than there are.
+fn judge(
+    design: &Design,
+    cells: &[StudyCell],
+    file: Option<&Path>,
+    ranks: u32,
+) -> Result<(), Problem> {
     for target in design.targets.iter().filter(|target| !target.is_made()) {
         let wrong = |why: &dyn std::fmt::Display| {
             let shown = harmless::shown(&target.at);
-            wrong_in(file, target.line, format!("cannot use the target {shown}: {why}"))
+            wrong_in(
+                file,
+                target.line,
+                format!("cannot use the target {shown}: {why}"),
+            )
         };
         if ServerUrl::is_one(Path::new(&target.at)) {
             ServerUrl::try_from(Path::new(&target.at)).map_err(|problem| wrong(&problem))?;
@@ -317,7 +391,8 @@ fn judge(design: &Design, cells: &[StudyCell], file: Option<&Path>, ranks: u32) 
         if specified.spec.ranks > ranks {
             let asked = specified.spec.ranks;
             return Err(wrong(&format!(
-                "ranks = {asked} requires as many processes of a launcher, and there are {ranks} (use mpirun -n {asked} postmark study ...)"
+                "ranks = {asked} requires as many processes of a launcher, and there are {ranks} \
+                 (use mpirun -n {asked} postmark study ...)"
             )));
         }
         churn(&specified.spec.workload, cell.age).map_err(|error: Unchurnable| wrong(&error))?;
@@ -325,7 +400,11 @@ fn judge(design: &Design, cells: &[StudyCell], file: Option<&Path>, ranks: u32) 
     Ok(())
 }
 
-fn plan(course: &Course<'_>, runs: &[StudyRun], ground: &CliGround<'_>) -> Result<StudyPlan, Problem> {
+fn plan(
+    course: &Course<'_>,
+    runs: &[StudyRun],
+    ground: &CliGround<'_>,
+) -> Result<StudyPlan, Problem> {
     let Course { design, cells, .. } = course;
     let next_block = match course.side {
         Some((_, block)) => block,

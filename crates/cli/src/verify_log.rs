@@ -44,8 +44,8 @@ fn text(verified: &Verified) -> Document {
     }
     let acknowledged = &verified.acknowledged;
     document.line(format!(
-        "Acknowledged: {} operations ({} creations, {} deliveries, {} replacements, {} renames, {} deletions, {} \
-         appends, {} overwrites, {} truncations, {} others)",
+        "Acknowledged: {} operations ({} creations, {} deliveries, {} replacements, {} renames, \
+         {} deletions, {} appends, {} overwrites, {} truncations, {} others)",
         acknowledged.total(),
         acknowledged.creations,
         acknowledged.deliveries,
@@ -66,11 +66,15 @@ fn text(verified: &Verified) -> Document {
     }
     if !verified.contents_checked {
         document.line(
-            "Only sizes were checked, because all files have the same text (run with --contents incompressible to check contents)",
+            "Only sizes were checked, because all files have the same text (run with --contents \
+             incompressible to check contents)",
         );
     }
     if verified.may_be_removed {
-        document.line("The run had ended and may have removed its files: missing files are not counted as lost");
+        document.line(
+            "The run had ended and may have removed its files: missing files are not counted as \
+             lost",
+        );
     }
     losses(&mut document, verified);
     document
@@ -85,7 +89,12 @@ fn losses(document: &mut Document, verified: &Verified) {
         "LOST: {losses} of {checked} paths differ from what was acknowledged"
     ));
     for lost in &verified.lost_counts {
-        document.below(format!("{} of {}: {}", lost.kind.name(), lost.what.name(), lost.count));
+        document.below(format!(
+            "{} of {}: {}",
+            lost.kind.name(),
+            lost.what.name(),
+            lost.count
+        ));
     }
     for loss in &verified.lost {
         document.below(loss.to_string());

@@ -9,7 +9,9 @@ pub const WIDTH_MIN: usize = 20;
 
 /// How many characters fit in a line of a terminal: by `COLUMNS`, else as it says itself.
 pub fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
-    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let said = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse().ok());
     let size = || {
         rustix::termios::tcgetwinsize(terminal)
             .ok()
@@ -19,11 +21,17 @@ pub fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
     said.filter(is_width).or_else(size).filter(is_width)
 }
 
-/// Harmless lines for standard error: broken between words where that is a terminal, as they are elsewhere.
+/// Harmless lines for standard error: broken between words where that is a terminal, as they are
+/// elsewhere.
 pub fn for_errors(lines: &str) -> String {
     let errors = std::io::stderr();
-    let columns = terminal::is_users(&errors).then(|| columns(&errors)).flatten();
-    columns.map_or_else(|| lines.to_owned(), |columns| broken(lines, columns.max(WIDTH_MIN)))
+    let columns = terminal::is_users(&errors)
+        .then(|| columns(&errors))
+        .flatten();
+    columns.map_or_else(
+        || lines.to_owned(),
+        |columns| broken(lines, columns.max(WIDTH_MIN)),
+    )
 }
 
 /// Lines that begin with a blank stay: they point to a place in the line above them.
@@ -34,7 +42,13 @@ fn broken(lines: &str, width: usize) -> String {
         }
         let mut document = Document::default();
         document.words(line);
-        let text = document::on_terminal(&document, Terminal { width, colour: false });
+        let text = document::on_terminal(
+            &document,
+            Terminal {
+                width,
+                colour: false,
+            },
+        );
         text.trim_end().to_owned()
     };
     lines.split('\n').map(line).collect::<Vec<_>>().join("\n")
@@ -46,7 +60,8 @@ mod tests {
 
     #[test]
     fn lines_are_broken_between_words_and_those_that_point_to_a_place_are_not() {
-        let text = "one two three four five six\n          ^^^^^ expected another number of words\nend\n";
+        let text =
+            "one two three four five six\n          ^^^^^ expected another number of words\nend\n";
         assert_eq!(
             broken(text, 20),
             "one two three four\nfive six\n          ^^^^^ expected another number of words\nend\n"

@@ -1,9 +1,10 @@
 //! How far the clocks of ranks are apart.
 //!
-//! A rank asks another for its time, some times over, and keeps the answer that took the shortest round trip: the other's
-//! clock was read between the question and the answer, so it is off by half of that at most (F. Cristian, Probabilistic
-//! clock synchronization, Distributed Computing 3, 1989). Every rank asks the one above it in the tree, and what that
-//! one's clock is off by is added, with its error. Done at the beginning and at the end of a run, and taken to change evenly
+//! A rank asks another for its time, some times over, and keeps the answer that took the shortest
+//! round trip: the other's clock was read between the question and the answer, so it is off by half
+//! of that at most (F. Cristian, Probabilistic clock synchronization, Distributed Computing 3,
+//! 1989). Every rank asks the one above it in the tree, and what that one's clock is off by is
+//! added, with its error. Done at the beginning and at the end of a run, and taken to change evenly
 //! between the two, it puts all moments of all ranks on one axis, the clock of rank 0.
 
 use serde::{Deserialize, Serialize};
@@ -41,8 +42,8 @@ pub struct ClockAxis {
 }
 
 impl ClockAxis {
-    /// A moment of this rank's clock by the clock of rank 0, in nanoseconds. Before the beginning and after the end the
-    /// offset is what it was there.
+    /// A moment of this rank's clock by the clock of rank 0, in nanoseconds. Before the beginning
+    /// and after the end the offset is what it was there.
     pub fn by_rank_0(&self, moment_ns: i64) -> i64 {
         let (begin, end) = (self.begin, self.end);
         let span = i128::from(end.at_ns) - i128::from(begin.at_ns);
@@ -68,7 +69,10 @@ mod tests {
     fn the_other_clock_was_read_in_the_middle_or_as_far_from_it_as_the_error_says() {
         // The other clock is 1,000 ahead, and is read after 10 of 50.
         let found = between(100, 1_110, 150);
-        assert_eq!((found.offset_ns, found.error_ns, found.at_ns), (985, 25, 150));
+        assert_eq!(
+            (found.offset_ns, found.error_ns, found.at_ns),
+            (985, 25, 150)
+        );
         assert!(found.offset_ns.abs_diff(1_000) <= found.error_ns);
         // A clock that was set back in between gives no error below 0.
         assert_eq!(between(100, 100, 90).error_ns, 0);
@@ -85,7 +89,13 @@ mod tests {
             begin: at(1_000, 500, 7),
             end: at(3_000, 700, 9),
         };
-        for (moment_ns, expected_ns) in [(1_000, 1_500), (2_000, 2_600), (3_000, 3_700), (0, 500), (9_000, 9_700)] {
+        for (moment_ns, expected_ns) in [
+            (1_000, 1_500),
+            (2_000, 2_600),
+            (3_000, 3_700),
+            (0, 500),
+            (9_000, 9_700),
+        ] {
             assert_eq!(axis.by_rank_0(moment_ns), expected_ns);
         }
         assert_eq!(axis.error_ns(), 9);

@@ -1,5 +1,6 @@
-//! What ranks do together, as each of them sees it: values that are merged, a value that rank 0 tells, clocks that are
-//! compared. Each is advanced as far as the messages that came allow, and never waits.
+//! What ranks do together, as each of them sees it: values that are merged, a value that rank 0
+//! tells, clocks that are compared. Each is advanced as far as the messages that came allow, and
+//! never waits.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,7 +25,8 @@ pub(crate) trait Post {
     /// How many ranks do it: the first ones.
     fn ranks(&self) -> u32;
 
-    /// The next message of a neighbour in the tree; none where it has not come yet, and an error where it cannot come any more.
+    /// The next message of a neighbour in the tree; none where it has not come yet, and an error
+    /// where it cannot come any more.
     fn take(&mut self, from: u32) -> Outcome<Option<Vec<u8>>>;
 
     /// Sends a message to a neighbour.
@@ -66,7 +68,12 @@ pub(crate) struct Merge<T, M> {
 }
 
 impl<T, M: FnMut(T, T) -> T> Merge<T, M> {
-    pub(crate) fn new(collective: Collective, own: T, merge: M, answer: Sender<Outcome<T>>) -> Self {
+    pub(crate) fn new(
+        collective: Collective,
+        own: T,
+        merge: M,
+        answer: Sender<Outcome<T>>,
+    ) -> Self {
         Self {
             collective,
             sum: Some(own),
@@ -77,7 +84,9 @@ impl<T, M: FnMut(T, T) -> T> Merge<T, M> {
     }
 
     fn add(&mut self, theirs: T) -> Outcome<()> {
-        let Some(own) = self.sum.take() else { return Ok(()) };
+        let Some(own) = self.sum.take() else {
+            return Ok(());
+        };
         // A panic would end the thread that talks, and all others would wait for it.
         let merged = catch_unwind(AssertUnwindSafe(|| (self.merge)(own, theirs)));
         self.sum = Some(merged.map_err(|_| CommunicationError::Refused {
@@ -165,10 +174,13 @@ impl<T: Serialize + DeserializeOwned + Send> Meet for Broadcast<T> {
                 value
             }
             None => {
-                let value = self.value.take().ok_or_else(|| CommunicationError::Refused {
-                    doing: Cow::Borrowed("tell all ranks what rank 0 has"),
-                    why: "it has nothing".to_owned(),
-                })?;
+                let value = self
+                    .value
+                    .take()
+                    .ok_or_else(|| CommunicationError::Refused {
+                        doing: Cow::Borrowed("tell all ranks what rank 0 has"),
+                        why: "it has nothing".to_owned(),
+                    })?;
                 let body = encode(&value)?;
                 pass_on(post, &body)?;
                 value
@@ -190,8 +202,9 @@ fn pass_on(post: &mut dyn Post, body: &[u8]) -> Outcome<()> {
         .try_for_each(|child| post.send(child, body))
 }
 
-/// Finds how far this rank's clock is from that of rank 0: asks the rank above, whose own offset is added, then is asked by
-/// those below, one after another, since a question that waits for another rank's is a long round trip.
+/// Finds how far this rank's clock is from that of rank 0: asks the rank above, whose own offset is
+/// added, then is asked by those below, one after another, since a question that waits for another
+/// rank's is a long round trip.
 pub(crate) struct Clocks<N> {
     now_ns: N,
     questions: u32,

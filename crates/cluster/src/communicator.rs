@@ -14,7 +14,8 @@ pub struct Message {
     pub bytes: Vec<u8>,
 }
 
-/// Why ranks could not do something together. Ranks tell it to one another, so that all name the same cause.
+/// Why ranks could not do something together. Ranks tell it to one another, so that all name the
+/// same cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum CommunicationError {
     /// A rank gave no sign of life: it is stopped, its host is, or nothing comes through to it.
@@ -33,7 +34,8 @@ pub enum CommunicationError {
     },
     /// Two ranks do different things.
     #[error(
-        "ranks are out of step: rank {rank} is to {does} where rank {other} is to {waits}: do all ranks run the same command?"
+        "ranks are out of step: rank {rank} is to {does} where rank {other} is to {waits}: do all \
+         ranks run the same command?"
     )]
     OutOfStep {
         /// A rank.
@@ -63,8 +65,8 @@ pub enum CommunicationError {
     },
 }
 
-/// Carries messages between ranks, which are numbered from 0. What one rank sends to another arrives whole, once and in its
-/// order, or not at all.
+/// Carries messages between ranks, which are numbered from 0. What one rank sends to another
+/// arrives whole, once and in its order, or not at all.
 pub trait Communicator {
     /// The number of this rank.
     fn rank(&self) -> u32;

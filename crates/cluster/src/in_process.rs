@@ -42,7 +42,10 @@ impl Communicator for InProcess {
 
     fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), CommunicationError> {
         let of = &self.boxes[to as usize];
-        let message = Message { from: self.rank, bytes };
+        let message = Message {
+            from: self.rank,
+            bytes,
+        };
         of.messages
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -102,7 +102,10 @@ impl Head {
 impl Envelope {
     /// Reads a message.
     pub(crate) fn open(message: Message) -> Result<Self, CommunicationError> {
-        let Message { from, bytes: mut body } = message;
+        let Message {
+            from,
+            bytes: mut body,
+        } = message;
         let number = |at: usize| Some(u64::from_le_bytes(*body.get(at..)?.first_chunk()?));
         let read = || {
             Some(Head {
@@ -114,7 +117,10 @@ impl Envelope {
             })
         };
         let Some(head) = read() else {
-            return Err(unreadable(from, format!("it has {} bytes and no head", body.len())));
+            return Err(unreadable(
+                from,
+                format!("it has {} bytes and no head", body.len()),
+            ));
         };
         body.drain(..HEAD_BYTES);
         Ok(Self { from, head, body })

@@ -1,7 +1,9 @@
-//! The ranks of a run as the program sees them: a handle, behind which a thread talks to the others.
+//! The ranks of a run as the program sees them: a handle, behind which a thread talks to the
+//! others.
 //!
-//! The thread alone has the communicator, so that this rank answers whatever the program does. While nothing is asked it
-//! sleeps, looks 20 times a second whether something came, and gives its signs of life.
+//! The thread alone has the communicator, so that this rank answers whatever the program does.
+//! While nothing is asked it sleeps, looks 20 times a second whether something came, and gives its
+//! signs of life.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,15 +23,16 @@ use crate::together::{Heard, StopReason, TellLost, Tie, Together};
 
 /// So often does a rank look at what came while it waits for nothing.
 const IDLE: Duration = Duration::from_millis(50);
-/// So long after something has moved it is waited for without sleep, as far as the communicator can.
+/// So long after something has moved it is waited for without sleep, as far as the communicator
+/// can.
 const LIVELY: Duration = Duration::from_millis(20);
 /// So long at once, so that this rank can ask for more.
 const LIVELY_PART: Duration = Duration::from_millis(1);
 /// Afterwards it sleeps for such a part of the time that it has waited, and so long at most.
 const PART_OF_WAIT: u32 = 32;
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
-/// So long after a rank was lost this one does not leave: a launcher ends all others with the first that exits, and what
-/// they have is to be on disk.
+/// So long after a rank was lost this one does not leave: a launcher ends all others with the first
+/// that exits, and what they have is to be on disk.
 const FAREWELL: Duration = Duration::from_millis(500);
 /// So often a clock is asked for.
 const QUESTIONS: u32 = 16;
@@ -73,9 +76,9 @@ impl fmt::Debug for Ranks {
 }
 
 impl Ranks {
-    /// Starts the thread that talks. It calls `join` for the communicator, and no other thread ever uses that: MPI wants it
-    /// so. A neighbour in the tree that gave no sign of life for `limit` is lost, and with it the run of all; the limit must
-    /// be the same on all ranks.
+    /// Starts the thread that talks. It calls `join` for the communicator, and no other thread ever
+    /// uses that: MPI wants it so. A neighbour in the tree that gave no sign of life for
+    /// `limit` is lost, and with it the run of all; the limit must be the same on all ranks.
     ///
     /// # Errors
     /// Those of `join`, and where there can be no thread.
@@ -128,8 +131,9 @@ impl Ranks {
         self.performing
     }
 
-    /// The first ranks as if there were no others: those behind them only [watch](Self::watch), and open and close no run. All hear of
-    /// stops and losses. What is done with those behind them is done by the handle that this one was made of.
+    /// The first ranks as if there were no others: those behind them only [watch](Self::watch), and
+    /// open and close no run. All hear of stops and losses. What is done with those behind them
+    /// is done by the handle that this one was made of.
     #[must_use]
     pub fn without_watching(&self, performing: u32) -> Self {
         let performing = performing.clamp(1, self.performing);
@@ -140,17 +144,19 @@ impl Ranks {
         }
     }
 
-    /// Begins to watch, on a rank that performs nothing, the runs of those before it. It is done when rank 0 begins something with all
-    /// ranks, which this rank must then begin, too; that must be something that rank 0 begins, a [`broadcast`](Self::broadcast).
+    /// Begins to watch, on a rank that performs nothing, the runs of those before it. It is done
+    /// when rank 0 begins something with all ranks, which this rank must then begin, too; that
+    /// must be something that rank 0 begins, a [`broadcast`](Self::broadcast).
     pub fn watch(&self) -> Meeting<()> {
         let (answer, meeting) = mpsc::channel();
         let _ = self.shared.orders.send(Order::Watch(answer));
         Meeting { answer: meeting }
     }
 
-    /// The first ranks alone, as many as said of those that there are: what is done together by this handle, they do without the
-    /// others. Runs begin and end for all: a rank that is none of them opens the run, [rests](Self::rest), and closes it. All
-    /// ranks hear of stops and losses.
+    /// The first ranks alone, as many as said of those that there are: what is done together by
+    /// this handle, they do without the others. Runs begin and end for all: a rank that is none
+    /// of them opens the run, [rests](Self::rest), and closes it. All ranks hear of stops and
+    /// losses.
     #[must_use]
     pub fn among(&self, count: u32) -> Self {
         Self {
@@ -171,7 +177,8 @@ impl Ranks {
         self.shared.rank < self.count
     }
 
-    /// Waits until the run that is open, which other ranks perform, is closed by them: without end, as in [`meet`](Self::meet).
+    /// Waits until the run that is open, which other ranks perform, is closed by them: without end,
+    /// as in [`meet`](Self::meet).
     ///
     /// # Errors
     /// Where a rank stopped the run, or one is lost.
@@ -179,10 +186,15 @@ impl Ranks {
         self.all().ask(Rest::new).finish()
     }
 
-    /// Ties them to a run: `stopping` is looked at about 20 times a second while a run is open, and once more where it is
-    /// closed, and a reason is told to all ranks; `stop` is called when another rank stops or any is lost. Both are called by
-    /// the thread that talks and must not wait. A later call replaces an earlier one.
-    pub fn tie(&self, stopping: impl Fn() -> Option<StopReason> + Send + 'static, stop: impl Fn() + Send + 'static) {
+    /// Ties them to a run: `stopping` is looked at about 20 times a second while a run is open, and
+    /// once more where it is closed, and a reason is told to all ranks; `stop` is called when
+    /// another rank stops or any is lost. Both are called by the thread that talks and must not
+    /// wait. A later call replaces an earlier one.
+    pub fn tie(
+        &self,
+        stopping: impl Fn() -> Option<StopReason> + Send + 'static,
+        stop: impl Fn() + Send + 'static,
+    ) {
         let tie = Tie {
             stopping: Box::new(stopping),
             stop: Box::new(stop),
@@ -190,8 +202,9 @@ impl Ranks {
         self.order(|done| Order::Tie(tie, done));
     }
 
-    /// Begins to merge what all ranks have, in their order, and does not wait; all get it. `merge` must be associative:
-    /// ranks are merged by trees. All ranks must do the same things in the same order.
+    /// Begins to merge what all ranks have, in their order, and does not wait; all get it. `merge`
+    /// must be associative: ranks are merged by trees. All ranks must do the same things in the
+    /// same order.
     pub fn begin<T>(&self, own: T, merge: impl FnMut(T, T) -> T + Send + 'static) -> Meeting<T>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
@@ -202,19 +215,24 @@ impl Ranks {
         self.ask(|answer| Merge::new(Collective::Merge, own, merge, answer))
     }
 
-    /// As [`begin`](Self::begin), and waits for it without end: a rank that works for hours is no failure, one that is lost
-    /// is found.
+    /// As [`begin`](Self::begin), and waits for it without end: a rank that works for hours is no
+    /// failure, one that is lost is found.
     ///
     /// # Errors
     /// Where a rank stopped the run, is lost, or does something else.
-    pub fn meet<T>(&self, own: T, merge: impl FnMut(T, T) -> T + Send + 'static) -> Result<T, CommunicationError>
+    pub fn meet<T>(
+        &self,
+        own: T,
+        merge: impl FnMut(T, T) -> T + Send + 'static,
+    ) -> Result<T, CommunicationError>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
     {
         self.begin(own, merge).finish()
     }
 
-    /// Gives all ranks what rank 0 has. What others pass is not looked at. Rank 0 does not wait for them.
+    /// Gives all ranks what rank 0 has. What others pass is not looked at. Rank 0 does not wait for
+    /// them.
     ///
     /// # Errors
     /// As those of [`meet`](Self::meet), and where rank 0 passes nothing.
@@ -225,20 +243,26 @@ impl Ranks {
         self.ask(|answer| Broadcast::new(value, answer)).finish()
     }
 
-    /// How far this rank's clock, which `now_ns` reads in nanoseconds, is from that of rank 0. All ranks are asked one after
-    /// another, along the tree, and meet at the end.
+    /// How far this rank's clock, which `now_ns` reads in nanoseconds, is from that of rank 0. All
+    /// ranks are asked one after another, along the tree, and meet at the end.
     ///
     /// # Errors
     /// As those of [`meet`](Self::meet).
-    pub fn clock_offset(&self, now_ns: impl Fn() -> i64 + Send + 'static) -> Result<ClockOffset, CommunicationError> {
-        let offset = self.ask(|answer| Clocks::new(now_ns, QUESTIONS, answer)).finish()?;
+    pub fn clock_offset(
+        &self,
+        now_ns: impl Fn() -> i64 + Send + 'static,
+    ) -> Result<ClockOffset, CommunicationError> {
+        let offset = self
+            .ask(|answer| Clocks::new(now_ns, QUESTIONS, answer))
+            .finish()?;
         // What others do next would disturb those that still measure.
         self.meet((), |(), ()| ())?;
         Ok(offset)
     }
 
-    /// Calls this as soon as a rank is lost, once, by the thread that talks: whatever this rank does then, others end soon, and their
-    /// launcher ends this one. A later call replaces an earlier one.
+    /// Calls this as soon as a rank is lost, once, by the thread that talks: whatever this rank
+    /// does then, others end soon, and their launcher ends this one. A later call replaces an
+    /// earlier one.
     pub fn when_lost(&self, tell: impl FnOnce(&CommunicationError) + Send + 'static) {
         self.order(|done| Order::WhenLost(Box::new(tell), done));
     }
@@ -248,9 +272,10 @@ impl Ranks {
         self.order(Order::Open);
     }
 
-    /// The end of the run begins, which every rank calls once, whether it stopped or not. What was begun in the run and is
-    /// not done fails with [`CommunicationError::Stopped`], here and on ranks that wait for this one. Stops are not looked at
-    /// any more: what follows, such as cleaning up and merging records, is done by all.
+    /// The end of the run begins, which every rank calls once, whether it stopped or not. What was
+    /// begun in the run and is not done fails with [`CommunicationError::Stopped`], here and on
+    /// ranks that wait for this one. Stops are not looked at any more: what follows, such as
+    /// cleaning up and merging records, is done by all.
     pub fn close(&self) {
         self.order(Order::Close);
     }
@@ -270,14 +295,20 @@ impl Ranks {
         self.heard(|heard| heard.stopped).map(|(_, reason)| reason)
     }
 
-    /// Waits for all others, and ends: nothing can be done together afterwards. Where a rank is lost it waits for half a
-    /// second at most, in which others hear of it and write what they have; then the process is to exit with a status that is
-    /// not 0, upon which its launcher ends the others.
+    /// Waits for all others, and ends: nothing can be done together afterwards. Where a rank is
+    /// lost it waits for half a second at most, in which others hear of it and write what they
+    /// have; then the process is to exit with a status that is not 0, upon which its launcher
+    /// ends the others.
     pub fn leave(&self) {
         let (answer, _) = mpsc::channel();
         let leave = Merge::new(Collective::Leave, (), |(), ()| (), answer);
         let _ = self.shared.orders.send(Order::Leave(Box::new(leave)));
-        let thread = self.shared.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self
+            .shared
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         if let Some(thread) = thread {
             // It has said why it panicked.
             let _ = thread.join();
@@ -301,7 +332,11 @@ impl Ranks {
     }
 
     fn heard<T>(&self, of: impl FnOnce(&Heard) -> T) -> T {
-        of(&self.shared.heard.lock().unwrap_or_else(PoisonError::into_inner))
+        of(&self
+            .shared
+            .heard
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -1,18 +1,22 @@
-//! What ranks do together, on one rank: it takes what comes, acts as far as it can, and never waits by itself.
+//! What ranks do together, on one rank: it takes what comes, acts as far as it can, and never waits
+//! by itself.
 //!
-//! Messages go along a [tree](crate::tree), so that no rank sends or takes more of them than the logarithm of the number
-//! of ranks. Every message says its epoch, which is counted up where a run begins and where its end does, and its step
-//! within that: what is of an older epoch is dropped, what is of a newer one waits for its turn.
+//! Messages go along a [tree](crate::tree), so that no rank sends or takes more of them than the
+//! logarithm of the number of ranks. Every message says its epoch, which is counted up where a run
+//! begins and where its end does, and its step within that: what is of an older epoch is dropped,
+//! what is of a newer one waits for its turn.
 //!
-//! Some things the first ranks do without the others: their tree is the same without those, and their steps are counted apart,
-//! by how many they are. Epochs are those of all ranks, as are pulses, stops and losses.
+//! Some things the first ranks do without the others: their tree is the same without those, and
+//! their steps are counted apart, by how many they are. Epochs are those of all ranks, as are
+//! pulses, stops and losses.
 //!
-//! A rank that [watches](Together::watch) does not count the runs of the others itself: it is where the rank above it is, until
-//! that one does something with all.
+//! A rank that [watches](Together::watch) does not count the runs of the others itself: it is where
+//! the rank above it is, until that one does something with all.
 //!
-//! How long a rank works until it meets the others, nobody can know. So nothing has a deadline but silence: each rank gives
-//! its neighbours in the tree a sign of life, a pulse, whatever it does, and one that was not heard for long is lost. The
-//! neighbour that finds it tells all others, along the tree, as does a rank that stops the run: all name the same rank.
+//! How long a rank works until it meets the others, nobody can know. So nothing has a deadline but
+//! silence: each rank gives its neighbours in the tree a sign of life, a pulse, whatever it does,
+//! and one that was not heard for long is lost. The neighbour that finds it tells all others, along
+//! the tree, as does a rank that stops the run: all name the same rank.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -36,7 +40,8 @@ pub(crate) struct Tie {
     pub(crate) stop: Box<dyn Fn() + Send>,
 }
 
-/// Why a rank stops a run, as a number that means something to the program: 0 where there is no more to tell.
+/// Why a rank stops a run, as a number that means something to the program: 0 where there is no
+/// more to tell.
 pub type StopReason = u32;
 
 /// Who is told, once, that a rank is lost.
@@ -210,7 +215,11 @@ impl<C: Communicator> Together<C> {
         }
         self.watching = Some(answer);
         let above = parent(self.links.communicator.rank());
-        let found = self.links.neighbours.iter().find(|other| Some(other.rank) == above);
+        let found = self
+            .links
+            .neighbours
+            .iter()
+            .find(|other| Some(other.rank) == above);
         if let Some((from, epoch)) = found.map(|above| (above.rank, above.epoch)) {
             self.follow(from, epoch);
         }
@@ -236,10 +245,12 @@ impl<C: Communicator> Together<C> {
         let is_over = match above {
             None => true,
             Some(above) => {
-                let is_for_all =
-                    |one: &Envelope| one.from == above && one.head.sort == Sort::Part && one.head.count == all;
+                let is_for_all = |one: &Envelope| {
+                    one.from == above && one.head.sort == Sort::Part && one.head.count == all
+                };
                 let has_left = |other: &Neighbour| other.rank == above && other.epoch == LEFT;
-                self.links.inbox.iter().any(is_for_all) || self.links.neighbours.iter().any(has_left)
+                self.links.inbox.iter().any(is_for_all)
+                    || self.links.neighbours.iter().any(has_left)
             }
         };
         if let Some(answer) = self.watching.take_if(|_| is_over) {
@@ -336,7 +347,11 @@ impl<C: Communicator> Together<C> {
         match Envelope::open(message) {
             Ok(envelope) => {
                 let from = envelope.from;
-                let known = self.links.neighbours.iter_mut().find(|known| known.rank == from);
+                let known = self
+                    .links
+                    .neighbours
+                    .iter_mut()
+                    .find(|known| known.rank == from);
                 if let Some(neighbour) = known {
                     neighbour.hear(envelope.head);
                 }
@@ -350,7 +365,11 @@ impl<C: Communicator> Together<C> {
 
     /// What a message tells, now or in its turn.
     fn sort(&mut self, envelope: Envelope) {
-        let Envelope { from, head, ref body } = envelope;
+        let Envelope {
+            from,
+            head,
+            ref body,
+        } = envelope;
         if matches!(head.sort, Sort::Lost | Sort::Stop) {
             // What came before it is whole, and no part of what it ends.
             self.advance();
@@ -362,7 +381,9 @@ impl<C: Communicator> Together<C> {
                 self.lose(why, Some(from));
             }
             Sort::Stop => match decode::<(u64, u32, StopReason)>(body, from) {
-                Ok((epoch, rank, reason)) if epoch == self.epoch => self.stop(rank, reason, Some(from)),
+                Ok((epoch, rank, reason)) if epoch == self.epoch => {
+                    self.stop(rank, reason, Some(from))
+                }
                 Ok((epoch, ..)) => {
                     // It may be that this rank alone has closed that run, or not opened it.
                     self.spread(Sort::Stop, body, Some(from));
@@ -530,10 +551,14 @@ impl<C: Communicator> Post for OfStep<'_, C> {
     }
 
     fn take(&mut self, from: u32) -> Outcome<Option<Vec<u8>>> {
-        let Head { epoch, step, count, .. } = self.head;
+        let Head {
+            epoch, step, count, ..
+        } = self.head;
         let is_it = |one: &Envelope| {
             let head = one.head;
-            one.from == from && head.sort == Sort::Part && (head.epoch, head.count, head.step) == (epoch, count, step)
+            one.from == from
+                && head.sort == Sort::Part
+                && (head.epoch, head.count, head.step) == (epoch, count, step)
         };
         let found = self.links.inbox.iter().position(is_it);
         if let Some(envelope) = found.and_then(|at| self.links.inbox.remove(at)) {
@@ -543,13 +568,20 @@ impl<C: Communicator> Post for OfStep<'_, C> {
             return Ok(Some(envelope.body));
         }
         // What a rank sends arrives in its order: one that is further will not say what is missing.
-        let Some(theirs) = self.links.neighbours.iter().find(|other| other.rank == from) else {
+        let Some(theirs) = self
+            .links
+            .neighbours
+            .iter()
+            .find(|other| other.rank == from)
+        else {
             return Ok(None);
         };
         let does = match theirs.epoch {
             theirs if theirs < epoch => return Ok(None),
             LEFT if epoch < LEFT => Collective::Leave,
-            theirs if theirs > epoch && epoch % 2 == 1 => return Err(CommunicationError::Stopped { rank: from }),
+            theirs if theirs > epoch && epoch % 2 == 1 => {
+                return Err(CommunicationError::Stopped { rank: from });
+            }
             theirs if theirs > epoch => return Err(self.out_of_step(from, "perform another run")),
             _ if (theirs.count, theirs.step) == (count, step) => theirs.collective,
             _ => return Ok(None),

@@ -39,7 +39,8 @@ macro_rules! actions {
         $performs:expr, on $named:ident, more_files $more:expr, comes_as [$($as:ident),*];
     )+) => {
         /// What is to be done. The numbers go into fingerprints: they stay for ever.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+            JsonSchema)]
         #[repr(u8)]
         pub enum Action {
             $($(#[$doc])* #[serde(rename = $text)] $variant = $number,)+
@@ -80,7 +81,8 @@ macro_rules! actions {
                 }
             }
 
-            /// What is done where a mix asks for it: itself, or what stands in for it or keeps its numbers down.
+            /// What is done where a mix asks for it: itself, or what stands in for it or keeps its
+            /// numbers down.
             pub const fn comes_as(self) -> &'static [Self] {
                 match self {
                     $(Self::$variant => &[$(Self::$as),*],)+
@@ -101,47 +103,61 @@ actions! {
     Append = 2, "append": Some(Kind::Append), on File, more_files None, comes_as [Append];
     /// Remove a file's name.
     Delete = 3, "delete": Some(Kind::Delete), on File, more_files Some(false), comes_as [Delete];
-    /// No operation: an edition's rules leave this half of a transaction without one (the table of files is
-    /// full, or the file has its greatest size already), or a mix has nothing to do it with.
+    /// No operation: an edition's rules leave this half of a transaction without one (the table of
+    /// files is full, or the file has its greatest size already), or a mix has nothing to do it
+    /// with.
     Nothing = 4, "nothing": None, on File, more_files None, comes_as [];
     /// Read a stretch of a file.
-    ReadRange = 5, "read-range": Some(Kind::ReadRange), on File, more_files None, comes_as [ReadRange];
+    ReadRange = 5, "read-range": Some(Kind::ReadRange), on File, more_files None,
+        comes_as [ReadRange];
     /// Write all of a file's bytes anew, in place.
-    Overwrite = 6, "overwrite": Some(Kind::Overwrite), on File, more_files None, comes_as [Overwrite];
+    Overwrite = 6, "overwrite": Some(Kind::Overwrite), on File, more_files None,
+        comes_as [Overwrite];
     /// Cut a file off.
     Truncate = 7, "truncate": Some(Kind::Truncate), on File, more_files None, comes_as [Truncate];
     /// Ask for a file's attributes.
     Stat = 8, "stat": Some(Kind::Stat), on File, more_files None, comes_as [Stat];
     /// Set a file's mode and times.
-    SetAttributes = 9, "set-attributes": Some(Kind::SetAttributes), on File, more_files None, comes_as [SetAttributes];
+    SetAttributes = 9, "set-attributes": Some(Kind::SetAttributes), on File, more_files None,
+        comes_as [SetAttributes];
     /// Give a file another name.
     Rename = 10, "rename": Some(Kind::Rename), on File, more_files None, comes_as [Rename];
     /// Write a new file and rename it over an old one.
     Replace = 11, "replace": Some(Kind::Replace), on File, more_files None, comes_as [Replace];
     /// Deliver a new file the Maildir way: write it in `tmp`, rename it into `new`.
-    Deliver = 12, "deliver": Some(Kind::Deliver), on File, more_files Some(true), comes_as [Deliver];
+    Deliver = 12, "deliver": Some(Kind::Deliver), on File, more_files Some(true),
+        comes_as [Deliver];
     /// Give a file a second name.
     Link = 13, "link": Some(Kind::Link), on File, more_files None, comes_as [Link, RemoveLink];
     /// Remove a second name.
-    RemoveLink = 14, "remove-link": Some(Kind::Delete), on Link, more_files None, comes_as [Link, RemoveLink];
+    RemoveLink = 14, "remove-link": Some(Kind::Delete), on Link, more_files None, comes_as [Link,
+        RemoveLink];
     /// Make a symbolic link to a file.
-    SymbolicLink = 15, "symlink": Some(Kind::SymbolicLink), on File, more_files None, comes_as [SymbolicLink, RemoveSymbolicLink];
+    SymbolicLink = 15, "symlink": Some(Kind::SymbolicLink), on File, more_files None,
+        comes_as [SymbolicLink, RemoveSymbolicLink];
     /// Remove a symbolic link.
-    RemoveSymbolicLink = 16, "remove-symlink": Some(Kind::Delete), on SymbolicLink, more_files None, comes_as [SymbolicLink, RemoveSymbolicLink];
+    RemoveSymbolicLink = 16, "remove-symlink": Some(Kind::Delete), on SymbolicLink, more_files None,
+        comes_as [SymbolicLink, RemoveSymbolicLink];
     /// Read a symbolic link.
-    ReadLink = 17, "readlink": Some(Kind::ReadLink), on SymbolicLink, more_files None, comes_as [ReadLink, SymbolicLink];
+    ReadLink = 17, "readlink": Some(Kind::ReadLink), on SymbolicLink, more_files None,
+        comes_as [ReadLink, SymbolicLink];
     /// Set an extended attribute.
-    SetExtended = 18, "set-xattr": Some(Kind::SetExtended), on File, more_files None, comes_as [SetExtended];
+    SetExtended = 18, "set-xattr": Some(Kind::SetExtended), on File, more_files None,
+        comes_as [SetExtended];
     /// Get an extended attribute.
-    GetExtended = 19, "get-xattr": Some(Kind::GetExtended), on File, more_files None, comes_as [GetExtended, SetExtended];
+    GetExtended = 19, "get-xattr": Some(Kind::GetExtended), on File, more_files None,
+        comes_as [GetExtended, SetExtended];
     /// List a directory.
     List = 20, "list": Some(Kind::List), on File, more_files None, comes_as [List];
     /// List a directory and ask for the attributes of each entry.
-    ListWithStat = 21, "list-stat": Some(Kind::ListWithStat), on File, more_files None, comes_as [ListWithStat];
+    ListWithStat = 21, "list-stat": Some(Kind::ListWithStat), on File, more_files None,
+        comes_as [ListWithStat];
     /// Make a directory.
-    MakeDirectory = 22, "mkdir": Some(Kind::MakeDirectory), on Directory, more_files None, comes_as [MakeDirectory, RemoveDirectory];
+    MakeDirectory = 22, "mkdir": Some(Kind::MakeDirectory), on Directory, more_files None,
+        comes_as [MakeDirectory, RemoveDirectory];
     /// Remove a directory.
-    RemoveDirectory = 23, "rmdir": Some(Kind::RemoveDirectory), on Directory, more_files None, comes_as [MakeDirectory, RemoveDirectory];
+    RemoveDirectory = 23, "rmdir": Some(Kind::RemoveDirectory), on Directory, more_files None,
+        comes_as [MakeDirectory, RemoveDirectory];
 }
 
 impl Action {
@@ -150,7 +166,10 @@ impl Action {
 
     /// The actions that become operations, in the order of reports.
     pub fn operations() -> impl Iterator<Item = Self> + Clone {
-        Self::ALL.iter().copied().filter(|action| *action != Self::Nothing)
+        Self::ALL
+            .iter()
+            .copied()
+            .filter(|action| *action != Self::Nothing)
     }
 
     /// The actions that a mix can ask for, in the order of reports.
@@ -165,7 +184,10 @@ impl Action {
 
     /// Whether a mix can ask for it: those that remove links are done where there are enough links.
     pub const fn is_asked_for(self) -> bool {
-        !matches!(self, Self::Nothing | Self::RemoveLink | Self::RemoveSymbolicLink)
+        !matches!(
+            self,
+            Self::Nothing | Self::RemoveLink | Self::RemoveSymbolicLink
+        )
     }
 
     /// Whether it only looks: what a reader of a shared pool does.

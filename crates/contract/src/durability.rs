@@ -25,7 +25,8 @@ pub enum Durability {
     ODsync,
     /// Files are opened with `O_SYNC`: every write call waits for contents and attributes.
     OSync,
-    /// syncfs(2) of a location's file system after every so many operations that changed something there; at least 1.
+    /// syncfs(2) of a location's file system after every so many operations that changed something
+    /// there; at least 1.
     Batch(u32),
 }
 
@@ -52,8 +53,9 @@ pub enum DurabilityError {
 }
 
 impl Durability {
-    /// Whether an operation of this kind waits for a sync of its own: what it changed is on the device when it is done, as far
-    /// as the policy reaches. A batch is waited for by its last operation alone.
+    /// Whether an operation of this kind waits for a sync of its own: what it changed is on the
+    /// device when it is done, as far as the policy reaches. A batch is waited for by its last
+    /// operation alone.
     pub fn covers(self, kind: OperationKind) -> bool {
         let has = |step: Step| kind.steps().iter().any(|part| part.step == step);
         match self {
@@ -94,10 +96,13 @@ impl FromStr for Durability {
                 let number = text
                     .strip_prefix("batch:")
                     .ok_or_else(|| DurabilityError::Unknown(text.to_owned()))?;
-                let operations = number.parse::<u32>().map_err(|cause| DurabilityError::Number {
-                    said: text.to_owned(),
-                    cause,
-                })?;
+                let operations =
+                    number
+                        .parse::<u32>()
+                        .map_err(|cause| DurabilityError::Number {
+                            said: text.to_owned(),
+                            cause,
+                        })?;
                 if operations == 0 {
                     return Err(DurabilityError::EmptyBatch);
                 }

@@ -1,11 +1,14 @@
-//! The run's home: what a run needs of the place where its files live, apart from performing operations there.
+//! The run's home: what a run needs of the place where its files live, apart from performing
+//! operations there.
 //!
-//! A run claims a directory by a mark: a file that is whole, on disk and held before it gets its name, which nothing else
-//! may have. It finds marks of other runs, lists what is there, and removes what is its own. A storage whose files live
-//! on file systems does that through directories that it holds open; one without paths, in its own way.
+//! A run claims a directory by a mark: a file that is whole, on disk and held before it gets its
+//! name, which nothing else may have. It finds marks of other runs, lists what is there, and
+//! removes what is its own. A storage whose files live on file systems does that through
+//! directories that it holds open; one without paths, in its own way.
 //!
-//! What a home cannot know it does not say: a birth, an owner or an identity may be missing. Who removes files where that
-//! is so removes only names of the run's form below a directory that the run has claimed for itself.
+//! What a home cannot know it does not say: a birth, an owner or an identity may be missing. Who
+//! removes files where that is so removes only names of the run's form below a directory that the
+//! run has claimed for itself.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -17,7 +20,8 @@ use crate::{Errno, Identity};
 /// A moment by which files are stamped: seconds and nanoseconds of the epoch.
 pub type Stamp = (i64, u32);
 
-/// The mode of the directories that a run makes within its own, before the process's mask: nobody else needs them.
+/// The mode of the directories that a run makes within its own, before the process's mask: nobody
+/// else needs them.
 pub const DIRECTORY_MODE: u32 = 0o700;
 
 /// What a name stands for.
@@ -123,7 +127,8 @@ pub trait Home: Debug + Send + Sync {
     /// Opens a directory of the user's, with the rights that [`access`](Self::access) gives.
     ///
     /// # Errors
-    /// Where it is not there, is no directory, or may not be read; [`Errno::PERM`] where access is refused.
+    /// Where it is not there, is no directory, or may not be read; [`Errno::PERM`] where access is
+    /// refused.
     fn open(&self, path: &Path) -> Result<Arc<dyn Directory>, Errno>;
 
     /// What is at a path now, links followed: whether that is still the same place.
@@ -138,7 +143,8 @@ pub trait Home: Debug + Send + Sync {
     /// Where it is not there.
     fn real_path(&self, path: &Path) -> Result<PathBuf, Errno>;
 
-    /// With whose rights a directory is used: the process's own, where nobody else could turn them against it.
+    /// With whose rights a directory is used: the process's own, where nobody else could turn them
+    /// against it.
     ///
     /// # Errors
     /// Where a directory on the way cannot be examined.
@@ -153,8 +159,9 @@ pub trait Home: Debug + Send + Sync {
     /// Whether a process on this machine is there and seems to be one of this program.
     fn is_alive(&self, process: u32) -> bool;
 
-    /// Whether the server of a directory can be used: found, connected to, asked for the directory. To be asked first, as its
-    /// words say more than an [`Errno`]. Where there is no server there is nothing to reach.
+    /// Whether the server of a directory can be used: found, connected to, asked for the directory.
+    /// To be asked first, as its words say more than an [`Errno`]. Where there is no server
+    /// there is nothing to reach.
     ///
     /// # Errors
     /// Why not, and what to do about it.
@@ -162,20 +169,21 @@ pub trait Home: Debug + Send + Sync {
         Ok(())
     }
 
-    /// The servers of the targets, in the targets' order, where the storage speaks to them by itself: known when they have been
-    /// reached.
+    /// The servers of the targets, in the targets' order, where the storage speaks to them by
+    /// itself: known when they have been reached.
     fn servers(&self) -> Vec<ServerFacts> {
         Vec::new()
     }
 
-    /// What went to those servers and came from them so far, of the home and of all sessions. Waits for nothing: it may be
-    /// asked at any time, from any thread.
+    /// What went to those servers and came from them so far, of the home and of all sessions. Waits
+    /// for nothing: it may be asked at any time, from any thread.
     fn traffic(&self) -> Option<ServerTraffic> {
         None
     }
 }
 
-/// A directory that is held: it stays reachable when its path does not. Names are single ones, and no link is followed.
+/// A directory that is held: it stays reachable when its path does not. Names are single ones, and
+/// no link is followed.
 pub trait Directory: Debug + Send + Sync {
     /// What is known of the directory itself.
     ///
@@ -189,8 +197,8 @@ pub trait Directory: Debug + Send + Sync {
     /// [`Errno::NOENT`] where there is no such name.
     fn facts_of(&self, name: &[u8]) -> Result<Facts, Errno>;
 
-    /// Calls for every name in it, page by page as they come: a directory of any size takes the same memory. Leaves no
-    /// trace of the reading where that is the user's right.
+    /// Calls for every name in it, page by page as they come: a directory of any size takes the
+    /// same memory. Leaves no trace of the reading where that is the user's right.
     ///
     /// # Errors
     /// What the system answered, or `each`.
@@ -221,17 +229,19 @@ pub trait Directory: Debug + Send + Sync {
     /// Makes a directory in it that is not there.
     ///
     /// # Errors
-    /// [`Errno::EXIST`] where something has the name. Where a server's answer was lost or cannot be understood, it may be there.
+    /// [`Errno::EXIST`] where something has the name. Where a server's answer was lost or cannot be
+    /// understood, it may be there.
     fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno>;
 
-    /// What a file holds from an offset on, as much as there is and fits. Its time of access stays where that is the user's
-    /// right. Gives how many bytes that was.
+    /// What a file holds from an offset on, as much as there is and fits. Its time of access stays
+    /// where that is the user's right. Gives how many bytes that was.
     ///
     /// # Errors
     /// What the system answered.
     fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno>;
 
-    /// Holds a file below it open, by its path from here, to ask what of it is in memory. `None` where the home has no cache.
+    /// Holds a file below it open, by its path from here, to ask what of it is in memory. `None`
+    /// where the home has no cache.
     ///
     /// # Errors
     /// What the system answered.
@@ -243,8 +253,8 @@ pub trait Directory: Debug + Send + Sync {
     /// What the system answered.
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno>;
 
-    /// Removes a name, of a directory that is empty too, if it still stands for what was looked at, and tells whether it did.
-    /// What has no identity is removed by its name.
+    /// Removes a name, of a directory that is empty too, if it still stands for what was looked at,
+    /// and tells whether it did. What has no identity is removed by its name.
     ///
     /// # Errors
     /// What the system answered.
@@ -283,12 +293,17 @@ pub trait Directory: Debug + Send + Sync {
     /// What the system answered.
     fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno>;
 
-    /// Gives a locked draft the name of a mark: one that is not there, or for good in the place of the one that is. It stays
-    /// locked by the mark that is given back.
+    /// Gives a locked draft the name of a mark: one that is not there, or for good in the place of
+    /// the one that is. It stays locked by the mark that is given back.
     ///
     /// # Errors
     /// [`Errno::EXIST`] where there is a mark that is not to be replaced.
-    fn name_draft(&self, draft: Box<dyn Mark>, name: &str, replaces: bool) -> Result<Box<dyn Mark>, Errno>;
+    fn name_draft(
+        &self,
+        draft: Box<dyn Mark>,
+        name: &str,
+        replaces: bool,
+    ) -> Result<Box<dyn Mark>, Errno>;
 
     /// The mark of this name; `None` where there is none.
     ///
@@ -296,10 +311,12 @@ pub trait Directory: Debug + Send + Sync {
     /// [`Errno::LOOP`] where it is a symbolic link.
     fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno>;
 
-    /// Whether marks may have another owner and another mode here than this user's and those that were asked for.
+    /// Whether marks may have another owner and another mode here than this user's and those that
+    /// were asked for.
     fn gives_its_own(&self) -> bool;
 
-    /// The owner and the mode that a mark gets here from this user: found out by making one of this name and removing it.
+    /// The owner and the mode that a mark gets here from this user: found out by making one of this
+    /// name and removing it.
     fn given_to_marks(&self, draft: &str) -> Option<(u32, u32)>;
 }
 
@@ -360,6 +377,7 @@ pub trait Mark: Debug + Send {
     /// What the system answered.
     fn write(&self, text: &[u8]) -> Result<(), Errno>;
 
-    /// Takes permissions from others. A home whose permissions are fixed refuses, and there its owner cannot help it.
+    /// Takes permissions from others. A home whose permissions are fixed refuses, and there its
+    /// owner cannot help it.
     fn restrict(&self, mode: u32);
 }

@@ -1,17 +1,18 @@
-//! What the worker loop and a storage say to each other, apart from any storage: no system call is made here and no
-//! clock is read.
+//! What the worker loop and a storage say to each other, apart from any storage: no system call is
+//! made here and no clock is read.
 //!
-//! The worker loop hands whole operations to a [`Session`], each with a [`Ticket`], and takes their outcomes: at once
-//! from a session that performs one at a time, later from one that has several in flight.
+//! The worker loop hands whole operations to a [`Session`], each with a [`Ticket`], and takes their
+//! outcomes: at once from a session that performs one at a time, later from one that has several in
+//! flight.
 //!
-//! The laws: an operation that completes with `Ok` was done wholly, and its bytes are exactly those asked for.
-//! A failed one says at which step, why, and how many bytes had been moved. A creation never opens a file that
-//! exists. A session allocates nothing while it performs.
+//! The laws: an operation that completes with `Ok` was done wholly, and its bytes are exactly those
+//! asked for. A failed one says at which step, why, and how many bytes had been moved. A creation
+//! never opens a file that exists. A session allocates nothing while it performs.
 //!
-//! Of operations in flight the loop guarantees: no more than the storage's depth at once, and no two of one session on
-//! one file, whether they share its name, a name that one of them gives or takes, or the file that a link names. A
-//! session may thus perform them in any order. Listings are of directories: what changes these may be in flight with
-//! them.
+//! Of operations in flight the loop guarantees: no more than the storage's depth at once, and no
+//! two of one session on one file, whether they share its name, a name that one of them gives or
+//! takes, or the file that a link names. A session may thus perform them in any order. Listings are
+//! of directories: what changes these may be in flight with them.
 
 use core::time::Duration;
 use std::ffi::{CString, OsStr};
@@ -37,8 +38,8 @@ mod operation;
 mod step;
 mod url;
 
-/// What offsets, sizes and memory are multiples of in direct input and output. Every block device that Linux
-/// mounts by default takes that.
+/// What offsets, sizes and memory are multiples of in direct input and output. Every block device
+/// that Linux mounts by default takes that.
 pub const DIRECT_ALIGNMENT: usize = 4096;
 
 /// The system's number for an error.
@@ -127,7 +128,8 @@ pub enum Cause {
     /// The run stops: the operation was left between two calls.
     #[error("the run was stopped")]
     Stopped,
-    /// The connection to the server was lost, and what it answers by now does not tell what had become of the request.
+    /// The connection to the server was lost, and what it answers by now does not tell what had
+    /// become of the request.
     #[error("the connection was lost before the reply: the server may have done it or not")]
     NotKnown,
     /// A reply that the protocol does not have.
@@ -142,7 +144,8 @@ pub struct Failure {
     pub step: Step,
     /// Why.
     pub cause: Cause,
-    /// Bytes moved before that, where the storage knows it: what a stream has really written it does not.
+    /// Bytes moved before that, where the storage knows it: what a stream has really written it
+    /// does not.
     pub moved_bytes: Option<u64>,
 }
 
@@ -273,20 +276,29 @@ pub trait Session {
         true
     }
 
-    /// Performs an operation, or begins to. It takes all that it needs of the operation before it returns: names and
-    /// content are the loop's, which uses them for the next one. Never more are in flight than the
-    /// [`depth`](Storage::depth) of the storage.
-    fn submit(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut dyn Steps) -> Submitted;
+    /// Performs an operation, or begins to. It takes all that it needs of the operation before it
+    /// returns: names and content are the loop's, which uses them for the next one. Never more
+    /// are in flight than the [`depth`](Storage::depth) of the storage.
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        operation: &Operation<'_>,
+        steps: &mut dyn Steps,
+    ) -> Submitted;
 
-    /// Waits until one of the operations in flight is done, for as long as it takes or so long at most. `None` when none
-    /// is in flight, or none was done in that time.
-    fn complete(&mut self, _limit: Option<Duration>, _steps: &mut dyn Steps) -> Option<(Ticket, OperationOutcome)> {
+    /// Waits until one of the operations in flight is done, for as long as it takes or so long at
+    /// most. `None` when none is in flight, or none was done in that time.
+    fn complete(
+        &mut self,
+        _limit: Option<Duration>,
+        _steps: &mut dyn Steps,
+    ) -> Option<(Ticket, OperationOutcome)> {
         None
     }
 
     /// What a read gave: all of it, or its last part where it did not fit into
-    /// [`keep_contents_bytes`](Settings::keep_contents_bytes). `None` where nothing is kept. To be asked when the
-    /// operation is done, before the next one is submitted or completed.
+    /// [`keep_contents_bytes`](Settings::keep_contents_bytes). `None` where nothing is kept. To be
+    /// asked when the operation is done, before the next one is submitted or completed.
     fn content(&self, _ticket: Ticket) -> Option<&[u8]> {
         None
     }
@@ -296,8 +308,8 @@ pub trait Session {
         None
     }
 
-    /// All names in a directory, to explain a listing that is wrong. Not for measuring: it allocates. Others may be in
-    /// flight.
+    /// All names in a directory, to explain a listing that is wrong. Not for measuring: it
+    /// allocates. Others may be in flight.
     ///
     /// # Errors
     /// Where the directory could not be read.
@@ -319,7 +331,8 @@ pub trait Session {
 pub struct Location {
     /// The directory; of a server's, its URL without parameters ([`ServerUrl::bare`]).
     pub directory: PathBuf,
-    /// Which directory that must be, where it is known: its path may lead elsewhere by the time it is opened.
+    /// Which directory that must be, where it is known: its path may lead elsewhere by the time it
+    /// is opened.
     pub identity: Option<Identity>,
     /// The directory in it that the files lie in; nothing where they lie in the directory itself.
     pub below: Option<CString>,
@@ -380,12 +393,13 @@ pub struct Settings {
     pub acts_as: Option<home::ActingUser>,
     /// What is synced, and when.
     pub durability: Durability,
-    /// Whether contents go past the page cache (`O_DIRECT`). Then sizes and blocks are multiples of
-    /// [`DIRECT_ALIGNMENT`].
+    /// Whether contents go past the page cache (`O_DIRECT`). Then sizes and blocks are multiples
+    /// of [`DIRECT_ALIGNMENT`].
     pub direct: bool,
-    /// How much of what a read gave can be looked at afterwards. 0: nothing, and every block goes to one buffer.
-    /// Else successive blocks lie one behind the other in a buffer of this size, rounded up to whole blocks; what is
-    /// longer starts again at the buffer's beginning, and its last part is kept.
+    /// How much of what a read gave can be looked at afterwards. 0: nothing, and every block goes
+    /// to one buffer. Else successive blocks lie one behind the other in a buffer of this
+    /// size, rounded up to whole blocks; what is longer starts again at the buffer's
+    /// beginning, and its last part is kept.
     pub keep_contents_bytes: usize,
     /// Asked between the blocks of a file.
     pub stopping: Stopping,
@@ -419,7 +433,8 @@ pub enum OpenError {
         cause: std::io::Error,
     },
     /// The path leads to another directory than it must.
-    #[error("{} is not the directory with which the run began: it was moved, replaced or mounted over", .0.display())]
+    #[error("{} is not the directory with which the run began: it was moved, replaced or mounted \
+        over", .0.display())]
     Moved(PathBuf),
     /// The thread cannot have the rights with which the locations are used.
     #[error("cannot act as user {user}: {cause} (run as that user, or add --allow-unsafe-target)")]
@@ -445,14 +460,14 @@ pub trait Storage: Send + Sync {
     /// The name that options take.
     fn name(&self) -> &'static str;
 
-    /// How many operations of a session may be in flight at once; 1 where sessions are synchronous, and never more than
-    /// [`FLIGHTS_MAX`](Ticket::FLIGHTS_MAX).
+    /// How many operations of a session may be in flight at once; 1 where sessions are synchronous,
+    /// and never more than [`FLIGHTS_MAX`](Ticket::FLIGHTS_MAX).
     fn depth(&self) -> usize {
         1
     }
 
-    /// Whether the storage has what a workload needs. To be asked before the run starts: a session that is
-    /// given an operation that the storage does not have panics.
+    /// Whether the storage has what a workload needs. To be asked before the run starts: a session
+    /// that is given an operation that the storage does not have panics.
     ///
     /// # Errors
     /// The first thing that it does not have.
@@ -461,8 +476,9 @@ pub trait Storage: Send + Sync {
     /// Where the files of a run live that it performs operations on; `None` where it makes none.
     fn home(&self) -> Option<Arc<dyn home::Home>>;
 
-    /// Opens a session, on the worker's own thread, which holds no open files of its own: all but standard
-    /// input, output and error are closed there where the system lets a thread have a table of its own.
+    /// Opens a session, on the worker's own thread, which holds no open files of its own: all but
+    /// standard input, output and error are closed there where the system lets a thread have a
+    /// table of its own.
     ///
     /// # Errors
     /// Where the session cannot be had.

@@ -26,8 +26,8 @@ pub enum Unsupported {
     },
     /// A policy of durability.
     #[error(
-        "--storage {storage} cannot provide --durability {durability} (use --storage posix or raw, or a policy of none, \
-         fdatasync, fsync, fsync+dir, batch:N)"
+        "--storage {storage} cannot provide --durability {durability} (use --storage posix or \
+         raw, or a policy of none, fdatasync, fsync, fsync+dir, batch:N)"
     )]
     Durability {
         /// The storage.
@@ -42,7 +42,10 @@ pub enum Unsupported {
         storage: &'static str,
     },
     /// An operation that a protocol has no call for.
-    #[error("--storage {storage} cannot perform '{operation}': {protocol} has no call for it (leave it out of --mix)")]
+    #[error(
+        "--storage {storage} cannot perform '{operation}': {protocol} has no call for it (leave \
+         it out of --mix)"
+    )]
     NoCall {
         /// The storage.
         storage: &'static str,
@@ -53,8 +56,8 @@ pub enum Unsupported {
     },
     /// A policy of durability that a protocol has nothing for.
     #[error(
-        "--storage {storage} cannot provide --durability {durability}: {protocol} cannot sync a file system (use none, \
-         fdatasync, fsync, fsync+dir, o-dsync or o-sync)"
+        "--storage {storage} cannot provide --durability {durability}: {protocol} cannot sync a \
+         file system (use none, fdatasync, fsync, fsync+dir, o-dsync or o-sync)"
     )]
     NoSync {
         /// The storage.

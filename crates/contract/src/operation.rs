@@ -1,6 +1,7 @@
-//! The one list of operations: what each is given, is called, needs of a storage, is made of, and moves; then what of
-//! them a workload asks for. What speaks of operations elsewhere is derived from here: the mix's words and help, the
-//! record's schema, the table in `docs/specification.md`, what a storage lacks.
+//! The one list of operations: what each is given, is called, needs of a storage, is made of, and
+//! moves; then what of them a workload asks for. What speaks of operations elsewhere is derived
+//! from here: the mix's words and help, the record's schema, the table in `docs/specification.md`,
+//! what a storage lacks.
 
 use std::ffi::{CStr, CString};
 use std::fmt;
@@ -131,7 +132,8 @@ macro_rules! operations {
     ($(
         $(#[$doc:meta])* $variant:ident = $text:literal {
             $($(#[$of_field:meta])* $field:ident: $of:ty,)+
-        } changes: $changes:literal, needs: $need:ident, bytes: $bytes:ident $(of $content:ident)?, steps: [$($part:expr),+];
+        } changes: $changes:literal, needs: $need:ident, bytes: $bytes:ident $(of $content:ident)?,
+            steps: [$($part:expr),+];
     )+) => {
         /// A whole operation.
         #[derive(Clone, Copy, Debug)]
@@ -153,7 +155,8 @@ macro_rules! operations {
             /// The operation.
             pub fn get(&self) -> Operation<'_> {
                 match &self.0 {
-                    $(Owned::$variant { $($field),+ } => Operation::$variant { $($field: Owning::get($field)),+ },)+
+                    $(Owned::$variant { $($field),+ } => Operation::$variant {
+                        $($field: Owning::get($field)),+ },)+
                 }
             }
         }
@@ -162,7 +165,8 @@ macro_rules! operations {
             /// The same with a copy of all it has.
             pub fn to_owned(&self) -> OwnedOperation {
                 OwnedOperation(match *self {
-                    $(Self::$variant { $($field),+ } => Owned::$variant { $($field: $field.keep()),+ },)+
+                    $(Self::$variant { $($field),+ } => Owned::$variant {
+                        $($field: $field.keep()),+ },)+
                 })
             }
 
@@ -252,7 +256,8 @@ operations! {
         /// What is written.
         content: &'a [u8],
     } changes: true, needs: Contents, bytes: Written of content, steps: [
-        Open.said("exclusive"), Write.always(), Sync.if_synced(), Close.always(), SyncDirectory.if_synced()
+        Open.said("exclusive"), Write.always(), Sync.if_synced(), Close.always(),
+            SyncDirectory.if_synced()
     ];
 
     /// Write `content` behind the end of a file that is there, in blocks.
@@ -272,7 +277,8 @@ operations! {
         /// Its size.
         bytes: u64,
     } changes: false, needs: Contents, bytes: Read, steps: [
-        Open.always(), Read.said("the whole file"), Stat.if_kept("only where contents are verified"), Close.always()
+        Open.always(), Read.said("the whole file"), Stat.if_kept("only where contents are \
+            verified"), Close.always()
     ];
 
     /// Remove a file's name.
@@ -285,13 +291,15 @@ operations! {
     MakeDirectory = "make directory" {
         /// The directory.
         name: Name<'a>,
-    } changes: true, needs: Names, bytes: None, steps: [MakeDirectory.always(), SyncDirectory.if_synced()];
+    } changes: true, needs: Names, bytes: None, steps: [MakeDirectory.always(),
+        SyncDirectory.if_synced()];
 
     /// Remove an empty directory.
     RemoveDirectory = "remove directory" {
         /// The directory.
         name: Name<'a>,
-    } changes: true, needs: Names, bytes: None, steps: [RemoveDirectory.always(), SyncDirectory.if_synced()];
+    } changes: true, needs: Names, bytes: None, steps: [RemoveDirectory.always(),
+        SyncDirectory.if_synced()];
 
     /// Read exactly `bytes` bytes from `offset` on, in blocks.
     ReadRange = "read a range" {
@@ -305,14 +313,16 @@ operations! {
         Open.always(), Read.said("`pread`, exactly these bytes from this offset"), Close.always()
     ];
 
-    /// Write `content` over the start of a file that is there, in blocks. What lies behind it stays.
+    /// Write `content` over the start of a file that is there, in blocks. What lies behind it
+    /// stays.
     Overwrite = "overwrite" {
         /// The file.
         name: Name<'a>,
         /// What is written.
         content: &'a [u8],
     } changes: true, needs: Ranges, bytes: Written of content, steps: [
-        Open.said("a file that is there, nothing is cut off"), Write.said("from offset 0; what lies behind stays"),
+        Open.said("a file that is there, nothing is cut off"),
+            Write.said("from offset 0; what lies behind stays"),
         Sync.if_synced(), Close.always()
     ];
 
@@ -333,7 +343,8 @@ operations! {
         /// The size that it must have, where one is given.
         bytes: Option<u64>,
     } changes: false, needs: Names, bytes: None, steps: [
-        Stat.said("`fstatat`; a symbolic link is not followed; where a size is given it must be that")
+        Stat.said("`fstatat`; a symbolic link is not followed; where a size is given it must be \
+            that")
     ];
 
     /// Set a file's permissions and its times of access and of modification.
@@ -346,7 +357,8 @@ operations! {
         times_ns: i64,
     } changes: true, needs: Attributes, bytes: None, steps: [
         Open.if_synced().by("to read; before Linux 6.6 always"), SetMode.said("`fchmodat2`"),
-        SetTimes.said("`utimensat`: access and modification"), Sync.if_synced(), Close.if_synced().by("where it was opened")
+        SetTimes.said("`utimensat`: access and modification"), Sync.if_synced(),
+            Close.if_synced().by("where it was opened")
     ];
 
     /// Give a file another name, one that is not there.
@@ -356,12 +368,14 @@ operations! {
         /// The name that it gets.
         to: Name<'a>,
     } changes: true, needs: Names, bytes: None, steps: [
-        Rename.said("`renameat2` with `RENAME_NOREPLACE`: nothing is overwritten; where the file system answers EINVAL to \
+        Rename.said("`renameat2` with `RENAME_NOREPLACE`: nothing is overwritten; where the file \
+            system answers EINVAL to \
             that, as NFS does, from then on an `fstatat` of the new name and a plain rename"),
         SyncDirectory.if_synced().by("of the new name, and of the old one where that is another")
     ];
 
-    /// Put a new content in a file's place: it is written to a temporary file, which takes the name over.
+    /// Put a new content in a file's place: it is written to a temporary file, which takes the name
+    /// over.
     Replace = "replace" {
         /// The file.
         name: Name<'a>,
@@ -370,11 +384,13 @@ operations! {
         /// What is written.
         content: &'a [u8],
     } changes: true, needs: Replacement, bytes: Written of content, steps: [
-        Open.said("the temporary file, exclusive"), Write.always(), Sync.if_synced(), Close.always(),
+        Open.said("the temporary file, exclusive"), Write.always(), Sync.if_synced(),
+            Close.always(),
         Rename.said("over the name"), SyncDirectory.if_synced()
     ];
 
-    /// Deliver a message as Maildir does: it is written under one name and gets another when it is whole.
+    /// Deliver a message as Maildir does: it is written under one name and gets another when it is
+    /// whole.
     Deliver = "deliver" {
         /// The name while it is written, one that is not there.
         temporary: Name<'a>,
@@ -383,7 +399,8 @@ operations! {
         /// What is written.
         content: &'a [u8],
     } changes: true, needs: Replacement, bytes: Written of content, steps: [
-        Open.said("the temporary file, exclusive"), Write.always(), Sync.if_synced(), Close.always(),
+        Open.said("the temporary file, exclusive"), Write.always(), Sync.if_synced(),
+            Close.always(),
         Rename.said("nothing is overwritten"), SyncDirectory.if_synced().by("of the new name")
     ];
 
@@ -403,7 +420,8 @@ operations! {
         name: Name<'a>,
         /// What it says.
         target: &'a CStr,
-    } changes: true, needs: Links, bytes: None, steps: [SymbolicLink.always(), SyncDirectory.if_synced()];
+    } changes: true, needs: Links, bytes: None, steps: [SymbolicLink.always(),
+        SyncDirectory.if_synced()];
 
     /// Read a symbolic link.
     ReadLink = "read link" {
@@ -411,7 +429,8 @@ operations! {
         name: Name<'a>,
         /// What it must say.
         target: &'a CStr,
-    } changes: false, needs: Links, bytes: None, steps: [ReadLink.said("it must say what it was made to say")];
+    } changes: false, needs: Links, bytes: None, steps: [ReadLink.said("it must say what it was \
+        made to say")];
 
     /// Set an extended attribute of a file.
     SetExtended = "set extended attribute" {
@@ -450,7 +469,8 @@ operations! {
         /// The directory.
         name: Name<'a>,
     } changes: false, needs: Names, bytes: None, steps: [
-        Open.always(), List.said("the same, with an `fstatat` of every entry that counts"), Close.always()
+        Open.always(), List.said("the same, with an `fstatat` of every entry that counts"),
+            Close.always()
     ];
 
     /// Take a file's contents out of the page cache, as far as they are on the device.

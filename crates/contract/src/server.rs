@@ -48,7 +48,8 @@ pub struct CallCount {
     pub received_bytes: u64,
 }
 
-/// What went between a storage and its servers since it was made, of all sessions and the home together.
+/// What went between a storage and its servers since it was made, of all sessions and the home
+/// together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerTraffic {
     /// The procedures of the file service that were called, a line each.
@@ -63,7 +64,8 @@ pub struct ServerTraffic {
     pub connections: u64,
     /// Connections that were opened because one was lost.
     pub reconnections: u64,
-    /// Changes of the write verifier: the server had restarted, and may have lost what was not committed.
+    /// Changes of the write verifier: the server had restarted, and may have lost what was not
+    /// committed.
     pub verifier_changes: u64,
     /// Bytes that were written again for that reason.
     pub rewritten_bytes: u64,
@@ -71,8 +73,8 @@ pub struct ServerTraffic {
     pub not_known: u64,
     /// Writes that the server made more durable than it was asked to.
     pub stronger_answers: u64,
-    /// Calls that were made again as the server wanted: it asked for them later, or an entry that went away had spoilt the page
-    /// of a listing.
+    /// Calls that were made again as the server wanted: it asked for them later, or an entry that
+    /// went away had spoilt the page of a listing.
     pub delayed: u64,
     /// Replies that belonged to no request in flight: repeated ones.
     pub stray_replies: u64,
@@ -96,7 +98,9 @@ impl Stability {
     pub const fn of(durability: Durability) -> Option<Self> {
         match durability {
             Durability::None => Some(Self::Unstable),
-            Durability::Fdatasync | Durability::Fsync | Durability::FsyncDirectory => Some(Self::UnstableThenCommit),
+            Durability::Fdatasync | Durability::Fsync | Durability::FsyncDirectory => {
+                Some(Self::UnstableThenCommit)
+            }
             Durability::ODsync => Some(Self::DataSync),
             Durability::OSync => Some(Self::FileSync),
             Durability::Batch(_) => None,

@@ -68,11 +68,13 @@ steps! {
     SetExtended = "set extended attribute",
     /// The extended attribute is read.
     GetExtended = "get extended attribute",
-    /// The directory is read to its end, and of every entry it is known what it is where that was asked for.
+    /// The directory is read to its end, and of every entry it is known what it is where that was
+    /// asked for.
     List = "list",
     /// The contents are out of the page cache.
     Evict = "evict",
-    /// The reply to a LOOKUP is there: what a storage calls by itself is a step by its procedure's name.
+    /// The reply to a LOOKUP is there: what a storage calls by itself is a step by its procedure's
+    /// name.
     NfsLookup = "LOOKUP",
     /// The reply to a GETATTR is there.
     NfsGetAttributes = "GETATTR",
@@ -174,7 +176,8 @@ impl Step {
 
 /// Told of every step as it ends.
 pub trait Steps {
-    /// The steps that follow are of this operation, which is in flight. A synchronous session need not say so.
+    /// The steps that follow are of this operation, which is in flight. A synchronous session need
+    /// not say so.
     fn of(&mut self, ticket: Ticket);
 
     /// A step has ended well.

@@ -1,8 +1,9 @@
 //! The URL of a target that no kernel mounts: `nfs://host[:port]/export/path[?parameters]`.
 //!
-//! Its text is a path to whoever only passes it on: names that a run makes are joined to the end of a URL without
-//! parameters ([`ServerUrl::bare`]). The parameters say how a server is spoken to, not which directory is meant; whoever
-//! speaks to the server has them from the target ([`ServerUrl::leads_to`]).
+//! Its text is a path to whoever only passes it on: names that a run makes are joined to the end of
+//! a URL without parameters ([`ServerUrl::bare`]). The parameters say how a server is spoken to,
+//! not which directory is meant; whoever speaks to the server has them from the target
+//! ([`ServerUrl::leads_to`]).
 
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
@@ -23,7 +24,8 @@ pub struct ServerUrl {
     pub port: Option<u16>,
     /// The port of the MOUNT service; `None` asks the server's port mapper.
     pub mount_port: Option<u16>,
-    /// The directory's path on the server, decoded: `/`, or names that each have a slash before them.
+    /// The directory's path on the server, decoded: `/`, or names that each have a slash before
+    /// them.
     pub path: Vec<u8>,
     /// The user as whom calls are made; `None` is the user of this process.
     pub uid: Option<u32>,
@@ -33,7 +35,8 @@ pub struct ServerUrl {
     pub connections: u32,
     /// Whether connections leave from a port below 1024, which takes a right.
     pub privileged: bool,
-    /// How long a reply is waited for, and a server that is gone, in seconds; `None` leaves that to the storage.
+    /// How long a reply is waited for, and a server that is gone, in seconds; `None` leaves that
+    /// to the storage.
     pub timeout_s: Option<u32>,
 }
 
@@ -44,7 +47,9 @@ pub enum ServerUrlError {
     #[error("expected nfs://host[:port]/export/path")]
     Scheme,
     /// No host, or one with characters that none has.
-    #[error("invalid host '{0}' (expected a name, an IPv4 address, or an IPv6 address in brackets)")]
+    #[error(
+        "invalid host '{0}' (expected a name, an IPv4 address, or an IPv6 address in brackets)"
+    )]
     Host(String),
     /// No number of a port.
     #[error("invalid value '{text}' for {parameter}: expected a number from 1 to 65535")]
@@ -146,9 +151,14 @@ impl ServerUrl {
 
     /// The URL that bytes are, which need not be text.
     fn parse(bytes: &[u8]) -> Result<Self, ServerUrlError> {
-        let rest = bytes.strip_prefix(SCHEME.as_bytes()).ok_or(ServerUrlError::Scheme)?;
+        let rest = bytes
+            .strip_prefix(SCHEME.as_bytes())
+            .ok_or(ServerUrlError::Scheme)?;
         let (rest, parameters) = split(rest, b'?');
-        let end = rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len());
+        let end = rest
+            .iter()
+            .position(|byte| *byte == b'/')
+            .unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
         let mut url = authority_of(&String::from_utf8_lossy(authority))?;
         url.path = path_of(path)?;
@@ -172,7 +182,9 @@ impl ServerUrl {
             text: value.to_owned(),
             expected,
         };
-        let id = |parameter| number(value).ok_or_else(|| wrong(parameter, "a number from 0 to 4294967295"));
+        let id = |parameter| {
+            number(value).ok_or_else(|| wrong(parameter, "a number from 0 to 4294967295"))
+        };
         Ok(match name {
             "uid" => {
                 self.uid = Some(id("uid")?);
@@ -187,8 +199,10 @@ impl ServerUrl {
                 "mountport"
             }
             "nconnect" => {
-                let connections = number(value).filter(|count| (1..=Self::CONNECTIONS_MAX).contains(count));
-                self.connections = connections.ok_or_else(|| wrong("nconnect", "a number from 1 to 16"))?;
+                let connections =
+                    number(value).filter(|count| (1..=Self::CONNECTIONS_MAX).contains(count));
+                self.connections =
+                    connections.ok_or_else(|| wrong("nconnect", "a number from 1 to 16"))?;
                 "nconnect"
             }
             "privport" => {
@@ -200,8 +214,12 @@ impl ServerUrl {
                 "privport"
             }
             "timeout" => {
-                let seconds = number(value).filter(|seconds| (1..=Self::TIMEOUT_S_MAX).contains(seconds));
-                self.timeout_s = Some(seconds.ok_or_else(|| wrong("timeout", "a number of seconds from 1 to 3600"))?);
+                let seconds =
+                    number(value).filter(|seconds| (1..=Self::TIMEOUT_S_MAX).contains(seconds));
+                self.timeout_s = Some(
+                    seconds
+                        .ok_or_else(|| wrong("timeout", "a number of seconds from 1 to 3600"))?,
+                );
                 "timeout"
             }
             _ => return Err(ServerUrlError::Unknown(name.to_owned())),
@@ -226,10 +244,12 @@ fn number(text: &str) -> Option<u32> {
 
 fn port(parameter: &'static str, text: &str) -> Result<u16, ServerUrlError> {
     let found = number(text).and_then(|number| u16::try_from(number).ok());
-    found.filter(|port| *port > 0).ok_or_else(|| ServerUrlError::Port {
-        parameter,
-        text: text.to_owned(),
-    })
+    found
+        .filter(|port| *port > 0)
+        .ok_or_else(|| ServerUrlError::Port {
+            parameter,
+            text: text.to_owned(),
+        })
 }
 
 /// Host and port.
@@ -264,7 +284,10 @@ fn path_of(encoded: &[u8]) -> Result<Vec<u8>, ServerUrlError> {
         return Err(ServerUrlError::NoPath);
     }
     let mut path = Vec::with_capacity(encoded.len());
-    for part in encoded.split(|byte| *byte == b'/').filter(|part| !part.is_empty()) {
+    for part in encoded
+        .split(|byte| *byte == b'/')
+        .filter(|part| !part.is_empty())
+    {
         let name = decoded(part)?;
         match name.as_slice() {
             b"." | b".." => return Err(ServerUrlError::Path("it has a name that is '.' or '..'")),
@@ -341,7 +364,10 @@ impl fmt::Display for ServerUrl {
             ("uid", self.uid),
             ("gid", self.gid),
             ("mountport", self.mount_port.map(u32::from)),
-            ("nconnect", (self.connections != 1).then_some(self.connections)),
+            (
+                "nconnect",
+                (self.connections != 1).then_some(self.connections),
+            ),
             ("privport", self.privileged.then_some(1)),
             ("timeout", self.timeout_s),
         ];
@@ -367,11 +393,14 @@ mod tests {
             "nfs://server/export",
             "nfs://10.0.0.1:12049/export/a",
             "nfs://[::1]:2049/export",
-            "nfs://server/with%20blank%25/%C3%A9?uid=0&gid=7&mountport=12050&nconnect=4&privport=1&timeout=5",
+            "nfs://server/with%20blank%25/%C3%A9?uid=0&gid=7&mountport=12050&nconnect=4&\
+             privport=1&timeout=5",
         ] {
             assert_eq!(text.parse::<ServerUrl>().unwrap().to_string(), text);
         }
-        let url: ServerUrl = "nfs://server//export//a/?privport=0&nconnect=1".parse().unwrap();
+        let url: ServerUrl = "nfs://server//export//a/?privport=0&nconnect=1"
+            .parse()
+            .unwrap();
         assert_eq!(url.to_string(), "nfs://server/export/a");
         let url: ServerUrl = "nfs://server/b%2e%63?mountport=7&uid=3".parse().unwrap();
         assert_eq!(
@@ -398,7 +427,10 @@ mod tests {
             ("nfs://server/a%00", "NUL"),
             ("nfs://server/a%2", "two hexadecimal digits"),
             ("nfs://server/a#b", "%23"),
-            ("nfs://server/a?rsize=7", "unknown parameter 'rsize' (expected uid, gid"),
+            (
+                "nfs://server/a?rsize=7",
+                "unknown parameter 'rsize' (expected uid, gid",
+            ),
             ("nfs://server/a?uid=1&uid=1", "parameter uid is given twice"),
             ("nfs://server/a?uid=-1", "a number from 0 to 4294967295"),
             ("nfs://server/a?uid", "a number from 0"),
@@ -415,8 +447,14 @@ mod tests {
     #[test]
     fn names_are_joined_where_there_are_no_parameters() {
         let url: ServerUrl = "nfs://server:7/a%20b?uid=3".parse().unwrap();
-        assert_eq!(url.bare().join("c").to_str(), Some("nfs://server:7/a%20b/c"));
-        assert_eq!(url.below(b"c/d").to_string(), "nfs://server:7/a%20b/c/d?uid=3");
+        assert_eq!(
+            url.bare().join("c").to_str(),
+            Some("nfs://server:7/a%20b/c")
+        );
+        assert_eq!(
+            url.below(b"c/d").to_string(),
+            "nfs://server:7/a%20b/c/d?uid=3"
+        );
         let root: ServerUrl = "nfs://server:7/".parse().unwrap();
         assert_eq!(root.below(b"c").to_string(), "nfs://server:7/c");
         let joined = ServerUrl::try_from(url.bare().join("c").as_path()).unwrap();

@@ -7,13 +7,18 @@ use crate::table::{Cell, Table};
 
 /// A table; lines end as is said. Numbers have all of their digits, and what is not known is empty.
 pub fn csv(table: &Table, end: &str) -> String {
-    let header = table.columns.iter().map(|column| Cow::Borrowed(&*column.header));
+    let header = table
+        .columns
+        .iter()
+        .map(|column| Cow::Borrowed(&*column.header));
     line(header, end) + &csv_rows(&table.rows, end)
 }
 
 /// Rows of a table whose header stands elsewhere.
 pub fn csv_rows(rows: &[Vec<Cell>], end: &str) -> String {
-    rows.iter().map(|row| line(row.iter().map(field), end)).collect()
+    rows.iter()
+        .map(|row| line(row.iter().map(field), end))
+        .collect()
 }
 
 fn line<'a>(fields: impl Iterator<Item = Cow<'a, str>>, end: &str) -> String {

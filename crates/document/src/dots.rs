@@ -1,4 +1,5 @@
-//! Values below one another on one axis, as data: who has them says what they are, and who draws them needs to know no more.
+//! Values below one another on one axis, as data: who has them says what they are, and who draws
+//! them needs to know no more.
 
 /// A value, or why there is none.
 #[derive(Clone, Debug, PartialEq)]

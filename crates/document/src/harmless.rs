@@ -1,12 +1,15 @@
-//! Strings of others made harmless, for whoever shows them: records, paths, names of hosts and devices, answers of the system,
-//! configuration files and arguments are data, and may hold what a terminal obeys or a reader does not see.
+//! Strings of others made harmless, for whoever shows them: records, paths, names of hosts and
+//! devices, answers of the system, configuration files and arguments are data, and may hold what a
+//! terminal obeys or a reader does not see.
 //!
-//! What is not visible is written as an escape: C0 and DEL as `\x1b` (`\n`, `\r`, `\t` by their names), everything else by its
-//! code point, as `\u{202e}`. That is C1, and all that Unicode calls a format character (Cf), a line or paragraph separator, or
-//! default-ignorable (`DerivedCoreProperties.txt` of Unicode 16: <https://www.unicode.org/reports/tr44/>): bidirectional
-//! overrides, isolates and marks, characters without width, fillers, variation selectors, tags. Other text stays as it is, in
-//! whatever script. A backslash stays one, so that what was made harmless once can be given again; the escape of a
-//! character and the same letters written out look alike, and neither does anything.
+//! What is not visible is written as an escape: C0 and DEL as `\x1b` (`\n`, `\r`, `\t` by their
+//! names), everything else by its code point, as `\u{202e}`. That is C1, and all that Unicode calls
+//! a format character (Cf), a line or paragraph separator, or default-ignorable
+//! (`DerivedCoreProperties.txt` of Unicode 16: <https://www.unicode.org/reports/tr44/>):
+//! bidirectional overrides, isolates and marks, characters without width, fillers, variation
+//! selectors, tags. Other text stays as it is, in whatever script. A backslash stays one, so that
+//! what was made harmless once can be given again; the escape of a character and the same letters
+//! written out look alike, and neither does anything.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -14,7 +17,8 @@ use std::fmt::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// What is invisible or obeyed, first and last of each range, ascending. C0, DEL and C1 are told by [`char::is_control`].
+/// What is invisible or obeyed, first and last of each range, ascending. C0, DEL and C1 are told by
+/// [`char::is_control`].
 const INVISIBLE: [(char, char); 25] = [
     ('\u{ad}', '\u{ad}'),
     ('\u{34f}', '\u{34f}'),
@@ -49,7 +53,10 @@ pub fn is_harmful(character: char) -> bool {
         return character.is_ascii_control();
     }
     let after = INVISIBLE.partition_point(|(_, last)| *last < character);
-    character.is_control() || INVISIBLE.get(after).is_some_and(|(first, _)| *first <= character)
+    character.is_control()
+        || INVISIBLE
+            .get(after)
+            .is_some_and(|(first, _)| *first <= character)
 }
 
 /// One line of text: newlines are escaped, too.
@@ -57,19 +64,24 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     escaped(text, is_harmful)
 }
 
-/// Text of several lines, or of a line with its end: newlines stay, with a carriage return directly before them (CSV's lines
-/// end so), and tabs. For texts of ours into which strings of others were put that have been made harmless before; what comes
-/// from others as a whole can add lines of its own.
+/// Text of several lines, or of a line with its end: newlines stay, with a carriage return directly
+/// before them (CSV's lines end so), and tabs. For texts of ours into which strings of others were
+/// put that have been made harmless before; what comes from others as a whole can add lines of its
+/// own.
 pub fn lines(text: &str) -> Cow<'_, str> {
     let is_escaped = |character: char| !matches!(character, '\n' | '\t') && is_harmful(character);
     if !text.contains("\r\n") {
         return escaped(text, is_escaped);
     }
-    let lines: Vec<Cow<'_, str>> = text.split("\r\n").map(|line| escaped(line, is_escaped)).collect();
+    let lines: Vec<Cow<'_, str>> = text
+        .split("\r\n")
+        .map(|line| escaped(line, is_escaped))
+        .collect();
     Cow::Owned(lines.join("\r\n"))
 }
 
-/// A path in one line. Bytes that are no UTF-8 are shown as `\xff`, too: two paths that differ look different.
+/// A path in one line. Bytes that are no UTF-8 are shown as `\xff`, too: two paths that differ look
+/// different.
 pub fn path(path: &Path) -> Cow<'_, str> {
     os(path.as_os_str())
 }
@@ -90,7 +102,8 @@ pub fn os(text: &OsStr) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whatever can be displayed, in one line. For format strings, and for values that have no string of their own.
+/// Whatever can be displayed, in one line. For format strings, and for values that have no string
+/// of their own.
 pub fn shown<T: fmt::Display>(value: T) -> impl fmt::Display {
     Shown(value)
 }
@@ -118,8 +131,9 @@ impl<W: Write> Write for Escaping<W> {
     }
 }
 
-/// JSON in which strings are as they are written elsewhere: what is invisible or obeyed is an escape of JSON's (RFC 8259), so
-/// that what is read from it is the same. Newlines between values stay; within strings there are none.
+/// JSON in which strings are as they are written elsewhere: what is invisible or obeyed is an
+/// escape of JSON's (RFC 8259), so that what is read from it is the same. Newlines between values
+/// stay; within strings there are none.
 pub fn json(text: &str) -> Cow<'_, str> {
     let is_escaped = |character: char| character != '\n' && is_harmful(character);
     if !text.contains(is_escaped) {
@@ -139,14 +153,15 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A field of a CSV file (RFC 4180), quoted where it must be. A text that a spreadsheet would take for a formula gets an
-/// apostrophe in front (<https://owasp.org/www-community/attacks/CSV_Injection>): give numbers without this function, so
-/// that negative ones stay numbers.
+/// A field of a CSV file (RFC 4180), quoted where it must be. A text that a spreadsheet would take
+/// for a formula gets an apostrophe in front
+/// (<https://owasp.org/www-community/attacks/CSV_Injection>): give numbers without this function,
+/// so that negative ones stay numbers.
 pub fn csv(text: &str) -> Cow<'_, str> {
     let text = harmless(text);
-    let is_formula = text
-        .trim_start()
-        .starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']);
+    let is_formula = text.trim_start().starts_with([
+        '=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
+    ]);
     match (is_quoted(&text), is_formula) {
         (false, false) => text,
         (false, true) => Cow::Owned(format!("'{text}")),
@@ -170,7 +185,8 @@ fn is_quoted(text: &str) -> bool {
     text.contains(['"', ',', ';']) || text.starts_with(' ') || text.ends_with(' ')
 }
 
-/// A text within an element or a quoted attribute of HTML or SVG: it is shown as it stands, and is no markup.
+/// A text within an element or a quoted attribute of HTML or SVG: it is shown as it stands, and is
+/// no markup.
 pub fn html(text: &str) -> Cow<'_, str> {
     let text = harmless(text);
     if !text.contains(['&', '<', '>', '"', '\'']) {
@@ -190,8 +206,9 @@ pub fn html(text: &str) -> Cow<'_, str> {
     Cow::Owned(marked)
 }
 
-/// A text within a line, or a table's cell, of Markdown (CommonMark, with GitHub's tables and links): it is shown as it stands,
-/// is neither markup nor HTML nor a link, and does not begin a heading, a list or a quotation.
+/// A text within a line, or a table's cell, of Markdown (CommonMark, with GitHub's tables and
+/// links): it is shown as it stands, is neither markup nor HTML nor a link, and does not begin a
+/// heading, a list or a quotation.
 pub fn markdown(text: &str) -> Cow<'_, str> {
     let text = harmless(text);
     let begins = text.len() - text.trim_start().len();
@@ -218,7 +235,11 @@ pub fn markdown(text: &str) -> Cow<'_, str> {
             _ => marked.push(character),
         }
     }
-    if marked == text { text } else { Cow::Owned(marked) }
+    if marked == text {
+        text
+    } else {
+        Cow::Owned(marked)
+    }
 }
 
 fn ends_with_www(text: &str) -> bool {
@@ -287,9 +308,15 @@ mod tests {
 
     #[test]
     fn what_a_terminal_obeys_is_an_escape() {
-        assert_eq!(harmless("\u{1b}[2J\u{1b}]0;title\u{7}"), "\\x1b[2J\\x1b]0;title\\x07");
+        assert_eq!(
+            harmless("\u{1b}[2J\u{1b}]0;title\u{7}"),
+            "\\x1b[2J\\x1b]0;title\\x07"
+        );
         assert_eq!(harmless("a\u{8}b\u{7f}c\0d"), "a\\x08b\\x7fc\\x00d");
-        assert_eq!(harmless("one\ntwo\rthree\tfour"), "one\\ntwo\\rthree\\tfour");
+        assert_eq!(
+            harmless("one\ntwo\rthree\tfour"),
+            "one\\ntwo\\rthree\\tfour"
+        );
         // C1: a control sequence introducer of one character.
         assert_eq!(harmless("\u{9b}31m"), "\\u{9b}31m");
         assert_eq!(lines("one\n\u{1b}two\t\n"), "one\n\\x1btwo\t\n");
@@ -325,7 +352,10 @@ mod tests {
             "\u{110bd}",
         ] {
             let code = u32::from(invisible.chars().next().unwrap());
-            assert_eq!(harmless(&format!("a{invisible}b")), format!("a\\u{{{code:x}}}b"));
+            assert_eq!(
+                harmless(&format!("a{invisible}b")),
+                format!("a\\u{{{code:x}}}b")
+            );
         }
     }
 
@@ -344,8 +374,14 @@ mod tests {
 
     #[test]
     fn displayed_values_keep_their_width() {
-        assert_eq!(format!("{}", shown(format_args!("{}\u{1b}{}", 1, "\n"))), "1\\x1b\\n");
-        assert_eq!(format!("{:>6}|{:<6}|", shown("\u{1b}"), shown(12)), "  \\x1b|12    |");
+        assert_eq!(
+            format!("{}", shown(format_args!("{}\u{1b}{}", 1, "\n"))),
+            "1\\x1b\\n"
+        );
+        assert_eq!(
+            format!("{:>6}|{:<6}|", shown("\u{1b}"), shown(12)),
+            "  \\x1b|12    |"
+        );
     }
 
     #[test]
@@ -362,7 +398,10 @@ mod tests {
             ("a,b", "\"a,b\""),
             ("a;b", "\"a;b\""),
             ("say \"so\"", "\"say \"\"so\"\"\""),
-            ("=HYPERLINK(\"x\",\"y\")", "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\""),
+            (
+                "=HYPERLINK(\"x\",\"y\")",
+                "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\"",
+            ),
             ("two\r\nlines", "two\\r\\nlines"),
         ] {
             assert_eq!(csv(text), field);
@@ -375,7 +414,10 @@ mod tests {
             ("plain-text 1.5 (x)", "plain-text 1.5 (x)"),
             ("a|b", "a\\|b"),
             ("`rm -rf`", "\\`rm -rf\\`"),
-            ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"),
+            (
+                "<script>alert(1)</script>",
+                "&lt;script&gt;alert(1)&lt;/script&gt;",
+            ),
             ("&lt;b&gt;", "&amp;lt;b&amp;gt;"),
             ("[a](javascript:b)", "\\[a\\](javascript:b)"),
             ("![a](http://b)", "\\!\\[a\\](http\\://b)"),
@@ -406,7 +448,10 @@ mod tests {
             "{shown}"
         );
         assert!(shown.contains("\\u202e\\udb40\\udc41ä"), "{shown}");
-        assert_eq!(serde_json::from_str::<[String; 1]>(&shown).unwrap(), [hostile]);
+        assert_eq!(
+            serde_json::from_str::<[String; 1]>(&shown).unwrap(),
+            [hostile]
+        );
     }
 
     proptest! {
@@ -417,7 +462,8 @@ mod tests {
             prop_assert_eq!(harmless(&shown), shown.clone());
             prop_assert_eq!(format!("{}", super::shown(&text)), shown.as_ref());
             let of_lines = lines(&text).replace("\r\n", "\n");
-            prop_assert!(!of_lines.chars().any(|character| !matches!(character, '\n' | '\t') && is_harmful(character)));
+            prop_assert!(!of_lines.chars().any(|character| !matches!(character, '\n' |
+                '\t') && is_harmful(character)));
             prop_assert!(!markdown(&text).contains(['<', '>']));
             prop_assert!(!csv(&text).chars().any(is_harmful));
         }

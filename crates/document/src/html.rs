@@ -1,11 +1,13 @@
-//! Blocks as a part of an HTML page: headings, lists, tables and pictures with classes, for whoever makes the page and its
-//! style. Every string is escaped here, but pictures, which their makers have escaped.
+//! Blocks as a part of an HTML page: headings, lists, tables and pictures with classes, for whoever
+//! makes the page and its style. Every string is escaped here, but pictures, which their makers
+//! have escaped.
 
 use crate::harmless;
 use crate::table::{Cell, Table};
 use crate::{Block, Document, NO_BREAK, Picture, Tone};
 
-/// A whole document, as elements that follow one another. Its titles are `<h2>`: the page's own name is above them.
+/// A whole document, as elements that follow one another. Its titles are `<h2>`: the page's own
+/// name is above them.
 pub fn html(document: &Document) -> String {
     let mut all = String::new();
     let mut open = List::None;
@@ -85,8 +87,13 @@ fn element(all: &mut String, block: &Block, words: &[(String, Tone)]) {
                 painted(value, words)
             )
         }
-        Block::Note { lead, text } => format!("<p class=\"note\">{}{}</p>\n", marked(lead), marked(text)),
-        Block::Warning(text) => format!("<p class=\"warning\"><strong>{}</strong></p>\n", marked(text)),
+        Block::Note { lead, text } => {
+            format!("<p class=\"note\">{}{}</p>\n", marked(lead), marked(text))
+        }
+        Block::Warning(text) => format!(
+            "<p class=\"warning\"><strong>{}</strong></p>\n",
+            marked(text)
+        ),
         Block::Table(table) => self::table(table, "Table"),
         Block::Command(text) => format!("<pre tabindex=\"0\">{}</pre>\n", marked(text)),
         Block::Picture(figure) => self::figure(figure),
@@ -116,13 +123,21 @@ fn painted(text: &str, words: &[(String, Tone)]) -> String {
             Tone::Bad => "bad",
         };
         let word = marked(word);
-        text = text.replacen(&word, &format!("<strong class=\"{class}\">{word}</strong>"), 1);
+        text = text.replacen(
+            &word,
+            &format!("<strong class=\"{class}\">{word}</strong>"),
+            1,
+        );
     }
     text
 }
 
 fn table(table: &Table, name: &str) -> String {
-    let leads = table.columns.iter().take_while(|column| column.is_words).count();
+    let leads = table
+        .columns
+        .iter()
+        .take_while(|column| column.is_words)
+        .count();
     // It may be wider than the page: then it is what scrolls, by keyboard, too.
     let mut text = format!(
         "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\"><table>\n<thead><tr>",
@@ -139,7 +154,10 @@ fn table(table: &Table, name: &str) -> String {
     for (row, shown) in table.rows.iter().zip(table.shown()) {
         text.push_str("<tr>");
         for (place, (cell, shown)) in row.iter().zip(&shown).enumerate() {
-            let is_words = table.columns.get(place).is_none_or(|column| column.is_words);
+            let is_words = table
+                .columns
+                .get(place)
+                .is_none_or(|column| column.is_words);
             let class = if is_words { "" } else { " class=\"n\"" };
             let facts = match cell {
                 Cell::Unavailable(why) => format!(" title=\"not available ({})\"", marked(why)),
@@ -148,7 +166,9 @@ fn table(table: &Table, name: &str) -> String {
                 _ => String::new(),
             };
             let shown = match cell {
-                Cell::Linked(_, to) => format!("<a href=\"#{}\">{}</a>", harmless::html(to), marked(shown)),
+                Cell::Linked(_, to) => {
+                    format!("<a href=\"#{}\">{}</a>", harmless::html(to), marked(shown))
+                }
                 _ => marked(shown),
             };
             text.push_str(&match place < leads.min(1) && !shown.is_empty() {
@@ -181,7 +201,8 @@ fn figure(figure: &Picture) -> String {
     };
     let title = marked(title);
     format!(
-        "<figure>\n<h4>{title}</h4>\n<div class=\"picture\" role=\"region\" tabindex=\"0\" aria-label=\"{title}\">{svg}</div>\n<figcaption>{}</figcaption>\n{data}</figure>\n",
+        "<figure>\n<h4>{title}</h4>\n<div class=\"picture\" role=\"region\" tabindex=\"0\" \
+         aria-label=\"{title}\">{svg}</div>\n<figcaption>{}</figcaption>\n{data}</figure>\n",
         marked(caption)
     )
 }

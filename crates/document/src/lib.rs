@@ -1,10 +1,12 @@
 //! What is shown, as blocks, and the renderers that make text, Markdown, HTML and CSV of them.
 //!
-//! Whoever reports pushes [`Block`]s and typed [`Cell`]s, and knows of no format. Escaping of strings of others
-//! ([`harmless`](mod@harmless)), units and digits ([`units`], [`Number`]), wrapping and tables stand here, each once. Nothing
-//! of ours is imported, and nothing is read or written.
+//! Whoever reports pushes [`Block`]s and typed [`Cell`]s, and knows of no format. Escaping of
+//! strings of others ([`harmless`](mod@harmless)), units and digits ([`units`], [`Number`]),
+//! wrapping and tables stand here, each once. Nothing of ours is imported, and nothing is read or
+//! written.
 //!
-//! Lines are broken between words; a no-break space (U+00A0, [`kept`]) holds words together, and is shown as a blank.
+//! Lines are broken between words; a no-break space (U+00A0, [`kept`]) holds words together, and is
+//! shown as a blank.
 
 mod csv;
 mod dots;
@@ -140,7 +142,8 @@ pub struct Picture {
     pub title: String,
     /// What can be seen in it, in a sentence or two.
     pub caption: String,
-    /// One `<svg>` element, complete. It is shown as it stands: whoever makes it escapes with [`harmless::html`].
+    /// One `<svg>` element, complete. It is shown as it stands: whoever makes it escapes with
+    /// [`harmless::html`].
     pub svg: String,
     /// The same for a column of a paper: half as wide, with letters as large.
     pub narrow: String,
@@ -251,11 +254,15 @@ impl Document {
     /// Adds a name and a sentence.
     pub fn sentence(&mut self, key: &str, value: impl Into<String>) {
         let (key, value) = (key.to_owned(), value.into());
-        self.push(Block::Pair { depth: 0, key, value });
+        self.push(Block::Pair {
+            depth: 0,
+            key,
+            value,
+        });
     }
 
-    /// Adds a name and items with commas between them, none of which is broken, behind the words that lead them; nothing
-    /// where there are none.
+    /// Adds a name and items with commas between them, none of which is broken, behind the words
+    /// that lead them; nothing where there are none.
     pub fn list<T: AsRef<str>>(&mut self, key: &str, lead: &str, items: &[T]) {
         let items: Vec<String> = items.iter().map(|item| kept(item.as_ref())).collect();
         if !items.is_empty() {

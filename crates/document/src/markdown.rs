@@ -30,7 +30,9 @@ pub fn markdown(document: &Document) -> String {
                 marked(&figure.caption),
                 self::table(&figure.data, false)
             ),
-            Block::Folded { title, inside } => format!("\n### {}\n\n{}", marked(title), markdown(inside)),
+            Block::Folded { title, inside } => {
+                format!("\n### {}\n\n{}", marked(title), markdown(inside))
+            }
             // One within another is none of ours.
             Block::Painted(..) => String::new(),
         };
@@ -48,7 +50,9 @@ fn table(table: &Table, is_first: bool) -> String {
     let mut text = String::from(if is_first { "" } else { "\n" });
     let columns = &table.columns;
     text.push_str(&line(columns.iter().map(|column| marked(&column.header))));
-    let sides = columns.iter().map(|column| if column.is_words { "---" } else { "--:" });
+    let sides = columns
+        .iter()
+        .map(|column| if column.is_words { "---" } else { "--:" });
     text.push_str(&line(sides.map(str::to_owned)));
     for (row, shown) in table.rows.iter().zip(table.shown()) {
         let cells = row.iter().zip(shown).map(|(cell, shown)| match cell {

@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::units::{bytes, fixed, grouped, latency, microseconds, percent, rate, seconds};
 
-/// A number with its unit, which says how many digits people are shown. Programs are given the number as it is kept.
+/// A number with its unit, which says how many digits people are shown. Programs are given the
+/// number as it is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
     /// Of things.
@@ -47,7 +48,8 @@ impl fmt::Display for Number {
 }
 
 impl Number {
-    /// Digits behind the point where there is one unit for a whole column, and so many of them as the number is worth.
+    /// Digits behind the point where there is one unit for a whole column, and so many of them as
+    /// the number is worth.
     fn digits(&self) -> usize {
         let is_zero = self.in_one_unit().is_none_or(|value| value == 0.0);
         let shown = self.to_string();
@@ -83,7 +85,8 @@ impl Number {
     /// All of its digits, in the unit that it is kept in.
     pub(crate) fn plain(&self) -> String {
         match self {
-            Self::Count(number) | Self::Ordinal(number) | Self::Seconds(number) | Self::Milliseconds(number) => {
+            Self::Count(number) | Self::Ordinal(number) | Self::Seconds(number) |
+                Self::Milliseconds(number) => {
                 number.to_string()
             }
             Self::Rate(number)
@@ -106,7 +109,8 @@ pub enum Cell {
     Text(String),
     /// A text of ours, or a number as somebody printed it: it stays as it is.
     Ours(String),
-    /// A text of others, and the anchor on the same page where more of it stands; without pages the text alone.
+    /// A text of others, and the anchor on the same page where more of it stands; without pages the
+    /// text alone.
     Linked(String, String),
     /// A number, with what is counted, if its unit does not say it.
     Number(Number, &'static str),
@@ -210,7 +214,8 @@ impl Table {
         table
     }
 
-    /// Where it is too wide, headers are broken, and the rest of the columns stands below, behind the first words again.
+    /// Where it is too wide, headers are broken, and the rest of the columns stands below, behind
+    /// the first words again.
     #[must_use]
     pub fn folding(mut self) -> Self {
         self.folds = true;
@@ -235,7 +240,8 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// The cells as people see them: the numbers of a column that has one unit have the same digits behind the point.
+    /// The cells as people see them: the numbers of a column that has one unit have the same digits
+    /// behind the point.
     pub(crate) fn shown(&self) -> Vec<Vec<String>> {
         let digits_of = |place: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(place));

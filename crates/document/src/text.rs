@@ -14,7 +14,8 @@ pub const WIDTH: usize = 100;
 pub const SCREEN_WIDTH: usize = 80;
 /// What stands before what a name has, in characters.
 const KEY_WIDTH: usize = 12;
-/// Of tables that fold, a column's header is broken before it becomes longer, in characters, unless its cells do.
+/// Of tables that fold, a column's header is broken before it becomes longer, in characters, unless
+/// its cells do.
 const HEADER_WIDTH: usize = 12;
 
 /// A terminal that a document is shown on.
@@ -30,7 +31,8 @@ pub struct Terminal {
 #[derive(Clone, Copy)]
 struct Layout {
     width: usize,
-    /// Whether everything that is too wide is broken between words: the terminal would break it within them.
+    /// Whether everything that is too wide is broken between words: the terminal would break it
+    /// within them.
     breaks_all: bool,
     colour: bool,
 }
@@ -47,7 +49,8 @@ pub fn text(document: &Document, width: usize) -> String {
     )
 }
 
-/// A whole document on a terminal: nothing is wider than it but single words, and tables go on below.
+/// A whole document on a terminal: nothing is wider than it but single words, and tables go on
+/// below.
 pub fn on_terminal(document: &Document, terminal: Terminal) -> String {
     laid_out(
         document,
@@ -60,7 +63,11 @@ pub fn on_terminal(document: &Document, terminal: Terminal) -> String {
 }
 
 fn laid_out(document: &Document, layout: Layout) -> String {
-    document.blocks().iter().map(|block| shown(block, layout)).collect()
+    document
+        .blocks()
+        .iter()
+        .map(|block| shown(block, layout))
+        .collect()
 }
 
 fn shown(block: &Block, layout: Layout) -> String {
@@ -88,7 +95,9 @@ fn shown(block: &Block, layout: Layout) -> String {
         Block::Table(table) => self::table(table, layout),
         Block::Command(text) => filled("    ", "    ", &crate::kept(text)),
         Block::Picture(figure) => {
-            filled("", "", &figure.title) + &filled("  ", "  ", &figure.caption) + &self::table(&figure.data, layout)
+            filled("", "", &figure.title)
+                + &filled("  ", "  ", &figure.caption)
+                + &self::table(&figure.data, layout)
         }
         Block::Folded { title, inside } => filled("", "", title) + &laid_out(inside, layout),
         Block::Painted(block, words) => {
@@ -148,11 +157,23 @@ impl Fragment for Word<'_> {
 
 /// Lines of words, none longer than that where they can be broken.
 fn broken(text: &str, widths: &[usize]) -> Vec<String> {
-    let words: Vec<Word<'_>> = text.split(' ').filter(|word| !word.is_empty()).map(Word).collect();
+    let words: Vec<Word<'_>> = text
+        .split(' ')
+        .filter(|word| !word.is_empty())
+        .map(Word)
+        .collect();
     let widths: Vec<f64> = widths.iter().map(|width| *width as f64).collect();
     let lines = wrap_first_fit(&words, &widths).into_iter();
-    let line = |words: &[Word<'_>]| words.iter().map(|word| word.0).collect::<Vec<_>>().join(" ");
-    lines.map(|words| line(words).replace(NO_BREAK, " ")).collect()
+    let line = |words: &[Word<'_>]| {
+        words
+            .iter()
+            .map(|word| word.0)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    lines
+        .map(|words| line(words).replace(NO_BREAK, " "))
+        .collect()
 }
 
 /// A text whose words are held together only where they fit in a line.
@@ -206,7 +227,12 @@ fn table(table: &Table, layout: Layout) -> String {
             usize::MAX
         };
         let lines = broken(&harmless(&column.header), &[header_max]);
-        *widest = lines.iter().map(|line| wide(line)).max().unwrap_or(0).max(*widest);
+        *widest = lines
+            .iter()
+            .map(|line| wide(line))
+            .max()
+            .unwrap_or(0)
+            .max(*widest);
         headers.push(lines);
     }
     let mut text = String::new();
@@ -220,7 +246,11 @@ fn table(table: &Table, layout: Layout) -> String {
         if number > 0 {
             text.push('\n');
         }
-        let height = part.iter().map(|column| headers[*column].len()).max().unwrap_or(0);
+        let height = part
+            .iter()
+            .map(|column| headers[*column].len())
+            .max()
+            .unwrap_or(0);
         for number in 0..height {
             // The last line of every header stands on the rows.
             let of = |column: usize| {
@@ -247,7 +277,12 @@ fn table(table: &Table, layout: Layout) -> String {
     text
 }
 
-fn line<'a>(text: &mut String, table: &Table, widths: &[usize], cells: impl Iterator<Item = (usize, &'a str)>) {
+fn line<'a>(
+    text: &mut String,
+    table: &Table,
+    widths: &[usize],
+    cells: impl Iterator<Item = (usize, &'a str)>,
+) {
     let begins = text.len();
     for (column, cell) in cells {
         let blank = blank(widths[column] - wide(cell));
@@ -289,7 +324,11 @@ mod tests {
 
     fn document() -> Document {
         let mut table = Table::new(1, &["what", "a system with a long name", "b"]).folding();
-        table.row(vec!["rate".into(), Number::Count(1_234).into(), Cell::ours("-5")]);
+        table.row(vec![
+            "rate".into(),
+            Number::Count(1_234).into(),
+            Cell::ours("-5"),
+        ]);
         table.row(vec![
             "=SUM(A1)".into(),
             "x|y".into(),
@@ -306,11 +345,14 @@ mod tests {
     fn every_format_shows_the_same_table() {
         assert_eq!(
             text(&document(), WIDTH),
-            "Results\n\n- <script>\n               a system\n            with a long\n  what             name   b\n  rate            1,234  -5\n  =SUM(A1)          x|y   -\n"
+            "Results\n\n- <script>\n               a system\n            with a long\n\
+             \x20 what             name   b\n  rate            1,234  -5\n\
+             \x20 =SUM(A1)          x|y   -\n"
         );
         assert_eq!(
             markdown(&document()),
-            "# Results\n\n- &lt;script&gt;\n\n| what | a system with a long name | b |\n| --- | --: | --: |\n| rate | 1,234 | \\-5 |\n| \\=SUM(A1) | x\\|y | - |\n"
+            "# Results\n\n- &lt;script&gt;\n\n| what | a system with a long name | b |\n| --- | \
+             --: | --: |\n| rate | 1,234 | \\-5 |\n| \\=SUM(A1) | x\\|y | - |\n"
         );
         let Some(Block::Table(table)) = document().blocks().last().cloned() else {
             panic!("it ends with its table");
@@ -330,7 +372,8 @@ mod tests {
         table.row(vec![Cell::Missing, Number::Rate(-0.125).into()]);
         assert_eq!(
             csv(&table, "\r\n"),
-            "theirs,ours\r\n'-inf,-inf\r\n'+1,+1\r\n'-88-(-77)%,-88-(-77)%\r\n\"a,b\",\"a,b\"\r\n,-0.125\r\n"
+            "theirs,ours\r\n'-inf,-inf\r\n'+1,+1\r\n'-88-(-77)%,-88-(-77)%\r\n\"a,b\",\"a,b\"\r\n,\
+             -0.125\r\n"
         );
     }
 
@@ -372,7 +415,8 @@ mod tests {
         document.table(table);
         assert_eq!(
             text(&document, WIDTH),
-            "         ops/s   slow          s\n  a  12,345.60      0   1.500000\n  b       7.25  1,000  12.500000\n"
+            "         ops/s   slow          s\n  a  12,345.60      0   1.500000\n  b       7.25  \
+             1,000  12.500000\n"
         );
         assert!(markdown(&document).contains("| a | 12,345.60 | 0 | 1.500000 |"));
     }
@@ -380,22 +424,38 @@ mod tests {
     #[test]
     fn on_a_terminal_nothing_but_a_word_is_too_wide_and_only_there_words_are_painted() {
         let mut document = Document::default();
-        document.line("12 transactions/s and so on, in a line that is never broken elsewhere VALID");
+        document
+            .line("12 transactions/s and so on, in a line that is never broken elsewhere VALID");
         document.paint(vec![
             ("12".to_owned(), Tone::Headline),
             ("VALID".to_owned(), Tone::Good),
         ]);
         let mut table = Table::new(1, &["what", "first", "second"]);
-        table.row(vec!["a".into(), "twelve chars".into(), "twelve chars".into()]);
+        table.row(vec![
+            "a".into(),
+            "twelve chars".into(),
+            "twelve chars".into(),
+        ]);
         document.table(table);
         let shown = |colour| on_terminal(&document, Terminal { width: 24, colour });
-        let plain = "12 transactions/s and so\non, in a line that is\nnever broken elsewhere\nVALID\n  what         first\n  a     twelve chars\n\n  what        second\n  a     twelve chars\n";
+        let plain = "12 transactions/s and so\non, in a line that is\nnever broken \
+                     elsewhere\nVALID\n  what         first\n  a     twelve chars\n\n  what        \
+                     second\n  a     twelve chars\n";
         assert_eq!(shown(false), plain);
         let painted = shown(true);
-        assert!(painted.starts_with("\u{1b}[1m12\u{1b}[0m transactions"), "{painted:?}");
-        assert!(painted.contains("\u{1b}[1m\u{1b}[32mVALID\u{1b}[0m\n"), "{painted:?}");
+        assert!(
+            painted.starts_with("\u{1b}[1m12\u{1b}[0m transactions"),
+            "{painted:?}"
+        );
+        assert!(
+            painted.contains("\u{1b}[1m\u{1b}[32mVALID\u{1b}[0m\n"),
+            "{painted:?}"
+        );
         assert!(!text(&document, 24).contains('\u{1b}'));
-        assert!(!markdown(&document).contains('\u{1b}') && markdown(&document).contains("12 transactions/s"));
+        assert!(
+            !markdown(&document).contains('\u{1b}')
+                && markdown(&document).contains("12 transactions/s")
+        );
     }
 
     #[test]
@@ -436,11 +496,15 @@ mod tests {
         });
         assert_eq!(
             text(&document, 28),
-            "Work        2 files, seed 7,\n            blocks of 512 bytes\n            and more\n  - It took 5.0 % of 12 s.\na line that has a path is never broken\n  (neither is \\x1bthis)\n  (each: 1 read; 2 writes)\n"
+            "Work        2 files, seed 7,\n            blocks of 512 bytes\n            and \
+             more\n  - It took 5.0 % of 12 s.\na line that has a path is never broken\n  (neither \
+             is \\x1bthis)\n  (each: 1 read; 2 writes)\n"
         );
         assert_eq!(
             text(&document, 20),
-            "Work        2 files,\n            seed 7,\n            blocks of 512 bytes\n            and more\n  - It took 5.0 % of\n    12 s.\na line that has a path is never broken\n  (neither is \\x1bthis)\n  (each: 1 read;\n         2 writes)\n"
+            "Work        2 files,\n            seed 7,\n            blocks of 512 bytes\n\
+             \x20           and more\n  - It took 5.0 % of\n    12 s.\na line that has a path is never \
+                   broken\n  (neither is \\x1bthis)\n  (each: 1 read;\n         2 writes)\n"
         );
         assert!(!markdown(&document).contains(NO_BREAK));
     }

@@ -41,7 +41,8 @@ pub fn trimmed(value: f64, digits: usize) -> String {
 /// A change in percent, with its sign; what rounds to zero has none.
 pub fn signed_percent(fraction: f64) -> String {
     let shown = fixed(fraction * 100.0, 1);
-    let is_more = !shown.starts_with('-') && shown.bytes().any(|digit| matches!(digit, b'1'..=b'9'));
+    let is_more =
+        !shown.starts_with('-') && shown.bytes().any(|digit| matches!(digit, b'1'..=b'9'));
     format!("{}{shown} %", if is_more { "+" } else { "" })
 }
 
@@ -142,9 +143,11 @@ pub fn bound(sentences: &str) -> String {
     text
 }
 
-/// A moment of the wall clock, given in nanoseconds of the epoch, as date and time of UTC: `2001-08-27 14:03:59`.
+/// A moment of the wall clock, given in nanoseconds of the epoch, as date and time of UTC:
+/// `2001-08-27 14:03:59`.
 pub fn utc(unix_ns: u64) -> String {
-    let moment = jiff::Timestamp::from_nanosecond(unix_ns.into()).expect("it ends in the year 2554");
+    let moment =
+        jiff::Timestamp::from_nanosecond(unix_ns.into()).expect("it ends in the year 2554");
     moment.strftime("%F %T").to_string()
 }
 
@@ -154,7 +157,14 @@ mod tests {
 
     #[test]
     fn nothing_is_less_than_zero_and_rounds_to_it() {
-        let shown = [bytes, throughput, microseconds, latency, percent, signed_percent];
+        let shown = [
+            bytes,
+            throughput,
+            microseconds,
+            latency,
+            percent,
+            signed_percent,
+        ];
         for value in [-0.0, -1e-9, 0.0, 1e-9] {
             for show in shown {
                 let text = show(value);

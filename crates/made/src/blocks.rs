@@ -1,10 +1,12 @@
 //! Images as files: allocated and written in full, copied, and brought back.
 //!
-//! An image is written with zeros once. Blocks that are only allocated would be marked as written by the file system below,
-//! in its own journal, at the first flush after each first write, and a run would pay for that.
+//! An image is written with zeros once. Blocks that are only allocated would be marked as written
+//! by the file system below, in its own journal, at the first flush after each first write, and a
+//! run would pay for that.
 //!
-//! A state is brought back by writing the blocks that differ, into the image that is there. Blocks shared with the copy
-//! (reflinks) would be faster to make, and would make each first write of a run allocate in the file system below.
+//! A state is brought back by writing the blocks that differ, into the image that is there. Blocks
+//! shared with the copy (reflinks) would be faster to make, and would make each first write of a
+//! run allocate in the file system below.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -31,7 +33,8 @@ pub(crate) struct Image<'a> {
 /// found at once, and then written.
 pub(crate) fn allocate(image: Image, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
     let Image { file, path } = image;
-    // On a file system that never writes in place, blocks would be allocated again for each write. Others have no such flag.
+    // On a file system that never writes in place, blocks would be allocated again for each write.
+    // Others have no such flag.
     if let Ok(flags) = rustix::fs::ioctl_getflags(file) {
         let _ = rustix::fs::ioctl_setflags(file, flags | IFlags::NOCOW);
     }
@@ -69,8 +72,14 @@ pub(crate) fn copy(image: Image, copy: Image, stop: &MakeStop) -> Result<(), Mak
     written(copy)
 }
 
-/// Makes an image the same as a copy of it. With `is_sparse`, blocks of zeros are given back, as discarding left them.
-pub(crate) fn bring_back(copy: Image, image: Image, is_sparse: bool, stop: &MakeStop) -> Result<(), MakeError> {
+/// Makes an image the same as a copy of it. With `is_sparse`, blocks of zeros are given back, as
+/// discarding left them.
+pub(crate) fn bring_back(
+    copy: Image,
+    image: Image,
+    is_sparse: bool,
+    stop: &MakeStop,
+) -> Result<(), MakeError> {
     let bytes = length(image)?;
     let found_bytes = length(copy)?;
     if found_bytes != bytes {
@@ -110,8 +119,9 @@ fn write(image: Image, bytes: &[u8], offset: u64) -> Result<(), MakeError> {
     written.map_err(|error| MakeError::io("write", image.path, error))
 }
 
-/// Overwrites what tells one file system from another, so that mkfs finds a device without one. mkfs.btrfs refuses to make a
-/// file system with an identity that it finds on a device, and be it the same device.
+/// Overwrites what tells one file system from another, so that mkfs finds a device without one.
+/// mkfs.btrfs refuses to make a file system with an identity that it finds on a device, and be it
+/// the same device.
 pub(crate) fn wipe(image: Image) -> Result<(), MakeError> {
     write(image, &[0; CHUNK_BYTES], 0)?;
     let synced = image.file.sync_all();
@@ -132,11 +142,16 @@ pub(crate) fn fill(path: &Path, bytes: u64, stop: &MakeStop) -> Result<(), MakeE
         file.write_all_at(&zeros[..length], offset)
             .map_err(|error| MakeError::io("write", path, error))?;
     }
-    file.sync_all().map_err(|error| MakeError::io("sync", path, error))
+    file.sync_all()
+        .map_err(|error| MakeError::io("sync", path, error))
 }
 
 fn create(path: &Path) -> Result<File, MakeError> {
-    let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let opened = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
     opened.map_err(|error| MakeError::io("create", path, error))
 }
 
@@ -168,8 +183,13 @@ fn chunks(bytes: u64) -> impl Iterator<Item = (u64, usize)> {
 
 fn is_zero(bytes: &[u8]) -> bool {
     // As long as the compiler compares words.
-    let (before, words, after) = (bytes.chunks_exact(16), 0u128.to_ne_bytes(), bytes.len() % 16);
-    before.clone().all(|chunk| chunk == words) && bytes[bytes.len() - after..].iter().all(|byte| *byte == 0)
+    let (before, words, after) = (
+        bytes.chunks_exact(16),
+        0u128.to_ne_bytes(),
+        bytes.len() % 16,
+    );
+    before.clone().all(|chunk| chunk == words)
+        && bytes[bytes.len() - after..].iter().all(|byte| *byte == 0)
 }
 
 #[cfg(test)]
@@ -182,7 +202,12 @@ mod tests {
         let [image, saved] = ["image", "saved"].map(|name| scene.path().join(name));
         let [image_file, saved_file] = [&image, &saved].map(|path| {
             let mut options = OpenOptions::new();
-            options.read(true).write(true).create_new(true).open(path).unwrap()
+            options
+                .read(true)
+                .write(true)
+                .create_new(true)
+                .open(path)
+                .unwrap()
         });
         let [of_image, of_saved] =
             [(&image_file, &image), (&saved_file, &saved)].map(|(file, path)| Image { file, path });
@@ -198,10 +223,16 @@ mod tests {
         for is_sparse in [false, true] {
             std::fs::write(&image, vec![9; state.len()]).unwrap();
             bring_back(of_saved, of_image, is_sparse, &stop).unwrap();
-            assert!(std::fs::read(&image).unwrap() == state, "sparse {is_sparse}");
+            assert!(
+                std::fs::read(&image).unwrap() == state,
+                "sparse {is_sparse}"
+            );
         }
         std::fs::write(&image, [0; 512]).unwrap();
         let error = bring_back(of_saved, of_image, false, &stop).unwrap_err();
-        assert!(matches!(error, MakeError::StateSize { found_bytes, expected_bytes: 512, .. } if found_bytes == bytes));
+        assert!(
+            matches!(error, MakeError::StateSize { found_bytes, expected_bytes: 512,
+                .. } if found_bytes == bytes)
+        );
     }
 }

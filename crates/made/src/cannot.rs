@@ -8,7 +8,10 @@ use crate::kind::FileSystemKind;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotMake {
     /// Mounting needs root.
-    #[error("cannot make {kind}: {actions} needs root (run as root, or use a directory of a mounted file system)")]
+    #[error(
+        "cannot make {kind}: {actions} needs root (run as root, or use a directory of a mounted \
+         file system)"
+    )]
     NotRoot {
         /// The kind.
         kind: FileSystemKind,
@@ -26,7 +29,10 @@ pub enum CannotMake {
         package: &'static str,
     },
     /// The kernel does not have the file system.
-    #[error("cannot make {kind}: the kernel does not have it ({why}; use another kind, or another kernel)")]
+    #[error(
+        "cannot make {kind}: the kernel does not have it ({why}; use another kind, or another \
+         kernel)"
+    )]
     NoFileSystem {
         /// The kind.
         kind: FileSystemKind,
@@ -35,7 +41,8 @@ pub enum CannotMake {
     },
     /// No loop devices can be made.
     #[error(
-        "cannot make {kind}: no loop device: /dev/loop-control: {answer} (load the module loop, or let the container use /dev/loop*)"
+        "cannot make {kind}: no loop device: /dev/loop-control: {answer} (load the module loop, \
+         or let the container use /dev/loop*)"
     )]
     NoLoop {
         /// The kind.
@@ -54,7 +61,8 @@ pub enum CannotMake {
         answer: String,
     },
     /// Another user could exchange the image.
-    #[error("cannot make {kind} in {}: another user can rename {} (use a directory that only root can change, or /var/tmp)", directory.display(), renamed.display())]
+    #[error("cannot make {kind} in {}: another user can rename {} (use a directory that only root \
+        can change, or /var/tmp)", directory.display(), renamed.display())]
     UnsafeDirectory {
         /// The kind.
         kind: FileSystemKind,
@@ -64,7 +72,8 @@ pub enum CannotMake {
         renamed: PathBuf,
     },
     /// The image does not fit.
-    #[error("no room for {kind} in {}: {needed_bytes} bytes needed, {available_bytes} available (make room, use a smaller size, or in=DIRECTORY)", directory.display())]
+    #[error("no room for {kind} in {}: {needed_bytes} bytes needed, {available_bytes} available \
+        (make room, use a smaller size, or in=DIRECTORY)", directory.display())]
     NoRoom {
         /// The kind.
         kind: FileSystemKind,

@@ -33,8 +33,8 @@ pub(crate) fn saved(state: &str, image: &str) -> String {
     format!("saved-{state}-{image}")
 }
 
-/// What tells a file or directory from all others of its file system, over a restart too. A device's
-/// number is no part of it: file systems have another one after a restart.
+/// What tells a file or directory from all others of its file system, over a restart too. A
+/// device's number is no part of it: file systems have another one after a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     inode: u64,
@@ -182,7 +182,10 @@ impl MadeDirectory {
     /// Whether something in it is covered by what is mounted there.
     pub(crate) fn is_covered(&self, inner: &Facts) -> bool {
         let own = self.facts().ok().and_then(|own| own.mount);
-        inner.mount.zip(own).is_some_and(|(inner, own)| inner != own)
+        inner
+            .mount
+            .zip(own)
+            .is_some_and(|(inner, own)| inner != own)
     }
 
     /// The names in it.
@@ -237,7 +240,8 @@ pub(crate) fn maker_of(name: &OsStr) -> Option<(i64, u32)> {
     let mut numbers = name.to_str()?.strip_prefix(PREFIX)?.split('-');
     let mut number = || {
         let text = numbers.next()?;
-        let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_digit())
+            && (text == "0" || !text.starts_with('0'));
         text.parse::<u64>().ok().filter(|_| is_plain)
     };
     let (second, process, _attempt) = (number()?, number()?, number()?);

@@ -7,7 +7,8 @@ use crate::cannot::CannotMake;
 use crate::held_path::shown;
 use crate::invalid::InvalidMakeSpec;
 
-/// Something failed. Each text says what was done to what, what the system answered, and what to do where that is known.
+/// Something failed. Each text says what was done to what, what the system answered, and what to do
+/// where that is known.
 #[derive(Debug, thiserror::Error)]
 pub enum MakeError {
     /// The description contradicts itself.
@@ -43,7 +44,8 @@ pub enum MakeError {
         command: String,
         /// Its exit status.
         status: i32,
-        /// What it wrote to standard error, or to standard output where that is empty, in one line.
+        /// What it wrote to standard error, or to standard output where that is empty, in one
+        /// line.
         answer: String,
     },
     /// A program was killed by a signal.
@@ -56,7 +58,8 @@ pub enum MakeError {
     },
     /// A program did not end in its time, and was killed.
     #[error(
-        "'{command}' did not end within {limit_s} s and was killed (is the device or the file system below it hanging?)"
+        "'{command}' did not end within {limit_s} s and was killed (is the device or the file \
+         system below it hanging?)"
     )]
     Hung {
         /// The command line.
@@ -71,7 +74,8 @@ pub enum MakeError {
         what: String,
     },
     /// The directory is not where it was made.
-    #[error("another program has moved {} to {}, where no run finds it (leave it where it was made)", from.display(), to.display())]
+    #[error("another program has moved {} to {}, where no run finds it (leave it where it was \
+        made)", from.display(), to.display())]
     Moved {
         /// Where it was made.
         from: PathBuf,
@@ -110,7 +114,8 @@ pub enum MakeError {
         why: String,
     },
     /// A loop device stays in use.
-    #[error("{device} over {} is still in use (end what uses it, then run 'postmark clean')", image.display())]
+    #[error("{device} over {} is still in use (end what uses it, then run 'postmark clean')",
+        image.display())]
     LoopBusy {
         /// The device.
         device: String,
@@ -121,10 +126,13 @@ pub enum MakeError {
     #[error("no saved state '{0}' (save it first)")]
     NoState(String),
     /// The name of a state cannot be one.
-    #[error("invalid name of a state '{0}': expected 1 to 32 lower-case letters, digits and hyphens")]
+    #[error(
+        "invalid name of a state '{0}': expected 1 to 32 lower-case letters, digits and hyphens"
+    )]
     StateName(String),
     /// A saved state is not as large as what it would be restored to.
-    #[error("{} has {found_bytes} bytes, expected {expected_bytes} (remove the made file system and make it again)", path.display())]
+    #[error("{} has {found_bytes} bytes, expected {expected_bytes} (remove the made file system \
+        and make it again)", path.display())]
     StateSize {
         /// The file of the state.
         path: PathBuf,
@@ -134,7 +142,8 @@ pub enum MakeError {
         expected_bytes: u64,
     },
     /// Something could not be removed.
-    #[error("cannot remove all of {}: {left} (then run 'postmark clean {}')", directory.display(), directory.display())]
+    #[error("cannot remove all of {}: {left} (then run 'postmark clean {}')", directory.display(),
+        directory.display())]
     Left {
         /// The directory of the made file system.
         directory: PathBuf,

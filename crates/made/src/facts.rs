@@ -57,9 +57,11 @@ pub struct MadeFacts {
     pub mount: Fact<Mount>,
     /// The loop devices: the image's, and the external journal's.
     pub loops: Vec<LoopFacts>,
-    /// The space in bytes that files can take when it is empty, as df(1) counts it: used by used and available.
+    /// The space in bytes that files can take when it is empty, as df(1) counts it: used by used
+    /// and available.
     pub usable_bytes: Fact<u64>,
-    /// The part of that space that was taken after filling, in percent. Not applicable where no fullness was asked.
+    /// The part of that space that was taken after filling, in percent. Not applicable where no
+    /// fullness was asked.
     pub fullness_percent: Fact<f64>,
 }
 
@@ -93,8 +95,8 @@ impl MadeFacts {
     }
 }
 
-/// The driver of a mount. ext4's serves ext2 and ext3 too where the kernel has no drivers for them, and then has the device in its
-/// directory of sysfs.
+/// The driver of a mount. ext4's serves ext2 and ext3 too where the kernel has no drivers for them,
+/// and then has the device in its directory of sysfs.
 fn driver(mount: &Mount) -> String {
     let device = mount.source.trim_start_matches("/dev/");
     let is_ext = ["ext2", "ext3", "ext4"].contains(&mount.file_system_type.as_str());

@@ -12,11 +12,12 @@ use crate::stop::MakeStop;
 const FILE_BYTES_MAX: u64 = 1 << 30;
 /// A file of filler is not smaller than this.
 const FILE_BYTES_MIN: u64 = 64 << 10;
-/// Some file systems count their room later, or change what is usable: so many files are made at most.
+/// Some file systems count their room later, or change what is usable: so many files are made at
+/// most.
 const FILES_MAX: u32 = 20_000;
 
-/// Fills the file system mounted at `root`, whose directory `filler` is made, up to a percentage of its usable space; gives
-/// what was reached. What the file system itself takes counts as taken.
+/// Fills the file system mounted at `root`, whose directory `filler` is made, up to a percentage of
+/// its usable space; gives what was reached. What the file system itself takes counts as taken.
 pub(crate) fn fill(root: &Path, percent: u8, stop: &MakeStop) -> Result<Fact<f64>, MakeError> {
     let directory = root.join("filler");
     std::fs::create_dir(&directory).map_err(|error| MakeError::io("create", &directory, error))?;
@@ -36,7 +37,8 @@ pub(crate) fn fill(root: &Path, percent: u8, stop: &MakeStop) -> Result<Fact<f64
             Ok(()) => {}
             // Not all that is counted as available can be had in one piece, or at all.
             Err(error) if error.is_no_room() => {
-                std::fs::remove_file(&path).map_err(|error| MakeError::io("remove", &path, error))?;
+                std::fs::remove_file(&path)
+                    .map_err(|error| MakeError::io("remove", &path, error))?;
                 largest = missing.min(largest) / 2;
             }
             Err(error) => return Err(error),
@@ -58,9 +60,12 @@ struct Usage {
 
 impl Usage {
     fn missing_bytes(&self, percent: u8) -> u64 {
-        let wanted = (u128::from(self.used) + u128::from(self.available)) * u128::from(percent) / 100;
+        let wanted =
+            (u128::from(self.used) + u128::from(self.available)) * u128::from(percent) / 100;
         // Below the sum of two numbers of 64 bits that are a device's.
-        u64::try_from(wanted).unwrap_or(u64::MAX).saturating_sub(self.used)
+        u64::try_from(wanted)
+            .unwrap_or(u64::MAX)
+            .saturating_sub(self.used)
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a percentage for people")]

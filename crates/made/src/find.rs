@@ -33,7 +33,8 @@ pub enum MadeState {
     },
 }
 
-/// A directory of a made file system, or of its external journal. While it is held, nobody else removes it.
+/// A directory of a made file system, or of its external journal. While it is held, nobody else
+/// removes it.
 #[derive(Debug)]
 pub struct FoundMade {
     /// The directory.
@@ -54,8 +55,8 @@ enum Left {
     Unfinished(MadeDirectory, Option<File>),
 }
 
-/// Finds directories of made file systems in a directory; or the directory itself, where it is one. Nothing is changed. In a
-/// directory that is not there is none.
+/// Finds directories of made file systems in a directory; or the directory itself, where it is one.
+/// Nothing is changed. In a directory that is not there is none.
 ///
 /// # Errors
 /// The directory cannot be read.
@@ -74,8 +75,8 @@ pub fn find(directory: &Path) -> Result<Vec<FoundMade>, MakeError> {
     Ok(found)
 }
 
-/// What has a name of ours in a directory, in order. The directory's time of access stays as it is, where that is allowed: looking is
-/// not to change what is looked at.
+/// What has a name of ours in a directory, in order. The directory's time of access stays as it is,
+/// where that is allowed: looking is not to change what is looked at.
 fn candidates(directory: &Path) -> Result<Vec<PathBuf>, MakeError> {
     let error = |errno: Errno| MakeError::io("list", directory, errno);
     let open = |flags| {
@@ -123,8 +124,12 @@ fn found(path: PathBuf) -> Result<Option<FoundMade>, MakeError> {
             let manifest = *manifest;
             found.name = Some(manifest.head.name.clone());
             found.spec = Some(manifest.head.spec.clone());
-            let owned = Owned { directory, manifest };
-            // A program that the maker started holds the lock of the file system, and uses the journal too.
+            let owned = Owned {
+                directory,
+                manifest,
+            };
+            // A program that the maker started holds the lock of the file system, and uses the
+            // journal too.
             match look_beside(&owned)? {
                 Some(Look::Active(process)) => found.state = MadeState::Active { process },
                 _ => found.held = Some(Left::Whole(Box::new(owned))),
@@ -143,18 +148,22 @@ fn look_beside(owned: &Owned) -> Result<Option<Look>, MakeError> {
 }
 
 impl FoundMade {
-    /// Removes it, and the other directory of the same file system: mounts, loop devices, images, manifests. What its maker
-    /// still uses, and what is not believed, is left.
+    /// Removes it, and the other directory of the same file system: mounts, loop devices, images,
+    /// manifests. What its maker still uses, and what is not believed, is left.
     pub fn remove(self) -> MadeRemoved {
         match (self.state, self.held) {
             (MadeState::Active { process }, _) => {
-                let process = process.map_or_else(String::new, |process| format!(" (process {process})"));
+                let process =
+                    process.map_or_else(String::new, |process| format!(" (process {process})"));
                 MadeRemoved::left(&self.directory, format!("in use by its maker{process}"))
             }
             (MadeState::Untrusted { why }, _) => MadeRemoved::left(&self.directory, why),
             (_, Some(Left::Whole(owned))) => remove_parts(*owned),
-            // Without a whole manifest nothing was made: what lies here otherwise is named and left.
-            (_, Some(Left::Unfinished(directory, lock))) => removal::remove_unfinished(&directory, lock.as_ref()),
+            // Without a whole manifest nothing was made: what lies here otherwise is named and
+            // left.
+            (_, Some(Left::Unfinished(directory, lock))) => {
+                removal::remove_unfinished(&directory, lock.as_ref())
+            }
             (_, None) => MadeRemoved::left(&self.directory, "it is not held"),
         }
     }
@@ -168,14 +177,17 @@ fn remove_parts(mut own: Owned) -> MadeRemoved {
         .other
         .clone()
         .map_or_else(|| path.clone(), PathBuf::from);
-    // A directory that was never made, or is gone, is no obstacle; any other state of it is: the journal is in use by the
-    // file system.
+    // A directory that was never made, or is gone, is no obstacle; any other state of it is: the
+    // journal is in use by the file system.
     let mut other = match look_beside(&own) {
         Ok(Some(Look::Abandoned(directory, manifest))) => {
-            let is_other_part =
-                manifest.head.id == own.manifest.head.id && manifest.head.part != own.manifest.head.part;
+            let is_other_part = manifest.head.id == own.manifest.head.id
+                && manifest.head.part != own.manifest.head.part;
             let manifest = *manifest;
-            is_other_part.then_some(Owned { directory, manifest })
+            is_other_part.then_some(Owned {
+                directory,
+                manifest,
+            })
         }
         Ok(None | Some(Look::Nothing)) => None,
         Ok(Some(Look::Unfinished(directory, lock))) => {
@@ -186,7 +198,9 @@ fn remove_parts(mut own: Owned) -> MadeRemoved {
             }
             None
         }
-        Ok(Some(Look::Active(_))) => return MadeRemoved::left(&path, "the directory of its other part is in use"),
+        Ok(Some(Look::Active(_))) => {
+            return MadeRemoved::left(&path, "the directory of its other part is in use");
+        }
         Ok(Some(Look::Untrusted(why))) => return MadeRemoved::left(&beside_path, why),
         Err(error) => return MadeRemoved::left(&path, error.to_string()),
     };

@@ -19,7 +19,9 @@ pub(crate) fn shown(path: &Path) -> PathBuf {
         return path.to_owned();
     };
     let mut names = rest.components();
-    let held = names.next().map(|number| Path::new(DESCRIPTORS).join(number));
+    let held = names
+        .next()
+        .map(|number| Path::new(DESCRIPTORS).join(number));
     let Some(present) = held.and_then(|held| std::fs::read_link(held).ok()) else {
         return path.to_owned();
     };

@@ -8,7 +8,10 @@ use workload::quantity::InvalidQuantity;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidMakeSpec {
     /// The word does not begin with `make:`.
-    #[error("'{0}' does not begin with 'make:' (write make:KIND or make:KIND?KEY=VALUE&…, like make:ext4?size=4GiB)")]
+    #[error(
+        "'{0}' does not begin with 'make:' (write make:KIND or make:KIND?KEY=VALUE&…, like \
+         make:ext4?size=4GiB)"
+    )]
     NoPrefix(String),
     /// The kind is not known.
     #[error("unknown kind of file system '{text}' (use {kinds})")]
@@ -45,7 +48,9 @@ pub enum InvalidMakeSpec {
         source: InvalidQuantity,
     },
     /// The kind cannot be made that small, or images cannot be that large.
-    #[error("invalid size of {given_bytes} bytes for {kind}: expected {min_bytes} to {max_bytes} bytes")]
+    #[error(
+        "invalid size of {given_bytes} bytes for {kind}: expected {min_bytes} to {max_bytes} bytes"
+    )]
     Size {
         /// The kind.
         kind: &'static str,
@@ -57,7 +62,10 @@ pub enum InvalidMakeSpec {
         max_bytes: u64,
     },
     /// The journal cannot be that small, or that large.
-    #[error("invalid journal of {given_bytes} bytes for {kind}: expected {min_bytes} to {max_bytes} bytes")]
+    #[error(
+        "invalid journal of {given_bytes} bytes for {kind}: expected {min_bytes} to {max_bytes} \
+         bytes"
+    )]
     JournalSize {
         /// The kind.
         kind: &'static str,
@@ -96,12 +104,14 @@ pub enum InvalidMakeSpec {
     },
     /// A word for mkfs that names a device or a path.
     #[error(
-        "mkfs word '{0}' names a device or a path (only images are formatted; for an external journal use journal=SIZE)"
+        "mkfs word '{0}' names a device or a path (only images are formatted; for an external \
+         journal use journal=SIZE)"
     )]
     MkfsWord(String),
     /// A word for mkfs that is no option of those that touch the image alone, and no value of one.
     #[error(
-        "mkfs word '{word}' cannot be used: {program} is given only options that touch nothing but the image (remove it)"
+        "mkfs word '{word}' cannot be used: {program} is given only options that touch nothing \
+         but the image (remove it)"
     )]
     MkfsOption {
         /// The word.

@@ -59,8 +59,9 @@ impl FileSystemKind {
         }
     }
 
-    /// The smallest size in bytes: what mkfs takes with its defaults (mkfs.xfs(8): 300 MB; mkfs.btrfs: 109 MiB, rounded up;
-    /// mkfs.nilfs2: 128 MiB and its second superblock; ext: room for a journal).
+    /// The smallest size in bytes: what mkfs takes with its defaults (mkfs.xfs(8): 300 MB;
+    /// mkfs.btrfs: 109 MiB, rounded up; mkfs.nilfs2: 128 MiB and its second superblock; ext:
+    /// room for a journal).
     pub fn size_bytes_min(self) -> u64 {
         match self {
             Self::Tmpfs => MIB,
@@ -72,8 +73,8 @@ impl FileSystemKind {
         }
     }
 
-    /// The smallest external journal in bytes (mke2fs(8): 1024 blocks, here of 4 KiB; mkfs.xfs: a log for the largest
-    /// transactions of its defaults), where the kind can have one.
+    /// The smallest external journal in bytes (mke2fs(8): 1024 blocks, here of 4 KiB; mkfs.xfs: a
+    /// log for the largest transactions of its defaults), where the kind can have one.
     pub fn journal_bytes_min(self) -> Option<u64> {
         match self {
             Self::Ext3 | Self::Ext4 => Some(8 * MIB),

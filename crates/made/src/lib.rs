@@ -1,28 +1,30 @@
 //! File systems that a study makes and removes: `make:ext4?size=4GiB`.
 //!
-//! A [`MakeSpec`] says what is to be made. [`MakeSpec::check`] finds, before anything is made, what is missing:
-//! privileges, programs, the kernel's file system, a loop device, room. [`Made::make`] makes it; [`Made::remake`],
-//! [`Made::save`] and [`Made::restore`] let each run start from the same state; [`Made::remove`] removes all of it. What a
-//! killed program left is found by [`find`] and removed by [`FoundMade::remove`].
+//! A [`MakeSpec`] says what is to be made. [`MakeSpec::check`] finds, before anything is made, what
+//! is missing: privileges, programs, the kernel's file system, a loop device, room. [`Made::make`]
+//! makes it; [`Made::remake`], [`Made::save`] and [`Made::restore`] let each run start from the
+//! same state; [`Made::remove`] removes all of it. What a killed program left is found by [`find`]
+//! and removed by [`FoundMade::remove`].
 //!
-//! It never touches an existing device: every block device is a loop device over an image that it made itself. It prints
-//! nothing, and does not know what runs on its file systems.
+//! It never touches an existing device: every block device is a loop device over an image that it
+//! made itself. It prints nothing, and does not know what runs on its file systems.
 //!
-//! What is made is held open and recorded with its identity, and only that is removed: where it was moved
-//! to, and never what has its name instead.
+//! What is made is held open and recorded with its identity, and only that is removed: where it was
+//! moved to, and never what has its name instead.
 //!
-//! All that is made lies in a directory of its own, `postmark-made-SECOND-PROCESS-N`, in the directory of the image:
+//! All that is made lies in a directory of its own, `postmark-made-SECOND-PROCESS-N`, in the
+//! directory of the image:
 //!
 //! | name | is |
 //! |---|---|
-//! | `.postmark-made.json` | the manifest: on disk before anything else is made, with all that is made, locked while the maker lives, removed last |
+//! | `.postmark-made.json` | the manifest: on disk first, locked meanwhile, removed last |
 //! | `image`, `journal` | the images of the file system and of its external journal |
-//! | `mount` | where the file system is mounted; the target is the directory `work` in it, filler lies in `filler` |
+//! | `mount` | the file system is mounted here: target in `work`, filler in `filler` |
 //! | `below` | of an overlay: where the ext4 with its layers is mounted |
 //! | `saved-STATE-image`, `saved-STATE-journal` | copies of states |
 //!
-//! A journal that is to lie elsewhere has a directory of the same form there, with a manifest of its own; each manifest
-//! names the other directory.
+//! A journal that is to lie elsewhere has a directory of the same form there, with a manifest of
+//! its own; each manifest names the other directory.
 
 mod blocks;
 mod cannot;

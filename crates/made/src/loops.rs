@@ -14,9 +14,9 @@ use crate::owned::Owned;
 use crate::stop::MakeStop;
 use crate::tool::{self, Around, arguments};
 
-/// A device is given back a moment after its last user has gone: so long it is waited for. A mkfs that
-/// was left behind by a killed maker has to end before, and so do programs in mount namespaces of
-/// their own, which have copies of all mounts; then the device is told.
+/// A device is given back a moment after its last user has gone: so long it is waited for. A mkfs
+/// that was left behind by a killed maker has to end before, and so do programs in mount namespaces
+/// of their own, which have copies of all mounts; then the device is told.
 const RELEASE_LIMIT: Duration = Duration::from_secs(120);
 
 /// A loop device over an image, held open: while it is, nobody can give it to another image.
@@ -42,14 +42,20 @@ pub(crate) struct OverImage {
 const ATTEMPTS: u32 = 10;
 
 /// Sets up a loop device over an image.
-pub(crate) fn attach(owned: &Owned, image: &str, is_direct: bool, stop: &MakeStop) -> Result<Attached, MakeError> {
+pub(crate) fn attach(
+    owned: &Owned,
+    image: &str,
+    is_direct: bool,
+    stop: &MakeStop,
+) -> Result<Attached, MakeError> {
     let path = owned.directory.at(image);
     let mut attempt = 1;
     loop {
         // What is at the name is formatted.
         let file = owned.open_file(image)?;
         let device = set_up(image, is_direct, owned.around(Some(stop)))?;
-        let held = File::open(&device).map_err(|error| MakeError::io("open", Path::new(&device), error))?;
+        let held = File::open(&device)
+            .map_err(|error| MakeError::io("open", Path::new(&device), error))?;
         // Looked at after it is held: from here on it stays.
         let backing = observe::loops::backing_file(&held).ok();
         let of = |facts: std::fs::Metadata| (facts.dev(), facts.ino());
@@ -75,13 +81,17 @@ pub(crate) fn attach(owned: &Owned, image: &str, is_direct: bool, stop: &MakeSto
 
 /// The image is named as it is called in the directory in which the program runs.
 fn set_up(image: &str, is_direct: bool, around: Around) -> Result<String, MakeError> {
-    let direct = if is_direct { "--direct-io=on" } else { "--direct-io=off" };
+    let direct = if is_direct {
+        "--direct-io=on"
+    } else {
+        "--direct-io=off"
+    };
     let words = arguments(["--find", "--show", direct, image].map(OsStr::new));
     let answer = tool::run("losetup", words.clone(), Some(around), tool::SHORT)?;
     let device = answer.trim();
-    let is_loop = device
-        .strip_prefix("/dev/loop")
-        .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_loop = device.strip_prefix("/dev/loop").is_some_and(|number| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    });
     if !is_loop {
         return Err(MakeError::Answer {
             command: tool::command_line("losetup", &words),
@@ -112,14 +122,17 @@ pub(crate) fn over(owned: &Owned, image: &str) -> Result<Vec<OverImage>, MakeErr
         let Some(shown_image) = backing_path(&name) else {
             continue;
         };
-        // A device is opened only where it can be over the image: what is open cannot be given back.
-        let is_other = std::fs::metadata(&shown_image).is_ok_and(|there| (there.dev(), there.ino()) != wanted);
+        // A device is opened only where it can be over the image: what is open cannot be given
+        // back.
+        let is_other =
+            std::fs::metadata(&shown_image).is_ok_and(|there| (there.dev(), there.ino()) != wanted);
         let device = format!("/dev/{}", name.to_string_lossy());
         if !is_other && is_over(&device, wanted) {
             devices.push(OverImage {
                 device,
                 // A removed file is nowhere.
-                is_elsewhere: shown_image.exists() && shown_image != shown(&owned.directory.at(image)),
+                is_elsewhere: shown_image.exists()
+                    && shown_image != shown(&owned.directory.at(image)),
                 image: shown_image,
             });
         }
@@ -136,7 +149,9 @@ pub(crate) fn is_over_image(device: &str, owned: &Owned, image: &str) -> bool {
 
 fn is_over(device: &str, wanted: (u64, u64)) -> bool {
     let device = File::open(device);
-    device.is_ok_and(|device| observe::loops::backing_file(&device).is_ok_and(|backing| backing == wanted))
+    device.is_ok_and(|device| {
+        observe::loops::backing_file(&device).is_ok_and(|backing| backing == wanted)
+    })
 }
 
 /// Where the image of a loop device is, by its name without `/dev/`.
@@ -152,7 +167,8 @@ fn backing_path(name: &OsStr) -> Option<PathBuf> {
 /// Whether a device goes by itself when nobody uses it any more. One that is gone does.
 fn goes_by_itself(device: &str) -> bool {
     let name = device.trim_start_matches("/dev/");
-    std::fs::read_to_string(format!("/sys/block/{name}/loop/autoclear")).map_or(true, |text| text.trim() == "1")
+    std::fs::read_to_string(format!("/sys/block/{name}/loop/autoclear"))
+        .map_or(true, |text| text.trim() == "1")
 }
 
 /// Gives all devices over an image back, and waits until they are.

@@ -51,11 +51,13 @@ enum Images {
     Formatted,
 }
 
-/// A file system that was made and is mounted. It is removed by [`Made::remove`], and when it is dropped.
+/// A file system that was made and is mounted. It is removed by [`Made::remove`], and when it is
+/// dropped.
 ///
-/// It belongs to the process that made it: while that lives, or a program that it started, `clean` leaves it alone.
-/// No method may be called while a run uses the target. Where [`Made::remake`], [`Made::save`] or [`Made::restore`] fail, the
-/// file system may not be mounted; it can be remade or removed.
+/// It belongs to the process that made it: while that lives, or a program that it started, `clean`
+/// leaves it alone. No method may be called while a run uses the target. Where [`Made::remake`],
+/// [`Made::save`] or [`Made::restore`] fail, the file system may not be mounted; it can be remade
+/// or removed.
 #[derive(Debug)]
 pub struct Made {
     spec: MakeSpec,
@@ -106,12 +108,14 @@ impl Made {
     fn begin(spec: &MakeSpec, name: &str, stop: MakeStop) -> Result<Self, MakeError> {
         let above = needs::usable(spec.kind, &spec.directory)?;
         let journal_above = match spec.journal_directory() {
-            Some(directory) => Some(needs::usable(spec.kind, directory)?).filter(|journal| *journal != above),
+            Some(directory) => {
+                Some(needs::usable(spec.kind, directory)?).filter(|journal| *journal != above)
+            }
             None => None,
         };
         let id = new_id(&above, journal_above.as_deref());
-        let [main_path, journal_path] =
-            [Some(&above), journal_above.as_ref()].map(|above| above.map(|above| above.join(format!("{PREFIX}{id}"))));
+        let [main_path, journal_path] = [Some(&above), journal_above.as_ref()]
+            .map(|above| above.map(|above| above.join(format!("{PREFIX}{id}"))));
         let main_path = main_path.unwrap_or_default();
         let head = |part, other: Option<&PathBuf>| Head {
             format: FORMAT.to_owned(),
@@ -165,8 +169,8 @@ impl Made {
         self.start(Images::New, told)
     }
 
-    /// The directory in which targets lie: empty after [`Made::make`] and [`Made::remake`], the user's, with filler outside of
-    /// it.
+    /// The directory in which targets lie: empty after [`Made::make`] and [`Made::remake`], the
+    /// user's, with filler outside of it.
     pub fn directory(&self) -> PathBuf {
         self.main.directory.path().join(MOUNT).join("work")
     }
@@ -215,7 +219,8 @@ impl Made {
         self.main.directory.at(MOUNT).join("work")
     }
 
-    /// From the next [`Made::remake`] on, filler takes that part of the usable space, or there is none.
+    /// From the next [`Made::remake`] on, filler takes that part of the usable space, or there is
+    /// none.
     ///
     /// # Errors
     /// A percentage that cannot be reached.
@@ -234,17 +239,20 @@ impl Made {
     /// Makes it again, empty, and fills it as asked: each run starts from the same state.
     ///
     /// # Errors
-    /// Something uses it, mkfs or mount fails. A file system that another process has unmounted is made again all the same.
+    /// Something uses it, mkfs or mount fails. A file system that another process has unmounted is
+    /// made again all the same.
     pub fn remake(&mut self) -> Result<(), MakeError> {
         self.stop()?;
         self.start(Images::New, &mut |_| ())
     }
 
-    /// Keeps its state (files, filler, layout of the blocks) under a name, so that later runs start from it. An earlier state of
-    /// that name is replaced. It is unmounted for that and mounted again.
+    /// Keeps its state (files, filler, layout of the blocks) under a name, so that later runs start
+    /// from it. An earlier state of that name is replaced. It is unmounted for that and mounted
+    /// again.
     ///
     /// # Errors
-    /// Something uses it, there is no room for the copy, a name that cannot be one, or a kind without an image.
+    /// Something uses it, there is no room for the copy, a name that cannot be one, or a kind
+    /// without an image.
     pub fn save(&mut self, state: &str) -> Result<(), MakeError> {
         states::check_name(state)?;
         if !self.spec.kind.has_image() {
@@ -398,7 +406,8 @@ impl Made {
     /// Loop devices over the images: the file system's, then the journal's.
     fn attach(&self) -> Result<Vec<Attached>, MakeError> {
         let images = self.images().into_iter();
-        let attached = images.map(|(owned, image)| loops::attach(owned, image, self.spec.direct, &self.stop));
+        let attached =
+            images.map(|(owned, image)| loops::attach(owned, image, self.spec.direct, &self.stop));
         attached.collect()
     }
 
@@ -415,7 +424,12 @@ impl Made {
         let mut lines = Vec::new();
         for (program, words) in mkfs::commands(&self.spec, &devices) {
             lines.push(tool::command_line(program, &words));
-            tool::run(program, words, Some(self.main.around(Some(&self.stop))), tool::LONG)?;
+            tool::run(
+                program,
+                words,
+                Some(self.main.around(Some(&self.stop))),
+                tool::LONG,
+            )?;
         }
         self.facts.mkfs_commands = lines;
         Ok(())
@@ -424,8 +438,15 @@ impl Made {
     fn mount(&mut self, devices: &[Attached]) -> Result<(), MakeError> {
         let (kind, source) = (self.spec.kind, self.main.source());
         if let Some(image) = devices.first() {
-            let at = if kind == FileSystemKind::Overlay { BELOW } else { MOUNT };
-            let options = mkfs::mount_options(&self.spec, devices.get(1).map(|journal| journal.device.as_str()));
+            let at = if kind == FileSystemKind::Overlay {
+                BELOW
+            } else {
+                MOUNT
+            };
+            let options = mkfs::mount_options(
+                &self.spec,
+                devices.get(1).map(|journal| journal.device.as_str()),
+            );
             self.mount_one(kind.on_image(), &options, &image.device, at)?;
         } else {
             let mut options = self.spec.mount_options.clone();
@@ -451,7 +472,13 @@ impl Made {
         Ok(())
     }
 
-    fn mount_one(&mut self, kind: FileSystemKind, options: &[String], source: &str, at: &str) -> Result<(), MakeError> {
+    fn mount_one(
+        &mut self,
+        kind: FileSystemKind,
+        options: &[String],
+        source: &str,
+        at: &str,
+    ) -> Result<(), MakeError> {
         let plan = MountPlan {
             kind: kind.name(),
             options,
@@ -502,14 +529,22 @@ fn new_id(above: &Path, journal_above: Option<&Path>) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let numbers = std::iter::repeat_with(|| NEXT.fetch_add(1, Ordering::Relaxed));
     let ids = numbers.map(|number| format!("{second}-{}-{number}", std::process::id()));
-    let is_taken = |above: &Path, id: &str| above.join(format!("{PREFIX}{id}")).symlink_metadata().is_ok();
-    let mut free = ids.filter(|id| !is_taken(above, id) && !journal_above.is_some_and(|above| is_taken(above, id)));
+    let is_taken = |above: &Path, id: &str| {
+        above
+            .join(format!("{PREFIX}{id}"))
+            .symlink_metadata()
+            .is_ok()
+    };
+    let mut free = ids.filter(|id| {
+        !is_taken(above, id) && !journal_above.is_some_and(|above| is_taken(above, id))
+    });
     free.next().unwrap_or_default()
 }
 
 fn new_uuid() -> Result<String, MakeError> {
     const UUID: &str = "/proc/sys/kernel/random/uuid";
-    let text = std::fs::read_to_string(UUID).map_err(|error| MakeError::io("read", Path::new(UUID), error))?;
+    let text = std::fs::read_to_string(UUID)
+        .map_err(|error| MakeError::io("read", Path::new(UUID), error))?;
     Ok(text.trim().to_owned())
 }
 

@@ -1,5 +1,5 @@
-//! The manifest of a directory: proof that this program made what lies in it, and, by its lock, that
-//! the maker lives.
+//! The manifest of a directory: proof that this program made what lies in it, and, by its lock,
+//! that the maker lives.
 //!
 //! It is on disk before an image, a loop device or a mount is made, and is removed last. Its first
 //! line says whose it is. Each other line says what is going to be made, what was made with its
@@ -89,7 +89,8 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// Writes it to a new directory, durably.
     pub(crate) fn create(directory: &MadeDirectory, mut head: Head) -> Result<Self, MakeError> {
-        let error = |errno: Errno| MakeError::io("create the manifest", &directory.at(MANIFEST), errno);
+        let error =
+            |errno: Errno| MakeError::io("create the manifest", &directory.at(MANIFEST), errno);
         head.directory = Some(directory.facts().map_err(error)?.identity);
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::APPEND;
         let mode = Mode::from_raw_mode(0o600);
@@ -123,11 +124,14 @@ impl Manifest {
             let mut text = serde_json::to_vec(line)?;
             text.push(b'\n');
             let before = self.file.metadata()?.len();
-            let written = (&self.file).write_all(&text).and_then(|()| self.file.sync_all());
+            let written = (&self.file)
+                .write_all(&text)
+                .and_then(|()| self.file.sync_all());
             // A part of a line would spoil the next one.
             written.or_else(|error| self.file.set_len(before).and(Err(error)))
         };
-        write().map_err(|answer| MakeError::io("write the manifest", &directory.at(MANIFEST), answer))
+        write()
+            .map_err(|answer| MakeError::io("write the manifest", &directory.at(MANIFEST), answer))
     }
 }
 
@@ -172,19 +176,30 @@ pub(crate) fn look(directory: MadeDirectory) -> Result<Look, MakeError> {
         // of any name.
         let is_roots = facts.owner == 0;
         let why = "it belongs to root (clean as root)".to_owned();
-        return Ok(if is_roots { Look::Untrusted(why) } else { Look::Nothing });
+        return Ok(if is_roots {
+            Look::Untrusted(why)
+        } else {
+            Look::Nothing
+        });
     }
     if facts.mode & 0o022 != 0 {
-        return Ok(Look::Untrusted("other users can write to the directory".into()));
+        return Ok(Look::Untrusted(
+            "other users can write to the directory".into(),
+        ));
     }
     let is_alive = || maker.is_some_and(|(_, process)| is_alive(process));
     let process = maker.map(|(_, process)| process);
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::APPEND;
+    let flags =
+        OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::APPEND;
     let file = match rustix::fs::openat(directory.held(), MANIFEST, flags, Mode::empty()) {
         Ok(file) => File::from(file),
         Err(Errno::NOENT) if is_alive() => return Ok(Look::Active(process)),
         Err(Errno::NOENT) => return Ok(Look::Unfinished(directory, None)),
-        Err(errno) => return Ok(Look::Untrusted(format!("the manifest cannot be opened: {errno}"))),
+        Err(errno) => {
+            return Ok(Look::Untrusted(format!(
+                "the manifest cannot be opened: {errno}"
+            )));
+        }
     };
     let of_file = facts_of(&file).map_err(error)?;
     let is_plain = of_file.kind == FileType::RegularFile && of_file.links == 1;
@@ -210,7 +225,9 @@ pub(crate) fn look(directory: MadeDirectory) -> Result<Look, MakeError> {
     let Some((head, rest)) = head.zip(rest) else {
         return match rest {
             None if is_alive() => Ok(Look::Active(process)),
-            None if maker.is_some() && is_cut_short(first) => Ok(Look::Unfinished(directory, Some(file))),
+            None if maker.is_some() && is_cut_short(first) => {
+                Ok(Look::Unfinished(directory, Some(file)))
+            }
             _ => of_other("is not one of this version of the program"),
         };
     };
@@ -231,7 +248,14 @@ pub(crate) fn look(directory: MadeDirectory) -> Result<Look, MakeError> {
             Err(_) => return of_other("has a line that is not understood"),
         }
     }
-    Ok(Look::Abandoned(directory, Box::new(Manifest { head, account, file })))
+    Ok(Look::Abandoned(
+        directory,
+        Box::new(Manifest {
+            head,
+            account,
+            file,
+        }),
+    ))
 }
 
 /// Whether a text can be the beginning of a first line that was not written to its end.
@@ -241,7 +265,10 @@ fn is_cut_short(text: &[u8]) -> bool {
 }
 
 fn is_alive(process: u32) -> bool {
-    let Some(process) = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw) else {
+    let Some(process) = i32::try_from(process)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+    else {
         return false;
     };
     rustix::process::test_kill_process(process) != Err(Errno::SRCH)

@@ -1,8 +1,9 @@
 //! The command lines of mkfs.
 //!
-//! Nothing is left to be initialised later, in the middle of a run (mke2fs(8): `lazy_itable_init`, `lazy_journal_init`).
-//! The identity of a file system stays over its remaking, and the seed of ext's hashes, which decides the order of directory
-//! entries, is one for all, so that cells that are compared start alike.
+//! Nothing is left to be initialised later, in the middle of a run (mke2fs(8): `lazy_itable_init`,
+//! `lazy_journal_init`). The identity of a file system stays over its remaking, and the seed of
+//! ext's hashes, which decides the order of directory entries, is one for all, so that cells that
+//! are compared start alike.
 
 use std::ffi::OsString;
 
@@ -39,7 +40,8 @@ pub(crate) fn commands(spec: &MakeSpec, devices: &Devices) -> Vec<(&'static str,
             // A second -E would replace the first one: the user's words follow ours in one.
             let (extended, others) = extended_options(&spec.mkfs_words);
             let discard = if spec.discard { "discard" } else { "nodiscard" };
-            let mut own = format!("lazy_itable_init=0,lazy_journal_init=0,hash_seed={HASH_SEED},{discard}");
+            let mut own =
+                format!("lazy_itable_init=0,lazy_journal_init=0,hash_seed={HASH_SEED},{discard}");
             for option in extended {
                 own.push(',');
                 own.push_str(&option);
@@ -101,7 +103,11 @@ pub(crate) fn mount_options(spec: &MakeSpec, journal: Option<&str>) -> Vec<Strin
     } else {
         spec.mount_options.clone()
     };
-    let has = |options: &[String], name: &str| options.iter().any(|option| option.split('=').next() == Some(name));
+    let has = |options: &[String], name: &str| {
+        options
+            .iter()
+            .any(|option| option.split('=').next() == Some(name))
+    };
     if spec.discard {
         if !has(&options, "discard") {
             options.push("discard".into());
@@ -159,10 +165,15 @@ mod tests {
             uuid: "U",
             journal_uuid: "V",
         };
-        let lines = commands(&spec, &devices).into_iter().map(|(program, words)| {
-            let words = words.iter().map(|word| word.to_str().unwrap());
-            std::iter::once(program).chain(words).collect::<Vec<_>>().join(" ")
-        });
+        let lines = commands(&spec, &devices)
+            .into_iter()
+            .map(|(program, words)| {
+                let words = words.iter().map(|word| word.to_str().unwrap());
+                std::iter::once(program)
+                    .chain(words)
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            });
         lines.collect::<Vec<_>>().join("\n")
     }
 
@@ -171,7 +182,9 @@ mod tests {
         assert_eq!(
             line("make:ext4?mkfs=-E stride=4 -I 256 -Eresize=8G", None),
             format!(
-                "mkfs.ext4 -F -q -U U -E lazy_itable_init=0,lazy_journal_init=0,hash_seed={HASH_SEED},nodiscard,stride=4,resize=8G -I 256 /dev/loop7"
+                "mkfs.ext4 -F -q -U U -E \
+                 lazy_itable_init=0,lazy_journal_init=0,hash_seed={HASH_SEED},nodiscard,stride=4,\
+                 resize=8G -I 256 /dev/loop7"
             )
         );
     }
@@ -191,9 +204,18 @@ mod tests {
 
     #[test]
     fn discard_is_off_unless_it_is_asked_for() {
-        assert_eq!(line("make:xfs", None), "mkfs.xfs -f -q -m uuid=U -K /dev/loop7");
-        assert_eq!(line("make:xfs?discard", None), "mkfs.xfs -f -q -m uuid=U /dev/loop7");
-        assert_eq!(line("make:btrfs", None), "mkfs.btrfs -f -q -U U -K /dev/loop7");
+        assert_eq!(
+            line("make:xfs", None),
+            "mkfs.xfs -f -q -m uuid=U -K /dev/loop7"
+        );
+        assert_eq!(
+            line("make:xfs?discard", None),
+            "mkfs.xfs -f -q -m uuid=U /dev/loop7"
+        );
+        assert_eq!(
+            line("make:btrfs", None),
+            "mkfs.btrfs -f -q -U U -K /dev/loop7"
+        );
         let options = |word: &str| mount_options(&word.parse().unwrap(), None).join(",");
         assert_eq!(options("make:btrfs?mount=noatime"), "noatime,nodiscard");
         assert_eq!(options("make:btrfs?mount=discard=async"), "discard=async");

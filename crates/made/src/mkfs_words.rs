@@ -1,8 +1,9 @@
 //! The options of mkfs that a study may use: those that touch the image alone.
 //!
-//! Options that copy files into the file system (`mke2fs -d`, `mkfs.btrfs --rootdir`, `mkfs.xfs -p`),
-//! read a list or settings from a file (`mke2fs -l`, `mkfs.xfs -c`), write to one (`mke2fs -z`) or add
-//! devices (`mkfs.f2fs -c`) are none of them, and neither are options that are not known here.
+//! Options that copy files into the file system (`mke2fs -d`, `mkfs.btrfs --rootdir`, `mkfs.xfs
+//! -p`), read a list or settings from a file (`mke2fs -l`, `mkfs.xfs -c`), write to one (`mke2fs
+//! -z`) or add devices (`mkfs.f2fs -c`) are none of them, and neither are options that are not
+//! known here.
 
 use crate::invalid::InvalidMakeSpec;
 use crate::kind::FileSystemKind;
@@ -70,10 +71,12 @@ pub(crate) fn check(kind: FileSystemKind, words: &[String]) -> Result<(), Invali
     };
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        let has_value = options.takes_value(word).ok_or_else(|| InvalidMakeSpec::MkfsOption {
-            word: word.clone(),
-            program: kind.mkfs().map_or("mkfs", |(program, _)| program),
-        })?;
+        let has_value = options
+            .takes_value(word)
+            .ok_or_else(|| InvalidMakeSpec::MkfsOption {
+                word: word.clone(),
+                program: kind.mkfs().map_or("mkfs", |(program, _)| program),
+            })?;
         if has_value {
             // One that is missing is for mkfs to say.
             words.next();
@@ -96,7 +99,9 @@ impl Options {
                 _ => None,
             };
         }
-        let letters = word.strip_prefix('-').filter(|letters| !letters.is_empty())?;
+        let letters = word
+            .strip_prefix('-')
+            .filter(|letters| !letters.is_empty())?;
         for (at, letter) in letters.char_indices() {
             if self.short.1.contains(letter) {
                 // The rest of the word is the value.

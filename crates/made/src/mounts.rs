@@ -17,7 +17,8 @@ use crate::owned::{MadeLeft, Owned};
 use crate::stop::MakeStop;
 use crate::tool::{self, arguments};
 
-/// What was used a moment ago (a process that is ending, an indexer) keeps a mount busy: so long it is waited for.
+/// What was used a moment ago (a process that is ending, an indexer) keeps a mount busy: so long it
+/// is waited for.
 const BUSY_LIMIT: Duration = Duration::from_secs(2);
 
 /// What is to be mounted.
@@ -29,16 +30,26 @@ pub(crate) struct MountPlan<'a> {
     pub(crate) at: &'a str,
 }
 
-/// Mounts; gives the command line. Paths are as they are called in the directory in which the program
-/// runs, and are left so: another directory that gets the path of this one is not mounted over.
+/// Mounts; gives the command line. Paths are as they are called in the directory in which the
+/// program runs, and are left so: another directory that gets the path of this one is not mounted
+/// over.
 pub(crate) fn mount(plan: &MountPlan, owned: &Owned, stop: &MakeStop) -> Result<String, MakeError> {
     owned.check_directory(plan.at)?;
     let mut words: Vec<OsString> = vec!["-t".into(), plan.kind.into()];
     if !plan.options.is_empty() {
         words.extend(["-o".into(), plan.options.join(",").into()]);
     }
-    words.extend(["--no-canonicalize".into(), plan.source.into(), plan.at.into()]);
-    tool::run("mount", words.clone(), Some(owned.around(Some(stop))), tool::LONG)?;
+    words.extend([
+        "--no-canonicalize".into(),
+        plan.source.into(),
+        plan.at.into(),
+    ]);
+    tool::run(
+        "mount",
+        words.clone(),
+        Some(owned.around(Some(stop))),
+        tool::LONG,
+    )?;
     Ok(tool::command_line("mount", &words))
 }
 
@@ -80,12 +91,16 @@ fn on(directory: &MadeDirectory, name: &str) -> Result<Option<Mount>, MakeError>
 fn foreign(mount: &Mount, owned: &Owned) -> Option<String> {
     let is_ours = match mount.file_system_type.as_str() {
         "tmpfs" | "overlay" => mount.source == owned.source(),
-        _ => mount.source.starts_with("/dev/loop") && loops::is_over_image(&mount.source, owned, IMAGE),
+        _ => {
+            mount.source.starts_with("/dev/loop")
+                && loops::is_over_image(&mount.source, owned, IMAGE)
+        }
     };
     (!is_ours).then(|| format!("{} from {}", mount.file_system_type, mount.source))
 }
 
-/// The mount that the program made on a directory of its own; that it is there and nothing covers it.
+/// The mount that the program made on a directory of its own; that it is there and nothing covers
+/// it.
 pub(crate) fn own(owned: &Owned, name: &str) -> Result<Mount, MakeError> {
     let path = || shown(&owned.directory.at(name));
     let Some(mount) = on(&owned.directory, name)? else {
@@ -99,7 +114,8 @@ pub(crate) fn own(owned: &Owned, name: &str) -> Result<Mount, MakeError> {
 
 /// Unmounts what this program mounted on a directory of its own; gives how many mounts there were.
 ///
-/// The cleaner of nilfs2, a process that works on the mount, is ended by the helper of umount(8) alone.
+/// The cleaner of nilfs2, a process that works on the mount, is ended by the helper of umount(8)
+/// alone.
 pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
     let at = owned.directory.at(name);
     let began = Instant::now();
@@ -109,7 +125,10 @@ pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
             return Ok(count);
         };
         if let Some(why) = foreign(&mount, owned) {
-            return Err(MakeError::MountForeign { path: shown(&at), why });
+            return Err(MakeError::MountForeign {
+                path: shown(&at),
+                why,
+            });
         }
         if mount.file_system_type == "nilfs2" {
             let words = arguments(["--no-canonicalize", "--", name].map(OsStr::new));
@@ -121,7 +140,9 @@ pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
             Ok(()) => count += 1,
             // Somebody was faster.
             Err(Errno::INVAL) => {}
-            Err(Errno::BUSY) if began.elapsed() < BUSY_LIMIT => std::thread::sleep(Duration::from_millis(20)),
+            Err(Errno::BUSY) if began.elapsed() < BUSY_LIMIT => {
+                std::thread::sleep(Duration::from_millis(20))
+            }
             Err(errno) => return Err(MakeError::io("unmount", &at, errno)),
         }
     }

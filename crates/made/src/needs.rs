@@ -59,7 +59,11 @@ impl MakeSpec {
         }
         for (program, package) in programs(kind) {
             if tool::find(program).is_none() {
-                return Err(CannotMake::NoProgram { kind, program, package });
+                return Err(CannotMake::NoProgram {
+                    kind,
+                    program,
+                    package,
+                });
             }
         }
         for of_kernel in [kind, kind.on_image()] {
@@ -94,12 +98,13 @@ impl MakeSpec {
             let device = std::fs::metadata(&directory)
                 .map_err(|error| refused(error.to_string()))?
                 .dev();
-            let available_bytes = match Space::read(&directory).and_then(|space| space.available_bytes) {
-                Fact::Known(bytes) => bytes,
-                // A file system without a size takes what there is.
-                Fact::NotApplicable => u64::MAX,
-                Fact::Unavailable(why) => return Err(refused(why)),
-            };
+            let available_bytes =
+                match Space::read(&directory).and_then(|space| space.available_bytes) {
+                    Fact::Known(bytes) => bytes,
+                    // A file system without a size takes what there is.
+                    Fact::NotApplicable => u64::MAX,
+                    Fact::Unavailable(why) => return Err(refused(why)),
+                };
             let needed = by_device.entry(device).or_default();
             *needed += bytes + BESIDE_BYTES;
             if *needed > available_bytes {
@@ -154,7 +159,14 @@ fn has_file_system(kind: FileSystemKind) -> Result<(), CannotMake> {
 
 fn has_loops(kind: FileSystemKind) -> Result<(), CannotMake> {
     const CONTROL: &str = "/dev/loop-control";
-    let may = || rustix::fs::accessat(CWD, CONTROL, Access::READ_OK | Access::WRITE_OK, AtFlags::EACCESS);
+    let may = || {
+        rustix::fs::accessat(
+            CWD,
+            CONTROL,
+            Access::READ_OK | Access::WRITE_OK,
+            AtFlags::EACCESS,
+        )
+    };
     if may().is_err() {
         // Where it helps, the device is there afterwards; where it does not, that is told.
         drop(tool::run("modprobe", ["--", "loop"], None, tool::SHORT));
@@ -165,7 +177,8 @@ fn has_loops(kind: FileSystemKind) -> Result<(), CannotMake> {
     })
 }
 
-/// The directory without links, where images can lie in it: as root, nobody else may exchange it for another one.
+/// The directory without links, where images can lie in it: as root, nobody else may exchange it
+/// for another one.
 pub(crate) fn usable(kind: FileSystemKind, directory: &Path) -> Result<PathBuf, CannotMake> {
     let refused = |answer: String| CannotMake::Directory {
         kind,
@@ -189,7 +202,12 @@ pub(crate) fn usable(kind: FileSystemKind, directory: &Path) -> Result<PathBuf, 
             });
         }
     }
-    rustix::fs::accessat(CWD, &real, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
-        .map_err(|error| refused(error.to_string()))?;
+    rustix::fs::accessat(
+        CWD,
+        &real,
+        Access::WRITE_OK | Access::EXEC_OK,
+        AtFlags::EACCESS,
+    )
+    .map_err(|error| refused(error.to_string()))?;
     Ok(real)
 }

@@ -35,7 +35,10 @@ impl Owned {
     pub(crate) fn create(path: &std::path::Path, head: Head) -> Result<Self, MakeError> {
         let directory = MadeDirectory::create(path)?;
         match Manifest::create(&directory, head) {
-            Ok(manifest) => Ok(Self { directory, manifest }),
+            Ok(manifest) => Ok(Self {
+                directory,
+                manifest,
+            }),
             Err(error) => {
                 // The error that is told is the first one; what others have put there stays.
                 let _ = directory.remove();
@@ -86,12 +89,14 @@ impl Owned {
     ) -> Result<A, MakeError> {
         let at = self.directory.at(name);
         let error = |errno: Errno| MakeError::io("create", &at, errno);
-        self.manifest.add(&self.directory, Entry::Intended(name.to_owned()))?;
+        self.manifest
+            .add(&self.directory, Entry::Intended(name.to_owned()))?;
         let made = match create(&self.directory) {
             Ok(made) => made,
             Err(errno) => {
                 // What is there is somebody's.
-                self.manifest.add(&self.directory, Entry::Removed(name.to_owned()))?;
+                self.manifest
+                    .add(&self.directory, Entry::Removed(name.to_owned()))?;
                 return Err(error(errno));
             }
         };
@@ -130,7 +135,8 @@ impl Owned {
 
     fn is_ours(&self, name: &str, there: &Facts) -> bool {
         let recorded = self.manifest.account.get(name);
-        recorded.is_some_and(|recorded| is_ours(*recorded, there) && !self.directory.is_covered(there))
+        recorded
+            .is_some_and(|recorded| is_ours(*recorded, there) && !self.directory.is_covered(there))
     }
 
     /// The device and inode of a file that was made, as stat(2) gives them, whether or not it is
@@ -173,7 +179,9 @@ impl Owned {
             return Ok(());
         }
         match self.remove(name) {
-            Ok(_) => self.manifest.add(&self.directory, Entry::Removed(name.to_owned())),
+            Ok(_) => self
+                .manifest
+                .add(&self.directory, Entry::Removed(name.to_owned())),
             Err(left) => Err(MakeError::Left {
                 directory: self.directory.present(),
                 left: format!("{}: {}", left.path.display(), left.why),

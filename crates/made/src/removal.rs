@@ -1,6 +1,6 @@
-//! Removing what a manifest stands for: mounts, loop devices, images, and the manifest last. There is
-//! one way, for a study's end and for what a killed study left: from held directories, by recorded
-//! identity. What is not recorded stays, is named, and keeps the manifest.
+//! Removing what a manifest stands for: mounts, loop devices, images, and the manifest last. There
+//! is one way, for a study's end and for what a killed study left: from held directories, by
+//! recorded identity. What is not recorded stays, is named, and keeps the manifest.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,10 @@ pub(crate) fn remove(main: Option<&mut Owned>, journal: Option<&mut Owned>) -> M
         return removed;
     }
     for device in devices.iter().filter(|device| device.is_elsewhere) {
-        removed.leave(&device.image, "was moved here by another program (remove it)");
+        removed.leave(
+            &device.image,
+            "was moved here by another program (remove it)",
+        );
     }
     for owned in owned {
         if removed.left.is_empty() {
@@ -131,7 +134,10 @@ fn unmount(main: &Owned, devices: &[OverImage], removed: &mut MadeRemoved) -> bo
     match mounts::elsewhere(main, devices) {
         Ok(points) => {
             for point in &points {
-                removed.leave(point, "another program has mounted the file system here (unmount it)");
+                removed.leave(
+                    point,
+                    "another program has mounted the file system here (unmount it)",
+                );
             }
             points.is_empty()
         }
@@ -159,7 +165,9 @@ fn remove_files(owned: &mut Owned, removed: &mut MadeRemoved) {
     let names: Vec<String> = owned.manifest.account.keys().cloned().collect();
     for name in names {
         match owned.remove(&name) {
-            Ok(was_there) => removed.images += usize::from(was_there && ![MOUNT, BELOW].contains(&name.as_str())),
+            Ok(was_there) => {
+                removed.images += usize::from(was_there && ![MOUNT, BELOW].contains(&name.as_str()))
+            }
             Err(left) => removed.left.push(left),
         }
     }
@@ -178,19 +186,25 @@ fn remove_files(owned: &mut Owned, removed: &mut MadeRemoved) {
     if !removed.left.is_empty() {
         return;
     }
-    if let Err(errno) = manifest::remove(directory, &owned.manifest.file).and_then(|()| directory.remove()) {
+    if let Err(errno) =
+        manifest::remove(directory, &owned.manifest.file).and_then(|()| directory.remove())
+    {
         removed.leave(directory.call(), format!("cannot remove: {errno}"));
     }
 }
 
-/// Removes a directory whose manifest was not written to its end: nothing else can have been made in
-/// it.
+/// Removes a directory whose manifest was not written to its end: nothing else can have been made
+/// in it.
 pub(crate) fn remove_unfinished(directory: &MadeDirectory, lock: Option<&File>) -> MadeRemoved {
     let path = directory.path();
     let left = |why: String| MadeRemoved::left(path, why);
     let cannot = |errno: Errno| left(format!("cannot remove: {errno}"));
     let born = path.file_name().and_then(maker_of);
-    let is_of_maker = |(second, _): (i64, u32)| directory.facts().is_ok_and(|facts| facts.is_born_in(second));
+    let is_of_maker = |(second, _): (i64, u32)| {
+        directory
+            .facts()
+            .is_ok_and(|facts| facts.is_born_in(second))
+    };
     if !born.is_some_and(is_of_maker) {
         return left("it was not made when its name says (look at it, and remove it)".to_owned());
     }

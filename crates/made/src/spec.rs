@@ -8,16 +8,16 @@ use crate::mkfs_words;
 
 /// The size where none is given: 2 GiB.
 pub const DEFAULT_SIZE_BYTES: u64 = 2 << 30;
-/// Where images lie when nothing else is asked: unlike `/tmp`, not in memory on common systems, and kept over a restart, so
-/// that `clean` finds them.
+/// Where images lie when nothing else is asked: unlike `/tmp`, not in memory on common systems, and
+/// kept over a restart, so that `clean` finds them.
 pub const DEFAULT_DIRECTORY: &str = "/var/tmp";
 /// Above this a typing error is likelier than a disk for it.
 const SIZE_BYTES_MAX: u64 = 16 << 40;
 /// mke2fs(8): 10,240,000 blocks; a journal of more than that is refused there.
 const JOURNAL_BYTES_MAX: u64 = 2_000 << 20;
 
-/// Options of mount(8) that name a device or another file system, change what is mounted where, or make a target that
-/// nothing can be written to.
+/// Options of mount(8) that name a device or another file system, change what is mounted where, or
+/// make a target that nothing can be written to.
 const MOUNT_OPTIONS_REFUSED: [(&str, &str); 14] = [
     ("bind", OTHER_MOUNT),
     ("rbind", OTHER_MOUNT),
@@ -36,7 +36,8 @@ const MOUNT_OPTIONS_REFUSED: [(&str, &str); 14] = [
 ];
 const OTHER_MOUNT: &str = "it changes another mount (remove it)";
 const OWN_LOOP: &str = "the loop device is set up by the program (remove it)";
-const OTHER_DEVICE: &str = "it names a device, and only images are used (for an external journal use journal=SIZE)";
+const OTHER_DEVICE: &str =
+    "it names a device, and only images are used (for an external journal use journal=SIZE)";
 
 /// A journal on an image of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -49,10 +50,12 @@ pub struct ExternalJournal {
 
 /// A file system that is to be made.
 ///
-/// It is read from one word (`make:ext4?size=4GiB&mount=noatime,data=journal&mkfs=-I 256&journal=128MiB&journal-in=/dir&in=/dir&discard&direct&fullness=50`,
-/// by `FromStr`) or from a TOML table with the same keys (`{ make = "ext4", size = "4GiB", mkfs = ["-I", "256"], discard =
-/// true }`) or such a word in TOML. It is shown and serialized as the canonical word, without what is the default.
-/// In the word, `%26` stands for `&` and `%25` for `%`. After a change of fields, [`MakeSpec::validate`] checks it again.
+/// It is read from one word (`make:ext4?size=4GiB&mount=noatime,data=journal&mkfs=-I
+/// 256&journal=128MiB&journal-in=/dir&in=/dir&discard&direct&fullness=50`, by `FromStr`) or from a
+/// TOML table with the same keys (`{ make = "ext4", size = "4GiB", mkfs = ["-I", "256"], discard =
+/// true }`) or such a word in TOML. It is shown and serialized as the canonical word, without what
+/// is the default. In the word, `%26` stands for `&` and `%25` for `%`. After a change of fields,
+/// [`MakeSpec::validate`] checks it again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MakeSpec {
     /// The kind.
@@ -67,8 +70,8 @@ pub struct MakeSpec {
     pub directory: PathBuf,
     /// A journal on an image of its own: ext3, ext4, xfs.
     pub journal: Option<ExternalJournal>,
-    /// Whether blocks that become free are given back to the image at once, and mkfs discards (mount option `discard`). The
-    /// image is then no longer allocated in full.
+    /// Whether blocks that become free are given back to the image at once, and mkfs discards
+    /// (mount option `discard`). The image is then no longer allocated in full.
     pub discard: bool,
     /// Whether the loop device reads and writes the image without the page cache.
     pub direct: bool,
@@ -148,7 +151,10 @@ impl MakeSpec {
                 });
             }
         }
-        if let Some(percent) = self.fullness_percent.filter(|percent| !(1..=95).contains(percent)) {
+        if let Some(percent) = self
+            .fullness_percent
+            .filter(|percent| !(1..=95).contains(percent))
+        {
             return Err(InvalidMakeSpec::Fullness(percent.to_string()));
         }
         self.check_paths()?;
@@ -156,7 +162,10 @@ impl MakeSpec {
     }
 
     fn check_paths(&self) -> Result<(), InvalidMakeSpec> {
-        let of_journal = self.journal.as_ref().and_then(|journal| journal.directory.as_ref());
+        let of_journal = self
+            .journal
+            .as_ref()
+            .and_then(|journal| journal.directory.as_ref());
         for (key, path) in [("in", Some(&self.directory)), ("journal-in", of_journal)] {
             let Some(path) = path else { continue };
             if !path.is_absolute() {
@@ -177,7 +186,10 @@ impl MakeSpec {
                 return Err(InvalidMakeSpec::Control("mkfs"));
             }
             let names_device = ["device=", "logdev", "rtdev", "name=", "file="];
-            if word.is_empty() || word.contains('/') || names_device.iter().any(|name| word.contains(name)) {
+            if word.is_empty()
+                || word.contains('/')
+                || names_device.iter().any(|name| word.contains(name))
+            {
                 return Err(InvalidMakeSpec::MkfsWord(word.clone()));
             }
         }
@@ -195,13 +207,19 @@ impl MakeSpec {
             }
             let name = option.split('=').next().unwrap_or_default();
             let name = name.to_ascii_lowercase();
-            if let Some((_, why)) = MOUNT_OPTIONS_REFUSED.iter().find(|(refused, _)| *refused == name) {
+            if let Some((_, why)) = MOUNT_OPTIONS_REFUSED
+                .iter()
+                .find(|(refused, _)| *refused == name)
+            {
                 return refused(why);
             }
-            if self.kind == FileSystemKind::Tmpfs && ["size", "nr_blocks"].contains(&name.as_str()) {
+            if self.kind == FileSystemKind::Tmpfs && ["size", "nr_blocks"].contains(&name.as_str())
+            {
                 return refused("the size is that of the key 'size' (use size=BYTES)");
             }
-            if name.starts_with("x-") || ["lowerdir", "upperdir", "workdir"].contains(&name.as_str()) {
+            if name.starts_with("x-")
+                || ["lowerdir", "upperdir", "workdir"].contains(&name.as_str())
+            {
                 return refused("the program sets it, or mount keeps it for itself (remove it)");
             }
         }

@@ -6,9 +6,14 @@ use crate::error::MakeError;
 use crate::owned::Owned;
 use crate::stop::MakeStop;
 
-/// Copies an image of a file system that is not mounted. What was copied before is replaced; where it
-/// fails, nothing of the state is kept.
-pub(crate) fn save(owned: &mut Owned, image: &str, state: &str, stop: &MakeStop) -> Result<(), MakeError> {
+/// Copies an image of a file system that is not mounted. What was copied before is replaced; where
+/// it fails, nothing of the state is kept.
+pub(crate) fn save(
+    owned: &mut Owned,
+    image: &str,
+    state: &str,
+    stop: &MakeStop,
+) -> Result<(), MakeError> {
     let copy = saved(state, image);
     owned.discard(&copy)?;
     let from = owned.open_file(image)?;

@@ -1,5 +1,6 @@
-//! Programs that make and mount file systems, run as child processes: no shell, the C locale, a process group of their own
-//! (so that Ctrl-C at the terminal does not end mkfs in the middle), and a limit of time.
+//! Programs that make and mount file systems, run as child processes: no shell, the C locale, a
+//! process group of their own (so that Ctrl-C at the terminal does not end mkfs in the middle), and
+//! a limit of time.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -30,7 +31,8 @@ const AFTER_KILL: Duration = Duration::from_secs(5);
 /// A program that a signal ends has so long to put away what it has made itself.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A program in the directories of PATH, or of the administrator's programs, which a user's PATH often lacks.
+/// A program in the directories of PATH, or of the administrator's programs, which a user's PATH
+/// often lacks.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let administrators = ["/usr/sbin", "/sbin"].map(PathBuf::from);
@@ -47,8 +49,8 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
 /// What a program runs with beside its arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'a> {
-    /// The locked manifest, which is the program's standard input, at its end: the lock is held until the program has ended
-    /// too, even where this process is killed before.
+    /// The locked manifest, which is the program's standard input, at its end: the lock is held
+    /// until the program has ended too, even where this process is killed before.
     pub(crate) lock: &'a File,
     /// Its working directory: relative names among the user's arguments lead nowhere else.
     pub(crate) directory: &'a Path,
@@ -61,7 +63,10 @@ pub(crate) fn command_line(name: &str, arguments: &[OsString]) -> String {
     let mut line = name.to_owned();
     for argument in arguments {
         let text = argument.to_string_lossy();
-        let is_plain = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_=/.,:%+@".contains(c));
+        let is_plain = !text.is_empty()
+            && text
+                .chars()
+                .all(|c| c.is_alphanumeric() || "-_=/.,:%+@".contains(c));
         line.push(' ');
         if is_plain {
             line.push_str(&text);
@@ -90,7 +95,11 @@ pub(crate) fn run<A: Into<OsString>>(
         return Err(MakeError::Killed { command, signal });
     }
     if !status.success() {
-        let answer = if errors.trim().is_empty() { output } else { errors };
+        let answer = if errors.trim().is_empty() {
+            output
+        } else {
+            errors
+        };
         return Err(MakeError::Failed {
             command: command(),
             status: status.code().unwrap_or(-1),
@@ -100,7 +109,8 @@ pub(crate) fn run<A: Into<OsString>>(
     Ok(output)
 }
 
-/// The first line that a program writes when it is asked for its version; some write it to standard error, or fail.
+/// The first line that a program writes when it is asked for its version; some write it to standard
+/// error, or fail.
 pub(crate) fn version(name: &str) -> Result<String, MakeError> {
     let arguments = [OsString::from("-V")];
     let (_, [output, errors]) = ended(name, &arguments, None, SHORT)?;
@@ -131,8 +141,8 @@ fn ended(
     let mut child = Command::new(program)
         .args(arguments)
         .env("LC_ALL", "C")
-        // libblkid believes its cache for a while without looking: mkfs.btrfs then refuses an identity that it takes to be on
-        // another device, where the image had been before.
+        // libblkid believes its cache for a while without looking: mkfs.btrfs then refuses an
+        // identity that it takes to be on another device, where the image had been before.
         .env("BLKID_FILE", "/dev/null")
         .current_dir(around.map_or(Path::new("/"), |around| around.directory))
         .stdin(stdin)
@@ -141,13 +151,19 @@ fn ended(
         .process_group(0)
         .spawn()
         .map_err(not_started)?;
-    let outputs = [child.stdout.take().map(reader), child.stderr.take().map(reader)];
+    let outputs = [
+        child.stdout.take().map(reader),
+        child.stderr.take().map(reader),
+    ];
     let never = MakeStop::default();
     let stop = around.and_then(|around| around.stop).unwrap_or(&never);
     let Some(status) = waited(&mut child, limit, stop).map_err(not_started)? else {
         let command = command_line(name, arguments);
         if stop.is_asked() {
-            end(&mut child, &[(Signal::TERM, GRACE), (Signal::KILL, AFTER_KILL)]);
+            end(
+                &mut child,
+                &[(Signal::TERM, GRACE), (Signal::KILL, AFTER_KILL)],
+            );
             let what = format!("'{command}'");
             return Err(MakeError::Interrupted { what });
         }
@@ -157,7 +173,10 @@ fn ended(
             limit_s: limit.as_secs(),
         });
     };
-    Ok((status, outputs.map(|output| output.map_or_else(String::new, text))))
+    Ok((
+        status,
+        outputs.map(|output| output.map_or_else(String::new, text)),
+    ))
 }
 
 /// Reads a stream to its end in a thread, so that no pipe fills up.
@@ -165,13 +184,19 @@ fn reader(mut stream: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut kept = Vec::new();
         // What cannot be read is missing from a message, no more.
-        drop(stream.by_ref().take(OUTPUT_BYTES_MAX).read_to_end(&mut kept));
+        drop(
+            stream
+                .by_ref()
+                .take(OUTPUT_BYTES_MAX)
+                .read_to_end(&mut kept),
+        );
         drop(std::io::copy(&mut stream, &mut std::io::sink()));
         kept
     })
 }
 
-/// What a stream had. A daemon that a program leaves behind may hold the stream open: it is not waited for.
+/// What a stream had. A daemon that a program leaves behind may hold the stream open: it is not
+/// waited for.
 fn text(output: JoinHandle<Vec<u8>>) -> String {
     let began = Instant::now();
     while !output.is_finished() && began.elapsed() < Duration::from_secs(1) {
@@ -183,8 +208,8 @@ fn text(output: JoinHandle<Vec<u8>>) -> String {
     String::from_utf8_lossy(&output.join().unwrap_or_default()).into_owned()
 }
 
-/// Ends a program and what it has started, which is in its group. Where it ends late or not at all, it
-/// has been told to; there is nothing more to be done.
+/// Ends a program and what it has started, which is in its group. Where it ends late or not at all,
+/// it has been told to; there is nothing more to be done.
 fn end(child: &mut Child, signals: &[(Signal, Duration)]) {
     for (signal, patience) in signals {
         // It is not waited for yet, so that its number is nobody else's.
@@ -196,7 +221,11 @@ fn end(child: &mut Child, signals: &[(Signal, Duration)]) {
 }
 
 /// How a program ends; nothing where it goes on for so long, or a signal has come.
-fn waited(child: &mut Child, limit: Duration, stop: &MakeStop) -> std::io::Result<Option<ExitStatus>> {
+fn waited(
+    child: &mut Child,
+    limit: Duration,
+    stop: &MakeStop,
+) -> std::io::Result<Option<ExitStatus>> {
     let began = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
@@ -213,7 +242,11 @@ fn waited(child: &mut Child, limit: Duration, stop: &MakeStop) -> std::io::Resul
 fn one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let line = lines.collect::<Vec<_>>().join("; ");
-    if line.is_empty() { "no message".to_owned() } else { line }
+    if line.is_empty() {
+        "no message".to_owned()
+    } else {
+        line
+    }
 }
 
 /// Arguments of any form as the system takes them.
@@ -238,15 +271,25 @@ mod tests {
     fn how_a_program_failed_is_told() {
         assert_eq!(run("echo", ["a", "b"], None, SHORT).unwrap(), "a b\n");
         assert_eq!(
-            message("sh", &["-c", "echo out; echo one >&2; echo two >&2; exit 3"]),
-            "'sh -c 'echo out; echo one >&2; echo two >&2; exit 3'' failed with exit status 3: one; two"
+            message(
+                "sh",
+                &["-c", "echo out; echo one >&2; echo two >&2; exit 3"]
+            ),
+            "'sh -c 'echo out; echo one >&2; echo two >&2; exit 3'' failed with exit status 3: \
+             one; two"
         );
-        assert_eq!(message("false", &[]), "'false' failed with exit status 1: no message");
+        assert_eq!(
+            message("false", &[]),
+            "'false' failed with exit status 1: no message"
+        );
         assert_eq!(
             message("sh", &["-c", "kill -9 $$"]),
             "'sh -c 'kill -9 $$'' was killed by signal 9"
         );
-        assert!(message("sleep", &["60"]).starts_with("'sleep 60' did not end within 0 s and was killed"));
+        assert!(
+            message("sleep", &["60"])
+                .starts_with("'sleep 60' did not end within 0 s and was killed")
+        );
         assert!(message("no-such-program", &[]).starts_with("cannot start 'no-such-program': "));
     }
 
@@ -254,7 +297,10 @@ mod tests {
     fn a_signal_ends_a_program_that_hangs_and_what_it_started() {
         let scene = tempfile::tempdir().unwrap();
         let lock = File::open("/dev/null").unwrap();
-        for script in ["sleep 60", "trap '' TERM; sleep 60 & echo $! > child; wait; wait"] {
+        for script in [
+            "sleep 60",
+            "trap '' TERM; sleep 60 & echo $! > child; wait; wait",
+        ] {
             let caught = Arc::<AtomicUsize>::default();
             let stop = MakeStop::from(Arc::clone(&caught));
             let around = Around {
@@ -264,7 +310,8 @@ mod tests {
             };
             let began = Instant::now();
             let error = std::thread::scope(|scope| {
-                let run = scope.spawn(|| run("sh", ["-c", script], Some(around), SHORT).unwrap_err());
+                let run =
+                    scope.spawn(|| run("sh", ["-c", script], Some(around), SHORT).unwrap_err());
                 std::thread::sleep(Duration::from_millis(100));
                 caught.store(15, Ordering::SeqCst);
                 run.join().unwrap()
@@ -292,7 +339,8 @@ mod tests {
 
     #[test]
     fn a_program_is_not_of_our_process_group_and_speaks_c() {
-        let script = "ps -o pgid= -p $$ 2>/dev/null || cut -d ' ' -f 5 /proc/$$/stat; echo $$ $LC_ALL";
+        let script =
+            "ps -o pgid= -p $$ 2>/dev/null || cut -d ' ' -f 5 /proc/$$/stat; echo $$ $LC_ALL";
         let answer = run("sh", ["-c", script], None, SHORT).unwrap();
         let words: Vec<&str> = answer.split_whitespace().collect();
         assert_eq!(words[0], words[1], "its own group: {answer}");

@@ -29,7 +29,9 @@ struct Given {
 
 impl Given {
     fn spec(self, kind: &str) -> Result<MakeSpec, InvalidMakeSpec> {
-        let bytes = |key, text: &str| quantity::bytes(text).map_err(|source| InvalidMakeSpec::Quantity { key, source });
+        let bytes = |key, text: &str| {
+            quantity::bytes(text).map_err(|source| InvalidMakeSpec::Quantity { key, source })
+        };
         let mut spec = MakeSpec::new(kind.parse()?);
         if let Some(size) = &self.size {
             spec.size_bytes = bytes("size", size)?;
@@ -58,7 +60,9 @@ impl Given {
 
 fn fullness(text: &str) -> Result<u8, InvalidMakeSpec> {
     let digits = text.strip_suffix('%').unwrap_or(text);
-    digits.parse().map_err(|_| InvalidMakeSpec::Fullness(text.to_owned()))
+    digits
+        .parse()
+        .map_err(|_| InvalidMakeSpec::Fullness(text.to_owned()))
 }
 
 impl FromStr for MakeSpec {
@@ -73,7 +77,10 @@ impl FromStr for MakeSpec {
         let mut seen = Vec::new();
         for pair in pairs.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = match pair.split_once('=') {
-                Some((key, value)) => (key, Some(unescaped(value)).filter(|value| !value.is_empty())),
+                Some((key, value)) => (
+                    key,
+                    Some(unescaped(value)).filter(|value| !value.is_empty()),
+                ),
                 None => (pair, None),
             };
             if seen.contains(&key) {
@@ -90,7 +97,14 @@ impl FromStr for MakeSpec {
             };
             match key {
                 "size" => given.size = Some(needed("size")?),
-                "mkfs" => given.mkfs = Some(needed("mkfs")?.split_whitespace().map(str::to_owned).collect()),
+                "mkfs" => {
+                    given.mkfs = Some(
+                        needed("mkfs")?
+                            .split_whitespace()
+                            .map(str::to_owned)
+                            .collect(),
+                    )
+                }
                 "mount" => given.mount = Some(needed("mount")?),
                 "in" => given.directory = Some(needed("in")?.into()),
                 "journal" => given.journal = Some(needed("journal")?),
@@ -127,7 +141,10 @@ impl fmt::Display for MakeSpec {
         if let Some(journal) = &self.journal {
             pairs.push(format!("journal={}", size_text(journal.size_bytes)));
             if let Some(directory) = &journal.directory {
-                pairs.push(format!("journal-in={}", escaped(&directory.to_string_lossy())));
+                pairs.push(format!(
+                    "journal-in={}",
+                    escaped(&directory.to_string_lossy())
+                ));
             }
         }
         for (key, is_set) in [("discard", self.discard), ("direct", self.direct)] {
@@ -145,9 +162,19 @@ impl fmt::Display for MakeSpec {
 
 /// Bytes in the largest unit that they are a multiple of, as [`quantity::bytes`] reads them.
 fn size_text(bytes: u64) -> String {
-    let units = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-    let unit = units.iter().find(|(_, unit)| bytes > 0 && bytes % unit == 0);
-    unit.map_or_else(|| bytes.to_string(), |(name, unit)| format!("{}{name}", bytes / unit))
+    let units = [
+        ("TiB", 1 << 40),
+        ("GiB", 1 << 30),
+        ("MiB", 1 << 20),
+        ("KiB", 1 << 10),
+    ];
+    let unit = units
+        .iter()
+        .find(|(_, unit)| bytes > 0 && bytes % unit == 0);
+    unit.map_or_else(
+        || bytes.to_string(),
+        |(name, unit)| format!("{}{name}", bytes / unit),
+    )
 }
 
 fn escaped(text: &str) -> String {

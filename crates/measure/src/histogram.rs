@@ -1,14 +1,15 @@
 //! A histogram of durations with a fixed range and a fixed relative precision.
 //!
-//! Up to 256 ns every nanosecond has a bucket of its own; above, every power of two is divided into 128
-//! buckets of equal width (the layout of HDR histograms with 7 bits). So a value read back, the middle of its
-//! bucket, is off by at most [`Histogram::ERROR_BOUND`] of itself. All histograms share range and precision,
-//! so any two can be merged, in any order. Durations past the range are counted apart; the greatest and the
-//! least are kept exactly.
+//! Up to 256 ns every nanosecond has a bucket of its own; above, every power of two is divided into
+//! 128 buckets of equal width (the layout of HDR histograms with 7 bits). So a value read back, the
+//! middle of its bucket, is off by at most [`Histogram::ERROR_BOUND`] of itself. All histograms
+//! share range and precision, so any two can be merged, in any order. Durations past the range are
+//! counted apart; the greatest and the least are kept exactly.
 //!
-//! One that is made to be recorded in has room for all buckets at once: 35 kB, so that recording allocates nothing. One that
-//! is read has those alone that something is in: whatever a record of others holds, its histograms take memory in
-//! proportion to their text. It is given room for all when somebody records in it.
+//! One that is made to be recorded in has room for all buckets at once: 35 kB, so that recording
+//! allocates nothing. One that is read has those alone that something is in: whatever a record of
+//! others holds, its histograms take memory in proportion to their text. It is given room for all
+//! when somebody records in it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -34,8 +35,8 @@ pub struct Histogram {
     pub(crate) max_ns: u64,
 }
 
-/// What reports show of durations, in nanoseconds. A percentile is given where at least ten durations lie beyond it:
-/// with fewer, it is the luck of a few.
+/// What reports show of durations, in nanoseconds. A percentile is given where at least ten
+/// durations lie beyond it: with fewer, it is the luck of a few.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencySummary {
     /// The arithmetic mean, exactly; nothing where nothing was measured.
@@ -61,7 +62,12 @@ const BEYOND_MIN: f64 = 10.0;
 
 impl LatencySummary {
     /// Of so many durations with this mean and this maximum.
-    pub(crate) fn of(count: u64, mean: Option<f64>, max: Option<u64>, percentile: impl Fn(f64) -> Option<u64>) -> Self {
+    pub(crate) fn of(
+        count: u64,
+        mean: Option<f64>,
+        max: Option<u64>,
+        percentile: impl Fn(f64) -> Option<u64>,
+    ) -> Self {
         // A tenth of a percent is no binary fraction: a millionth of a duration is let pass.
         let beyond = |percent| count as f64 * (100.0 - percent) / 100.0 + 1e-6;
         let shown = |percent| percentile(percent).filter(|_| beyond(percent) >= BEYOND_MIN);
@@ -128,13 +134,17 @@ impl Histogram {
     /// The buckets that have something, in ascending order.
     fn buckets(&self) -> impl Iterator<Item = (u32, u64)> {
         let all = (0_u32..).zip(self.counts.iter().copied());
-        self.few.iter().copied().chain(all.filter(|(_, count)| *count > 0))
+        self.few
+            .iter()
+            .copied()
+            .chain(all.filter(|(_, count)| *count > 0))
     }
 
-    /// The durations as they are kept, in ascending order: the middle of each bucket that has some, in nanoseconds, and how
-    /// many; those past the range are missing.
+    /// The durations as they are kept, in ascending order: the middle of each bucket that has some,
+    /// in nanoseconds, and how many; those past the range are missing.
     pub fn durations(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.buckets().map(|(index, count)| (middle(index as usize), count))
+        self.buckets()
+            .map(|(index, count)| (middle(index as usize), count))
     }
 
     /// Counts a duration.
@@ -149,7 +159,8 @@ impl Histogram {
         self.max_ns = self.max_ns.max(ns);
     }
 
-    /// The count of a duration that is past the range, or the first one of a histogram that was read.
+    /// The count of a duration that is past the range, or the first one of a histogram that was
+    /// read.
     #[cold]
     fn record_seldom(&mut self, ns: u64) {
         self.make_room();
@@ -159,8 +170,9 @@ impl Histogram {
         }
     }
 
-    /// Takes all of another histogram in. Two that were read become one of their kind, until room for all buckets is no more
-    /// than twice what theirs take: from then on merging costs no more than the other one has.
+    /// Takes all of another histogram in. Two that were read become one of their kind, until room
+    /// for all buckets is no more than twice what theirs take: from then on merging costs no
+    /// more than the other one has.
     pub fn merge(&mut self, other: &Self) {
         let are_few = self.few.len() + other.few.len() <= BUCKETS / 4;
         if self.counts.is_empty() && other.counts.is_empty() && are_few {
@@ -207,7 +219,8 @@ impl Histogram {
         (count > 0).then(|| self.sum_ns as f64 / count as f64)
     }
 
-    /// The duration that `percent` of all do not exceed: the nearest rank, within the error bound; none of none.
+    /// The duration that `percent` of all do not exceed: the nearest rank, within the error bound;
+    /// none of none.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         let buckets = self.buckets().map(|(index, count)| (index as usize, count));
         nearest_rank(buckets, self.count(), (self.min_ns, self.max_ns), percent)
@@ -225,8 +238,8 @@ impl Histogram {
         self.sum_ns
     }
 
-    /// The `most` greatest durations as they are kept, the greatest first: each by the middle of its bucket, or
-    /// [`RANGE_NS`](Self::RANGE_NS) past the range.
+    /// The `most` greatest durations as they are kept, the greatest first: each by the middle of
+    /// its bucket, or [`RANGE_NS`](Self::RANGE_NS) past the range.
     pub fn greatest(&self, most: usize) -> Vec<u64> {
         let buckets: Vec<(u32, u64)> = self.buckets().collect();
         let kept = buckets
@@ -245,7 +258,8 @@ impl Histogram {
         greatest
     }
 
-    /// A duration as it is kept: the middle of its bucket, or [`RANGE_NS`](Self::RANGE_NS) past the range.
+    /// A duration as it is kept: the middle of its bucket, or [`RANGE_NS`](Self::RANGE_NS) past the
+    /// range.
     pub fn kept(ns: u64) -> u64 {
         match bucket(ns) {
             index if index < BUCKETS => middle(index),
@@ -264,11 +278,15 @@ impl Histogram {
         let (mut low, mut high) = (0_u128, 0_u128);
         let mut ends: Option<(Range<u64>, Range<u64>)> = None;
         let past = (self.overflow > 0).then_some((Self::RANGE_NS..u64::MAX, self.overflow));
-        let within = self.buckets().map(|(index, count)| (bounds(index as usize), count));
+        let within = self
+            .buckets()
+            .map(|(index, count)| (bounds(index as usize), count));
         for (bounds, count) in within.chain(past) {
             low += u128::from(bounds.start.max(min_ns)) * u128::from(count);
             high += u128::from((bounds.end - 1).min(max_ns)) * u128::from(count);
-            let first = ends.take().map_or_else(|| bounds.clone(), |(first, _)| first);
+            let first = ends
+                .take()
+                .map_or_else(|| bounds.clone(), |(first, _)| first);
             ends = Some((first, bounds));
         }
         let Some((first, last)) = ends else {
@@ -302,7 +320,10 @@ impl Histogram {
 /// Two lists of buckets in one.
 fn merged(one: &[(u32, u64)], two: &[(u32, u64)]) -> Vec<(u32, u64)> {
     let mut all = Vec::with_capacity(one.len() + two.len());
-    let (mut one, mut two) = (one.iter().copied().peekable(), two.iter().copied().peekable());
+    let (mut one, mut two) = (
+        one.iter().copied().peekable(),
+        two.iter().copied().peekable(),
+    );
     loop {
         let next = match (one.peek(), two.peek()) {
             (Some((index, count)), Some((other, more))) if index == other => {
@@ -322,8 +343,8 @@ fn merged(one: &[(u32, u64)], two: &[(u32, u64)]) -> Vec<(u32, u64)> {
     }
 }
 
-/// The duration that `percent` of `count` do not exceed, of buckets in their order and the least and the greatest
-/// duration; none of none.
+/// The duration that `percent` of `count` do not exceed, of buckets in their order and the least
+/// and the greatest duration; none of none.
 pub(crate) fn nearest_rank(
     buckets: impl Iterator<Item = (usize, u64)>,
     count: u64,
@@ -344,8 +365,8 @@ pub(crate) fn nearest_rank(
     Some(max_ns)
 }
 
-/// Whether durations can be so many with such a sum, and the least and the greatest these. What is read may be anybody's:
-/// a sum beyond that of the greatest ones might not be added to others.
+/// Whether durations can be so many with such a sum, and the least and the greatest these. What is
+/// read may be anybody's: a sum beyond that of the greatest ones might not be added to others.
 pub(crate) fn is_possible(
     count: u64,
     sum_ns: u128,
@@ -355,11 +376,18 @@ pub(crate) fn is_possible(
     let (min_ns, max_ns) = match (count, min_ns, max_ns) {
         (0, None, None) => (0, 0),
         (1.., Some(min_ns), Some(max_ns)) => (min_ns, max_ns),
-        _ => return Err("a histogram with a least and a greatest duration has some, one without has none"),
+        _ => {
+            return Err(
+                "a histogram with a least and a greatest duration has some, one without has none",
+            );
+        }
     };
     let all = |ns: u64| u128::from(ns) * u128::from(count);
     if !(all(min_ns)..=all(max_ns)).contains(&sum_ns) {
-        return Err("the sum of a histogram's durations is not that of as many between the least and the greatest");
+        return Err(
+            "the sum of a histogram's durations is not that of as many between the least and the \
+             greatest",
+        );
     }
     Ok(())
 }
@@ -394,15 +422,16 @@ fn bounds(index: usize) -> Range<u64> {
     low..low + (1 << shift)
 }
 
-/// A histogram of durations, as it is written. Up to 256 ns every nanosecond has a bucket of its own; above, every power
-/// of two is divided into 128 buckets of equal width.
+/// A histogram of durations, as it is written. Up to 256 ns every nanosecond has a bucket of its
+/// own; above, every power of two is divided into 128 buckets of equal width.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 struct WrittenHistogram {
     /// Every power of two has 2 to the power of this many buckets: the same in all histograms.
     #[schemars(extend("const" = PRECISION_BITS))]
     precision_bits: u32,
-    /// Durations below 2 to the power of this, in nanoseconds, have a bucket: the same in all histograms.
+    /// Durations below 2 to the power of this, in nanoseconds, have a bucket: the same in all
+    /// histograms.
     #[schemars(extend("const" = RANGE_BITS))]
     range_bits: u32,
     /// The buckets that have something, in ascending order: index and count.
@@ -451,7 +480,8 @@ impl<'de> Deserialize<'de> for Histogram {
         let written = WrittenHistogram::deserialize(deserializer)?;
         if (written.precision_bits, written.range_bits) != (PRECISION_BITS, RANGE_BITS) {
             return Err(D::Error::custom(format!(
-                "a histogram of {} bits of precision over {} bits of range, where this schema has {PRECISION_BITS} over {RANGE_BITS}",
+                "a histogram of {} bits of precision over {} bits of range, where this schema has \
+                 {PRECISION_BITS} over {RANGE_BITS}",
                 written.precision_bits, written.range_bits
             )));
         }
@@ -482,7 +512,8 @@ impl<'de> Deserialize<'de> for Histogram {
             }
             if index < next || in_bucket == 0 {
                 return Err(D::Error::custom(format!(
-                    "bucket {index}: buckets are in their order, each once, and those that have something"
+                    "bucket {index}: buckets are in their order, each once, and those that have \
+                     something"
                 )));
             }
             next = index + 1;
@@ -490,7 +521,8 @@ impl<'de> Deserialize<'de> for Histogram {
                 .checked_add(in_bucket)
                 .ok_or_else(|| D::Error::custom("a histogram of more than 2^64 durations"))?;
         }
-        is_possible(count, written.sum_ns, written.min_ns, written.max_ns).map_err(D::Error::custom)?;
+        is_possible(count, written.sum_ns, written.min_ns, written.max_ns)
+            .map_err(D::Error::custom)?;
         Ok(histogram)
     }
 }
@@ -536,17 +568,21 @@ mod tests {
         #[test]
         fn a_value_comes_back_within_the_error_bound(ns in 0..Histogram::RANGE_NS) {
             let back = middle(bucket(ns));
-            prop_assert!(back.abs_diff(ns) as f64 <= Histogram::ERROR_BOUND * ns as f64, "{ns} came back as {back}");
+            prop_assert!(back.abs_diff(ns) as f64 <= Histogram::ERROR_BOUND * ns as f64,
+                "{ns} came back as {back}");
         }
 
         #[test]
-        fn a_percentile_is_the_nearest_rank(mut values in prop::collection::vec(0_u64..1 << 30, 1..300), percent in 0.1_f64..100.0) {
+        fn a_percentile_is_the_nearest_rank(mut values in prop::collection::vec(0_u64..1 << 30,
+            1..300), percent in 0.1_f64..100.0) {
             let histogram = of(&values);
             values.sort_unstable();
-            let rank = ((percent / 100.0 * values.len() as f64).ceil() as usize).clamp(1, values.len());
+            let rank = ((percent / 100.0 * values.len() as f64).ceil() as usize).clamp(1,
+                values.len());
             let exact = values[rank - 1];
             let read = histogram.percentile(percent).unwrap();
-            prop_assert!(read.abs_diff(exact) as f64 <= Histogram::ERROR_BOUND * exact as f64, "{exact} came back as {read}");
+            prop_assert!(read.abs_diff(exact) as f64 <= Histogram::ERROR_BOUND * exact as f64,
+                "{exact} came back as {read}");
         }
 
         #[test]
@@ -568,19 +604,22 @@ mod tests {
             prop_assert_eq!(read(&histogram), histogram);
         }
 
-        /// In however much room a histogram is: what was read is merged, recorded in and asked as what was recorded.
+        /// In however much room a histogram is: what was read is merged, recorded in and asked as
+        /// what was recorded.
         #[test]
         fn what_was_read_does_what_was_recorded_does(
             a in durations(), b in durations(), more in any::<u64>(), percent in 0.0_f64..=100.0,
         ) {
             let (one, two) = (of(&a), of(&b));
             let both = merged(&one, &two);
-            for (one, two) in [(read(&one), two.clone()), (one.clone(), read(&two)), (read(&one), read(&two))] {
+            for (one, two) in [(read(&one), two.clone()), (one.clone(), read(&two)), (read(&one),
+                read(&two))] {
                 let mut sum = merged(&one, &two);
                 prop_assert_eq!(&sum, &both);
                 prop_assert_eq!(sum.count(), both.count());
                 prop_assert_eq!(sum.percentile(percent), both.percentile(percent));
-                prop_assert_eq!(serde_json::to_string(&sum).unwrap(), serde_json::to_string(&both).unwrap());
+                prop_assert_eq!(serde_json::to_string(&sum).unwrap(),
+                    serde_json::to_string(&both).unwrap());
                 let mut recorded = both.clone();
                 recorded.record(more);
                 sum.record(more);
@@ -600,7 +639,9 @@ mod tests {
     }
 
     fn durations() -> impl Strategy<Value = Vec<u64>> {
-        let some = |many| prop::collection::vec(prop_oneof![0_u64..300, any::<u64>(), 0_u64..1 << 24], many);
+        let some = |many| {
+            prop::collection::vec(prop_oneof![0_u64..300, any::<u64>(), 0_u64..1 << 24], many)
+        };
         prop_oneof![some(0..40), some(700..1_200)]
     }
 
@@ -617,7 +658,11 @@ mod tests {
     fn buckets_are_contiguous_and_cover_the_range() {
         let mut last = 0;
         for power in 0..RANGE_BITS {
-            for ns in [(1_u64 << power) - 1, 1 << power, (1 << power) + (1 << power) / 2] {
+            for ns in [
+                (1_u64 << power) - 1,
+                1 << power,
+                (1 << power) + (1 << power) / 2,
+            ] {
                 let index = bucket(ns);
                 assert!(
                     index >= last && index < BUCKETS,
@@ -645,7 +690,10 @@ mod tests {
         assert!(serde_json::from_str::<Histogram>(&other).is_err());
         for bucket in ["[99999,1]", "[4,1]", "[6,1]"] {
             let other = json.replace("[5,1]", bucket);
-            assert!(serde_json::from_str::<Histogram>(&other).is_err(), "{bucket}");
+            assert!(
+                serde_json::from_str::<Histogram>(&other).is_err(),
+                "{bucket}"
+            );
         }
     }
 
@@ -655,7 +703,11 @@ mod tests {
         assert!(serde_json::from_str::<Histogram>(&json).is_ok());
         for (part, other, why) in [
             ("[7,2]", "[7,18446744073709551615]", "more than 2^64"),
-            ("\"overflow\":0", "\"overflow\":18446744073709551613", "more than 2^64"),
+            (
+                "\"overflow\":0",
+                "\"overflow\":18446744073709551613",
+                "more than 2^64",
+            ),
             ("[7,2]", "[7,0]", "bucket 7"),
             ("[5,1],[7,2]", "[7,2],[5,1]", "bucket 5"),
             ("[5,1],[7,2]", "[5,1],[5,2]", "bucket 5"),
@@ -667,7 +719,9 @@ mod tests {
         ] {
             let other = json.replace(part, other);
             assert_ne!(other, json, "{part}");
-            let error = serde_json::from_str::<Histogram>(&other).unwrap_err().to_string();
+            let error = serde_json::from_str::<Histogram>(&other)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(why), "{other}: {error}");
         }
     }

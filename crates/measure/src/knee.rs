@@ -1,9 +1,10 @@
-//! The knee of a curve of latency over rate: where more load begins to cost more latency than it is worth.
+//! The knee of a curve of latency over rate: where more load begins to cost more latency than it is
+//! worth.
 //!
-//! The rule is Kneedle (Satopää, Albrecht, Irwin and Raghavan: Finding a "Kneedle" in a Haystack: Detecting Knee Points in
-//! System Behavior, ICDCS Workshops 2011), for a curve that bends upwards. Rates and latencies are scaled to 0 to
-//! 1, so that the chord from the first point to the greatest becomes the diagonal; the difference curve is how far the
-//! points lie below it:
+//! The rule is Kneedle (Satopää, Albrecht, Irwin and Raghavan: Finding a "Kneedle" in a Haystack:
+//! Detecting Knee Points in System Behavior, ICDCS Workshops 2011), for a curve that bends upwards.
+//! Rates and latencies are scaled to 0 to 1, so that the chord from the first point to the greatest
+//! becomes the diagonal; the difference curve is how far the points lie below it:
 //!
 //! ```text
 //! x[i] = (rate[i] - least rate) / (greatest rate - least rate)
@@ -11,24 +12,25 @@
 //! d[i] = x[i] - y[i]
 //! ```
 //!
-//! (The paper turns such a curve by 180 degrees and takes y − x, which is the same, read from the greatest rate down.)
-//! A local maximum of `d` is a knee where `d` then falls below `d[i] − S / (n − 1)` before it rises to another one: `S`
-//! is the sensitivity, in mean distances of the points.
+//! (The paper turns such a curve by 180 degrees and takes y − x, which is the same, read from the
+//! greatest rate down.) A local maximum of `d` is a knee where `d` then falls below `d[i] − S / (n
+//! − 1)` before it rises to another one: `S` is the sensitivity, in mean distances of the points.
 //!
-//! What differs from the paper: the points are not smoothed by a spline (steps are few, and each is a figure of thousands
-//! of operations); of several knees the one furthest below the chord is given; and a curve that does not rise to
-//! [`RISE_MIN`] times its least latency has none, since scaling would make a knee of its noise.
+//! What differs from the paper: the points are not smoothed by a spline (steps are few, and each is
+//! a figure of thousands of operations); of several knees the one furthest below the chord is
+//! given; and a curve that does not rise to [`RISE_MIN`] times its least latency has none, since
+//! scaling would make a knee of its noise.
 //!
-//! The chord ends where measuring ended, so the knee depends on that: of an M/M/1 queue, measured from an idle server to a
-//! utilisation b, it is at 1 − sqrt(1 − b).
+//! The chord ends where measuring ended, so the knee depends on that: of an M/M/1 queue, measured
+//! from an idle server to a utilisation b, it is at 1 − sqrt(1 − b).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The sensitivity that the paper advises for a curve that is there as a whole.
 pub const SENSITIVITY: f64 = 1.0;
-/// The least rise, greatest latency to least. A single queue with random arrivals (M/M/1) doubles its latency at
-/// half of its load: what rises less has not been loaded.
+/// The least rise, greatest latency to least. A single queue with random arrivals (M/M/1) doubles
+/// its latency at half of its load: what rises less has not been loaded.
 pub const RISE_MIN: f64 = 2.0;
 /// No fewer points have a knee.
 pub const POINTS_MIN: usize = 4;
@@ -48,12 +50,12 @@ pub struct Knee {
     pub points: usize,
 }
 
-/// The knee of points of rate (requested, so that it rises) and latency, each in a unit of its own, in any order. Points
-/// that are not finite are left out; of one rate the mean of its latencies is taken. A smaller sensitivity finds weaker
-/// knees; it is at least 0.
+/// The knee of points of rate (requested, so that it rises) and latency, each in a unit of its own,
+/// in any order. Points that are not finite are left out; of one rate the mean of its latencies is
+/// taken. A smaller sensitivity finds weaker knees; it is at least 0.
 ///
-/// Nothing where there is none: fewer than [`POINTS_MIN`] rates, a rise by less than [`RISE_MIN`], a straight line, or a
-/// curve that bends downwards.
+/// Nothing where there is none: fewer than [`POINTS_MIN`] rates, a rise by less than [`RISE_MIN`],
+/// a straight line, or a curve that bends downwards.
 pub fn knee(points: &[(f64, f64)], sensitivity: f64) -> Option<Knee> {
     let curve = curve(points);
     let differences = differences(&curve)?;
@@ -97,8 +99,14 @@ fn differences(curve: &[(f64, f64)]) -> Option<Vec<f64>> {
         return None;
     }
     let (low_rate, high_rate) = (curve[0].0, curve[curve.len() - 1].0);
-    let least = curve.iter().map(|point| point.1).fold(f64::INFINITY, f64::min);
-    let greatest = curve.iter().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max);
+    let least = curve
+        .iter()
+        .map(|point| point.1)
+        .fold(f64::INFINITY, f64::min);
+    let greatest = curve
+        .iter()
+        .map(|point| point.1)
+        .fold(f64::NEG_INFINITY, f64::max);
     if greatest <= least || greatest < RISE_MIN * least {
         return None;
     }
@@ -161,7 +169,8 @@ mod tests {
                 "up to {end}: {found} instead of {expected}"
             );
         }
-        // A sweep as it is climbed: 5 to 95 % in steps of 5. d is 0.6222 at 75 %, 0.6250 at 80 %, 0.5921 at 85 %.
+        // A sweep as it is climbed: 5 to 95 % in steps of 5. d is 0.6222 at 75 %, 0.6250 at 80 %,
+        // 0.5921 at 85 %.
         let sweep: Vec<(f64, f64)> = (1..20)
             .map(|sweep_step| f64::from(sweep_step) * 0.05)
             .map(|load| (load, 1.0 / (1.0 - load)))
@@ -174,7 +183,8 @@ mod tests {
 
     #[test]
     fn the_example_of_the_paper_turned_around() {
-        // Figure 2: y = 5 - 1 / (x + 0.1) at ten points of 0 to 1, with the knee at 2 / 9; by 180 degrees, at 7 / 9.
+        // Figure 2: y = 5 - 1 / (x + 0.1) at ten points of 0 to 1, with the knee at 2 / 9; by 180
+        // degrees, at 7 / 9.
         let points: Vec<(f64, f64)> = (0..10)
             .map(|point| f64::from(point) / 9.0)
             .map(|x| (1.0 - x, 5.0 - (5.0 - 1.0 / (x + 0.1))))
@@ -193,19 +203,32 @@ mod tests {
 
     #[test]
     fn where_there_is_no_knee_none_is_found() {
-        let line =
-            |rise: f64| -> Vec<(f64, f64)> { (1..20).map(f64::from).map(|rate| (rate, 1.0 + rise * rate)).collect() };
+        let line = |rise: f64| -> Vec<(f64, f64)> {
+            (1..20)
+                .map(f64::from)
+                .map(|rate| (rate, 1.0 + rise * rate))
+                .collect()
+        };
         assert_eq!(rate_of(&line(0.0)), None);
         assert_eq!(rate_of(&line(0.3)), None);
         assert_eq!(rate_of(&line(1e-6)), None);
-        let downwards: Vec<(f64, f64)> = (0..20).map(f64::from).map(|rate| (rate, 1.0 + rate.sqrt())).collect();
+        let downwards: Vec<(f64, f64)> = (0..20)
+            .map(f64::from)
+            .map(|rate| (rate, 1.0 + rate.sqrt()))
+            .collect();
         assert_eq!(rate_of(&downwards), None);
-        let falling: Vec<(f64, f64)> = (1..20).map(f64::from).map(|rate| (rate, 20.0 - rate)).collect();
+        let falling: Vec<(f64, f64)> = (1..20)
+            .map(f64::from)
+            .map(|rate| (rate, 20.0 - rate))
+            .collect();
         assert_eq!(rate_of(&falling), None);
         assert_eq!(rate_of(&queue(0.9, 3)), None);
         assert_eq!(rate_of(&queue(0.45, 50)), None, "not loaded");
         assert_eq!(rate_of(&[]), None);
-        assert_eq!(rate_of(&[(1.0, 1.0), (1.0, 2.0), (1.0, 9.0), (1.0, 4.0)]), None);
+        assert_eq!(
+            rate_of(&[(1.0, 1.0), (1.0, 2.0), (1.0, 9.0), (1.0, 4.0)]),
+            None
+        );
         let spoilt = [
             (1.0, 1.0),
             (2.0, f64::NAN),
@@ -236,8 +259,12 @@ mod tests {
         }
         println!("{near} of 500 near the knee");
         assert!(near >= 450, "{near} of 500 near the knee");
-        // A straight line's noise, of 2 % of the greatest latency, is below the threshold at a sensitivity of 1.
-        let line: Vec<(f64, f64)> = (0..12).map(f64::from).map(|rate| (rate, 1.0 + rate)).collect();
+        // A straight line's noise, of 2 % of the greatest latency, is below the threshold at a
+        // sensitivity of 1.
+        let line: Vec<(f64, f64)> = (0..12)
+            .map(f64::from)
+            .map(|rate| (rate, 1.0 + rate))
+            .collect();
         let mut knees = 0;
         for _ in 0..500 {
             let points: Vec<(f64, f64)> = noisy(&flat, 0.02)
@@ -267,7 +294,8 @@ mod tests {
             latency_unit in 0.1_f64..1e6,
         ) {
             let points: Vec<(f64, f64)> = (1_u32..).map(f64::from).zip(latencies).collect();
-            let scaled: Vec<(f64, f64)> = points.iter().rev().map(|(rate, latency)| (rate * rate_unit, latency * latency_unit)).collect();
+            let scaled: Vec<(f64, f64)> = points.iter().rev().map(|(rate, latency)|
+                (rate * rate_unit, latency * latency_unit)).collect();
             let (found, other) = (rate_of(&points), rate_of(&scaled));
             prop_assert_eq!(found.is_some(), other.is_some());
             if let (Some(found), Some(other)) = (found, other) {
@@ -276,7 +304,8 @@ mod tests {
         }
 
         #[test]
-        fn a_knee_is_one_of_the_points(latencies in prop::collection::vec(-5.0_f64..100.0, 0..20), sensitivity in 0.0_f64..5.0) {
+        fn a_knee_is_one_of_the_points(latencies in prop::collection::vec(-5.0_f64..100.0, 0..20),
+            sensitivity in 0.0_f64..5.0) {
             let points: Vec<(f64, f64)> = (0_u32..).map(f64::from).zip(latencies).collect();
             if let Some(knee) = knee(&points, sensitivity) {
                 prop_assert!(points.contains(&(knee.rate, knee.latency)));

@@ -1,5 +1,6 @@
-//! Meters: how often, how much, how long; over time, the slowest, and what they tell about a run: whether it was
-//! steady, and where a load is too much. Pure: no clock, no file system; durations come in as numbers.
+//! Meters: how often, how much, how long; over time, the slowest, and what they tell about a run:
+//! whether it was steady, and where a load is too much. Pure: no clock, no file system; durations
+//! come in as numbers.
 
 mod histogram;
 pub mod knee;
@@ -14,7 +15,8 @@ pub use histogram::{Histogram, LatencySummary};
 pub use knee::Knee;
 pub use meter::Meter;
 pub use slices::{
-    LATENCIES_MAX, LATENCY_PRECISION_BITS, LATENCY_SLICES_MAX, Merge, SLICE_NS, SLICES_MAX, Slice, SliceMeter, Slices,
+    LATENCIES_MAX, LATENCY_PRECISION_BITS, LATENCY_SLICES_MAX, Merge, SLICE_NS, SLICES_MAX, Slice,
+    SliceMeter, Slices,
 };
 pub use slowest::{SLOWEST_KEPT, Slow, Slowest};
 pub use sparse::{SparseHistogram, packed, unpacked};

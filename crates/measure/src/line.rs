@@ -17,8 +17,14 @@ impl Line {
         let count = points.len() as f64;
         let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / count;
         let mean_y = points.iter().map(|(_, y)| y).sum::<f64>() / count;
-        let squares_x: f64 = points.iter().map(|(x, _)| (x - mean_x) * (x - mean_x)).sum();
-        let products: f64 = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
+        let squares_x: f64 = points
+            .iter()
+            .map(|(x, _)| (x - mean_x) * (x - mean_x))
+            .sum();
+        let products: f64 = points
+            .iter()
+            .map(|(x, y)| (x - mean_x) * (y - mean_y))
+            .sum();
         (squares_x > 0.0).then(|| Self {
             mean_x,
             mean_y,

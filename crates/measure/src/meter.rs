@@ -14,11 +14,12 @@ pub struct Meter {
     pub bytes: u64,
     /// Operations that failed; they count in no other number here.
     pub failed: u64,
-    /// Operations that found their file removed by a worker elsewhere; they count in no other number here.
+    /// Operations that found their file removed by a worker elsewhere; they count in no other
+    /// number here.
     #[serde(default)]
     pub missed: u64,
-    /// From due to completed, of the operations above; from issued, where they were not due by themselves. Empty where
-    /// latencies were not asked for.
+    /// From due to completed, of the operations above; from issued, where they were not due by
+    /// themselves. Empty where latencies were not asked for.
     pub latency: Histogram,
     /// From issued to completed; nothing where that is the latency.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,12 +1,14 @@
-//! What was done over time: meters in slices of equal width, one after the other from a start, by whatever key.
+//! What was done over time: meters in slices of equal width, one after the other from a start, by
+//! whatever key.
 //!
-//! A slice is a second wide. Where there would be more than [`SLICES_MAX`] of them, neighbours are merged two by two, so
-//! that all are twice as wide, as often as it takes: a long run has wider slices, and nothing is lost. The width
-//! depends on the last moment alone, so slices may come from several workers, in any order and late.
+//! A slice is a second wide. Where there would be more than [`SLICES_MAX`] of them, neighbours are
+//! merged two by two, so that all are twice as wide, as often as it takes: a long run has wider
+//! slices, and nothing is lost. The width depends on the last moment alone, so slices may come from
+//! several workers, in any order and late.
 //!
-//! Latencies take a hundred times the room of counts. So where a series is recorded ([`Slices::recorded`]) those of neighbours
-//! are put together until [`LATENCY_SLICES_MAX`] of each key and [`LATENCIES_MAX`] of all are left, in coarser buckets: a picture
-//! shows no more of them.
+//! Latencies take a hundred times the room of counts. So where a series is recorded
+//! ([`Slices::recorded`]) those of neighbours are put together until [`LATENCY_SLICES_MAX`] of each
+//! key and [`LATENCIES_MAX`] of all are left, in coarser buckets: a picture shows no more of them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,8 +66,9 @@ pub struct SliceMeter {
     pub bytes: u64,
     /// Operations that failed in it; they count in no other number here.
     pub failed: u64,
-    /// Latency of the operations. In a record in buckets that are 8 to a power of two, and where several slices share their
-    /// latencies, in the first of them that has the key; empty in the others.
+    /// Latency of the operations. In a record in buckets that are 8 to a power of two, and where
+    /// several slices share their latencies, in the first of them that has the key; empty in
+    /// the others.
     pub latency: SparseHistogram,
 }
 
@@ -83,8 +86,8 @@ impl Merge for SliceMeter {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Slice_of_{M}_by_{K}")]
 pub struct Slice<K, M = SliceMeter> {
-    /// Its number, from 0: how often the width lies between the start and its own. What a worker hands over is
-    /// [`SLICE_NS`] wide.
+    /// Its number, from 0: how often the width lies between the start and its own. What a worker
+    /// hands over is [`SLICE_NS`] wide.
     pub index: u64,
     /// A meter by key, each key once, those that have something.
     pub meters: Vec<(K, M)>,
@@ -149,14 +152,15 @@ impl<K: Ord, M: Merge> Slices<K, M> {
         wide(self.doublings)
     }
 
-    /// How many slices share their latencies, which the first of them that has the key holds: 1 where none do.
+    /// How many slices share their latencies, which the first of them that has the key holds: 1
+    /// where none do.
     pub fn sharing(&self) -> usize {
         let more = self.latency_doublings.saturating_sub(self.doublings);
         1_usize.checked_shl(more).unwrap_or(usize::MAX)
     }
 
-    /// The slices from the start on, with those in which nothing was done, up to the last in which something was. The
-    /// last one of a run may have been cut short by its end.
+    /// The slices from the start on, with those in which nothing was done, up to the last in which
+    /// something was. The last one of a run may have been cut short by its end.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &BTreeMap<K, M>> {
         self.slices.iter()
     }
@@ -201,8 +205,9 @@ impl<K: Ord, M: Merge> Slices<K, M> {
 }
 
 impl<K: Ord + Clone> Slices<K, SliceMeter> {
-    /// As it is recorded: with coarser latencies, and with those of neighbours together where there are too many slices. All
-    /// counts are as they were, and so are the extremes and the sum of the latencies.
+    /// As it is recorded: with coarser latencies, and with those of neighbours together where there
+    /// are too many slices. All counts are as they were, and so are the extremes and the sum of
+    /// the latencies.
     pub fn recorded(mut self) -> Self {
         let keys: BTreeSet<&K> = self.slices.iter().flat_map(BTreeMap::keys).collect();
         let most = (LATENCIES_MAX / keys.len().max(1)).clamp(1, LATENCY_SLICES_MAX);
@@ -264,13 +269,14 @@ struct WrittenSlices<T> {
     /// How wide a slice is, in nanoseconds: 1, 2, 4, 8, ... seconds.
     #[schemars(extend("multipleOf" = SLICE_NS))]
     width_ns: u64,
-    /// Where slices share their latencies, how wide all are together that do, in nanoseconds: as many widths as 2, 4, 8, ...
-    /// slices have, from the start on. Their latencies are in the first of them that has the key. Absent or nothing where each
-    /// slice has its own.
+    /// Where slices share their latencies, how wide all are together that do, in nanoseconds: as
+    /// many widths as 2, 4, 8, ... slices have, from the start on. Their latencies are in the
+    /// first of them that has the key. Absent or nothing where each slice has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("multipleOf" = SLICE_NS))]
     latency_width_ns: Option<u64>,
-    /// Those in which something was done, in their order. Their numbers count slices of this width.
+    /// Those in which something was done, in their order. Their numbers count slices of this
+    /// width.
     #[schemars(extend("maxItems" = SLICES_MAX))]
     slices: Vec<T>,
 }
@@ -281,7 +287,13 @@ impl<K: JsonSchema, M: JsonSchema> JsonSchema for Slices<K, M> {
     }
 
     fn schema_id() -> Cow<'static, str> {
-        format!("{}::Slices<{}, {}>", module_path!(), K::schema_id(), M::schema_id()).into()
+        format!(
+            "{}::Slices<{}, {}>",
+            module_path!(),
+            K::schema_id(),
+            M::schema_id()
+        )
+        .into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
@@ -307,7 +319,9 @@ impl<K: Ord + Serialize, M: Merge + Serialize> Serialize for Slices<K, M> {
     }
 }
 
-impl<'de, K: Ord + Deserialize<'de>, M: Merge + Deserialize<'de>> Deserialize<'de> for Slices<K, M> {
+impl<'de, K: Ord + Deserialize<'de>, M: Merge + Deserialize<'de>> Deserialize<'de>
+    for Slices<K, M>
+{
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let WrittenSlices {
             width_ns,
@@ -315,9 +329,14 @@ impl<'de, K: Ord + Deserialize<'de>, M: Merge + Deserialize<'de>> Deserialize<'d
             slices,
         } = WrittenSlices::<Slice<K, M>>::deserialize(deserializer)?;
         let doublings = doublings(width_ns).map_err(D::Error::custom)?;
-        let latency_doublings = self::doublings(latency_width_ns.unwrap_or(width_ns)).map_err(D::Error::custom)?;
-        if latency_doublings < doublings || (latency_width_ns.is_some() && latency_doublings == doublings) {
-            return Err(D::Error::custom("latencies are shared by 2, 4, 8, ... slices"));
+        let latency_doublings =
+            self::doublings(latency_width_ns.unwrap_or(width_ns)).map_err(D::Error::custom)?;
+        if latency_doublings < doublings
+            || (latency_width_ns.is_some() && latency_doublings == doublings)
+        {
+            return Err(D::Error::custom(
+                "latencies are shared by 2, 4, 8, ... slices",
+            ));
         }
         let mut read = Self {
             doublings,

@@ -14,9 +14,9 @@ pub struct Slow<T> {
     pub what: T,
 }
 
-/// Keeps the [`SLOWEST_KEPT`] greatest durations. One that is as long as the least of a full one is not taken, so of
-/// equal ones those that came first stay: after merging in another order the durations are the same, which of the equal
-/// ones are named may differ.
+/// Keeps the [`SLOWEST_KEPT`] greatest durations. One that is as long as the least of a full one is
+/// not taken, so of equal ones those that came first stay: after merging in another order the
+/// durations are the same, which of the equal ones are named may differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slowest<T> {
     kept: Vec<Slow<T>>,
@@ -34,8 +34,8 @@ impl<T> Default for Slowest<T> {
 }
 
 impl<T> Slowest<T> {
-    /// Takes a duration if it is among the greatest so far; only then is `what` asked for. Otherwise it costs a
-    /// comparison.
+    /// Takes a duration if it is among the greatest so far; only then is `what` asked for.
+    /// Otherwise it costs a comparison.
     #[inline]
     pub fn offer(&mut self, ns: u64, what: impl FnOnce() -> T) {
         if ns >= self.from_ns {
@@ -146,7 +146,8 @@ mod tests {
         }
 
         #[test]
-        fn merging_is_the_same_as_offering_all(a in durations(), b in durations(), c in durations()) {
+        fn merging_is_the_same_as_offering_all(a in durations(), b in durations(),
+            c in durations()) {
             let (mut left, mut right) = (of(&a), of(&c));
             left.merge(of(&b));
             left.merge(of(&c));

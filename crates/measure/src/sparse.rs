@@ -1,11 +1,12 @@
-//! What a [`Histogram`] holds, in little room: its buckets that are not empty. Buckets, range and precision are the
-//! same, and so is every number that is read from it; nothing can be recorded in it, only merged.
+//! What a [`Histogram`] holds, in little room: its buckets that are not empty. Buckets, range and
+//! precision are the same, and so is every number that is read from it; nothing can be recorded in
+//! it, only merged.
 //!
-//! It is kept, in memory and in JSON, as a text of numbers. First comes the index of the first used bucket, then the
-//! counts of the buckets from there on; a count of 0 is followed by one less than the number of empty buckets that it
-//! stands for. A number is written in digits of 5 bits, the least first, each a character of base 64 (RFC 4648,
-//! table 1) that has 32 added where more digits follow: the variable-length quantities of source maps (ECMA-426), without
-//! their sign.
+//! It is kept, in memory and in JSON, as a text of numbers. First comes the index of the first used
+//! bucket, then the counts of the buckets from there on; a count of 0 is followed by one less than
+//! the number of empty buckets that it stands for. A number is written in digits of 5 bits, the
+//! least first, each a character of base 64 (RFC 4648, table 1) that has 32 added where more digits
+//! follow: the variable-length quantities of source maps (ECMA-426), without their sign.
 //! A bucket takes one or two characters so, where a pair of index and count would take ten.
 
 use std::borrow::Cow;
@@ -17,7 +18,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::histogram::{
-    BUCKETS, Histogram, LatencySummary, PRECISION_BITS, RANGE_BITS, is_possible, middle, nearest_rank, used,
+    BUCKETS, Histogram, LatencySummary, PRECISION_BITS, RANGE_BITS, is_possible, middle,
+    nearest_rank, used,
 };
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -61,8 +63,8 @@ impl Default for SparseHistogram {
 }
 
 impl Histogram {
-    /// Takes everything out, so that it is empty and can be used again. Touches only the buckets between the least and
-    /// the greatest duration, and allocates for the result alone.
+    /// Takes everything out, so that it is empty and can be used again. Touches only the buckets
+    /// between the least and the greatest duration, and allocates for the result alone.
     pub fn take_sparse(&mut self) -> SparseHistogram {
         self.make_room();
         let used = used(self.min_ns, self.max_ns);
@@ -116,9 +118,10 @@ impl SparseHistogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// The same in coarser buckets, 2 to the power of `bits` to a power of two: each count goes to the bucket in the middle of those
-    /// that become one. Below 128 ns buckets stay as they are. Count, sum, least and greatest stay exact; a percentile is off by
-    /// 1 / 2^(bits + 1) of itself and half a bucket at most.
+    /// The same in coarser buckets, 2 to the power of `bits` to a power of two: each count goes to
+    /// the bucket in the middle of those that become one. Below 128 ns buckets stay as they
+    /// are. Count, sum, least and greatest stay exact; a percentile is off by 1 / 2^(bits + 1)
+    /// of itself and half a bucket at most.
     pub fn coarse(&self, bits: u32) -> Self {
         let shift = PRECISION_BITS.saturating_sub(bits);
         if shift == 0 || self.count() == 0 {
@@ -137,12 +140,15 @@ impl SparseHistogram {
             sum = match sum {
                 Some((at, before)) if at == one(index) => Some((at, before + count)),
                 before => {
-                    before.into_iter().for_each(|(at, count)| packer.push(at, count));
+                    before
+                        .into_iter()
+                        .for_each(|(at, count)| packer.push(at, count));
                     Some((one(index), count))
                 }
             };
         }
-        sum.into_iter().for_each(|(at, count)| packer.push(at, count));
+        sum.into_iter()
+            .for_each(|(at, count)| packer.push(at, count));
         let (packed, in_buckets) = packer.finish();
         Self {
             packed,
@@ -191,7 +197,12 @@ impl SparseHistogram {
 
     /// As [`Histogram::percentile`] gives it.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
-        nearest_rank(self.buckets(), self.count(), (self.min_ns, self.max_ns), percent)
+        nearest_rank(
+            self.buckets(),
+            self.count(),
+            (self.min_ns, self.max_ns),
+            percent,
+        )
     }
 
     /// What reports show.
@@ -206,7 +217,8 @@ impl SparseHistogram {
         self.sum_ns
     }
 
-    /// Whether it holds the same durations as a finer one, as far as its coarse buckets ([`coarse`](Self::coarse)) tell.
+    /// Whether it holds the same durations as a finer one, as far as its coarse buckets
+    /// ([`coarse`](Self::coarse)) tell.
     ///
     /// # Errors
     /// What differs.
@@ -271,7 +283,8 @@ fn by_group(durations: impl Iterator<Item = (u64, u64)>, bits: u32) -> BTreeMap<
     groups
 }
 
-/// Buckets as the text that the module describes: index and count, in ascending order and none of them empty; none of others.
+/// Buckets as the text that the module describes: index and count, in ascending order and none of
+/// them empty; none of others.
 pub fn packed(buckets: impl IntoIterator<Item = (usize, u64)>) -> Option<String> {
     let mut packer = Packer::default();
     for (index, count) in buckets {
@@ -286,7 +299,10 @@ pub fn packed(buckets: impl IntoIterator<Item = (usize, u64)>) -> Option<String>
 
 /// The buckets of such a text; none of one that [`packed`] does not make.
 pub fn unpacked(text: &str) -> Option<Vec<(usize, u64)>> {
-    if text.bytes().any(|digit| VALUES[usize::from(digit)] == NO_DIGIT) {
+    if text
+        .bytes()
+        .any(|digit| VALUES[usize::from(digit)] == NO_DIGIT)
+    {
         return None;
     }
     let buckets: Vec<(usize, u64)> = Buckets::of(text.as_bytes()).collect();
@@ -297,7 +313,9 @@ pub fn unpacked(text: &str) -> Option<Vec<(usize, u64)>> {
 #[inline]
 fn first(one: Option<(usize, u64)>, two: Option<(usize, u64)>) -> Option<(usize, u64)> {
     match (one, two) {
-        (Some((index, count)), Some((other, more))) if index == other => Some((index, count + more)),
+        (Some((index, count)), Some((other, more))) if index == other => {
+            Some((index, count + more))
+        }
         (Some(one), Some(two)) => Some(if one.0 < two.0 { one } else { two }),
         (only, None) | (None, only) => only,
     }
@@ -330,7 +348,8 @@ impl Packer {
     fn number(&mut self, number: u64) {
         let mut rest = number;
         while rest >= u64::from(MORE) {
-            self.packed.push(DIGITS[usize::from((rest as u8 & (MORE - 1)) | MORE)]);
+            self.packed
+                .push(DIGITS[usize::from((rest as u8 & (MORE - 1)) | MORE)]);
             rest >>= DIGIT_BITS;
         }
         self.packed.push(DIGITS[rest as usize]);
@@ -398,12 +417,14 @@ struct WrittenSparse<T> {
     /// Every power of two has 2 to the power of this many buckets: the same in all histograms.
     #[schemars(extend("const" = PRECISION_BITS))]
     precision_bits: u32,
-    /// Durations below 2 to the power of this, in nanoseconds, have a bucket: the same in all histograms.
+    /// Durations below 2 to the power of this, in nanoseconds, have a bucket: the same in all
+    /// histograms.
     #[schemars(extend("const" = RANGE_BITS))]
     range_bits: u32,
-    /// The index of the first used bucket, then counts from there on; a count of 0 is followed by one less than the number
-    /// of empty buckets that it stands for. A number is written in digits of 5 bits, the least first, each a character of
-    /// base 64 that has 32 added where more digits follow.
+    /// The index of the first used bucket, then counts from there on; a count of 0 is followed by
+    /// one less than the number of empty buckets that it stands for. A number is written in
+    /// digits of 5 bits, the least first, each a character of base 64 that has 32 added where
+    /// more digits follow.
     #[schemars(extend("pattern" = "^[A-Za-z0-9+/]*$"))]
     packed: T,
     /// Durations past the range, which no bucket has.
@@ -450,16 +471,22 @@ impl<'de> Deserialize<'de> for SparseHistogram {
         let written = WrittenSparse::<String>::deserialize(deserializer)?;
         if (written.precision_bits, written.range_bits) != (PRECISION_BITS, RANGE_BITS) {
             return Err(D::Error::custom(format!(
-                "a histogram of {} bits of precision over {} bits of range, where this schema has {PRECISION_BITS} over {RANGE_BITS}",
+                "a histogram of {} bits of precision over {} bits of range, where this schema has \
+                 {PRECISION_BITS} over {RANGE_BITS}",
                 written.precision_bits, written.range_bits
             )));
         }
-        let (min_ns, max_ns) = (written.min_ns.unwrap_or(u64::MAX), written.max_ns.unwrap_or(0));
-        let in_buckets = checked(written.packed.as_bytes(), min_ns, max_ns).map_err(D::Error::custom)?;
+        let (min_ns, max_ns) = (
+            written.min_ns.unwrap_or(u64::MAX),
+            written.max_ns.unwrap_or(0),
+        );
+        let in_buckets =
+            checked(written.packed.as_bytes(), min_ns, max_ns).map_err(D::Error::custom)?;
         let Some(count) = in_buckets.checked_add(written.overflow) else {
             return Err(D::Error::custom("a histogram of more than 2^64 durations"));
         };
-        is_possible(count, written.sum_ns, written.min_ns, written.max_ns).map_err(D::Error::custom)?;
+        is_possible(count, written.sum_ns, written.min_ns, written.max_ns)
+            .map_err(D::Error::custom)?;
         Ok(Self {
             packed: written.packed.into_bytes(),
             in_buckets,
@@ -471,14 +498,21 @@ impl<'de> Deserialize<'de> for SparseHistogram {
     }
 }
 
-/// The sum of all counts of a text that is one of ours: what is read from it is written as it stands there.
+/// The sum of all counts of a text that is one of ours: what is read from it is written as it
+/// stands there.
 fn checked(packed: &[u8], min_ns: u64, max_ns: u64) -> Result<u64, String> {
     let used = used(min_ns, max_ns);
     let mut packer = Packer::default();
-    if packed.iter().all(|digit| VALUES[usize::from(*digit)] != NO_DIGIT) {
+    if packed
+        .iter()
+        .all(|digit| VALUES[usize::from(*digit)] != NO_DIGIT)
+    {
         for (index, count) in Buckets::of(packed) {
             if index >= BUCKETS {
-                return Err(format!("there is no bucket {index}: the last is {}", BUCKETS - 1));
+                return Err(format!(
+                    "there is no bucket {index}: the last is {}",
+                    BUCKETS - 1
+                ));
             }
             if !used.contains(&index) {
                 return Err(format!(
@@ -542,7 +576,8 @@ mod tests {
         }
 
         #[test]
-        fn merging_is_commutative_associative_and_the_same_as_recording(a in durations(), b in durations(), c in durations()) {
+        fn merging_is_commutative_associative_and_the_same_as_recording(a in durations(),
+            b in durations(), c in durations()) {
             let all: Vec<u64> = [&a[..], &b, &c].concat();
             let (a, b, c) = (of(&a), of(&b), of(&c));
             prop_assert_eq!(merged(&a, &b), merged(&b, &a));
@@ -551,16 +586,19 @@ mod tests {
         }
 
         #[test]
-        fn a_coarse_one_is_near_and_stays_as_it_is(values in durations(), percent in 0.0_f64..=100.0) {
+        fn a_coarse_one_is_near_and_stays_as_it_is(values in durations(),
+            percent in 0.0_f64..=100.0) {
             let fine = of(&values);
             let coarse = fine.coarse(4);
             prop_assert_eq!(coarse.coarse(4), coarse.clone());
             prop_assert_eq!((coarse.count(), coarse.overflow()), (fine.count(), fine.overflow()));
             prop_assert_eq!((coarse.min_ns(), coarse.max_ns()), (fine.min_ns(), fine.max_ns()));
             prop_assert_eq!(coarse.mean_ns(), fine.mean_ns());
-            if let (Some(coarse), Some(fine)) = (coarse.percentile(percent), fine.percentile(percent)) {
+            if let (Some(coarse), Some(fine)) = (coarse.percentile(percent),
+                fine.percentile(percent)) {
                 let bound = 1.0 / 32.0 + Histogram::ERROR_BOUND;
-                prop_assert!(coarse.abs_diff(fine) as f64 <= fine as f64 * bound, "{coarse} for {fine}");
+                prop_assert!(coarse.abs_diff(fine) as f64 <= fine as f64 * bound,
+                    "{coarse} for {fine}");
             }
             let json = serde_json::to_string(&coarse).unwrap();
             prop_assert_eq!(serde_json::from_str::<SparseHistogram>(&json).unwrap(), coarse);
@@ -584,7 +622,11 @@ mod tests {
         }
 
         #[test]
-        fn numbers_of_any_size_are_kept(numbers in prop::collection::vec((0_u32..64).prop_flat_map(|bits| 0..=u64::MAX >> bits), 1..20)) {
+        fn numbers_of_any_size_are_kept(
+            numbers in prop::collection::vec(
+                (0_u32..64).prop_flat_map(|bits| 0..=u64::MAX >> bits), 1..20
+            )
+        ) {
             let mut packer = Packer::default();
             numbers.iter().for_each(|number| packer.number(*number));
             let mut reader = Buckets { digits: packer.packed.iter(), next: 0 };
@@ -593,7 +635,7 @@ mod tests {
         }
 
         #[test]
-        fn texts_that_are_none_of_ours_are_refused_or_read_as_they_stand(text in "[A-Za-z0-9+/!]{0,12}") {
+        fn foreign_texts_are_refused_or_read_as_they_stand(text in "[A-Za-z0-9+/!]{0,12}") {
             if checked(text.as_bytes(), 0, u64::MAX).is_ok() {
                 let mut packer = Packer::default();
                 Buckets::of(text.as_bytes()).for_each(|(index, count)| packer.push(index, count));
@@ -604,7 +646,11 @@ mod tests {
 
     #[test]
     fn buckets_become_a_text_and_come_back() {
-        for buckets in [vec![], vec![(5, 3), (6, 40), (9, 1)], vec![(BUCKETS - 1, u64::MAX)]] {
+        for buckets in [
+            vec![],
+            vec![(5, 3), (6, 40), (9, 1)],
+            vec![(BUCKETS - 1, u64::MAX)],
+        ] {
             assert_eq!(unpacked(&packed(buckets.clone()).unwrap()), Some(buckets));
         }
         for buckets in [
@@ -615,26 +661,39 @@ mod tests {
         ] {
             assert_eq!(packed(buckets), None, "{buckets:?}");
         }
-        assert_eq!((unpacked("F!"), unpacked("FjA"), unpacked("FA")), (None, None, None));
+        assert_eq!(
+            (unpacked("F!"), unpacked("FjA"), unpacked("FA")),
+            (None, None, None)
+        );
     }
 
     #[test]
     fn the_text_is_as_documented() {
-        // Buckets 5, 6 and 9, three, forty and one durations: first index, counts, two empty ones, a count.
+        // Buckets 5, 6 and 9, three, forty and one durations: first index, counts, two empty ones,
+        // a count.
         let histogram = of(&[&[5; 3][..], &[6; 40], &[9]].concat());
         // 40 is 8 and 1 × 32: the digit 8 with 32 added is `o`, the digit 1 is `B`.
         assert_eq!(std::str::from_utf8(&histogram.packed), Ok("FDoBABB"));
-        assert_eq!(histogram.buckets().collect::<Vec<_>>(), [(5, 3), (6, 40), (9, 1)]);
+        assert_eq!(
+            histogram.buckets().collect::<Vec<_>>(),
+            [(5, 3), (6, 40), (9, 1)]
+        );
     }
 
     #[test]
     fn spoilt_ones_are_refused() {
         let json = serde_json::to_string(&of(&[5, 5, 5])).unwrap();
         assert!(json.contains("\"FD\""));
-        // No digit; cut off; an empty count; a number that is longer than it must be; another bucket; none there.
-        for packed in ["F!", "F", "Fj", "FA", "FAA", "FjA", "ED", "GD", "/////D", ""] {
+        // No digit; cut off; an empty count; a number that is longer than it must be; another
+        // bucket; none there.
+        for packed in [
+            "F!", "F", "Fj", "FA", "FAA", "FjA", "ED", "GD", "/////D", "",
+        ] {
             let other = json.replace("\"FD\"", &format!("\"{packed}\""));
-            assert!(serde_json::from_str::<SparseHistogram>(&other).is_err(), "{packed}");
+            assert!(
+                serde_json::from_str::<SparseHistogram>(&other).is_err(),
+                "{packed}"
+            );
         }
         let other = json.replace("\"range_bits\":40", "\"range_bits\":41");
         assert!(serde_json::from_str::<SparseHistogram>(&other).is_err());

@@ -4,13 +4,15 @@
 //! definition of *Steady State*): over a window of five rounds, with `y` what is tracked,
 //!
 //! - excursion = (max(y) − min(y)) / mean(y) is at most 20 %, and
-//! - slope excursion = (max − min of the line of least squares within the window) / mean(y) is at most 10 %. Rounds have
-//!   equal distances, so that is |slope a round| × (rounds − 1) / mean(y).
+//! - slope excursion = (max − min of the line of least squares within the window) / mean(y) is at
+//!   most 10 %. Rounds have equal distances, so that is |slope a round| × (rounds − 1) / mean(y).
 //!
-//! It judges by five numbers and knows nothing of how sure they are. [`drifts`] is a rule of our own over many time
-//! slices that asks how much of a slope the run can have at most; see [`drift`]. Both look for a state to measure in.
+//! It judges by five numbers and knows nothing of how sure they are. [`drifts`] is a rule of our
+//! own over many time slices that asks how much of a slope the run can have at most; see [`drift`].
+//! Both look for a state to measure in.
 //!
-//! [`change`] asks the opposite of what was measured: whether it certainly changed, beyond its noise.
+//! [`change`] asks the opposite of what was measured: whether it certainly changed, beyond its
+//! noise.
 
 mod change;
 mod drift;
@@ -46,13 +48,16 @@ pub struct Steady {
     pub slope_excursion: f64,
 }
 
-/// The verdict on all of these rounds as one window. Nothing for fewer than two, and where their average is not above
-/// 0: there is no share of it.
+/// The verdict on all of these rounds as one window. Nothing for fewer than two, and where their
+/// average is not above 0: there is no share of it.
 pub fn window(rounds: &[f64]) -> Option<Steady> {
     let average = average(rounds)?;
     let greatest = rounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let least = rounds.iter().copied().fold(f64::INFINITY, f64::min);
-    let points: Vec<(f64, f64)> = (0_u32..).map(f64::from).zip(rounds.iter().copied()).collect();
+    let points: Vec<(f64, f64)> = (0_u32..)
+        .map(f64::from)
+        .zip(rounds.iter().copied())
+        .collect();
     let slope = Line::through(&points)?.slope;
     let excursion = (greatest - least) / average;
     let slope_excursion = slope.abs() * (rounds.len() - 1) as f64 / average;
@@ -66,8 +71,8 @@ pub fn window(rounds: &[f64]) -> Option<Steady> {
     })
 }
 
-/// The verdict on the first window of so many rounds that is steady; where none is, on the last that there is a
-/// verdict on; nothing where there is none.
+/// The verdict on the first window of so many rounds that is steady; where none is, on the last
+/// that there is a verdict on; nothing where there is none.
 pub fn rounds(rounds: &[f64], window_rounds: usize) -> Option<Steady> {
     let verdicts = windows(rounds, window_rounds).filter_map(|(begins, values)| {
         Some(Steady {
@@ -106,14 +111,17 @@ mod tests {
     use crate::noise::Noise;
 
     fn close(read: f64, expected: f64) {
-        assert!((read - expected).abs() < 1e-12, "{read} instead of {expected}");
+        assert!(
+            (read - expected).abs() < 1e-12,
+            "{read} instead of {expected}"
+        );
     }
 
     #[test]
     fn a_window_reckoned_by_hand() {
         let steady = window(&[100.0, 103.0, 104.0, 103.0, 110.0]).unwrap();
-        // About the means 2 and 104 the products are 8, 1, 0, -1 and 12, the squares 4, 1, 0, 1 and 4: a slope of 20 / 10
-        // a round, 8 over the window.
+        // About the means 2 and 104 the products are 8, 1, 0, -1 and 12, the squares 4, 1, 0, 1 and
+        // 4: a slope of 20 / 10 a round, 8 over the window.
         close(steady.average, 104.0);
         close(steady.excursion, 10.0 / 104.0);
         close(steady.slope_excursion, 8.0 / 104.0);
@@ -126,11 +134,17 @@ mod tests {
         // Excursion 20 % with no slope, and just above.
         assert!(window(&[100.0, 90.0, 100.0, 110.0, 100.0]).is_some_and(|steady| steady.is_steady));
         let above = window(&[110.0, 90.0, 90.0 - 1e-9, 90.0, 110.0]).unwrap();
-        assert!(!above.is_steady && above.slope_excursion < 1e-9, "{above:?}");
+        assert!(
+            !above.is_steady && above.slope_excursion < 1e-9,
+            "{above:?}"
+        );
         // A line of 10 % over the window, and of 12 %: its excursion would do.
         assert!(window(&[95.0, 97.5, 100.0, 102.5, 105.0]).is_some_and(|steady| steady.is_steady));
         let steeper = window(&[94.0, 97.0, 100.0, 103.0, 106.0]).unwrap();
-        assert!(!steeper.is_steady && steeper.excursion < EXCURSION_MAX, "{steeper:?}");
+        assert!(
+            !steeper.is_steady && steeper.excursion < EXCURSION_MAX,
+            "{steeper:?}"
+        );
         // Down is as bad as up.
         assert!(window(&[106.0, 103.0, 100.0, 97.0, 94.0]).is_some_and(|steady| !steady.is_steady));
     }
@@ -150,7 +164,9 @@ mod tests {
 
     #[test]
     fn ramps_and_steps_are_not_steady_and_the_last_window_says_so() {
-        let ramp: Vec<f64> = (0..30).map(|round| 100.0 + 5.0 * f64::from(round)).collect();
+        let ramp: Vec<f64> = (0..30)
+            .map(|round| 100.0 + 5.0 * f64::from(round))
+            .collect();
         let last = rounds(&ramp, WINDOW_ROUNDS).unwrap();
         // Of 100 to 245: the last five are 225 to 245, over which 20 / 235 is less than 10 %.
         assert!(last.is_steady && last.begins > 0, "{last:?}");
@@ -160,19 +176,29 @@ mod tests {
         let last = rounds(&growing, WINDOW_ROUNDS).unwrap();
         assert!(!last.is_steady && last.begins == 25, "{last:?}");
         let step = [100.0, 100.0, 100.0, 100.0, 130.0, 130.0, 130.0];
-        assert!(rounds(&step, WINDOW_ROUNDS).is_some_and(|last| !last.is_steady && last.begins == 2));
+        assert!(
+            rounds(&step, WINDOW_ROUNDS).is_some_and(|last| !last.is_steady && last.begins == 2)
+        );
         let after_step = [100.0, 100.0, 130.0, 130.0, 130.0, 130.0, 130.0];
-        assert!(rounds(&after_step, WINDOW_ROUNDS).is_some_and(|first| first.is_steady && first.begins == 2));
+        assert!(
+            rounds(&after_step, WINDOW_ROUNDS)
+                .is_some_and(|first| first.is_steady && first.begins == 2)
+        );
     }
 
     #[test]
     fn noise_of_two_percent_is_steady_and_of_twenty_is_not() {
         let mut noise = Noise::new(3);
-        let mut series = |share: f64| -> Vec<f64> { (0..5).map(|_| 100.0 * (1.0 + share * noise.normal())).collect() };
+        let mut series = |share: f64| -> Vec<f64> {
+            (0..5)
+                .map(|_| 100.0 * (1.0 + share * noise.normal()))
+                .collect()
+        };
         for _ in 0..100 {
             assert!(window(&series(0.02)).is_some_and(|steady| steady.is_steady));
         }
-        let steady = (0..100).filter(|_| window(&series(0.20)).is_some_and(|steady| steady.is_steady));
+        let steady =
+            (0..100).filter(|_| window(&series(0.20)).is_some_and(|steady| steady.is_steady));
         assert!(steady.count() < 10);
     }
 

@@ -1,7 +1,8 @@
-//! The account of a stretch of time: what this process exchanged with storage, what the devices below its targets did, and the
-//! messages that went to their servers.
+//! The account of a stretch of time: what this process exchanged with storage, what the devices
+//! below its targets did, and the messages that went to their servers.
 //!
-//! It is read at the borders of a stretch, not over its time: a reading opens a file for each device.
+//! It is read at the borders of a stretch, not over its time: a reading opens a file for each
+//! device.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -30,7 +31,10 @@ pub struct WatchedAccount {
 
 impl WatchedAccount {
     /// Of these targets.
-    pub fn of<'target>(sources: &Sources, targets: impl IntoIterator<Item = &'target Target> + Clone) -> Self {
+    pub fn of<'target>(
+        sources: &Sources,
+        targets: impl IntoIterator<Item = &'target Target> + Clone,
+    ) -> Self {
         Self {
             devices: WatchedDevices::of(sources, targets.clone()),
             backing: backing_files(targets.clone()),
@@ -49,8 +53,14 @@ impl WatchedAccount {
         Account {
             own: OwnIo::read(sources),
             devices: self.devices.as_ref().map(|devices| devices.read(sources)),
-            messages: self.messages.as_ref().map(|messages| messages.read(sources)),
-            interfaces: self.interfaces.as_ref().map(|interfaces| interfaces.read(sources)),
+            messages: self
+                .messages
+                .as_ref()
+                .map(|messages| messages.read(sources)),
+            interfaces: self
+                .interfaces
+                .as_ref()
+                .map(|interfaces| interfaces.read(sources)),
             allocated_bytes: self.allocated_bytes(),
         }
     }
@@ -63,8 +73,12 @@ impl WatchedAccount {
             let mut sum = 0_u64;
             for file in files.iter() {
                 match rustix::fs::fstat(file) {
-                    Ok(facts) => sum = sum.saturating_add(facts.st_blocks.unsigned_abs().saturating_mul(512)),
-                    Err(errno) => return Fact::Unavailable(format!("a loop device's file: {errno}")),
+                    Ok(facts) => {
+                        sum = sum.saturating_add(facts.st_blocks.unsigned_abs().saturating_mul(512))
+                    }
+                    Err(errno) => {
+                        return Fact::Unavailable(format!("a loop device's file: {errno}"));
+                    }
                 }
             }
             Fact::Known(sum)
@@ -72,16 +86,22 @@ impl WatchedAccount {
     }
 }
 
-/// The files of this machine below the loop devices that targets lie on, each once. One that a server provides is not looked at:
-/// that could take for ever.
-fn backing_files<'target>(targets: impl IntoIterator<Item = &'target Target>) -> Fact<Arc<Vec<OwnedFd>>> {
+/// The files of this machine below the loop devices that targets lie on, each once. One that a
+/// server provides is not looked at: that could take for ever.
+fn backing_files<'target>(
+    targets: impl IntoIterator<Item = &'target Target>,
+) -> Fact<Arc<Vec<OwnedFd>>> {
     let mut paths: Vec<&str> = Vec::new();
     for target in targets {
-        let Some(Fact::Known(backing)) = target.device.known().map(|device| &device.loop_backing) else {
+        let Some(Fact::Known(backing)) = target.device.known().map(|device| &device.loop_backing)
+        else {
             continue;
         };
         if backing.mount.known().is_none_or(|mount| mount.has_server()) {
-            return Fact::Unavailable(format!("{}: not on a file system of this machine", backing.file));
+            return Fact::Unavailable(format!(
+                "{}: not on a file system of this machine",
+                backing.file
+            ));
         }
         if !paths.contains(&backing.file.as_str()) {
             paths.push(&backing.file);
@@ -91,10 +111,14 @@ fn backing_files<'target>(targets: impl IntoIterator<Item = &'target Target>) ->
         return Fact::NotApplicable;
     }
     let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let opened = paths
-        .iter()
-        .map(|path| rustix::fs::open(*path, flags, Mode::empty()).map_err(|errno| format!("{path}: {errno}")));
-    Fact::from(opened.collect::<Result<Vec<OwnedFd>, String>>().map(Arc::new))
+    let opened = paths.iter().map(|path| {
+        rustix::fs::open(*path, flags, Mode::empty()).map_err(|errno| format!("{path}: {errno}"))
+    });
+    Fact::from(
+        opened
+            .collect::<Result<Vec<OwnedFd>, String>>()
+            .map(Arc::new),
+    )
 }
 
 /// All counters at one moment.
@@ -119,12 +143,20 @@ impl Account {
                 Fact::Known(later.iter().map(|counter| counter.since(earlier)).collect())
             }),
             interfaces: pair(&self.interfaces, &earlier.interfaces, |later, earlier| {
-                Fact::Known(later.iter().map(|interface| interface.since(earlier)).collect())
+                Fact::Known(
+                    later
+                        .iter()
+                        .map(|interface| interface.since(earlier))
+                        .collect(),
+                )
             }),
-            // A file shrinks where its device discards what is no longer used: then it has allocated nothing.
-            allocated_bytes: pair(&self.allocated_bytes, &earlier.allocated_bytes, |later, earlier| {
-                Fact::Known(later.saturating_sub(*earlier))
-            }),
+            // A file shrinks where its device discards what is no longer used: then it has
+            // allocated nothing.
+            allocated_bytes: pair(
+                &self.allocated_bytes,
+                &earlier.allocated_bytes,
+                |later, earlier| Fact::Known(later.saturating_sub(*earlier)),
+            ),
         }
     }
 }
@@ -138,9 +170,11 @@ pub struct Accounted {
     pub devices: Fact<Vec<DeviceReading>>,
     /// Requests to the servers of the targets, by counter. Not applicable to targets without one.
     pub messages: Fact<Vec<MessagesReading>>,
-    /// The interfaces that lead to the servers of the targets. Not applicable to targets without one.
+    /// The interfaces that lead to the servers of the targets. Not applicable to targets without
+    /// one.
     pub interfaces: Fact<Vec<InterfaceReading>>,
-    /// Bytes by which the files below the loop devices that targets lie on grew: sparse ones allocate when they are written for the first time. Not
-    /// applicable to targets without a loop device.
+    /// Bytes by which the files below the loop devices that targets lie on grew: sparse ones
+    /// allocate when they are written for the first time. Not applicable to targets without a
+    /// loop device.
     pub allocated_bytes: Fact<u64>,
 }

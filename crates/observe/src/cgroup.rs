@@ -67,19 +67,30 @@ impl Cgroup {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
                 Err(error) => return sources.unavailable(MEMBERSHIP, error),
             };
-            let Ok(ProcessCGroups(hierarchies)) = ProcessCGroups::from_read(membership.as_bytes()) else {
+            let Ok(ProcessCGroups(hierarchies)) = ProcessCGroups::from_read(membership.as_bytes())
+            else {
                 return sources.unavailable(MEMBERSHIP, "not understood");
             };
             match (version(&table), hierarchies.is_empty()) {
                 (None, true) => Fact::NotApplicable,
-                (None, false) => sources.unavailable(MEMBERSHIP, "names a group, but no cgroup file system is mounted"),
+                (None, false) => sources.unavailable(
+                    MEMBERSHIP,
+                    "names a group, but no cgroup file system is mounted",
+                ),
                 (Some(_), true) => sources.unavailable(MEMBERSHIP, "names no group"),
-                (Some(version), false) => Fact::Known(Cgroup::of(sources, version, &table, &hierarchies)),
+                (Some(version), false) => {
+                    Fact::Known(Cgroup::of(sources, version, &table, &hierarchies))
+                }
             }
         })
     }
 
-    fn of(sources: &Sources, version: CgroupVersion, table: &MountTable, hierarchies: &[ProcessCGroup]) -> Cgroup {
+    fn of(
+        sources: &Sources,
+        version: CgroupVersion,
+        table: &MountTable,
+        hierarchies: &[ProcessCGroup],
+    ) -> Cgroup {
         let memory = Group::of("memory", sources, table, hierarchies);
         let cpu = Group::of("cpu", sources, table, hierarchies);
         Cgroup {
@@ -114,7 +125,12 @@ struct Group {
 }
 
 impl Group {
-    fn of(controller: &str, sources: &Sources, table: &MountTable, hierarchies: &[ProcessCGroup]) -> Fact<Group> {
+    fn of(
+        controller: &str,
+        sources: &Sources,
+        table: &MountTable,
+        hierarchies: &[ProcessCGroup],
+    ) -> Fact<Group> {
         let is_unified = |hierarchy: &ProcessCGroup| hierarchy.hierarchy == 0;
         let own = hierarchies
             .iter()
@@ -128,7 +144,11 @@ impl Group {
             if unified {
                 mount.file_system_type == "cgroup2"
             } else {
-                mount.file_system_type == "cgroup" && mount.super_options.iter().any(|option| option == controller)
+                mount.file_system_type == "cgroup"
+                    && mount
+                        .super_options
+                        .iter()
+                        .any(|option| option == controller)
             }
         });
         let Some(mount) = mount else {

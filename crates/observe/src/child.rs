@@ -32,7 +32,8 @@ mod system {
         pub microseconds: c_long,
     }
 
-    /// `struct rusage` of 64-bit Linux: two times, the most resident memory in KiB and 13 counts that are not looked at.
+    /// `struct rusage` of 64-bit Linux: two times, the most resident memory in KiB and 13 counts
+    /// that are not looked at.
     #[repr(C)]
     #[derive(Clone, Copy, Default)]
     pub(super) struct Rusage {
@@ -44,7 +45,12 @@ mod system {
 
     unsafe extern "C" {
         // See wait4(2). std and rustix have no form of wait that gives the child's cost.
-        pub(super) fn wait4(process: c_int, status: *mut c_int, options: c_int, usage: *mut Rusage) -> c_int;
+        pub(super) fn wait4(
+            process: c_int,
+            status: *mut c_int,
+            options: c_int,
+            usage: *mut Rusage,
+        ) -> c_int;
     }
 }
 
@@ -59,8 +65,8 @@ pub fn wait(child: Child) -> io::Result<ChildCost> {
     let mut usage = system::Rusage::default();
     let process = i32::try_from(child.id()).map_err(io::Error::other)?;
     loop {
-        // SAFETY: both pointers are to values of the layouts that wait4(2) gives, alive for the call. The child
-        // is ours and is consumed here, so nobody else waits for it.
+        // SAFETY: both pointers are to values of the layouts that wait4(2) gives, alive for the
+        // call. The child is ours and is consumed here, so nobody else waits for it.
         let answer = unsafe { system::wait4(process, &mut status, 0, &mut usage) };
         if answer == process {
             break;
@@ -70,8 +76,9 @@ pub fn wait(child: Child) -> io::Result<ChildCost> {
             return Err(error);
         }
     }
-    let duration =
-        |time: system::Timeval| Duration::from_micros(time.seconds as u64 * 1_000_000 + time.microseconds as u64);
+    let duration = |time: system::Timeval| {
+        Duration::from_micros(time.seconds as u64 * 1_000_000 + time.microseconds as u64)
+    };
     Ok(ChildCost {
         status: ExitStatus::from_raw(status),
         wall: began.elapsed(),
@@ -93,7 +100,10 @@ mod tests {
         let child = Command::new("sh").args(["-c", script]).spawn().unwrap();
         let cost = wait(child).unwrap();
         assert_eq!(cost.status.code(), Some(3));
-        assert!(cost.memory_bytes > 100_000 && cost.memory_bytes < 1 << 30, "{cost:?}");
+        assert!(
+            cost.memory_bytes > 100_000 && cost.memory_bytes < 1 << 30,
+            "{cost:?}"
+        );
         assert!(
             cost.user > Duration::ZERO && cost.user <= cost.wall + Duration::from_millis(50),
             "{cost:?}"

@@ -5,12 +5,11 @@
 //! the machine is suspended and knows nothing of the date. Beside the other
 //! clocks of clock_gettime(2) it shows both:
 //!
-//! - `CLOCK_BOOTTIME` goes on during a suspension, so its lead over
-//!   `CLOCK_MONOTONIC` grows by exactly that;
-//! - `CLOCK_REALTIME` goes on too, and is set by people and programs, so its
-//!   lead over `CLOCK_BOOTTIME` changes by exactly the steps (a leap second is
-//!   one). Slowing and hurrying (adjtimex(2)) is in all three clocks alike and
-//!   shows in none.
+//! - `CLOCK_BOOTTIME` goes on during a suspension, so its lead over `CLOCK_MONOTONIC` grows by
+//!   exactly that;
+//! - `CLOCK_REALTIME` goes on too, and is set by people and programs, so its lead over
+//!   `CLOCK_BOOTTIME` changes by exactly the steps (a leap second is one). Slowing and hurrying
+//!   (adjtimex(2)) is in all three clocks alike and shows in none.
 //!
 //! A hypervisor that stops the whole machine may stop all clocks; then none of
 //! this shows.
@@ -92,12 +91,20 @@ impl Clocks {
                 change
             }
         };
-        let boot = moved(self.boot_minus_monotonic_ns, earlier.boot_minus_monotonic_ns);
-        let wall = moved(self.wall_minus_monotonic_ns, earlier.wall_minus_monotonic_ns);
-        let changed = self
-            .clock_source
-            .as_ref()
-            .and_then(|later| earlier.clock_source.as_ref().map(|earlier| later != earlier));
+        let boot = moved(
+            self.boot_minus_monotonic_ns,
+            earlier.boot_minus_monotonic_ns,
+        );
+        let wall = moved(
+            self.wall_minus_monotonic_ns,
+            earlier.wall_minus_monotonic_ns,
+        );
+        let changed = self.clock_source.as_ref().and_then(|later| {
+            earlier
+                .clock_source
+                .as_ref()
+                .map(|earlier| later != earlier)
+        });
         ClocksDifference {
             elapsed_ns: never_negative(moved(self.monotonic_ns, earlier.monotonic_ns)),
             suspended_ns: never_negative(certain(boot)),

@@ -96,7 +96,10 @@ impl Counters {
             threads: or(self.threads, &earlier.threads),
             system: SystemCounters {
                 times: or(self.system.times, &earlier.system.times),
-                context_switches: or(self.system.context_switches, &earlier.system.context_switches),
+                context_switches: or(
+                    self.system.context_switches,
+                    &earlier.system.context_switches,
+                ),
                 ..self.system
             },
             devices: match (self.devices, &earlier.devices) {
@@ -172,7 +175,10 @@ impl CountersDifference {
         })
     }
 
-    fn share_of_total(&self, part_ns: impl FnOnce(&crate::SystemTimesSpent, &ProcessTimes) -> Fact<u64>) -> Fact<f64> {
+    fn share_of_total(
+        &self,
+        part_ns: impl FnOnce(&crate::SystemTimesSpent, &ProcessTimes) -> Fact<u64>,
+    ) -> Fact<f64> {
         pair(&self.system.times, &self.process, |system, process| {
             let part = part_ns(system, process);
             // The process is counted in microseconds and the machine in ticks.
@@ -185,7 +191,11 @@ impl CountersDifference {
 
 /// A fact where it is known, otherwise an earlier one of the same.
 fn or<T: Clone>(later: Fact<T>, earlier: &Fact<T>) -> Fact<T> {
-    if later.is_known() { later } else { earlier.clone() }
+    if later.is_known() {
+        later
+    } else {
+        earlier.clone()
+    }
 }
 
 #[cfg(test)]

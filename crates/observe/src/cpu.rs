@@ -21,9 +21,11 @@ pub use spent::SystemTimesSpent;
 pub(crate) const STAT: &str = "/proc/stat";
 pub(crate) const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 
-/// The columns of processor time that are read, in the kernel's order (proc_stat(5)). Time of guests is contained in
-/// the first two.
-const COLUMNS: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
+/// The columns of processor time that are read, in the kernel's order (proc_stat(5)). Time of
+/// guests is contained in the first two.
+const COLUMNS: [&str; 8] = [
+    "user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal",
+];
 
 /// The machine's processor time since boot in nanoseconds, summed over all
 /// processors, by column: the first line of `/proc/stat` (proc_stat(5)). Columns
@@ -60,7 +62,10 @@ impl SystemTimes {
             .collect::<Option<_>>()?;
         let column = |index: usize| match columns.get(index) {
             Some(value) => Fact::Known(*value),
-            None => Fact::Unavailable(format!("{STAT}: this kernel has no column {}", COLUMNS[index])),
+            None => Fact::Unavailable(format!(
+                "{STAT}: this kernel has no column {}",
+                COLUMNS[index]
+            )),
         };
         (columns.len() >= 4).then(|| SystemTimes(std::array::from_fn(column)))
     }
@@ -140,7 +145,8 @@ mod tests {
         let earlier = parse("cpu 100 0 0 100 50 0 0 0");
         let later = parse("cpu 180 0 0 140 30 0 0 0");
         let spent = later.spent_since(&earlier);
-        let [iowait, user, busy] = shares(&spent, [|t| &t.iowait_ns, |t| &t.user_ns, |t| &t.busy_ns]);
+        let [iowait, user, busy] =
+            shares(&spent, [|t| &t.iowait_ns, |t| &t.user_ns, |t| &t.busy_ns]);
         assert!(iowait.why().is_some());
         assert_eq!(spent.total_ns, Fact::Known(1_000_000_000));
         assert_eq!([user, busy], [Fact::Known(0.8), Fact::Known(0.8)]);

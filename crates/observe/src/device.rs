@@ -136,7 +136,11 @@ impl Device {
     pub fn is_memory(&self) -> bool {
         let of_file = self.loop_backing.known().is_some_and(|backing| {
             let class = backing.mount.known().map(Mount::class);
-            class == Some(crate::Class::Memory) || backing.device.known().is_some_and(|device| device.is_memory())
+            class == Some(crate::Class::Memory)
+                || backing
+                    .device
+                    .known()
+                    .is_some_and(|device| device.is_memory())
         });
         let of_members = self.members.known();
         matches!(self.kind, DeviceKind::Ram | DeviceKind::Zram)
@@ -156,7 +160,12 @@ impl Device {
         of_file.or_else(|| self.members.known()?.iter().find_map(Device::caching_loop))
     }
 
-    fn read_at(sources: &Sources, table: &Fact<MountTable>, number: DeviceNumber, depth: usize) -> Fact<Device> {
+    fn read_at(
+        sources: &Sources,
+        table: &Fact<MountTable>,
+        number: DeviceNumber,
+        depth: usize,
+    ) -> Fact<Device> {
         let link = format!("/sys/dev/block/{number}");
         if depth >= beneath::DEPTH_MAX {
             return sources.unavailable(&link, "devices stacked too deep");
@@ -238,7 +247,13 @@ impl Device {
                 let members: Vec<String> = members.iter().map(Device::one_line).collect();
                 format!("over {}", members.join(", "))
             });
-            let words: Vec<String> = self.mapper_name.known().cloned().into_iter().chain(over).collect();
+            let words: Vec<String> = self
+                .mapper_name
+                .known()
+                .cloned()
+                .into_iter()
+                .chain(over)
+                .collect();
             if words.is_empty() {
                 return format!("/dev/{}", self.name);
             }

@@ -145,12 +145,18 @@ impl DurabilityFacts {
             devices
         });
         let mount = target.mount.as_ref();
-        let options = mount.clone().map(|mount| Options::of(sources, mount, &target.device));
+        let options = mount
+            .clone()
+            .map(|mount| Options::of(sources, mount, &target.device));
         let of_options = |read: fn(&Options<'_>) -> Fact<bool>| options.as_ref().and_then(read);
         DurabilityFacts {
             synchronous: of_options(|options| Fact::Known(options.has("sync"))),
             synchronous_directories: of_options(|options| {
-                Fact::Known(["sync", "dirsync", "wsync"].iter().any(|name| options.has(name)))
+                Fact::Known(
+                    ["sync", "dirsync", "wsync"]
+                        .iter()
+                        .any(|name| options.has(name)),
+                )
             }),
             barriers: of_options(|options| options.barriers()),
             syncs_ignored: of_options(|options| match options.kind() {
@@ -181,7 +187,14 @@ impl DeviceDurability {
 
 fn flush_answer(sources: &Sources, device: &Device, disk: &str) -> FlushAnswer {
     /// Makers of disks that hypervisors show as SCSI, ATA or NVMe.
-    const HYPERVISORS: [&str; 6] = ["QEMU", "VBOX", "VMware", "Virtual", "Amazon", "PersistentDisk"];
+    const HYPERVISORS: [&str; 6] = [
+        "QEMU",
+        "VBOX",
+        "VMware",
+        "Virtual",
+        "Amazon",
+        "PersistentDisk",
+    ];
     match device.kind {
         DeviceKind::Raid | DeviceKind::DeviceMapper => FlushAnswer::DevicesBelow,
         DeviceKind::Loop => FlushAnswer::File,
@@ -210,7 +223,10 @@ fn add_devices(sources: &Sources, device: &Device, devices: &mut Vec<DeviceDurab
     }
     devices.push(DeviceDurability::of(sources, device));
     let members = device.members.known().into_iter().flatten();
-    let backing = device.loop_backing.known().and_then(|backing| backing.device.known());
+    let backing = device
+        .loop_backing
+        .known()
+        .and_then(|backing| backing.device.known());
     for below in members.chain(backing.map(AsRef::as_ref)) {
         add_devices(sources, below, devices);
     }
@@ -240,8 +256,17 @@ impl<'mount> Options<'mount> {
     }
 
     fn all(&self) -> impl Iterator<Item = &str> {
-        let of_ext4 = self.of_ext4.known().map_or("", String::as_str).lines().map(str::trim);
-        let shown = self.mount.super_options.iter().chain(&self.mount.mount_options);
+        let of_ext4 = self
+            .of_ext4
+            .known()
+            .map_or("", String::as_str)
+            .lines()
+            .map(str::trim);
+        let shown = self
+            .mount
+            .super_options
+            .iter()
+            .chain(&self.mount.mount_options);
         shown.map(String::as_str).chain(of_ext4)
     }
 
@@ -256,14 +281,20 @@ impl<'mount> Options<'mount> {
 
     fn barriers(&self) -> Fact<bool> {
         /// File systems that flush unless an option says no.
-        const FLUSHING: [&str; 8] = ["ext3", "ext4", "xfs", "btrfs", "f2fs", "nilfs2", "gfs2", "reiserfs"];
+        const FLUSHING: [&str; 8] = [
+            "ext3", "ext4", "xfs", "btrfs", "f2fs", "nilfs2", "gfs2", "reiserfs",
+        ];
         if self.mount.class() != Class::Block {
             return Fact::NotApplicable;
         }
         let is_off = self.has("nobarrier")
             || matches!(self.value("barrier"), Some("0" | "none"))
             || self.value("fsync_mode") == Some("nobarrier");
-        if is_off || FLUSHING.contains(&self.kind()) || self.has("barrier") || self.value("barrier").is_some() {
+        if is_off
+            || FLUSHING.contains(&self.kind())
+            || self.has("barrier")
+            || self.value("barrier").is_some()
+        {
             return Fact::Known(!is_off);
         }
         Fact::Unavailable(format!(
@@ -280,7 +311,9 @@ impl<'mount> Options<'mount> {
             (Some("journal"), _) => Fact::Known(DataMode::Journal),
             (Some("ordered"), _) => Fact::Known(DataMode::Ordered),
             (Some("writeback"), _) => Fact::Known(DataMode::Writeback),
-            (Some(other), _) => Fact::Unavailable(format!("{}: `data={other}` is not understood", self.kind())),
+            (Some(other), _) => {
+                Fact::Unavailable(format!("{}: `data={other}` is not understood", self.kind()))
+            }
             // Without a journal nothing is ordered by one.
             (None, Fact::Known(_)) => Fact::NotApplicable,
             (None, Fact::Unavailable(why)) => Fact::Unavailable(why.clone()),
@@ -295,7 +328,9 @@ impl<'mount> Options<'mount> {
         if !matches!(self.kind(), "nfs" | "nfs4") {
             return Fact::NotApplicable;
         }
-        let connections = self.value("nconnect").map_or(Some(1), |count| count.parse().ok());
+        let connections = self
+            .value("nconnect")
+            .map_or(Some(1), |count| count.parse().ok());
         Fact::Known(NfsOptions {
             version: self.version(),
             server_loss: self.server_loss(),

@@ -91,7 +91,11 @@ impl<T, E: std::fmt::Display> From<Result<T, E>> for Fact<T> {
 }
 
 /// What follows from two facts; the first that is missing is the reason.
-pub(crate) fn pair<T, U, R>(later: &Fact<T>, earlier: &Fact<U>, f: impl FnOnce(&T, &U) -> Fact<R>) -> Fact<R> {
+pub(crate) fn pair<T, U, R>(
+    later: &Fact<T>,
+    earlier: &Fact<U>,
+    f: impl FnOnce(&T, &U) -> Fact<R>,
+) -> Fact<R> {
     later
         .as_ref()
         .and_then(|later| earlier.as_ref().and_then(|earlier| f(later, earlier)))
@@ -99,14 +103,21 @@ pub(crate) fn pair<T, U, R>(later: &Fact<T>, earlier: &Fact<U>, f: impl FnOnce(&
 
 /// How far a counter has come. One that went backwards was reset, or is
 /// another's by now: how far is not known.
-pub(crate) fn grown(what: impl std::fmt::Display, later: &Fact<u64>, earlier: &Fact<u64>) -> Fact<u64> {
-    pair(later, earlier, |later, earlier| match later.checked_sub(*earlier) {
-        Some(grown) => Fact::Known(grown),
-        None => Fact::Unavailable(format!("{what} went backwards, from {earlier} to {later}")),
+pub(crate) fn grown(
+    what: impl std::fmt::Display,
+    later: &Fact<u64>,
+    earlier: &Fact<u64>,
+) -> Fact<u64> {
+    pair(later, earlier, |later, earlier| {
+        match later.checked_sub(*earlier) {
+            Some(grown) => Fact::Known(grown),
+            None => Fact::Unavailable(format!("{what} went backwards, from {earlier} to {later}")),
+        }
     })
 }
 
-/// A count at a moment between two readings, so far on the way. One that went backwards was what it was.
+/// A count at a moment between two readings, so far on the way. One that went backwards was what it
+/// was.
 pub(crate) fn part_way(earlier: &Fact<u64>, later: &Fact<u64>, fraction: f64) -> Fact<u64> {
     pair(later, earlier, |later, earlier| {
         let grown = later.saturating_sub(*earlier) as f64 * fraction;
@@ -114,11 +125,14 @@ pub(crate) fn part_way(earlier: &Fact<u64>, later: &Fact<u64>, fraction: f64) ->
     })
 }
 
-/// Two counts together. What is not applicable adds nothing, and where one is not known the sum is not.
+/// Two counts together. What is not applicable adds nothing, and where one is not known the sum is
+/// not.
 pub(crate) fn added(one: &Fact<u64>, other: &Fact<u64>) -> Fact<u64> {
     match (one, other) {
         (Fact::NotApplicable, fact) | (fact, Fact::NotApplicable) => fact.clone(),
-        _ => pair(one, other, |one, other| Fact::Known(one.saturating_add(*other))),
+        _ => pair(one, other, |one, other| {
+            Fact::Known(one.saturating_add(*other))
+        }),
     }
 }
 
@@ -128,10 +142,20 @@ mod tests {
 
     #[test]
     fn json_is_snake_case_and_externally_tagged() {
-        let facts: [Fact<u64>; 3] = [Fact::Known(5), Fact::NotApplicable, Fact::Unavailable("/x: no".into())];
+        let facts: [Fact<u64>; 3] = [
+            Fact::Known(5),
+            Fact::NotApplicable,
+            Fact::Unavailable("/x: no".into()),
+        ];
         let json = serde_json::to_string(&facts).unwrap();
-        assert_eq!(json, r#"[{"known":5},"not_applicable",{"unavailable":"/x: no"}]"#);
-        assert_eq!(serde_json::from_str::<[Fact<u64>; 3]>(&json).unwrap(), facts);
+        assert_eq!(
+            json,
+            r#"[{"known":5},"not_applicable",{"unavailable":"/x: no"}]"#
+        );
+        assert_eq!(
+            serde_json::from_str::<[Fact<u64>; 3]>(&json).unwrap(),
+            facts
+        );
     }
 
     #[test]

@@ -17,7 +17,10 @@ const DEVICE: &str = "/dev/fuse";
 
 /// The servers of these mounts, by the kernel's numbers of their processes. Not applicable where
 /// none is FUSE.
-pub fn servers<'mount>(sources: &Sources, mounts: impl IntoIterator<Item = &'mount Mount>) -> Fact<BTreeSet<i32>> {
+pub fn servers<'mount>(
+    sources: &Sources,
+    mounts: impl IntoIterator<Item = &'mount Mount>,
+) -> Fact<BTreeSet<i32>> {
     let mounts: Vec<&Mount> = mounts.into_iter().filter(|mount| mount.is_fuse()).collect();
     let connections: BTreeSet<u64> = mounts.iter().map(|mount| connection(mount)).collect();
     if connections.is_empty() {
@@ -33,13 +36,17 @@ pub fn servers<'mount>(sources: &Sources, mounts: impl IntoIterator<Item = &'mou
     let holders: Vec<(i32, BTreeSet<u64>)> = holders.collect();
     let is_told = holders.iter().any(|(_, held)| !held.is_empty());
     let served: BTreeSet<u64> = holders.iter().flat_map(|(_, held)| held).copied().collect();
-    let not_found = connections.iter().find(|connection| !served.contains(connection));
+    let not_found = connections
+        .iter()
+        .find(|connection| !served.contains(connection));
     match not_found {
         Some(connection) if is_told || holders.is_empty() => Fact::Unavailable(format!(
-            "no process that can be seen here holds {DEVICE} open for the target's connection {connection}"
+            "no process that can be seen here holds {DEVICE} open for the target's connection \
+             {connection}"
         )),
         Some(_) if mounts.iter().any(|mount| is_hidden(mount)) => Fact::Unavailable(format!(
-            "the target's FUSE server is another user's process, and the kernel does not tell who holds {DEVICE} open"
+            "the target's FUSE server is another user's process, and the kernel does not tell who \
+             holds {DEVICE} open"
         )),
         _ => {
             let serves = |held: &BTreeSet<u64>| !is_told || !held.is_disjoint(&connections);
@@ -116,7 +123,10 @@ mod tests {
         let on_disk = "43 27 8:1 / /disk rw - fuseblk /dev/sda1 rw\n";
         assert_eq!(found(&tree, on_disk), Fact::Known(BTreeSet::from([13])));
         let elsewhere = found(&tree, "42 27 0:77 / /mnt rw - fuse /backing rw\n");
-        assert!(elsewhere.why().unwrap().contains("connection 77"), "{elsewhere:?}");
+        assert!(
+            elsewhere.why().unwrap().contains("connection 77"),
+            "{elsewhere:?}"
+        );
     }
 
     #[test]

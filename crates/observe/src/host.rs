@@ -77,10 +77,10 @@ pub struct Host {
     pub uptime_seconds: Fact<f64>,
     /// The processors.
     pub processors: Processors,
-    /// Whether they are emulated in software: by QEMU without hardware virtualization (TCG). What is counted there is
-    /// true, and times say nothing. Known where the machine names itself `QEMU` (`/sys/class/dmi/id/sys_vendor`) and
-    /// its processor TCG, or where the processor is under no hypervisor; nothing in records from before there was the
-    /// field.
+    /// Whether they are emulated in software: by QEMU without hardware virtualization (TCG). What
+    /// is counted there is true, and times say nothing. Known where the machine names itself
+    /// `QEMU` (`/sys/class/dmi/id/sys_vendor`) and its processor TCG, or where the processor
+    /// is under no hypervisor; nothing in records from before there was the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulated: Option<Fact<bool>>,
     /// Usable memory, in bytes (`MemTotal` of `/proc/meminfo`).
@@ -158,10 +158,12 @@ impl Host {
             bound: CacheBound::Memory,
         });
         match (memory, limit) {
-            (Fact::Known(memory), Fact::Known(limit)) if limit < memory.bytes => Fact::Known(CacheLimit {
-                bytes: limit,
-                bound: CacheBound::ControlGroup,
-            }),
+            (Fact::Known(memory), Fact::Known(limit)) if limit < memory.bytes => {
+                Fact::Known(CacheLimit {
+                    bytes: limit,
+                    bound: CacheBound::ControlGroup,
+                })
+            }
             (Fact::Known(_), Fact::Unavailable(why)) => Fact::Unavailable(why),
             (memory, _) => memory,
         }
@@ -178,17 +180,30 @@ pub(crate) fn clock_source(sources: &Sources) -> Fact<String> {
     sources.text(&format!("{CLOCK_SOURCE}/current_clocksource"))
 }
 
-/// Only two answers are certain: a processor that is named after the emulator, and one that is under no hypervisor.
-/// QEMU can name an emulated processor after a real one.
+/// Only two answers are certain: a processor that is named after the emulator, and one that is
+/// under no hypervisor. QEMU can name an emulated processor after a real one.
 fn emulated(sources: &Sources, processors: &Processors) -> Fact<bool> {
-    let is_named = processors.model.known().is_some_and(|model| model.contains("TCG"));
-    if is_named && sources.text(VENDOR).known().is_some_and(|vendor| vendor == "QEMU") {
+    let is_named = processors
+        .model
+        .known()
+        .is_some_and(|model| model.contains("TCG"));
+    if is_named
+        && sources
+            .text(VENDOR)
+            .known()
+            .is_some_and(|vendor| vendor == "QEMU")
+    {
         return Fact::Known(true);
     }
     match &processors.hypervisor {
         Fact::Known(false) => Fact::Known(false),
-        Fact::Known(true) => sources.unavailable("/proc/cpuinfo", "does not tell what the hypervisor does"),
-        Fact::NotApplicable => sources.unavailable("/proc/cpuinfo", "does not tell whether there is a hypervisor"),
+        Fact::Known(true) => {
+            sources.unavailable("/proc/cpuinfo", "does not tell what the hypervisor does")
+        }
+        Fact::NotApplicable => sources.unavailable(
+            "/proc/cpuinfo",
+            "does not tell whether there is a hypervisor",
+        ),
         Fact::Unavailable(why) => Fact::Unavailable(why.clone()),
     }
 }
@@ -199,13 +214,18 @@ fn operating_system(sources: &Sources) -> Fact<String> {
         .text(PATHS[0])
         .or_else(|| sources.text(PATHS[1]))
         .and_then(|text| {
-            pretty_name(&text).map_or_else(|| sources.unavailable(PATHS[0], "has no PRETTY_NAME"), Fact::Known)
+            pretty_name(&text).map_or_else(
+                || sources.unavailable(PATHS[0], "has no PRETTY_NAME"),
+                Fact::Known,
+            )
         })
 }
 
 /// A value may be quoted as in a shell (os-release(5)).
 fn pretty_name(text: &str) -> Option<String> {
-    let value = text.lines().find_map(|line| line.trim().strip_prefix("PRETTY_NAME="))?;
+    let value = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("PRETTY_NAME="))?;
     if let Some(plain) = value.strip_prefix('\'') {
         return Some(plain.strip_suffix('\'')?.to_owned());
     }
@@ -237,23 +257,27 @@ fn load_average(sources: &Sources) -> Fact<LoadAverage> {
         let mut numbers = text.split_whitespace().map_while(|word| word.parse().ok());
         let mut next = || numbers.next();
         match (next(), next(), next()) {
-            (Some(one_minute), Some(five_minutes), Some(fifteen_minutes)) => Fact::Known(LoadAverage {
-                one_minute,
-                five_minutes,
-                fifteen_minutes,
-            }),
+            (Some(one_minute), Some(five_minutes), Some(fifteen_minutes)) => {
+                Fact::Known(LoadAverage {
+                    one_minute,
+                    five_minutes,
+                    fifteen_minutes,
+                })
+            }
             _ => sources.unavailable(LOADAVG, format!("`{text}` has no three averages")),
         }
     })
 }
 
 fn transparent_hugepage(sources: &Sources) -> Fact<String> {
-    sources.feature(HUGEPAGE, "/sys/kernel/mm").and_then(|text| {
-        bracketed(&text).map_or_else(
-            || sources.unavailable(HUGEPAGE, format!("`{text}` has no choice in force")),
-            |choice| Fact::Known(choice.to_owned()),
-        )
-    })
+    sources
+        .feature(HUGEPAGE, "/sys/kernel/mm")
+        .and_then(|text| {
+            bracketed(&text).map_or_else(
+                || sources.unavailable(HUGEPAGE, format!("`{text}` has no choice in force")),
+                |choice| Fact::Known(choice.to_owned()),
+            )
+        })
 }
 
 #[cfg(test)]

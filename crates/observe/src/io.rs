@@ -8,15 +8,17 @@ use serde::{Deserialize, Serialize};
 use crate::fact::{Fact, grown};
 use crate::sources::Sources;
 
-/// What this process has exchanged with storage (proc_pid_io(5)): since it began, or between two readings. Not applicable
-/// where the kernel does not count it.
+/// What this process has exchanged with storage (proc_pid_io(5)): since it began, or between two
+/// readings. Not applicable where the kernel does not count it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnIo {
-    /// Bytes that its reads fetched from storage (`read_bytes`). What the page cache had is not in it.
+    /// Bytes that its reads fetched from storage (`read_bytes`). What the page cache had is not in
+    /// it.
     pub read_bytes: Fact<u64>,
     /// Bytes that it caused to be sent to storage (`write_bytes`): the pages that it made dirty.
     pub written_bytes: Fact<u64>,
-    /// Of those, bytes of files that were deleted or truncated before they were sent (`cancelled_write_bytes`).
+    /// Of those, bytes of files that were deleted or truncated before they were sent
+    /// (`cancelled_write_bytes`).
     pub cancelled_bytes: Fact<u64>,
 }
 
@@ -28,9 +30,14 @@ impl OwnIo {
         let text = sources.feature(IO, "/proc/self/stat");
         let count = |name: &str| {
             text.as_ref().and_then(|text| {
-                let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+                let line = text
+                    .lines()
+                    .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
                 let count = line.and_then(|count| count.trim().parse().ok());
-                count.map_or_else(|| Fact::Unavailable(format!("{IO} has no line {name}")), Fact::Known)
+                count.map_or_else(
+                    || Fact::Unavailable(format!("{IO} has no line {name}")),
+                    Fact::Known,
+                )
             })
         };
         OwnIo {
@@ -41,12 +48,17 @@ impl OwnIo {
     }
 
     pub(crate) fn since(&self, earlier: &OwnIo) -> OwnIo {
-        let grown =
-            |what: &str, later: &Fact<u64>, earlier: &Fact<u64>| grown(format_args!("{IO}: {what}"), later, earlier);
+        let grown = |what: &str, later: &Fact<u64>, earlier: &Fact<u64>| {
+            grown(format_args!("{IO}: {what}"), later, earlier)
+        };
         OwnIo {
             read_bytes: grown("read_bytes", &self.read_bytes, &earlier.read_bytes),
             written_bytes: grown("write_bytes", &self.written_bytes, &earlier.written_bytes),
-            cancelled_bytes: grown("cancelled_write_bytes", &self.cancelled_bytes, &earlier.cancelled_bytes),
+            cancelled_bytes: grown(
+                "cancelled_write_bytes",
+                &self.cancelled_bytes,
+                &earlier.cancelled_bytes,
+            ),
         }
     }
 }
@@ -58,10 +70,14 @@ const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 /// # Errors
 /// Why not.
 pub fn may_drop_caches() -> io::Result<()> {
-    std::fs::OpenOptions::new().write(true).open(DROP_CACHES).map(drop)
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(DROP_CACHES)
+        .map(drop)
 }
 
-/// Drops the system's caches of clean pages, names and attributes: 3 into `/proc/sys/vm/drop_caches` (proc(5)).
+/// Drops the system's caches of clean pages, names and attributes: 3 into
+/// `/proc/sys/vm/drop_caches` (proc(5)).
 ///
 /// # Errors
 /// What the system answered: root only.
@@ -87,7 +103,11 @@ mod tests {
         assert_eq!(first.read_bytes, Fact::Known(4096));
         assert_eq!(first.written_bytes, Fact::Known(8192));
         assert_eq!(first.cancelled_bytes, Fact::Known(512));
-        std::fs::write(proc.join("io"), "rchar: 7\nread_bytes: 5000\nwrite_bytes: 8000\n").unwrap();
+        std::fs::write(
+            proc.join("io"),
+            "rchar: 7\nread_bytes: 5000\nwrite_bytes: 8000\n",
+        )
+        .unwrap();
         let grown = read().since(&first);
         assert_eq!(grown.read_bytes, Fact::Known(904));
         assert!(grown.written_bytes.why().unwrap().contains("backwards"));

@@ -21,14 +21,14 @@
 //! | [`mount`] | the table of mounts and the mount of a path |
 //! | [`mount_changes`] | being told when that table changes |
 //! | [`device`] | a block device and what lies below it |
-//! | [`durability`] | what decides whether data is durable: options, caches, who answers for them: [`DurabilityFacts`] |
+//! | [`durability`] | what decides whether data is durable: [`DurabilityFacts`] |
 //! | [`target`] | a directory: mount, class, room, device; the whole [`Target`] |
 //! | [`space`] | a quick look at the room on a file system |
 //! | [`child`] | what a child process cost |
 //! | [`account`] | what served a stretch of time: own input and output, devices, messages |
 //! | [`io`] | what this process exchanged with storage; dropping the system's caches |
 //! | [`cpu`] | processor time: of the machine with steal, and of this process |
-//! | [`counters`] | what is counted while a run goes on, of process, threads, machine and devices: [`Counters`] |
+//! | [`counters`] | counts of process, threads, machine and devices: [`Counters`] |
 //! | [`run_queue`] | how long one thread has waited for a processor |
 //! | [`messages`] | requests to servers: of NFS, SMB and iSCSI, by kind: [`WatchedMessages`] |
 //! | [`machine`] | everything that a machine counts, for one that others use: [`WatchedMachine`] |
@@ -75,7 +75,10 @@ pub use fact::Fact;
 pub use host::{CacheBound, CacheLimit, Host, Kernel, LoadAverage};
 pub use io::{OwnIo, drop_caches, may_drop_caches};
 pub use machine::{MachineCounted, MachineDeviceReading, MachineReading, WatchedMachine};
-pub use messages::{CompoundOperation, MessageCounter, MessageKind, MessagesReading, WatchedCounter, WatchedMessages};
+pub use messages::{
+    CompoundOperation, MessageCounter, MessageKind, MessagesReading, WatchedCounter,
+    WatchedMessages,
+};
 pub use mount::{Mount, MountTable};
 pub use mount_changes::{MountChanges, Waited};
 pub use network::{InterfaceReading, WatchedInterface, WatchedInterfaces};

@@ -1,10 +1,12 @@
-//! Everything that a machine counts, whoever caused it: for a server that others use, or any machine that does not do the work.
+//! Everything that a machine counts, whoever caused it: for a server that others use, or any
+//! machine that does not do the work.
 //!
-//! Processor time of all processors, all block devices but partitions, the calls to the kernel's NFS server and to NFS-Ganesha, and
-//! all interfaces but the loopback one. It reads no clock.
+//! Processor time of all processors, all block devices but partitions, the calls to the kernel's
+//! NFS server and to NFS-Ganesha, and all interfaces but the loopback one. It reads no clock.
 //!
-//! How it works: [`WatchedMachine::find`] finds out once what there is, and [`WatchedMachine::read`] reads all of it.
-//! What was counted up to a moment between two readings is taken to have grown evenly ([`MachineReading::between`]).
+//! How it works: [`WatchedMachine::find`] finds out once what there is, and
+//! [`WatchedMachine::read`] reads all of it. What was counted up to a moment between two readings
+//! is taken to have grown evenly ([`MachineReading::between`]).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,7 +46,12 @@ impl WatchedMachine {
     /// What there is by now.
     pub fn find(sources: &Sources) -> Self {
         let is_there = |path: String| sources.path(&path).exists();
-        let is_listed = |path: String| sources.names(&path).known().is_some_and(|names| !names.is_empty());
+        let is_listed = |path: String| {
+            sources
+                .names(&path)
+                .known()
+                .is_some_and(|names| !names.is_empty())
+        };
         let device = |name: String| {
             let at = format!("{BLOCK}/{name}");
             MachineDevice {
@@ -55,8 +62,10 @@ impl WatchedMachine {
         };
         let is_used = |name: &String| {
             let at = format!("{BLOCK}/{name}");
-            // Memory disks and loop devices are there in dozens, and have no size where nothing uses them.
-            !is_there(format!("{at}/partition")) && sources.number::<u64>(&format!("{at}/size")).known() != Some(&0)
+            // Memory disks and loop devices are there in dozens, and have no size where nothing
+            // uses them.
+            !is_there(format!("{at}/partition"))
+                && sources.number::<u64>(&format!("{at}/size")).known() != Some(&0)
         };
         Self {
             devices: sources.names(BLOCK).map(|names| {
@@ -100,9 +109,13 @@ impl WatchedMachine {
     fn calls(&self, sources: &Sources) -> Fact<Vec<MessagesReading>> {
         let kernel = self.kernel_calls.as_ref().map(|calls| calls.read(sources));
         match (kernel, &self.ganesha_calls) {
-            (Fact::Known(kernel), Fact::Known(ganesha)) => Fact::Known([kernel, ganesha.read().into()].concat()),
+            (Fact::Known(kernel), Fact::Known(ganesha)) => {
+                Fact::Known([kernel, ganesha.read().into()].concat())
+            }
             (_, Fact::Known(ganesha)) => Fact::Known(ganesha.read().into()),
-            (Fact::Unavailable(why), Fact::Unavailable(more)) => Fact::Unavailable(format!("{why}; {more}")),
+            (Fact::Unavailable(why), Fact::Unavailable(more)) => {
+                Fact::Unavailable(format!("{why}; {more}"))
+            }
             (kernel, _) => kernel,
         }
     }
@@ -113,7 +126,8 @@ impl WatchedMachine {
 pub struct MachineDeviceReading {
     /// The kernel's name of it (`nvme0n1`).
     pub name: String,
-    /// It lies on other devices or on files, as device mapper, RAID and loop devices do: what it is given, they are given, too.
+    /// It lies on other devices or on files, as device mapper, RAID and loop devices do: what it
+    /// is given, they are given, too.
     pub is_stacked: bool,
     /// Its counters.
     pub counters: Fact<DeviceCounters>,
@@ -129,15 +143,17 @@ pub struct MachineReading {
 }
 
 impl MachineReading {
-    /// What was counted up to a moment between this reading and a later one: `fraction` of the way, from 0 to 1.
+    /// What was counted up to a moment between this reading and a later one: `fraction` of the way,
+    /// from 0 to 1.
     #[must_use]
     pub fn between(&self, later: &Self, fraction: f64) -> Self {
-        let device = |earlier: &MachineDeviceReading, later: &MachineDeviceReading| MachineDeviceReading {
-            counters: pair(&later.counters, &earlier.counters, |later, earlier| {
-                Fact::Known(earlier.between(later, fraction))
-            }),
-            ..earlier.clone()
-        };
+        let device =
+            |earlier: &MachineDeviceReading, later: &MachineDeviceReading| MachineDeviceReading {
+                counters: pair(&later.counters, &earlier.counters, |later, earlier| {
+                    Fact::Known(earlier.between(later, fraction))
+                }),
+                ..earlier.clone()
+            };
         Self {
             processors: pair(&later.processors, &self.processors, |later, earlier| {
                 Fact::Known(earlier.between(later, fraction))
@@ -146,30 +162,45 @@ impl MachineReading {
             calls: each(&later.calls, &self.calls, |earlier, later| {
                 earlier.between(later, fraction)
             }),
-            interfaces: each(&later.interfaces, &self.interfaces, |earlier, later| InterfaceReading {
-                received_bytes: part_way(&earlier.received_bytes, &later.received_bytes, fraction),
-                sent_bytes: part_way(&earlier.sent_bytes, &later.sent_bytes, fraction),
-                ..earlier.clone()
+            interfaces: each(&later.interfaces, &self.interfaces, |earlier, later| {
+                InterfaceReading {
+                    received_bytes: part_way(
+                        &earlier.received_bytes,
+                        &later.received_bytes,
+                        fraction,
+                    ),
+                    sent_bytes: part_way(&earlier.sent_bytes, &later.sent_bytes, fraction),
+                    ..earlier.clone()
+                }
             }),
         }
     }
 
     /// What was counted between an earlier moment and this.
     pub fn since(&self, earlier: &Self) -> MachineCounted {
-        let device = |before: &MachineDeviceReading, later: &MachineDeviceReading| MachineDeviceReading {
-            counters: pair(&later.counters, &before.counters, |after, before| {
-                Fact::Known(after.since_reading(before, &later.name))
-            }),
-            ..later.clone()
-        };
+        let device =
+            |before: &MachineDeviceReading, later: &MachineDeviceReading| MachineDeviceReading {
+                counters: pair(&later.counters, &before.counters, |after, before| {
+                    Fact::Known(after.since_reading(before, &later.name))
+                }),
+                ..later.clone()
+            };
         let mut devices = each(&self.devices, &earlier.devices, device);
         if let Fact::Known(devices) = &mut devices {
-            let did_something =
-                |device: &MachineDeviceReading| device.counters.known().is_none_or(DeviceCounters::did_something);
+            let did_something = |device: &MachineDeviceReading| {
+                device
+                    .counters
+                    .known()
+                    .is_none_or(DeviceCounters::did_something)
+            };
             let lowest = |device: &MachineDeviceReading| !device.is_stacked;
             // That nothing was stored is told by one that did nothing.
             let idle = devices.iter().position(lowest);
-            let idle = idle.filter(|_| !devices.iter().any(|device| lowest(device) && did_something(device)));
+            let idle = idle.filter(|_| {
+                !devices
+                    .iter()
+                    .any(|device| lowest(device) && did_something(device))
+            });
             let mut place = 0;
             devices.retain(|device| {
                 place += 1;
@@ -185,7 +216,12 @@ impl MachineReading {
                 Fact::Known(later.iter().map(|reading| reading.since(earlier)).collect())
             }),
             interfaces: pair(&self.interfaces, &earlier.interfaces, |later, earlier| {
-                Fact::Known(later.iter().map(|interface| interface.since(earlier)).collect())
+                Fact::Known(
+                    later
+                        .iter()
+                        .map(|interface| interface.since(earlier))
+                        .collect(),
+                )
             }),
         }
     }
@@ -209,9 +245,11 @@ fn each<T>(later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>, of: impl Fn(&T, &T) -> 
 pub struct MachineCounted {
     /// Where the time of all processors went.
     pub processors: Fact<SystemTimesSpent>,
-    /// The block devices that did something, without partitions; where none of those that lie on no others did, the first of them.
+    /// The block devices that did something, without partitions; where none of those that lie on
+    /// no others did, the first of them.
     pub devices: Fact<Vec<MachineDeviceReading>>,
-    /// Calls to the kernel's NFS server and to NFS-Ganesha, of all clients, by version of the protocol. Not available where neither counts.
+    /// Calls to the kernel's NFS server and to NFS-Ganesha, of all clients, by version of the
+    /// protocol. Not available where neither counts.
     pub calls: Fact<Vec<MessagesReading>>,
     /// All interfaces but the loopback one.
     pub interfaces: Fact<Vec<InterfaceReading>>,
@@ -226,7 +264,9 @@ impl MachineCounted {
                 return Fact::NotApplicable;
             };
             lowest.fold(first.counters.clone(), |sum, device| {
-                pair(&sum, &device.counters, |sum, more| Fact::Known(sum.and(more)))
+                pair(&sum, &device.counters, |sum, more| {
+                    Fact::Known(sum.and(more))
+                })
             })
         })
     }
@@ -238,8 +278,16 @@ impl MachineCounted {
             for reading in calls {
                 match reading.requests() {
                     Fact::Known(requests) => sum = sum.saturating_add(requests),
-                    Fact::NotApplicable if reading.operations.known().is_some_and(|known| !known.is_empty()) => {
-                        let why = format!("{} operations were counted, and their calls are not", reading.protocol);
+                    Fact::NotApplicable
+                        if reading
+                            .operations
+                            .known()
+                            .is_some_and(|known| !known.is_empty()) =>
+                    {
+                        let why = format!(
+                            "{} operations were counted, and their calls are not",
+                            reading.protocol
+                        );
                         return Fact::Unavailable(why);
                     }
                     // A server without that version.
@@ -265,7 +313,10 @@ mod tests {
             ("/proc/net/rpc/nfsd", NFSD),
             ("/sys/class/block/vda/size", "100"),
             ("/sys/class/block/vda/mq/0", ""),
-            ("/sys/class/block/vda/stat", "10 0 80 5 20 0 160 9 0 12 14 0 0 0 0 3 1"),
+            (
+                "/sys/class/block/vda/stat",
+                "10 0 80 5 20 0 160 9 0 12 14 0 0 0 0 3 1",
+            ),
             ("/sys/class/block/vda1/size", "50"),
             ("/sys/class/block/vda1/partition", "1"),
             ("/sys/class/block/vda1/stat", "10 0 80 5 20 0 160 9 0 12 14"),
@@ -285,13 +336,22 @@ mod tests {
 
     fn later(tree: &Tree) {
         tree.file("/proc/stat", "cpu  300 0 200 1500 0 0 0 0 0 0\n");
-        tree.file("/sys/class/block/vda/stat", "30 0 240 5 24 0 192 9 0 12 14 0 0 0 0 3 1");
-        tree.file("/sys/class/block/dm-0/stat", "30 0 240 5 24 0 192 9 0 12 14");
+        tree.file(
+            "/sys/class/block/vda/stat",
+            "30 0 240 5 24 0 192 9 0 12 14 0 0 0 0 3 1",
+        );
+        tree.file(
+            "/sys/class/block/dm-0/stat",
+            "30 0 240 5 24 0 192 9 0 12 14",
+        );
         tree.file("/sys/class/net/eth0/statistics/rx_bytes", "3000");
         tree.file("/sys/class/net/eth0/statistics/tx_bytes", "600");
         // 100 GETATTR more of version 3, and 205 compounds of version 4.
         let nfsd = NFSD.replace("proc3 22 2 34 ", "proc3 22 2 134 ");
-        tree.file("/proc/net/rpc/nfsd", &nfsd.replace("proc4 2 1 195", "proc4 2 1 400"));
+        tree.file(
+            "/proc/net/rpc/nfsd",
+            &nfsd.replace("proc4 2 1 195", "proc4 2 1 400"),
+        );
     }
 
     #[test]
@@ -319,7 +379,9 @@ mod tests {
             (Fact::Known(20), Fact::Known(32 * 512))
         );
         assert_eq!(counted.requests(), Fact::Known(305));
-        let idle = watched.read(&tree.sources).since(&watched.read(&tree.sources));
+        let idle = watched
+            .read(&tree.sources)
+            .since(&watched.read(&tree.sources));
         assert_eq!(
             idle.devices.known().unwrap().len(),
             1,
@@ -343,15 +405,30 @@ mod tests {
         later(&tree);
         let later = watched.read(&tree.sources);
         assert_eq!(earlier.between(&later, 0.0), earlier);
-        assert_eq!(earlier.between(&later, 1.0).since(&earlier), later.since(&earlier));
+        assert_eq!(
+            earlier.between(&later, 1.0).since(&earlier),
+            later.since(&earlier)
+        );
         let part = earlier.between(&later, 0.25);
         let (first, rest) = (part.since(&earlier), later.since(&part));
-        assert_eq!(first.processors.known().unwrap().busy_ns, Fact::Known(750_000_000));
-        assert_eq!(rest.processors.known().unwrap().busy_ns, Fact::Known(2_250_000_000));
+        assert_eq!(
+            first.processors.known().unwrap().busy_ns,
+            Fact::Known(750_000_000)
+        );
+        assert_eq!(
+            rest.processors.known().unwrap().busy_ns,
+            Fact::Known(2_250_000_000)
+        );
         assert_eq!(first.stored().known().unwrap().reads, Fact::Known(5));
         // A quarter of each version's.
-        assert_eq!((first.requests(), rest.requests()), (Fact::Known(76), Fact::Known(229)));
-        assert_eq!(first.interfaces.known().unwrap()[0].sent_bytes, Fact::Known(25));
+        assert_eq!(
+            (first.requests(), rest.requests()),
+            (Fact::Known(76), Fact::Known(229))
+        );
+        assert_eq!(
+            first.interfaces.known().unwrap()[0].sent_bytes,
+            Fact::Known(25)
+        );
     }
 
     #[test]

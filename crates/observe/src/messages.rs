@@ -31,7 +31,9 @@ mod nfs_server;
 mod smb_client;
 
 /// Where messages are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum MessageCounter {
     /// This machine's NFS client, for one file system (`/proc/self/mountstats`).
@@ -39,15 +41,16 @@ pub enum MessageCounter {
     /// This machine's NFS server, for all of its clients
     /// (`/proc/net/rpc/nfsd`).
     NfsServer,
-    /// NFS-Ganesha, a server in user space, on this machine, for all of its clients (D-Bus: `GetFULLV3Stats`, and `GetFastOPS` for
-    /// the operations of version 4).
+    /// NFS-Ganesha, a server in user space, on this machine, for all of its clients (D-Bus:
+    /// `GetFULLV3Stats`, and `GetFastOPS` for the operations of version 4).
     NfsGanesha,
     /// This machine's SMB client, for one share (`/proc/fs/cifs/Stats`).
     SmbClient,
     /// A disk of this machine that an iSCSI session provides
     /// (`/sys/class/block/DISK/device/iorequest_cnt`).
     IscsiSession,
-    /// The client of NFS that is a part of this program (`--storage nfs`), all of its sessions together.
+    /// The client of NFS that is a part of this program (`--storage nfs`), all of its sessions
+    /// together.
     NfsStorage,
 }
 
@@ -145,16 +148,29 @@ impl MessageKind {
 
     fn since(&self, earlier: &MessageKind, requests: u64) -> MessageKind {
         let kind = &self.kind;
-        let grown =
-            |what: &str, later: &Fact<u64>, earlier: &Fact<u64>| grown(format_args!("{kind}: {what}"), later, earlier);
+        let grown = |what: &str, later: &Fact<u64>, earlier: &Fact<u64>| {
+            grown(format_args!("{kind}: {what}"), later, earlier)
+        };
         MessageKind {
             kind: kind.clone(),
             requests,
-            retransmissions: grown("retransmissions", &self.retransmissions, &earlier.retransmissions),
+            retransmissions: grown(
+                "retransmissions",
+                &self.retransmissions,
+                &earlier.retransmissions,
+            ),
             sent_bytes: grown("bytes sent", &self.sent_bytes, &earlier.sent_bytes),
-            received_bytes: grown("bytes received", &self.received_bytes, &earlier.received_bytes),
+            received_bytes: grown(
+                "bytes received",
+                &self.received_bytes,
+                &earlier.received_bytes,
+            ),
             queued_ms: grown("time in the queue", &self.queued_ms, &earlier.queued_ms),
-            round_trip_ms: grown("round-trip time", &self.round_trip_ms, &earlier.round_trip_ms),
+            round_trip_ms: grown(
+                "round-trip time",
+                &self.round_trip_ms,
+                &earlier.round_trip_ms,
+            ),
             execution_ms: grown("execution time", &self.execution_ms, &earlier.execution_ms),
         }
     }
@@ -163,13 +179,15 @@ impl MessageKind {
 impl MessagesReading {
     /// All messages of all kinds, without retransmissions.
     pub fn requests(&self) -> Fact<u64> {
-        self.kinds
-            .as_ref()
-            .map(|kinds| kinds.iter().fold(0, |sum: u64, kind| sum.saturating_add(kind.requests)))
+        self.kinds.as_ref().map(|kinds| {
+            kinds
+                .iter()
+                .fold(0, |sum: u64, kind| sum.saturating_add(kind.requests))
+        })
     }
 
-    /// What it had at a moment between this reading and a later one, so far on the way: requests and operations by name. What is
-    /// summed beside them is not told.
+    /// What it had at a moment between this reading and a later one, so far on the way: requests
+    /// and operations by name. What is summed beside them is not told.
     #[must_use]
     pub(crate) fn between(&self, later: &MessagesReading, fraction: f64) -> MessagesReading {
         let grown = |earlier: Option<u64>, later: u64| {
@@ -179,22 +197,37 @@ impl MessagesReading {
         };
         MessagesReading {
             kinds: pair(&later.kinds, &self.kinds, |later, earlier| {
-                let before = |kind: &MessageKind| earlier.iter().find(|before| before.kind == kind.kind);
+                let before =
+                    |kind: &MessageKind| earlier.iter().find(|before| before.kind == kind.kind);
                 let between = |kind: &MessageKind| {
                     let requests = grown(before(kind).map(|before| before.requests), kind.requests);
                     MessageKind::counted(&kind.kind, requests)
                 };
-                Fact::Known(later.iter().map(between).filter(MessageKind::occurred).collect())
+                Fact::Known(
+                    later
+                        .iter()
+                        .map(between)
+                        .filter(MessageKind::occurred)
+                        .collect(),
+                )
             }),
             operations: pair(&later.operations, &self.operations, |later, earlier| {
                 let between = |one: &CompoundOperation| {
-                    let before = earlier.iter().find(|before| before.operation == one.operation);
+                    let before = earlier
+                        .iter()
+                        .find(|before| before.operation == one.operation);
                     CompoundOperation {
                         count: grown(before.map(|before| before.count), one.count),
                         ..one.clone()
                     }
                 };
-                Fact::Known(later.iter().map(between).filter(|one| one.count > 0).collect())
+                Fact::Known(
+                    later
+                        .iter()
+                        .map(between)
+                        .filter(|one| one.count > 0)
+                        .collect(),
+                )
             }),
             ..self.clone()
         }
@@ -206,17 +239,22 @@ impl MessagesReading {
     #[must_use]
     pub fn since(&self, earlier: &[MessagesReading]) -> MessagesReading {
         let same = |before: &&MessagesReading| {
-            (before.counter, &before.protocol, &before.of) == (self.counter, &self.protocol, &self.of)
+            (before.counter, &before.protocol, &before.of)
+                == (self.counter, &self.protocol, &self.of)
         };
         let Some(before) = earlier.iter().find(same) else {
             return self.unavailable(&format!("{}: the messages were not read before", self.of));
         };
         if let (Fact::Known(later), Fact::Known(earlier)) = (&self.age_s, &before.age_s) {
             if later < earlier {
-                return self.unavailable(&format!("{}: was mounted again between two readings", self.of));
+                return self.unavailable(&format!(
+                    "{}: was mounted again between two readings",
+                    self.of
+                ));
             }
         }
-        let bytes = |what: &str, later, earlier| grown(format_args!("{}: {what}", self.of), later, earlier);
+        let bytes =
+            |what: &str, later, earlier| grown(format_args!("{}: {what}", self.of), later, earlier);
         MessagesReading {
             kinds: pair(&self.kinds, &before.kinds, |later, earlier| {
                 kinds_since(&self.of, later, earlier)
@@ -224,7 +262,11 @@ impl MessagesReading {
             operations: pair(&self.operations, &before.operations, |later, earlier| {
                 operations_since(&self.of, later, earlier)
             }),
-            server_read_bytes: bytes("bytes read", &self.server_read_bytes, &before.server_read_bytes),
+            server_read_bytes: bytes(
+                "bytes read",
+                &self.server_read_bytes,
+                &before.server_read_bytes,
+            ),
             server_written_bytes: bytes(
                 "bytes written",
                 &self.server_written_bytes,
@@ -259,7 +301,12 @@ impl MessagesReading {
             }
         }
         MessagesReading {
-            kinds: listed(&self.kinds, &other.kinds, |kind| &kind.kind, MessageKind::and),
+            kinds: listed(
+                &self.kinds,
+                &other.kinds,
+                |kind| &kind.kind,
+                MessageKind::and,
+            ),
             operations: listed(
                 &self.operations,
                 &other.operations,
@@ -304,7 +351,13 @@ fn kinds_since(of: &str, later: &[MessageKind], earlier: &[MessageKind]) -> Fact
         Some(before) => kind.since(before, kind.requests.saturating_sub(before.requests)),
         None => kind.clone(),
     };
-    Fact::Known(later.iter().map(since).filter(MessageKind::occurred).collect())
+    Fact::Known(
+        later
+            .iter()
+            .map(since)
+            .filter(MessageKind::occurred)
+            .collect(),
+    )
 }
 
 fn operations_since(
@@ -317,13 +370,20 @@ fn operations_since(
         return Fact::Unavailable(why);
     }
     let since = |operation: &CompoundOperation| {
-        let before = earlier.iter().find(|before| before.operation == operation.operation);
+        let before = earlier
+            .iter()
+            .find(|before| before.operation == operation.operation);
         CompoundOperation {
-            count: operation.count.saturating_sub(before.map_or(0, |before| before.count)),
+            count: operation
+                .count
+                .saturating_sub(before.map_or(0, |before| before.count)),
             ..operation.clone()
         }
     };
-    let grown = later.iter().map(since).filter(|operation| operation.count > 0);
+    let grown = later
+        .iter()
+        .map(since)
+        .filter(|operation| operation.count > 0);
     Fact::Known(grown.collect())
 }
 
@@ -367,7 +427,10 @@ impl WatchedMessages {
     ///
     /// Not applicable where no target has any, and unavailable where none is
     /// known; otherwise what is not known is `unseen`.
-    pub fn of<'target>(sources: &Sources, targets: impl IntoIterator<Item = &'target Target>) -> Fact<WatchedMessages> {
+    pub fn of<'target>(
+        sources: &Sources,
+        targets: impl IntoIterator<Item = &'target Target>,
+    ) -> Fact<WatchedMessages> {
         let mut search = CounterSearch::new(sources);
         for target in targets {
             search.add(target);
@@ -379,7 +442,10 @@ impl WatchedMessages {
     pub fn of_nfs_server(sources: &Sources) -> Fact<WatchedMessages> {
         match sources.text(nfs_server::NFSD) {
             Fact::Known(_) if nfs_server::serves(sources) => {}
-            Fact::Known(_) => return sources.unavailable(nfs_server::NFSD, "the kernel's NFS server has no threads"),
+            Fact::Known(_) => {
+                return sources
+                    .unavailable(nfs_server::NFSD, "the kernel's NFS server has no threads");
+            }
             Fact::NotApplicable => return Fact::NotApplicable,
             Fact::Unavailable(why) => return Fact::Unavailable(why),
         }
@@ -513,7 +579,11 @@ impl<'sources> CounterSearch<'sources> {
 
     fn add_smb(&mut self, mount: &Mount) {
         let share = smb_client::share(&mount.source);
-        self.watch(MessageCounter::SmbClient, smb_client::protocol(mount), &share);
+        self.watch(
+            MessageCounter::SmbClient,
+            smb_client::protocol(mount),
+            &share,
+        );
     }
 
     fn add_disks(&mut self, device: &Device) {
@@ -524,11 +594,18 @@ impl<'sources> CounterSearch<'sources> {
             }
             if let Fact::Known(backing) = &disk.loop_backing {
                 // A file of no device here: of a server's file system, or in memory.
-                self.add_mount(&backing.mount, &backing.device.clone().map(|device| *device));
+                self.add_mount(
+                    &backing.mount,
+                    &backing.device.clone().map(|device| *device),
+                );
             } else if disk.kind == DeviceKind::Network {
                 self.unseen(format!("/dev/{name}: its messages are not counted"));
             } else if iscsi_session(self.sources, &name).is_some() {
-                self.watch(MessageCounter::IscsiSession, iscsi::PROTOCOL.to_owned(), &name);
+                self.watch(
+                    MessageCounter::IscsiSession,
+                    iscsi::PROTOCOL.to_owned(),
+                    &name,
+                );
             }
         }
     }

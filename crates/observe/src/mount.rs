@@ -128,7 +128,9 @@ impl MountTable {
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty());
         let mounts = lines
-            .map(|line| Mount::parse(line).ok_or_else(|| String::from_utf8_lossy(line).into_owned()))
+            .map(|line| {
+                Mount::parse(line).ok_or_else(|| String::from_utf8_lossy(line).into_owned())
+            })
             .collect::<Result<_, _>>()?;
         Ok(MountTable { mounts })
     }
@@ -148,14 +150,17 @@ impl MountTable {
         }
     }
 
-    /// Whether the path of a file or directory, which need not exist, leads onto a file system that somebody serves
-    /// ([`Mount::has_server`]). Nothing on such a file system is looked at: that could take for ever.
+    /// Whether the path of a file or directory, which need not exist, leads onto a file system that
+    /// somebody serves ([`Mount::has_server`]). Nothing on such a file system is looked at:
+    /// that could take for ever.
     pub fn leads_to_server(&self, path: &Path) -> bool {
         // Paths with more links than the system follows lead nowhere.
         let mut links_left = 40;
         // From the last name to the first.
         let names = |path: &Path| -> Vec<PathBuf> {
-            let components = path.components().map(|component| component.as_os_str().into());
+            let components = path
+                .components()
+                .map(|component| component.as_os_str().into());
             components.rev().collect()
         };
         let mut ahead = names(path);
@@ -167,7 +172,10 @@ impl MountTable {
             }
             here.push(&name);
             // The last of equals covers the others.
-            let above = self.mounts.iter().filter(|mount| here.starts_with(&mount.mount_point));
+            let above = self
+                .mounts
+                .iter()
+                .filter(|mount| here.starts_with(&mount.mount_point));
             if above
                 .max_by_key(|mount| mount.mount_point.as_os_str().len())
                 .is_some_and(Mount::has_server)
@@ -196,7 +204,9 @@ impl MountTable {
             .collect();
         // `max_by_key` gives the last of equals: the covering mount.
         let longest = |mounts: Vec<&'_ Mount>| -> Option<usize> {
-            let deepest = mounts.iter().max_by_key(|mount| mount.mount_point.as_os_str().len())?;
+            let deepest = mounts
+                .iter()
+                .max_by_key(|mount| mount.mount_point.as_os_str().len())?;
             self.mounts.iter().position(|mount| mount == *deepest)
         };
         let same_device = above.iter().filter(|mount| mount.device == device);
@@ -288,7 +298,8 @@ mod tests {
     const TABLE: &str = "\
 22 27 0:21 / /proc rw,relatime - proc proc rw
 27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard,resuid=65534
-40 27 8:1 / /mnt/with\\040space\\134and\\011tab rw,noatime shared:2 master:3 - xfs /dev/sda1 rw,attr2
+40 27 8:1 / /mnt/with\\040space\\134and\\011tab rw,noatime shared:2 master:3 - xfs /dev/sda1 \
+                         rw,attr2
 41 27 8:1 /deep/dir /srv/bind ro,relatime - xfs /dev/sda1 rw,attr2
 42 27 0:45 /@home /home rw,relatime - btrfs /dev/sdb2 rw,ssd,subvolid=257,subvol=/@home
 43 27 0:46 / /merged rw - overlay overlay rw,lowerdir=/l1:/l2,upperdir=/u,workdir=/w
@@ -325,7 +336,10 @@ mod tests {
     #[test]
     fn escapes_bind_mounts_subvolumes_and_empty_sources() {
         let mounts = table().mounts;
-        assert_eq!(mounts[2].mount_point, Path::new("/mnt/with space\\and\ttab"));
+        assert_eq!(
+            mounts[2].mount_point,
+            Path::new("/mnt/with space\\and\ttab")
+        );
         assert_eq!(mounts[3].root, "/deep/dir");
         assert!(mounts[3].is_read_only() && !mounts[2].is_read_only());
         assert_eq!(mounts[4].super_option("subvol"), Some("/@home"));
@@ -343,13 +357,23 @@ mod tests {
         };
         let is = |address: &str| Some(address.to_owned());
         assert_eq!(
-            address("nfs4", "server:/x", "rw,clientaddr=192.0.2.2,addr=192.0.2.7"),
+            address(
+                "nfs4",
+                "server:/x",
+                "rw,clientaddr=192.0.2.2,addr=192.0.2.7"
+            ),
             is("192.0.2.7")
         );
         assert_eq!(address("nfs", "192.0.2.7:/x", "rw"), is("192.0.2.7"));
         assert_eq!(address("nfs4", "[2001:db8::7]:/x", "rw"), is("2001:db8::7"));
-        assert_eq!(address("nfs4", "server:/x", "rw,addr=fe80::1%eth0"), is("fe80::1"));
-        assert_eq!(address("cifs", "//192.0.2.7/share/x", "rw"), is("192.0.2.7"));
+        assert_eq!(
+            address("nfs4", "server:/x", "rw,addr=fe80::1%eth0"),
+            is("fe80::1")
+        );
+        assert_eq!(
+            address("cifs", "//192.0.2.7/share/x", "rw"),
+            is("192.0.2.7")
+        );
         assert_eq!(address("cifs", "//server/share", "rw"), None);
         assert_eq!(address("tmpfs", "tmpfs", "rw"), None);
     }
@@ -366,7 +390,10 @@ mod tests {
     fn a_mount_point_keeps_bytes_that_are_not_utf_8() {
         let line = b"40 27 7:1 / /images/\xff\\040\xfe rw - ext4 /dev/loop1 rw\n";
         let mount = MountTable::parse(line).unwrap().mounts.remove(0);
-        assert_eq!(mount.mount_point.as_os_str().as_bytes(), b"/images/\xff \xfe");
+        assert_eq!(
+            mount.mount_point.as_os_str().as_bytes(),
+            b"/images/\xff \xfe"
+        );
         let json = serde_json::to_value(&mount).unwrap();
         assert_eq!(json["mount_point"], "/images/\u{fffd} \u{fffd}");
         assert_eq!(serde_json::from_value::<Mount>(json).unwrap().mount_id, 40);
@@ -385,12 +412,32 @@ mod tests {
             let mount = table.choose(Path::new(path), id, device).unwrap();
             mount.mount_id
         };
-        assert_eq!(choose("/srv/bind/x", Some(40), number(9, 9)), 40, "the id decides");
+        assert_eq!(
+            choose("/srv/bind/x", Some(40), number(9, 9)),
+            40,
+            "the id decides"
+        );
         assert_eq!(choose("/srv/bind/x", None, number(8, 1)), 41);
-        assert_eq!(choose("/srv/bindings", None, number(254, 0)), 27, "whole names");
-        assert_eq!(choose("/home/me", Some(999), number(0, 77)), 42, "btrfs st_dev");
-        assert_eq!(choose("/covered/x", None, number(0, 99)), 45, "the covering mount");
-        assert_eq!(choose("/covered/x", None, number(0, 47)), 44, "the device decides");
+        assert_eq!(
+            choose("/srv/bindings", None, number(254, 0)),
+            27,
+            "whole names"
+        );
+        assert_eq!(
+            choose("/home/me", Some(999), number(0, 77)),
+            42,
+            "btrfs st_dev"
+        );
+        assert_eq!(
+            choose("/covered/x", None, number(0, 99)),
+            45,
+            "the covering mount"
+        );
+        assert_eq!(
+            choose("/covered/x", None, number(0, 47)),
+            44,
+            "the device decides"
+        );
     }
 
     #[test]
@@ -412,7 +459,11 @@ mod tests {
     fn a_path_leads_to_a_server_by_its_mounts_and_links() {
         let scene = tempfile::tempdir().unwrap();
         let place = scene.path().canonicalize().unwrap();
-        for (link, target) in [("in", "served/deep"), ("out", "plain"), ("to-itself", "to-itself")] {
+        for (link, target) in [
+            ("in", "served/deep"),
+            ("out", "plain"),
+            ("to-itself", "to-itself"),
+        ] {
             std::os::unix::fs::symlink(target, place.join(link)).unwrap();
         }
         for directory in ["served", "plain", "again"] {

@@ -18,7 +18,8 @@ pub struct MountChanges {
 /// Why a wait has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waited {
-    /// Something was mounted, unmounted or remounted since the watch began or the last wait ended so.
+    /// Something was mounted, unmounted or remounted since the watch began or the last wait ended
+    /// so.
     Changed,
     /// The other side of `until` was closed.
     Ended,
@@ -52,7 +53,10 @@ impl MountChanges {
             if !watched[1].revents().is_empty() {
                 return Ok(Waited::Ended);
             }
-            if watched[0].revents().intersects(PollFlags::PRI | PollFlags::ERR) {
+            if watched[0]
+                .revents()
+                .intersects(PollFlags::PRI | PollFlags::ERR)
+            {
                 return Ok(Waited::Changed);
             }
         }

@@ -105,10 +105,16 @@ fn servers(sources: &Sources, mount: &Fact<Mount>, device: &Fact<Device>) -> Vec
     let disks = device.known().map(Device::physical).unwrap_or_default();
     let of_disk = |disk: &Device| match &disk.loop_backing {
         // A file of no device here: of a server's file system, or in memory.
-        Fact::Known(backing) => servers(sources, &backing.mount, &backing.device.clone().map(|device| *device)),
+        Fact::Known(backing) => servers(
+            sources,
+            &backing.mount,
+            &backing.device.clone().map(|device| *device),
+        ),
         _ => {
             let session = iscsi_session(sources, disk.partition_of.known().unwrap_or(&disk.name));
-            session.map(|session| portals(sources, &session)).unwrap_or_default()
+            session
+                .map(|session| portals(sources, &session))
+                .unwrap_or_default()
         }
     };
     disks.into_iter().flat_map(of_disk).collect()
@@ -124,7 +130,9 @@ fn portals(sources: &Sources, session: &str) -> Vec<Fact<IpAddr>> {
         Fact::NotApplicable => return vec![],
         Fact::Unavailable(why) => return vec![Fact::Unavailable(why)],
     };
-    let own = names.into_iter().filter(|name| name.starts_with(&beginning));
+    let own = names
+        .into_iter()
+        .filter(|name| name.starts_with(&beginning));
     let address = |name: String| {
         let path = format!("{CONNECTIONS}/{name}/address");
         sources.text(&path).and_then(|text| match text.parse() {
@@ -178,12 +186,15 @@ impl InterfaceReading {
         let path = |file: &str| format!("/sys/class/net/{name}/{file}");
         let speed = path("speed");
         // -1, or 2^32 - 1 of some drivers: not known.
-        let mbit_per_s = sources
-            .number::<i64>(&speed)
-            .and_then(|mbit_per_s| match u32::try_from(mbit_per_s) {
-                Ok(0 | u32::MAX) | Err(_) => sources.unavailable(&speed, "the interface does not tell its speed"),
-                Ok(mbit_per_s) => Fact::Known(u64::from(mbit_per_s)),
-            });
+        let mbit_per_s =
+            sources
+                .number::<i64>(&speed)
+                .and_then(|mbit_per_s| match u32::try_from(mbit_per_s) {
+                    Ok(0 | u32::MAX) | Err(_) => {
+                        sources.unavailable(&speed, "the interface does not tell its speed")
+                    }
+                    Ok(mbit_per_s) => Fact::Known(u64::from(mbit_per_s)),
+                });
         InterfaceReading {
             name: name.to_owned(),
             speed_bits_per_s: mbit_per_s.map(|mbit_per_s| mbit_per_s * 1_000_000),
@@ -206,7 +217,11 @@ impl InterfaceReading {
                 &self.received_bytes,
                 before.map(|before| &before.received_bytes),
             ),
-            sent_bytes: since("bytes sent", &self.sent_bytes, before.map(|before| &before.sent_bytes)),
+            sent_bytes: since(
+                "bytes sent",
+                &self.sent_bytes,
+                before.map(|before| &before.sent_bytes),
+            ),
             ..self.clone()
         }
     }
@@ -216,7 +231,8 @@ impl InterfaceReading {
     pub fn utilization(&self, seconds: f64) -> Fact<f64> {
         self.speed_bits_per_s.as_ref().and_then(|bits_per_s| {
             let both = self.received_bytes.as_ref();
-            let busier_bytes = both.and_then(|received| self.sent_bytes.as_ref().map(|sent| *received.max(sent)));
+            let busier_bytes =
+                both.and_then(|received| self.sent_bytes.as_ref().map(|sent| *received.max(sent)));
             let capacity_bits = *bits_per_s as f64 * seconds;
             busier_bytes.and_then(|bytes| {
                 if capacity_bits > 0.0 {

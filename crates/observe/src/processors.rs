@@ -48,12 +48,16 @@ impl Processors {
         let online = list(sources, ONLINE, sources.text(ONLINE));
         Processors {
             model: information.clone().and_then(|text| {
-                model(&text).map_or_else(|| sources.unavailable("/proc/cpuinfo", "names no model"), Fact::Known)
+                model(&text).map_or_else(
+                    || sources.unavailable("/proc/cpuinfo", "names no model"),
+                    Fact::Known,
+                )
             }),
             usable: usable(sources, &online),
             sockets: distinct(sources, &online, "topology/physical_package_id")
                 .and_then(|ids| count_packages(sources, &ids)),
-            cores: distinct(sources, &online, "topology/thread_siblings_list").map(|siblings| siblings.len() as u64),
+            cores: distinct(sources, &online, "topology/thread_siblings_list")
+                .map(|siblings| siblings.len() as u64),
             frequency_governor: governors(sources, &online),
             hypervisor: information.and_then(|text| hypervisor(&text)),
             online: online.map(|numbers| numbers.len() as u64),
@@ -114,7 +118,8 @@ fn list(sources: &Sources, path: &str, text: Fact<String>) -> Fact<BTreeSet<u64>
     })
 }
 
-/// The numbers of the processors that are online and that this process may run on: `Cpus_allowed_list` of `/proc/self/status`.
+/// The numbers of the processors that are online and that this process may run on:
+/// `Cpus_allowed_list` of `/proc/self/status`.
 pub fn allowed_online(sources: &Sources) -> Fact<BTreeSet<u64>> {
     allowed_of(sources, &list(sources, ONLINE, sources.text(ONLINE)))
 }
@@ -138,7 +143,11 @@ fn usable(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<u64> {
 }
 
 /// The distinct texts of one attribute over the online processors.
-fn distinct(sources: &Sources, online: &Fact<BTreeSet<u64>>, attribute: &str) -> Fact<BTreeSet<String>> {
+fn distinct(
+    sources: &Sources,
+    online: &Fact<BTreeSet<u64>>,
+    attribute: &str,
+) -> Fact<BTreeSet<String>> {
     online.as_ref().and_then(|numbers| {
         let mut texts = BTreeSet::new();
         for number in numbers {
@@ -169,17 +178,19 @@ fn governors(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<String> {
         .map(|governors| governors.into_iter().collect::<Vec<_>>().join(","))
 }
 
-/// Has the calling thread woken as exactly as the kernel can, instead of with the 50 microseconds of slack that it has by
-/// itself (PR_SET_TIMERSLACK, prctl(2)).
+/// Has the calling thread woken as exactly as the kernel can, instead of with the 50 microseconds
+/// of slack that it has by itself (PR_SET_TIMERSLACK, prctl(2)).
 ///
 /// # Errors
 /// What the system answered.
 pub fn wake_exactly() -> std::io::Result<()> {
-    Ok(rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1))?)
+    Ok(rustix::thread::set_current_timer_slack(
+        std::num::NonZeroU64::new(1),
+    )?)
 }
 
-/// Binds the calling thread to one of the processors that it may use: the one of this number among them, and round
-/// again where there are fewer.
+/// Binds the calling thread to one of the processors that it may use: the one of this number among
+/// them, and round again where there are fewer.
 ///
 /// # Errors
 /// What the system answered.
@@ -201,10 +212,10 @@ mod tests {
     use super::*;
     use crate::sources::tests::Tree;
 
-    const X86: &str = "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 167\n\
-        model name\t: Intel(R) Xeon(R) Processor\nflags\t\t: fpu vme hypervisor sse\n";
-    const ARM: &str = "processor\t: 0\nFeatures\t: fp asimd\n\
-        CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
+    const X86: &str = "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 167\nmodel name\t: \
+                       Intel(R) Xeon(R) Processor\nflags\t\t: fpu vme hypervisor sse\n";
+    const ARM: &str =
+        "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
 
     fn two_cores_of_two_threads() -> Tree {
         let tree = Tree::new(&[
@@ -250,7 +261,10 @@ mod tests {
     #[test]
     fn an_unnamed_package_is_unavailable_not_one() {
         let tree = two_cores_of_two_threads();
-        tree.file("/sys/devices/system/cpu/cpu1/topology/physical_package_id", "-1");
+        tree.file(
+            "/sys/devices/system/cpu/cpu1/topology/physical_package_id",
+            "-1",
+        );
         assert!(Processors::read(&tree.sources).sockets.why().is_some());
     }
 

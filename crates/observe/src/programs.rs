@@ -1,9 +1,9 @@
-//! Which programs used the processors between two moments, without this process and its descendants,
-//! and what servers among them used.
+//! Which programs used the processors between two moments, without this process and its
+//! descendants, and what servers among them used.
 //!
-//! A moment is one pass over `/proc/PID/stat` (proc_pid_stat(5)), whose times are in ticks. A process that ends before the second
-//! pass is missed, and so are processes that `/proc` does not show (`hidepid`). Threads of the kernel have no time in user mode, and
-//! are not among them.
+//! A moment is one pass over `/proc/PID/stat` (proc_pid_stat(5)), whose times are in ticks. A
+//! process that ends before the second pass is missed, and so are processes that `/proc` does not
+//! show (`hidepid`). Threads of the kernel have no time in user mode, and are not among them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,7 +60,9 @@ pub struct Used {
 impl Programs {
     /// Reads `/proc/*/stat`. Processes that end meanwhile are left out.
     pub fn read(sources: &Sources) -> Fact<Self> {
-        let Some(tick_ns) = NANOSECONDS_PER_SECOND.checked_div(rustix::param::clock_ticks_per_second()) else {
+        let Some(tick_ns) =
+            NANOSECONDS_PER_SECOND.checked_div(rustix::param::clock_ticks_per_second())
+        else {
             return sources.unavailable("/proc", "the system has no ticks");
         };
         let entries = match std::fs::read_dir(sources.path("/proc")) {
@@ -86,9 +88,15 @@ impl Programs {
         })
     }
 
-    /// The programs that used processors since an earlier moment, in which all processors had so much time. Neither this
-    /// process (`own`) nor its descendants are among them. What servers used, with their descendants, is apart.
-    pub fn used_since(&self, earlier: &Self, total_ns: u64, (own, servers): (i32, &BTreeSet<i32>)) -> Used {
+    /// The programs that used processors since an earlier moment, in which all processors had so
+    /// much time. Neither this process (`own`) nor its descendants are among them. What servers
+    /// used, with their descendants, is apart.
+    pub fn used_since(
+        &self,
+        earlier: &Self,
+        total_ns: u64,
+        (own, servers): (i32, &BTreeSet<i32>),
+    ) -> Used {
         let own = self.family(own);
         let mut told = own.clone();
         let of_servers = servers.iter().filter_map(|pid| {
@@ -126,8 +134,13 @@ impl Programs {
     /// What a process used since an earlier moment in user mode, in ticks.
     fn user_since(&self, earlier: &Self, pid: i32) -> u64 {
         self.each.get(&pid).map_or(0, |program| {
-            let before = earlier.each.get(&pid).filter(|before| before.began == program.began);
-            program.user.saturating_sub(before.map_or(0, |before| before.user))
+            let before = earlier
+                .each
+                .get(&pid)
+                .filter(|before| before.began == program.began);
+            program
+                .user
+                .saturating_sub(before.map_or(0, |before| before.user))
         })
     }
 
@@ -135,7 +148,10 @@ impl Programs {
     fn family(&self, of: i32) -> BTreeSet<i32> {
         let mut family = BTreeSet::from([of]);
         loop {
-            let children = self.each.iter().filter(|(_, program)| family.contains(&program.parent));
+            let children = self
+                .each
+                .iter()
+                .filter(|(_, program)| family.contains(&program.parent));
             let children: Vec<i32> = children.map(|(pid, _)| *pid).collect();
             let before = family.len();
             family.extend(children);
@@ -159,13 +175,18 @@ mod tests {
             let directory = root.path().join(format!("proc/{pid}"));
             fs::create_dir_all(&directory).unwrap();
             let zeros = "0 ".repeat(30);
-            let text = format!("{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 {user} 7 0 0 20 0 1 0 {began} {zeros}\n");
+            let text = format!(
+                "{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 {user} 7 0 0 20 0 1 0 {began} \
+                 {zeros}\n"
+            );
             fs::write(directory.join("stat"), text).unwrap();
         }
         // What is no process, and one that ends before it is read.
         fs::create_dir_all(root.path().join("proc/sys")).unwrap();
         fs::create_dir_all(root.path().join("proc/77")).unwrap();
-        Programs::read(&Sources::beneath(root.path())).into_known().unwrap()
+        Programs::read(&Sources::beneath(root.path()))
+            .into_known()
+            .unwrap()
     }
 
     #[test]
@@ -188,9 +209,13 @@ mod tests {
             (50, "new", 1, 2, 10),
         ]);
         let total_ns = 1_000 * later.tick_ns;
-        let used = |servers: &[i32]| later.used_since(&earlier, total_ns, (10, &servers.iter().copied().collect()));
+        let used = |servers: &[i32]| {
+            later.used_since(&earlier, total_ns, (10, &servers.iter().copied().collect()))
+        };
         let named = |programs: &[BusyProgram]| -> Vec<(String, i32, f64)> {
-            let each = programs.iter().map(|of| (of.name.clone(), of.pid, of.fraction));
+            let each = programs
+                .iter()
+                .map(|of| (of.name.clone(), of.pid, of.fraction));
             each.collect()
         };
         let expected = |each: &[(&str, i32, f64)]| -> Vec<(String, i32, f64)> {
@@ -199,7 +224,11 @@ mod tests {
                 .collect()
         };
         let without = used(&[]);
-        let others = [("another", 30, 0.05), ("a) (b", 20, 0.03), ("new", 50, 0.002)];
+        let others = [
+            ("another", 30, 0.05),
+            ("a) (b", 20, 0.03),
+            ("new", 50, 0.002),
+        ];
         assert_eq!(named(&without.busiest), expected(&others));
         assert!(without.servers.is_empty());
         // One that serves, one that is gone, and the first process, whose descendants are all.
@@ -214,16 +243,32 @@ mod tests {
     /// A server may have started the run, and a helper of its own.
     #[test]
     fn a_servers_helpers_are_its_own_and_the_run_is_not() {
-        let earlier = moment(&[(5, "sshfs", 1, 0, 1), (6, "ssh", 5, 0, 2), (10, "postmark", 5, 0, 3)]);
+        let earlier = moment(&[
+            (5, "sshfs", 1, 0, 1),
+            (6, "ssh", 5, 0, 2),
+            (10, "postmark", 5, 0, 3),
+        ]);
         let later = moment(&[
             (5, "sshfs", 1, 10, 1),
             (6, "ssh", 5, 30, 2),
             (10, "postmark", 5, 500, 3),
         ]);
-        let used = later.used_since(&earlier, 1_000 * later.tick_ns, (10, &BTreeSet::from([5, 6])));
+        let used = later.used_since(
+            &earlier,
+            1_000 * later.tick_ns,
+            (10, &BTreeSet::from([5, 6])),
+        );
         assert!(used.busiest.is_empty());
-        let servers: Vec<(i32, f64)> = used.servers.iter().map(|of| (of.pid, of.fraction)).collect();
-        assert_eq!(servers, [(5, 0.04), (6, 0.0)], "each process is counted once");
+        let servers: Vec<(i32, f64)> = used
+            .servers
+            .iter()
+            .map(|of| (of.pid, of.fraction))
+            .collect();
+        assert_eq!(
+            servers,
+            [(5, 0.04), (6, 0.0)],
+            "each process is counted once"
+        );
     }
 
     /// A program that does nothing as fast as it can. It ends with this value.

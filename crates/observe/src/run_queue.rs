@@ -51,14 +51,20 @@ mod tests {
         std::thread::sleep(Duration::from_millis(50));
         let waited = Duration::from_nanos(run_queue.waited_ns().unwrap() - before);
         // What is later than the 50 ms is the run queue's on a busy machine.
-        assert!(waited + Duration::from_millis(45) <= began.elapsed(), "{waited:?}");
+        assert!(
+            waited + Duration::from_millis(45) <= began.elapsed(),
+            "{waited:?}"
+        );
     }
 
     #[test]
     fn a_kernel_that_does_not_count_is_an_error() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("proc/thread-self")).unwrap();
-        let at = || RunQueue::of_this_thread(&Sources::beneath(root.path())).map(|run_queue| run_queue.waited_ns());
+        let at = || {
+            RunQueue::of_this_thread(&Sources::beneath(root.path()))
+                .map(|run_queue| run_queue.waited_ns())
+        };
         assert!(at().is_err());
         std::fs::write(root.path().join("proc/thread-self/schedstat"), "0 0 0\n").unwrap();
         assert!(at().is_err());

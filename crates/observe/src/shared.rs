@@ -1,5 +1,6 @@
-//! Words of memory that outlive the process: one writer leaves there what it is doing, and whoever comes after its death
-//! reads it. They lie in a file of a file system in memory, so that nothing is written to a disk.
+//! Words of memory that outlive the process: one writer leaves there what it is doing, and whoever
+//! comes after its death reads it. They lie in a file of a file system in memory, so that nothing
+//! is written to a disk.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -16,7 +17,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 /// Words of a line.
 pub const LINE_WORDS: usize = 16;
 
-/// What one thread writes: a line of cache of its own (two of them, since processors fetch in pairs).
+/// What one thread writes: a line of cache of its own (two of them, since processors fetch in
+/// pairs).
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Line(pub [AtomicU64; LINE_WORDS]);
@@ -54,7 +56,12 @@ impl Lines {
     /// Where the file cannot be made, has no room, or cannot be mapped. Nothing is left of it then.
     pub fn create(path: &Path, count: usize) -> io::Result<Arc<Self>> {
         let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create_new(true).mode(0o600).open(path)?;
+        let file = options
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)?;
         let mapped = map(&file, count);
         if mapped.is_err() {
             let _ = std::fs::remove_file(path);
@@ -99,9 +106,11 @@ impl Deref for Lines {
     fn deref(&self) -> &[Line] {
         match &self.backing {
             Backing::Heap(lines) => lines,
-            // SAFETY: the mapping has room for so many lines, begins at a page, was zeros, which is a value of atomics, and
-            // lives as long as `self`.
-            Backing::Mapped { first, count } => unsafe { std::slice::from_raw_parts(first.as_ptr(), *count) },
+            // SAFETY: the mapping has room for so many lines, begins at a page, was zeros, which is
+            // a value of atomics, and lives as long as `self`.
+            Backing::Mapped { first, count } => unsafe {
+                std::slice::from_raw_parts(first.as_ptr(), *count)
+            },
         }
     }
 }
@@ -158,7 +167,10 @@ mod tests {
         assert_eq!(u64::from_ne_bytes(text[at..at + 8].try_into().unwrap()), 77);
         drop(lines);
         line[5].store(78, Ordering::Relaxed);
-        assert!(Lines::create(&path, 1).is_err(), "a file that is there is not taken");
+        assert!(
+            Lines::create(&path, 1).is_err(),
+            "a file that is there is not taken"
+        );
     }
 
     #[test]

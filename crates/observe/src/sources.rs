@@ -61,11 +61,13 @@ impl Sources {
         }
     }
 
-    /// A file's text with the white space at its end, by which one that was cut short is told from a whole one.
+    /// A file's text with the white space at its end, by which one that was cut short is told from
+    /// a whole one.
     pub(crate) fn whole_text(&self, absolute: &str) -> Fact<String> {
         match std::fs::read(self.path(absolute)) {
             Ok(bytes) => Fact::Known(
-                String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+                String::from_utf8(bytes)
+                    .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
             ),
             Err(error) => self.unavailable(absolute, error),
         }
@@ -76,14 +78,17 @@ impl Sources {
     pub(crate) fn feature(&self, absolute: &str, anchor: &str) -> Fact<String> {
         match self.read(absolute) {
             Ok(text) => Fact::Known(text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound && self.path(anchor).exists() => Fact::NotApplicable,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.path(anchor).exists() => {
+                Fact::NotApplicable
+            }
             Err(error) => self.unavailable(absolute, error),
         }
     }
 
     /// A file that holds one number.
     pub(crate) fn number<T: FromStr>(&self, absolute: &str) -> Fact<T> {
-        self.text(absolute).and_then(|text| self.parse(absolute, &text))
+        self.text(absolute)
+            .and_then(|text| self.parse(absolute, &text))
     }
 
     /// A file that holds 0 or 1.
@@ -201,14 +206,20 @@ pub(crate) mod tests {
         let tree = Tree::new(&[]);
         let fact = tree.sources.number::<u64>("/proc/nothing");
         let why = fact.why().unwrap();
-        assert!(why.contains("/proc/nothing") && why.contains("No such file"), "{why}");
+        assert!(
+            why.contains("/proc/nothing") && why.contains("No such file"),
+            "{why}"
+        );
     }
 
     #[test]
     fn an_absent_feature_is_not_applicable_only_beside_its_anchor() {
         let tree = Tree::new(&[("/sys/kernel/mm/other", "1")]);
         let path = "/sys/kernel/mm/transparent_hugepage/enabled";
-        assert_eq!(tree.sources.feature(path, "/sys/kernel/mm"), Fact::NotApplicable);
+        assert_eq!(
+            tree.sources.feature(path, "/sys/kernel/mm"),
+            Fact::NotApplicable
+        );
         assert!(tree.sources.feature(path, "/sys/elsewhere").why().is_some());
     }
 
@@ -216,7 +227,13 @@ pub(crate) mod tests {
     fn numbers_and_switches_that_are_none_are_unavailable() {
         let tree = Tree::new(&[("/a", "12\n"), ("/b", "twelve"), ("/c", "2")]);
         assert_eq!(tree.sources.number::<u64>("/a"), Fact::Known(12));
-        assert!(tree.sources.number::<u64>("/b").why().unwrap().contains("twelve"));
+        assert!(
+            tree.sources
+                .number::<u64>("/b")
+                .why()
+                .unwrap()
+                .contains("twelve")
+        );
         assert!(tree.sources.switch("/c").why().is_some());
     }
 

@@ -146,7 +146,11 @@ mod tests {
         assert_eq!(space.inodes_free, Fact::Known(9));
         assert_eq!(space.inodes_available, Fact::Known(8));
         assert!(!space.read_only);
-        assert_eq!(space.fill_fraction(), Fact::Known(0.5), "40 used, 40 available");
+        assert_eq!(
+            space.fill_fraction(),
+            Fact::Known(0.5),
+            "40 used, 40 available"
+        );
     }
 
     #[test]

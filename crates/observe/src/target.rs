@@ -32,8 +32,8 @@ pub enum Class {
 }
 
 impl Mount {
-    /// Whether a process or a machine answers for the file system, and may cease to: FUSE, all of the class network, and what is mounted when it is
-    /// first looked at.
+    /// Whether a process or a machine answers for the file system, and may cease to: FUSE, all of
+    /// the class network, and what is mounted when it is first looked at.
     pub fn has_server(&self) -> bool {
         let kind = self.file_system_type.as_str();
         kind == "autofs" || self.is_fuse() || self.class() == Class::Network
@@ -44,18 +44,26 @@ impl Mount {
         self.file_system_type.starts_with("fuse")
     }
 
-    /// Whether the kernel counts for a process what it gets from the storage beneath (`read_bytes` of `/proc/PID/io`, proc(5)). A server
-    /// of FUSE reads for others, and of file systems of a network only NFS and SMB are known to count.
+    /// Whether the kernel counts for a process what it gets from the storage beneath (`read_bytes`
+    /// of `/proc/PID/io`, proc(5)). A server of FUSE reads for others, and of file systems of a
+    /// network only NFS and SMB are known to count.
     pub fn counts_reads(&self) -> bool {
         const COUNTED: [&str; 5] = ["nfs", "nfs4", "cifs", "smb3", "smbfs"];
-        let is_counted = self.class() != Class::Network || COUNTED.contains(&self.file_system_type.as_str());
+        let is_counted =
+            self.class() != Class::Network || COUNTED.contains(&self.file_system_type.as_str());
         is_counted && !self.is_fuse()
     }
 
     /// The class of the mounted file system.
     pub fn class(&self) -> Class {
         const MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
-        const OVERLAY: [&str; 5] = ["overlay", "overlayfs", "aufs", "unionfs", "fuse.fuse-overlayfs"];
+        const OVERLAY: [&str; 5] = [
+            "overlay",
+            "overlayfs",
+            "aufs",
+            "unionfs",
+            "fuse.fuse-overlayfs",
+        ];
         const NETWORK: [&str; 31] = [
             "9p",
             "afs",
@@ -181,11 +189,18 @@ impl Target {
     }
 }
 
-fn device(sources: &Sources, table: &Fact<MountTable>, mount: &Fact<Mount>, space: &Fact<Space>) -> Fact<Device> {
+fn device(
+    sources: &Sources,
+    table: &Fact<MountTable>,
+    mount: &Fact<Mount>,
+    space: &Fact<Space>,
+) -> Fact<Device> {
     let Some(mount) = mount.known() else {
         // Without a table of mounts, stat's number still names most devices.
         return match space.known() {
-            Some(space) if !space.device.is_anonymous() => Device::read(sources, table, space.device),
+            Some(space) if !space.device.is_anonymous() => {
+                Device::read(sources, table, space.device)
+            }
             _ => mount.as_ref().and_then(|_| Fact::NotApplicable),
         };
     };

@@ -1,12 +1,13 @@
-//! What meeting costs between ranks that a launcher has started, how far their clocks are apart, and what their thread
-//! takes of a processor:
+//! What meeting costs between ranks that a launcher has started, how far their clocks are apart,
+//! and what their thread takes of a processor:
 //!
 //!     cargo build --release -p over_mpi --features mpi --example ranks
-//!     mpirun -n 4 target/release/examples/ranks [--kib KIB] [--rest SECONDS] [--silent RANK | --stop RANK]
+//!     mpirun -n 4 target/release/examples/ranks [--kib KIB] [--rest SECONDS] [--silent RANK |
+//! --stop RANK]
 //!
-//! With `--kib` all merge so much at each border. With `--rest` all work for so long, then wait for rank 0 for as long. With
-//! `--silent` that rank stops itself as by SIGSTOP: all others name it and end the job. With `--stop` that rank stops the run
-//! while the others wait.
+//! With `--kib` all merge so much at each border. With `--rest` all work for so long, then wait for
+//! rank 0 for as long. With `--silent` that rank stops itself as by SIGSTOP: all others name it and
+//! end the job. With `--stop` that rank stops the run while the others wait.
 
 use std::env;
 use std::fs;
@@ -65,7 +66,10 @@ fn main() -> ExitCode {
 /// The number that follows an option.
 fn option(name: &str) -> Option<u32> {
     let word = env::args().skip_while(|word| word != name).nth(1)?;
-    Some(word.parse().unwrap_or_else(|_| panic!("{name} takes a number")))
+    Some(
+        word.parse()
+            .unwrap_or_else(|_| panic!("{name} takes a number")),
+    )
 }
 
 fn perform(ranks: &Ranks) -> Result<(), CommunicationError> {
@@ -74,7 +78,9 @@ fn perform(ranks: &Ranks) -> Result<(), CommunicationError> {
     ranks.tie(stopping, move || eprintln!("rank {rank} is told to stop"));
     ranks.open();
     let clock = ranks.clock_offset(|| {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         since.as_nanos() as i64
     })?;
     let body = "x".repeat(option("--kib").unwrap_or(0) as usize * 1024);
@@ -86,7 +92,8 @@ fn perform(ranks: &Ranks) -> Result<(), CommunicationError> {
         borders_ns.push(began.elapsed().as_nanos() as u64);
     }
     borders_ns.sort_unstable();
-    let border_us = [50, 99, 100].map(|part| borders_ns[(borders_ns.len() - 1) * part / 100] as f64 / 1e3);
+    let border_us =
+        [50, 99, 100].map(|part| borders_ns[(borders_ns.len() - 1) * part / 100] as f64 / 1e3);
     let found = Found {
         rank: ranks.rank(),
         host: fs::read_to_string("/proc/sys/kernel/hostname")
@@ -96,7 +103,9 @@ fn perform(ranks: &Ranks) -> Result<(), CommunicationError> {
         offset_ns: clock.offset_ns,
         error_ns: clock.error_ns,
         border_us,
-        processor_percent: option("--rest").map(|seconds| rest(ranks, seconds)).transpose()?,
+        processor_percent: option("--rest")
+            .map(|seconds| rest(ranks, seconds))
+            .transpose()?,
     };
     let all = ranks.meet(vec![found], |mut a, b| {
         a.extend(b);
@@ -115,7 +124,8 @@ fn perform(ranks: &Ranks) -> Result<(), CommunicationError> {
 /// The thread's part of a processor while nothing is met, and while rank 0 is waited for.
 fn rest(ranks: &Ranks, seconds: u32) -> Result<[f64; 2], CommunicationError> {
     let length = Duration::from_secs(seconds.into());
-    let percent = |before_ms: u64| (processor_ms() - before_ms) as f64 / length.as_millis() as f64 * 100.0;
+    let percent =
+        |before_ms: u64| (processor_ms() - before_ms) as f64 / length.as_millis() as f64 * 100.0;
     let before_ms = processor_ms();
     thread::sleep(length);
     let working = percent(before_ms);
@@ -134,7 +144,10 @@ fn processor_ms() -> u64 {
     let after_name = stat.rsplit(')').next().unwrap_or_default();
     // utime and stime are fields 14 and 15 of proc_pid_stat(5), and the name is the second.
     let ticks = after_name.split_whitespace().skip(11).take(2);
-    ticks.filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() * TICK_MS
+    ticks
+        .filter_map(|ticks| ticks.parse::<u64>().ok())
+        .sum::<u64>()
+        * TICK_MS
 }
 
 fn misbehave(ranks: &Ranks) {
@@ -152,11 +165,14 @@ fn misbehave(ranks: &Ranks) {
 fn print(found: &Found) {
     let [median, p99, worst] = found.border_us;
     print!(
-        "rank {} on {}: clock {} ns off within {} ns; a border takes {median} us (99 %: {p99} us, longest: {worst} us)",
+        "rank {} on {}: clock {} ns off within {} ns; a border takes {median} us (99 %: {p99} us, \
+         longest: {worst} us)",
         found.rank, found.host, found.offset_ns, found.error_ns
     );
     match found.processor_percent {
-        Some([working, waiting]) => println!("; of a processor: {working:.2} % working, {waiting:.2} % waiting"),
+        Some([working, waiting]) => {
+            println!("; of a processor: {working:.2} % working, {waiting:.2} % waiting")
+        }
         None => println!(),
     }
 }

@@ -1,15 +1,18 @@
 //! Ranks that a launcher has started: mpirun, srun.
 //!
-//! Sending hands a message over and does not wait for the receiver (`MPI_Isend`); receiving asks again and again whether
-//! something came (`MPI_Improbe`), because MPI has no wait with a limit: at first without a pause, so that meeting costs
-//! microseconds, then with pauses that grow, so that a rank that waits for long takes no processor from its workers.
+//! Sending hands a message over and does not wait for the receiver (`MPI_Isend`); receiving asks
+//! again and again whether something came (`MPI_Improbe`), because MPI has no wait with a limit: at
+//! first without a pause, so that meeting costs microseconds, then with pauses that grow, so that a
+//! rank that waits for long takes no processor from its workers.
 //!
-//! Messages go in parts that are small enough to leave before anyone asks for them. Of a large message MPI sends the head
-//! alone, and fetches the rest when it is taken: whoever took one of a rank that was stopped meanwhile would hang.
+//! Messages go in parts that are small enough to leave before anyone asks for them. Of a large
+//! message MPI sends the head alone, and fetches the rest when it is taken: whoever took one of a
+//! rank that was stopped meanwhile would hang.
 //!
-//! What was sent stays in memory until the process ends: MPI reads it until it has left, and its safe interface lends
-//! buffers and does not give them back. Ranks send a few kilobytes at each border and their records at the end; a part that
-//! is sent again, to another rank or as a sign of life, is kept once.
+//! What was sent stays in memory until the process ends: MPI reads it until it has left, and its
+//! safe interface lends buffers and does not give them back. Ranks send a few kilobytes at each
+//! border and their records at the end; a part that is sent again, to another rank or as a sign of
+//! life, is kept once.
 #![cfg(feature = "mpi")]
 
 use std::borrow::Cow;
@@ -26,8 +29,9 @@ use mpi::request::{Request, StaticScope};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator as _, Destination as _, Source as _};
 
-/// Of a part, with the byte before it. Open MPI sends at once what has 4 KiB with its own head, in memory that processes
-/// share, and 64 KiB by TCP (`btl_vader_eager_limit`, `btl_tcp_eager_limit`); MPICH's limits are higher.
+/// Of a part, with the byte before it. Open MPI sends at once what has 4 KiB with its own head, in
+/// memory that processes share, and 64 KiB by TCP (`btl_vader_eager_limit`, `btl_tcp_eager_limit`);
+/// MPICH's limits are higher.
 const PART_BYTES: usize = 3 << 10;
 /// Before a part: whether the message ends with it.
 const MORE: u8 = 0;
@@ -39,7 +43,8 @@ const WITHOUT_PAUSE: Duration = Duration::from_micros(200);
 /// The first pause, and the longest: each is twice as long as the one before.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
 
-/// This process among those of its launcher. When it is dropped, MPI is finalised: that waits for all others.
+/// This process among those of its launcher. When it is dropped, MPI is finalised: that waits for
+/// all others.
 pub struct OverMpi {
     world: SimpleCommunicator,
     sent: Vec<Request<'static, [u8], StaticScope>>,
@@ -60,26 +65,31 @@ impl fmt::Debug for OverMpi {
     }
 }
 
-/// What launchers tell each process they start: Open MPI's mpirun; PMIx, and so srun and PRRTE; PMI of MPICH's and of srun.
+/// What launchers tell each process they start: Open MPI's mpirun; PMIx, and so srun and PRRTE; PMI
+/// of MPICH's and of srun.
 const TOLD_BY_LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
 
 impl OverMpi {
-    /// Whether a launcher has started this process. Otherwise [`join`](Self::join) gives one rank alone, and takes its time.
+    /// Whether a launcher has started this process. Otherwise [`join`](Self::join) gives one rank
+    /// alone, and takes its time.
     pub fn is_launched() -> bool {
-        TOLD_BY_LAUNCHERS.iter().any(|name| std::env::var_os(name).is_some())
+        TOLD_BY_LAUNCHERS
+            .iter()
+            .any(|name| std::env::var_os(name).is_some())
     }
 
     /// Joins the processes of the launcher. One thread of this process may talk to them.
     ///
     /// # Errors
-    /// Where this process has joined before, or MPI does not allow that a process has other threads.
+    /// Where this process has joined before, or MPI does not allow that a process has other
+    /// threads.
     pub fn join() -> Result<Self, CommunicationError> {
         let refused = |why: &str| CommunicationError::Refused {
             doing: Cow::Borrowed("join the ranks of the launcher"),
             why: why.to_owned(),
         };
-        let (universe, threading) =
-            mpi::initialize_with_threading(Threading::Funneled).ok_or_else(|| refused("MPI is initialised already"))?;
+        let (universe, threading) = mpi::initialize_with_threading(Threading::Funneled)
+            .ok_or_else(|| refused("MPI is initialised already"))?;
         if threading < Threading::Funneled {
             return Err(refused("this MPI does not allow processes with threads"));
         }
@@ -145,8 +155,14 @@ impl Communicator for OverMpi {
         for index in 0..count {
             let at = index * PART_BYTES;
             let end = bytes.len().min(at + PART_BYTES);
-            let part = self.keep(if index + 1 == count { LAST } else { MORE }, &bytes[at..end]);
-            let request = self.world.process_at_rank(to as i32).immediate_send(StaticScope, part);
+            let part = self.keep(
+                if index + 1 == count { LAST } else { MORE },
+                &bytes[at..end],
+            );
+            let request = self
+                .world
+                .process_at_rank(to as i32)
+                .immediate_send(StaticScope, part);
             self.sent.push(request);
         }
         Ok(())
@@ -204,7 +220,8 @@ impl Communicator for OverMpi {
 
 impl Drop for OverMpi {
     fn drop(&mut self) {
-        // A request that is dropped before it is complete is a panic; whoever fails ends with what it has sent.
+        // A request that is dropped before it is complete is a panic; whoever fails ends with what
+        // it has sent.
         for request in std::mem::take(&mut self.sent) {
             std::mem::forget(request);
         }

@@ -13,11 +13,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fuser::{
-    BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, LockOwner,
-    OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen,
-    ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
+    INodeNo, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
+    ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow,
+    WriteFlags,
 };
-use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, StatxFlags, Timespec, Timestamps, Uid, XattrFlags};
+use rustix::fs::{
+    AtFlags, CWD, Gid, Mode, OFlags, StatxFlags, Timespec, Timestamps, Uid, XattrFlags,
+};
 
 use crate::gate::Gate;
 use crate::options::{Options, RequestKind};
@@ -96,7 +99,8 @@ impl Files {
         Ok(Arc::clone(file))
     }
 
-    /// A file without a name is found by whoever has it open. The kernel does not say whom it asks for.
+    /// A file without a name is found by whoever has it open. The kernel does not say whom it asks
+    /// for.
     fn nameless(&self, file: INodeNo) -> Option<Arc<File>> {
         let handles = lock(&self.handles);
         let mut open = handles.files.values();
@@ -115,7 +119,9 @@ impl Files {
 
     fn keep(&self, number: INodeNo, file: File) -> FileHandle {
         let handle = self.next.fetch_add(1, Ordering::Relaxed);
-        lock(&self.handles).files.insert(handle, (number.0, Arc::new(file)));
+        lock(&self.handles)
+            .files
+            .insert(handle, (number.0, Arc::new(file)));
         FileHandle(handle)
     }
 
@@ -148,7 +154,8 @@ impl Files {
             rustix::fs::FileType::BlockDevice => FileType::BlockDevice,
             _ => FileType::RegularFile,
         };
-        let born = u64::from(facts.stx_btime.tv_nsec) ^ facts.stx_btime.tv_sec.unsigned_abs().rotate_left(32);
+        let born = u64::from(facts.stx_btime.tv_nsec)
+            ^ facts.stx_btime.tv_sec.unsigned_abs().rotate_left(32);
         let facts = FileAttr {
             ino: INodeNo(facts.stx_ino),
             size: facts.stx_size,
@@ -187,13 +194,26 @@ impl Files {
         self.look(Ok(path)).ok().map(|found| found.facts.ino.0)
     }
 
-    /// Makes what was just created the caller's, with the mode that was asked for: the server has an owner and an umask
-    /// of its own.
+    /// Makes what was just created the caller's, with the mode that was asked for: the server has
+    /// an owner and an umask of its own.
     fn hand_over(request: &Request, path: &Path, mode: Option<u32>) -> Result<(), Errno> {
         let (owner, group) = (Uid::from_raw(request.uid()), Gid::from_raw(request.gid()));
-        rustix::fs::chownat(CWD, path, Some(owner), Some(group), AtFlags::SYMLINK_NOFOLLOW).map_err(errno)?;
+        rustix::fs::chownat(
+            CWD,
+            path,
+            Some(owner),
+            Some(group),
+            AtFlags::SYMLINK_NOFOLLOW,
+        )
+        .map_err(errno)?;
         if let Some(mode) = mode {
-            rustix::fs::chmodat(CWD, path, Mode::from_raw_mode(mode & 0o7777), AtFlags::empty()).map_err(errno)?;
+            rustix::fs::chmodat(
+                CWD,
+                path,
+                Mode::from_raw_mode(mode & 0o7777),
+                AtFlags::empty(),
+            )
+            .map_err(errno)?;
         }
         Ok(())
     }
@@ -255,7 +275,8 @@ impl Files {
 
     fn open_file(&self, number: INodeNo, flags: i32) -> Result<FileHandle, Errno> {
         let path = self.path(number)?;
-        let accepted = OFlags::from_bits_retain(flags.unsigned_abs()) & (OFlags::RWMODE | OFlags::DIRECTORY);
+        let accepted =
+            OFlags::from_bits_retain(flags.unsigned_abs()) & (OFlags::RWMODE | OFlags::DIRECTORY);
         let file = rustix::fs::open(
             &path,
             accepted | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK,
@@ -280,13 +301,17 @@ impl Files {
             .write(accepted.intersects(OFlags::WRONLY | OFlags::RDWR))
             .mode(mode & 0o7777)
             .custom_flags(OFlags::NOFOLLOW.bits() as i32);
-        // Who has it made before decides: what is there already is opened where that was not excluded.
+        // Who has it made before decides: what is there already is opened where that was not
+        // excluded.
         let file = match options.clone().write(true).create_new(true).open(&path) {
             Ok(file) => {
                 Self::hand_over(request, &path, Some(mode))?;
                 file
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !accepted.contains(OFlags::EXCL) => {
+            Err(error)
+                if error.kind() == io::ErrorKind::AlreadyExists
+                    && !accepted.contains(OFlags::EXCL) =>
+            {
                 options.open(&path)?
             }
             Err(error) => return Err(error.into()),
@@ -296,7 +321,12 @@ impl Files {
         Ok((found, handle))
     }
 
-    fn set(&self, file: INodeNo, handle: Option<FileHandle>, wish: &Wish) -> Result<FileAttr, Errno> {
+    fn set(
+        &self,
+        file: INodeNo,
+        handle: Option<FileHandle>,
+        wish: &Wish,
+    ) -> Result<FileAttr, Errno> {
         let open = self.open_one(file, handle);
         // An open file's own path: it may have no name any more.
         let path = match &open {
@@ -309,7 +339,13 @@ impl Files {
             AtFlags::SYMLINK_NOFOLLOW
         };
         if let Some(mode) = wish.mode {
-            rustix::fs::chmodat(CWD, &path, Mode::from_raw_mode(mode & 0o7777), AtFlags::empty()).map_err(errno)?;
+            rustix::fs::chmodat(
+                CWD,
+                &path,
+                Mode::from_raw_mode(mode & 0o7777),
+                AtFlags::empty(),
+            )
+            .map_err(errno)?;
         }
         if wish.owner.is_some() || wish.group.is_some() {
             let (owner, group) = (wish.owner.map(Uid::from_raw), wish.group.map(Gid::from_raw));
@@ -489,7 +525,16 @@ impl Filesystem for Files {
         }
     }
 
-    fn mknod(&self, request: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, _: u32, reply: ReplyEntry) {
+    fn mknod(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _: u32,
+        _: u32,
+        reply: ReplyEntry,
+    ) {
         self.gate.pass(RequestKind::MakeNode);
         let kind = rustix::fs::FileType::from_raw_mode(mode);
         let made = self.make(request, (parent, name), Some(mode), |path| {
@@ -498,23 +543,46 @@ impl Filesystem for Files {
         entry(reply, made);
     }
 
-    fn mkdir(&self, request: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, reply: ReplyEntry) {
+    fn mkdir(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _: u32,
+        reply: ReplyEntry,
+    ) {
         self.gate.pass(RequestKind::MakeDirectory);
-        let made = self.make(request, (parent, name), Some(mode), |path| fs::create_dir(path));
+        let made = self.make(request, (parent, name), Some(mode), |path| {
+            fs::create_dir(path)
+        });
         entry(reply, made);
     }
 
     fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
         self.gate.pass(RequestKind::Unlink);
-        empty(reply, self.remove(parent, name, |path| fs::remove_file(path)));
+        empty(
+            reply,
+            self.remove(parent, name, |path| fs::remove_file(path)),
+        );
     }
 
     fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
         self.gate.pass(RequestKind::RemoveDirectory);
-        empty(reply, self.remove(parent, name, |path| fs::remove_dir(path)));
+        empty(
+            reply,
+            self.remove(parent, name, |path| fs::remove_dir(path)),
+        );
     }
 
-    fn symlink(&self, request: &Request, parent: INodeNo, link_name: &OsStr, target: &Path, reply: ReplyEntry) {
+    fn symlink(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        link_name: &OsStr,
+        target: &Path,
+        reply: ReplyEntry,
+    ) {
         self.gate.pass(RequestKind::SymbolicLink);
         let made = self.make(request, (parent, link_name), None, |path| {
             std::os::unix::fs::symlink(target, path)
@@ -533,10 +601,20 @@ impl Filesystem for Files {
         reply: ReplyEmpty,
     ) {
         self.gate.pass(RequestKind::Rename);
-        empty(reply, self.rename_to((parent, name), (newparent, newname), flags));
+        empty(
+            reply,
+            self.rename_to((parent, name), (newparent, newname), flags),
+        );
     }
 
-    fn link(&self, _: &Request, ino: INodeNo, newparent: INodeNo, newname: &OsStr, reply: ReplyEntry) {
+    fn link(
+        &self,
+        _: &Request,
+        ino: INodeNo,
+        newparent: INodeNo,
+        newname: &OsStr,
+        reply: ReplyEntry,
+    ) {
         self.gate.pass(RequestKind::Link);
         if !self.options.hard_links {
             return reply.error(Errno::EPERM);
@@ -588,7 +666,10 @@ impl Filesystem for Files {
         reply: ReplyWrite,
     ) {
         self.gate.pass(RequestKind::Write);
-        match self.file(fh).and_then(|file| Ok(file.write_at(data, offset)?)) {
+        match self
+            .file(fh)
+            .and_then(|file| Ok(file.write_at(data, offset)?))
+        {
             Ok(bytes) => reply.written(u32::try_from(bytes).unwrap_or(u32::MAX)),
             Err(error) => reply.error(error),
         }
@@ -617,7 +698,11 @@ impl Filesystem for Files {
     fn fsync(&self, _: &Request, _: INodeNo, fh: FileHandle, datasync: bool, reply: ReplyEmpty) {
         self.gate.pass(RequestKind::Sync);
         let synced = self.file(fh).and_then(|file| {
-            let synced = if datasync { file.sync_data() } else { file.sync_all() };
+            let synced = if datasync {
+                file.sync_data()
+            } else {
+                file.sync_all()
+            };
             Ok(synced?)
         });
         empty(reply, synced);
@@ -635,7 +720,14 @@ impl Filesystem for Files {
         }
     }
 
-    fn readdir(&self, _: &Request, ino: INodeNo, fh: FileHandle, offset: u64, mut reply: ReplyDirectory) {
+    fn readdir(
+        &self,
+        _: &Request,
+        ino: INodeNo,
+        fh: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
         self.gate.pass(RequestKind::ReadDirectory);
         if offset == 0 {
             match self.entries(ino) {
@@ -671,7 +763,11 @@ impl Filesystem for Files {
 
     fn fsyncdir(&self, _: &Request, _: INodeNo, fh: FileHandle, _: bool, reply: ReplyEmpty) {
         self.gate.pass(RequestKind::SyncDirectory);
-        empty(reply, self.file(fh).and_then(|directory| Ok(directory.sync_all()?)));
+        empty(
+            reply,
+            self.file(fh)
+                .and_then(|directory| Ok(directory.sync_all()?)),
+        );
     }
 
     fn statfs(&self, request: &Request, _: INodeNo, reply: ReplyStatfs) {
@@ -695,7 +791,16 @@ impl Filesystem for Files {
         }
     }
 
-    fn setxattr(&self, _: &Request, ino: INodeNo, name: &OsStr, value: &[u8], flags: i32, _: u32, reply: ReplyEmpty) {
+    fn setxattr(
+        &self,
+        _: &Request,
+        ino: INodeNo,
+        name: &OsStr,
+        value: &[u8],
+        flags: i32,
+        _: u32,
+        reply: ReplyEmpty,
+    ) {
         self.gate.pass(RequestKind::Extended);
         let flags = XattrFlags::from_bits_retain(flags.unsigned_abs());
         let set = self
@@ -749,7 +854,13 @@ impl Filesystem for Files {
         self.gate.pass(RequestKind::Create);
         match self.create_file(request, (parent, name), mode, flags) {
             Ok((found, handle)) => {
-                reply.created(&NO_TIME, &found.facts, found.generation, handle, FopenFlags::empty());
+                reply.created(
+                    &NO_TIME,
+                    &found.facts,
+                    found.generation,
+                    handle,
+                    FopenFlags::empty(),
+                );
             }
             Err(error) => reply.error(error),
         }

@@ -54,7 +54,10 @@ impl Gate {
         while state.is_stalled && !state.has_ended {
             state.is_waiting = true;
             self.changed.notify_all();
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         state.is_waiting = false;
     }
@@ -85,7 +88,8 @@ impl Gate {
     pub(crate) fn resume(&self) {
         let mut state = self.state();
         (state.is_stalled, state.stall_at, state.stall_by) = (false, None, None);
-        // What waited waits no longer, though its thread has yet to wake: whoever asks next asks about a later request.
+        // What waited waits no longer, though its thread has yet to wake: whoever asks next asks
+        // about a later request.
         state.is_waiting = false;
         self.changed.notify_all();
     }

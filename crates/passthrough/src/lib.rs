@@ -1,9 +1,11 @@
-//! A FUSE file system over a directory, whose server can be slow or stopped: a support of tests, not a part of the program.
+//! A FUSE file system over a directory, whose server can be slow or stopped: a support of tests,
+//! not a part of the program.
 //!
-//! Files are those of the backing directory, with the same inode numbers, owners, modes and times. The kernel keeps no
-//! names or attributes, so that nearly every call on the mount is a request to the server. One thread serves, in the
-//! process that mounted: while it is stalled, every call on the mount waits, as with a server that hangs. The kernel
-//! answers to `flock` itself. Birth times, `O_TMPFILE` and `SYNCFS` are not provided, as with most servers.
+//! Files are those of the backing directory, with the same inode numbers, owners, modes and times.
+//! The kernel keeps no names or attributes, so that nearly every call on the mount is a request to
+//! the server. One thread serves, in the process that mounted: while it is stalled, every call on
+//! the mount waits, as with a server that hangs. The kernel answers to `flock` itself. Birth times,
+//! `O_TMPFILE` and `SYNCFS` are not provided, as with most servers.
 //!
 //! Mounting needs root and `/dev/fuse`: [`is_possible`] tells.
 
@@ -85,7 +87,8 @@ impl Passthrough {
     }
 }
 
-/// A mounted file system; dropping it unmounts it, also where it is stalled or in use: who waits for it gets an error.
+/// A mounted file system; dropping it unmounts it, also where it is stalled or in use: who waits
+/// for it gets an error.
 pub struct Mounted {
     point: PathBuf,
     gate: Arc<Gate>,
@@ -105,19 +108,28 @@ impl Mounted {
         self.gate.delayed()
     }
 
-    /// The server hangs as a process does that was stopped: it takes no later request. Whoever waits for it can be killed,
-    /// but not in a `close`: for its request the kernel waits whatever comes.
+    /// The server hangs as a process does that was stopped: it takes no later request. Whoever
+    /// waits for it can be killed, but not in a `close`: for its request the kernel waits
+    /// whatever comes.
     ///
     /// # Panics
     /// Where the system has no thread.
     pub fn stall(&self) {
         let (gate, point) = (Arc::clone(&self.gate), self.point.clone());
-        // A request of our own is the one that the server has taken: it keeps no other thread than that one.
-        let marks = thread::Builder::new().name("stall".to_owned()).spawn(move || {
-            gate.stall_by(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs());
-            // What it answers when it goes on is of no interest.
-            let _ = rustix::fs::statvfs(&point);
-        });
+        // A request of our own is the one that the server has taken: it keeps no other thread than
+        // that one.
+        let marks = thread::Builder::new()
+            .name("stall".to_owned())
+            .spawn(move || {
+                gate.stall_by(
+                    rustix::thread::gettid()
+                        .as_raw_nonzero()
+                        .get()
+                        .unsigned_abs(),
+                );
+                // What it answers when it goes on is of no interest.
+                let _ = rustix::fs::statvfs(&point);
+            });
         marks.expect("the system has no thread");
         assert!(
             self.wait_for_request(Duration::from_secs(60)),
@@ -125,8 +137,8 @@ impl Mounted {
         );
     }
 
-    /// The server hangs from the next request of this kind on, which it has taken: its caller waits until the server goes
-    /// on or the connection is ended, and cannot even be killed.
+    /// The server hangs from the next request of this kind on, which it has taken: its caller waits
+    /// until the server goes on or the connection is ended, and cannot even be killed.
     pub fn stall_at(&self, operation: RequestKind) {
         self.gate.stall_at(operation);
     }
@@ -145,9 +157,10 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // By force: the kernel ends the connection first, and every request with it. Lazily: whoever still has a
-        // file open keeps a dead one.
-        let unmounted = rustix::mount::unmount(&self.point, UnmountFlags::FORCE | UnmountFlags::DETACH);
+        // By force: the kernel ends the connection first, and every request with it. Lazily:
+        // whoever still has a file open keeps a dead one.
+        let unmounted =
+            rustix::mount::unmount(&self.point, UnmountFlags::FORCE | UnmountFlags::DETACH);
         self.gate.end();
         let Some(serving) = self.serving.take() else {
             return;

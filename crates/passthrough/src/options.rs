@@ -18,7 +18,8 @@ pub struct Options {
 pub struct Delay {
     /// The kind.
     pub at: RequestKind,
-    /// How long at least: the kernel wakes a sleeper later than asked. [`Delayed`] has how long it was.
+    /// How long at least: the kernel wakes a sleeper later than asked. [`Delayed`] has how long it
+    /// was.
     pub by: Duration,
 }
 
@@ -43,7 +44,10 @@ impl Default for Options {
 
 /// The requests at which the server can be slow, or be made to stall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "they are named after the requests of the protocol")]
+#[expect(
+    missing_docs,
+    reason = "they are named after the requests of the protocol"
+)]
 pub enum RequestKind {
     Lookup,
     GetAttributes,

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use fuser::{Errno, INodeNo};
 
-/// The files that the kernel knows, with their names. Paths are put together anew for every request, since any of
-/// the directories on the way may have been renamed.
+/// The files that the kernel knows, with their names. Paths are put together anew for every
+/// request, since any of the directories on the way may have been renamed.
 pub(crate) struct Tree {
     /// A path of the backing directory that nothing mounted over it hides.
     root: PathBuf,

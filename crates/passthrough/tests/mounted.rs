@@ -23,7 +23,10 @@ struct Scene {
 impl Scene {
     fn new(options: Options) -> Option<Self> {
         if let Err(why) = passthrough::is_possible() {
-            assert!(std::env::var_os("POSTMARK_TEST_ALL").is_none(), "skipped: {why}");
+            assert!(
+                std::env::var_os("POSTMARK_TEST_ALL").is_none(),
+                "skipped: {why}"
+            );
             eprintln!("skipped: {why}");
             return None;
         }
@@ -112,42 +115,82 @@ fn directories_links_and_attributes() {
     fs::rename(scene.at("a"), scene.at("c")).unwrap();
     let mut names: Vec<u32> = fs::read_dir(scene.at("c/b"))
         .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap().parse().unwrap())
+        .map(|entry| {
+            entry
+                .unwrap()
+                .file_name()
+                .into_string()
+                .unwrap()
+                .parse()
+                .unwrap()
+        })
         .collect();
     names.sort_unstable();
     assert_eq!(names, (0..1_000).collect::<Vec<_>>());
     File::open(scene.at("c/b")).unwrap().sync_all().unwrap();
 
-    let refused = rustix::fs::renameat_with(CWD, scene.at("c/b/1"), CWD, scene.at("c/b/2"), RenameFlags::NOREPLACE);
+    let refused = rustix::fs::renameat_with(
+        CWD,
+        scene.at("c/b/1"),
+        CWD,
+        scene.at("c/b/2"),
+        RenameFlags::NOREPLACE,
+    );
     assert_eq!(refused, Err(rustix::io::Errno::EXIST));
     fs::hard_link(scene.at("c/b/1"), scene.at("link")).unwrap();
     fs::remove_file(scene.at("c/b/1")).unwrap();
     assert_eq!(fs::metadata(scene.at("link")).unwrap().nlink(), 1);
     assert_eq!(fs::read(scene.at("link")).unwrap(), b"x");
     symlink("link", scene.at("soft")).unwrap();
-    assert_eq!(fs::read_link(scene.at("soft")).unwrap(), PathBuf::from("link"));
+    assert_eq!(
+        fs::read_link(scene.at("soft")).unwrap(),
+        PathBuf::from("link")
+    );
     assert_eq!(fs::read(scene.at("soft")).unwrap(), b"x");
 
     fs::set_permissions(scene.at("link"), fs::Permissions::from_mode(0o640)).unwrap();
-    assert_eq!(fs::metadata(scene.behind("link")).unwrap().mode() & 0o7777, 0o640);
+    assert_eq!(
+        fs::metadata(scene.behind("link")).unwrap().mode() & 0o7777,
+        0o640
+    );
     std::os::unix::fs::chown(scene.at("link"), Some(12), Some(34)).unwrap();
     let facts = fs::metadata(scene.behind("link")).unwrap();
     assert_eq!((facts.uid(), facts.gid()), (12, 34));
     let file = File::open(scene.at("link")).unwrap();
     let then = std::time::UNIX_EPOCH + Duration::new(1_000_000_000, 123);
-    file.set_times(fs::FileTimes::new().set_modified(then)).unwrap();
-    assert_eq!(fs::metadata(scene.behind("link")).unwrap().modified().unwrap(), then);
+    file.set_times(fs::FileTimes::new().set_modified(then))
+        .unwrap();
+    assert_eq!(
+        fs::metadata(scene.behind("link"))
+            .unwrap()
+            .modified()
+            .unwrap(),
+        then
+    );
     rustix::fs::setxattr(scene.at("link"), "user.a", b"value", XattrFlags::CREATE).unwrap();
     let mut value = [0; 16];
-    assert_eq!(rustix::fs::getxattr(scene.at("link"), "user.a", &mut value[..]), Ok(5));
+    assert_eq!(
+        rustix::fs::getxattr(scene.at("link"), "user.a", &mut value[..]),
+        Ok(5)
+    );
 
     let here = rustix::fs::statvfs(scene.point.path()).unwrap();
     let there = rustix::fs::statvfs(scene.backing.path()).unwrap();
-    assert_eq!((here.f_blocks, here.f_files), (there.f_blocks, there.f_files));
-    assert_eq!(errno(fs::remove_dir(scene.at("c"))), Some(39), "it is not empty");
+    assert_eq!(
+        (here.f_blocks, here.f_files),
+        (there.f_blocks, there.f_files)
+    );
+    assert_eq!(
+        errno(fs::remove_dir(scene.at("c"))),
+        Some(39),
+        "it is not empty"
+    );
     let held = File::open(scene.at("c")).unwrap();
     fs::remove_dir_all(scene.at("c")).unwrap();
-    assert!(held.metadata().unwrap().is_dir(), "an open directory lives on");
+    assert!(
+        held.metadata().unwrap().is_dir(),
+        "an open directory lives on"
+    );
     assert!(!scene.behind("c").exists());
 }
 
@@ -189,7 +232,13 @@ fn what_is_left_out_is_refused() {
         return;
     };
     fs::write(scene.at("1"), b"x").unwrap();
-    let refused = rustix::fs::renameat_with(CWD, scene.at("1"), CWD, scene.at("2"), RenameFlags::NOREPLACE);
+    let refused = rustix::fs::renameat_with(
+        CWD,
+        scene.at("1"),
+        CWD,
+        scene.at("2"),
+        RenameFlags::NOREPLACE,
+    );
     assert_eq!(refused, Err(rustix::io::Errno::INVAL));
     assert_eq!(errno(fs::hard_link(scene.at("1"), scene.at("2"))), Some(1));
     fs::rename(scene.at("1"), scene.at("2")).unwrap();

@@ -1,11 +1,14 @@
-//! One's own run beside the published rows of its configuration, with factors, and with what they are worth.
+//! One's own run beside the published rows of its configuration, with factors, and with what they
+//! are worth.
 
 use document::units::{bytes, counted, grouped, seconds};
 use document::{Cell, Document, DotRow, DotValue, Dots, Number, Table};
 use record::{Edition, Fact, Level, Reason, Record, StorageName, Summary, workload_in_words};
 use serde::Serialize;
 
-use crate::editions::{Plans, WhichEdition, converted, in_short, made_by, meant, told_of_converted};
+use crate::editions::{
+    Plans, WhichEdition, converted, in_short, made_by, meant, told_of_converted,
+};
 use crate::format::PublishedFormat;
 use crate::library::{Library, PublishedError, Row};
 use crate::plain::why_not_plain;
@@ -21,7 +24,8 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// A published figure beside ours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Against {
-    /// Which figure: of transactions, of data read or written (in kilobytes of 1,024 bytes), or the whole time in seconds.
+    /// Which figure: of transactions, of data read or written (in kilobytes of 1,024 bytes), or
+    /// the whole time in seconds.
     pub figure: Figure,
     /// Theirs, as printed.
     pub printed: String,
@@ -48,7 +52,8 @@ pub struct BesideRow {
     pub contributor: Fact<String>,
     /// The edition that made it, as its ratio or its source says.
     pub edition: String,
-    /// Whether rates of it were converted wrongly in the source, so that what is printed is too high.
+    /// Whether rates of it were converted wrongly in the source, so that what is printed is too
+    /// high.
     pub is_converted: bool,
     /// Its figures, those that we have, too.
     pub figures: Vec<Against>,
@@ -76,8 +81,9 @@ pub struct Beside {
 /// Says what a reason of a verdict has found: reports have the sentences.
 pub type Say = fn(&Reason) -> String;
 
-/// A run beside everything of the same configuration: classic work with the same files, transactions, subdirectories and
-/// processes, and the original's defaults for the rest, in whichever edition.
+/// A run beside everything of the same configuration: classic work with the same files,
+/// transactions, subdirectories and processes, and the original's defaults for the rest, in
+/// whichever edition.
 ///
 /// # Errors
 /// Where a published configuration cannot be planned, which a test excludes.
@@ -86,7 +92,10 @@ pub fn beside(library: &Library, record: &Record, say: Say) -> Result<Beside, Pu
     let shape = ConfigurationShape::of(&record.spec.workload);
     let mut beside = Beside {
         schema: SCHEMA_VERSION,
-        configuration: shape.map_or_else(|| workload_in_words(&record.spec.workload), |(shape, _)| shape.label()),
+        configuration: shape.map_or_else(
+            || workload_in_words(&record.spec.workload),
+            |(shape, _)| shape.label(),
+        ),
         edition: shape.map_or(Fact::NotApplicable, |(_, edition)| Fact::Known(edition)),
         ours: Rates::of(&summary),
         rows: Vec::new(),
@@ -95,7 +104,8 @@ pub fn beside(library: &Library, record: &Record, say: Say) -> Result<Beside, Pu
     };
     let Some((shape, edition)) = shape else {
         beside.none = Some(
-            "the run is a mix, and all published results are of the classic workload (use --preset paper-1000-50000 or another)"
+            "the run is a mix, and all published results are of the classic workload (use \
+             --preset paper-1000-50000 or another)"
                 .to_owned(),
         );
         return Ok(beside);
@@ -121,12 +131,19 @@ pub fn beside(library: &Library, record: &Record, say: Say) -> Result<Beside, Pu
         });
     }
     beside.comparable = operations(edition, &beside.rows);
-    beside.comparable.extend(comparable(record, &summary, &shape, say));
+    beside
+        .comparable
+        .extend(comparable(record, &summary, &shape, say));
     Ok(beside)
 }
 
 /// Why there is nothing to compare with; nothing where there is.
-fn why_none(library: &Library, record: &Record, summary: &Summary, shape: &ConfigurationShape) -> Option<String> {
+fn why_none(
+    library: &Library,
+    record: &Record,
+    summary: &Summary,
+    shape: &ConfigurationShape,
+) -> Option<String> {
     if let Some(why) = why_not_plain(record) {
         return Some(why.to_string());
     }
@@ -199,21 +216,25 @@ fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
     editions.sort_by_key(|made| *made != edition.name());
     let sentence = |made: &&str| match *made {
         made if made == edition.name() => format!(
-            "Comparable: rows of edition {made} have the same operations as this run, on files of the same sizes, in the same order."
+            "Comparable: rows of edition {made} have the same operations as this run, on files of \
+             the same sizes, in the same order."
         ),
         unknown @ ("?" | "1.0 or 1.5") => format!(
-            "Probably comparable: the edition of the rows with '{unknown}' is not certain, so their file sizes may differ from this run's."
+            "Probably comparable: the edition of the rows with '{unknown}' is not certain, so \
+             their file sizes may differ from this run's."
         ),
-        "neither" => {
-            "Not comparable: rows marked 'neither' match no edition (another workload, or a misprint).".to_owned()
-        }
+        "neither" => "Not comparable: rows marked 'neither' match no edition (another workload, \
+                      or a misprint)."
+            .to_owned(),
         made => format!(
-            "Comparable in transactions: rows of edition {made} have the same number of them with other file sizes, so data rates differ even at the same speed."
+            "Comparable in transactions: rows of edition {made} have the same number of them with \
+             other file sizes, so data rates differ even at the same speed."
         ),
     };
     let mut sentences: Vec<String> = editions.iter().map(sentence).collect();
     sentences.push(
-        "Transactions/s are over the time of the transactions, data rates over the time of the whole run, in both."
+        "Transactions/s are over the time of the transactions, data rates over the time of the \
+         whole run, in both."
             .to_owned(),
     );
     let wrong: Vec<&str> = rows
@@ -226,32 +247,46 @@ fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
 }
 
 /// What a factor between then and now is of.
-pub(crate) const WHOLE_SYSTEMS: &str = "A factor therefore compares whole systems, with the processors and memory of their time; it does not show which file system is better.";
+pub(crate) const WHOLE_SYSTEMS: &str = "A factor therefore compares whole systems, with the \
+                                        processors and memory of their time; it does not show \
+                                        which file system is better.";
 
 /// What else a reader of the factors has to know.
-fn comparable(record: &Record, summary: &Summary, shape: &ConfigurationShape, say: Say) -> Vec<String> {
+fn comparable(
+    record: &Record,
+    summary: &Summary,
+    shape: &ConfigurationShape,
+    say: Say,
+) -> Vec<String> {
     let transactions_ns = summary.paper.map_or(0, |paper| paper.transactions_ns);
-    let mean_bytes = record
-        .spec
-        .workload
-        .classic()
-        .map_or(0, |classic| (classic.size_low_bytes + classic.size_high_bytes) / 2);
+    let mean_bytes = record.spec.workload.classic().map_or(0, |classic| {
+        (classic.size_low_bytes + classic.size_high_bytes) / 2
+    });
     let files = shape.files * u64::from(shape.processes);
     let pool_bytes = (files * mean_bytes) as f64;
     let mut sentences = vec![
         format!(
-            "Not comparable, the clock: the original counts whole seconds, at least one, and truncates rates to whole numbers. {} took {} s in this run; in the published results, short runs and low rates have errors of 10 % and more.",
-            counted(shape.transactions * u64::from(shape.processes), "transaction"),
+            "Not comparable, the clock: the original counts whole seconds, at least one, and \
+             truncates rates to whole numbers. {} took {} s in this run; in the published \
+             results, short runs and low rates have errors of 10 % and more.",
+            counted(
+                shape.transactions * u64::from(shape.processes),
+                "transaction"
+            ),
             seconds(transactions_ns)
         ),
         format!(
-            "Not comparable, the cache: no published run dropped its cache or reports its state. The machines of the published runs had 128 to 832 MB of memory, as far as known, for a pool of about {} ({}). This run's cache policy was '{}'.",
+            "Not comparable, the cache: no published run dropped its cache or reports its state. \
+             The machines of the published runs had 128 to 832 MB of memory, as far as known, for \
+             a pool of about {} ({}). This run's cache policy was '{}'.",
             bytes(pool_bytes),
             counted(files, "file"),
             record.spec.cache
         ),
         format!(
-            "Not comparable, durability: the original never syncs. File systems differed: UFS waited for the disk at every new name, Linux never waited. This run's policy was '{}'.",
+            "Not comparable, durability: the original never syncs. File systems differed: UFS \
+             waited for the disk at every new name, Linux never waited. This run's policy was \
+             '{}'.",
             record.spec.durability
         ),
     ];
@@ -265,7 +300,8 @@ fn of_this_run(record: &Record, summary: &Summary, say: Say) -> Vec<String> {
     let mut sentences = Vec::new();
     if record.spec.storage != StorageName::Stdio {
         sentences.push(format!(
-            "The original reads and writes through buffered streams of the C library, with the published blocks of 512 bytes; this run's storage was {}.",
+            "The original reads and writes through buffered streams of the C library, with the \
+             published blocks of 512 bytes; this run's storage was {}.",
             record.spec.storage
         ));
     }
@@ -273,7 +309,11 @@ fn of_this_run(record: &Record, summary: &Summary, say: Say) -> Vec<String> {
         sentences.push(format!(
             "This run is {}: {}",
             summary.verdict.level.name(),
-            summary.verdict.reasons.first().map_or_else(String::new, say)
+            summary
+                .verdict
+                .reasons
+                .first()
+                .map_or_else(String::new, say)
         ));
     }
     sentences
@@ -316,7 +356,12 @@ impl Beside {
                 let mut of_figure: Vec<(u32, DotRow)> = self
                     .rows
                     .iter()
-                    .filter_map(|row| Some((row.year.known().copied().unwrap_or(0), dot(row, row.against(*figure)?))))
+                    .filter_map(|row| {
+                        Some((
+                            row.year.known().copied().unwrap_or(0),
+                            dot(row, row.against(*figure)?),
+                        ))
+                    })
                     .collect();
                 let Some(ours) = self.rows.iter().find_map(|row| row.against(*figure)) else {
                     continue;
@@ -338,7 +383,8 @@ impl Beside {
             Dots {
                 title: title.to_owned(),
                 caption: format!(
-                    "This run beside published results for {}, on a logarithmic axis. {WHOLE_SYSTEMS}",
+                    "This run beside published results for {}, on a logarithmic axis. \
+                     {WHOLE_SYSTEMS}",
                     self.configuration
                 ),
                 axis: axis.to_owned(),
@@ -356,7 +402,10 @@ impl Beside {
             graph(
                 "Throughput, 1997 to today",
                 "Kbytes/s",
-                &[(Figure::DataReadRate, "read"), (Figure::DataWrittenRate, "written")],
+                &[
+                    (Figure::DataReadRate, "read"),
+                    (Figure::DataWrittenRate, "written"),
+                ],
             ),
         ];
         graphs.retain(|graph| !graph.rows.is_empty());
@@ -365,7 +414,10 @@ impl Beside {
 }
 
 fn dot(row: &BesideRow, against: &Against) -> DotRow {
-    let year = row.year.known().map_or_else(String::new, |year| format!("{year} "));
+    let year = row
+        .year
+        .known()
+        .map_or_else(String::new, |year| format!("{year} "));
     DotRow {
         name: format!("{year}{} [{}]", row.column, row.source),
         value: DotValue::At {
@@ -414,13 +466,19 @@ impl Beside {
             table.column(header, false);
             table.column("times as fast", false);
             ours.extend([
-                self.ours.as_ref().map_or(Cell::Empty, |ours| of_ours(ours).into()),
+                self.ours
+                    .as_ref()
+                    .map_or(Cell::Empty, |ours| of_ours(ours).into()),
                 Cell::Empty,
             ]);
             for (cells, row) in theirs.iter_mut().zip(&self.rows) {
                 let against = row.against(figure);
                 cells.push(against.map(|against| against.printed.as_str()).into());
-                cells.push(against.map(|against| format!("{} x", amount(against.factor))).into());
+                cells.push(
+                    against
+                        .map(|against| format!("{} x", amount(against.factor)))
+                        .into(),
+                );
             }
         }
         table.row(ours);

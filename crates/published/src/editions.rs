@@ -1,9 +1,11 @@
 //! Which edition of the program made a published row.
 //!
-//! What a run reads and writes follows from its configuration and the edition's generator alone, so the ratio of the two
-//! printed rates is the edition's mark. It is compared with the ratio that `workload` plans, in both editions, with sums as each
-//! of them adds them up (1.0 in whole numbers, 1.5 in 32-bit floats). A planned ratio fits where it lies in the interval that the printing leaves open
-//! ([`Interval::of`]): half a unit of the last digit, of both numbers at their worst, and nothing besides.
+//! What a run reads and writes follows from its configuration and the edition's generator alone, so
+//! the ratio of the two printed rates is the edition's mark. It is compared with the ratio that
+//! `workload` plans, in both editions, with sums as each of them adds them up (1.0 in whole
+//! numbers, 1.5 in 32-bit floats). A planned ratio fits where it lies in the interval that the
+//! printing leaves open ([`Interval::of`]): half a unit of the last digit, of both numbers at their
+//! worst, and nothing besides.
 
 use std::collections::BTreeMap;
 
@@ -54,10 +56,12 @@ impl Plans {
             subdirectories,
             ..Classic::default()
         });
-        let plan = Planner::new(&workload).plan().map_err(|problem| PublishedError::Plan {
-            configuration: row.configuration.name.clone(),
-            problem,
-        })?;
+        let plan = Planner::new(&workload)
+            .plan()
+            .map_err(|problem| PublishedError::Plan {
+                configuration: row.configuration.name.clone(),
+                problem,
+            })?;
         let sums = (plan.classic_bytes_read, plan.classic_bytes_written);
         self.made.insert(key, sums);
         Ok(sums)
@@ -95,7 +99,8 @@ pub(crate) fn in_short(made: Option<&WhichEdition>) -> String {
     made.map_or_else(|| "?".to_owned(), WhichEdition::in_short)
 }
 
-/// A rate that was converted from megabytes of 1,024 kilobytes, though the edition that printed them has 1,000.
+/// A rate that was converted from megabytes of 1,024 kilobytes, though the edition that printed
+/// them has 1,000.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Converted {
     /// Which figure.
@@ -132,7 +137,8 @@ pub struct Finding {
 }
 
 impl Library {
-    /// The finding for every row with both data read and data written, in the order of [`Library::rows`].
+    /// The finding for every row with both data read and data written, in the order of
+    /// [`Library::rows`].
     ///
     /// # Errors
     /// Where a published configuration cannot be planned, which a test excludes.
@@ -179,12 +185,22 @@ pub fn finding(row: &Row<'_>, plans: &mut Plans) -> Result<Option<Finding>, Publ
     }))
 }
 
-/// The edition that made a row, as its ratio says; where it has none, as its source does; nothing where that does not, either.
+/// The edition that made a row, as its ratio says; where it has none, as its source does; nothing
+/// where that does not, either.
 ///
 /// # Errors
 /// Where its configuration cannot be planned.
-pub(crate) fn made_by(row: &Row<'_>, plans: &mut Plans) -> Result<Option<WhichEdition>, PublishedError> {
-    let stated = || row.configuration.edition.known().copied().map(WhichEdition::By);
+pub(crate) fn made_by(
+    row: &Row<'_>,
+    plans: &mut Plans,
+) -> Result<Option<WhichEdition>, PublishedError> {
+    let stated = || {
+        row.configuration
+            .edition
+            .known()
+            .copied()
+            .map(WhichEdition::By)
+    };
     let found = finding(row, plans)?.map(|finding| finding.made);
     Ok(found.or_else(stated))
 }
@@ -207,8 +223,9 @@ pub(crate) fn converted(row: &Row<'_>, made: Option<&WhichEdition>) -> Vec<Conve
 
 /// What a printed number has to be multiplied with to be what its edition meant.
 fn conversion(number: &PrintedNumber, unit: Unit, made: Option<&WhichEdition>) -> f64 {
-    let is_wrong =
-        made == Some(&WhichEdition::By(Edition::V1_0)) && unit == Unit::KilobytesPerSecond && number.is_times_1024();
+    let is_wrong = made == Some(&WhichEdition::By(Edition::V1_0))
+        && unit == Unit::KilobytesPerSecond
+        && number.is_times_1024();
     if is_wrong { 1_000.0 / 1_024.0 } else { 1.0 }
 }
 
@@ -218,9 +235,16 @@ fn made(row: &Row<'_>, planned: &[Planned]) -> WhichEdition {
         (true, false) => WhichEdition::By(planned[0].edition),
         (false, true) => WhichEdition::By(planned[1].edition),
         (false, false) => {
-            let cause = row.table.causes.iter().find(|cause| cause.system == row.system.name);
+            let cause = row
+                .table
+                .causes
+                .iter()
+                .find(|cause| cause.system == row.system.name);
             WhichEdition::Neither {
-                cause: cause.map_or_else(|| "the cause is not available".to_owned(), |cause| cause.why.clone()),
+                cause: cause.map_or_else(
+                    || "the cause is not available".to_owned(),
+                    |cause| cause.why.clone(),
+                ),
             }
         }
     }
@@ -230,7 +254,8 @@ fn made(row: &Row<'_>, planned: &[Planned]) -> WhichEdition {
 fn ratio(row: &Row<'_>) -> Option<Interval> {
     let rates = (Figure::DataReadRate, Figure::DataWrittenRate);
     let sums = (Figure::DataRead, Figure::DataWritten);
-    let of = |(read, written): (Figure, Figure)| Some(row.interval(read)?.over(row.interval(written)?));
+    let of =
+        |(read, written): (Figure, Figure)| Some(row.interval(read)?.over(row.interval(written)?));
     match (of(rates), of(sums)) {
         (Some(rates), Some(sums)) => Some(rates.and(sums)),
         (rates, sums) => rates.or(sums),
@@ -248,14 +273,16 @@ fn printed_ratio(row: &Row<'_>) -> f64 {
     }
 }
 
-/// A figure as the edition that made it meant it: data in kilobytes (of 1,024 bytes) or kilobytes a second, everything else as it
-/// is printed.
+/// A figure as the edition that made it meant it: data in kilobytes (of 1,024 bytes) or kilobytes a
+/// second, everything else as it is printed.
 pub(crate) fn meant(number: &PrintedNumber, unit: Unit, made: Option<&WhichEdition>) -> f64 {
     let edition = match made {
         Some(WhichEdition::By(edition)) => *edition,
         _ => Edition::default(),
     };
-    let kilobytes = unit.bytes(edition).map_or(1.0, |bytes| bytes / KILOBYTE_BYTES);
+    let kilobytes = unit
+        .bytes(edition)
+        .map_or(1.0, |bytes| bytes / KILOBYTE_BYTES);
     number.value * kilobytes * conversion(number, unit, made)
 }
 
@@ -263,7 +290,9 @@ pub(crate) fn meant(number: &PrintedNumber, unit: Unit, made: Option<&WhichEditi
 pub(crate) fn told_of_converted(columns: &[&str]) -> Option<String> {
     (!columns.is_empty()).then(|| {
         format!(
-            "Converted: rates of {} were megabytes of 1,000 Kbytes, as edition 1.0 prints them, but were multiplied by 1,024, so the published rates are 2.4 % too high. Tables show the published rates; factors and times use what the program printed.",
+            "Converted: rates of {} were megabytes of 1,000 Kbytes, as edition 1.0 prints them, \
+             but were multiplied by 1,024, so the published rates are 2.4 % too high. Tables show \
+             the published rates; factors and times use what the program printed.",
             columns.join(", ")
         )
     })

@@ -15,7 +15,8 @@ pub enum Agreement {
     Exact,
     /// It is not, but rates that round to the printed ones give it.
     WithinRounding,
-    /// It differs by so much more than rounding: printed minus recomputed, at the end that is worse.
+    /// It differs by so much more than rounding: printed minus recomputed, at the end that is
+    /// worse.
     Differs {
         /// By so much, in percentage points.
         by: f64,
@@ -62,7 +63,9 @@ impl Library {
                 let cells = table
                     .places()
                     .filter(|place| place.of.figure == Some(Figure::Improvement));
-                cells.map(|place| recompute(source, table, &place)).collect::<Vec<_>>()
+                cells
+                    .map(|place| recompute(source, table, &place))
+                    .collect::<Vec<_>>()
             })
             .collect()
     }
@@ -73,14 +76,25 @@ fn recompute(source: &Source, table: &PublishedTable, place: &PrintedCell<'_>) -
     let mut lost = Vec::new();
     let mut known: Vec<Computed> = Vec::new();
     for configuration in &of.configurations {
-        let rate = |system: &Option<String>| rate(source, system.as_deref()?, of.variant.as_deref(), configuration);
+        let rate = |system: &Option<String>| {
+            rate(
+                source,
+                system.as_deref()?,
+                of.variant.as_deref(),
+                configuration,
+            )
+        };
         match (rate(&of.system), rate(&of.over)) {
             (Some(one), Some(other)) => known.push(computed(&one, &other)),
             _ => lost.push(configuration.as_str()),
         }
     }
     let ends = ends(&known);
-    let is_range = place.cell.0.known().is_some_and(|number| number.to.is_some());
+    let is_range = place
+        .cell
+        .0
+        .known()
+        .is_some_and(|number| number.to.is_some());
     Recomputed {
         table: table.name.clone(),
         what: words(source, place),
@@ -112,7 +126,12 @@ fn words(source: &Source, place: &PrintedCell<'_>) -> String {
 }
 
 /// The printed rate of transactions, wherever in the source it stands.
-fn rate(source: &Source, system: &str, variant: Option<&str>, configuration: &str) -> Option<PrintedNumber> {
+fn rate(
+    source: &Source,
+    system: &str,
+    variant: Option<&str>,
+    configuration: &str,
+) -> Option<PrintedNumber> {
     let places = source.tables.iter().flat_map(PublishedTable::places);
     let mut rates = places.filter(|place| place.of.figure == Some(Figure::TransactionsRate));
     let place = rates.find(|place| {
@@ -140,10 +159,17 @@ fn computed(one: &PrintedNumber, other: &PrintedNumber) -> Computed {
 /// The least and the greatest.
 fn ends(known: &[Computed]) -> Option<(&Computed, &Computed)> {
     let by_percent = |a: &&Computed, b: &&Computed| a.percent.total_cmp(&b.percent);
-    Some((known.iter().min_by(by_percent)?, known.iter().max_by(by_percent)?))
+    Some((
+        known.iter().min_by(by_percent)?,
+        known.iter().max_by(by_percent)?,
+    ))
 }
 
-fn agreement(printed: &PrintedNumber, ends: Option<&(&Computed, &Computed)>, lost: &[&str]) -> Agreement {
+fn agreement(
+    printed: &PrintedNumber,
+    ends: Option<&(&Computed, &Computed)>,
+    lost: &[&str],
+) -> Agreement {
     let of_lost = || Agreement::Unknown {
         why: format!("rates of {} are missing in the copy", lost.join(", ")),
     };
@@ -151,7 +177,10 @@ fn agreement(printed: &PrintedNumber, ends: Option<&(&Computed, &Computed)>, los
         return of_lost();
     };
     let half = printed.half_unit() + 1e-9;
-    let pairs = [(printed.value, low), (printed.to.unwrap_or(printed.value), high)];
+    let pairs = [
+        (printed.value, low),
+        (printed.to.unwrap_or(printed.value), high),
+    ];
     if pairs
         .iter()
         .all(|(printed, computed)| (printed - computed.percent).abs() <= half)
@@ -168,7 +197,9 @@ fn agreement(printed: &PrintedNumber, ends: Option<&(&Computed, &Computed)>, los
     {
         return Agreement::WithinRounding;
     }
-    let differences = pairs.iter().map(|(printed, computed)| printed - computed.percent);
+    let differences = pairs
+        .iter()
+        .map(|(printed, computed)| printed - computed.percent);
     let worst = differences.max_by(|a, b| a.abs().total_cmp(&b.abs()));
     Agreement::Differs {
         by: worst.unwrap_or(f64::NAN),

@@ -1,9 +1,10 @@
 //! Published results as data, and what can be said of them and beside them.
 //!
-//! [`Library`] holds what was printed from 1997 to 2004, cell by cell (`data/*.toml`); what the sources lack is unavailable,
-//! with the reason. [`editions`] says which edition of the program made a row, [`improvements`] computes printed comparisons
-//! anew, [`beside()`] sets a run beside the published rows of its configuration, and [`submission`] is the file with which
-//! somebody's result travels into a table of many ([`submissions`]). Pure: text in, text out.
+//! [`Library`] holds what was printed from 1997 to 2004, cell by cell (`data/*.toml`); what the
+//! sources lack is unavailable, with the reason. [`editions`] says which edition of the program
+//! made a row, [`improvements`] computes printed comparisons anew, [`beside()`] sets a run beside
+//! the published rows of its configuration, and [`submission`] is the file with which somebody's
+//! result travels into a table of many ([`submissions`]). Pure: text in, text out.
 //!
 //! Rendering is here and not in `report`, which may not import this crate.
 

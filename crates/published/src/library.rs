@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use document::harmless::harmless;
 use workload::stream::StreamError;
 
-use crate::source::{CellValue, Configuration, Coordinates, Figure, PrintedCell, PublishedTable, Source, System};
+use crate::source::{
+    CellValue, Configuration, Coordinates, Figure, PrintedCell, PublishedTable, Source, System,
+};
 use crate::{Interval, PrintedNumber, Unit};
 
 /// Each file with its name, in the order of the years that they are of.
@@ -23,10 +25,19 @@ const FILES: [(&str, &str); 5] = [
 #[expect(missing_docs, reason = "what is said of each says what its fields are")]
 pub enum PublishedError {
     /// A file of the data is not as it should be. The text says line and column.
-    #[error("invalid data of the program, {file}: {problem} (this is a bug in postmark: please report it)")]
-    Toml { file: String, problem: toml::de::Error },
+    #[error(
+        "invalid data of the program, {file}: {problem} (this is a bug in postmark: please report \
+         it)"
+    )]
+    Toml {
+        file: String,
+        problem: toml::de::Error,
+    },
     /// A file of the data contradicts itself.
-    #[error("invalid data of the program, {file}: {problem} (this is a bug in postmark: please report it)")]
+    #[error(
+        "invalid data of the program, {file}: {problem} (this is a bug in postmark: please report \
+         it)"
+    )]
     Data { file: String, problem: String },
     /// There is no such source and no such table.
     #[error("there is no published result '{given}' (use one of {})", .names.join(", "))]
@@ -72,7 +83,8 @@ impl Row<'_> {
 
     /// What the printing of a figure leaves open, in its unit.
     pub fn interval(&self, figure: Figure) -> Option<Interval> {
-        self.figure(figure).map(|(number, unit)| Interval::of(number, unit))
+        self.figure(figure)
+            .map(|(number, unit)| Interval::of(number, unit))
     }
 
     /// The system with its build, as columns are called.
@@ -105,7 +117,10 @@ impl Library {
     pub fn names(&self) -> Vec<String> {
         let of_source = |source: &Source| {
             let tables = source.tables.iter().map(|table| table.name.clone());
-            [source.name.clone()].into_iter().chain(tables).collect::<Vec<_>>()
+            [source.name.clone()]
+                .into_iter()
+                .chain(tables)
+                .collect::<Vec<_>>()
         };
         self.sources.iter().flat_map(of_source).collect()
     }
@@ -140,7 +155,9 @@ impl Library {
             .sources
             .iter()
             .flat_map(|source| source.tables.iter().map(move |table| (source, table)));
-        tables.flat_map(|(source, table)| rows(source, table)).collect()
+        tables
+            .flat_map(|(source, table)| rows(source, table))
+            .collect()
     }
 }
 
@@ -159,14 +176,17 @@ pub fn rows<'a>(source: &'a Source, table: &'a PublishedTable) -> Vec<Row<'a>> {
         else {
             continue;
         };
-        let (Some(system), [configuration]) = (source.system(&system), configurations.as_slice()) else {
+        let (Some(system), [configuration]) = (source.system(&system), configurations.as_slice())
+        else {
             continue;
         };
         let Some(configuration) = source.configuration(configuration) else {
             continue;
         };
         let is_same = |row: &&mut Row<'_>| {
-            row.system.name == system.name && row.variant == variant && row.configuration.name == configuration.name
+            row.system.name == system.name
+                && row.variant == variant
+                && row.configuration.name == configuration.name
         };
         if let Some(row) = rows.iter_mut().find(is_same) {
             row.figures.insert(figure, (place.cell, unit));
@@ -205,9 +225,14 @@ fn source(file: &str, text: &str) -> Result<Source, PublishedError> {
     Ok(source)
 }
 
-/// What TOML's types do not say: names that are there, once each, and cells that know what they are of.
+/// What TOML's types do not say: names that are there, once each, and cells that know what they are
+/// of.
 fn check(source: &Source) -> Result<(), String> {
-    let systems: Vec<String> = source.systems.iter().map(|system| system.name.clone()).collect();
+    let systems: Vec<String> = source
+        .systems
+        .iter()
+        .map(|system| system.name.clone())
+        .collect();
     let configurations = source.configurations.iter().map(|one| one.name.clone());
     for names in [systems, configurations.collect()] {
         if let Some(name) = repeated(&names) {
@@ -233,8 +258,15 @@ fn check_table(source: &Source, table: &PublishedTable) -> Result<(), String> {
             ));
         }
     }
-    if let Some(cause) = table.causes.iter().find(|cause| source.system(&cause.system).is_none()) {
-        return Err(format!("a cause is of {}, which is not there", cause.system));
+    if let Some(cause) = table
+        .causes
+        .iter()
+        .find(|cause| source.system(&cause.system).is_none())
+    {
+        return Err(format!(
+            "a cause is of {}, which is not there",
+            cause.system
+        ));
     }
     let mut seen = BTreeSet::new();
     for place in table.places() {
@@ -258,7 +290,9 @@ fn check_place(source: &Source, place: &PrintedCell<'_>) -> Result<(), String> {
     let is_comparison = figure == Figure::Improvement;
     for (name, is_needed) in [(&of.system, true), (&of.over, is_comparison)] {
         match name {
-            Some(name) if source.system(name).is_none() => return Err(format!("there is no system {name}")),
+            Some(name) if source.system(name).is_none() => {
+                return Err(format!("there is no system {name}"));
+            }
             None if is_needed => return Err("a system is missing".to_owned()),
             _ => {}
         }
@@ -266,10 +300,16 @@ fn check_place(source: &Source, place: &PrintedCell<'_>) -> Result<(), String> {
     if of.over.is_some() && !is_comparison {
         return Err("only an improvement is over another system".to_owned());
     }
-    let is_range = place.cell.0.known().is_some_and(|number| number.to.is_some());
+    let is_range = place
+        .cell
+        .0
+        .known()
+        .is_some_and(|number| number.to.is_some());
     let several = of.configurations.len() > 1;
     if of.configurations.is_empty() || ((several || is_range) && !is_comparison) {
-        return Err("give one configuration; a range goes over several, and is an improvement".to_owned());
+        return Err(
+            "give one configuration; a range goes over several, and is an improvement".to_owned(),
+        );
     }
     let missing = |name: &&String| source.configuration(name).is_none();
     match of.configurations.iter().find(missing) {
@@ -291,7 +331,12 @@ mod tests {
         let rows = library.rows();
         assert!(rows.len() > 100, "{} rows", rows.len());
         for row in &rows {
-            assert!(!row.figures.is_empty(), "{} {}", row.table.name, row.system.name);
+            assert!(
+                !row.figures.is_empty(),
+                "{} {}",
+                row.table.name,
+                row.system.name
+            );
         }
     }
 
@@ -309,7 +354,11 @@ mod tests {
                 "of = { system = \"tempfs\" }",
                 "there is no system tempfs",
             ),
-            ("label = \"UFS\", of", "label = \"UFS\", if", "unknown field `if`"),
+            (
+                "label = \"UFS\", of",
+                "label = \"UFS\", if",
+                "unknown field `if`",
+            ),
             (
                 "configurations = [\"1000/50000\"]",
                 "configurations = [\"1000/5\"]",
@@ -325,7 +374,11 @@ mod tests {
                 "{ figure = \"data-read-rate\" }",
                 "without a unit",
             ),
-            ("name = \"tmpfs\"", "name = \"ufs\"", "the name ufs is there twice"),
+            (
+                "name = \"tmpfs\"",
+                "name = \"ufs\"",
+                "the name ufs is there twice",
+            ),
         ] {
             assert!(PAPER.contains(from), "{from}");
             let error = source("paper.toml", &PAPER.replacen(from, to, 1))

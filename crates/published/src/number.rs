@@ -23,7 +23,10 @@ pub struct PrintedNumber {
 
 /// What was printed is no number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a number or range of numbers (write it as printed, or {{ unavailable = \"why\" }})")]
+#[error(
+    "'{0}' is not a number or range of numbers (write it as printed, or {{ unavailable = \"why\" \
+     }})"
+)]
 pub struct NotANumber(String);
 
 impl FromStr for PrintedNumber {
@@ -34,7 +37,10 @@ impl FromStr for PrintedNumber {
         let wrong = || NotANumber(printed.to_owned());
         let text = printed.strip_suffix('%').unwrap_or(printed);
         // A minus behind a digit parts two numbers.
-        let parts = text.char_indices().skip(1).find(|(_, letter)| *letter == '-');
+        let parts = text
+            .char_indices()
+            .skip(1)
+            .find(|(_, letter)| *letter == '-');
         let (first, second) = match parts {
             Some((at, _)) => (&text[..at], Some(&text[at + 1..])),
             None => (text, None),
@@ -47,14 +53,18 @@ impl FromStr for PrintedNumber {
             let is_plain = inner
                 .chars()
                 .all(|c| c.is_ascii_digit() || matches!(c, '-' | '.' | ','));
-            is_plain.then(|| inner.replace(',', "").parse().ok()).flatten()
+            is_plain
+                .then(|| inner.replace(',', "").parse().ok())
+                .flatten()
         };
         let value = bare(first).ok_or_else(wrong)?;
         let to = match second {
             Some(second) => Some(bare(second).ok_or_else(wrong)?),
             None => None,
         };
-        let decimals = first.split_once('.').map_or(0, |(_, digits)| digits.len() as u32);
+        let decimals = first
+            .split_once('.')
+            .map_or(0, |(_, digits)| digits.len() as u32);
         Ok(Self {
             printed: printed.to_owned(),
             value,
@@ -65,17 +75,21 @@ impl FromStr for PrintedNumber {
 }
 
 impl PrintedNumber {
-    /// What a rate is rounded to, in kilobytes a second, if it was a rate in megabytes before: two decimals of them. Tables in
-    /// kilobytes have such rates times 1,000 (the paper) or times 1,024 (the page).
+    /// What a rate is rounded to, in kilobytes a second, if it was a rate in megabytes before: two
+    /// decimals of them. Tables in kilobytes have such rates times 1,000 (the paper) or times
+    /// 1,024 (the page).
     fn megabyte_steps(&self) -> Option<f64> {
-        [10.24, 10.0].into_iter().find(|step| self.is_in_steps(*step))
+        [10.24, 10.0]
+            .into_iter()
+            .find(|step| self.is_in_steps(*step))
     }
 
     fn is_in_steps(&self, step: f64) -> bool {
         self.value >= 1_000.0 && (self.value / step - (self.value / step).round()).abs() < 1e-6
     }
 
-    /// Whether it is a rate in kilobytes that somebody made of megabytes, times 1,024 and not times 1,000.
+    /// Whether it is a rate in kilobytes that somebody made of megabytes, times 1,024 and not times
+    /// 1,000.
     pub fn is_times_1024(&self) -> bool {
         self.is_in_steps(10.24) && !self.is_in_steps(10.0)
     }
@@ -131,11 +145,14 @@ impl Unit {
         }
     }
 
-    /// Bytes of one (a second, where it is a rate), in an edition's reports; nothing where it counts no bytes.
+    /// Bytes of one (a second, where it is a rate), in an edition's reports; nothing where it
+    /// counts no bytes.
     pub fn bytes(self, edition: Edition) -> Option<f64> {
         match self {
             Self::KilobytesPerSecond => Some(KILOBYTE_BYTES),
-            Self::MegabytesPerSecond | Self::Megabytes => Some(f64::from(edition.rules().megabyte_bytes)),
+            Self::MegabytesPerSecond | Self::Megabytes => {
+                Some(f64::from(edition.rules().megabyte_bytes))
+            }
             _ => None,
         }
     }
@@ -151,9 +168,10 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// What a printed number leaves open. Rates of data are cut to whole bytes a second by edition 1.0 before they are
-    /// rounded (31.865 kilobytes a second are printed as 31.86 in the paper's session), so they may be higher by one byte;
-    /// rates of operations without decimals are integer divisions, which cut too.
+    /// What a printed number leaves open. Rates of data are cut to whole bytes a second by edition
+    /// 1.0 before they are rounded (31.865 kilobytes a second are printed as 31.86 in the
+    /// paper's session), so they may be higher by one byte; rates of operations without
+    /// decimals are integer divisions, which cut too.
     pub fn of(number: &PrintedNumber, unit: Unit) -> Self {
         let half = number.rounding(unit);
         match unit {
@@ -241,11 +259,15 @@ mod tests {
         assert_eq!(rounding("4880"), 5.0);
         assert_eq!(rounding("6092.8"), 5.12);
         assert_eq!(rounding("2048"), 5.12);
-        assert_eq!(rounding("1015.93"), 0.005, "kilobytes go to 1,024 in edition 1.5");
+        assert_eq!(
+            rounding("1015.93"),
+            0.005,
+            "kilobytes go to 1,024 in edition 1.5"
+        );
         assert_eq!(rounding("115.67"), 0.005);
         assert_eq!(number("4880").rounding(Unit::Messages), 0.5);
-        let converted =
-            ["6092.8", "2048", "4880", "1280.00", "1015.93", "512.00"].map(|one| number(one).is_times_1024());
+        let converted = ["6092.8", "2048", "4880", "1280.00", "1015.93", "512.00"]
+            .map(|one| number(one).is_times_1024());
         assert_eq!(converted, [true, true, false, false, false, false]);
     }
 }

@@ -1,4 +1,5 @@
-//! What makes two results comparable: the numbers that a published table names, and nothing else changed.
+//! What makes two results comparable: the numbers that a published table names, and nothing else
+//! changed.
 
 use serde::Serialize;
 use workload::{Classic, Edition, WorkerSeeds, Workers, Workload};
@@ -41,7 +42,8 @@ impl ConfigurationShape {
         }
     }
 
-    /// The work of this shape with everything else as the original has it: processes begin at the same seed.
+    /// The work of this shape with everything else as the original has it: processes begin at the
+    /// same seed.
     pub fn workload(&self, edition: Edition) -> Workload {
         let one = Workload::from(Classic {
             edition,
@@ -71,7 +73,10 @@ impl ConfigurationShape {
             counted(self.transactions, "transaction")
         );
         if self.subdirectories > 1 {
-            words.push_str(&format!(", {} subdirectories", grouped(self.subdirectories.into())));
+            words.push_str(&format!(
+                ", {} subdirectories",
+                grouped(self.subdirectories.into())
+            ));
         }
         if self.processes > 1 {
             words.push_str(&format!("; {} processes, each with these", self.processes));
@@ -95,8 +100,8 @@ impl ConfigurationShape {
     }
 }
 
-/// What classic work has other than the published configurations, which left everything but the shape at the original's
-/// defaults; empty where it is of their kind.
+/// What classic work has other than the published configurations, which left everything but the
+/// shape at the original's defaults; empty where it is of their kind.
 pub fn differences(workload: &Workload) -> Vec<String> {
     let Some((shape, edition)) = ConfigurationShape::of(workload) else {
         return vec!["a mix of operations".to_owned()];
@@ -113,9 +118,20 @@ pub fn differences(workload: &Workload) -> Vec<String> {
     };
     let sizes = |one: &Classic| format!("{} to {} bytes", one.size_low_bytes, one.size_high_bytes);
     compare("sizes", sizes(ours), sizes(theirs));
-    let blocks = |one: &Classic| format!("{} and {} bytes", one.read_block_bytes, one.write_block_bytes);
+    let blocks = |one: &Classic| {
+        format!(
+            "{} and {} bytes",
+            one.read_block_bytes, one.write_block_bytes
+        )
+    };
     compare("blocks", blocks(ours), blocks(theirs));
-    let biases = |one: &Classic| format!("{} and {}", i64::from(one.bias_read), i64::from(one.bias_create));
+    let biases = |one: &Classic| {
+        format!(
+            "{} and {}",
+            i64::from(one.bias_read),
+            i64::from(one.bias_create)
+        )
+    };
     compare("biases", biases(ours), biases(theirs));
     compare("seed", ours.seed.to_string(), theirs.seed.to_string());
     compare(
@@ -166,6 +182,9 @@ mod tests {
             named(|work| work.read_block_bytes = 4_096),
             ["blocks 4096 and 512 bytes instead of 512 and 512 bytes"]
         );
-        assert_eq!(named(|work| work.weights = vec![1, 1]), ["locations 2 instead of 1"]);
+        assert_eq!(
+            named(|work| work.weights = vec![1, 1]),
+            ["locations 2 instead of 1"]
+        );
     }
 }

@@ -28,8 +28,11 @@ struct Contents<'a> {
 /// The names of sources and tables.
 pub fn list(library: &Library) -> Document {
     let mut document = Document::default();
-    document.title("Published results: postmark published show [NAME] [--format text|csv|json|markdown]");
-    let mut sheet = Table::new(5, &["name", "what", "configurations", "systems", "cells"]).folding();
+    document.title(
+        "Published results: postmark published show [NAME] [--format text|csv|json|markdown]",
+    );
+    let mut sheet =
+        Table::new(5, &["name", "what", "configurations", "systems", "cells"]).folding();
     for source in &library.sources {
         document.item(format!("{}: {}", source.name, source.in_short()));
         for table in &source.tables {
@@ -66,13 +69,23 @@ fn shortened(title: &str) -> String {
 /// A source or a table, or all of them, with what was found about it.
 ///
 /// # Errors
-/// Where there is nothing of this name. Where a published configuration cannot be planned, which a test excludes.
-pub fn show(library: &Library, name: Option<&str>, format: PublishedFormat) -> Result<String, PublishedError> {
+/// Where there is nothing of this name. Where a published configuration cannot be planned, which a
+/// test excludes.
+pub fn show(
+    library: &Library,
+    name: Option<&str>,
+    format: PublishedFormat,
+) -> Result<String, PublishedError> {
     let taken = match name {
         Some(name) => library.take(name)?,
         None => library.clone(),
     };
-    let is_shown = |table: &str| taken.sources.iter().any(|source| source.table(table).is_some());
+    let is_shown = |table: &str| {
+        taken
+            .sources
+            .iter()
+            .any(|source| source.table(table).is_some())
+    };
     let mut improvements = library.improvements();
     // They are computed of all tables: one of ranges has no rates of its own.
     improvements.retain(|one| is_shown(&one.table));
@@ -100,7 +113,11 @@ pub(crate) fn described(system: &System) -> String {
         Fact::Known(name) => format!(" [{name}]"),
         other => format!("; contributor {}", told(other)),
     };
-    format!("{}: {}{contributor}", system.column, told(&system.description))
+    format!(
+        "{}: {}{contributor}",
+        system.column,
+        told(&system.description)
+    )
 }
 
 /// What a table's cells are of, in the order of the source's list.
@@ -250,7 +267,9 @@ fn editions(document: &mut Document, shown: &Contents<'_>, table: &PublishedTabl
     }
     document.gap();
     document.table(sheet);
-    let wrong = findings.iter().filter(|finding| !finding.converted.is_empty());
+    let wrong = findings
+        .iter()
+        .filter(|finding| !finding.converted.is_empty());
     let wrong: Vec<&str> = wrong.map(|finding| finding.column.as_str()).collect();
     document.items(told_of_converted(&wrong));
     for finding in findings {
@@ -271,7 +290,10 @@ fn improvements(document: &mut Document, shown: &Contents<'_>, table: &Published
     }
     let (printed, missing): (Vec<&Recomputed>, Vec<&Recomputed>) =
         of_table.into_iter().partition(|one| one.printed.is_known());
-    let exact = printed.iter().filter(|one| one.agreement == Agreement::Exact).count();
+    let exact = printed
+        .iter()
+        .filter(|one| one.agreement == Agreement::Exact)
+        .count();
     document.item(format!(
         "{exact} of {} printed improvements agree with the printed rates.",
         printed.len()
@@ -291,7 +313,11 @@ fn improvements(document: &mut Document, shown: &Contents<'_>, table: &Published
         ));
     }
     for one in missing {
-        document.item(format!("{}: missing in the copy; {}", one.what, percents(one)));
+        document.item(format!(
+            "{}: missing in the copy; {}",
+            one.what,
+            percents(one)
+        ));
     }
 }
 
@@ -299,7 +325,11 @@ fn percents(one: &Recomputed) -> String {
     if one.recomputed.is_empty() {
         return "a rate that it needs is also missing".to_owned();
     }
-    let percents: Vec<String> = one.recomputed.iter().map(|percent| format!("{percent:.2}")).collect();
+    let percents: Vec<String> = one
+        .recomputed
+        .iter()
+        .map(|percent| format!("{percent:.2}"))
+        .collect();
     format!("the known rates give {} %", percents.join(" to "))
 }
 
@@ -338,7 +368,12 @@ fn flat(shown: &Contents<'_>) -> Table {
     sheet
 }
 
-fn flat_row(shown: &Contents<'_>, source: &Source, table: &PublishedTable, place: &PrintedCell<'_>) -> Vec<Cell> {
+fn flat_row(
+    shown: &Contents<'_>,
+    source: &Source,
+    table: &PublishedTable,
+    place: &PrintedCell<'_>,
+) -> Vec<Cell> {
     let of = &place.of;
     let text = |name: &Option<String>| Cell::ours(name.as_deref().unwrap_or_default());
     let system = of.system.as_deref().and_then(|name| source.system(name));
@@ -347,7 +382,9 @@ fn flat_row(shown: &Contents<'_>, source: &Source, table: &PublishedTable, place
         [name] => source.configuration(name),
         _ => None,
     };
-    let count = |number: fn(&Configuration) -> u64| Cell::from(configuration.map(|one| Number::Count(number(one))));
+    let count = |number: fn(&Configuration) -> u64| {
+        Cell::from(configuration.map(|one| Number::Count(number(one))))
+    };
     let finding = shown.findings.iter().find(|finding| {
         finding.table == table.name
             && Some(&finding.system) == of.system.as_ref()
@@ -364,7 +401,11 @@ fn flat_row(shown: &Contents<'_>, source: &Source, table: &PublishedTable, place
         text(&of.system),
         text(&of.over),
         text(&of.variant),
-        text(&system.and_then(|system| system.contributor.known()).cloned()),
+        text(
+            &system
+                .and_then(|system| system.contributor.known())
+                .cloned(),
+        ),
         Cell::ours(of.configurations.join(" ")),
         count(|one| one.files),
         count(|one| one.transactions),

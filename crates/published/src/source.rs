@@ -1,4 +1,5 @@
-//! What a source says: systems, configurations, and tables as they were printed. Read from `data/*.toml`.
+//! What a source says: systems, configurations, and tables as they were printed. Read from
+//! `data/*.toml`.
 
 use record::Fact;
 use serde::{Deserialize, Serialize};
@@ -248,7 +249,9 @@ impl TryFrom<CellText> for CellValue {
 
     fn try_from(text: CellText) -> Result<Self, NotANumber> {
         Ok(Self(match text {
-            CellText::Printed(printed) | CellText::Missing(Fact::Known(printed)) => Fact::Known(printed.parse()?),
+            CellText::Printed(printed) | CellText::Missing(Fact::Known(printed)) => {
+                Fact::Known(printed.parse()?)
+            }
             CellText::Missing(Fact::NotApplicable) => Fact::NotApplicable,
             CellText::Missing(Fact::Unavailable(why)) => Fact::Unavailable(why),
         }))
@@ -313,7 +316,10 @@ impl Source {
 
     /// Title and year in a few words; the short name where there is no title.
     pub fn in_short(&self) -> String {
-        let title = self.title.known().map_or(self.what.as_str(), String::as_str);
+        let title = self
+            .title
+            .known()
+            .map_or(self.what.as_str(), String::as_str);
         match self.year.known() {
             Some(year) => format!("{title} ({year})"),
             None => title.to_owned(),

@@ -1,8 +1,9 @@
 //! A result that somebody sends to somebody else: one run in a few lines of JSON.
 //!
-//! It carries what a table of many systems needs: the whole workload, rates with the meaning of the classic report, verdict,
-//! fingerprint, and who and what. Reading trusts nothing: sizes are bounded, numbers are finite, and strings with characters
-//! that a terminal obeys, or a reader does not see, are refused.
+//! It carries what a table of many systems needs: the whole workload, rates with the meaning of the
+//! classic report, verdict, fingerprint, and who and what. Reading trusts nothing: sizes are
+//! bounded, numbers are finite, and strings with characters that a terminal obeys, or a reader does
+//! not see, are refused.
 
 use document::harmless::{harmless, is_harmful};
 use record::{Level, Record, Summary, Tool, workload_in_words};
@@ -43,7 +44,8 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Those of a summary; nothing where it lacks one, as of sweeps and of mixes with other operations than the paper's.
+    /// Those of a summary; nothing where it lacks one, as of sweeps and of mixes with other
+    /// operations than the paper's.
     pub fn of(summary: &Summary) -> Option<Self> {
         let paper = summary.paper.as_ref()?;
         Some(Self {
@@ -115,22 +117,29 @@ pub enum SubmissionError {
     #[error("this is not a submission of a PostMark result: {0}")]
     Json(String),
     /// It is too long.
-    #[error("this is not a submission of a PostMark result: it has {0} bytes (at most {BYTES_MAX})")]
+    #[error(
+        "this is not a submission of a PostMark result: it has {0} bytes (at most {BYTES_MAX})"
+    )]
     TooLong(usize),
     /// It comes from a newer program.
     #[error(
-        "the submission has schema version {found}, and this program reads versions up to {SCHEMA_VERSION} (use a newer postmark)"
+        "the submission has schema version {found}, and this program reads versions up to \
+         {SCHEMA_VERSION} (use a newer postmark)"
     )]
     Newer { found: u64 },
     /// Something in it cannot be.
     #[error("{field}: {problem}")]
-    Wrong { field: &'static str, problem: String },
+    Wrong {
+        field: &'static str,
+        problem: String,
+    },
     /// The run's rates are not those that others have.
     #[error("{0} (submit a run without these options)")]
     NotPlain(#[from] NotPlain),
     /// The run has no such rates.
     #[error(
-        "the run has no rates for a table of published results: it has other operations than the paper, or phases without time (submit a run with the operations of the paper)"
+        "the run has no rates for a table of published results: it has other operations than the \
+         paper, or phases without time (submit a run with the operations of the paper)"
     )]
     NoRates,
 }
@@ -146,7 +155,8 @@ impl Submission {
     /// A run as a submission of this contributor, on this system.
     ///
     /// # Errors
-    /// Where name or description are none or too long, or the run has nothing that a table could compare.
+    /// Where name or description are none or too long, or the run has nothing that a table could
+    /// compare.
     pub fn of(record: &Record, contributor: &str, system: &str) -> Result<Self, SubmissionError> {
         if let Some(why) = why_not_plain(record) {
             return Err(why.into());
@@ -170,9 +180,16 @@ impl Submission {
         Ok(submission)
     }
 
-    /// Whether another is of the same run, by the same contributor: the later one corrects the earlier.
+    /// Whether another is of the same run, by the same contributor: the later one corrects the
+    /// earlier.
     pub fn is_of_same_run(&self, other: &Self) -> bool {
-        let identity = |one: &Self| (one.contributor.clone(), one.fingerprint.clone(), one.when_unix_ns);
+        let identity = |one: &Self| {
+            (
+                one.contributor.clone(),
+                one.fingerprint.clone(),
+                one.when_unix_ns,
+            )
+        };
         identity(self) == identity(other)
     }
 
@@ -183,7 +200,8 @@ impl Submission {
             submission: &'a Submission,
         }
         // Numbers are finite: writing to memory cannot fail.
-        let mut text = serde_json::to_string_pretty(&Document { submission: self }).unwrap_or_default();
+        let mut text =
+            serde_json::to_string_pretty(&Document { submission: self }).unwrap_or_default();
         text.push('\n');
         text
     }
@@ -197,7 +215,9 @@ impl Submission {
             return Err(SubmissionError::TooLong(text.len()));
         }
         // Messages may quote what they are about.
-        let no_json = |error: serde_json::Error| SubmissionError::Json(harmless(&error.to_string()).into_owned());
+        let no_json = |error: serde_json::Error| {
+            SubmissionError::Json(harmless(&error.to_string()).into_owned())
+        };
         let mut value: serde_json::Value = serde_json::from_str(text).map_err(no_json)?;
         let Some(submission) = value.get_mut("submission").map(serde_json::Value::take) else {
             return Err(SubmissionError::Json(
@@ -227,7 +247,10 @@ impl Submission {
             check_text(field, text, max)?;
         }
         if !is_fingerprint(self.fingerprint.as_str()) {
-            return wrong("fingerprint", "expected 'xxh3-128:' and 32 hexadecimal digits");
+            return wrong(
+                "fingerprint",
+                "expected 'xxh3-128:' and 32 hexadecimal digits",
+            );
         }
         if !self
             .rates
@@ -265,14 +288,22 @@ fn check_text(field: &'static str, text: &str, max: usize) -> Result<(), Submiss
 }
 
 fn is_fingerprint(text: &str) -> bool {
-    text.strip_prefix("xxh3-128:")
-        .is_some_and(|digits| digits.len() == 32 && digits.chars().all(|digit| matches!(digit, '0'..='9' | 'a'..='f')))
+    text.strip_prefix("xxh3-128:").is_some_and(|digits| {
+        digits.len() == 32
+            && digits
+                .chars()
+                .all(|digit| matches!(digit, '0'..='9' | 'a'..='f'))
+    })
 }
 
 /// The name of the classic preset with this workload; else the words that make it.
 fn configuration(workload: &Workload) -> String {
     // Presets of classic work are the same on every machine.
     let mut presets = presets::all(&Machine::SMALL).into_iter();
-    let preset = presets.find(|preset| preset.workload.classic().is_some() && preset.workload == *workload);
-    preset.map_or_else(|| workload_in_words(workload), |preset| preset.name.to_owned())
+    let preset =
+        presets.find(|preset| preset.workload.classic().is_some() && preset.workload == *workload);
+    preset.map_or_else(
+        || workload_in_words(workload),
+        |preset| preset.name.to_owned(),
+    )
 }

@@ -1,8 +1,9 @@
-//! Many submissions in one table for each configuration, as the mail administrator's page has it: a column for each system,
-//! contributors in brackets, beside the published columns of the same configuration.
+//! Many submissions in one table for each configuration, as the mail administrator's page has it: a
+//! column for each system, contributors in brackets, beside the published columns of the same
+//! configuration.
 //!
-//! Rows of a table intend the same operations: that is what the configuration's fingerprint says, and whose fingerprint is
-//! another stands apart, with the reason.
+//! Rows of a table intend the same operations: that is what the configuration's fingerprint says,
+//! and whose fingerprint is another stands apart, with the reason.
 
 use document::units::{counted, grouped};
 use document::{Cell, Document, Number, Table};
@@ -21,8 +22,8 @@ use crate::submission::{Rates, Submission};
 
 /// The version of the JSON that [`show`] writes.
 pub const SCHEMA_VERSION: u32 = 1;
-/// Pools of so many files, of all workers together, are planned to check a fingerprint; larger ones would take the memory that
-/// somebody else asked for.
+/// Pools of so many files, of all workers together, are planned to check a fingerprint; larger ones
+/// would take the memory that somebody else asked for.
 const FILES_CHECKED_MAX: u64 = 4_000_000;
 /// The same of workers.
 const WORKERS_CHECKED_MAX: u32 = 64;
@@ -45,7 +46,8 @@ impl Numbered {
         format!("S{} [{}]", self.number, self.submission.contributor)
     }
 
-    /// What stands over its column: the same, but for contributors that would make the column too wide.
+    /// What stands over its column: the same, but for contributors that would make the column too
+    /// wide.
     fn head(&self) -> String {
         let mut words = self.submission.contributor.split_whitespace();
         if words.all(|word| word.chars().count() <= HEAD_WORD_MAX) {
@@ -63,7 +65,8 @@ pub struct PublishedFigure {
     pub figure: Figure,
     /// As printed, with its unit.
     pub printed: String,
-    /// As the program meant it: data in kilobytes of 1,024 bytes (a second), everything else in the printed unit.
+    /// As the program meant it: data in kilobytes of 1,024 bytes (a second), everything else in
+    /// the printed unit.
     pub value: f64,
 }
 
@@ -82,7 +85,8 @@ pub struct PublishedColumn {
     pub contributor: Fact<String>,
     /// The edition that made it, as its ratio or its source says.
     pub edition: String,
-    /// Whether rates of it were converted wrongly in the source, so that what is printed is too high.
+    /// Whether rates of it were converted wrongly in the source, so that what is printed is too
+    /// high.
     pub is_converted: bool,
     /// What was printed.
     pub figures: Vec<PublishedFigure>,
@@ -157,10 +161,11 @@ pub fn groups(library: &Library, submissions: &[Numbered]) -> Result<Vec<Group>,
     Ok(groups)
 }
 
-/// The work of a submission's configuration: what its name promises, and of classic work what has the same shape and nothing
-/// of its own besides.
+/// The work of a submission's configuration: what its name promises, and of classic work what has
+/// the same shape and nothing of its own besides.
 fn promised(submission: &Submission) -> Workload {
-    let preset = presets::find(&submission.configuration, &Machine::SMALL).map(|preset| preset.workload);
+    let preset =
+        presets::find(&submission.configuration, &Machine::SMALL).map(|preset| preset.workload);
     // Presets of mixes depend on the machine, so their names promise nothing.
     let named = preset.filter(|workload| workload.classic().is_some());
     let workload = named.as_ref().unwrap_or(&submission.workload);
@@ -170,7 +175,11 @@ fn promised(submission: &Submission) -> Workload {
     }
 }
 
-fn group(library: &Library, workload: Workload, plans: &mut Plans) -> Result<Group, PublishedError> {
+fn group(
+    library: &Library,
+    workload: Workload,
+    plans: &mut Plans,
+) -> Result<Group, PublishedError> {
     let shape = ConfigurationShape::of(&workload);
     Ok(Group {
         label: shape.map_or_else(|| workload_in_words(&workload), |(shape, _)| shape.label()),
@@ -202,19 +211,21 @@ fn checked_fingerprint(workload: &Workload) -> Fact<String> {
         .into()
 }
 
-/// Why a submission is not comparable with what has its configuration's fingerprint; nothing where it has that, and is what it
-/// says.
+/// Why a submission is not comparable with what has its configuration's fingerprint; nothing where
+/// it has that, and is what it says.
 fn why_apart(group: &Group, submission: &Submission) -> Option<String> {
     if let Some(why) = group.fingerprint.why() {
         return Some(why.to_owned());
     }
-    let has_fingerprint = group.fingerprint.known().map(String::as_str) == Some(submission.fingerprint.as_str());
+    let has_fingerprint =
+        group.fingerprint.known().map(String::as_str) == Some(submission.fingerprint.as_str());
     let has_work = submission.workload.canonical() == group.workload.canonical();
     match (has_fingerprint, has_work) {
         (true, true) => None,
         (true, false) => Some("its workload does not match its fingerprint".to_owned()),
         (false, true) => Some(
-            "its fingerprint does not match its workload: it was changed, or a program with other generators made it"
+            "its fingerprint does not match its workload: it was changed, or a program with other \
+             generators made it"
                 .to_owned(),
         ),
         (false, false) if ConfigurationShape::of(&submission.workload) == group.shape => {
@@ -237,37 +248,50 @@ fn published(
     shape: &ConfigurationShape,
     plans: &mut Plans,
 ) -> Result<Vec<PublishedColumn>, PublishedError> {
-    let column = |(row, tables): (Row<'_>, Vec<String>)| -> Result<PublishedColumn, PublishedError> {
-        let made = made_by(&row, plans)?;
-        let figure = |figure: &Figure| {
-            let (number, unit) = row.figure(*figure)?;
-            Some(PublishedFigure {
-                figure: *figure,
-                printed: format!("{} {}", number.printed, unit.name()),
-                value: meant(number, unit, made.as_ref()),
+    let column =
+        |(row, tables): (Row<'_>, Vec<String>)| -> Result<PublishedColumn, PublishedError> {
+            let made = made_by(&row, plans)?;
+            let figure = |figure: &Figure| {
+                let (number, unit) = row.figure(*figure)?;
+                Some(PublishedFigure {
+                    figure: *figure,
+                    printed: format!("{} {}", number.printed, unit.name()),
+                    value: meant(number, unit, made.as_ref()),
+                })
+            };
+            Ok(PublishedColumn {
+                source: row.source.name.clone(),
+                tables,
+                column: row.column(),
+                system: described(row.system),
+                contributor: row.system.contributor.clone(),
+                edition: in_short(made.as_ref()),
+                is_converted: !converted(&row, made.as_ref()).is_empty(),
+                figures: row.figures.keys().filter_map(figure).collect(),
             })
         };
-        Ok(PublishedColumn {
-            source: row.source.name.clone(),
-            tables,
-            column: row.column(),
-            system: described(row.system),
-            contributor: row.system.contributor.clone(),
-            edition: in_short(made.as_ref()),
-            is_converted: !converted(&row, made.as_ref()).is_empty(),
-            figures: row.figures.keys().filter_map(figure).collect(),
-        })
-    };
     distinct(library, shape).into_iter().map(column).collect()
 }
 
-/// The rows of a shape; those that repeat an earlier one, number for number, only name their table there.
-pub(crate) fn distinct<'a>(library: &'a Library, shape: &ConfigurationShape) -> Vec<(Row<'a>, Vec<String>)> {
+/// The rows of a shape; those that repeat an earlier one, number for number, only name their table
+/// there.
+pub(crate) fn distinct<'a>(
+    library: &'a Library,
+    shape: &ConfigurationShape,
+) -> Vec<(Row<'a>, Vec<String>)> {
     let mut found: Vec<(Row<'a>, Vec<String>)> = Vec::new();
-    let is_of = |configuration: &Configuration| ConfigurationShape::of_configuration(configuration) == *shape;
-    for row in library.rows().into_iter().filter(|row| is_of(row.configuration)) {
+    let is_of = |configuration: &Configuration| {
+        ConfigurationShape::of_configuration(configuration) == *shape
+    };
+    for row in library
+        .rows()
+        .into_iter()
+        .filter(|row| is_of(row.configuration))
+    {
         let repeats = |(other, _): &&mut (Row<'_>, Vec<String>)| {
-            other.system.column == row.system.column && other.variant == row.variant && other.figures == row.figures
+            other.system.column == row.system.column
+                && other.variant == row.variant
+                && other.figures == row.figures
         };
         match found.iter_mut().find(repeats) {
             Some((_, tables)) => tables.push(row.table.name.clone()),
@@ -307,8 +331,10 @@ fn blocks(groups: &[Group]) -> Document {
         let edition = edition.map_or_else(String::new, |edition| format!(", edition {edition}"));
         document.title(format!("{}{edition}", group.label));
         document.words(format!("Fingerprint {}", told(&group.fingerprint)));
-        let (others, published): (Vec<&PublishedColumn>, Vec<&PublishedColumn>) =
-            group.published.iter().partition(|column| is_of_another(group, column));
+        let (others, published): (Vec<&PublishedColumn>, Vec<&PublishedColumn>) = group
+            .published
+            .iter()
+            .partition(|column| is_of_another(group, column));
         let inside: Vec<&Numbered> = group.submissions.iter().collect();
         let items = inside.iter().map(|one| words(one)).collect();
         part(&mut document, group, &published, &inside, items);
@@ -325,7 +351,8 @@ fn blocks(groups: &[Group]) -> Document {
                 group.label
             ));
             let items = group.apart.iter();
-            let items = items.map(|Apart { submission, why }| format!("{}: {why}", words(submission)));
+            let items =
+                items.map(|Apart { submission, why }| format!("{}: {why}", words(submission)));
             let apart: Vec<&Numbered> = group.apart.iter().map(|apart| &apart.submission).collect();
             part(&mut document, group, &[], &apart, items.collect());
         }
@@ -336,7 +363,9 @@ fn blocks(groups: &[Group]) -> Document {
 /// Whether another edition than the group's made a column, for all that is known.
 fn is_of_another(group: &Group, column: &PublishedColumn) -> bool {
     let made_by = |edition: &str| column.edition == edition;
-    let others = Edition::ALL.iter().filter(|other| group.edition() != Some(**other));
+    let others = Edition::ALL
+        .iter()
+        .filter(|other| group.edition() != Some(**other));
     made_by("neither") || others.map(|other| other.name()).any(made_by)
 }
 
@@ -392,7 +421,9 @@ fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered
     }
     let each = if processes > 1 { " per process" } else { "" };
     for (name, figure, ours) in FIGURES {
-        let is_published = published.iter().any(|column| column.figure(figure).is_some());
+        let is_published = published
+            .iter()
+            .any(|column| column.figure(figure).is_some());
         // The page has no times: only where others have printed some are ours of interest.
         if !is_published && (figure == Figure::Elapsed || submissions.is_empty()) {
             continue;
@@ -403,19 +434,27 @@ fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered
             let printed = column.figure(figure).map(|one| without_unit(&one.printed));
             Cell::from(printed)
         }));
-        let rates = submissions.iter().map(|one| one.submission.rates.of_each(processes));
+        let rates = submissions
+            .iter()
+            .map(|one| one.submission.rates.of_each(processes));
         row.extend(rates.map(|rates| Cell::from(rate(ours(rates)))));
         table.row(row);
     }
     let mut edition: Vec<Cell> = vec!["Edition".into()];
     edition.extend(published.iter().map(|column| Cell::ours(&column.edition)));
-    let of = |one: &&Numbered| ConfigurationShape::of(&one.submission.workload).map(|(_, edition)| edition.name());
+    let of = |one: &&Numbered| {
+        ConfigurationShape::of(&one.submission.workload).map(|(_, edition)| edition.name())
+    };
     edition.extend(submissions.iter().map(|one| Cell::from(of(one))));
     table.row(edition);
     if !submissions.is_empty() {
         let mut verdict: Vec<Cell> = vec!["Verdict".into()];
         verdict.extend(published.iter().map(|_| Cell::Missing));
-        verdict.extend(submissions.iter().map(|one| Cell::ours(one.submission.verdict.name())));
+        verdict.extend(
+            submissions
+                .iter()
+                .map(|one| Cell::ours(one.submission.verdict.name())),
+        );
         table.row(verdict);
     }
     table
@@ -425,16 +464,22 @@ type FigureOfRates = fn(Rates) -> f64;
 
 /// The rows of a table, as the page calls them, and the study.
 const FIGURES: [(&str, Figure, FigureOfRates); 4] = [
-    ("Transactions per second", Figure::TransactionsRate, |rates| {
-        rates.transactions_per_second
-    }),
+    (
+        "Transactions per second",
+        Figure::TransactionsRate,
+        |rates| rates.transactions_per_second,
+    ),
     ("Data read (Kbytes/sec)", Figure::DataReadRate, |rates| {
         rates.kilobytes_read_per_second
     }),
-    ("Data written (Kbytes/sec)", Figure::DataWrittenRate, |rates| {
-        rates.kilobytes_written_per_second
+    (
+        "Data written (Kbytes/sec)",
+        Figure::DataWrittenRate,
+        |rates| rates.kilobytes_written_per_second,
+    ),
+    ("Completion time (s)", Figure::Elapsed, |rates| {
+        rates.elapsed_s
     }),
-    ("Completion time (s)", Figure::Elapsed, |rates| rates.elapsed_s),
 ];
 
 /// The row's name has it, if it is the same.
@@ -478,7 +523,10 @@ fn flat(groups: &[Group]) -> Table {
         let published = group.published.iter();
         published.for_each(|column| table.row(flat_published(group, column)));
         let inside = group.submissions.iter().map(|submission| (submission, ""));
-        let apart = group.apart.iter().map(|apart| (&apart.submission, apart.why.as_str()));
+        let apart = group
+            .apart
+            .iter()
+            .map(|apart| (&apart.submission, apart.why.as_str()));
         let submitted = inside.chain(apart);
         submitted.for_each(|(one, why)| table.row(flat_submitted(group, one, why)));
     }
@@ -486,10 +534,19 @@ fn flat(groups: &[Group]) -> Table {
 }
 
 fn flat_published(group: &Group, column: &PublishedColumn) -> Vec<Cell> {
-    let mut row = vec![group.label.as_str().into(), Cell::ours(&column.edition), Cell::Empty];
+    let mut row = vec![
+        group.label.as_str().into(),
+        Cell::ours(&column.edition),
+        Cell::Empty,
+    ];
     row.push(column.contributor.known().map(String::as_str).into());
     row.extend([column.system.as_str().into(), Cell::Empty, Cell::Empty]);
-    row.extend(FIGURES.map(|(_, figure, _)| column.figure(figure).map(|one| Number::Rate(one.value)).into()));
+    row.extend(FIGURES.map(|(_, figure, _)| {
+        column
+            .figure(figure)
+            .map(|one| Number::Rate(one.value))
+            .into()
+    }));
     row.extend([Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty]);
     row.extend([Cell::ours(column.tables.join(" ")), Cell::Empty]);
     row
@@ -497,7 +554,8 @@ fn flat_published(group: &Group, column: &PublishedColumn) -> Vec<Cell> {
 
 fn flat_submitted(group: &Group, one: &Numbered, why: &str) -> Vec<Cell> {
     let submission = &one.submission;
-    let edition = ConfigurationShape::of(&submission.workload).map(|(_, edition)| Cell::ours(edition.name()));
+    let edition =
+        ConfigurationShape::of(&submission.workload).map(|(_, edition)| Cell::ours(edition.name()));
     let mut row: Vec<Cell> = vec![
         group.label.as_str().into(),
         edition.into(),

@@ -5,7 +5,8 @@ use spec::{Options, Place, RunSpec};
 use workload::contents::ContentKind;
 use workload::{Classic, ContentSpec, Mix, Work, Workload};
 
-/// The options that come to a run spec, but for its targets and what lies at them: what `postmark run --like` takes of its record.
+/// The options that come to a run spec, but for its targets and what lies at them: what `postmark
+/// run --like` takes of its record.
 pub fn options_again(spec: &RunSpec) -> Options {
     Options {
         target: Vec::new(),
@@ -35,7 +36,8 @@ pub fn words_again(spec: &RunSpec) -> Vec<String> {
 
 /// The options that make a workload, but for those that are defaults: what its user would write.
 pub fn workload_in_words(workload: &Workload) -> String {
-    let words = |workload| words_again(&RunSpec::classic(workload, Vec::new(), Place::OwnDirectory));
+    let words =
+        |workload| words_again(&RunSpec::classic(workload, Vec::new(), Place::OwnDirectory));
     let plain = match &workload.work {
         Work::Classic(_) => Workload::from(Classic::default()),
         Work::Mix(_) => Workload {

@@ -1,9 +1,9 @@
-//! Checking a record that somebody sends: its summary and verdict are derived again and compared with those in its file, and
-//! its numbers are held against one another and against its workload.
+//! Checking a record that somebody sends: its summary and verdict are derived again and compared
+//! with those in its file, and its numbers are held against one another and against its workload.
 //!
-//! Reading ([`crate::read`]) refuses what no program can work with. What is here costs more, or holds for complete records
-//! alone: [`Rule`] has it all. The file's summary is compared while it is parsed, so that it takes no memory, whatever it has
-//! (`differences.rs`).
+//! Reading ([`crate::read`]) refuses what no program can work with. What is here costs more, or
+//! holds for complete records alone: [`Rule`] has it all. The file's summary is compared while it
+//! is parsed, so that it takes no memory, whatever it has (`differences.rs`).
 
 mod differences;
 mod rules;
@@ -37,7 +37,8 @@ pub struct CheckedRecord {
 }
 
 impl CheckedRecord {
-    /// Whether the record breaks a rule: one of consistency, or one of the verdict that makes it INVALID.
+    /// Whether the record breaks a rule: one of consistency, or one of the verdict that makes it
+    /// INVALID.
     pub fn breaks_a_rule(&self) -> bool {
         !self.broken.is_empty() || self.level == Some(Level::Invalid)
     }
@@ -63,7 +64,8 @@ impl CheckedRecord {
     }
 }
 
-/// What the command line of a record comes to; nothing where that depends on something else, such as a file.
+/// What the command line of a record comes to; nothing where that depends on something else, such
+/// as a file.
 pub type ResolveCommandLine<'a> = dyn Fn(&Record) -> Option<Result<RunSpec, String>> + 'a;
 
 /// Checks a run as JSON.
@@ -78,10 +80,15 @@ pub fn check(text: &str) -> Result<CheckedRecord, ReadError> {
 ///
 /// # Errors
 /// As [`check`].
-pub fn check_with(text: &str, resolve: &ResolveCommandLine<'_>) -> Result<CheckedRecord, ReadError> {
+pub fn check_with(
+    text: &str,
+    resolve: &ResolveCommandLine<'_>,
+) -> Result<CheckedRecord, ReadError> {
     let record = match Record::from_json(text) {
         Ok(record) => record,
-        Err(ReadError::Impossible { field, why }) => return Ok(CheckedRecord::inconsistent(field, why)),
+        Err(ReadError::Impossible { field, why }) => {
+            return Ok(CheckedRecord::inconsistent(field, why));
+        }
         Err(error) => return Err(error),
     };
     let summary = Summary::of(&record);

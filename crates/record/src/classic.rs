@@ -1,4 +1,5 @@
-//! What the original's report is made of: counts, whole seconds, and sums of bytes as its editions add them up.
+//! What the original's report is made of: counts, whole seconds, and sums of bytes as its editions
+//! add them up.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

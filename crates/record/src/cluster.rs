@@ -1,6 +1,8 @@
-//! The ranks of a run, and their hosts: the processes that a launcher such as `mpirun` starts, on one machine or many.
+//! The ranks of a run, and their hosts: the processes that a launcher such as `mpirun` starts, on
+//! one machine or many.
 //!
-//! What they did together is in the record itself, as of one process with all workers. Here is who they were, and where.
+//! What they did together is in the record itself, as of one process with all workers. Here is who
+//! they were, and where.
 
 use std::collections::HashMap;
 
@@ -23,7 +25,8 @@ pub struct ClusterRecord {
     pub ranks: Vec<RankRecord>,
     /// Each host once, in order of its first rank. Hosts are told apart by name and boot.
     pub hosts: Vec<HostRecord>,
-    /// Those whose part there is not: only records that were put together of parts on disk have any.
+    /// Those whose part there is not: only records that were put together of parts on disk have
+    /// any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MissingRank>,
     /// What ranks that performed no work counted of their machines, each machine once.
@@ -52,7 +55,8 @@ pub struct RankRecord {
     pub outcome: Outcome,
     /// Why its transactions ended. Unavailable where it did not come to their end.
     pub end: Fact<End>,
-    /// By worker, the hash of its whole stream; empty where not all of its workers performed theirs, and with a shared pool.
+    /// By worker, the hash of its whole stream; empty where not all of its workers performed
+    /// theirs, and with a shared pool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub worker_hashes: Vec<StreamHash>,
 }
@@ -64,7 +68,8 @@ pub struct RankClock {
     pub begin: Fact<RankClockOffset>,
     /// After it. Unavailable where the rank did not come to its end.
     pub end: Fact<RankClockOffset>,
-    /// The wall clock minus that of rank 0 at the same moment, in nanoseconds, with the error of `begin`.
+    /// The wall clock minus that of rank 0 at the same moment, in nanoseconds, with the error of
+    /// `begin`.
     pub wall_offset_ns: i64,
 }
 
@@ -84,7 +89,8 @@ pub struct RankClockOffset {
 pub struct HostRecord {
     /// The machine at the start.
     pub host: Host,
-    /// The machine while the run went on, as its first rank read it. What is counted of the process is added over its ranks.
+    /// The machine while the run went on, as its first rank read it. What is counted of the
+    /// process is added over its ranks.
     pub during: SystemDuring,
     /// The program there.
     pub tool: Tool,
@@ -125,7 +131,8 @@ pub struct ObserverRecord {
     pub whole_ns: u64,
     /// What was counted from before the run to after it, when nobody worked.
     pub whole: MachineCounted,
-    /// The 99th percentile, over windows of 2 s of all that, of the share in which the processors worked, from 0 to 1.
+    /// The 99th percentile, over windows of 2 s of all that, of the share in which the processors
+    /// worked, from 0 to 1.
     pub cpu_busy_p99: Fact<f64>,
     /// What was counted in each phase, warm-ups included, as in its evidence.
     pub phases: Vec<ObserverPhase>,
@@ -142,8 +149,8 @@ pub struct ObserverPhase {
     pub ns: u64,
     /// What was counted. Not available where there are no readings around it.
     pub counted: Fact<MachineCounted>,
-    /// The 99th percentile, over windows of 2 s from its beginning, of the share in which the processors worked, from 0 to 1. Not
-    /// available of a shorter phase.
+    /// The 99th percentile, over windows of 2 s from its beginning, of the share in which the
+    /// processors worked, from 0 to 1. Not available of a shorter phase.
     pub cpu_busy_p99: Fact<f64>,
 }
 
@@ -159,8 +166,8 @@ impl ClusterRecord {
         }
     }
 
-    /// What each kernel did while the run went on, with the ranks of all hosts that have it as the process: containers of one machine read
-    /// the same counters of it.
+    /// What each kernel did while the run went on, with the ranks of all hosts that have it as the
+    /// process: containers of one machine read the same counters of it.
     pub fn kernels(&self) -> Vec<SystemDuring> {
         let mut places: HashMap<(Option<String>, String), usize> = HashMap::new();
         let mut kernels: Vec<SystemDuring> = Vec::new();

@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader, ErrorKind, Read};
 
 use crate::read::BYTES_MAX;
 
-/// The objects of a text that may be longer than memory, in order. Behind what is none nothing is looked for.
+/// The objects of a text that may be longer than memory, in order. Behind what is none nothing is
+/// looked for.
 ///
 /// Where one ends is told by its brackets alone: whether it is JSON is for its reader to say.
 pub struct Documents<R> {
@@ -60,7 +61,10 @@ impl<R: Read> Documents<R> {
     fn begins(&mut self) -> Result<bool, DocumentError> {
         loop {
             let some = filled(&mut self.source)?;
-            let blanks = some.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            let blanks = some
+                .iter()
+                .take_while(|byte| byte.is_ascii_whitespace())
+                .count();
             let (is_end, is_all) = (some.is_empty(), blanks == some.len());
             self.source.consume(blanks);
             if is_end {
@@ -178,7 +182,10 @@ mod tests {
                 .collect()
         };
         let at_once = of(&mut Documents::up_to(text.as_bytes(), 40));
-        assert_eq!(at_once, of(&mut Documents::up_to(Slow(text.as_bytes()), 40)));
+        assert_eq!(
+            at_once,
+            of(&mut Documents::up_to(Slow(text.as_bytes()), 40))
+        );
         at_once
     }
 
@@ -197,7 +204,11 @@ mod tests {
             ("{}x{}", 1, "expected a JSON object"),
             ("[{}]", 0, "expected a JSON object"),
             ("{} {\"a\":\"}", 1, "truncated"),
-            ("{\"a\":\"0123456789012345678901234567890123456789\"}{}", 0, "too long"),
+            (
+                "{\"a\":\"0123456789012345678901234567890123456789\"}{}",
+                0,
+                "too long",
+            ),
         ] {
             let found = all(text);
             assert_eq!(found.len(), whole + 1, "{text}");

@@ -14,9 +14,11 @@ pub struct SteadyFound {
     pub rounds: Vec<f64>,
     /// Transactions a second of each second of the last window.
     pub seconds: Vec<f64>,
-    /// The verdict of SNIA's rule on the last window, whichever was asked for; nothing where there was no whole window.
+    /// The verdict of SNIA's rule on the last window, whichever was asked for; nothing where there
+    /// was no whole window.
     pub snia: Option<Steady>,
-    /// The verdict of the slope rule on the seconds of the last window, likewise, and nothing where they are too few.
+    /// The verdict of the slope rule on the seconds of the last window, likewise, and nothing
+    /// where they are too few.
     pub slope: Option<Drift>,
 }
 
@@ -35,8 +37,8 @@ pub struct Sizing {
     pub files: u64,
     /// What a short run on the target said of its speed; nothing in a plan, which touches nothing.
     pub calibration: Option<Calibration>,
-    /// Transactions that are expected in the time that was said, of all workers; nothing where no time was, or nothing
-    /// was calibrated.
+    /// Transactions that are expected in the time that was said, of all workers; nothing where no
+    /// time was, or nothing was calibrated.
     pub transactions: Option<u64>,
 }
 

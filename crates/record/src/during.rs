@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 /// What the machine did while the run went on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemDuring {
-    /// What the kernel counted from before the place was taken until after it was left: of this process, its threads, the
-    /// machine, and the devices under the target.
+    /// What the kernel counted from before the place was taken until after it was left: of this
+    /// process, its threads, the machine, and the devices under the target.
     pub counted: CountersDifference,
     /// Whether the clocks went as they should.
     pub clocks: ClocksDifference,
-    /// The programs that used most processor time in user mode, without this process and its descendants: up to three, the biggest first.
-    /// Processes that began and ended in between are missing; nothing in records from before there was the field.
+    /// The programs that used most processor time in user mode, without this process and its
+    /// descendants: up to three, the biggest first. Processes that began and ended in between
+    /// are missing; nothing in records from before there was the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busiest: Option<Fact<Vec<BusyProgram>>>,
     /// What the servers of FUSE targets used in user mode, each with its descendants; they are not
@@ -27,7 +28,10 @@ impl SystemDuring {
     /// The share of all processors' time that FUSE servers of the targets used in user mode, from 0
     /// to 1. Not applicable without such a target.
     pub fn fuse_servers_fraction(&self) -> Fact<f64> {
-        let servers = self.fuse_servers.as_ref().map_or(Fact::NotApplicable, Fact::as_ref);
+        let servers = self
+            .fuse_servers
+            .as_ref()
+            .map_or(Fact::NotApplicable, Fact::as_ref);
         servers.map(|servers| servers.iter().map(|server| server.fraction).sum())
     }
 
@@ -36,7 +40,9 @@ impl SystemDuring {
         let process = &mut self.counted.process;
         *process = match (&*process, &other.counted.process) {
             (Fact::Known(own), Fact::Known(more)) => Fact::Known(own.and(more)),
-            (Fact::Unavailable(why), _) | (Fact::Known(_), Fact::Unavailable(why)) => Fact::Unavailable(why.clone()),
+            (Fact::Unavailable(why), _) | (Fact::Known(_), Fact::Unavailable(why)) => {
+                Fact::Unavailable(why.clone())
+            }
             (Fact::NotApplicable, fact) | (fact, Fact::NotApplicable) => fact.clone(),
         };
     }

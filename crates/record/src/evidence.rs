@@ -1,5 +1,5 @@
-//! What shows who served a phase: counters of the kernel from before its first operation until after its last, the same over
-//! the sync that followed, and how much of the pool was in memory.
+//! What shows who served a phase: counters of the kernel from before its first operation until
+//! after its last, the same over the sync that followed, and how much of the pool was in memory.
 
 use observe::{Accounted, Fact};
 use schemars::JsonSchema;
@@ -16,16 +16,18 @@ pub struct PhaseEvidence {
     pub syncing: Option<Accounted>,
     /// How much of the pool was in memory; nothing for phases that have no such sample.
     pub residency: Option<Residency>,
-    /// What went to servers while it was performed, besides calls, which are among the messages; nothing where the storage speaks to no server.
+    /// What went to servers while it was performed, besides calls, which are among the messages;
+    /// nothing where the storage speaks to no server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerCounts>,
 }
 
-/// How much of the pool was in memory before and after the transactions: a sample of at most 100 files and 1 % of the pool.
+/// How much of the pool was in memory before and after the transactions: a sample of at most 100
+/// files and 1 % of the pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Residency {
-    /// After the caches were dropped, where that was requested, and before the first operation. With `--cache cold` its
-    /// files were opened before the caches were dropped.
+    /// After the caches were dropped, where that was requested, and before the first operation.
+    /// With `--cache cold` its files were opened before the caches were dropped.
     pub before: Fact<ResidencySample>,
     /// After the last operation and before the sync, of files that existed then.
     pub after: Fact<ResidencySample>,

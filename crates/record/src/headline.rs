@@ -105,7 +105,8 @@ pub struct Headline {
     pub begun_unix_ns: u64,
     /// The machine's name.
     pub host: String,
-    /// The types of its locations' file systems, or the protocols of their servers, each once; empty where the storage touches none, or they are not known.
+    /// The types of its locations' file systems, or the protocols of their servers, each once;
+    /// empty where the storage touches none, or they are not known.
     pub file_systems: Vec<String>,
     /// What is behind the first location's file system; nothing where that is not known.
     pub device_class: Option<Class>,
@@ -118,10 +119,11 @@ pub struct Headline {
     pub storage: String,
     /// Workers of all roles.
     pub workers: u32,
-    /// Transactions a second; of a sweep, those of the step that held with the most. Nothing where none were measured.
+    /// Transactions a second; of a sweep, those of the step that held with the most. Nothing where
+    /// none were measured.
     pub transactions_per_second: Option<f64>,
-    /// The 99th percentile of the latencies of all operations of the same transactions, in nanoseconds; nothing where none were
-    /// recorded.
+    /// The 99th percentile of the latencies of all operations of the same transactions, in
+    /// nanoseconds; nothing where none were recorded.
     pub p99_ns: Option<u64>,
     /// How good its numbers are.
     pub verdict: Level,
@@ -132,20 +134,33 @@ pub struct Headline {
 impl Headline {
     /// The line of a record.
     pub fn of(record: &Record) -> Self {
-        let targets = || record.locations.iter().filter_map(|location| location.target.known());
+        let targets = || {
+            record
+                .locations
+                .iter()
+                .filter_map(|location| location.target.known())
+        };
         let mut file_systems: Vec<String> = Vec::new();
         for mount in targets().filter_map(|target| target.mount.known()) {
             if !file_systems.contains(&mount.file_system_type) {
                 file_systems.push(mount.file_system_type.clone());
             }
         }
-        for server in record.locations.iter().filter_map(|location| location.server.as_ref()) {
+        for server in record
+            .locations
+            .iter()
+            .filter_map(|location| location.server.as_ref())
+        {
             if !file_systems.contains(&server.protocol) {
                 file_systems.push(server.protocol.clone());
             }
         }
         let best = best(record);
-        let of_server = record.spec.storage.speaks_to_servers().then_some(Class::Network);
+        let of_server = record
+            .spec
+            .storage
+            .speaks_to_servers()
+            .then_some(Class::Network);
         Self {
             id: record.id,
             state: State::of(&record.actual.outcome),
@@ -169,7 +184,9 @@ impl Headline {
 
     /// The workload in one word: its preset, else what kind of work it was.
     pub fn workload(&self) -> Option<&str> {
-        self.preset.as_deref().or_else(|| self.work.map(WorkKind::name))
+        self.preset
+            .as_deref()
+            .or_else(|| self.work.map(WorkKind::name))
     }
 
     /// The file systems in one word; nothing where there are none.
@@ -185,7 +202,9 @@ fn best(record: &Record) -> Option<SweepStepSummary> {
         return sweep_steps
             .filter(|sweep_step| sweep_step.complete && sweep_step.holds)
             .max_by(|a, b| {
-                let rate = |sweep_step: &SweepStepSummary| sweep_step.achieved_per_second.unwrap_or_default();
+                let rate = |sweep_step: &SweepStepSummary| {
+                    sweep_step.achieved_per_second.unwrap_or_default()
+                };
                 rate(a).total_cmp(&rate(b))
             });
     }

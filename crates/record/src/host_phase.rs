@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::evidence::PhaseEvidence;
 
-/// What tells hosts apart: two containers of one machine have the same boot, and two machines may have the same name.
+/// What tells hosts apart: two containers of one machine have the same boot, and two machines may
+/// have the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct HostId {
     /// Its name.
@@ -24,7 +25,8 @@ impl HostId {
         }
     }
 
-    /// Whether both have the same kernel: its counters are of both. Where the boots are not known, the names tell.
+    /// Whether both have the same kernel: its counters are of both. Where the boots are not known,
+    /// the names tell.
     pub fn has_kernel_of(&self, other: &Self) -> bool {
         match (&self.boot_id, &other.boot_id) {
             (Fact::Known(own), Fact::Known(others)) => own == others,
@@ -42,8 +44,8 @@ pub struct HostPhase {
     pub ranks: u32,
     /// Processor time of the workers there; nothing where it was not counted.
     pub workers: Option<HostWorkers>,
-    /// What shows who served it: what processes count, added over its ranks; what the kernel counts, as its first rank read it.
-    /// Nothing where the storage touches no file system.
+    /// What shows who served it: what processes count, added over its ranks; what the kernel
+    /// counts, as its first rank read it. Nothing where the storage touches no file system.
     pub evidence: Option<PhaseEvidence>,
 }
 

@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The identity of a run: 128 bits, written as 32 hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String", extend("pattern" = "^[0-9a-f]{32}$"))]
 pub struct RunId(u128);
@@ -44,7 +46,9 @@ impl FromStr for RunId {
         if text.len() != Self::DIGITS || !text.bytes().all(is_digit) {
             return Err(InvalidRunId);
         }
-        u128::from_str_radix(text, 16).map(Self).map_err(|_| InvalidRunId)
+        u128::from_str_radix(text, 16)
+            .map(Self)
+            .map_err(|_| InvalidRunId)
     }
 }
 

@@ -1,11 +1,13 @@
 //! The records of ranks put together.
 //!
-//! A rank's record has what its own workers did; joined, they are the record of one run with all workers. Joining is associative,
-//! so that ranks may be joined by trees; the record with the lower ranks comes first. Moments of both count from the same origin: it is
-//! for whoever makes the records to shift them onto the clock of rank 0.
+//! A rank's record has what its own workers did; joined, they are the record of one run with all
+//! workers. Joining is associative, so that ranks may be joined by trees; the record with the lower
+//! ranks comes first. Moments of both count from the same origin: it is for whoever makes the
+//! records to shift them onto the clock of rank 0.
 //!
-//! What follows from all ranks (how the run ended, the hash of the stream, the evidence of a phase) is made of what each rank and
-//! host says whenever two are joined, so that the order of joining does not matter.
+//! What follows from all ranks (how the run ended, the hash of the stream, the evidence of a phase)
+//! is made of what each rank and host says whenever two are joined, so that the order of joining
+//! does not matter.
 
 mod evidence;
 mod phase;
@@ -25,8 +27,8 @@ use crate::run::{Actual, Check, PhaseRecord, Record, SweepStep};
 use crate::stale::Stale;
 
 impl Record {
-    /// As the part of one rank, to be joined with others: how the rank ended, and the evidence of its host, are told of them.
-    /// Workers have their numbers among all ranks already.
+    /// As the part of one rank, to be joined with others: how the rank ended, and the evidence of
+    /// its host, are told of them. Workers have their numbers among all ranks already.
     #[must_use]
     pub fn of_rank(mut self, mut cluster: ClusterRecord) -> Self {
         for rank in &mut cluster.ranks {
@@ -48,8 +50,9 @@ impl Record {
         self
     }
 
-    /// What the ranks of both did. `self` has the lower ones. What they have in common, the spec first of all, is that of the lowest
-    /// rank; so is what only rank 0 does, such as the removal of the run directory.
+    /// What the ranks of both did. `self` has the lower ones. What they have in common, the spec
+    /// first of all, is that of the lowest rank; so is what only rank 0 does, such as the
+    /// removal of the run directory.
     #[must_use]
     pub fn join(mut self, later: Self) -> Self {
         self.actual = actual(self.actual, later.actual);
@@ -113,12 +116,15 @@ impl Record {
             if self.actual.stream_hash != stream_hash(&self.spec, cluster) {
                 return Err("the hash of the stream is not that of the ranks' workers".to_owned());
             }
-            if self.actual.end != merge::ends(cluster.ranks.iter().map(|rank| rank.end.known().copied())) {
+            if self.actual.end
+                != merge::ends(cluster.ranks.iter().map(|rank| rank.end.known().copied()))
+            {
                 return Err("the transactions did not end as those of the ranks".to_owned());
             }
         }
-        let of_hosts =
-            |phase: &&PhaseRecord| !phase.hosts.is_empty() && phase.evidence != evidence::of_hosts(&phase.hosts);
+        let of_hosts = |phase: &&PhaseRecord| {
+            !phase.hosts.is_empty() && phase.evidence != evidence::of_hosts(&phase.hosts)
+        };
         if let Some(phase) = self.actual.phases.iter().find(of_hosts) {
             return Err(format!(
                 "the evidence of {} is not that of its hosts",
@@ -133,7 +139,8 @@ impl Record {
         let Some(cluster) = &self.cluster else { return };
         self.actual.outcome = outcome(cluster);
         if cluster.launched > 1 {
-            self.actual.end = merge::ends(cluster.ranks.iter().map(|rank| rank.end.known().copied()));
+            self.actual.end =
+                merge::ends(cluster.ranks.iter().map(|rank| rank.end.known().copied()));
             self.actual.stream_hash = stream_hash(&self.spec, cluster);
         }
         if let Some(first) = cluster.ranks.first() {
@@ -150,7 +157,11 @@ fn stream_hash(spec: &RunSpec, cluster: &ClusterRecord) -> Fact<StreamHash> {
     if workers.is_shared() {
         return Fact::NotApplicable;
     }
-    let all: usize = cluster.ranks.iter().map(|rank| rank.worker_hashes.len()).sum();
+    let all: usize = cluster
+        .ranks
+        .iter()
+        .map(|rank| rank.worker_hashes.len())
+        .sum();
     if all as u64 != u64::from(workers.count()) {
         return Fact::Unavailable("the run ended before the last operation".to_owned());
     }
@@ -258,7 +269,10 @@ fn classic(one: ClassicFigures, more: ClassicFigures) -> ClassicFigures {
 
 /// Hosts of both have one place.
 fn clusters(mut one: ClusterRecord, later: ClusterRecord) -> ClusterRecord {
-    let mut known: HashMap<HostId, usize> = (0..).zip(&one.hosts).map(|(place, host)| (host.id(), place)).collect();
+    let mut known: HashMap<HostId, usize> = (0..)
+        .zip(&one.hosts)
+        .map(|(place, host)| (host.id(), place))
+        .collect();
     let mut places: Vec<usize> = Vec::with_capacity(later.hosts.len());
     for host in later.hosts {
         let next = one.hosts.len();
@@ -271,7 +285,9 @@ fn clusters(mut one: ClusterRecord, later: ClusterRecord) -> ClusterRecord {
         one.hosts[place].during.add_process(&host.during);
     }
     one.ranks.extend(later.ranks.into_iter().map(|mut rank| {
-        rank.host = places.get(rank.host as usize).map_or(rank.host, |place| *place as u32);
+        rank.host = places
+            .get(rank.host as usize)
+            .map_or(rank.host, |place| *place as u32);
         rank
     }));
     one.missing.extend(later.missing);

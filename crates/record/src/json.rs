@@ -12,7 +12,8 @@ use crate::summary::Summary;
 #[derive(Serialize, JsonSchema)]
 #[schemars(title = "A run of PostMark")]
 pub(crate) struct WrittenRun<'a> {
-    /// The numbers of reports and the verdict. They follow from the record, and nobody reads them back.
+    /// The numbers of reports and the verdict. They follow from the record, and nobody reads them
+    /// back.
     summary: Summary,
     /// What was said, meant and done.
     record: &'a Record,
@@ -28,8 +29,8 @@ impl Record {
         document::json_line(&document)
     }
 
-    /// A record from its JSON, which is not trusted: [`crate::read`] has the limits. The summary beside it is not read: it
-    /// follows from the record.
+    /// A record from its JSON, which is not trusted: [`crate::read`] has the limits. The summary
+    /// beside it is not read: it follows from the record.
     ///
     /// # Errors
     /// Where the text is no record, one that no run can have written, or one of a newer schema.

@@ -1,7 +1,8 @@
-//! Everything about one run: what was said, what was meant, where it ran, what was done, and how it ended.
+//! Everything about one run: what was said, what was meant, where it ran, what was done, and how it
+//! ended.
 //!
-//! A [`Record`] holds what was measured, nothing derived; [`Summary`] is what follows from it, defined once
-//! (`docs/specification.md`), so that every view shows the same numbers.
+//! A [`Record`] holds what was measured, nothing derived; [`Summary`] is what follows from it,
+//! defined once (`docs/specification.md`), so that every view shows the same numbers.
 
 mod again;
 pub mod check;
@@ -41,7 +42,8 @@ pub use again::{options_again, words_again, workload_in_words};
 pub use check::{BrokenRule, CheckedRecord, Difference, Differences, Rule};
 pub use classic::ClassicFigures;
 pub use cluster::{
-    ClusterRecord, HostRecord, MissingRank, ObserverPhase, ObserverRecord, RankClock, RankClockOffset, RankRecord,
+    ClusterRecord, HostRecord, MissingRank, ObserverPhase, ObserverRecord, RankClock,
+    RankClockOffset, RankRecord,
 };
 pub use driven::{Calibration, Sizing, SteadyFound};
 pub use evidence::{PhaseEvidence, Residency, ResidencySample};
@@ -54,8 +56,8 @@ pub use observation::{CommandEnd, Observation, TargetSync};
 pub use observe::counters::{DeviceCounters, DeviceReading, DeviceRole};
 pub use observe::durability;
 pub use observe::{
-    Accounted, BusyProgram, Class, ClocksDifference, CountersDifference, DurabilityFacts, Fact, Host, MachineCounted,
-    MessageCounter, MessageKind, MessagesReading, OwnIo, Target,
+    Accounted, BusyProgram, Class, ClocksDifference, CountersDifference, DurabilityFacts, Fact,
+    Host, MachineCounted, MessageCounter, MessageKind, MessagesReading, OwnIo, Target,
 };
 pub use observer::ObservedStretch;
 pub use overhead::Overhead;
@@ -64,21 +66,26 @@ pub use pauses::Pauses;
 pub use plan::PlanRecord;
 pub use read::ReadError;
 pub use run::{
-    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, FirstDone, Left, Load, LocationRecord, OperationRecord, Origin,
-    Outcome, PhaseRecord, PhaseSync, Record, Room, RoomVolume, Segment, SegmentKind, SlowOperation, SlowStep,
-    SlowestRecord, Stalled, StepRecord, SweepStep, SweepStepRun, SystemDuring, Tool, WorkerPhase,
+    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, FirstDone, Left, Load, LocationRecord,
+    OperationRecord, Origin, Outcome, PhaseRecord, PhaseSync, Record, Room, RoomVolume, Segment,
+    SegmentKind, SlowOperation, SlowStep, SlowestRecord, Stalled, StepRecord, SweepStep,
+    SweepStepRun, SystemDuring, Tool, WorkerPhase,
 };
 pub use server::{ServerCounts, ServerRecord, ServerTotals};
 pub use spec::{
-    Cache, Climb, Drive, Durability, Keeping, LOCATIONS_MAX, Note, OnError, Pace, Place, RunSpec, SteadyAsked,
-    SteadyRule, Stop, StorageName, Sweep, WorkingSet,
+    Cache, Climb, Drive, Durability, Keeping, LOCATIONS_MAX, Note, OnError, Pace, Place, RunSpec,
+    SteadyAsked, SteadyRule, Stop, StorageName, Sweep, WorkingSet,
 };
 pub use stale::Stale;
 pub use study::{Coordinate, MadeFileSystem, QuietTime, StudyPart};
-pub use summary::{MachineSummary, OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};
+pub use summary::{
+    MachineSummary, OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary,
+    Summary,
+};
 pub use sweep::{Limit, SloSummary, SweepStepOperation, SweepStepSummary, SweepSummary};
 pub use verdict::{Level, Reason, Verdict};
 pub use workload::arrivals::ArrivalProcess;
 pub use workload::{
-    Action, Classic, Edition, End, Fingerprint, Mix, Phase, Plan, Role, StreamHash, Work, Workers, Workload,
+    Action, Classic, Edition, End, Fingerprint, Mix, Phase, Plan, Role, StreamHash, Work, Workers,
+    Workload,
 };

@@ -1,16 +1,18 @@
-//! What the kernel counted over the time of a phase, slice by slice: of this process and its threads, of the machine, and
-//! of the devices under the targets.
+//! What the kernel counted over the time of a phase, slice by slice: of this process and its
+//! threads, of the machine, and of the devices under the targets.
 //!
-//! It reads nothing, computes no rate and judges nothing; [`crate::summary::MachineSummary`] has what follows from it.
+//! It reads nothing, computes no rate and judges nothing; [`crate::summary::MachineSummary`] has
+//! what follows from it.
 //!
-//! How it works: counters are read at the phase's beginning, at the end of each second, and at its end. What was counted
-//! between two readings is a slice. Names are written once, numbers as columns with a number for each slice. Where there
-//! would be more than [`SLICES_MAX`] slices, the width doubles as that of [`measure::Slices`] does, and what then lies in
-//! one slice is merged: counters are added, states keep their greatest value and their last one. So a long phase has wider
-//! slices, and nothing is lost.
+//! How it works: counters are read at the phase's beginning, at the end of each second, and at its
+//! end. What was counted between two readings is a slice. Names are written once, numbers as
+//! columns with a number for each slice. Where there would be more than [`SLICES_MAX`] slices, the
+//! width doubles as that of [`measure::Slices`] does, and what then lies in one slice is merged:
+//! counters are added, states keep their greatest value and their last one. So a long phase has
+//! wider slices, and nothing is lost.
 //!
-//! What is not known is nothing, never 0, with the reason in `unknown`, once for each column. A count that could not be read
-//! at the end of a slice is in the next slice that has one.
+//! What is not known is nothing, never 0, with the reason in `unknown`, once for each column. A
+//! count that could not be read at the end of a slice is in the next slice that has one.
 
 use std::fmt;
 use std::ops::Range;
@@ -33,8 +35,8 @@ pub use groups::{DeviceOverTime, ProcessOverTime, SystemOverTime, ThreadOverTime
 /// What was counted between two readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineSlice {
-    /// Its number: the second of the phase, from 0, at whose end (or, the last one, in which) the later reading was. A
-    /// reading that was late leaves numbers out, and its slice is longer.
+    /// Its number: the second of the phase, from 0, at whose end (or, the last one, in which) the
+    /// later reading was. A reading that was late leaves numbers out, and its slice is longer.
     pub index: u64,
     /// The earlier reading, in nanoseconds since the origin.
     pub began_ns: u64,
@@ -44,23 +46,26 @@ pub struct MachineSlice {
     pub counted: CountersDifference,
 }
 
-/// What the kernel counted over the time of a phase, slice by slice: of this process and its threads, of the machine, and
-/// of the devices under the targets.
+/// What the kernel counted over the time of a phase, slice by slice: of this process and its
+/// threads, of the machine, and of the devices under the targets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct MachineOverTime {
-    /// How wide a slice is meant to be, in nanoseconds. How long it was is between the readings' moments.
+    /// How wide a slice is meant to be, in nanoseconds. How long it was is between the readings'
+    /// moments.
     pub width_ns: u64,
     /// The first reading, in nanoseconds since the origin.
     pub began_ns: u64,
     /// By slice, its number: how often the width lies between the phase's beginning and it.
     pub index: Vec<u64>,
-    /// By slice, the reading at its end, in nanoseconds since the origin; the one at its beginning is that before.
+    /// By slice, the reading at its end, in nanoseconds since the origin; the one at its beginning
+    /// is that before.
     pub ended_ns: Vec<u64>,
     /// This process.
     pub process: ProcessOverTime,
-    /// Those of its threads that there were at the beginning and at the end of the first slice, by ascending number: the
-    /// workers are among them. What others used is in the process's time.
+    /// Those of its threads that there were at the beginning and at the end of the first slice, by
+    /// ascending number: the workers are among them. What others used is in the process's
+    /// time.
     pub threads: Fact<Vec<ThreadOverTime>>,
     /// The machine.
     pub system: SystemOverTime,
@@ -126,7 +131,8 @@ impl MachineOverTime {
         }
     }
 
-    /// Takes what was counted next. Slices come in order; one whose number is not above the last one's goes in with that.
+    /// Takes what was counted next. Slices come in order; one whose number is not above the last
+    /// one's goes in with that.
     pub fn add(&mut self, slice: &MachineSlice) {
         if self.is_empty() {
             self.forget_the_gone(&slice.counted.threads);
@@ -148,7 +154,9 @@ impl MachineOverTime {
             column.put(is_new, value.known().copied());
             match value {
                 Fact::Known(_) => {}
-                Fact::NotApplicable => note(&mut unknown, place, "it does not exist on this machine"),
+                Fact::NotApplicable => {
+                    note(&mut unknown, place, "it does not exist on this machine")
+                }
                 Fact::Unavailable(why) => note(&mut unknown, place, &why),
             }
         });
@@ -175,14 +183,21 @@ impl MachineOverTime {
     /// From which moment to which each slice was, in nanoseconds since the origin.
     pub fn spans(&self) -> impl Iterator<Item = Range<u64>> {
         let began = std::iter::once(&self.began_ns).chain(&self.ended_ns);
-        began.zip(&self.ended_ns).map(|(began, ended)| *began..*ended)
+        began
+            .zip(&self.ended_ns)
+            .map(|(began, ended)| *began..*ended)
     }
 
-    /// The slices of a stretch of time, in nanoseconds since the origin: those of which more than half lies in it; where there
-    /// is no such one, those of which anything does.
+    /// The slices of a stretch of time, in nanoseconds since the origin: those of which more than
+    /// half lies in it; where there is no such one, those of which anything does.
     pub fn slices_of(&self, time: &Range<u64>) -> Range<usize> {
-        let inside = |span: &Range<u64>| span.end.min(time.end).saturating_sub(span.start.max(time.start));
-        let more_than_half = |span: &Range<u64>| inside(span) > (span.end - span.start.min(span.end)) / 2;
+        let inside = |span: &Range<u64>| {
+            span.end
+                .min(time.end)
+                .saturating_sub(span.start.max(time.start))
+        };
+        let more_than_half =
+            |span: &Range<u64>| inside(span) > (span.end - span.start.min(span.end)) / 2;
         let chosen = self.chosen(more_than_half);
         if chosen.is_empty() {
             self.chosen(|span| inside(span) > 0)
@@ -228,14 +243,19 @@ impl MachineOverTime {
 
     /// Gives every column, always in the same order, with what was counted for it.
     fn each(&mut self, counted: Option<&CountersDifference>, visit: &mut VisitAll<'_>) {
-        let mut group = |group, of: Option<&dyn fmt::Display>, each: &mut dyn FnMut(&mut Visit<'_>)| {
-            each(&mut |column, into, value| visit(Place { group, of, column }, into, value));
-        };
+        let mut group =
+            |group, of: Option<&dyn fmt::Display>, each: &mut dyn FnMut(&mut Visit<'_>)| {
+                each(&mut |column, into, value| visit(Place { group, of, column }, into, value));
+            };
         // What is not there is not applicable: nobody looks at it.
         let counted = counted.map_or(Fact::NotApplicable, Fact::Known);
-        group("process", None, &mut |visit| self.process.each(&counted, visit));
+        group("process", None, &mut |visit| {
+            self.process.each(&counted, visit)
+        });
         let system = counted.clone().map(|counted| &counted.system);
-        group("system", None, &mut |visit| self.system.each(&system, visit));
+        group("system", None, &mut |visit| {
+            self.system.each(&system, visit)
+        });
         if let Fact::Known(threads) = &mut self.threads {
             for thread in threads {
                 let tid = thread.tid;
@@ -248,7 +268,9 @@ impl MachineOverTime {
                             .into()
                     })
                 });
-                group("threads", Some(&tid), &mut |visit| thread.each(&found, visit));
+                group("threads", Some(&tid), &mut |visit| {
+                    thread.each(&found, visit)
+                });
             }
         }
         if let Fact::Known(devices) = &mut self.devices {
@@ -257,11 +279,14 @@ impl MachineOverTime {
                 let found = counted.clone().and_then(|counted| {
                     counted.devices.as_ref().and_then(|devices| {
                         let found = devices.iter().find(|device| device.name == name);
-                        let found: Fact<&DeviceReading> = found.ok_or("the device was not read").into();
+                        let found: Fact<&DeviceReading> =
+                            found.ok_or("the device was not read").into();
                         found.and_then(|device| device.counters.as_ref())
                     })
                 });
-                group("devices", Some(&name), &mut |visit| device.each(&found, visit));
+                group("devices", Some(&name), &mut |visit| {
+                    device.each(&found, visit)
+                });
             }
         }
     }

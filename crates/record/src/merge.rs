@@ -12,7 +12,8 @@ use crate::run::{Check, ClaimWaits, ErrorRecord, OperationRecord, SlowestRecord}
 
 /// Adds to the operations of the same role and kind.
 pub fn operation(all: &mut Vec<OperationRecord>, more: OperationRecord) {
-    let same = |known: &&mut OperationRecord| (known.role, known.action) == (more.role, more.action);
+    let same =
+        |known: &&mut OperationRecord| (known.role, known.action) == (more.role, more.action);
     let Some(known) = all.iter_mut().find(same) else {
         return all.push(more);
     };
@@ -43,11 +44,13 @@ pub fn claim_waits(all: &mut Vec<ClaimWaits>, more: ClaimWaits) {
     }
 }
 
-/// Adds to the errors of the same operation, step and error number: the first one's path and message stay.
+/// Adds to the errors of the same operation, step and error number: the first one's path and
+/// message stay.
 pub fn errors(all: &mut Vec<ErrorRecord>, more: Vec<ErrorRecord>) {
     for error in more {
         let same = |known: &&mut ErrorRecord| {
-            (&known.operation, &known.step, &known.errno) == (&error.operation, &error.step, &error.errno)
+            (&known.operation, &known.step, &known.errno)
+                == (&error.operation, &error.step, &error.errno)
         };
         match all.iter_mut().find(same) {
             Some(known) => known.count += error.count,
@@ -62,8 +65,8 @@ pub fn caught_up(each: impl IntoIterator<Item = Option<u64>>) -> Option<u64> {
     each?.into_iter().min()
 }
 
-/// Why the transactions of several ended: one pool that ran dry is told, whatever became of the others. Unavailable where one did not
-/// come to their end, or there is none.
+/// Why the transactions of several ended: one pool that ran dry is told, whatever became of the
+/// others. Unavailable where one did not come to their end, or there is none.
 pub fn ends(each: impl IntoIterator<Item = Option<End>>) -> Fact<End> {
     let (mut all_complete, mut any) = (true, false);
     for end in each {
@@ -104,11 +107,14 @@ impl Check {
     }
 }
 
-/// The two merged. What is not applicable adds nothing, and where one is not available the whole is not.
+/// The two merged. What is not applicable adds nothing, and where one is not available the whole is
+/// not.
 pub fn facts<T>(one: Fact<T>, other: Fact<T>, merge: impl FnOnce(T, T) -> T) -> Fact<T> {
     match (one, other) {
         (Fact::Known(one), Fact::Known(other)) => Fact::Known(merge(one, other)),
-        (Fact::Unavailable(why), _) | (Fact::Known(_), Fact::Unavailable(why)) => Fact::Unavailable(why),
+        (Fact::Unavailable(why), _) | (Fact::Known(_), Fact::Unavailable(why)) => {
+            Fact::Unavailable(why)
+        }
         (Fact::NotApplicable, fact) | (fact, Fact::NotApplicable) => fact,
     }
 }

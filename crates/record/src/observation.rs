@@ -54,12 +54,14 @@ pub struct Observation {
     pub end: CommandEnd,
     /// From its start to its end, in nanoseconds.
     pub wall_ns: u64,
-    /// Processor time in user mode, of the command and of those of its descendants that were waited for, in nanoseconds.
+    /// Processor time in user mode, of the command and of those of its descendants that were
+    /// waited for, in nanoseconds.
     pub user_ns: u64,
     /// The same in the kernel.
     pub system_ns: u64,
-    /// What was counted from before its start until after its end. `own` is of the same processes, wherever their files are: the
-    /// kernel adds children that were waited for to their parent. Devices and servers have everybody's work.
+    /// What was counted from before its start until after its end. `own` is of the same processes,
+    /// wherever their files are: the kernel adds children that were waited for to their
+    /// parent. Devices and servers have everybody's work.
     pub performing: Accounted,
     /// The sync after it; nothing where it was left out.
     pub sync: Option<TargetSync>,
@@ -77,8 +79,8 @@ impl Observation {
         document::json_line(&WrittenObservation { observation: self })
     }
 
-    /// Bytes that the command fetched from devices and servers. Not available where the kernel does not count what is fetched
-    /// from the target.
+    /// Bytes that the command fetched from devices and servers. Not available where the kernel does
+    /// not count what is fetched from the target.
     pub fn fetched_bytes(&self) -> Fact<u64> {
         match &self.target.mount {
             Fact::Known(mount) if !mount.counts_reads() => Fact::Unavailable(format!(

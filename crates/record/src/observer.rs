@@ -1,8 +1,10 @@
-//! What an observer counted: a rank that performs no work, and reads the counters of its machine while others do.
+//! What an observer counted: a rank that performs no work, and reads the counters of its machine
+//! while others do.
 //!
-//! It reads them once before the run, when nobody works yet, about every 100 ms while it goes on, and once after it, when nobody works
-//! any more: what was counted of the whole is exact. Between two readings every counter is taken to have grown evenly, so what was
-//! counted in a phase is off by what was counted between two readings at each of its ends, at most.
+//! It reads them once before the run, when nobody works yet, about every 100 ms while it goes on,
+//! and once after it, when nobody works any more: what was counted of the whole is exact. Between
+//! two readings every counter is taken to have grown evenly, so what was counted in a phase is off
+//! by what was counted between two readings at each of its ends, at most.
 
 use observe::{Fact, MachineReading, MessageCounter, MessagesReading};
 use serde::{Deserialize, Serialize};
@@ -40,21 +42,32 @@ pub fn stretches(record: &Record) -> Vec<ObservedStretch> {
         })
     };
     let own_ns = record.origin.monotonic_ns;
-    let phases = record.actual.phases.iter().filter_map(|phase| of(None, own_ns, phase));
-    let steps = (0..).zip(&record.actual.sweep_steps).flat_map(|(number, step)| {
-        let origin_ns = step.of_run.as_ref().map_or(own_ns, |run| run.origin.monotonic_ns);
-        let phases = step.phases.iter();
-        phases.filter_map(move |phase| of(Some(number), origin_ns, phase))
-    });
+    let phases = record
+        .actual
+        .phases
+        .iter()
+        .filter_map(|phase| of(None, own_ns, phase));
+    let steps = (0..)
+        .zip(&record.actual.sweep_steps)
+        .flat_map(|(number, step)| {
+            let origin_ns = step
+                .of_run
+                .as_ref()
+                .map_or(own_ns, |run| run.origin.monotonic_ns);
+            let phases = step.phases.iter();
+            phases.filter_map(move |phase| of(Some(number), origin_ns, phase))
+        });
     phases.chain(steps).collect()
 }
 
-/// For so long the load of the processors is averaged, and of these averages this percentile is told: as the study of NFS and iSCSI whose
-/// table of PostMark is among the published results tells the load of its server (Radkov et al., FAST 2004, section "CPU utilization").
+/// For so long the load of the processors is averaged, and of these averages this percentile is
+/// told: as the study of NFS and iSCSI whose table of PostMark is among the published results tells
+/// the load of its server (Radkov et al., FAST 2004, section "CPU utilization").
 const LOAD_WINDOW_NS: i64 = 2_000_000_000;
 const LOAD_PERCENTILE: usize = 99;
 
-/// The 99th percentile (nearest rank) of the share in which the processors worked, over windows of 2 s.
+/// The 99th percentile (nearest rank) of the share in which the processors worked, over windows of
+/// 2 s.
 pub fn cpu_busy_p99(readings: &[ReadingAt], began_ns: i64, ended_ns: i64) -> Fact<f64> {
     let mut shares = Vec::new();
     let mut from_ns = began_ns;
@@ -95,7 +108,11 @@ pub fn align(readings: &[ReadingAt], stretches: &[ObservedStretch]) -> Vec<Obser
     let phase = |stretch: &ObservedStretch| ObserverPhase {
         step: stretch.step,
         phase: stretch.phase,
-        ns: stretch.ended_ns.saturating_sub(stretch.began_ns).max(0).unsigned_abs(),
+        ns: stretch
+            .ended_ns
+            .saturating_sub(stretch.began_ns)
+            .max(0)
+            .unsigned_abs(),
         cpu_busy_p99: cpu_busy_p99(readings, stretch.began_ns, stretch.ended_ns),
         counted: counted(stretch).map_or_else(no_readings, Fact::Known),
     };
@@ -110,20 +127,27 @@ fn at(readings: &[ReadingAt], moment_ns: i64) -> Option<MachineReading> {
         return Some(later.clone());
     }
     let (earlier_ns, earlier) = readings.get(next.checked_sub(1)?)?;
-    let fraction = moment_ns.saturating_sub(*earlier_ns) as f64 / later_ns.saturating_sub(*earlier_ns) as f64;
+    let fraction =
+        moment_ns.saturating_sub(*earlier_ns) as f64 / later_ns.saturating_sub(*earlier_ns) as f64;
     Some(earlier.between(later, fraction))
 }
 
-/// Calls that clients counted: of the kernel's NFS client and of the one that is a part of this program. Not applicable where there are
-/// none.
+/// Calls that clients counted: of the kernel's NFS client and of the one that is a part of this
+/// program. Not applicable where there are none.
 pub fn sent(messages: &Fact<Vec<MessagesReading>>) -> Fact<u64> {
     messages.as_ref().and_then(|readings| {
-        let is_client =
-            |one: &&MessagesReading| matches!(one.counter, MessageCounter::NfsClient | MessageCounter::NfsStorage);
+        let is_client = |one: &&MessagesReading| {
+            matches!(
+                one.counter,
+                MessageCounter::NfsClient | MessageCounter::NfsStorage
+            )
+        };
         let mut sum = Fact::NotApplicable;
         for reading in readings.iter().filter(is_client) {
             sum = match (sum, reading.requests()) {
-                (Fact::Known(sum), Fact::Known(more)) => Fact::Known(u64::saturating_add(sum, more)),
+                (Fact::Known(sum), Fact::Known(more)) => {
+                    Fact::Known(u64::saturating_add(sum, more))
+                }
                 (sum, Fact::NotApplicable) => sum,
                 (Fact::Unavailable(why), _) | (_, Fact::Unavailable(why)) => Fact::Unavailable(why),
                 (Fact::NotApplicable, known) => known,
@@ -141,7 +165,8 @@ mod tests {
 
     const S: i64 = 1_000_000_000;
 
-    /// Readings of processors, which had worked for so many of 10 ms and had nothing to do for so many.
+    /// Readings of processors, which had worked for so many of 10 ms and had nothing to do for so
+    /// many.
     fn readings_of(processors: &[(i64, u64, u64)]) -> Vec<ReadingAt> {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("proc")).unwrap();
@@ -155,9 +180,15 @@ mod tests {
         processors.iter().map(read).collect()
     }
 
-    /// Readings a second apart: the processors were busy for 1 of 4 s in the first, for 3 in the second and third.
+    /// Readings a second apart: the processors were busy for 1 of 4 s in the first, for 3 in the
+    /// second and third.
     fn readings() -> Vec<ReadingAt> {
-        readings_of(&[(10, 100, 1000), (11, 200, 1300), (12, 500, 1400), (13, 800, 1500)])
+        readings_of(&[
+            (10, 100, 1000),
+            (11, 200, 1300),
+            (12, 500, 1400),
+            (13, 800, 1500),
+        ])
     }
 
     fn busy_ms(phase: &ObserverPhase) -> Option<u64> {
@@ -190,24 +221,43 @@ mod tests {
             assert_eq!(phase.counted.is_known(), expected.is_some());
         }
         assert_eq!(aligned[2].ns, 750_000_000);
-        assert_eq!(align(&[], &asked.map(|(stretch, _)| stretch))[0].counted.known(), None);
+        assert_eq!(
+            align(&[], &asked.map(|(stretch, _)| stretch))[0]
+                .counted
+                .known(),
+            None
+        );
     }
 
     #[test]
     fn the_load_is_that_of_windows() {
         let readings = readings();
-        let p99 = |began_ms: i64, ended_ms: i64| cpu_busy_p99(&readings, began_ms * 1_000_000, ended_ms * 1_000_000);
+        let p99 = |began_ms: i64, ended_ms: i64| {
+            cpu_busy_p99(&readings, began_ms * 1_000_000, ended_ms * 1_000_000)
+        };
         // 4 of 8 s in one window, whose end does not matter.
         assert_eq!(p99(10_000, 13_000), Fact::Known(0.5));
         assert_eq!(p99(11_000, 13_000), Fact::Known(0.75));
-        assert_eq!(p99(10_000, 11_999), Fact::Unavailable("shorter than 2 s".to_owned()));
+        assert_eq!(
+            p99(10_000, 11_999),
+            Fact::Unavailable("shorter than 2 s".to_owned())
+        );
         assert!(p99(9_999, 12_000).why().is_some());
         // Windows that were idle and, from the 198th on, busy.
-        let window = |at: u64| (2 * at as i64, 200 * at.saturating_sub(197), 200 * at.min(197));
+        let window = |at: u64| {
+            (
+                2 * at as i64,
+                200 * at.saturating_sub(197),
+                200 * at.min(197),
+            )
+        };
         let many = readings_of(&(0..=200).map(window).collect::<Vec<_>>());
         let of_first = |windows: i64| cpu_busy_p99(&many, 0, windows * 2 * S);
         // Their ranks are 198 and 197.
-        assert_eq!((of_first(200), of_first(198)), (Fact::Known(1.0), Fact::Known(0.0)));
+        assert_eq!(
+            (of_first(200), of_first(198)),
+            (Fact::Known(1.0), Fact::Known(0.0))
+        );
     }
 
     #[test]
@@ -215,8 +265,10 @@ mod tests {
         let reading = |counter, requests: u64| {
             let text = serde_json::json!({
                 "counter": counter, "protocol": "nfs3", "of": "a mount", "age_s": "not_applicable",
-                "kinds": {"known": [{"kind": "GETATTR", "requests": requests, "retransmissions": "not_applicable",
-                    "sent_bytes": "not_applicable", "received_bytes": "not_applicable", "queued_ms": "not_applicable",
+                "kinds": {"known": [{"kind": "GETATTR", "requests": requests,
+                    "retransmissions": "not_applicable",
+                    "sent_bytes": "not_applicable", "received_bytes": "not_applicable",
+                        "queued_ms": "not_applicable",
                     "round_trip_ms": "not_applicable", "execution_ms": "not_applicable"}]},
                 "operations": "not_applicable", "server_read_bytes": "not_applicable",
                 "server_written_bytes": "not_applicable",
@@ -229,7 +281,10 @@ mod tests {
             reading("nfs-storage", 7),
         ];
         assert_eq!(sent(&Fact::Known(all)), Fact::Known(12));
-        assert_eq!(sent(&Fact::Known(vec![reading("smb-client", 5)])), Fact::NotApplicable);
+        assert_eq!(
+            sent(&Fact::Known(vec![reading("smb-client", 5)])),
+            Fact::NotApplicable
+        );
         assert_eq!(sent(&Fact::NotApplicable), Fact::NotApplicable);
     }
 }

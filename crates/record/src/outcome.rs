@@ -14,7 +14,8 @@ pub enum Outcome {
         /// The signal's number.
         signal: i32,
     },
-    /// Its place was unmounted, moved or replaced while it went on; everything in the record is partial.
+    /// Its place was unmounted, moved or replaced while it went on; everything in the record is
+    /// partial.
     PlaceGone {
         /// What became of the place, and what failed because of it.
         why: String,
@@ -24,7 +25,7 @@ pub enum Outcome {
         /// What was being done, to what, what the system answered, and what to do.
         why: String,
     },
-    /// The program ended before the run did: it was killed, or its machine went down; or it goes on still. The record has the
-    /// phases, and of a sweep the steps, that were completed by then.
+    /// The program ended before the run did: it was killed, or its machine went down; or it goes on
+    /// still. The record has the phases, and of a sweep the steps, that were completed by then.
     Unfinished,
 }

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The run's stream performed once more on the null storage, which does nothing: what remains is the program itself.
+/// The run's stream performed once more on the null storage, which does nothing: what remains is
+/// the program itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Overhead {
     /// Workers: the run's own, but no more than there are processors for them.
@@ -14,6 +15,7 @@ pub struct Overhead {
     pub transactions: u64,
     /// Operations that these were made of, of all workers.
     pub operations: u64,
-    /// A worker's time for one operation, in nanoseconds: the times of all workers over all operations.
+    /// A worker's time for one operation, in nanoseconds: the times of all workers over all
+    /// operations.
     pub ns_per_operation: f64,
 }

@@ -1,5 +1,5 @@
-//! A record as far as it is known while its run goes on: told piece by piece, so that something is left of a run whose program
-//! was killed.
+//! A record as far as it is known while its run goes on: told piece by piece, so that something is
+//! left of a run whose program was killed.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,10 @@ pub struct Completed {
 impl Record {
     /// Adds what was completed to what there is. In the part of one rank it is what its host did.
     pub fn add(&mut self, completed: Completed) {
-        let cluster = self.cluster.as_mut().filter(|cluster| cluster.ranks.len() == 1);
+        let cluster = self
+            .cluster
+            .as_mut()
+            .filter(|cluster| cluster.ranks.len() == 1);
         let host = cluster.and_then(|cluster| cluster.hosts.first_mut());
         let id = host.map(|host| {
             host.during.clone_from(&completed.during);

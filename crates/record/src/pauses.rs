@@ -30,6 +30,10 @@ impl Pauses {
     /// Those of the rank that paused more.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
-        if other.total_ns > self.total_ns { other } else { self }
+        if other.total_ns > self.total_ns {
+            other
+        } else {
+            self
+        }
     }
 }

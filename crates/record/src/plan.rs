@@ -19,7 +19,8 @@ pub struct PlanRecord {
     pub sizing: Option<Sizing>,
     /// What the stream would do.
     pub plan: Plan,
-    /// What was followed of it, operation by operation, where the whole is too large for that: what it would do is an estimate then.
+    /// What was followed of it, operation by operation, where the whole is too large for that:
+    /// what it would do is an estimate then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub followed: Option<Followed>,
     /// Whether there is room; not applicable where the storage takes none.

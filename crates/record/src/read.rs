@@ -1,9 +1,10 @@
-//! Reading records, which are data of others and not trusted: how much is read, what makes a record, and what is wrong with
-//! one that is none.
+//! Reading records, which are data of others and not trusted: how much is read, what makes a
+//! record, and what is wrong with one that is none.
 //!
-//! It goes over the text twice. The first time nothing is kept: the text is counted, against limits that no run comes near
-//! and that bound the memory that reading takes. The second time it becomes a [`Record`], whose numbers are then held against
-//! one another (`valid.rs`), so that whoever goes on with it may add, subtract and divide them.
+//! It goes over the text twice. The first time nothing is kept: the text is counted, against limits
+//! that no run comes near and that bound the memory that reading takes. The second time it becomes
+//! a [`Record`], whose numbers are then held against one another (`valid.rs`), so that whoever goes
+//! on with it may add, subtract and divide them.
 
 mod valid;
 
@@ -12,7 +13,10 @@ use std::fmt;
 
 use measure::{SLICES_MAX, SliceMeter};
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess,
+    Visitor,
+};
 use workload::{Action, Role};
 
 use crate::part::Completed;
@@ -24,16 +28,18 @@ pub const BYTES_MAX: usize = 256 << 20;
 /// The longest string in it, in bytes. The longest that a run writes is a histogram of sizes with
 /// [`workload::sizes::BINS_MAX`] bins, below 3 MB.
 pub const STRING_BYTES_MAX: usize = 4 << 20;
-/// The most memory that what is read may come to, in bytes, beside the text and its strings. What is in a text is weighed: each
-/// value and each bucket at the most that any takes, with what growing lists leave behind, and what takes more than its
-/// values do apart. A run of a day with 64 workers weighs a quarter of it.
+/// The most memory that what is read may come to, in bytes, beside the text and its strings. What
+/// is in a text is weighed: each value and each bucket at the most that any takes, with what
+/// growing lists leave behind, and what takes more than its values do apart. A run of a day with 64
+/// workers weighs a quarter of it.
 pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 /// The most that a value takes: a short string in a list that grows.
 const VALUE_BYTES: u64 = 80;
 /// Of the values in a list of buckets: a pair is three.
 const BUCKET_VALUE_BYTES: u64 = 12;
-/// What a location takes beside its values, most of which may be left out: three times its size, while the list grows.
+/// What a location takes beside its values, most of which may be left out: three times its size,
+/// while the list grows.
 const LOCATION_BYTES: u64 = 3 * size_of::<LocationRecord>() as u64;
 /// The same of a phase, whose slices have a place each from the first to the last.
 const PHASE_BYTES: u64 = 3 * size_of::<PhaseRecord>() as u64 + SLICES_MAX as u64 * SLICE_BYTES;
@@ -56,7 +62,8 @@ pub enum ReadError {
     },
     /// It comes from a newer program.
     #[error(
-        "the record has schema version {found}, and this program reads versions up to {SCHEMA_VERSION} (use a newer postmark)"
+        "the record has schema version {found}, and this program reads versions up to \
+         {SCHEMA_VERSION} (use a newer postmark)"
     )]
     Newer {
         /// The schema's version in the record.
@@ -104,7 +111,8 @@ pub(crate) fn from_json(text: &str) -> Result<Record, ReadError> {
     Ok(record)
 }
 
-/// A part of a record from its JSON. Its numbers are held against one another when the record is put together and read again.
+/// A part of a record from its JSON. Its numbers are held against one another when the record is
+/// put together and read again.
 pub(crate) fn part_from_json(text: &str) -> Result<Completed, ReadError> {
     read(text)
 }
@@ -113,9 +121,11 @@ pub(crate) fn part_from_json(text: &str) -> Result<Completed, ReadError> {
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, ReadError> {
     count(text)?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let read = serde_path_to_error::deserialize(&mut deserializer).map_err(|placed| ReadError::NoRecord {
-        field: told(&placed.path().to_string()),
-        why: told(&placed.inner().to_string()),
+    let read = serde_path_to_error::deserialize(&mut deserializer).map_err(|placed| {
+        ReadError::NoRecord {
+            field: told(&placed.path().to_string()),
+            why: told(&placed.inner().to_string()),
+        }
     })?;
     deserializer.end().map_err(|error| no_record(&error))?;
     Ok(read)
@@ -128,7 +138,10 @@ fn count(text: &str) -> Result<(), ReadError> {
     }
     let mut census = Census::default();
     let counted = census.count(text);
-    if let Some(found) = census.schema.filter(|schema| *schema > u64::from(SCHEMA_VERSION)) {
+    if let Some(found) = census
+        .schema
+        .filter(|schema| *schema > u64::from(SCHEMA_VERSION))
+    {
         return Err(ReadError::Newer { found });
     }
     if census.schema == Some(0) {
@@ -338,7 +351,10 @@ mod tests {
             census.memory_bytes
         };
         let values = |count: u64| count * VALUE_BYTES;
-        assert_eq!(weighed(r#"{"a":[1,-1,2.5,null,true,"x",{}],"b":{"c":1}}"#), values(11));
+        assert_eq!(
+            weighed(r#"{"a":[1,-1,2.5,null,true,"x",{}],"b":{"c":1}}"#),
+            values(11)
+        );
         let buckets = values(2) + 7 * BUCKET_VALUE_BYTES;
         assert_eq!(weighed(r#"{"a":1,"\u0062uckets":[[1,2],[3,4]]}"#), buckets);
         assert_eq!(
@@ -349,7 +365,10 @@ mod tests {
             weighed(r#"[{"phases":[{},{}],"b":[{},{}]}]"#),
             values(8) + 3 * PHASE_BYTES
         );
-        assert_eq!(weighed(r#"{"summary":{"phases":[[1],2]},"record":{}}"#), values(2));
+        assert_eq!(
+            weighed(r#"{"summary":{"phases":[[1],2]},"record":{}}"#),
+            values(2)
+        );
         assert_eq!(weighed(r#"{"record":{"summary":[1]}}"#), values(4));
     }
 
@@ -359,16 +378,24 @@ mod tests {
         assert!(counted(&deep).is_err_and(|error| error.contains("recursion limit")));
         let long = format!("\"{}\"", "x".repeat(STRING_BYTES_MAX + 1));
         assert!(counted(&long).is_err_and(|error| error.contains("a string has 4194305 bytes")));
-        let values = format!("[{}0]", "0,".repeat((MEMORY_BYTES_MAX / VALUE_BYTES) as usize));
-        assert!(counted(&values).is_err_and(|error| error.contains("more than 1024 MiB of memory")));
+        let values = format!(
+            "[{}0]",
+            "0,".repeat((MEMORY_BYTES_MAX / VALUE_BYTES) as usize)
+        );
+        assert!(
+            counted(&values).is_err_and(|error| error.contains("more than 1024 MiB of memory"))
+        );
         let phases = format!(
             "{{\"phases\":[{}0]}}",
             "0,".repeat((MEMORY_BYTES_MAX / PHASE_BYTES) as usize)
         );
-        assert!(counted(&phases).is_err_and(|error| error.contains("more than 1024 MiB of memory")));
+        assert!(
+            counted(&phases).is_err_and(|error| error.contains("more than 1024 MiB of memory"))
+        );
     }
 
-    /// The longest sweep, of writers and readers that do everything, with service times and the steps of each operation.
+    /// The longest sweep, of writers and readers that do everything, with service times and the
+    /// steps of each operation.
     #[test]
     fn the_largest_record_that_a_run_writes_is_read() {
         /// Of one histogram: every bucket of an octave.
@@ -397,7 +424,8 @@ mod tests {
             latency: latency.take_sparse(),
             ..SliceMeter::default()
         };
-        // A closed loop before the steps, and halvings for the limit and for the SLO. Each has a warm-up and what is measured.
+        // A closed loop before the steps, and halvings for the limit and for the SLO. Each has a
+        // warm-up and what is measured.
         let sweep_steps = (1 + SWEEP_STEPS_MAX + 2 * BISECTIONS_MAX) as u64;
         let operations = 2 * sweep_steps * 2 * Action::COUNT as u64;
         let (mut bytes, mut memory_bytes) = (0, sweep_steps * 3 * PHASE_BYTES);
@@ -411,10 +439,16 @@ mod tests {
             bytes += count * text.len() as u64;
             memory_bytes += count * counted(&text).unwrap().memory_bytes;
         }
-        assert!(memory_bytes < MEMORY_BYTES_MAX, "{memory_bytes} bytes of memory");
+        assert!(
+            memory_bytes < MEMORY_BYTES_MAX,
+            "{memory_bytes} bytes of memory"
+        );
         assert!(bytes < BYTES_MAX as u64, "{bytes} bytes");
         // Too little would tell nothing.
-        assert!(memory_bytes > MEMORY_BYTES_MAX / 2, "{memory_bytes} bytes of memory");
+        assert!(
+            memory_bytes > MEMORY_BYTES_MAX / 2,
+            "{memory_bytes} bytes of memory"
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The record of a run, as it is written and read. Moments are nanoseconds of a monotonic clock since the
-//! run's origin.
+//! The record of a run, as it is written and read. Moments are nanoseconds of a monotonic clock
+//! since the run's origin.
 
 use measure::{Histogram, Meter, Slices};
 use observe::{Clocks, DurabilityFacts, Fact, Host, Target};
@@ -38,10 +38,11 @@ pub struct LocationRecord {
     pub directory: String,
     /// The place's facts at the start; nothing where the storage touches none.
     pub target: Fact<Target>,
-    /// What decides whether data that was written there is durable; nothing where the storage touches no file system.
+    /// What decides whether data that was written there is durable; nothing where the storage
+    /// touches no file system.
     pub durability: Option<DurabilityFacts>,
-    /// The server that the storage spoke to by itself; nothing where there is none. With one, the kernel of this machine does not
-    /// know the place.
+    /// The server that the storage spoke to by itself; nothing where there is none. With one, the
+    /// kernel of this machine does not know the place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerRecord>,
 }
@@ -105,8 +106,8 @@ pub struct FirstDone {
     pub worker: u32,
     /// When, in nanoseconds since the origin.
     pub at_ns: u64,
-    /// Files (in `prepare` and `delete`) or transactions that all workers together had done by then; with several ranks, those of its
-    /// rank.
+    /// Files (in `prepare` and `delete`) or transactions that all workers together had done by
+    /// then; with several ranks, those of its rank.
     pub done: u64,
 }
 
@@ -117,11 +118,13 @@ pub struct PhaseSync {
     pub began_ns: u64,
     /// When it ended, in nanoseconds since the origin.
     pub ended_ns: u64,
-    /// After deletion: nanoseconds from the last deletion until the file system showed the space as free again.
+    /// After deletion: nanoseconds from the last deletion until the file system showed the space
+    /// as free again.
     pub space_back_ns: Fact<u64>,
 }
 
-/// The look at the names after the transactions: whether exactly the files that should exist do, with their sizes.
+/// The look at the names after the transactions: whether exactly the files that should exist do,
+/// with their sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// Files, links and directories that were looked at.
@@ -130,7 +133,8 @@ pub struct Check {
     pub directories: u64,
     /// Names and directories that were not as they should be: each is an error, too.
     pub wrong: u64,
-    /// Names that may be there or not, since an operation on them failed: nothing is asked of them.
+    /// Names that may be there or not, since an operation on them failed: nothing is asked of
+    /// them.
     pub left_out: u64,
     /// How long it took.
     pub duration_ns: u64,
@@ -157,7 +161,8 @@ pub struct Stalled {
 pub enum SegmentKind {
     /// It is in no number but its own.
     WarmUp,
-    /// A round before the window that was found steady, or before the last window, where none was: likewise.
+    /// A round before the window that was found steady, or before the last window, where none was:
+    /// likewise.
     Approach,
     /// What the phase's numbers are of.
     Measured,
@@ -205,7 +210,8 @@ pub struct Segment {
     pub began_ns: u64,
     /// When it ended, in nanoseconds since the origin.
     pub ended_ns: u64,
-    /// Transactions that were issued and are over, however they ended: those below, those that were skipped, and those that failed.
+    /// Transactions that were issued and are over, however they ended: those below, those that
+    /// were skipped, and those that failed.
     pub issued: u64,
     /// Transactions of which at least one operation was completed.
     pub transactions: u64,
@@ -230,13 +236,14 @@ pub struct PhaseRecord {
     pub first_done: Option<FirstDone>,
     /// Transactions that were due and not begun when they ended; nothing in a closed loop.
     pub waiting: Option<u64>,
-    /// Until then every worker had been up to its arrivals at least once more, in nanoseconds since the origin; nothing in a
-    /// closed loop, and where one never was.
+    /// Until then every worker had been up to its arrivals at least once more, in nanoseconds
+    /// since the origin; nothing in a closed loop, and where one never was.
     pub caught_up_ns: Option<u64>,
-    /// How long workers waited for one another's files, and for their own operations in flight on the same file; nothing in
-    /// private pools with one operation at a time.
+    /// How long workers waited for one another's files, and for their own operations in flight on
+    /// the same file; nothing in private pools with one operation at a time.
     pub claim_waits: Vec<ClaimWaits>,
-    /// What was done over time, from the phase's start on, by role and kind of operation; warm-ups are in it, too.
+    /// What was done over time, from the phase's start on, by role and kind of operation; warm-ups
+    /// are in it, too.
     pub slices: Slices<(Role, Action)>,
     /// The slowest operations of each kind, those of warm-ups, too.
     pub slowest: Vec<SlowestRecord>,
@@ -247,10 +254,12 @@ pub struct PhaseRecord {
     pub pauses: Option<Pauses>,
     /// What the rule of steady state found; nothing where none was to end the transactions.
     pub steady: Option<SteadyFound>,
-    /// The writing back that followed; nothing where it was not asked for, or the phase was left before its end.
+    /// The writing back that followed; nothing where it was not asked for, or the phase was left
+    /// before its end.
     pub sync: Option<PhaseSync>,
-    /// What shows who served it; nothing where the storage touches no file system. Of several ranks: what the storage and each process
-    /// counted, added over ranks; messages and interfaces, which a host counts, over hosts; devices over kernels.
+    /// What shows who served it; nothing where the storage touches no file system. Of several
+    /// ranks: what the storage and each process counted, added over ranks; messages and
+    /// interfaces, which a host counts, over hosts; devices over kernels.
     pub evidence: Option<PhaseEvidence>,
     /// The same by host, in order of their first ranks; empty where the run has one rank.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -267,7 +276,9 @@ impl PhaseRecord {
 
     /// What was warmed up, where anything was.
     pub fn warm_up(&self) -> Option<&Segment> {
-        self.segments.iter().find(|segment| segment.kind == SegmentKind::WarmUp)
+        self.segments
+            .iter()
+            .find(|segment| segment.kind == SegmentKind::WarmUp)
     }
 
     /// From the start of the first measured stretch to the end of the last, in nanoseconds.
@@ -278,21 +289,24 @@ impl PhaseRecord {
         }
     }
 
-    /// Of the transactions that have arrived by the end of an open loop (those that were measured, and those that are waiting
-    /// yet): which share was done. Nothing in a closed loop, and where nothing has arrived.
+    /// Of the transactions that have arrived by the end of an open loop (those that were measured,
+    /// and those that are waiting yet): which share was done. Nothing in a closed loop, and
+    /// where nothing has arrived.
     ///
-    /// Not of the rate times the time: at random arrivals that differs by chance, by 3 % where a thousand are expected.
+    /// Not of the rate times the time: at random arrivals that differs by chance, by 3 % where a
+    /// thousand are expected.
     pub fn done_fraction(&self) -> Option<f64> {
         let arrived = self.issued().saturating_add(self.waiting?);
         (arrived > 0).then(|| self.transactions() as f64 / arrived as f64)
     }
 
-    /// Whether the queue of an open loop was bounded: every worker was up to its arrivals in the last fifth of the measured time.
-    /// What is waiting at the very end may be a moment's.
+    /// Whether the queue of an open loop was bounded: every worker was up to its arrivals in the
+    /// last fifth of the measured time. What is waiting at the very end may be a moment's.
     pub fn queue_is_bounded(&self) -> bool {
         let ended_ns = self.measured().last().map_or(0, |segment| segment.ended_ns);
         let since_ns = ended_ns.saturating_sub(self.measured_ns() / 5);
-        self.caught_up_ns.is_some_and(|caught_up_ns| caught_up_ns >= since_ns)
+        self.caught_up_ns
+            .is_some_and(|caught_up_ns| caught_up_ns >= since_ns)
     }
 
     /// Transactions of the measured stretches that were issued and are over, however they ended.
@@ -328,7 +342,10 @@ impl PhaseRecord {
     pub fn skipped_fraction(&self) -> f64 {
         let (completed, failed) = self.tried();
         let skipped = self.skipped().total();
-        share(skipped, skipped.saturating_add(completed).saturating_add(failed))
+        share(
+            skipped,
+            skipped.saturating_add(completed).saturating_add(failed),
+        )
     }
 }
 
@@ -391,19 +408,24 @@ pub struct RoomVolume {
     pub available_bytes: Fact<u64>,
     /// Inodes that files and directories take at the peak.
     pub needed_inodes: u64,
-    /// Inodes that an unprivileged user may take; not applicable where the file system has no such count.
+    /// Inodes that an unprivileged user may take; not applicable where the file system has no such
+    /// count.
     pub available_inodes: Fact<u64>,
 }
 
 impl RoomVolume {
     /// Whether the bytes fit, as far as that is known.
     pub fn bytes_fit(&self) -> Fact<bool> {
-        self.available_bytes.clone().map(|bytes| self.needed_bytes <= bytes)
+        self.available_bytes
+            .clone()
+            .map(|bytes| self.needed_bytes <= bytes)
     }
 
     /// Whether the inodes fit, as far as that is known.
     pub fn inodes_fit(&self) -> Fact<bool> {
-        self.available_inodes.clone().map(|inodes| self.needed_inodes <= inodes)
+        self.available_inodes
+            .clone()
+            .map(|inodes| self.needed_inodes <= inodes)
     }
 
     /// Whether something is known not to fit.
@@ -468,10 +490,11 @@ pub struct SweepStep {
     pub load: Load,
     /// Workers that were at work.
     pub workers: u32,
-    /// Its phases: the transactions, and with a pool of its own those before and after them. Their moments are since the
-    /// origin of the run that it was climbed in.
+    /// Its phases: the transactions, and with a pool of its own those before and after them. Their
+    /// moments are since the origin of the run that it was climbed in.
     pub phases: Vec<PhaseRecord>,
-    /// The run that it was climbed in, where each step has one; nothing for the first, whose run's facts are the record's own.
+    /// The run that it was climbed in, where each step has one; nothing for the first, whose run's
+    /// facts are the record's own.
     pub of_run: Option<Box<SweepStepRun>>,
 }
 
@@ -491,7 +514,9 @@ pub struct SweepStepRun {
 impl SweepStep {
     /// Its transactions, where it came to them.
     pub fn transactions(&self) -> Option<&PhaseRecord> {
-        self.phases.iter().find(|phase| phase.phase == Phase::Transactions)
+        self.phases
+            .iter()
+            .find(|phase| phase.phase == Phase::Transactions)
     }
 }
 
@@ -512,23 +537,28 @@ pub struct Actual {
     pub errors: Vec<ErrorRecord>,
     /// The look at the names after the transactions.
     pub check: Fact<Check>,
-    /// The look of ranks at what others had acknowledged in the transactions; nothing where there was none.
+    /// The look of ranks at what others had acknowledged in the transactions; nothing where there
+    /// was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check_across: Option<Check>,
-    /// The look at the pool that was taken from an earlier run: by count and by sample; nothing where none was taken.
+    /// The look at the pool that was taken from an earlier run: by count and by sample; nothing
+    /// where none was taken.
     pub taken: Option<Check>,
-    /// What one rank saw late of another's work; nothing where all was seen at once, and where nobody looked at others' work.
+    /// What one rank saw late of another's work; nothing where all was seen at once, and where
+    /// nobody looked at others' work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stale: Option<Stale>,
     /// Operations that took very long.
     pub stalled: Vec<Stalled>,
     /// What the original's report is made of; nothing for other workloads, and where nobody began.
     pub classic: Option<ClassicFigures>,
-    /// What was removed after an unfinished run; nothing where one came to its end, or kept its pool.
+    /// What was removed after an unfinished run; nothing where one came to its end, or kept its
+    /// pool.
     pub clean_up: Option<CleanUp>,
     /// What the program itself costs: the same stream on the null storage.
     pub overhead: Fact<Overhead>,
-    /// All that went to servers; nothing where the storage speaks to none by itself. Of a sweep of several runs it is the first one's.
+    /// All that went to servers; nothing where the storage speaks to none by itself. Of a sweep of
+    /// several runs it is the first one's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<ServerTotals>,
 }
@@ -566,14 +596,18 @@ impl Actual {
 
     /// The transactions, wherever they are: of the run, or of a sweep's steps.
     pub fn transactions(&self) -> impl Iterator<Item = &PhaseRecord> {
-        let of_sweep_steps = self.sweep_steps.iter().flat_map(|sweep_step| &sweep_step.phases);
+        let of_sweep_steps = self
+            .sweep_steps
+            .iter()
+            .flat_map(|sweep_step| &sweep_step.phases);
         let all = self.phases.iter().chain(of_sweep_steps);
         all.filter(|phase| phase.phase == Phase::Transactions)
     }
 }
 
-/// The common start of all workers: the moment that the record's moments count from. The boot that its monotonic clock is
-/// of is `host.boot_id`, the source of time `during.clocks.clock_source_before`.
+/// The common start of all workers: the moment that the record's moments count from. The boot that
+/// its monotonic clock is of is `host.boot_id`, the source of time
+/// `during.clocks.clock_source_before`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
     /// The monotonic clock (`CLOCK_MONOTONIC`), in nanoseconds.
@@ -595,7 +629,9 @@ impl From<&Clocks> for Origin {
     fn from(clocks: &Clocks) -> Self {
         Self {
             monotonic_ns: clocks.monotonic_ns,
-            unix_ns: clocks.monotonic_ns.saturating_add(clocks.wall_minus_monotonic_ns),
+            unix_ns: clocks
+                .monotonic_ns
+                .saturating_add(clocks.wall_minus_monotonic_ns),
             uncertainty_ns: clocks.uncertainty_ns,
         }
     }
@@ -613,7 +649,8 @@ pub struct Record {
     pub tool: Tool,
     /// Everything that was asked of the run.
     pub spec: RunSpec,
-    /// How files and transactions were chosen, where an intent was said in their place; nothing where none was.
+    /// How files and transactions were chosen, where an intent was said in their place; nothing
+    /// where none was.
     pub sizing: Option<Sizing>,
     /// What is known of the targets, in order.
     pub locations: Vec<LocationRecord>,
@@ -627,8 +664,8 @@ pub struct Record {
     pub during: SystemDuring,
     /// The check for room; nothing where the storage takes none.
     pub room: Option<Room>,
-    /// The ranks that performed it, and their hosts; nothing where one process did. With several, `host` and `during` are those of
-    /// the first rank's host.
+    /// The ranks that performed it, and their hosts; nothing where one process did. With several,
+    /// `host` and `during` are those of the first rank's host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterRecord>,
     /// What was performed.

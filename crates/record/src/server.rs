@@ -1,4 +1,5 @@
-//! Servers that a storage spoke to by itself, and what went between them apart from single calls, which are among the messages.
+//! Servers that a storage spoke to by itself, and what went between them apart from single calls,
+//! which are among the messages.
 
 use core::net::SocketAddr;
 
@@ -35,8 +36,9 @@ pub struct ServerRecord {
     pub listing_bytes: u32,
     /// How long a reply was waited for, in milliseconds.
     pub timeout_ms: u64,
-    /// What an acknowledged write means, in the protocol's words: `UNSTABLE`, `UNSTABLE, then COMMIT`, `DATA_SYNC` or `FILE_SYNC`.
-    /// Names are durable by the protocol's rule: an acknowledged change of one is on the server's stable storage.
+    /// What an acknowledged write means, in the protocol's words: `UNSTABLE`, `UNSTABLE, then
+    /// COMMIT`, `DATA_SYNC` or `FILE_SYNC`. Names are durable by the protocol's rule: an
+    /// acknowledged change of one is on the server's stable storage.
     pub stability: String,
 }
 
@@ -59,23 +61,26 @@ impl ServerRecord {
     }
 }
 
-/// What went between the program and its servers in a stretch of time, of the workers and of what the run does besides.
+/// What went between the program and its servers in a stretch of time, of the workers and of what
+/// the run does besides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerCounts {
     /// Connections that were opened.
     pub connections: u64,
     /// Those of them that were opened because one was lost.
     pub reconnections: u64,
-    /// Changes of the write verifier: the server had restarted, and may have lost what was not committed.
+    /// Changes of the write verifier: the server had restarted, and may have lost what was not
+    /// committed.
     pub verifier_changes: u64,
     /// Bytes that were written again for that reason.
     pub rewritten_bytes: u64,
-    /// Operations of which nobody knows whether the server has done them: the connection was lost before the reply.
+    /// Operations of which nobody knows whether the server has done them: the connection was lost
+    /// before the reply.
     pub not_known: u64,
     /// Writes that the server made more durable than it was asked to.
     pub stronger_answers: u64,
-    /// Calls that were made again as the server wanted: it asked for them later (NFS3ERR_JUKEBOX), or an entry that went away had
-    /// spoilt the page of a listing.
+    /// Calls that were made again as the server wanted: it asked for them later (NFS3ERR_JUKEBOX),
+    /// or an entry that went away had spoilt the page of a listing.
     pub delayed: u64,
     /// Replies that belonged to no request in flight: repeated ones.
     pub stray_replies: u64,
@@ -101,8 +106,8 @@ impl ServerCounts {
     }
 }
 
-/// All that went between a run and its servers, from its first look at them to its last call: the home's part, such as the marks of
-/// its directory and their removal, is in no phase.
+/// All that went between a run and its servers, from its first look at them to its last call: the
+/// home's part, such as the marks of its directory and their removal, is in no phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerTotals {
     /// The calls of the file service, by procedure.

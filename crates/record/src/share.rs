@@ -2,5 +2,9 @@
 
 /// A part of a whole, from 0 to 1; 0 of a whole of 0.
 pub fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+    if whole == 0 {
+        0.0
+    } else {
+        part as f64 / whole as f64
+    }
 }

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Names and contents that an operation of another rank had acknowledged, and that were not seen at once.
+/// Names and contents that an operation of another rank had acknowledged, and that were not seen at
+/// once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stale {
     /// How many there were.

@@ -4,7 +4,8 @@ use observe::Fact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which study a run is part of, where it stands in it, and the state that it began in. Who has one run of a study has its whole design.
+/// Which study a run is part of, where it stands in it, and the state that it began in. Who has one
+/// run of a study has its whole design.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StudyPart {
     /// The study's identity, drawn when it began.
@@ -17,7 +18,8 @@ pub struct StudyPart {
     pub cell: String,
     /// What makes the cell: one value of each dimension that has several.
     pub coordinates: Vec<Coordinate>,
-    /// Whether this is the second run of a baseline cell in its block, which shows how much alike runs are.
+    /// Whether this is the second run of a baseline cell in its block, which shows how much alike
+    /// runs are.
     pub is_twin: bool,
     /// The block, from 1.
     pub block: u32,
@@ -25,13 +27,16 @@ pub struct StudyPart {
     pub attempt: u32,
     /// The run's place in the order of its block, from 1.
     pub position: u32,
-    /// The side that was measured by itself, because sides could not be interleaved; nothing where all cells of a block were run together.
+    /// The side that was measured by itself, because sides could not be interleaved; nothing where
+    /// all cells of a block were run together.
     pub side: Option<String>,
-    /// How long it was waited for a quiet machine before the run; nothing where that was not asked for.
+    /// How long it was waited for a quiet machine before the run; nothing where that was not asked
+    /// for.
     pub quiet: Option<QuietTime>,
     /// The file system that the study made for the run; nothing where the target was there before.
     pub made: Option<MadeFileSystem>,
-    /// How many times the pool's files had been churned before the measured run; nothing where they were not.
+    /// How many times the pool's files had been churned before the measured run; nothing where
+    /// they were not.
     pub age: Option<u64>,
 }
 
@@ -70,6 +75,7 @@ pub struct MadeFileSystem {
     pub driver: Fact<String>,
     /// The file system that its image lies on.
     pub image_file_system: Fact<String>,
-    /// The percentage of its space that was full before the pool was made, as it came out; nothing where it was not to be filled.
+    /// The percentage of its space that was full before the pool was made, as it came out; nothing
+    /// where it was not to be filled.
     pub fullness_percent: Option<f64>,
 }

@@ -1,4 +1,5 @@
-//! The numbers that follow from a record, each defined once: in `docs/specification.md` in words, here in code.
+//! The numbers that follow from a record, each defined once: in `docs/specification.md` in words,
+//! here in code.
 
 pub(crate) mod evidence;
 mod hosts;
@@ -23,8 +24,8 @@ use spec::Pace;
 use workload::Phase;
 
 pub use self::evidence::{
-    CommandsSent, DeviceReads, EvidenceSummary, FlushesServed, MessageKindSent, MessagesSent, ServedBy, WritesServed,
-    phase_evidence,
+    CommandsSent, DeviceReads, EvidenceSummary, FlushesServed, MessageKindSent, MessagesSent,
+    ServedBy, WritesServed, phase_evidence,
 };
 pub use self::hosts::{HostFact, HostsAlike, HostsDiffer, WALL_CLOCKS_APART_NS, differences};
 pub use self::machine::{DeviceSummary, MachineSummary, WorkersCpu};
@@ -33,7 +34,8 @@ pub use self::overhead::OverheadSummary;
 pub use self::paper::PaperFigures;
 pub(crate) use self::phase::phase_workers;
 pub use self::phase::{
-    ClaimWaitSummary, OperationSummary, PhaseSummary, Spread, StepSummary, Until, WarmUp, WorkerRate,
+    ClaimWaitSummary, OperationSummary, PhaseSummary, Spread, StepSummary, Until, WarmUp,
+    WorkerRate,
 };
 pub use self::ranks::{HostShare, RankShare, RanksSummary, SharesSpread, SlowestRank};
 pub use self::reads::{Behind, ReadsServed, Surprise};
@@ -69,15 +71,18 @@ pub struct Summary {
     pub partial: bool,
     /// How often a mix asks for each operation, by role; empty for other workloads.
     pub shares: Vec<Share>,
-    /// Elapsed time: all phases together, those of steps, too, in nanoseconds. What lies between them (sync, checks, caches) is
-    /// not the original's work.
+    /// Elapsed time: all phases together, those of steps, too, in nanoseconds. What lies between
+    /// them (sync, checks, caches) is not the original's work.
     pub elapsed_ns: u64,
-    /// The paper's list; nothing for workloads that have other operations than the paper's, of sweeps, and where the program
-    /// ended before the run did: what it had done beyond the phases in the record is not known.
+    /// The paper's list; nothing for workloads that have other operations than the paper's, of
+    /// sweeps, and where the program ended before the run did: what it had done beyond the
+    /// phases in the record is not known.
     pub paper: Option<PaperFigures>,
-    /// The transactions, all roles and operations together; nothing where none were begun, and of a sweep, whose steps have them.
+    /// The transactions, all roles and operations together; nothing where none were begun, and of
+    /// a sweep, whose steps have them.
     pub transactions: Option<TransactionsSummary>,
-    /// The operations of the transactions by name, all roles together; empty where there are no transactions.
+    /// The operations of the transactions by name, all roles together; empty where there are no
+    /// transactions.
     pub operations: BTreeMap<String, OperationTotal>,
     /// Every phase apart.
     pub phases: Vec<PhaseSummary>,
@@ -109,7 +114,11 @@ impl Summary {
             .sweep_steps
             .iter()
             .flat_map(|sweep_step| &sweep_step.phases);
-        let elapsed_ns = phases.iter().chain(of_sweep_steps).map(PhaseRecord::measured_ns).sum();
+        let elapsed_ns = phases
+            .iter()
+            .chain(of_sweep_steps)
+            .map(PhaseRecord::measured_ns)
+            .sum();
         let (transactions, operations) = totals::totals(record);
         Self {
             partial: record.actual.outcome != Outcome::Complete,
@@ -118,7 +127,10 @@ impl Summary {
             paper: paper::applies(record).then(|| paper::figures(phases, elapsed_ns)),
             transactions,
             operations,
-            phases: phases.iter().map(|phase| phase::summary(record, phase)).collect(),
+            phases: phases
+                .iter()
+                .map(|phase| phase::summary(record, phase))
+                .collect(),
             arrivals: arrivals(record),
             sweep: record
                 .spec
@@ -157,7 +169,11 @@ pub struct ArrivalsSummary {
 }
 
 fn arrivals(record: &Record) -> Option<ArrivalsSummary> {
-    let Pace::Open { per_second, arrivals } = record.spec.drive.pace else {
+    let Pace::Open {
+        per_second,
+        arrivals,
+    } = record.spec.drive.pace
+    else {
         return None;
     };
     let mut phases = record.actual.phases.iter();

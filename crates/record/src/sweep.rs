@@ -9,7 +9,8 @@ use workload::{Action, Role, Skipped};
 
 use crate::run::{Load, PhaseRecord, SweepStep};
 
-/// The greatest share of the operations of a step that holds which failed or were skipped: they are no load that was borne.
+/// The greatest share of the operations of a step that holds which failed or were skipped: they are
+/// no load that was borne.
 pub const FAILED_MAX: f64 = 0.01;
 /// What a step came to. Latencies are nothing where none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,13 +19,15 @@ pub struct SweepStepSummary {
     pub load: Load,
     /// Workers that were at work.
     pub workers: u32,
-    /// Whether it was climbed to its end; where it was not, no limit, SLO or knee is taken from it.
+    /// Whether it was climbed to its end; where it was not, no limit, SLO or knee is taken from
+    /// it.
     pub complete: bool,
     /// Transactions that were measured, and of which at least one operation was completed.
     pub transactions: u64,
     /// Transactions a second; nothing where none were measured.
     pub achieved_per_second: Option<f64>,
-    /// The share of the transactions that had arrived of which an operation was completed; nothing in a closed loop.
+    /// The share of the transactions that had arrived of which an operation was completed; nothing
+    /// in a closed loop.
     pub achieved_fraction: Option<f64>,
     /// Transactions that were due and not begun when it ended; nothing in a closed loop.
     pub waiting: Option<u64>,
@@ -38,7 +41,8 @@ pub struct SweepStepSummary {
     pub p999_ns: Option<u64>,
     /// The greatest.
     pub max_ns: Option<u64>,
-    /// The 99th percentile from issued to completed; nothing in a closed loop, where that is the latency.
+    /// The 99th percentile from issued to completed; nothing in a closed loop, where that is the
+    /// latency.
     pub service_p99_ns: Option<u64>,
     /// Operations that were completed without an error.
     pub operations: u64,
@@ -48,13 +52,14 @@ pub struct SweepStepSummary {
     pub skipped: Skipped,
     /// The same by kind of operation.
     pub by_operation: Vec<SweepStepOperation>,
-    /// Whether it bore its load: every worker was up to its arrivals in the last fifth of the measured time
-    /// ([`PhaseRecord::queue_is_bounded`]; a closed loop's always is), and no more than [`FAILED_MAX`] of the operations failed or
-    /// were skipped.
+    /// Whether it bore its load: every worker was up to its arrivals in the last fifth of the
+    /// measured time ([`PhaseRecord::queue_is_bounded`]; a closed loop's always is), and no
+    /// more than [`FAILED_MAX`] of the operations failed or were skipped.
     pub holds: bool,
 }
 
-/// Operations of one kind on a step. Latencies are nothing where none succeeded, or none were recorded.
+/// Operations of one kind on a step. Latencies are nothing where none succeeded, or none were
+/// recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStepOperation {
     /// Who did them.
@@ -79,8 +84,9 @@ pub struct SweepStepOperation {
 fn by_operation(phase: &PhaseRecord) -> Vec<SweepStepOperation> {
     let mut kinds: Vec<(Role, Action, Meter)> = Vec::new();
     for operation in phase.measured().flat_map(|segment| &segment.operations) {
-        let same =
-            |(role, action, _): &&mut (Role, Action, Meter)| (*role, *action) == (operation.role, operation.action);
+        let same = |(role, action, _): &&mut (Role, Action, Meter)| {
+            (*role, *action) == (operation.role, operation.action)
+        };
         match kinds.iter_mut().find(same) {
             Some((_, _, meter)) => meter.merge(&operation.meter),
             None => kinds.push((operation.role, operation.action, operation.meter.clone())),
@@ -124,12 +130,15 @@ impl SweepStepSummary {
         let operations = by_operation.iter().map(|kind| kind.operations).sum::<u64>();
         let failed = by_operation.iter().map(|kind| kind.failed).sum::<u64>();
         let undone = failed as f64 + skipped.total() as f64;
-        let achieved_per_second = (ns > 0 && transactions > 0).then(|| transactions as f64 * 1e9 / ns as f64);
+        let achieved_per_second =
+            (ns > 0 && transactions > 0).then(|| transactions as f64 * 1e9 / ns as f64);
         let percentile = |percent| latency.percentile(percent);
         let mut summary = Self {
             load: sweep_step.load,
             workers: sweep_step.workers,
-            complete: sweep_step.transactions().is_some_and(|phase| phase.complete),
+            complete: sweep_step
+                .transactions()
+                .is_some_and(|phase| phase.complete),
             transactions,
             achieved_per_second,
             achieved_fraction: None,
@@ -144,15 +153,23 @@ impl SweepStepSummary {
             failed,
             skipped,
             by_operation,
-            holds: achieved_per_second.is_some() && undone <= (operations as f64 + undone) * FAILED_MAX,
+            holds: achieved_per_second.is_some()
+                && undone <= (operations as f64 + undone) * FAILED_MAX,
         };
         if let Load::Rate(_) = sweep_step.load {
-            let fraction = sweep_step.transactions().and_then(PhaseRecord::done_fraction);
+            let fraction = sweep_step
+                .transactions()
+                .and_then(PhaseRecord::done_fraction);
             summary.achieved_fraction = fraction;
             summary.waiting = waiting;
-            summary.service_p99_ns = service.as_ref().and_then(|service| service.percentile(99.0));
-            // Up to the moment at which all workers were up to their arrivals, all that had been requested was done.
-            summary.holds &= sweep_step.transactions().is_some_and(PhaseRecord::queue_is_bounded);
+            summary.service_p99_ns = service
+                .as_ref()
+                .and_then(|service| service.percentile(99.0));
+            // Up to the moment at which all workers were up to their arrivals, all that had been
+            // requested was done.
+            summary.holds &= sweep_step
+                .transactions()
+                .is_some_and(PhaseRecord::queue_is_bounded);
         }
         summary
     }
@@ -166,7 +183,8 @@ impl SweepStepSummary {
 /// Between which rates a limit lies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
-    /// The highest rate that is well, and so is every lower one that was tried; nothing where the lowest is not.
+    /// The highest rate that is well, and so is every lower one that was tried; nothing where the
+    /// lowest is not.
     pub highest: Option<f64>,
     /// The lowest rate that is not; nothing where all are.
     pub lowest_beyond: Option<f64>,
@@ -174,7 +192,10 @@ pub struct Limit {
 
 impl Limit {
     /// Of these steps, as far as they were climbed to their end.
-    pub fn of(sweep_steps: &[SweepStepSummary], is_well: impl Fn(&SweepStepSummary) -> bool) -> Self {
+    pub fn of(
+        sweep_steps: &[SweepStepSummary],
+        is_well: impl Fn(&SweepStepSummary) -> bool,
+    ) -> Self {
         let by = |wanted: bool| {
             let sweep_steps = sweep_steps
                 .iter()
@@ -199,7 +220,8 @@ pub struct SloSummary {
     pub p99_ns: u64,
     /// Between which rates its limit lies.
     pub limit: Limit,
-    /// The step that comes nearest, by its place, with its 99th percentile; nothing where a step meets it, or none was measured.
+    /// The step that comes nearest, by its place, with its 99th percentile; nothing where a step
+    /// meets it, or none was measured.
     pub nearest: Option<(usize, u64)>,
 }
 
@@ -219,7 +241,8 @@ pub struct SweepSummary {
 impl SweepSummary {
     /// What these steps come to.
     pub fn of(asked: &Sweep, sweep_steps: &[SweepStep]) -> Self {
-        let sweep_steps: Vec<SweepStepSummary> = sweep_steps.iter().map(SweepStepSummary::of).collect();
+        let sweep_steps: Vec<SweepStepSummary> =
+            sweep_steps.iter().map(SweepStepSummary::of).collect();
         let is_of_rates = !asked.climb.is_of_counts();
         let point = |sweep_step: &SweepStepSummary| {
             let load = match sweep_step.load {
@@ -236,7 +259,9 @@ impl SweepSummary {
             .collect();
         Self {
             limit: is_of_rates.then(|| Limit::of(&sweep_steps, |sweep_step| sweep_step.holds)),
-            slo: asked.slo_p99_ns.map(|p99_ns| SloSummary::of(p99_ns, &sweep_steps)),
+            slo: asked
+                .slo_p99_ns
+                .map(|p99_ns| SloSummary::of(p99_ns, &sweep_steps)),
             knee: knee::knee(&points, SENSITIVITY),
             sweep_steps,
         }
@@ -246,8 +271,9 @@ impl SweepSummary {
 impl SloSummary {
     /// What becomes of it on these steps.
     pub fn of(p99_ns: u64, sweep_steps: &[SweepStepSummary]) -> Self {
-        let of_rates =
-            |(_, sweep_step): &(usize, &SweepStepSummary)| sweep_step.complete && sweep_step.load.rate().is_some();
+        let of_rates = |(_, sweep_step): &(usize, &SweepStepSummary)| {
+            sweep_step.complete && sweep_step.load.rate().is_some()
+        };
         let all = sweep_steps.iter().enumerate().filter(of_rates);
         let is_met = all.clone().any(|(_, sweep_step)| sweep_step.meets(p99_ns));
         let nearest = all.filter_map(|(index, sweep_step)| Some((index, sweep_step.p99_ns?)));

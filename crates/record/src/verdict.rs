@@ -1,12 +1,15 @@
-//! Whether a run's numbers are worth anything: VALID, DOUBTFUL or INVALID, with reasons from a closed list.
+//! Whether a run's numbers are worth anything: VALID, DOUBTFUL or INVALID, with reasons from a
+//! closed list.
 //!
-//! A verdict is a pure function of a record. It is what follows from what was seen, no more: something that nobody
-//! looked at, or that the system did not tell, is no reason, and [`Seen`] says what was not known. How it works: each
-//! module judges one subject and gives the [`Reason`]s that it finds; the worst of them is the verdict's level.
-//! Thresholds are in [`limits`]; `docs/specification.md`, "Verdict", has them all, each with its rule.
+//! A verdict is a pure function of a record. It is what follows from what was seen, no more:
+//! something that nobody looked at, or that the system did not tell, is no reason, and [`Seen`]
+//! says what was not known. How it works: each module judges one subject and gives the [`Reason`]s
+//! that it finds; the worst of them is the verdict's level. Thresholds are in [`limits`];
+//! `docs/specification.md`, "Verdict", has them all, each with its rule.
 //!
-//! A sweep's steps are there to find out which rates are not reached: of a sweep the machine, the clocks, the program's
-//! own time and the errors are judged, not how long or how steady it was. A partial run is INVALID, and neither its length nor its rate is looked at.
+//! A sweep's steps are there to find out which rates are not reached: of a sweep the machine, the
+//! clocks, the program's own time and the errors are judged, not how long or how steady it was. A
+//! partial run is INVALID, and neither its length nor its rate is looked at.
 
 use measure::{Drift, RateChange, Steady};
 use observe::Fact;
@@ -28,7 +31,9 @@ mod reason;
 pub use self::reason::{Reason, limits, share};
 
 /// How good a run's numbers are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// Nothing was found that speaks against them.

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use document::harmless::harmless;
 use record::{BrokenRule, CheckedRecord, Difference, Tool};
 
-/// One line for the record, and one below it for each thing that is wrong. Nothing is wrapped, for those who search in it.
+/// One line for the record, and one below it for each thing that is wrong. Nothing is wrapped, for
+/// those who search in it.
 pub fn text(name: &str, checked: &CheckedRecord) -> String {
     let mut found = Vec::new();
     if !checked.differences.is_empty() {
@@ -32,7 +33,12 @@ pub fn text(name: &str, checked: &CheckedRecord) -> String {
     for broken in &checked.broken {
         below(rule(broken));
     }
-    checked.differences.first.iter().map(difference).for_each(&mut below);
+    checked
+        .differences
+        .first
+        .iter()
+        .map(difference)
+        .for_each(&mut below);
     if checked.differences.more > 0 {
         below(format!("and {} more differences", checked.differences.more));
     }
@@ -40,10 +46,14 @@ pub fn text(name: &str, checked: &CheckedRecord) -> String {
         below(format!("not checked: {}", rule(unchecked)));
     }
     let this = Tool::this();
-    let other = checked.tool.as_ref().filter(|tool| tool.version != this.version);
+    let other = checked
+        .tool
+        .as_ref()
+        .filter(|tool| tool.version != this.version);
     if let Some(Tool { name, version, .. }) = other.filter(|_| !checked.differences.is_empty()) {
         below(format!(
-            "{name} {version} wrote the record, and this is {} {}: another version may derive other numbers",
+            "{name} {version} wrote the record, and this is {} {}: another version may derive \
+             other numbers",
             this.name, this.version
         ));
     }
@@ -54,7 +64,13 @@ fn rule(BrokenRule { rule, field, why }: &BrokenRule) -> String {
     format!("{}: {field}: {why}", rule.name())
 }
 
-fn difference(Difference { path, file, derived }: &Difference) -> String {
+fn difference(
+    Difference {
+        path,
+        file,
+        derived,
+    }: &Difference,
+) -> String {
     let said = |value: &Option<String>, missing: &str, has: &str| match value {
         Some(value) => format!("{value} {has}"),
         None => missing.to_owned(),

@@ -1,9 +1,11 @@
-//! The original's own words for a result: banner, verbose and terse report, and how it scales sizes.
+//! The original's own words for a result: banner, verbose and terse report, and how it scales
+//! sizes.
 //!
-//! Not the place of what the prompt says (`show`, help, progress): that belongs to the prompt, which takes the
-//! scaling of sizes from here. All arithmetic is the original's as Debian's x86-64 binary shows it: whole
-//! seconds in 32 bits, integer rates that truncate, 32-bit float rates and byte sums; but for the data of edition 1.0,
-//! which are whole numbers, as its published figures show.
+//! Not the place of what the prompt says (`show`, help, progress): that belongs to the prompt,
+//! which takes the scaling of sizes from here. All arithmetic is the original's as Debian's x86-64
+//! binary shows it: whole seconds in 32 bits, integer rates that truncate, 32-bit float rates and
+//! byte sums; but for the data of edition 1.0, which are whole numbers, as its published figures
+//! show.
 
 use std::fmt::Write as _;
 
@@ -37,8 +39,8 @@ pub const fn banner(edition: Edition) -> &'static str {
     }
 }
 
-/// The report of a run, in the given format; empty where the run was out of files, as the original has it.
-/// Edition 1.0 knows no terse format: its report is verbose always.
+/// The report of a run, in the given format; empty where the run was out of files, as the original
+/// has it. Edition 1.0 knows no terse format: its report is verbose always.
 pub fn report(figures: &ClassicFigures, format: ClassicFormat) -> String {
     if figures.end != End::Complete {
         return String::new();
@@ -50,7 +52,8 @@ pub fn report(figures: &ClassicFigures, format: ClassicFormat) -> String {
 }
 
 /// What stands in place of a report of a run that was out of files: the original prints none.
-pub const NO_REPORT: &str = "NO REPORT: out of files before the last transaction; increase the number of files or decrease the number of transactions\n";
+pub const NO_REPORT: &str = "NO REPORT: out of files before the last transaction; increase the \
+                             number of files or decrease the number of transactions\n";
 
 /// The same of a run that ended before its first file, and has no figures.
 pub const NOTHING: &str = "PARTIAL RESULT, not a report: nothing was done\n";
@@ -58,7 +61,8 @@ pub const NOTHING: &str = "PARTIAL RESULT, not a report: nothing was done\n";
 /// What a run that was not completed has done: one line that no script takes for a report.
 pub fn partial(figures: &ClassicFigures) -> String {
     format!(
-        "PARTIAL RESULT, not a report: {} files created, {} read, {} appended to, {} deleted; {:.0} bytes read, {:.0} bytes written; {} s\n",
+        "PARTIAL RESULT, not a report: {} files created, {} read, {} appended to, {} deleted; \
+         {:.0} bytes read, {:.0} bytes written; {} s\n",
         figures.created_alone + figures.created_mixed,
         figures.read,
         figures.appended,
@@ -91,7 +95,12 @@ pub fn verbose(figures: &ClassicFigures) -> String {
         );
     };
     line("", created, "created", seconds.total);
-    line("\tCreation alone: ", figures.created_alone, "files", seconds.creation);
+    line(
+        "\tCreation alone: ",
+        figures.created_alone,
+        "files",
+        seconds.creation,
+    );
     line(
         "\tMixed with transactions: ",
         figures.created_mixed,
@@ -101,7 +110,12 @@ pub fn verbose(figures: &ClassicFigures) -> String {
     line("", figures.read, "read", seconds.transactions);
     line("", figures.appended, "appended", seconds.transactions);
     line("", deleted, "deleted", seconds.total);
-    line("\tDeletion alone: ", figures.deleted_alone, "files", seconds.deletion);
+    line(
+        "\tDeletion alone: ",
+        figures.deleted_alone,
+        "files",
+        seconds.deletion,
+    );
     line(
         "\tMixed with transactions: ",
         figures.deleted_mixed,
@@ -109,10 +123,14 @@ pub fn verbose(figures: &ClassicFigures) -> String {
         seconds.transactions,
     );
     text.push_str("\nData:\n");
-    for (bytes, what) in [(figures.bytes_read, "read"), (figures.bytes_written, "written")] {
+    for (bytes, what) in [
+        (figures.bytes_read, "read"),
+        (figures.bytes_written, "written"),
+    ] {
         let (sum, rate) = match figures.edition {
-            // Whole bytes, and whole bytes a second: 1,337,821 in 41 s are 31.86 kilobytes per second in the paper's
-            // session, where a rate with a fraction would be printed as 31.87.
+            // Whole bytes, and whole bytes a second: 1,337,821 in 41 s are 31.86 kilobytes per
+            // second in the paper's session, where a rate with a fraction would be
+            // printed as 31.87.
             Edition::V1_0 => {
                 let rate = bytes as i64 / i64::from(seconds.total);
                 (
@@ -159,8 +177,8 @@ pub fn terse(figures: &ClassicFigures) -> String {
     text
 }
 
-/// A whole number of bytes as `show` prints it, in edition 1.0 the report too: whole bytes below a kilobyte,
-/// else two decimals.
+/// A whole number of bytes as `show` prints it, in edition 1.0 the report too: whole bytes below a
+/// kilobyte, else two decimals.
 pub fn scaled_size(bytes: i64, edition: Edition) -> String {
     let megabyte = i64::from(edition.rules().megabyte_bytes);
     if bytes / megabyte > 0 {
@@ -172,8 +190,9 @@ pub fn scaled_size(bytes: i64, edition: Edition) -> String {
     }
 }
 
-/// A sum or rate of bytes as edition 1.5's reports print it. Unlike [`scaled_size`], one megabyte exactly is
-/// still `1024.00 kilobytes`, whatever is not 0 counts as kilobytes, and 0 has six decimals.
+/// A sum or rate of bytes as edition 1.5's reports print it. Unlike [`scaled_size`], one megabyte
+/// exactly is still `1024.00 kilobytes`, whatever is not 0 counts as kilobytes, and 0 has six
+/// decimals.
 pub fn scaled_sum(bytes: f32) -> String {
     let bytes = f64::from(bytes);
     let megabytes = bytes / f64::from(Edition::V1_5.rules().megabyte_bytes);
@@ -194,8 +213,8 @@ pub fn data(bytes: f64, edition: Edition) -> String {
     }
 }
 
-/// How long the parts of a run took, in whole seconds, never 0. A clock set back gives negative ones, as in
-/// the original.
+/// How long the parts of a run took, in whole seconds, never 0. A clock set back gives negative
+/// ones, as in the original.
 struct Seconds {
     total: i32,
     creation: i32,
@@ -253,14 +272,14 @@ mod tests {
 
     #[test]
     fn verbose_is_what_debians_binary_prints() {
-        let expected = "Time:\n\t60 seconds total\n\t20 seconds of transactions (1 per second)\n\nFiles:\n\
-            \t513 created (8 per second)\n\t\tCreation alone: 500 files (50 per second)\n\
-            \t\tMixed with transactions: 13 files (0 per second)\n\t12 read (0 per second)\n\
-            \t13 appended (0 per second)\n\t513 deleted (8 per second)\n\
-            \t\tDeletion alone: 501 files (16 per second)\n\
-            \t\tMixed with transactions: 12 files (0 per second)\n\nData:\n\
-            \t67.36 kilobytes read (1.12 kilobytes per second)\n\
-            \t2.64 megabytes written (45.07 kilobytes per second)\n";
+        let expected = "Time:\n\t60 seconds total\n\t20 seconds of transactions (1 per \
+                        second)\n\nFiles:\n\t513 created (8 per second)\n\t\tCreation alone: 500 \
+                        files (50 per second)\n\t\tMixed with transactions: 13 files (0 per \
+                        second)\n\t12 read (0 per second)\n\t13 appended (0 per second)\n\t513 \
+                        deleted (8 per second)\n\t\tDeletion alone: 501 files (16 per \
+                        second)\n\t\tMixed with transactions: 12 files (0 per \
+                        second)\n\nData:\n\t67.36 kilobytes read (1.12 kilobytes per \
+                        second)\n\t2.64 megabytes written (45.07 kilobytes per second)\n";
         assert_eq!(verbose(&debian([100, 110, 130, 160])), expected);
     }
 
@@ -277,7 +296,8 @@ mod tests {
             ),
             (
                 [9, 9, 9, 9],
-                "1 1 25.00 513.00 500.00 13.00 12.00 13.00 513.00 501.00 12.00 68979.00 2769374.00\n",
+                "1 1 25.00 513.00 500.00 13.00 12.00 13.00 513.00 501.00 12.00 68979.00 \
+                 2769374.00\n",
             ),
             (
                 [0, 0, 5, 3],
@@ -302,8 +322,8 @@ mod tests {
         }
     }
 
-    /// The session that the paper prints: 41 s in all, 17 s of transactions, and a second more for the
-    /// creations than remains for the deletions.
+    /// The session that the paper prints: 41 s in all, 17 s of transactions, and a second more for
+    /// the creations than remains for the deletions.
     #[test]
     fn edition_1_0_prints_the_papers_session() {
         let figures = ClassicFigures {
@@ -326,18 +346,20 @@ mod tests {
         let text = report(&figures, ClassicFormat::Terse);
         for expected in [
             "Time:\n\t41 seconds total\n\t17 seconds of transactions (29 per second)\n",
-            "\t740 created (18 per second)\n\t\tCreation alone: 500 files (41 per second)\n\
-             \t\tMixed with transactions: 240 files (14 per second)\n\t237 read (13 per second)\n\
-             \t262 appended (15 per second)\n\t740 deleted (18 per second)\n\
-             \t\tDeletion alone: 480 files (40 per second)\n\t\tMixed with transactions: 260 files (15 per second)\n",
-            "\t1.31 megabytes read (31.86 kilobytes per second)\n\
-             \t4.20 megabytes written (102.49 kilobytes per second)\n\n",
+            "\t740 created (18 per second)\n\t\tCreation alone: 500 files (41 per \
+             second)\n\t\tMixed with transactions: 240 files (14 per second)\n\t237 read (13 per \
+             second)\n\t262 appended (15 per second)\n\t740 deleted (18 per second)\n\t\tDeletion \
+             alone: 480 files (40 per second)\n\t\tMixed with transactions: 260 files (15 per \
+             second)\n",
+            "\t1.31 megabytes read (31.86 kilobytes per second)\n\t4.20 megabytes written (102.49 \
+             kilobytes per second)\n\n",
         ] {
             assert!(text.contains(expected), "{text}");
         }
     }
 
-    /// The paper's Table 3, NFS to an F630: in 32-bit floats the sums would be printed as 446.68 and 617.44.
+    /// The paper's Table 3, NFS to an F630: in 32-bit floats the sums would be printed as 446.68
+    /// and 617.44.
     #[test]
     fn edition_1_0_adds_bytes_up_in_whole_numbers() {
         let figures = ClassicFigures {
@@ -347,7 +369,10 @@ mod tests {
             ..debian([0, 100, 600, 687])
         };
         let text = verbose(&figures);
-        for expected in ["(446.69 kilobytes per second)", "(617.45 kilobytes per second)"] {
+        for expected in [
+            "(446.69 kilobytes per second)",
+            "(617.45 kilobytes per second)",
+        ] {
             assert!(text.contains(expected), "{text}");
         }
     }

@@ -4,8 +4,9 @@ use document::units::{counted, grouped, percent};
 use document::{Cell, Document, Number, Table, csv};
 use record::Level;
 use study::{
-    Better, BlockAttempt, Comparison, ComparisonOutcome, Comparisons, Estimate, Incomplete, IncompleteDifference,
-    InvalidRun, Method, Metric, RatioInterval, Statistic, TwinNoise, Unlike, UnlikeWhat, VerdictCounts,
+    Better, BlockAttempt, Comparison, ComparisonOutcome, Comparisons, Estimate, Incomplete,
+    IncompleteDifference, InvalidRun, Method, Metric, RatioInterval, Statistic, TwinNoise, Unlike,
+    UnlikeWhat, VerdictCounts,
 };
 
 /// The whole document.
@@ -28,11 +29,16 @@ pub(crate) fn add_sentences(document: &mut Document, found: &Comparisons) {
         document.item(sentence(row, found.confidence));
     }
     document.gap();
-    let intervals = found.rows.iter().filter(|row| interval(row).is_some()).count();
+    let intervals = found
+        .rows
+        .iter()
+        .filter(|row| interval(row).is_some())
+        .count();
     if intervals > 1 {
         let confidence = confidence(found.confidence);
         document.words(document::units::bound(&format!(
-            "The {intervals} intervals hold together with {confidence} confidence (Bonferroni correction)."
+            "The {intervals} intervals hold together with {confidence} confidence (Bonferroni \
+             correction)."
         )));
     }
     if let Some(text) = more_blocks(found) {
@@ -43,13 +49,17 @@ pub(crate) fn add_sentences(document: &mut Document, found: &Comparisons) {
 /// How many more blocks would decide what is not decided; nothing where all is, or nobody knows.
 fn more_blocks(found: &Comparisons) -> Option<String> {
     let done = found.rows.iter().map(|row| row.count).max()?;
-    let is_paired = found.rows.iter().all(|row| row.method != Method::NotInterleaved);
+    let is_paired = found
+        .rows
+        .iter()
+        .all(|row| row.method != Method::NotInterleaved);
     let more = found
         .blocks_needed()?
         .checked_sub(done)
         .filter(|more| *more > 0 && is_paired)?;
     Some(format!(
-        "{} would decide what is undecided, if the ratios seen are the true ones (probability 80 %).",
+        "{} would decide what is undecided, if the ratios seen are the true ones (probability 80 \
+         %).",
         counted(more.into(), "more block")
     ))
 }
@@ -57,9 +67,14 @@ fn more_blocks(found: &Comparisons) -> Option<String> {
 /// Why all of it is to be doubted; empty where it is not.
 pub(crate) fn doubts(found: &Comparisons) -> Vec<String> {
     let doubtful = found.noise.iter().filter(|noise| noise.is_doubtful);
-    let doubts: Vec<String> = doubtful.map(|noise| doubt(noise, &found.baseline)).collect();
+    let doubts: Vec<String> = doubtful
+        .map(|noise| doubt(noise, &found.baseline))
+        .collect();
     match found.is_doubtful && doubts.is_empty() {
-        true => vec!["DOUBTFUL: another baseline of this study and its twin, the same system, differ.".to_owned()],
+        true => vec![
+            "DOUBTFUL: another baseline of this study and its twin, the same system, differ."
+                .to_owned(),
+        ],
         false => doubts,
     }
 }
@@ -92,7 +107,8 @@ pub(crate) fn levels(counts: &VerdictCounts) -> Vec<(Level, String)> {
     levels.map(words).collect()
 }
 
-/// The same in words, with the rules that the verdicts name and how many runs each has, the most frequent first.
+/// The same in words, with the rules that the verdicts name and how many runs each has, the most
+/// frequent first.
 pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
     let levels: Vec<String> = levels(counts).into_iter().map(|(_, words)| words).collect();
     if levels.is_empty() {
@@ -109,7 +125,11 @@ pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
 }
 
 fn reasons(counts: &VerdictCounts) -> String {
-    let mut reasons: Vec<(&String, u32)> = counts.reasons.iter().map(|(name, count)| (name, *count)).collect();
+    let mut reasons: Vec<(&String, u32)> = counts
+        .reasons
+        .iter()
+        .map(|(name, count)| (name, *count))
+        .collect();
     // Those with the same count stay in the order of their names.
     reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let words = reasons
@@ -137,13 +157,17 @@ pub fn incomplete_words(found: &[IncompleteDifference], side: &str, baseline: &s
 /// The table alone; `side` makes the cell of a side's name.
 pub(crate) fn table(found: &Comparisons, side: impl Fn(&str) -> Cell) -> Table {
     let mut table = Table::new(2, &["", "metric", "ratio", "from", "to"]);
-    let has_blocks = found.rows.iter().all(|row| row.method != Method::NotInterleaved);
+    let has_blocks = found
+        .rows
+        .iter()
+        .all(|row| row.method != Method::NotInterleaved);
     table.column(if has_blocks { "blocks" } else { "runs" }, false);
     table.column("result", true);
     for row in &found.rows {
         let estimate = row.estimate();
         let digits = estimate.map_or(2, digits);
-        let number = |value: Option<f64>| Cell::from(value.map(|value| Number::Decimal(value, digits)));
+        let number =
+            |value: Option<f64>| Cell::from(value.map(|value| Number::Decimal(value, digits)));
         let interval = estimate.and_then(|estimate| estimate.interval);
         table.row(vec![
             side(&row.side),
@@ -153,7 +177,9 @@ pub(crate) fn table(found: &Comparisons, side: impl Fn(&str) -> Cell) -> Table {
             number(interval.map(|interval| interval.high)),
             match row.method {
                 Method::Blocks | Method::BlocksApart => Number::Count(row.count.into()).into(),
-                Method::NotInterleaved => Cell::ours(format!("{}+{}", row.count, row.baseline_count)),
+                Method::NotInterleaved => {
+                    Cell::ours(format!("{}+{}", row.count, row.baseline_count))
+                }
             },
             Cell::ours(result(row)),
         ]);
@@ -166,7 +192,8 @@ pub(crate) fn result(row: &Comparison) -> &'static str {
     match &row.outcome {
         ComparisonOutcome::Estimated(Estimate { interval: None, .. }) => "no interval",
         ComparisonOutcome::Estimated(estimate) if !estimate.is_shown => "no difference shown",
-        ComparisonOutcome::Estimated(estimate) => match (row.metric.better(), estimate.ratio > 1.0) {
+        ComparisonOutcome::Estimated(estimate) => match (row.metric.better(), estimate.ratio > 1.0)
+        {
             (Better::Higher, true) | (Better::Lower, false) => "better",
             (Better::Higher, false) | (Better::Lower, true) => "worse",
         },
@@ -188,11 +215,16 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
                 ratio(row, estimate),
                 basis(row, Some((interval, level)), digits(estimate))
             ),
-            Some(interval) => undecided(row, estimate, basis(row, Some((interval, level)), digits(estimate))),
+            Some(interval) => undecided(
+                row,
+                estimate,
+                basis(row, Some((interval, level)), digits(estimate)),
+            ),
             None => format!("{} ({})", ratio(row, estimate), basis(row, None, 0)),
         },
         ComparisonOutcome::TooManyInvalid => format!(
-            "no comparison of {side} with {baseline} in {what}: {} of {} are INVALID (threshold 20 %)",
+            "no comparison of {side} with {baseline} in {what}: {} of {} are INVALID (threshold \
+             20 %)",
             row.invalid,
             match row.method {
                 Method::Blocks | Method::BlocksApart =>
@@ -204,7 +236,9 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
             }
         ),
         ComparisonOutcome::UnlikeShares => {
-            format!("no comparison of {side} with {baseline} in {what} (add --unlike to compare them)")
+            format!(
+                "no comparison of {side} with {baseline} in {what} (add --unlike to compare them)"
+            )
         }
         ComparisonOutcome::NotMeasured => format!(
             "no comparison of {side} with {baseline} in {what}: not in the runs of both{}",
@@ -214,7 +248,9 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
             }
         ),
         ComparisonOutcome::NoRuns => {
-            format!("no comparison of {side} with {baseline} in {what}: no complete block in common")
+            format!(
+                "no comparison of {side} with {baseline} in {what}: no complete block in common"
+            )
         }
     };
     if !row.unlike.is_empty() {
@@ -268,7 +304,10 @@ fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
     if let Some(smallest) = estimate.smallest_shown {
         text += &format!("; one above {} would have been", percent_up(smallest));
     }
-    if let Some(needed) = estimate.blocks_needed.filter(|_| row.method != Method::NotInterleaved) {
+    if let Some(needed) = estimate
+        .blocks_needed
+        .filter(|_| row.method != Method::NotInterleaved)
+    {
         text += &format!(
             "; {} would show it, if {:.digits$} is the true ratio",
             counted(needed.into(), "block"),
@@ -283,7 +322,9 @@ fn basis(row: &Comparison, interval: Option<(RatioInterval, f64)>, digits: usize
     let runs = match row.method {
         Method::Blocks => counted(row.count.into(), "block"),
         Method::BlocksApart => format!("{}, not interleaved", counted(row.count.into(), "block")),
-        Method::NotInterleaved if row.count == 1 && row.baseline_count == 1 => "one run each".to_owned(),
+        Method::NotInterleaved if row.count == 1 && row.baseline_count == 1 => {
+            "one run each".to_owned()
+        }
         Method::NotInterleaved => format!(
             "{} and {}, not interleaved",
             row.count,
@@ -298,7 +339,9 @@ fn basis(row: &Comparison, interval: Option<(RatioInterval, f64)>, digits: usize
             )
         }
         None => match row.method {
-            Method::Blocks | Method::BlocksApart => format!("{runs}; no interval: that needs 5 blocks"),
+            Method::Blocks | Method::BlocksApart => {
+                format!("{runs}; no interval: that needs 5 blocks")
+            }
             Method::NotInterleaved => format!("{runs}; no interval: that needs 5 runs of each"),
         },
     }
@@ -313,7 +356,9 @@ pub(crate) fn noun(metric: Metric) -> String {
         Metric::Operations(action) => format!("{} operations/s", action.name()),
         Metric::Latency(action, Statistic::Mean) => format!("mean {} latency", action.name()),
         Metric::Latency(action, Statistic::Max) => format!("maximum {} latency", action.name()),
-        Metric::Latency(action, statistic) => format!("{} {} latency", action.name(), statistic.name()),
+        Metric::Latency(action, statistic) => {
+            format!("{} {} latency", action.name(), statistic.name())
+        }
         Metric::Cpu => "processor time per transaction".to_owned(),
         Metric::Messages => "messages per transaction".to_owned(),
     }
@@ -329,7 +374,11 @@ pub fn unlike_words(unlike: &Unlike) -> String {
         UnlikeWhat::Host => "host",
     };
     let values = |values: &[String]| values.join(" and ");
-    format!("{what} ({}, {})", values(&unlike.side), values(&unlike.baseline))
+    format!(
+        "{what} ({}, {})",
+        values(&unlike.side),
+        values(&unlike.baseline)
+    )
 }
 
 /// What a twin shows.
@@ -340,20 +389,23 @@ fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
         None => "not known".to_owned(),
     };
     document::units::bound(&format!(
-        "A/A noise of {}: {spread} (standard deviation of the log ratio of {baseline} to its twin, the same system, {blocks}).",
+        "A/A noise of {}: {spread} (standard deviation of the log ratio of {baseline} to its \
+         twin, the same system, {blocks}).",
         noun(noise.metric)
     ))
 }
 
 /// What a twin that differs means.
 fn doubt(noise: &TwinNoise, baseline: &str) -> String {
-    let interval = noise.interval.map_or_else(String::new, |RatioInterval { low, high }| {
-        format!("95 % interval {low:.3} to {high:.3}, ")
-    });
+    let interval = noise
+        .interval
+        .map_or_else(String::new, |RatioInterval { low, high }| {
+            format!("95 % interval {low:.3} to {high:.3}, ")
+        });
     let p = noise.p.unwrap_or_default();
     document::units::bound(&format!(
-        "DOUBTFUL: {baseline} and its twin are the same system, but the twin has {} the {} ({interval}p {}): something other than the \
-         systems changes the results.",
+        "DOUBTFUL: {baseline} and its twin are the same system, but the twin has {} the {} \
+         ({interval}p {}): something other than the systems changes the results.",
         ratio_of(noise.ratio, 3),
         noun(noise.metric),
         probability(p)
@@ -370,9 +422,13 @@ pub(crate) fn probability(p: f64) -> String {
 }
 
 fn invalid(run: &InvalidRun) -> String {
-    let name = run.run.map_or_else(|| "a run".to_owned(), |run| format!("run {run}"));
+    let name = run
+        .run
+        .map_or_else(|| "a run".to_owned(), |run| format!("run {run}"));
     match &run.block {
-        Some(BlockAttempt { number, attempt, .. }) => {
+        Some(BlockAttempt {
+            number, attempt, ..
+        }) => {
             format!("{name} ({}, block {number}, attempt {attempt})", run.side)
         }
         None => format!("{name} ({})", run.side),
@@ -387,7 +443,11 @@ fn interval(row: &Comparison) -> Option<RatioInterval> {
 pub(crate) fn confidence(level: f64) -> String {
     let percent = level * 100.0;
     // What looks have spent leaves more digits.
-    let digits = if (percent - percent.round()).abs() < 1e-6 { 0 } else { 1 };
+    let digits = if (percent - percent.round()).abs() < 1e-6 {
+        0
+    } else {
+        1
+    };
     format!("{percent:.digits$} %")
 }
 
@@ -402,9 +462,12 @@ fn percent_up(fraction: f64) -> String {
     }
 }
 
-/// Digits behind the point, for a ratio and the ends of its interval: so many that the ends are not the same.
+/// Digits behind the point, for a ratio and the ends of its interval: so many that the ends are not
+/// the same.
 fn digits(estimate: &Estimate) -> usize {
-    let width = estimate.interval.map_or(1.0, |interval| interval.high - interval.low);
+    let width = estimate
+        .interval
+        .map_or(1.0, |interval| interval.high - interval.low);
     let ends = estimate
         .interval
         .map_or([0.0; 2], |interval| [interval.low, interval.high]);

@@ -51,8 +51,14 @@ pub(crate) fn render(document: &mut Document, record: &Record) {
         "Process",
         format!(
             "user {}, system {}",
-            fact(&counted.process.as_ref().map(|process| process.user_ns), seconds),
-            fact(&counted.process.as_ref().map(|process| process.system_ns), seconds)
+            fact(
+                &counted.process.as_ref().map(|process| process.user_ns),
+                seconds
+            ),
+            fact(
+                &counted.process.as_ref().map(|process| process.system_ns),
+                seconds
+            )
         ),
     );
     let servers = record.during.fuse_servers.as_ref().and_then(Fact::known);
@@ -121,7 +127,10 @@ fn host(document: &mut Document, host: &Host) {
             }
         ),
     );
-    let cgroup_limit = host.cgroup.clone().and_then(|cgroup| cgroup.memory_limit_bytes);
+    let cgroup_limit = host
+        .cgroup
+        .clone()
+        .and_then(|cgroup| cgroup.memory_limit_bytes);
     document.pair(
         1,
         "Memory",
@@ -189,13 +198,17 @@ fn server(document: &mut Document, server: &ServerRecord) {
         stability,
         url: _,
     } = server;
-    let port = if *privileged_port { ", privileged port" } else { "" };
+    let port = if *privileged_port {
+        ", privileged port"
+    } else {
+        ""
+    };
     document.pair(
         2,
         "Server",
         format!(
-            "{protocol} at {address}, export {export} (MOUNT port {mount_port}); uid {uid}, gid {gid}, connections of each worker: \
-             {connections}{port}"
+            "{protocol} at {address}, export {export} (MOUNT port {mount_port}); uid {uid}, gid \
+             {gid}, connections of each worker: {connections}{port}"
         ),
     );
     document.pair(
@@ -225,12 +238,23 @@ fn durability(document: &mut Document, durability: &DurabilityFacts) {
             FlushAnswer::File => "by the file system below",
             FlushAnswer::Memory => "by memory",
             FlushAnswer::Hypervisor => "by a hypervisor, which may keep the data in its memory",
-            FlushAnswer::OtherMachine => "by another machine, which may keep the data in its memory",
+            FlushAnswer::OtherMachine => {
+                "by another machine, which may keep the data in its memory"
+            }
         };
         let cache = fact(&device.write_cache, String::clone);
-        format!("{}: cache {cache}, flushes answered {answered}", device.name)
+        format!(
+            "{}: cache {cache}, flushes answered {answered}",
+            device.name
+        )
     };
-    let mut words: Vec<String> = durability.devices.known().into_iter().flatten().map(device).collect();
+    let mut words: Vec<String> = durability
+        .devices
+        .known()
+        .into_iter()
+        .flatten()
+        .map(device)
+        .collect();
     if let Fact::Known(journal) = &durability.journal_device {
         words.push(format!("journal on {}", device(journal)));
     }

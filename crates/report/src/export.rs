@@ -1,4 +1,5 @@
-//! The numbers of a run for spreadsheets: a line for each kind of operation in each phase, and for each step of a sweep.
+//! The numbers of a run for spreadsheets: a line for each kind of operation in each phase, and for
+//! each step of a sweep.
 
 use document::units::utc;
 use document::{Cell, Number, csv_rows};
@@ -8,13 +9,17 @@ use record::{ListedRun, Load, OperationSummary, Record, Summary, SweepStepSummar
 use crate::steps::by_load;
 use crate::text::kind;
 
-/// The first line of [`csv`]. Times are in nanoseconds; what is not known, or has no sense, is empty. `step` and `load` are of
-/// sweeps: the load is in transactions a second where `step_by` is `rate`, in workers or ranks where it is `workers` or `ranks`.
-pub const CSV_HEADER: &str = "number,id,begun_utc,host,file_systems,preset,workload,storage,state,verdict,tags,step,step_by,load,\
-    workers,phase,role,operation,operations,operations_per_second,bytes,failed,mean_ns,p50_ns,p99_ns,p99_9_ns,max_ns\r\n";
+/// The first line of [`csv`]. Times are in nanoseconds; what is not known, or has no sense, is
+/// empty. `step` and `load` are of sweeps: the load is in transactions a second where `step_by` is
+/// `rate`, in workers or ranks where it is `workers` or `ranks`.
+pub const CSV_HEADER: &str = "number,id,begun_utc,host,file_systems,preset,workload,storage,state,\
+                              verdict,tags,step,step_by,load,workers,phase,role,operation,\
+                              operations,operations_per_second,bytes,failed,mean_ns,p50_ns,p99_ns,\
+                              p99_9_ns,max_ns\r\n";
 
-/// A run's lines, without a header (RFC 4180): its transactions, its operations by phase, and the steps of a sweep by load.
-/// Latencies and failures of the line `transaction` are of its operations.
+/// A run's lines, without a header (RFC 4180): its transactions, its operations by phase, and the
+/// steps of a sweep by load. Latencies and failures of the line `transaction` are of its
+/// operations.
 pub fn csv(entry: &ListedRun, record: &Record) -> String {
     let run = run(entry, record);
     let summary = Summary::of(record);
@@ -28,7 +33,8 @@ pub fn csv(entry: &ListedRun, record: &Record) -> String {
             .map(|all| [&run[..], &no_step, &transactions(all)].concat()),
     );
     for phase in &summary.phases {
-        let of_kind = |of_kind| [&run[..], &no_step, &operation(phase.phase.name(), of_kind)].concat();
+        let of_kind =
+            |of_kind| [&run[..], &no_step, &operation(phase.phase.name(), of_kind)].concat();
         rows.extend(phase.operations.iter().map(of_kind));
     }
     rows.extend(
@@ -70,7 +76,11 @@ fn transactions(all: &TransactionsSummary) -> Vec<Cell> {
 }
 
 fn operation(phase: &str, of_kind: &OperationSummary) -> Vec<Cell> {
-    let counts = [of_kind.operations.count, of_kind.bytes.count, of_kind.failed];
+    let counts = [
+        of_kind.operations.count,
+        of_kind.bytes.count,
+        of_kind.failed,
+    ];
     let (role, action) = (of_kind.role.name(), of_kind.action.name());
     row(
         phase,
@@ -98,12 +108,15 @@ fn row(
         Number::Count(bytes).into(),
         Number::Count(failed).into(),
     ]);
-    cells.extend(self::times(times.mean, [times.p50, times.p99, times.p99_9, times.max]));
+    cells.extend(self::times(
+        times.mean,
+        [times.p50, times.p99, times.p99_9, times.max],
+    ));
     cells
 }
 
-/// What a step asks for: transactions a second, workers, or ranks; a closed loop's step is the first.
-/// The transactions of a step, of all roles and kinds together.
+/// What a step asks for: transactions a second, workers, or ranks; a closed loop's step is the
+/// first. The transactions of a step, of all roles and kinds together.
 fn step(number: usize, step: &SweepStepSummary) -> Vec<Cell> {
     let (by, load) = match step.load {
         Load::Closed => ("closed", Cell::Empty),
@@ -111,7 +124,11 @@ fn step(number: usize, step: &SweepStepSummary) -> Vec<Cell> {
         Load::Workers(workers) => ("workers", Number::Ordinal(workers.into()).into()),
         Load::Ranks(ranks) => ("ranks", Number::Ordinal(ranks.into()).into()),
     };
-    let mut cells = vec![Number::Ordinal(number as u64 + 1).into(), Cell::ours(by), load];
+    let mut cells = vec![
+        Number::Ordinal(number as u64 + 1).into(),
+        Cell::ours(by),
+        load,
+    ];
     cells.push(Number::Ordinal(step.workers.into()).into());
     cells.extend(["transactions", "all", "transaction"].map(Cell::ours));
     cells.extend([

@@ -1,10 +1,13 @@
-//! Figures for a paper: the pictures of a page, each as SVG for one column and for two, with its data and its caption. Text is in
-//! generic fonts; lines and marks are told apart without their colours, too.
+//! Figures for a paper: the pictures of a page, each as SVG for one column and for two, with its
+//! data and its caption. Text is in generic fonts; lines and marks are told apart without their
+//! colours, too.
 
 use document::{Block, Document, Picture, WIDTH, csv, text};
 use record::Record;
 
-use crate::page::{ComparedPage, comparison_conditions, comparison_document, conditions, document as of_run};
+use crate::page::{
+    ComparedPage, comparison_conditions, comparison_document, conditions, document as of_run,
+};
 
 const STYLE: &str = include_str!("../style/paper.css");
 /// The width of a column, and of two, in millimetres.
@@ -40,7 +43,10 @@ pub fn comparison_figures(page: &ComparedPage<'_>) -> Vec<PaperFigure> {
 
 fn figures(document: &Document, conditions: &Document) -> Vec<PaperFigure> {
     let mut lines = Document::default();
-    conditions.blocks().iter().for_each(|block| line(&mut lines, block));
+    conditions
+        .blocks()
+        .iter()
+        .for_each(|block| line(&mut lines, block));
     let conditions = text(&lines, WIDTH);
     let pictures = document.blocks().iter().filter_map(|block| match block {
         Block::Picture(picture) => Some(picture),
@@ -112,9 +118,11 @@ fn on_paper(svg: &str, width_mm: f64) -> String {
 
 /// An element without an attribute that only the script of a page reads.
 fn without(svg: &str, name: &str) -> String {
-    let found = svg.split_once(&format!(" {name}=\"")).and_then(|(before, rest)| {
-        let (_, after) = rest.split_once('"')?;
-        Some(format!("{before}{after}"))
-    });
+    let found = svg
+        .split_once(&format!(" {name}=\""))
+        .and_then(|(before, rest)| {
+            let (_, after) = rest.split_once('"')?;
+            Some(format!("{before}{after}"))
+        });
     found.unwrap_or_else(|| svg.to_owned())
 }

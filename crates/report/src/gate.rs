@@ -25,8 +25,9 @@ pub fn document(gate: &Gate) -> Document {
     }
     document.gap();
     document.words(bound(
-        "Passed: each requirement is met with 95 % confidence. Failed: at least one is not met, with an error probability of 1 % for the \
-         whole gate (Holm's procedure), by Student's t (p) and by the random order of the runs (order p). Undecided: neither is shown.",
+        "Passed: each requirement is met with 95 % confidence. Failed: at least one is not met, \
+         with an error probability of 1 % for the whole gate (Holm's procedure), by Student's t \
+         (p) and by the random order of the runs (order p). Undecided: neither is shown.",
     ));
     for comparisons in &gate.comparisons {
         for doubt in doubts(comparisons) {
@@ -45,18 +46,21 @@ fn doubtful(gate: &Gate) -> Option<&'static str> {
         .all(|judged| judged.decision == Decision::Passed);
     match (gate.is_doubtful && is_met, gate.decision) {
         (false, _) => None,
-        (true, Decision::Passed) => {
-            Some("Each requirement is met, and the study is DOUBTFUL, which --allow-doubtful allows.")
-        }
+        (true, Decision::Passed) => Some(
+            "Each requirement is met, and the study is DOUBTFUL, which --allow-doubtful allows.",
+        ),
         (true, _) => Some(
-            "Undecided because the study is DOUBTFUL: each requirement is met, but the baseline differs from itself, so that the \
-             result may not be of the systems (find out what disturbs the machine and run the study again, or add --allow-doubtful).",
+            "Undecided because the study is DOUBTFUL: each requirement is met, but the baseline \
+             differs from itself, so that the result may not be of the systems (find out what \
+             disturbs the machine and run the study again, or add --allow-doubtful).",
         ),
     }
 }
 
 fn sides(gate: &Gate) -> String {
-    let tables = gate.requirements.chunk_by(|one, other| one.baseline == other.baseline);
+    let tables = gate
+        .requirements
+        .chunk_by(|one, other| one.baseline == other.baseline);
     let of_table = |table: &[Judged]| {
         let mut sides: Vec<&str> = table.iter().map(|judged| &*judged.side).collect();
         sides.dedup();
@@ -76,7 +80,12 @@ const fn tone(decision: Decision) -> Tone {
 
 /// How many blocks the requirements need, and how many there are.
 fn needs(gate: &Gate) -> String {
-    let done = gate.requirements.iter().map(|judged| judged.count).min().unwrap_or(0);
+    let done = gate
+        .requirements
+        .iter()
+        .map(|judged| judged.count)
+        .min()
+        .unwrap_or(0);
     let is_in_blocks = gate
         .requirements
         .iter()
@@ -89,13 +98,14 @@ fn needs(gate: &Gate) -> String {
         .map_or_else(String::new, |after| format!(" after block {after}"));
     let text = match gate.blocks_needed {
         Some(needed) => format!(
-            "At the standard deviation seen, which may be too low by chance, these requirements need {}{each}, so that identical systems \
-             pass with a probability of 95 %; this gate has {done}{each}{of}.",
+            "At the standard deviation seen, which may be too low by chance, these requirements \
+             need {}{each}, so that identical systems pass with a probability of 95 %; this gate \
+             has {done}{each}{of}.",
             counted(needed.into(), what)
         ),
         None => format!(
-            "How many {what}s{each} these requirements need is not known, or they are too many (limit 10,000); this gate has \
-             {done}{each}{of}."
+            "How many {what}s{each} these requirements need is not known, or they are too many \
+             (limit 10,000); this gate has {done}{each}{of}."
         ),
     };
     bound(&text)
@@ -117,7 +127,9 @@ fn table(gate: &Gate) -> Table {
     );
     table.column("decision", true);
     for judged in &gate.requirements {
-        let number = |value: Option<f64>, digits| Cell::from(value.map(|value| Number::Decimal(value, digits)));
+        let number = |value: Option<f64>, digits| {
+            Cell::from(value.map(|value| Number::Decimal(value, digits)))
+        };
         let p = |p: Option<f64>| {
             let words = p.map(|p| Cell::ours(probability(p).trim_start_matches("= ").to_owned()));
             words.unwrap_or(Cell::Missing)
@@ -130,7 +142,10 @@ fn table(gate: &Gate) -> Table {
             p(judged.p),
             p(judged.order_p),
             Number::Count(judged.count.into()).into(),
-            judged.blocks_needed.map(|blocks| Number::Count(blocks.into())).into(),
+            judged
+                .blocks_needed
+                .map(|blocks| Number::Count(blocks.into()))
+                .into(),
             Cell::ours(judged.decision.name()),
         ]);
     }
@@ -149,9 +164,15 @@ pub fn sentence(judged: &Judged) -> String {
     } = judged;
     let (runs, is_paired) = match judged.method {
         Method::Blocks => (counted((*count).into(), "block"), true),
-        Method::BlocksApart => (format!("{}, not interleaved", counted((*count).into(), "block")), true),
+        Method::BlocksApart => (
+            format!("{}, not interleaved", counted((*count).into(), "block")),
+            true,
+        ),
         Method::NotInterleaved => (
-            format!("{} of each, not interleaved", counted((*count).into(), "run")),
+            format!(
+                "{} of each, not interleaved",
+                counted((*count).into(), "run")
+            ),
             false,
         ),
     };
@@ -161,7 +182,8 @@ pub fn sentence(judged: &Judged) -> String {
     };
     let mut text = match (judged.decision, judged.bound) {
         (Decision::Passed, Some(bound)) => format!(
-            "{side} meets {requirement}: {ratio:.3} of {baseline}, {least} {bound:.3} with 95 % confidence ({runs})"
+            "{side} meets {requirement}: {ratio:.3} of {baseline}, {least} {bound:.3} with 95 % \
+             confidence ({runs})"
         ),
         (Decision::Failed, _) => format!(
             "{side} does not meet {requirement}: {ratio:.3} of {baseline} ({runs}, {})",
@@ -170,16 +192,19 @@ pub fn sentence(judged: &Judged) -> String {
                 .map_or_else(String::new, |p| format!("p {}", probability(p)))
         ),
         (_, Some(bound)) => format!(
-            "{side}, {requirement}: not shown; {ratio:.3} of {baseline}, {least} {bound:.3} with 95 % confidence ({runs})"
+            "{side}, {requirement}: not shown; {ratio:.3} of {baseline}, {least} {bound:.3} with \
+             95 % confidence ({runs})"
         ),
         (_, None) => format!(
-            "{side}, {requirement}: not shown; {ratio:.3} of {baseline}, without a bound: that needs 5 {} ({runs})",
+            "{side}, {requirement}: not shown; {ratio:.3} of {baseline}, without a bound: that \
+             needs 5 {} ({runs})",
             if is_paired { "blocks" } else { "runs of each" }
         ),
     };
     if let (Decision::Undecided, Some(order_p)) = (judged.decision, order_alone(judged)) {
         text += &format!(
-            "; Student's t alone would fail it, but the random order of the runs alone gives identical systems such a ratio in {}",
+            "; Student's t alone would fail it, but the random order of the runs alone gives \
+             identical systems such a ratio in {}",
             percent(order_p)
         );
         if judged.count < judged.blocks_to_fail {

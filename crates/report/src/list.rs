@@ -1,4 +1,5 @@
-//! Lists of runs as text, JSON, CSV and Markdown: what columns show, once, and which of them a format has.
+//! Lists of runs as text, JSON, CSV and Markdown: what columns show, once, and which of them a
+//! format has.
 
 use document::harmless::{self, harmless};
 use document::units::utc;
@@ -56,7 +57,11 @@ fn workers(entry: &ListedRun) -> Cell {
 }
 
 fn rate(entry: &ListedRun) -> Cell {
-    entry.headline.transactions_per_second.map(Number::Rate).into()
+    entry
+        .headline
+        .transactions_per_second
+        .map(Number::Rate)
+        .into()
 }
 
 fn p99(entry: &ListedRun) -> Cell {
@@ -134,7 +139,9 @@ pub fn json(entries: &[ListedRun]) -> String {
     let lines = entries
         .iter()
         .map(|entry| serde_json::to_string(entry).unwrap_or_default());
-    let lines: Vec<String> = lines.map(|line| harmless::json(&line).into_owned()).collect();
+    let lines: Vec<String> = lines
+        .map(|line| harmless::json(&line).into_owned())
+        .collect();
     format!("[\n{}\n]\n", lines.join(",\n"))
 }
 
@@ -142,8 +149,12 @@ pub fn json(entries: &[ListedRun]) -> String {
 pub fn csv(entries: &[ListedRun]) -> String {
     let columns: [Column; 17] = [
         ("number", false, number),
-        ("id", true, |entry| Cell::ours(entry.headline.id.to_string())),
-        ("state", true, |entry| Cell::ours(entry.headline.state.name())),
+        ("id", true, |entry| {
+            Cell::ours(entry.headline.id.to_string())
+        }),
+        ("state", true, |entry| {
+            Cell::ours(entry.headline.state.name())
+        }),
         ("begun_utc", true, begun),
         ("host", true, host),
         ("file_systems", true, file_systems),
@@ -158,8 +169,12 @@ pub fn csv(entries: &[ListedRun]) -> String {
         ("workers", false, workers),
         ("transactions_per_second", false, rate),
         ("p99_ns", false, p99),
-        ("verdict", true, |entry| Cell::ours(entry.headline.verdict.name())),
-        ("fingerprint", true, |entry| entry.headline.fingerprint.as_str().into()),
+        ("verdict", true, |entry| {
+            Cell::ours(entry.headline.verdict.name())
+        }),
+        ("fingerprint", true, |entry| {
+            entry.headline.fingerprint.as_str().into()
+        }),
         ("tags", true, tags),
         ("note", true, note),
     ];

@@ -1,8 +1,8 @@
-//! One HTML file about runs that people send to each other: complete without network and without script, with the records
-//! in it. The same records give the same bytes.
+//! One HTML file about runs that people send to each other: complete without network and without
+//! script, with the records in it. The same records give the same bytes.
 //!
-//! What is shown is a document, as everywhere; this adds the file around it. The file's own policy forbids every request and
-//! every script but one of ours, by its hash; what is embedded is data.
+//! What is shown is a document, as everywhere; this adds the file around it. The file's own policy
+//! forbids every request and every script but one of ours, by its hash; what is embedded is data.
 
 mod calls;
 mod cells;
@@ -26,11 +26,18 @@ pub use self::embedded::{PAGE_BYTES_MAX, PageError, RECORDS_BYTES_MAX, fits, is_
 pub use self::run::{conditions, document};
 pub use self::study::{ComparedPage, comparison_conditions, comparison_document, comparison_page};
 
-const STYLE: &str = concat!(include_str!("../style/page.css"), include_str!("../style/study.css"));
-/// Readouts, legends that switch series, sorted tables, commands to copy; the page is complete without it.
+const STYLE: &str = concat!(
+    include_str!("../style/page.css"),
+    include_str!("../style/study.css")
+);
+/// Readouts, legends that switch series, sorted tables, commands to copy; the page is complete
+/// without it.
 const SCRIPT: &str = include_str!("../style/page.js");
-/// Nothing is fetched or sent, and nothing but [`SCRIPT`] is executed, by its SHA-256; pictures are in the file.
-const POLICY: &str = "default-src 'none'; script-src 'sha256-q7C3fS+wrDJLxGT53vb8D3FPiyGnLAxNnjUd6y2Sl54='; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+/// Nothing is fetched or sent, and nothing but [`SCRIPT`] is executed, by its SHA-256; pictures are
+/// in the file.
+const POLICY: &str = "default-src 'none'; script-src \
+                      'sha256-q7C3fS+wrDJLxGT53vb8D3FPiyGnLAxNnjUd6y2Sl54='; style-src \
+                      'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /// A run on a page.
 pub struct PageRun<'a> {
@@ -86,7 +93,12 @@ pub fn page(runs: &[PageRun<'_>]) -> String {
 fn whole(title: &str, main: &str, documents: &[&str]) -> String {
     let title = html(title);
     let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header><h1>{title}</h1></header>\n<main>\n"
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
+         http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" \
+         content=\"light \
+         dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <header><h1>{title}</h1></header>\n<main>\n"
     );
     page.push_str(main);
     page.push_str("</main>\n");

@@ -1,5 +1,6 @@
-//! Pictures as SVG, complete without script: scales, axes and marks. Colours, dashes and letters are classes, which whoever
-//! shows the picture gives a style. Strings are escaped by `document::harmless::html`; numbers are finite, whatever a record holds.
+//! Pictures as SVG, complete without script: scales, axes and marks. Colours, dashes and letters
+//! are classes, which whoever shows the picture gives a style. Strings are escaped by
+//! `document::harmless::html`; numbers are finite, whatever a record holds.
 
 pub(crate) mod chart;
 pub(crate) mod heat;

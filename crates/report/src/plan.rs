@@ -26,7 +26,11 @@ pub fn plan(record: &PlanRecord) -> Document {
         work(&record.spec),
         record.spec.storage
     ));
-    workload_lines(document, &record.spec.workload, &shares(&record.spec.workload));
+    workload_lines(
+        document,
+        &record.spec.workload,
+        &shares(&record.spec.workload),
+    );
     document.list("How", "", &how(&record.spec));
     if let Some(sizing) = &record.sizing {
         let chosen = sentence(sizing, &record.spec.workload, &record.spec.drive);
@@ -34,19 +38,27 @@ pub fn plan(record: &PlanRecord) -> Document {
             Some(_) => String::new(),
             None => format!(" {}", assumed(sizing)),
         };
-        let words = format!("{chosen}{assumed} A run estimates its duration, after a short calibration on the target.");
+        let words = format!(
+            "{chosen}{assumed} A run estimates its duration, after a short calibration on the \
+             target."
+        );
         document.sentence("Sizing", words);
     }
     document.pair(0, "Fingerprint", plan.fingerprint.as_str());
     if let Some(followed) = record.followed {
         let words = format!(
-            "simulated only {} of each pool and {} of each worker, because the whole takes too much time or memory. Further files count with the mean size; further transactions are left out.",
+            "simulated only {} of each pool and {} of each worker, because the whole takes too \
+             much time or memory. Further files count with the mean size; further transactions \
+             are left out.",
             counted(followed.files, "file"),
             counted(followed.transactions, "transaction")
         );
         document.sentence("ESTIMATE", words);
     } else if plan.is_estimate {
-        document.warning("ESTIMATE: the plan assumes equally fast workers in the shared pool; a run differs slightly.");
+        document.warning(
+            "ESTIMATE: the plan assumes equally fast workers in the shared pool; a run differs \
+             slightly.",
+        );
     } else {
         document.pair(0, "Stream", plan.stream_hash.to_string());
     }
@@ -64,7 +76,14 @@ fn operations(document: &mut Document, record: &PlanRecord) {
     let plan = &record.plan;
     let mut table = Table::new(
         1,
-        &["Operations", "prepare", "transactions", "delete", "total", "bytes"],
+        &[
+            "Operations",
+            "prepare",
+            "transactions",
+            "delete",
+            "total",
+            "bytes",
+        ],
     );
     for action in Action::operations() {
         let total = plan.total(action);
@@ -111,7 +130,9 @@ fn data(document: &mut Document, record: &PlanRecord) {
         plan.read_to_written()
             .map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.4}"))
     ));
-    if let (Some(work), Workers::ONE) = (record.spec.workload.classic(), record.spec.workload.workers) {
+    if let (Some(work), Workers::ONE) =
+        (record.spec.workload.classic(), record.spec.workload.workers)
+    {
         document.below(format!(
             "The report of the original would show {} read and {} written",
             classic::data(plan.classic_bytes_read, work.edition),
@@ -136,16 +157,27 @@ fn end(document: &mut Document, record: &PlanRecord) {
     let transactions = grouped(record.plan.transactions);
     match record.plan.end {
         End::Complete => document.below("The pool does not run dry"),
-        End::OutOfFiles => document.below(format!("The pool RUNS DRY after {transactions} transactions (use more files or fewer transactions)")),
-        End::NothingPossible => document.below(format!("After {transactions} transactions, NO OPERATION IS POSSIBLE any more (use more files)")),
-        End::OutOfReach => document.below(format!("After {transactions} transactions, this edition's generator CAN REACH NO FILE, and the original would search for ever (use fewer files, or --edition 1.5)")),
+        End::OutOfFiles => document.below(format!(
+            "The pool RUNS DRY after {transactions} transactions (use more files or fewer \
+             transactions)"
+        )),
+        End::NothingPossible => document.below(format!(
+            "After {transactions} transactions, NO OPERATION IS POSSIBLE any more (use more files)"
+        )),
+        End::OutOfReach => document.below(format!(
+            "After {transactions} transactions, this edition's generator CAN REACH NO FILE, and \
+             the original would search for ever (use fewer files, or --edition 1.5)"
+        )),
     }
 }
 
 fn room(document: &mut Document, record: &PlanRecord) {
     if let Fact::Known(room) = &record.room {
         for volume in &room.volumes {
-            document.line(format!("Room on the file system of {}", volume.locations.join(" and ")));
+            document.line(format!(
+                "Room on the file system of {}",
+                volume.locations.join(" and ")
+            ));
             let verdict = |fits: Fact<bool>| match fits {
                 Fact::Known(true) => "fits".to_owned(),
                 Fact::Known(false) => "DOES NOT FIT".to_owned(),
@@ -164,7 +196,9 @@ fn room(document: &mut Document, record: &PlanRecord) {
             ));
             if volume.available_inodes == Fact::NotApplicable {
                 let needed = grouped(volume.needed_inodes);
-                document.below(format!("{needed} inodes needed: not counted by this file system"));
+                document.below(format!(
+                    "{needed} inodes needed: not counted by this file system"
+                ));
                 continue;
             }
             document.below(format!(

@@ -1,12 +1,14 @@
-//! Reasons of a verdict in sentences: what was found, with its numbers, and what is to be done about it.
+//! Reasons of a verdict in sentences: what was found, with its numbers, and what is to be done
+//! about it.
 
 use document::harmless::harmless;
 use document::units::{bytes, counted, grouped, latency, percent, rate, seconds, signed_percent};
 use measure::{Drift, RateChange, steady};
 use record::verdict::limits::{
-    ACHIEVED_MIN, ALLOCATED_MAX, CLIENT_MAX, CLOCKS_MAX, FILLED_MAX, HOSTS_APART_MAX, INTERFACE_MAX, MEASURED_LEAST_NS,
-    MEASURED_MIN_NS, MORE_CLIENTS_MAX, NOT_DROPPED_MAX, OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, POOL_CHANGED_MAX,
-    RETRANSMITTED_MAX, SKIPPED_MAX, STEAL_MAX,
+    ACHIEVED_MIN, ALLOCATED_MAX, CLIENT_MAX, CLOCKS_MAX, FILLED_MAX, HOSTS_APART_MAX,
+    INTERFACE_MAX, MEASURED_LEAST_NS, MEASURED_MIN_NS, MORE_CLIENTS_MAX, NOT_DROPPED_MAX,
+    OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, POOL_CHANGED_MAX, RETRANSMITTED_MAX, SKIPPED_MAX,
+    STEAL_MAX,
 };
 use record::verdict::{Steadiness, share};
 use record::{BusyProgram, End, Outcome, Phase, Reason};
@@ -61,7 +63,10 @@ pub fn describe(reason: &Reason) -> String {
                 End::NothingPossible => "a worker could perform none of its operations any more",
                 End::OutOfFiles | End::Complete => "the pool ran dry",
             };
-            format!("The transactions ended early, after {}: {why}.", grouped(*transactions))
+            format!(
+                "The transactions ended early, after {}: {why}.",
+                grouped(*transactions)
+            )
         }
         Reason::TooShort {
             phase,
@@ -76,8 +81,12 @@ pub fn describe(reason: &Reason) -> String {
             last.as_ref()
                 .map_or_else(|| ".".to_owned(), |last| format!(": {}", in_numbers(last)))
         ),
-        Reason::RateNotReached { requested, achieved } => format!(
-            "The achieved rate of {} transactions/s is {} of the requested {} (threshold {}), so response times show a growing queue.",
+        Reason::RateNotReached {
+            requested,
+            achieved,
+        } => format!(
+            "The achieved rate of {} transactions/s is {} of the requested {} (threshold {}), so \
+             response times show a growing queue.",
             rate(Some(*achieved)),
             percent(achieved / requested),
             rate(Some(*requested)),
@@ -87,7 +96,8 @@ pub fn describe(reason: &Reason) -> String {
             fraction,
             ns_per_operation,
         } => format!(
-            "Overhead: the program itself used {} of the workers' time, {ns_per_operation:.0} ns per operation (threshold {}).",
+            "Overhead: the program itself used {} of the workers' time, {ns_per_operation:.0} ns \
+             per operation (threshold {}).",
             percent(*fraction),
             percent(OWN_MAX)
         ),
@@ -98,10 +108,16 @@ pub fn describe(reason: &Reason) -> String {
                 percent(OTHERS_MAX)
             );
             let program = |program: &BusyProgram| {
-                let BusyProgram { name, pid, fraction } = program;
+                let BusyProgram {
+                    name,
+                    pid,
+                    fraction,
+                } = program;
                 format!("{} (process {pid}, {})", harmless(name), percent(*fraction))
             };
-            let shown = busiest.iter().filter(|program| program.fraction >= SHOWN_MIN);
+            let shown = busiest
+                .iter()
+                .filter(|program| program.fraction >= SHOWN_MIN);
             let busiest: Vec<String> = shown.map(program).collect();
             match busiest.is_empty() {
                 true => told,
@@ -113,10 +129,10 @@ pub fn describe(reason: &Reason) -> String {
             percent(*fraction),
             percent(STEAL_MAX)
         ),
-        Reason::Emulated => {
-            "The processors are emulated in software (QEMU without hardware virtualization): counts are true, but times and rates are those of the emulator, not of a file system."
-                .to_owned()
-        }
+        Reason::Emulated => "The processors are emulated in software (QEMU without hardware \
+                             virtualization): counts are true, but times and rates are those of \
+                             the emulator, not of a file system."
+            .to_owned(),
         Reason::Paused {
             times,
             longest_ns,
@@ -127,15 +143,20 @@ pub fn describe(reason: &Reason) -> String {
             counted(*times, "pause"),
             seconds(*longest_ns)
         ),
-        Reason::Suspended { ns } => format!("The machine was suspended for {} s during the run.", seconds(*ns)),
+        Reason::Suspended { ns } => format!(
+            "The machine was suspended for {} s during the run.",
+            seconds(*ns)
+        ),
         Reason::WallClockStepped { ns } => format!(
-            "The wall clock was set {} by {} s during the run; durations use another clock and are correct.",
+            "The wall clock was set {} by {} s during the run; durations use another clock and \
+             are correct.",
             if *ns < 0 { "back" } else { "forwards" },
             seconds(ns.unsigned_abs())
         ),
         Reason::ClockSourceChanged { before, after } => {
             format!(
-                "The kernel changed its clock source from {before} to {after} during the run. It does so when a clock is unreliable."
+                "The kernel changed its clock source from {before} to {after} during the run. It \
+                 does so when a clock is unreliable."
             )
         }
         Reason::FitsInMemory {
@@ -143,7 +164,8 @@ pub fn describe(reason: &Reason) -> String {
             pool_bytes,
             cache_bytes,
         } => format!(
-            "The run has --cache {cache}, but its pool of {} fits in the page cache of {}: the cache serves repeated reads.",
+            "The run has --cache {cache}, but its pool of {} fits in the page cache of {}: the \
+             cache serves repeated reads.",
             bytes(*pool_bytes as f64),
             bytes(*cache_bytes as f64)
         ),
@@ -168,7 +190,9 @@ pub fn describe(reason: &Reason) -> String {
         } => {
             let asked = option(asked);
             let Some(name) = loop_device else {
-                return format!("The run has {asked}, but the device of {path} is memory ({place}).");
+                return format!(
+                    "The run has {asked}, but the device of {path} is memory ({place})."
+                );
             };
             let beneath = device_bytes.map(|device_bytes| {
                 format!(
@@ -179,7 +203,8 @@ pub fn describe(reason: &Reason) -> String {
                 )
             });
             format!(
-                "The run has {asked}, but the loop device /dev/{name} of {path} caches ({place}): memory may have served its reads.{}",
+                "The run has {asked}, but the loop device /dev/{name} of {path} caches ({place}): \
+                 memory may have served its reads.{}",
                 beneath.unwrap_or_default()
             )
         }
@@ -188,7 +213,11 @@ pub fn describe(reason: &Reason) -> String {
             files_after,
         } => format!(
             "The pool {} from {} to {} while it was measured (threshold {}).",
-            if files_after > files_before { "grew" } else { "shrank" },
+            if files_after > files_before {
+                "grew"
+            } else {
+                "shrank"
+            },
             counted(*files_before, "file"),
             grouped(*files_after),
             percent(POOL_CHANGED_MAX)
@@ -202,8 +231,13 @@ pub fn describe(reason: &Reason) -> String {
             bytes(*read_bytes as f64),
             percent(share(*device_bytes, *read_bytes))
         ),
-        Reason::CacheNotDropped { cache, cached, pages } => format!(
-            "The run has --cache {cache}, but {} of a sample of the pool was in the page cache when the transactions began (threshold {}).",
+        Reason::CacheNotDropped {
+            cache,
+            cached,
+            pages,
+        } => format!(
+            "The run has --cache {cache}, but {} of a sample of the pool was in the page cache \
+             when the transactions began (threshold {}).",
             percent(share(*cached, *pages)),
             percent(NOT_DROPPED_MAX)
         ),
@@ -212,10 +246,15 @@ pub fn describe(reason: &Reason) -> String {
             written_bytes,
             is_durable,
         } => format!(
-            "The operations of the phase {} wrote {}{}, and the file system was synced, but the device wrote nothing.",
+            "The operations of the phase {} wrote {}{}, and the file system was synced, but the \
+             device wrote nothing.",
             phase.name(),
             bytes(*written_bytes as f64),
-            if *is_durable { ", synced one by one" } else { "" }
+            if *is_durable {
+                ", synced one by one"
+            } else {
+                ""
+            }
         ),
         Reason::Retransmissions {
             of,
@@ -230,11 +269,16 @@ pub fn describe(reason: &Reason) -> String {
             grouped(*requests)
         ),
         Reason::ConnectionsLost { times } => format!(
-            "Connections to the server were lost and opened again: {}. Latencies have the time without a connection.",
+            "Connections to the server were lost and opened again: {}. Latencies have the time \
+             without a connection.",
             counted(*times, "time")
         ),
-        Reason::ServerRestarted { times, rewritten_bytes } => format!(
-            "The server was restarted during the run: its write verifier changed {}, and {} were written again.",
+        Reason::ServerRestarted {
+            times,
+            rewritten_bytes,
+        } => format!(
+            "The server was restarted during the run: its write verifier changed {}, and {} were \
+             written again.",
             counted(*times, "time"),
             bytes(*rewritten_bytes as f64)
         ),
@@ -266,9 +310,12 @@ pub fn describe(reason: &Reason) -> String {
             let found = found.join(", and ");
             match (host, others) {
                 (None, _) => format!(
-                    "The client is saturated: {found}, so the result describes this machine more than the server."
+                    "The client is saturated: {found}, so the result describes this machine more \
+                     than the server."
                 ),
-                (Some(host), None) => format!("The client {} is saturated: {found}.", harmless(host)),
+                (Some(host), None) => {
+                    format!("The client {} is saturated: {found}.", harmless(host))
+                }
                 (Some(host), Some(others)) => format!(
                     "The client {} is saturated: {found}. So are {} others.",
                     harmless(host),
@@ -281,8 +328,13 @@ pub fn describe(reason: &Reason) -> String {
             missing,
             launched,
         } => {
-            let told = |what: &str, all: &[u32]| (!all.is_empty()).then(|| format!("{what} {}", numbers(all)));
-            let parts = [told("failed or stopped:", failed), told("missing:", missing)];
+            let told = |what: &str, all: &[u32]| {
+                (!all.is_empty()).then(|| format!("{what} {}", numbers(all)))
+            };
+            let parts = [
+                told("failed or stopped:", failed),
+                told("missing:", missing),
+            ];
             format!(
                 "Of {}, {} did not complete the run ({}). The numbers are partial.",
                 counted((*launched).into(), "rank"),
@@ -295,20 +347,29 @@ pub fn describe(reason: &Reason) -> String {
             fastest,
             fraction,
         } => format!(
-            "The hosts are not equally fast: a worker on {} was {} slower than one on {} (threshold {}).",
+            "The hosts are not equally fast: a worker on {} was {} slower than one on {} \
+             (threshold {}).",
             harmless(slowest),
             percent(*fraction),
             harmless(fastest),
             percent(HOSTS_APART_MAX)
         ),
-        Reason::TooFewClients { workers, fewer, gain } => format!(
-            "Too few clients to saturate the target: {} achieved {} more than {} (threshold {}), and no client was saturated.",
+        Reason::TooFewClients {
+            workers,
+            fewer,
+            gain,
+        } => format!(
+            "Too few clients to saturate the target: {} achieved {} more than {} (threshold {}), \
+             and no client was saturated.",
             counted((*workers).into(), "worker"),
             percent(*gain),
             grouped((*fewer).into()),
             percent(MORE_CLIENTS_MAX)
         ),
-        Reason::ClocksNotAligned { error_ns, measured_ns } => format!(
+        Reason::ClocksNotAligned {
+            error_ns,
+            measured_ns,
+        } => format!(
             "Clocks of ranks may be {} apart, {} of the measured time (threshold {}).",
             latency(*error_ns as f64),
             percent(share(*error_ns, *measured_ns)),
@@ -323,7 +384,8 @@ pub fn describe(reason: &Reason) -> String {
             allocated_bytes,
             written_bytes,
         } => format!(
-            "The sparse file below the target's loop device allocated {} during the transactions, {} of the {} written to the device (threshold {}).",
+            "The sparse file below the target's loop device allocated {} during the transactions, \
+             {} of the {} written to the device (threshold {}).",
             bytes(*allocated_bytes as f64),
             percent(share(*allocated_bytes, *written_bytes)),
             bytes(*written_bytes as f64),
@@ -360,13 +422,18 @@ pub fn describe(reason: &Reason) -> String {
                 seconds(*longest_ns)
             )
         }
-        Reason::LatencyOverflow { operations, range_ns } => format!(
-            "{} exceeded the range of the histograms ({} s). Percentiles beyond it are reported as the maximum.",
+        Reason::LatencyOverflow {
+            operations,
+            range_ns,
+        } => format!(
+            "{} exceeded the range of the histograms ({} s). Percentiles beyond it are reported \
+             as the maximum.",
             counted(*operations, "operation"),
             seconds(*range_ns)
         ),
         Reason::AckLog { path } => format!(
-            "The run waited for its acknowledgement log {path} at every change: its rates include these waits, its latencies do not."
+            "The run waited for its acknowledgement log {path} at every change: its rates include \
+             these waits, its latencies do not."
         ),
     }
 }
@@ -379,22 +446,29 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
         } => "Repeat the run and let it complete.",
         Reason::Partial { .. } => "Remove the cause that the report names, and repeat the run.",
         Reason::Errors { .. } => {
-            "Remove the cause that the report names. Rates do not count failed operations, and their files are not used again."
+            "Remove the cause that the report names. Rates do not count failed operations, and \
+             their files are not used again."
         }
         Reason::Skipped { skipped, .. } if skipped.after_failure == skipped.total() => {
-            "Remove the cause of the errors that the report names. Rates do not count skipped operations."
+            "Remove the cause of the errors that the report names. Rates do not count skipped \
+             operations."
         }
         Reason::Skipped { .. } => {
-            "Use more files, a larger --size-max, or a mix that also truncates, replaces or deletes files. Rates do not count skipped operations."
+            "Use more files, a larger --size-max, or a mix that also truncates, replaces or \
+             deletes files. Rates do not count skipped operations."
         }
         Reason::WrongNames { .. } => {
-            "Check whether another program changes the directory, or whether the file system loses acknowledged operations."
+            "Check whether another program changes the directory, or whether the file system loses \
+             acknowledged operations."
         }
         Reason::RanDry { .. } => {
-            "Use more files, fewer transactions (in a sweep, fewer or shorter steps), or a mix that creates as often as it deletes."
+            "Use more files, fewer transactions (in a sweep, fewer or shorter steps), or a mix \
+             that creates as often as it deletes."
         }
         Reason::TooShort { measured_ns: 0, .. } => "Use a shorter --warm-up, or more transactions.",
-        Reason::TooShort { operations: 0, .. } => "Measure longer (--for), or use less think time (--think).",
+        Reason::TooShort { operations: 0, .. } => {
+            "Measure longer (--for), or use less think time (--think)."
+        }
         Reason::TooShort {
             phase: Phase::Transactions,
             ..
@@ -402,69 +476,100 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
         Reason::TooShort { .. } => "Use more files.",
         Reason::NotSteady { .. } => "Add warm-up (--warm-up) or measure longer (--for).",
         Reason::SteadyStateNotReached { .. } => {
-            "Add warm-up (--warm-up), use longer or more rounds, or look for the cause in the time series."
+            "Add warm-up (--warm-up), use longer or more rounds, or look for the cause in the time \
+             series."
         }
         Reason::RateNotReached { .. } => "Use a lower --rate, or more workers.",
         Reason::Overhead { .. } => {
-            "Compare latencies, which do not include the overhead. Larger files or --durability reduce its share."
+            "Compare latencies, which do not include the overhead. Larger files or --durability \
+             reduce its share."
         }
         Reason::OtherLoad { .. } => "Stop them, and repeat the run.",
         Reason::Emulated => "Use a machine with real or virtualized processors to measure times.",
-        Reason::Steal { .. } => "Use a machine that is not shared, or repeat the run at a quieter time.",
+        Reason::Steal { .. } => {
+            "Use a machine that is not shared, or repeat the run at a quieter time."
+        }
         Reason::Paused { .. } => {
-            "Find what pauses it (SIGSTOP, a debugger, the control group's freezer or cpu.max), and repeat the run."
+            "Find what pauses it (SIGSTOP, a debugger, the control group's freezer or cpu.max), \
+             and repeat the run."
         }
         Reason::Suspended { .. } => "Keep the machine awake (systemd-inhibit), and repeat the run.",
         Reason::WallClockStepped { .. } => {
             "The date of this record may be wrong. Set the clock before a run (chronyc waitsync)."
         }
         Reason::ClockSourceChanged { .. } => {
-            "See the kernel's log for the cause, boot with a stable clock (clocksource=), and repeat the run."
+            "See the kernel's log for the cause, boot with a stable clock (clocksource=), and \
+             repeat the run."
         }
         Reason::FitsInMemory { .. } => {
-            "Make the pool larger than the cache (--working-set 4x), or use each file once (--popularity shuffled)."
+            "Make the pool larger than the cache (--working-set 4x), or use each file once \
+             (--popularity shuffled)."
         }
         Reason::ReadsFromMemory { asked, .. } if asked == "direct" => {
-            "Check whether the file system goes around the page cache (btrfs does not where it compresses, ext4 with data=journal)."
+            "Check whether the file system goes around the page cache (btrfs does not where it \
+             compresses, ext4 with data=journal)."
         }
         Reason::ReadsFromMemory { .. } => {
-            "Make the pool larger than the cache (--working-set 4x), and check that the file system supports what was requested."
+            "Make the pool larger than the cache (--working-set 4x), and check that the file \
+             system supports what was requested."
         }
-        Reason::MemoryBeneath { loop_device: None, .. } => "Use a --target on a disk.",
+        Reason::MemoryBeneath {
+            loop_device: None, ..
+        } => "Use a --target on a disk.",
         Reason::MemoryBeneath { .. } => {
-            "Give the loop device direct I/O (losetup --direct-io=on), on a file system that supports it."
+            "Give the loop device direct I/O (losetup --direct-io=on), on a file system that \
+             supports it."
         }
         Reason::PoolChangedSize { .. } => {
             "Use a mix that creates as often as it deletes, more files, or a shorter run."
         }
-        Reason::ReadsFromDevice { .. } => "Use a smaller pool or more memory, or remove --cache warm.",
+        Reason::ReadsFromDevice { .. } => {
+            "Use a smaller pool or more memory, or remove --cache warm."
+        }
         Reason::CacheNotDropped { .. } => {
-            "Check that the file system drops its cache (tmpfs and some FUSE servers do not), and that no other program uses the pool."
+            "Check that the file system drops its cache (tmpfs and some FUSE servers do not), and \
+             that no other program uses the pool."
         }
         Reason::DeviceWroteNothing { .. } => {
-            "Check what the target lies on, and whether its device or driver acknowledges writes that it keeps in memory."
+            "Check what the target lies on, and whether its device or driver acknowledges writes \
+             that it keeps in memory."
         }
-        Reason::Retransmissions { .. } => "Look for lost packets or a server that is overloaded, and repeat the run.",
-        Reason::ConnectionsLost { .. } => "Look at the network and at the server's log, and repeat the run.",
-        Reason::ServerRestarted { .. } => "See the server's log for why it was restarted, and repeat the run.",
+        Reason::Retransmissions { .. } => {
+            "Look for lost packets or a server that is overloaded, and repeat the run."
+        }
+        Reason::ConnectionsLost { .. } => {
+            "Look at the network and at the server's log, and repeat the run."
+        }
+        Reason::ServerRestarted { .. } => {
+            "See the server's log for why it was restarted, and repeat the run."
+        }
         Reason::OutcomesNotKnown { .. } => {
-            "Repeat the run. What the operations have left on the server is removed with the run's files."
+            "Repeat the run. What the operations have left on the server is removed with the run's \
+             files."
         }
         Reason::ClientSaturated { .. } => "Use more workers or several client machines.",
-        Reason::RanksNotDone { .. } => "Read the messages of each rank and the logs of its host, and repeat the run.",
+        Reason::RanksNotDone { .. } => {
+            "Read the messages of each rank and the logs of its host, and repeat the run."
+        }
         Reason::HostsApart { .. } => {
             "Look at the slowest host (processor, network, other load), or leave it out of the run."
         }
-        Reason::TooFewClients { .. } => "Use more ranks or hosts, until more of them bring no more.",
+        Reason::TooFewClients { .. } => {
+            "Use more ranks or hosts, until more of them bring no more."
+        }
         Reason::ClocksNotAligned { .. } => {
-            "Measure longer, or find what delays messages between the hosts. Rates are off by the same share."
+            "Measure longer, or find what delays messages between the hosts. Rates are off by the \
+             same share."
         }
         Reason::NearlyFull { .. } => "Use a smaller pool or a larger file system.",
         Reason::AllocatedDuringRun { .. } => {
-            "Allocate the file before the run (fallocate), or measure a second run on the same image."
+            "Allocate the file before the run (fallocate), or measure a second run on the same \
+             image."
         }
         Reason::DurabilityInMemory { .. } => "Use a --target on a disk, or remove --durability.",
-        Reason::Stalled { .. } => "See the kernel's log for what the device or the file system waited for.",
+        Reason::Stalled { .. } => {
+            "See the kernel's log for what the device or the file system waited for."
+        }
         Reason::LatencyOverflow { .. } => "See the slowest operations in the record.",
         Reason::AckLog { .. } => "Remove --ack-log to measure rates.",
     }
@@ -553,7 +658,8 @@ fn in_numbers(steadiness: &Steadiness) -> String {
             percent(drift.limit)
         ),
         Steadiness::Rounds(steady) => format!(
-            "rates of the last {} rounds vary by {} (threshold {}), and their trend line changes by {} (threshold {}).",
+            "rates of the last {} rounds vary by {} (threshold {}), and their trend line changes \
+             by {} (threshold {}).",
             steady.window,
             percent(steady.excursion),
             percent(steady::EXCURSION_MAX),
@@ -567,7 +673,8 @@ fn changed(change: &RateChange) -> String {
     let of_line = |side: f64| rate(Some(change.average * (1.0 + side * change.drift / 2.0)));
     if change.varies() && !change.drifts() {
         return format!(
-            "the rates of five equal parts of the time lie between {} and {} operations/s, a difference of {} (threshold {}; noise explains up to {}).",
+            "the rates of five equal parts of the time lie between {} and {} operations/s, a \
+             difference of {} (threshold {}; noise explains up to {}).",
             rate(Some(change.slowest)),
             rate(Some(change.fastest)),
             percent(change.excursion),
@@ -576,7 +683,8 @@ fn changed(change: &RateChange) -> String {
         );
     }
     format!(
-        "the trend line {} from {} to {} operations/s, by {} (threshold {}; noise explains up to {}).",
+        "the trend line {} from {} to {} operations/s, by {} (threshold {}; noise explains up to \
+         {}).",
         if change.drift < 0.0 { "falls" } else { "rises" },
         of_line(-1.0),
         of_line(1.0),
@@ -604,15 +712,25 @@ pub(crate) fn in_short(steadiness: &Steadiness) -> String {
         }
         Steadiness::Slope(drift) => format!("steady (drift {})", signed_percent(drift.drift)),
         Steadiness::Rounds(steady) => {
-            format!("steady ({} rounds within {})", steady.window, percent(steady.excursion))
+            format!(
+                "steady ({} rounds within {})",
+                steady.window,
+                percent(steady.excursion)
+            )
         }
     }
 }
 
 fn interval(drift: &Drift) -> String {
     match drift.interval {
-        Some((low, high)) => format!("95 % confidence interval {} to {}", signed_percent(low), signed_percent(high)),
-        None => "95 % confidence interval not available, because the rates of successive seconds are too strongly correlated".to_owned(),
+        Some((low, high)) => format!(
+            "95 % confidence interval {} to {}",
+            signed_percent(low),
+            signed_percent(high)
+        ),
+        None => "95 % confidence interval not available, because the rates of successive seconds \
+                 are too strongly correlated"
+            .to_owned(),
     }
 }
 

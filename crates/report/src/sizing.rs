@@ -12,11 +12,15 @@ pub fn sentence(sizing: &Sizing, workload: &Workload, drive: &Drive) -> String {
     }
 }
 
-/// `Chose 131,072 files (8.00 KiB on average, 1.00 GiB in all): 4 x the page cache of 256.00 MiB (the control group's limit)`.
+/// `Chose 131,072 files (8.00 KiB on average, 1.00 GiB in all): 4 x the page cache of 256.00 MiB
+/// (the control group's limit)`.
 fn chosen(sizing: &Sizing, workload: &Workload) -> String {
     let each = match workload.workers {
         Workers::Private { workers } if workers > 1 => {
-            format!("{} for each of {workers} workers, ", grouped(workload.files()))
+            format!(
+                "{} for each of {workers} workers, ",
+                grouped(workload.files())
+            )
         }
         Workers::Private { .. } | Workers::Shared { .. } => String::new(),
     };
@@ -47,19 +51,31 @@ fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive:
             about(rate)
         ));
     }
-    let preparing = time(sizing.files as f64 / calibration.created_per_second.max(f64::MIN_POSITIVE));
+    let preparing =
+        time(sizing.files as f64 / calibration.created_per_second.max(f64::MIN_POSITIVE));
     text.push_str(&format!(". Creating the pool takes about {preparing}"));
-    match (sizing.transactions, drive.stop, calibration.transactions_per_second) {
+    match (
+        sizing.transactions,
+        drive.stop,
+        calibration.transactions_per_second,
+    ) {
         (Some(count), Stop::After(length), _) => text.push_str(&format!(
             ". {} of transactions{} are at most about {}",
             time(length.as_secs_f64()),
-            if drive.sweep.is_some() { " on each step" } else { "" },
+            if drive.sweep.is_some() {
+                " on each step"
+            } else {
+                ""
+            },
             about(count as f64)
         )),
         // Those without end are ended by something that nobody can foretell.
         (_, _, Some(rate)) if workload.transactions() < Workload::ENDLESS => {
             let all = workload.transactions() as f64 * f64::from(workload.workers.count());
-            text.push_str(&format!(". The transactions take at least about {}", time(all / rate)));
+            text.push_str(&format!(
+                ". The transactions take at least about {}",
+                time(all / rate)
+            ));
         }
         _ => {}
     }
@@ -75,7 +91,11 @@ pub fn assumed(sizing: &Sizing) -> String {
     let files = sizing.files as f64;
     let at = |(per_second, bytes_per_second): (f64, f64)| {
         let seconds = (files / per_second).max(files * sizing.mean_file_bytes / bytes_per_second);
-        let rates = format!("{} files/s, {}/s", about(per_second), bytes(bytes_per_second));
+        let rates = format!(
+            "{} files/s, {}/s",
+            about(per_second),
+            bytes(bytes_per_second)
+        );
         format!("{} (at {rates})", time(seconds))
     };
     format!(
@@ -121,8 +141,8 @@ mod tests {
         };
         assert_eq!(
             assumed(&sizing),
-            "Creating the pool may take from about 11 min (at 50,000 files/s, 2.00 GiB/s) to about 47 h \
-             (at 200 files/s, 50.00 MiB/s)."
+            "Creating the pool may take from about 11 min (at 50,000 files/s, 2.00 GiB/s) to \
+             about 47 h (at 200 files/s, 50.00 MiB/s)."
         );
         // Large files take as long as their bytes.
         let large = Sizing {
@@ -130,7 +150,11 @@ mod tests {
             files: 256,
             ..sizing
         };
-        assert!(assumed(&large).contains("from about 128 s"), "{}", assumed(&large));
+        assert!(
+            assumed(&large).contains("from about 128 s"),
+            "{}",
+            assumed(&large)
+        );
     }
 
     #[test]
@@ -144,7 +168,12 @@ mod tests {
         ] {
             assert_eq!(about(number), told);
         }
-        for (seconds, told) in [(1.84, "1.8 s"), (85.3, "85 s"), (1_500.0, "25 min"), (36_000.0, "10 h")] {
+        for (seconds, told) in [
+            (1.84, "1.8 s"),
+            (85.3, "85 s"),
+            (1_500.0, "25 min"),
+            (36_000.0, "10 h"),
+        ] {
             assert_eq!(time(seconds), told);
         }
     }

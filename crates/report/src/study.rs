@@ -17,8 +17,13 @@ pub fn plan(plan: &StudyPlan) -> Document {
         counted(plan.cells.len() as u64, "cell"),
         match (&plan.side, plan.run_for_s, plan.until) {
             (Some(side), ..) => format!("block {} of side {side}", plan.next_block),
-            (None, Some(_), _) | (None, _, Some(_)) => format!("blocks of {}", counted(runs, "run")),
-            (None, None, None) => format!("{} of {}", counted(plan.blocks.into(), "block"), counted(runs, "run")),
+            (None, Some(_), _) | (None, _, Some(_)) =>
+                format!("blocks of {}", counted(runs, "run")),
+            (None, None, None) => format!(
+                "{} of {}",
+                counted(plan.blocks.into(), "block"),
+                counted(runs, "run")
+            ),
         }
     ));
     if let Some(study) = &plan.study {
@@ -79,12 +84,23 @@ fn time(plan: &StudyPlan) -> String {
         false => String::new(),
     };
     let block = match plan.measured_s {
-        Some(seconds) => format!("a block measures for {}; pools come on top{quiet}", length(seconds)),
-        None => format!("known after the first block: the number of transactions ends a run{quiet}"),
+        Some(seconds) => format!(
+            "a block measures for {}; pools come on top{quiet}",
+            length(seconds)
+        ),
+        None => {
+            format!("known after the first block: the number of transactions ends a run{quiet}")
+        }
     };
     match (plan.run_for_s, plan.until, plan.measured_s, &plan.side) {
-        (Some(limit), ..) => format!("no block begins that would end after {}; {block}", length(limit)),
-        (None, Some(until), ..) => format!("until all intervals are within {} %; {block}", until * 100.0),
+        (Some(limit), ..) => format!(
+            "no block begins that would end after {}; {block}",
+            length(limit)
+        ),
+        (None, Some(until), ..) => format!(
+            "until all intervals are within {} %; {block}",
+            until * 100.0
+        ),
         (None, None, Some(seconds), None) => format!(
             "at least {}: {block}",
             length(seconds * f64::from(plan.blocks.saturating_sub(plan.next_block - 1)))

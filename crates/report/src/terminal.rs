@@ -1,4 +1,5 @@
-//! Small charts of block characters, for terminals: the rate over time, and the percentiles of the transactions' latencies.
+//! Small charts of block characters, for terminals: the rate over time, and the percentiles of the
+//! transactions' latencies.
 
 use document::Document;
 use document::units::rate;
@@ -15,7 +16,8 @@ const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇',
 const HEIGHT: usize = 4;
 /// What stands before each line of it, in characters.
 const LABEL: usize = 11;
-/// Neither is a chart wider than this, in characters, nor is there one where there is less room than the other.
+/// Neither is a chart wider than this, in characters, nor is there one where there is less room
+/// than the other.
 const WIDTHS: (usize, usize) = (20, 68);
 
 /// The charts of a run in lines of so many characters; none of what the record does not have.
@@ -53,9 +55,9 @@ fn rates(document: &mut Document, record: &Record, width: usize) {
     let per_second = |column: usize| {
         // In the middle of the column; between phases there is nothing.
         let at = began + (column as f64 + 0.5) / width as f64 * (ended - began);
-        let stretch = stretches
-            .iter()
-            .find(|stretch| (stretch.began_ns as f64 / 1e9..stretch.ended_ns as f64 / 1e9).contains(&at))?;
+        let stretch = stretches.iter().find(|stretch| {
+            (stretch.began_ns as f64 / 1e9..stretch.ended_ns as f64 / 1e9).contains(&at)
+        })?;
         stretch.per_second(|done| done.operations)
     };
     let values: Vec<Option<f64>> = (0..width).map(per_second).collect();
@@ -63,7 +65,10 @@ fn rates(document: &mut Document, record: &Record, width: usize) {
     if stretches.len() < 2 || high <= 0.0 {
         return;
     }
-    let heights: Vec<f64> = values.iter().map(|value| value.unwrap_or(0.0) / high).collect();
+    let heights: Vec<f64> = values
+        .iter()
+        .map(|value| value.unwrap_or(0.0) / high)
+        .collect();
     let ends = (format!("{began:.0} s"), format!("{ended:.0} s"));
     chart(
         document,
@@ -77,7 +82,10 @@ fn rates(document: &mut Document, record: &Record, width: usize) {
 /// The latencies of all transactions, on the axes that pages have.
 fn latencies(document: &mut Document, record: &Record, width: usize) {
     let mut all = Histogram::default();
-    let measured = record.actual.transactions().flat_map(|phase| phase.measured());
+    let measured = record
+        .actual
+        .transactions()
+        .flat_map(|phase| phase.measured());
     for operation in measured.flat_map(|segment| &segment.operations) {
         all.merge(&operation.meter.latency);
     }
@@ -92,8 +100,12 @@ fn latencies(document: &mut Document, record: &Record, width: usize) {
         let (_, ns) = points.iter().find(at).or(points.last())?;
         levels.place(*ns)
     };
-    let heights: Vec<f64> = (0..width).map(|place| height(place).unwrap_or(0.0)).collect();
-    let nines = (0..).map(|nines| 10_f64.powi(nines)).take_while(|parts| *parts <= most);
+    let heights: Vec<f64> = (0..width)
+        .map(|place| height(place).unwrap_or(0.0))
+        .collect();
+    let nines = (0..)
+        .map(|nines| 10_f64.powi(nines))
+        .take_while(|parts| *parts <= most);
     let labels: Vec<(usize, String)> = nines
         .map(|parts| (column(parts).round() as usize, share(parts)))
         .collect();
@@ -106,9 +118,15 @@ fn latencies(document: &mut Document, record: &Record, width: usize) {
     );
 }
 
-/// Columns from 0 to 1, between what stands at the top and at the bottom, with labels below: each ends where it would leave
-/// the chart, and is left out where it would meet another.
-fn chart(document: &mut Document, title: &str, heights: &[f64], ends: (&str, &str), labels: &[(usize, String)]) {
+/// Columns from 0 to 1, between what stands at the top and at the bottom, with labels below: each
+/// ends where it would leave the chart, and is left out where it would meet another.
+fn chart(
+    document: &mut Document,
+    title: &str,
+    heights: &[f64],
+    ends: (&str, &str),
+    labels: &[(usize, String)],
+) {
     document.gap();
     document.words(title);
     for row in 0..HEIGHT {

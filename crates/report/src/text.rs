@@ -1,4 +1,5 @@
-//! The report of a run as text. Every number comes from the record or its summary; nothing is computed here.
+//! The report of a run as text. Every number comes from the record or its summary; nothing is
+//! computed here.
 
 pub(crate) mod evidence;
 pub(crate) mod findings;
@@ -37,7 +38,10 @@ pub fn report(record: &Record) -> Document {
     let document = &mut report;
     heading::render(document, record, &summary);
     outcome(document, record);
-    if let (Some(asked), Some(phase)) = (record.spec.drive.steady(), summary.phase(Phase::Transactions)) {
+    if let (Some(asked), Some(phase)) = (
+        record.spec.drive.steady(),
+        summary.phase(Phase::Transactions),
+    ) {
         sweep::steady(document, asked, phase);
     }
     document.gap();
@@ -65,13 +69,19 @@ pub fn report(record: &Record) -> Document {
 /// Advice about where the run was.
 pub(crate) fn advice(record: &Record) -> Vec<&'static str> {
     let mut advice = Vec::new();
-    for target in record.locations.iter().filter_map(|location| location.target.known()) {
+    for target in record
+        .locations
+        .iter()
+        .filter_map(|location| location.target.known())
+    {
         let hint = match target.class.known() {
             Some(Class::Memory) => {
-                "the target lies in memory, so the result does not describe a disk (use a --target on the file system to be measured)"
+                "the target lies in memory, so the result does not describe a disk (use a --target \
+                 on the file system to be measured)"
             }
             Some(Class::Overlay) => {
-                "the target is an overlay, so the result describes two file systems at once (use a --target on a volume)"
+                "the target is an overlay, so the result describes two file systems at once (use a \
+                 --target on a volume)"
             }
             _ => continue,
         };
@@ -93,8 +103,14 @@ fn role(role: Role) -> String {
 pub(crate) fn outcome(document: &mut Document, record: &Record) {
     match &record.actual.outcome {
         Outcome::Complete => {}
-        Outcome::Interrupted { signal } => document.warning(format!("PARTIAL: interrupted by signal {signal}. All numbers below cover only the part before.")),
-        Outcome::Unfinished => document.warning("UNFINISHED: the program was killed before the run ended, or is still running. All numbers below cover only the completed phases."),
+        Outcome::Interrupted { signal } => document.warning(format!(
+            "PARTIAL: interrupted by signal {signal}. All numbers below cover only the part \
+             before."
+        )),
+        Outcome::Unfinished => document.warning(
+            "UNFINISHED: the program was killed before the run ended, or is still running. All \
+             numbers below cover only the completed phases.",
+        ),
         Outcome::Failed { why } | Outcome::PlaceGone { why } => {
             document.warning(format!("FAILED: {why}"));
             document.warning("PARTIAL: all numbers below cover only the part before.");
@@ -102,9 +118,19 @@ pub(crate) fn outcome(document: &mut Document, record: &Record) {
     }
     match record.actual.end.known() {
         None | Some(End::Complete) => {}
-        Some(End::OutOfFiles) => document.line("The pool ran dry before the last transaction: use more files or fewer transactions."),
-        Some(End::NothingPossible) => document.line("The transactions ended early: a worker could perform none of its operations any more (see Skipped). Use more files, or a mix that also truncates, replaces or deletes files."),
-        Some(End::OutOfReach) => document.line("The transactions ended early: this edition's generator can reach none of the remaining files (the original would search for ever). Use fewer files, or --edition 1.5."),
+        Some(End::OutOfFiles) => document.line(
+            "The pool ran dry before the last transaction: use more files or fewer transactions.",
+        ),
+        Some(End::NothingPossible) => document.line(
+            "The transactions ended early: a worker could perform none of its operations any more \
+             (see Skipped). Use more files, or a mix that also truncates, replaces or deletes \
+             files.",
+        ),
+        Some(End::OutOfReach) => document.line(
+            "The transactions ended early: this edition's generator can reach none of the \
+             remaining files (the original would search for ever). Use fewer files, or --edition \
+             1.5.",
+        ),
     }
 }
 
@@ -112,7 +138,10 @@ pub(crate) fn outcome(document: &mut Document, record: &Record) {
 pub(crate) fn elapsed(document: &mut Document, summary: &Summary) {
     match &summary.paper {
         Some(paper) => self::paper(document, paper),
-        None => document.line(format!("Elapsed: {} s in all phases", seconds(summary.elapsed_ns))),
+        None => document.line(format!(
+            "Elapsed: {} s in all phases",
+            seconds(summary.elapsed_ns)
+        )),
     }
 }
 
@@ -135,8 +164,13 @@ fn paper(document: &mut Document, paper: &PaperFigures) {
     files("Deleted", paper.deleted, "files");
     files("  deletion alone", paper.deleted_alone, "files");
     files("  mixed with transactions", paper.deleted_mixed, "files");
-    for (name, value) in [("Data read", paper.bytes_read), ("Data written", paper.bytes_written)] {
-        let rate = value.per_second.map(|rate| Cell::Number(Number::Bytes(rate), "/s"));
+    for (name, value) in [
+        ("Data read", paper.bytes_read),
+        ("Data written", paper.bytes_written),
+    ] {
+        let rate = value
+            .per_second
+            .map(|rate| Cell::Number(Number::Bytes(rate), "/s"));
         let count = Cell::Number(Number::Count(value.count), " bytes");
         table.row(vec![name.into(), count, rate.into()]);
     }

@@ -1,10 +1,11 @@
 //! The acknowledgement log: what a crash must not have undone. [`verify_log`](crate::verify_log())
 //! reads it.
 //!
-//! What changes something is entered before it is issued and again when it is done. It is issued when its entry is
-//! on disk, and with it everything that was entered before. One thread writes and syncs for all workers, as much as has
-//! come together at a time. It is a thread of its own because workers have tables of open files of their own,
-//! in which the acknowledgement log is not open (see `Storage::open`).
+//! What changes something is entered before it is issued and again when it is done. It is issued
+//! when its entry is on disk, and with it everything that was entered before. One thread writes and
+//! syncs for all workers, as much as has come together at a time. It is a thread of its own because
+//! workers have tables of open files of their own, in which the acknowledgement log is not open
+//! (see `Storage::open`).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -95,7 +96,8 @@ struct State {
     failed: Option<NotLogged>,
 }
 
-/// Refuses an acknowledgement log that is there already or lies where the run's files will lie. Touches nothing.
+/// Refuses an acknowledgement log that is there already or lies where the run's files will lie.
+/// Touches nothing.
 pub fn check(request: &RunSpec, directories: &[PathBuf]) -> Result<(), AckLogRefused> {
     let Some(path) = &request.ack_log else {
         return Ok(());
@@ -106,11 +108,16 @@ pub fn check(request: &RunSpec, directories: &[PathBuf]) -> Result<(), AckLogRef
         Err(error) => return Err(cannot("look for", path, &error)),
     }
     let directory = directory_of(path);
-    let facts = fs::metadata(directory).map_err(|error| cannot("find the directory of", path, &error))?;
+    let facts =
+        fs::metadata(directory).map_err(|error| cannot("find the directory of", path, &error))?;
     refuse_same_file_system(path, facts.dev(), directories)
 }
 
-fn refuse_same_file_system(path: &Path, device: u64, directories: &[PathBuf]) -> Result<(), AckLogRefused> {
+fn refuse_same_file_system(
+    path: &Path,
+    device: u64,
+    directories: &[PathBuf],
+) -> Result<(), AckLogRefused> {
     // A directory that cannot be examined is refused when the place is taken, with the reason.
     let same = directories
         .iter()
@@ -118,7 +125,8 @@ fn refuse_same_file_system(path: &Path, device: u64, directories: &[PathBuf]) ->
     match same {
         None => Ok(()),
         Some(directory) => refuse(format!(
-            "cannot use --ack-log {}: it lies on the same file system as the target {}, so a crash would lose both (use a file on another file system)",
+            "cannot use --ack-log {}: it lies on the same file system as the target {}, so a \
+             crash would lose both (use a file on another file system)",
             path.display(),
             directory.display()
         )),
@@ -132,7 +140,8 @@ fn refuse<T>(text: String) -> Result<T, AckLogRefused> {
 fn is_there(path: &Path) -> AckLogRefused {
     if let Ok(to) = fs::read_link(path) {
         return AckLogRefused(format!(
-            "cannot use --ack-log {}: it is a symbolic link to {} (use a new name, or remove the link)",
+            "cannot use --ack-log {}: it is a symbolic link to {} (use a new name, or remove the \
+             link)",
             path.display(),
             to.display()
         ));
@@ -158,16 +167,23 @@ fn directory_of(path: &Path) -> &Path {
 }
 
 impl AckLog {
-    /// Makes the acknowledgement log of a run whose files lie in these directories, and has its beginning on disk. Nothing where
-    /// none is asked for.
+    /// Makes the acknowledgement log of a run whose files lie in these directories, and has its
+    /// beginning on disk. Nothing where none is asked for.
     pub fn open(request: &RunSpec, directories: &[PathBuf]) -> Result<Option<Self>, AckLogRefused> {
         let Some(path) = &request.ack_log else {
             return Ok(None);
         };
         check(request, directories)?;
-        let mut file = match OpenOptions::new().append(true).create_new(true).mode(0o644).open(path) {
+        let mut file = match OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .mode(0o644)
+            .open(path)
+        {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(is_there(path)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(is_there(path));
+            }
             Err(error) => return Err(cannot("make", path, &error)),
         };
         let begun = begin(&mut file, request, directories);
@@ -208,8 +224,9 @@ impl AckLog {
         }
     }
 
-    /// The run is over, after it has removed so many files that its workers had left. Where this cannot be written it
-    /// stays open whether it has removed any, and nothing that is gone counts as lost.
+    /// The run is over, after it has removed so many files that its workers had left. Where this
+    /// cannot be written it stays open whether it has removed any, and nothing that is gone
+    /// counts as lost.
     pub fn over(&self, removed: u64) {
         let mut text = Vec::new();
         entry::write_over(&mut text, removed);
@@ -226,7 +243,8 @@ impl Drop for AckLog {
         self.shared.wanted.notify_one();
         // Nobody waits for a worker that hangs in the kernel.
         if let Some(writer) = self.writer.take().filter(|_| all_ended) {
-            // It ends without panicking; what it could not write is missing, and nothing wrong is said without it.
+            // It ends without panicking; what it could not write is missing, and nothing wrong is
+            // said without it.
             let _ = writer.join();
         }
     }
@@ -239,7 +257,10 @@ fn begin(file: &mut File, request: &RunSpec, directories: &[PathBuf]) -> io::Res
         tool: format!("postmark {}", env!("CARGO_PKG_VERSION")),
         workload: request.workload.clone(),
         durability: request.durability,
-        directories: directories.iter().map(|directory| escaped(directory)).collect(),
+        directories: directories
+            .iter()
+            .map(|directory| escaped(directory))
+            .collect(),
         own_directories: request.place == Place::OwnDirectory,
         workers: request.workload.workers.count(),
     };
@@ -264,7 +285,8 @@ fn escaped(path: &Path) -> String {
 }
 
 fn given_up(path: &Path, error: &io::Error) -> AckLogRefused {
-    // Ours, made a moment ago. Where it cannot be removed it is in the way of the next run, which says so.
+    // Ours, made a moment ago. Where it cannot be removed it is in the way of the next run, which
+    // says so.
     let _ = fs::remove_file(path);
     cannot("begin", path, error)
 }
@@ -274,7 +296,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The writer's life: writes and syncs what has come together, until nobody enters anything any more.
+    /// The writer's life: writes and syncs what has come together, until nobody enters anything any
+    /// more.
     fn write_all(&self, file: &mut File) {
         let mut lines = Vec::new();
         let mut state = self.lock();
@@ -283,7 +306,10 @@ impl Shared {
                 if state.is_left && state.logs == 0 {
                     return;
                 }
-                state = self.wanted.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self
+                    .wanted
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
             }
             std::mem::swap(&mut lines, &mut state.lines);
             let entered = state.entered;
@@ -292,7 +318,10 @@ impl Shared {
                 .write_all(&lines)
                 .map_err(|error| self.failed("write", &error))
                 // Once only: the kernel may forget what it could not write.
-                .and_then(|()| file.sync_data().map_err(|error| self.failed("sync", &error)));
+                .and_then(|()| {
+                    file.sync_data()
+                        .map_err(|error| self.failed("sync", &error))
+                });
             lines.clear();
             state = self.lock();
             match written {
@@ -331,7 +360,10 @@ impl Shared {
             if state.durable >= mine {
                 return Ok(());
             }
-            state = self.advanced.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .advanced
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -344,9 +376,14 @@ impl State {
 }
 
 impl Log {
-    /// An operation is about to be issued. What changes something is on disk when this comes back, with all that was
-    /// acknowledged before. What it gives is to be given back when the operation is done.
-    pub fn begins(&mut self, intent: &Intent, operation: &Operation<'_>) -> Result<Entered, NotLogged> {
+    /// An operation is about to be issued. What changes something is on disk when this comes back,
+    /// with all that was acknowledged before. What it gives is to be given back when the
+    /// operation is done.
+    pub fn begins(
+        &mut self,
+        intent: &Intent,
+        operation: &Operation<'_>,
+    ) -> Result<Entered, NotLogged> {
         if !operation.kind().changes() {
             return Ok(Entered(None));
         }
@@ -357,8 +394,8 @@ impl Log {
         Ok(Entered(Some(self.sequence)))
     }
 
-    /// An operation is done. To be told before the file is free for others: the order of the lines is the order of what
-    /// was done to it.
+    /// An operation is done. To be told before the file is free for others: the order of the lines
+    /// is the order of what was done to it.
     pub fn acknowledges(&mut self, Entered(sequence): Entered) {
         if let Some(sequence) = sequence {
             entry::write_acknowledged(&mut self.text, (self.worker, sequence));
@@ -376,7 +413,8 @@ impl Drop for Log {
             state.enter(entry::ENDED);
         }
         drop(state);
-        // Where its last entry cannot be written, its last operation counts as not acknowledged, which is true.
+        // Where its last entry cannot be written, its last operation counts as not acknowledged,
+        // which is true.
         let _ = self.shared.commit(None);
         self.shared.lock().logs -= 1;
         self.shared.wanted.notify_one();

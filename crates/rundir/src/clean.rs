@@ -45,7 +45,8 @@ pub enum Cleaned {
         /// Its process, where the manifest says it.
         process: Option<u32>,
     },
-    /// The run's process is gone, and another one cleans, or takes the run's kept pool: nothing was touched.
+    /// The run's process is gone, and another one cleans, or takes the run's kept pool: nothing was
+    /// touched.
     InHands {
         /// Where.
         directory: PathBuf,
@@ -57,7 +58,8 @@ pub enum Cleaned {
         /// Where.
         directory: PathBuf,
     },
-    /// Nothing was touched: the manifest is not one that this program believes, or cannot be looked at.
+    /// Nothing was touched: the manifest is not one that this program believes, or cannot be looked
+    /// at.
     Untouched {
         /// Where.
         directory: PathBuf,
@@ -82,8 +84,8 @@ fn advice_for(answer: &std::io::Error) -> &'static str {
     }
 }
 
-/// Removes what killed runs have left in a directory of a home: in itself, and in directories that such runs made in it.
-/// A run's own directory can be given, too.
+/// Removes what killed runs have left in a directory of a home: in itself, and in directories that
+/// such runs made in it. A run's own directory can be given, too.
 ///
 /// # Errors
 /// Where the directory cannot be read.
@@ -94,14 +96,18 @@ pub fn clean(home: &Arc<dyn Home>, path: &Path) -> Result<Vec<Cleaned>, CleanErr
         answer: errno.into(),
     };
     // Without links: what is removed is removed by the name that it has.
-    let path = home.real_path(path).map_err(|errno| error("find", path, errno))?;
+    let path = home
+        .real_path(path)
+        .map_err(|errno| error("find", path, errno))?;
     let opened = match home.open(&path) {
-        // A run that was there was allowed to use the process's own rights, and so was what it has left.
+        // A run that was there was allowed to use the process's own rights, and so was what it has
+        // left.
         Err(Errno::PERM) => Arc::clone(home).with_own_rights().open(&path),
         opened => opened,
     };
     let directory = opened.map_err(|errno| error("open the directory", &path, errno))?;
-    let names = names::listed(&*directory, names::is_own_directory).map_err(|errno| error("list", &path, errno))?;
+    let names = names::listed(&*directory, names::is_own_directory)
+        .map_err(|errno| error("list", &path, errno))?;
     let mut cleaned = Vec::new();
     let mut abandoned = Vec::new();
     for name in names {
@@ -124,9 +130,9 @@ pub fn clean(home: &Arc<dyn Home>, path: &Path) -> Result<Vec<Cleaned>, CleanErr
                 cleaned.push(remove_unmarked(&**home, &*directory, &name, own).unwrap_or(done));
             }
             Looked::Left(done) => cleaned.push(done),
-            Looked::Abandoned(one) if one.manifest.kept.is_some() => {
-                cleaned.push(Cleaned::Kept { directory: one.path })
-            }
+            Looked::Abandoned(one) if one.manifest.kept.is_some() => cleaned.push(Cleaned::Kept {
+                directory: one.path,
+            }),
             Looked::Abandoned(one) => abandoned.push(one),
         }
     }
@@ -135,7 +141,8 @@ pub fn clean(home: &Arc<dyn Home>, path: &Path) -> Result<Vec<Cleaned>, CleanErr
         Looked::Unmarked(done) | Looked::Left(done) => cleaned.push(done),
         Looked::Abandoned(one) => abandoned.push(one),
     }
-    // The last one first: it gives the directory back its times as the one before had left them, and so on.
+    // The last one first: it gives the directory back its times as the one before had left them,
+    // and so on.
     abandoned.sort_by_key(|one| Reverse(one.manifest.began_unix_ns));
     for one in abandoned {
         let path = one.path.clone();
@@ -172,7 +179,12 @@ pub(crate) struct Abandoned {
     pub(crate) lock: Box<dyn Mark>,
 }
 
-fn look(home: &Arc<dyn Home>, path: PathBuf, directory: Arc<dyn Directory>, cleaned: &mut Vec<Cleaned>) -> Looked {
+fn look(
+    home: &Arc<dyn Home>,
+    path: PathBuf,
+    directory: Arc<dyn Directory>,
+    cleaned: &mut Vec<Cleaned>,
+) -> Looked {
     // What a run has made with the rights of the process's own user is removed with them.
     let is_own = |facts: Facts| facts.kind == EntryKind::File && facts.owner == home.user();
     let own = directory.with_own_rights();
@@ -197,25 +209,33 @@ fn look(home: &Arc<dyn Home>, path: PathBuf, directory: Arc<dyn Directory>, clea
             directory: path,
             process,
         }),
-        Ok(Some(FoundManifest::Foreign(why))) => {
-            left(path, format!("its manifest ({}) is not trusted: {why}", names::NAME))
-        }
-        Ok(Some(FoundManifest::Unfinished(_lock))) => match manifest::remove_by_name(&*directory, names::NAME) {
-            Ok(()) => Looked::Unmarked(Cleaned::Removed {
-                directory: path,
-                clean_up: CleanUp::default(),
-                others: Vec::new(),
-                others_more: 0,
-            }),
-            Err(errno) => left(path, told("its manifest is incomplete and cannot be removed", errno)),
-        },
-        Ok(Some(FoundManifest::Abandoned(manifest, lock))) => Looked::Abandoned(Box::new(Abandoned {
-            home: Arc::clone(home),
+        Ok(Some(FoundManifest::Foreign(why))) => left(
             path,
-            directory,
-            manifest,
-            lock,
-        })),
+            format!("its manifest ({}) is not trusted: {why}", names::NAME),
+        ),
+        Ok(Some(FoundManifest::Unfinished(_lock))) => {
+            match manifest::remove_by_name(&*directory, names::NAME) {
+                Ok(()) => Looked::Unmarked(Cleaned::Removed {
+                    directory: path,
+                    clean_up: CleanUp::default(),
+                    others: Vec::new(),
+                    others_more: 0,
+                }),
+                Err(errno) => left(
+                    path,
+                    told("its manifest is incomplete and cannot be removed", errno),
+                ),
+            }
+        }
+        Ok(Some(FoundManifest::Abandoned(manifest, lock))) => {
+            Looked::Abandoned(Box::new(Abandoned {
+                home: Arc::clone(home),
+                path,
+                directory,
+                manifest,
+                lock,
+            }))
+        }
         Err(errno) => left(path, told("its manifest cannot be read", errno)),
     }
 }
@@ -225,7 +245,11 @@ impl Abandoned {
     pub(crate) fn remove(self) -> Result<Cleaned, Errno> {
         let (others, others_more) = (self.manifest.others.clone(), self.manifest.others_more);
         let evidence = self.evidence();
-        let lives: Vec<String> = self.lives().into_iter().filter_map(|(_, life)| life).collect();
+        let lives: Vec<String> = self
+            .lives()
+            .into_iter()
+            .filter_map(|(_, life)| life)
+            .collect();
         let users = match self.manifest.kind {
             Kind::Location => Arc::clone(&self.directory),
             Kind::OwnDirectory => self.directory.above()?,
@@ -282,16 +306,25 @@ impl Abandoned {
         evidence
     }
 
-    /// Where the run's processes have shown signs of life, each with the number of its first worker.
+    /// Where the run's processes have shown signs of life, each with the number of its first
+    /// worker.
     fn lives(&self) -> Vec<(u32, Option<String>)> {
         let others = self.manifest.ranks.iter();
         let others = others.map(|rank| (rank.first_worker, rank.life.clone()));
-        [(0, self.manifest.life.clone())].into_iter().chain(others).collect()
+        [(0, self.manifest.life.clone())]
+            .into_iter()
+            .chain(others)
+            .collect()
     }
 }
 
 /// A run that was killed between making its directory and marking it leaves the directory empty.
-fn remove_unmarked(home: &dyn Home, parent: &dyn Directory, name: &[u8], path: PathBuf) -> Option<Cleaned> {
+fn remove_unmarked(
+    home: &dyn Home,
+    parent: &dyn Directory,
+    name: &[u8],
+    path: PathBuf,
+) -> Option<Cleaned> {
     /// A run makes its directory so many seconds after it has begun, at most.
     const MADE_WITHIN_S: i64 = 60;
     let (began, process) = own_directory_of(name)?;

@@ -1,4 +1,5 @@
-//! A rank's hold of the directories that the first rank has taken: it works in them, and leaves their removal to that one.
+//! A rank's hold of the directories that the first rank has taken: it works in them, and leaves
+//! their removal to that one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +16,8 @@ use crate::owned::{Landmark, Landmarks, OwnedDirectories, Volumes};
 use crate::ownership::Evidence;
 use crate::prepare::{PrepareError, system};
 
-/// What was made on another machine is looked for so long: a client of a server may know for some seconds yet that it was not there.
+/// What was made on another machine is looked for so long: a client of a server may know for some
+/// seconds yet that it was not there.
 const SHOWN_WITHIN: Duration = Duration::from_secs(5);
 
 /// Directories that the first rank has taken, held by another.
@@ -50,16 +52,25 @@ impl JoinedDirectories {
 
     /// By what each directory is known again.
     pub fn identities(&self) -> Vec<Option<Identity>> {
-        self.all.iter().map(|joined| joined.landmark.identity).collect()
+        self.all
+            .iter()
+            .map(|joined| joined.landmark.identity)
+            .collect()
     }
 }
 
-fn join(home: &Arc<dyn Home>, directory: &Path, first: &FirstRank) -> Result<JoinedDirectory, PrepareError> {
+fn join(
+    home: &Arc<dyn Home>,
+    directory: &Path,
+    first: &FirstRank,
+) -> Result<JoinedDirectory, PrepareError> {
     let began = Instant::now();
     let held = loop {
         match hold(home, directory, first) {
             Ok(held) => break held,
-            Err(_) if began.elapsed() < SHOWN_WITHIN => std::thread::sleep(Duration::from_millis(50)),
+            Err(_) if began.elapsed() < SHOWN_WITHIN => {
+                std::thread::sleep(Duration::from_millis(50))
+            }
             Err(why) => {
                 return Err(PrepareError::NotShared {
                     path: directory.to_owned(),
@@ -69,7 +80,9 @@ fn join(home: &Arc<dyn Home>, directory: &Path, first: &FirstRank) -> Result<Joi
             }
         }
     };
-    let facts = held.facts().map_err(|errno| system("examine", directory, errno))?;
+    let facts = held
+        .facts()
+        .map_err(|errno| system("examine", directory, errno))?;
     Ok(JoinedDirectory {
         landmark: Arc::new(Landmark {
             home: Arc::clone(home),
@@ -83,13 +96,17 @@ fn join(home: &Arc<dyn Home>, directory: &Path, first: &FirstRank) -> Result<Joi
 }
 
 /// The directory, where it has the manifest of the first rank; else what was found.
-fn hold(home: &Arc<dyn Home>, directory: &Path, first: &FirstRank) -> Result<Arc<dyn Directory>, String> {
+fn hold(
+    home: &Arc<dyn Home>,
+    directory: &Path,
+    first: &FirstRank,
+) -> Result<Arc<dyn Directory>, String> {
     let held = home.open(directory).map_err(|errno| match errno {
         Errno::NOENT => "it does not exist here".to_owned(),
         errno => format!("it cannot be opened: {errno}"),
     })?;
-    let found =
-        Manifest::read_beside(&*held).map_err(|why| format!("its manifest ({}) cannot be read: {why}", names::NAME))?;
+    let found = Manifest::read_beside(&*held)
+        .map_err(|why| format!("its manifest ({}) cannot be read: {why}", names::NAME))?;
     match found {
         Some(manifest) if manifest.first_rank() == *first => Ok(held),
         Some(_) => Err("its manifest is of another run".to_owned()),
@@ -99,7 +116,12 @@ fn hold(home: &Arc<dyn Home>, directory: &Path, first: &FirstRank) -> Result<Arc
 
 impl OwnedDirectories for JoinedDirectories {
     fn landmarks(&self) -> Landmarks {
-        Landmarks::new(self.all.iter().map(|joined| Arc::clone(&joined.landmark)).collect())
+        Landmarks::new(
+            self.all
+                .iter()
+                .map(|joined| Arc::clone(&joined.landmark))
+                .collect(),
+        )
     }
 
     fn leave(&self, _: &Evidence, _: &mut dyn FnMut(u64)) -> CleanUp {
@@ -121,11 +143,18 @@ impl OwnedDirectories for JoinedDirectories {
     }
 
     fn volumes(&self) -> Volumes {
-        Volumes::of(self.all.iter().map(|joined| (joined.landmark.identity, &joined.held)))
+        Volumes::of(
+            self.all
+                .iter()
+                .map(|joined| (joined.landmark.identity, &joined.held)),
+        )
     }
 
     fn held(&self) -> Vec<Arc<dyn Directory>> {
-        self.all.iter().map(|joined| Arc::clone(&joined.held)).collect()
+        self.all
+            .iter()
+            .map(|joined| Arc::clone(&joined.held))
+            .collect()
     }
 
     fn owners(&self) -> Vec<FirstRank> {

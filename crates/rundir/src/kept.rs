@@ -31,8 +31,8 @@ struct Candidate {
     lock: Box<dyn Mark>,
 }
 
-/// Takes the pool of a workload that an earlier run has kept in these directories, in each a part of it. Nothing is
-/// changed yet: see [`crate::owned::OwnedDirectories::begin_use`].
+/// Takes the pool of a workload that an earlier run has kept in these directories, in each a part
+/// of it. Nothing is changed yet: see [`crate::owned::OwnedDirectories::begin_use`].
 pub fn take_kept(
     home: &Arc<dyn Home>,
     locations: &[PathBuf],
@@ -45,7 +45,11 @@ pub fn take_kept(
     for location in locations {
         let mut candidate = one(&**home, location, workload)?;
         let kept = candidate.manifest.kept.clone().unwrap_or_default();
-        let behind = kept.positions.iter().map(|position| position.transactions).max();
+        let behind = kept
+            .positions
+            .iter()
+            .map(|position| position.transactions)
+            .max();
         candidate.manifest.numbers_max = candidate
             .manifest
             .numbers_max
@@ -72,8 +76,15 @@ fn run_directory(home: &Arc<dyn Home>, candidate: Candidate) -> Result<RunDirect
     let users = directory
         .above()
         .map_err(|errno| system("open the directory above", &path, errno))?;
-    RunDirectory::new(Arc::clone(home), path.clone(), directory, users, manifest, lock)
-        .map_err(|errno| system("examine", &path, errno))
+    RunDirectory::new(
+        Arc::clone(home),
+        path.clone(),
+        directory,
+        users,
+        manifest,
+        lock,
+    )
+    .map_err(|errno| system("examine", &path, errno))
 }
 
 /// The one pool of the workload in a directory.
@@ -88,7 +99,10 @@ fn one(home: &dyn Home, location: &Path, workload: &Workload) -> Result<Candidat
         }
     });
     if all.len() > 1 {
-        let names: Vec<String> = all.iter().map(|one| one.path.display().to_string()).collect();
+        let names: Vec<String> = all
+            .iter()
+            .map(|one| one.path.display().to_string())
+            .collect();
         return Err(PrepareError::SeveralKept {
             path: location.to_owned(),
             names: names.join(", "),
@@ -124,14 +138,21 @@ fn mismatch(manifest: &Manifest, workload: &Workload) -> Option<(String, String)
 fn differing(found: &str, wanted: &str) -> (String, String) {
     let without = |text: &str, other: &str| {
         let others: Vec<&str> = other.split(' ').collect();
-        let own: Vec<&str> = text.split(' ').filter(|word| !others.contains(word)).collect();
+        let own: Vec<&str> = text
+            .split(' ')
+            .filter(|word| !others.contains(word))
+            .collect();
         own.join(" ")
     };
     (without(found, wanted), without(wanted, found))
 }
 
-/// Every kept pool in a directory, or the directory itself, and why one that is there cannot be taken.
-fn candidates(home: &dyn Home, location: &Path) -> Result<(Vec<Candidate>, Option<PrepareError>), PrepareError> {
+/// Every kept pool in a directory, or the directory itself, and why one that is there cannot be
+/// taken.
+fn candidates(
+    home: &dyn Home,
+    location: &Path,
+) -> Result<(Vec<Candidate>, Option<PrepareError>), PrepareError> {
     let directory = home
         .open(location)
         .map_err(|errno| system("open the directory", location, errno))?;
@@ -141,7 +162,11 @@ fn candidates(home: &dyn Home, location: &Path) -> Result<(Vec<Candidate>, Optio
     for name in names {
         // Files, links and other people's directories of such a name are passed by.
         if let Ok(inner) = directory.open(&name) {
-            all.extend(candidate(home, location.join(OsStr::from_bytes(&name)), inner)?);
+            all.extend(candidate(
+                home,
+                location.join(OsStr::from_bytes(&name)),
+                inner,
+            )?);
         }
     }
     all.extend(candidate(home, location.to_owned(), directory)?);
@@ -163,7 +188,9 @@ fn candidate(
     directory: Arc<dyn Directory>,
 ) -> Result<Option<Result<Candidate, PrepareError>>, PrepareError> {
     Ok(
-        match Manifest::find(home, &*directory).map_err(|errno| system("read the manifest in", &path, errno))? {
+        match Manifest::find(home, &*directory)
+            .map_err(|errno| system("read the manifest in", &path, errno))?
+        {
             Some(FoundManifest::Abandoned(manifest, lock))
                 if manifest.kept.is_some() && manifest.kind == Kind::OwnDirectory =>
             {

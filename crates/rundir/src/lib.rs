@@ -1,9 +1,9 @@
-//! The directories of a run on its target: the mark that it leaves there, kept pools, how all of it goes again; and the acknowledgement log of
-//! acknowledged operations with its check.
+//! The directories of a run on its target: the mark that it leaves there, kept pools, how all of it
+//! goes again; and the acknowledgement log of acknowledged operations with its check.
 //!
-//! The rule is: own only what you made. A place is looked through before the first file is made; whatever
-//! bears a name that the run would use keeps the run from starting. Files are reached through the run's home alone
-//! ([`contract::home`]), so that a storage needs no paths of a kernel.
+//! The rule is: own only what you made. A place is looked through before the first file is made;
+//! whatever bears a name that the run would use keeps the run from starting. Files are reached
+//! through the run's home alone ([`contract::home`]), so that a storage needs no paths of a kernel.
 
 pub mod ack_log;
 pub mod advice;

@@ -1,9 +1,10 @@
-//! Signs of life: what a run is doing, in memory that outlives it. Whoever cleans up behind a run that was killed reads
-//! when it last was alive and which files it was just writing: without that an empty file of the run's could not be told
-//! from one that somebody made later.
+//! Signs of life: what a run is doing, in memory that outlives it. Whoever cleans up behind a run
+//! that was killed reads when it last was alive and which files it was just writing: without that
+//! an empty file of the run's could not be told from one that somebody made later.
 //!
-//! They lie in a file in `/dev/shm`, of the run's user and for nobody else, so that nothing is written to the target. They
-//! are lost when the machine restarts; then what needs them stays, and is named.
+//! They lie in a file in `/dev/shm`, of the run's user and for nobody else, so that nothing is
+//! written to the target. They are lost when the machine restarts; then what needs them stays, and
+//! is named.
 
 use std::fs::File;
 use std::io::Read;
@@ -26,21 +27,24 @@ const MAGIC: u64 = 0x706f_7374_6d61_726b;
 const WORD_MAGIC: usize = 0;
 /// How often the clocks were read.
 const WORD_TICKS: usize = 1;
-/// The run's clock and the wall clock, as last read, in nanoseconds; the reading before has the other pair, so that a
-/// kill between two stores leaves one whole.
+/// The run's clock and the wall clock, as last read, in nanoseconds; the reading before has the
+/// other pair, so that a kill between two stores leaves one whole.
 const WORD_PAIRS: [[usize; 2]; 2] = [[2, 3], [4, 5]];
 /// The wall clock when the run began, and the earliest that it showed since.
 const WORD_BEGAN: usize = 6;
 const WORD_EARLIEST: usize = 7;
-/// The directories in which the run has a manifest: the signs are needed until the last one is cleaned.
+/// The directories in which the run has a manifest: the signs are needed until the last one is
+/// cleaned.
 const WORD_DIRECTORIES: usize = 8;
-/// The latest that the wall clock showed: files that were made before it was set back have later stamps than its last.
+/// The latest that the wall clock showed: files that were made before it was set back have later
+/// stamps than its last.
 const WORD_LATEST: usize = 9;
 /// How many of the lines behind it are a worker's: one for each operation in flight.
 const WORD_DEPTH: usize = 10;
 /// More lines than any run has.
 const BYTES_MAX: u64 = 1 << 26;
-/// Where operations have no stamps, the run may have gone on for so long since its clocks were read.
+/// Where operations have no stamps, the run may have gone on for so long since its clocks were
+/// read.
 const TICK_LATE_NS: i64 = 1_000_000_000;
 /// The signs of a run that goes on.
 #[derive(Clone, Debug)]
@@ -57,7 +61,8 @@ pub struct Life {
 pub(crate) struct LastSigns {
     /// By how much the wall clock was set back while the run went on.
     pub set_back_ns: i64,
-    /// When the last operation was completed, or the latest that the wall clock showed, in nanoseconds of the epoch.
+    /// When the last operation was completed, or the latest that the wall clock showed, in
+    /// nanoseconds of the epoch.
     pub last_ns: i64,
     /// Names that operations were writing that were under way, or had failed.
     pub partly_written: PartlyWritten,
@@ -65,12 +70,14 @@ pub(crate) struct LastSigns {
 
 fn wall_ns() -> i64 {
     let now = clock_gettime(ClockId::Realtime);
-    now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)
+    now.tv_sec
+        .saturating_mul(1_000_000_000)
+        .saturating_add(now.tv_nsec)
 }
 
 impl Life {
-    /// Of a run with so many workers that have so many operations in flight each, at this moment of its clock. Where the
-    /// system has no memory for them the run goes without.
+    /// Of a run with so many workers that have so many operations in flight each, at this moment of
+    /// its clock. Where the system has no memory for them the run goes without.
     pub fn begin(workers: u32, depth: usize, began_unix_ns: u64, now_ns: u64) -> Self {
         let count = 1 + workers as usize * depth;
         let name = format!(
@@ -191,8 +198,8 @@ fn is_name(name: &str) -> bool {
     })
 }
 
-/// The file of a name that has the form of ours, where this user made it for nobody else. On the target the manifest's owner may
-/// be another, where all files get one.
+/// The file of a name that has the form of ours, where this user made it for nobody else. On the
+/// target the manifest's owner may be another, where all files get one.
 fn open(name: &str, how: OFlags) -> Option<File> {
     if !is_name(name) {
         return None;
@@ -201,11 +208,13 @@ fn open(name: &str, how: OFlags) -> Option<File> {
     let file = File::from(openat(CWD, path(name), flags, Mode::empty()).ok()?);
     let facts = fstat(&file).ok()?;
     let is_file = FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile;
-    let is_owners = facts.st_uid == rustix::process::geteuid().as_raw() && facts.st_mode & 0o077 == 0;
+    let is_owners =
+        facts.st_uid == rustix::process::geteuid().as_raw() && facts.st_mode & 0o077 == 0;
     (is_file && is_owners && facts.st_size as u64 <= BYTES_MAX).then_some(file)
 }
 
-/// What a run that is over has left under a name; nothing where there is nothing, or nothing of this user's.
+/// What a run that is over has left under a name; nothing where there is nothing, or nothing of
+/// this user's.
 pub(crate) fn read(name: &str) -> Option<LastSigns> {
     let mut file = open(name, OFlags::RDONLY)?;
     let mut bytes = Vec::new();
@@ -222,10 +231,14 @@ pub(crate) fn read(name: &str) -> Option<LastSigns> {
         Some(stamp) => i64::try_from(stamp.saturating_sub(run_ns)).unwrap_or(0),
     };
     // Nobody else writes here, but a file may be cut.
-    let depth = usize::try_from(first[WORD_DEPTH]).unwrap_or(usize::MAX).max(1);
+    let depth = usize::try_from(first[WORD_DEPTH])
+        .unwrap_or(usize::MAX)
+        .max(1);
     Some(LastSigns {
         set_back_ns: set_back_ns(first),
-        last_ns: (wall_ns as i64).saturating_add(since).max(first[WORD_LATEST] as i64),
+        last_ns: (wall_ns as i64)
+            .saturating_add(since)
+            .max(first[WORD_LATEST] as i64),
         partly_written: (0..)
             .zip(workers.chunks(depth))
             .flat_map(|(worker, lines)| {
@@ -303,11 +316,18 @@ mod tests {
         let all_may_write = std::fs::Permissions::from_mode(0o666);
         let nobody_else = std::fs::metadata(path(&name)).unwrap().permissions();
         std::fs::set_permissions(path(&name), all_may_write).unwrap();
-        assert_eq!(read(&name), None, "what others may have written is not believed");
+        assert_eq!(
+            read(&name),
+            None,
+            "what others may have written is not believed"
+        );
         std::fs::set_permissions(path(&name), nobody_else).unwrap();
         life.lies_in(2);
         cleaned(&name);
-        assert!(read(&name).is_some(), "there is another directory to be cleaned");
+        assert!(
+            read(&name).is_some(),
+            "there is another directory to be cleaned"
+        );
         cleaned(&name);
         assert_eq!(read(&name), None);
     }

@@ -1,10 +1,12 @@
-//! The mark that a run leaves before its first file: what it may make, so that anybody can remove it later.
+//! The mark that a run leaves before its first file: what it may make, so that anybody can remove
+//! it later.
 //!
-//! A manifest is made exclusively, is on disk (with its directory) before the first file, and stays locked as
-//! long as its run lives. One that is locked belongs to a run that goes on; one that is not, to a run that was killed.
+//! A manifest is made exclusively, is on disk (with its directory) before the first file, and stays
+//! locked as long as its run lives. One that is locked belongs to a run that goes on; one that is
+//! not, to a run that was killed.
 //!
-//! What it says is believed where the file system says that this user made it in this directory, and not otherwise:
-//! anybody can write a file of this name.
+//! What it says is believed where the file system says that this user made it in this directory,
+//! and not otherwise: anybody can write a file of this name.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -25,7 +27,8 @@ const TEXT_BEGINS: &[u8] = b"{\n  \"postmark_manifest\": ";
 const VERSION: u32 = 1;
 /// No manifest is larger: 4,096 workers with a kept pool each take less than a tenth of it.
 const BYTES_MAX: u64 = 8 << 20;
-/// Other locations of the run are listed up to so many bytes: every location's manifest lists all others.
+/// Other locations of the run are listed up to so many bytes: every location's manifest lists all
+/// others.
 const OTHERS_BYTES_MAX: usize = 16 << 10;
 /// Files that the run makes beside a manifest that has only its name are not older than this.
 const CLAIM_LIVES: Duration = Duration::from_secs(2);
@@ -81,7 +84,8 @@ pub(crate) struct Manifest {
     pub kept: Option<KeptPool>,
     /// The user's directory before the run.
     pub before: Before,
-    /// The directories that the same run uses besides, the first few of them, and how many more there are.
+    /// The directories that the same run uses besides, the first few of them, and how many more
+    /// there are.
     pub others: Vec<String>,
     #[serde(default)]
     pub others_more: u64,
@@ -129,7 +133,8 @@ pub struct MixNames {
 /// Bytes of a file that are looked at: more would tell no more.
 pub const BEGINS_BYTES: usize = 64;
 
-/// The bits of a mode by which directories are compared: the others may come from the directory above.
+/// The bits of a mode by which directories are compared: the others may come from the directory
+/// above.
 pub(crate) const PERMISSIONS: u32 = 0o777;
 
 /// What a run's files have in common, whatever is done to them.
@@ -154,7 +159,11 @@ impl Makes {
             (&mut self.modes, &other.modes),
             (&mut self.directory_modes, &other.directory_modes),
         ] {
-            let new: Vec<u32> = others.iter().copied().filter(|mode| !own.contains(mode)).collect();
+            let new: Vec<u32> = others
+                .iter()
+                .copied()
+                .filter(|mode| !own.contains(mode))
+                .collect();
             own.extend(new);
         }
         self.size_max_bytes = self.size_max_bytes.max(other.size_max_bytes);
@@ -216,7 +225,8 @@ pub(crate) enum FoundManifest {
     Abandoned(Box<Manifest>, Box<dyn Mark>),
     /// Its run goes on.
     Active(Option<Box<Manifest>>),
-    /// Its run's process, which this is, is gone, and another one has the lock: it cleans, or takes a pool that was kept.
+    /// Its run's process, which this is, is gone, and another one has the lock: it cleans, or takes
+    /// a pool that was kept.
     InHands(u32),
     /// Ours, and not whole: its run was killed before it had made anything.
     Unfinished(Box<dyn Mark>),
@@ -229,26 +239,33 @@ impl Manifest {
         VERSION
     }
 
-    /// Writes the manifest into a directory, durably, and keeps it locked by the file that is given back. It is
-    /// whole and locked before it gets its name, so that nobody ever finds it otherwise. The modes of the run's files are
-    /// filled in, by what the file system gives to this one.
+    /// Writes the manifest into a directory, durably, and keeps it locked by the file that is given
+    /// back. It is whole and locked before it gets its name, so that nobody ever finds it
+    /// otherwise. The modes of the run's files are filled in, by what the file system gives to
+    /// this one.
     pub(crate) fn write(&mut self, directory: &dyn Directory) -> Result<Box<dyn Mark>, Errno> {
         let mut tries_left = 10;
         loop {
             match self.write_as(directory, false) {
-                // Until the draft is locked, `clean` in another process namespace takes it for one of a run that was killed.
+                // Until the draft is locked, `clean` in another process namespace takes it for one
+                // of a run that was killed.
                 Err(Errno::NOENT | Errno::WOULDBLOCK) if tries_left > 0 => tries_left -= 1,
                 written => return written,
             }
         }
     }
 
-    /// Writes the manifest in the place of the one that is there, durably; it stays locked by the mark that is given back.
+    /// Writes the manifest in the place of the one that is there, durably; it stays locked by the
+    /// mark that is given back.
     pub(crate) fn rewrite(&mut self, directory: &dyn Directory) -> Result<Box<dyn Mark>, Errno> {
         self.write_as(directory, true)
     }
 
-    fn write_as(&mut self, directory: &dyn Directory, replaces: bool) -> Result<Box<dyn Mark>, Errno> {
+    fn write_as(
+        &mut self,
+        directory: &dyn Directory,
+        replaces: bool,
+    ) -> Result<Box<dyn Mark>, Errno> {
         let draft = format!("{DRAFT_PREFIX}{}-{}", self.process, self.began_unix_ns);
         let mark = directory.draft(&draft)?;
         let written = self
@@ -256,8 +273,8 @@ impl Manifest {
             .and_then(|()| directory.name_draft(mark, NAME, replaces))
             .and_then(|mark| directory.sync().map(|()| mark));
         written.inspect_err(|_| {
-            // Nothing was made yet, or the manifest that was there is there still. Where the draft cannot be removed,
-            // `clean` will.
+            // Nothing was made yet, or the manifest that was there is there still. Where the draft
+            // cannot be removed, `clean` will.
             let _ = remove_by_name(directory, &draft);
         })
     }
@@ -277,8 +294,9 @@ impl Manifest {
         mark.write(&serde_json::to_vec_pretty(self).unwrap_or_default())
     }
 
-    /// Fills in the modes that the run's files get where a mark got this one, in a directory of that mode. Of a pool that an
-    /// earlier run has kept, the files that are there have its modes.
+    /// Fills in the modes that the run's files get where a mark got this one, in a directory of
+    /// that mode. Of a pool that an earlier run has kept, the files that are there have its
+    /// modes.
     fn take_modes(&mut self, given: u32, place: Option<u32>) {
         let makes = &mut self.makes;
         for mode in makes.modes.clone() {
@@ -290,7 +308,8 @@ impl Manifest {
         }
     }
 
-    /// What the manifest of a run that goes on says; nothing where there is none. Whose it is is not asked.
+    /// What the manifest of a run that goes on says; nothing where there is none. Whose it is is
+    /// not asked.
     ///
     /// # Errors
     /// Why it cannot be read.
@@ -305,13 +324,20 @@ impl Manifest {
     }
 
     /// The manifest of a directory, if it has one.
-    pub(crate) fn find(home: &dyn Home, directory: &dyn Directory) -> Result<Option<FoundManifest>, Errno> {
+    pub(crate) fn find(
+        home: &dyn Home,
+        directory: &dyn Directory,
+    ) -> Result<Option<FoundManifest>, Errno> {
         let mut tries_left = 10;
         let (mark, locked) = loop {
             let mark = match directory.mark(NAME) {
                 Ok(Some(mark)) => mark,
                 Ok(None) => return Ok(None),
-                Err(Errno::LOOP) => return Ok(Some(FoundManifest::Foreign("it is a symbolic link".to_owned()))),
+                Err(Errno::LOOP) => {
+                    return Ok(Some(FoundManifest::Foreign(
+                        "it is a symbolic link".to_owned(),
+                    )));
+                }
                 Err(errno) => return Err(errno),
             };
             if let Err(why) = is_made_by_us(home, directory, &mark.facts()?) {
@@ -319,7 +345,8 @@ impl Manifest {
             }
             let locked = mark.lock()?;
             tries_left -= 1;
-            // Else another one was put in its place meanwhile. Some file systems number their files anew all the time.
+            // Else another one was put in its place meanwhile. Some file systems number their files
+            // anew all the time.
             if tries_left == 0 || mark.is_named()? {
                 break (mark, locked);
             }
@@ -338,11 +365,15 @@ impl Manifest {
                 .as_ref()
                 .is_ok_and(|manifest| manifest.ranks.iter().any(|rank| rank.seems_alive(home))),
             Lock::Others => true,
-            Lock::Unknown => parsed.as_ref().is_ok_and(|manifest| manifest.seems_alive(home)),
+            Lock::Unknown => parsed
+                .as_ref()
+                .is_ok_and(|manifest| manifest.seems_alive(home)),
         };
         if is_active {
             let parsed = parsed.ok();
-            let gone = parsed.as_ref().filter(|manifest| !manifest.seems_alive(home));
+            let gone = parsed
+                .as_ref()
+                .filter(|manifest| !manifest.seems_alive(home));
             return Ok(Some(match gone {
                 Some(manifest) => FoundManifest::InHands(manifest.process),
                 None => FoundManifest::Active(parsed),
@@ -350,9 +381,13 @@ impl Manifest {
         }
         let manifest = match parsed {
             Ok(manifest) => manifest,
-            Err(error) if is_cut_short(&text) && error.is_eof() => return Self::unfinished(directory, mark),
+            Err(error) if is_cut_short(&text) && error.is_eof() => {
+                return Self::unfinished(directory, mark);
+            }
             Err(error) => {
-                return Ok(Some(FoundManifest::Foreign(format!("it cannot be parsed: {error}"))));
+                return Ok(Some(FoundManifest::Foreign(format!(
+                    "it cannot be parsed: {error}"
+                ))));
             }
         };
         if manifest.postmark_manifest != VERSION {
@@ -370,22 +405,34 @@ impl Manifest {
         Ok(Some(FoundManifest::Abandoned(manifest, mark)))
     }
 
-    /// A manifest that was not written to its end. A name that was claimed a moment ago may be a run's that is about to
-    /// begin; and a run that was killed at this point has made nothing yet.
-    fn unfinished(directory: &dyn Directory, mark: Box<dyn Mark>) -> Result<Option<FoundManifest>, Errno> {
-        let is_young = |(second, _): Stamp| (0..CLAIM_LIVES.as_secs() as i64).contains(&now_s().saturating_sub(second));
+    /// A manifest that was not written to its end. A name that was claimed a moment ago may be a
+    /// run's that is about to begin; and a run that was killed at this point has made nothing
+    /// yet.
+    fn unfinished(
+        directory: &dyn Directory,
+        mark: Box<dyn Mark>,
+    ) -> Result<Option<FoundManifest>, Errno> {
+        let is_young = |(second, _): Stamp| {
+            (0..CLAIM_LIVES.as_secs() as i64).contains(&now_s().saturating_sub(second))
+        };
         if mark.facts()?.changed.is_some_and(is_young) {
             return Ok(Some(FoundManifest::Active(None)));
         }
         let mut holds_more = false;
         directory.list(&mut |entry| {
             let name = entry.name;
-            holds_more |= running_number(name.strip_prefix(b"s").or(name.strip_prefix(b"w")).unwrap_or(name)).is_some();
+            holds_more |= running_number(
+                name.strip_prefix(b"s")
+                    .or(name.strip_prefix(b"w"))
+                    .unwrap_or(name),
+            )
+            .is_some();
             Ok(())
         })?;
         Ok(Some(match holds_more {
             true => FoundManifest::Foreign(
-                "it is incomplete, and the directory has files that a run may have created".to_owned(),
+                "it is incomplete, and the directory has files that a run may have created"
+                    .to_owned(),
             ),
             false => FoundManifest::Unfinished(mark),
         }))
@@ -452,7 +499,8 @@ impl Manifest {
         Ok(directory.facts_of(NAME.as_bytes())?.owner)
     }
 
-    /// Whether the run may still go on, as far as locks do not tell: its process is there, or was on another machine.
+    /// Whether the run may still go on, as far as locks do not tell: its process is there, or was
+    /// on another machine.
     fn seems_alive(&self, home: &dyn Home) -> bool {
         !is_here(&self.host) || home.is_alive(self.process)
     }
@@ -487,9 +535,14 @@ fn now_s() -> i64 {
     now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// The mode of a file that is made with `asked`, where the system gave `given` to one that was made with [`DRAFT_MODE`].
+/// The mode of a file that is made with `asked`, where the system gave `given` to one that was made
+/// with [`DRAFT_MODE`].
 fn mode_given(given: u32, asked: u32) -> u32 {
-    if is_of_its_own(given) { given } else { given & asked }
+    if is_of_its_own(given) {
+        given
+    } else {
+        given & asked
+    }
 }
 
 /// Whether the file system gave a mode of its own to what was made with [`DRAFT_MODE`].
@@ -503,7 +556,8 @@ fn take(modes: &mut Vec<u32>, mode: u32) {
     }
 }
 
-/// Whether a file in a directory is one that this user has made there, as far as the home knows; and if not, why.
+/// Whether a file in a directory is one that this user has made there, as far as the home knows;
+/// and if not, why.
 fn is_made_by_us(home: &dyn Home, directory: &dyn Directory, facts: &Facts) -> Result<(), String> {
     if facts.kind != EntryKind::File {
         return Err("it is not a regular file".to_owned());
@@ -529,7 +583,8 @@ fn is_made_by_us(home: &dyn Home, directory: &dyn Directory, facts: &Facts) -> R
         format!("its mode {mode:04o} lets other users write it")
     } else {
         format!(
-            "it belongs to user {owner}, not to the current user {me} (only its owner can clean, as with 'sudo -u #{owner}')"
+            "it belongs to user {owner}, not to the current user {me} (only its owner can clean, \
+             as with 'sudo -u #{owner}')"
         )
     })
 }
@@ -544,8 +599,8 @@ fn marks_of(directory: &dyn Directory, facts: &Facts) -> u64 {
     marks.iter().filter(|mark| is_same(mark)).count() as u64
 }
 
-/// The owner and the mode that a manifest gets that this process makes in a directory, where its file system may give other
-/// ones than were asked for. The directory's times stay as they are.
+/// The owner and the mode that a manifest gets that this process makes in a directory, where its
+/// file system may give other ones than were asked for. The directory's times stay as they are.
 fn given_here(directory: &dyn Directory) -> Option<(u32, u32)> {
     if !directory.gives_its_own() {
         return None;
@@ -568,12 +623,15 @@ const REMOVED_OPEN: [&[u8]; 2] = [b".nfs", b".fuse_hidden"];
 /// A file that was closed is gone after this, or stays.
 const TO_BE_GONE: Duration = Duration::from_secs(1);
 
-/// Waits until what was removed while it was open, and has been closed just now, is gone from the directory.
+/// Waits until what was removed while it was open, and has been closed just now, is gone from the
+/// directory.
 pub(crate) fn wait_for_closed(directory: &dyn Directory) {
     let is_there = || {
         let mut is_there = false;
         let listed = directory.list(&mut |entry| {
-            is_there |= REMOVED_OPEN.iter().any(|begins| entry.name.starts_with(begins));
+            is_there |= REMOVED_OPEN
+                .iter()
+                .any(|begins| entry.name.starts_with(begins));
             Ok(())
         });
         listed.is_ok() && is_there
@@ -585,13 +643,20 @@ pub(crate) fn wait_for_closed(directory: &dyn Directory) {
 }
 
 /// Removes the drafts of runs that were killed before they had made anything. Gives their names.
-pub(crate) fn remove_drafts(home: &dyn Home, directory: &dyn Directory) -> Result<Vec<String>, Errno> {
+pub(crate) fn remove_drafts(
+    home: &dyn Home,
+    directory: &dyn Directory,
+) -> Result<Vec<String>, Errno> {
     let is_left = |name: &[u8]| draft_process(name).is_some_and(|process| !home.is_alive(process));
     let drafts = names::listed(directory, is_left)?;
     let mut removed = Vec::new();
-    for draft in drafts.into_iter().filter_map(|draft| String::from_utf8(draft).ok()) {
+    for draft in drafts
+        .into_iter()
+        .filter_map(|draft| String::from_utf8(draft).ok())
+    {
         // What cannot be opened, is locked or has other contents belongs to somebody else.
-        if is_abandoned_draft(home, directory, &draft) && remove_by_name(directory, &draft).is_ok() {
+        if is_abandoned_draft(home, directory, &draft) && remove_by_name(directory, &draft).is_ok()
+        {
             removed.push(draft);
         }
     }

@@ -5,8 +5,8 @@ use contract::home::Directory;
 
 /// The manifest's name, in the directory that holds the files.
 pub const NAME: &str = ".postmark-manifest.json";
-/// What the names of manifests that are being written begin with; the process's number and the moment at which its run
-/// began follow.
+/// What the names of manifests that are being written begin with; the process's number and the
+/// moment at which its run began follow.
 pub(crate) const DRAFT_PREFIX: &str = ".postmark-manifest.json.";
 
 /// The name that a run's own directory begins with.
@@ -15,9 +15,12 @@ pub(crate) const OWN_DIRECTORY_PREFIX: &str = "postmark-";
 /// A directory has no more names of the run's forms besides its files.
 const NAMES_MAX: usize = 1 << 16;
 
-/// The names in a directory that are wanted, in order. There are few: a directory that has very many is none of a run's, or its
-/// server sends names without end.
-pub(crate) fn listed(directory: &dyn Directory, wanted: impl Fn(&[u8]) -> bool) -> Result<Vec<Vec<u8>>, Errno> {
+/// The names in a directory that are wanted, in order. There are few: a directory that has very
+/// many is none of a run's, or its server sends names without end.
+pub(crate) fn listed(
+    directory: &dyn Directory,
+    wanted: impl Fn(&[u8]) -> bool,
+) -> Result<Vec<Vec<u8>>, Errno> {
     let mut names: Vec<Vec<u8>> = Vec::new();
     directory.list(&mut |entry| {
         if !wanted(entry.name) {
@@ -38,8 +41,8 @@ pub(crate) fn is_own_directory(name: &[u8]) -> bool {
     name.starts_with(OWN_DIRECTORY_PREFIX.as_bytes())
 }
 
-/// The second in which a run began and its process, by the name of its own directory; nothing where the name has not the
-/// form that runs give.
+/// The second in which a run began and its process, by the name of its own directory; nothing where
+/// the name has not the form that runs give.
 pub(crate) fn own_directory_of(name: &[u8]) -> Option<(i64, u32)> {
     let mut parts = name
         .strip_prefix(OWN_DIRECTORY_PREFIX.as_bytes())?
@@ -70,7 +73,9 @@ pub(crate) fn draft_process(name: &[u8]) -> Option<u32> {
 
 /// The running number that a name is, written as a run writes it: digits without a leading zero.
 pub(crate) fn running_number(name: &[u8]) -> Option<u64> {
-    let canonical = !name.is_empty() && name.iter().all(u8::is_ascii_digit) && (name[0] != b'0' || name.len() == 1);
+    let canonical = !name.is_empty()
+        && name.iter().all(u8::is_ascii_digit)
+        && (name[0] != b'0' || name.len() == 1);
     canonical
         .then(|| std::str::from_utf8(name).ok()?.parse().ok())
         .flatten()

@@ -35,7 +35,8 @@ pub trait OwnedDirectories: Send + Sync {
     /// The directory of each location's files, held open.
     fn held(&self) -> Vec<Arc<dyn Directory>>;
 
-    /// By directory, whose it is: by that other processes of the run know it; none where this process has not taken them.
+    /// By directory, whose it is: by that other processes of the run know it; none where this
+    /// process has not taken them.
     fn owners(&self) -> Vec<FirstRank>;
 
     /// Bytes that the run's own directories take: directories stay as large as they once were.
@@ -45,13 +46,16 @@ pub trait OwnedDirectories: Send + Sync {
     fn describe(&self) -> String;
 }
 
-/// File systems, each by a directory of it that is held open. A value that may be used from any thread.
+/// File systems, each by a directory of it that is held open. A value that may be used from any
+/// thread.
 #[derive(Clone, Debug, Default)]
 pub struct Volumes(pub(crate) Arc<Vec<Arc<dyn Directory>>>);
 
 impl Volumes {
     /// Those of directories with what these are known by: of each file system the first.
-    pub(crate) fn of<'a>(directories: impl Iterator<Item = (Option<Identity>, &'a Arc<dyn Directory>)>) -> Self {
+    pub(crate) fn of<'a>(
+        directories: impl Iterator<Item = (Option<Identity>, &'a Arc<dyn Directory>)>,
+    ) -> Self {
         let mut devices = Vec::new();
         let mut held = Vec::new();
         for (identity, directory) in directories {
@@ -66,9 +70,11 @@ impl Volumes {
 
     /// Writes back everything: syncfs(2).
     pub fn sync(&self) -> Result<(), String> {
-        self.0
-            .iter()
-            .try_for_each(|directory| directory.sync_file_system().map_err(|errno| errno.to_string()))
+        self.0.iter().try_for_each(|directory| {
+            directory
+                .sync_file_system()
+                .map_err(|errno| errno.to_string())
+        })
     }
 
     /// The free space of all together; nothing where one does not tell.
@@ -152,13 +158,15 @@ impl Landmark {
                 Err(format!("{path} was removed during the run"))
             }
             Ok(now) if device(now.identity) != device(self.identity) => Err(format!(
-                "{path} is not on the file system with which the run began: it was unmounted, or another was mounted over it"
+                "{path} is not on the file system with which the run began: it was unmounted, or \
+                 another was mounted over it"
             )),
             Ok(_) => Err(format!(
                 "{path} is not the directory with which the run began: it was moved or replaced"
             )),
             Err(errno @ (Errno::NOENT | Errno::NOTDIR)) => Err(format!(
-                "{path} no longer exists ({errno}): its file system was unmounted, or it was moved or removed"
+                "{path} no longer exists ({errno}): its file system was unmounted, or it was \
+                 moved or removed"
             )),
             Err(errno) => {
                 let advice = advice::for_errno(Some(errno.0));

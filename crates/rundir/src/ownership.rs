@@ -1,4 +1,5 @@
-//! Whose a file is: what is asked of it before it is removed. `docs/security.md` lists the questions; each has a test.
+//! Whose a file is: what is asked of it before it is removed. `docs/security.md` lists the
+//! questions; each has a test.
 
 use std::collections::HashMap;
 
@@ -22,12 +23,13 @@ pub struct Evidence {
     pub set_back_ns: i64,
     /// When the run ended; nothing where that is not known.
     pub until: Option<EndStamps>,
-    /// The run goes on, or has ended by itself: what is not among `partly_written` was written to its end.
+    /// The run goes on, or has ended by itself: what is not among `partly_written` was written to
+    /// its end.
     pub is_complete: bool,
 }
 
-/// When a run ended, by the times at which its files were made. The kernel stamps files by a clock that is read every few
-/// milliseconds.
+/// When a run ended, by the times at which its files were made. The kernel stamps files by a clock
+/// that is read every few milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct EndStamps {
     /// What was made before this was certainly made while the run went on.
@@ -44,7 +46,8 @@ impl EndStamps {
         const STAMPED_WITHIN_NS: i64 = 20_000_000;
         /// The run's stamps and the kernel's come from clocks that are read one after the other.
         const READ_WITHIN_NS: i64 = 1_000_000;
-        /// A call that was under way when the run ended may have made its file so long after the last sign of life.
+        /// A call that was under way when the run ended may have made its file so long after the
+        /// last sign of life.
         const UNDER_WAY_NS: i64 = 2_000_000_000;
         Self {
             certainly: stamp(last_ns.saturating_sub(STAMPED_WITHIN_NS)),
@@ -74,8 +77,8 @@ pub(crate) struct Ownership<'a> {
     worker: Option<u32>,
     /// Of that pool.
     contents: Pool<'a>,
-    /// When files with several names were last changed, before this cleaning has changed them by removing one; by their numbers. Only
-    /// where there is no time of birth.
+    /// When files with several names were last changed, before this cleaning has changed them by
+    /// removing one; by their numbers. Only where there is no time of birth.
     linked: HashMap<Identity, Option<Stamp>>,
 }
 
@@ -86,11 +89,17 @@ enum Pool<'a> {
 }
 
 pub(crate) fn stamp(ns: i64) -> Stamp {
-    (ns.div_euclid(1_000_000_000), ns.rem_euclid(1_000_000_000) as u32)
+    (
+        ns.div_euclid(1_000_000_000),
+        ns.rem_euclid(1_000_000_000) as u32,
+    )
 }
 
 /// When the run began in the directory of its manifest.
-pub(crate) fn began(directory: &dyn Directory, manifest: &Manifest) -> Result<Option<Stamp>, Errno> {
+pub(crate) fn began(
+    directory: &dyn Directory,
+    manifest: &Manifest,
+) -> Result<Option<Stamp>, Errno> {
     if manifest.kind == Kind::OwnDirectory {
         // A manifest that was written again is younger than the pool. The directory is not.
         let born = directory.facts()?.born.or(manifest.born);
@@ -105,7 +114,12 @@ pub(crate) fn began(directory: &dyn Directory, manifest: &Manifest) -> Result<Op
 
 impl<'a> Ownership<'a> {
     /// Of the run of a manifest that `owner` has, and that began at `born`.
-    pub(crate) fn new(manifest: &'a Manifest, evidence: &'a Evidence, owner: Option<u32>, born: Option<Stamp>) -> Self {
+    pub(crate) fn new(
+        manifest: &'a Manifest,
+        evidence: &'a Evidence,
+        owner: Option<u32>,
+        born: Option<Stamp>,
+    ) -> Self {
         Self {
             manifest,
             evidence,
@@ -177,8 +191,10 @@ impl<'a> Ownership<'a> {
         }
         let is_partly_written = self.is_partly_written((kind, number));
         let born = self.born_before_removals(facts);
-        // What a directory or a link is tells whose it is: which of them was being made is not written down.
-        let is_under_way = is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
+        // What a directory or a link is tells whose it is: which of them was being made is not
+        // written down.
+        let is_under_way =
+            is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
         // What is certain comes first: only what is not certain keeps the manifest.
         let (contents, is_told_by_them) = match kind {
             NameKind::Directory => (Whose::Ours, false),
@@ -191,22 +207,28 @@ impl<'a> Ownership<'a> {
             return Ok(contents);
         }
         let unclear = |why: String| Ok(Whose::Unclear(why));
-        // Below a directory that the run has claimed for itself a name of its form is enough where nothing more can be known.
+        // Below a directory that the run has claimed for itself a name of its form is enough where
+        // nothing more can be known.
         if self.manifest.kind == Kind::Location && (born.is_none() || facts.identity.is_none()) {
             return unclear("the storage does not report its creation time or inode".to_owned());
         }
-        // Without a time of birth the last change has to do. A name that is given or taken later is one, too: of what tells by
-        // its contents that the run wrote it, it matters when it was written.
+        // Without a time of birth the last change has to do. A name that is given or taken later is
+        // one, too: of what tells by its contents that the run wrote it, it matters when it
+        // was written.
         let made = match facts.born {
             None if is_told_by_them => facts.modified,
             _ => born,
         };
         let is_too_late = |until: EndStamps| {
-            let last = if is_under_way { until.under_way } else { until.completed };
+            let last = if is_under_way {
+                until.under_way
+            } else {
+                until.completed
+            };
             made.is_some_and(|made| made > last)
         };
-        // Whatever is made or removed in a directory later changes it: without a time of birth its times say nothing of who
-        // made it.
+        // Whatever is made or removed in a directory later changes it: without a time of birth its
+        // times say nothing of who made it.
         let is_dated = kind != NameKind::Directory || facts.born.is_some();
         if is_dated && self.evidence.until.is_some_and(is_too_late) {
             return unclear("it was created after the run had ended".to_owned());
@@ -218,16 +240,27 @@ impl<'a> Ownership<'a> {
             );
             return unclear(format!("it belongs to another owner ({owner})"));
         }
-        if born.zip(self.born).is_some_and(|(born, began)| born < began) {
+        if born
+            .zip(self.born)
+            .is_some_and(|(born, began)| born < began)
+        {
             return unclear("it is older than the run".to_owned());
         }
         let is_given = |mode: u32| match kind {
             NameKind::SymbolicLink => true,
-            NameKind::Directory => self.manifest.makes.directory_modes.contains(&(mode & PERMISSIONS)),
-            NameKind::File | NameKind::Temporary | NameKind::Link => self.manifest.makes.modes.contains(&mode),
+            NameKind::Directory => self
+                .manifest
+                .makes
+                .directory_modes
+                .contains(&(mode & PERMISSIONS)),
+            NameKind::File | NameKind::Temporary | NameKind::Link => {
+                self.manifest.makes.modes.contains(&mode)
+            }
         };
         if let Some(mode) = facts.mode.filter(|mode| !is_given(*mode)) {
-            return unclear(format!("its mode is {mode:04o}, which this run does not use"));
+            return unclear(format!(
+                "its mode is {mode:04o}, which this run does not use"
+            ));
         }
         let has_other_names = facts.names.is_some_and(|names| names > 1);
         if expected == EntryKind::File && has_other_names && self.manifest.mix.is_none() {
@@ -238,14 +271,20 @@ impl<'a> Ownership<'a> {
 
     fn of_link(&self, directory: &dyn Directory, name: &[u8]) -> Result<Whose, Errno> {
         let target = directory.target(name)?;
-        let is_name = |mix: &manifest::MixNames| matches!(mix.names.parse(&target), Some((NameKind::File, number)) if number <= self.manifest.numbers_max);
+        let is_name = |mix: &manifest::MixNames| {
+            matches!(mix.names.parse(&target),
+            Some((NameKind::File, number)) if number <= self.manifest.numbers_max)
+        };
         Ok(match self.manifest.mix.as_ref().is_some_and(is_name) {
             true => Whose::Ours,
-            false => Whose::Others("it is a symbolic link, but not to a file of this run".to_owned()),
+            false => {
+                Whose::Others("it is a symbolic link, but not to a file of this run".to_owned())
+            }
         })
     }
 
-    /// Whose a file is by its contents, and whether they tell for certain that the run has written it.
+    /// Whose a file is by its contents, and whether they tell for certain that the run has written
+    /// it.
     fn of_contents(
         &self,
         directory: &dyn Directory,
@@ -264,17 +303,30 @@ impl<'a> Ownership<'a> {
         let begins = match directory.read(name, 0, &mut begins) {
             Ok(length) => &begins[..length],
             Err(Errno::NOENT) => return Err(Errno::NOENT),
-            Err(errno) => return Ok((Whose::Unclear(format!("its contents cannot be read: {errno}")), false)),
+            Err(errno) => {
+                return Ok((
+                    Whose::Unclear(format!("its contents cannot be read: {errno}")),
+                    false,
+                ));
+            }
         };
-        // Beside the user's files one that was not written to its end is the run's where the run was writing that very name.
-        // In a directory of its own it is enough that it was made while the run went on.
+        // Beside the user's files one that was not written to its end is the run's where the run
+        // was writing that very name. In a directory of its own it is enough that it was
+        // made while the run went on.
         let is_own = self.manifest.kind == Kind::OwnDirectory;
-        let was_certainly_there = |until: EndStamps| facts.born_or_changed().is_none_or(|born| born < until.certainly);
-        let may_be_cut_short = is_partly_written || is_own && self.evidence.until.is_some_and(was_certainly_there);
+        let was_certainly_there = |until: EndStamps| {
+            facts
+                .born_or_changed()
+                .is_none_or(|born| born < until.certainly)
+        };
+        let may_be_cut_short =
+            is_partly_written || is_own && self.evidence.until.is_some_and(was_certainly_there);
         let is_of_its_time = is_own && (self.evidence.is_complete || self.evidence.until.is_some());
         let cut_short = |what: &str| match may_be_cut_short {
             true => Whose::Ours,
-            false => Whose::Unclear(format!("{what}, and no trace shows that this run was writing it")),
+            false => Whose::Unclear(format!(
+                "{what}, and no trace shows that this run was writing it"
+            )),
         };
         if begins.is_empty() {
             let makes_such = makes.size_min_bytes == 0 && is_of_its_time;
@@ -292,9 +344,15 @@ impl<'a> Ownership<'a> {
             Beginning::Ours => return Ok((Whose::Ours, true)),
             // A byte or two of a run's contents may well be zeros.
             Beginning::TooShort if is_of_its_time => Whose::Ours,
-            Beginning::TooShort => Whose::Unclear("it is too short to show which run created it".to_owned()),
-            Beginning::Others if begins.iter().all(|byte| *byte == 0) => cut_short("it begins with zeros"),
-            Beginning::Others => Whose::Others("it does not begin like the files of this run".to_owned()),
+            Beginning::TooShort => {
+                Whose::Unclear("it is too short to show which run created it".to_owned())
+            }
+            Beginning::Others if begins.iter().all(|byte| *byte == 0) => {
+                cut_short("it begins with zeros")
+            }
+            Beginning::Others => {
+                Whose::Others("it does not begin like the files of this run".to_owned())
+            }
         };
         Ok((whose, false))
     }
@@ -303,11 +361,16 @@ impl<'a> Ownership<'a> {
 impl<'a> Pool<'a> {
     fn of(begins: &'a Begins, worker: u32) -> Self {
         match begins {
-            Begins::Texts { texts, size_low_bytes } => {
+            Begins::Texts {
+                texts,
+                size_low_bytes,
+            } => {
                 let text = texts.get(worker as usize).or(texts.last());
                 Self::Text(text.map_or(&[], |text| text.as_bytes()), *size_low_bytes)
             }
-            Begins::Contents { spec, seed } => Self::Contents(Box::new(Contents::new(spec, *seed, worker))),
+            Begins::Contents { spec, seed } => {
+                Self::Contents(Box::new(Contents::new(spec, *seed, worker)))
+            }
         }
     }
 
@@ -320,8 +383,8 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// Whether this is pieces one after another, each as the text begins, the first of `low` bytes at least. The last may go on
-/// behind what was read.
+/// Whether this is pieces one after another, each as the text begins, the first of `low` bytes at
+/// least. The last may go on behind what was read.
 fn is_pieces(text: &[u8], low: u64, found: &[u8]) -> bool {
     let mut begins_here = vec![false; found.len()];
     begins_here[..1].fill(true);
@@ -363,7 +426,9 @@ fn earlier((seconds, nanoseconds): Stamp, ns: i64) -> Stamp {
         return (seconds, nanoseconds);
     }
     // The clock may have gone back a little further than it was seen to.
-    let born_ns = seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds.into());
+    let born_ns = seconds
+        .saturating_mul(1_000_000_000)
+        .saturating_add(nanoseconds.into());
     stamp(born_ns.saturating_sub(ns).saturating_sub(1_000_000_000))
 }
 
@@ -376,7 +441,8 @@ mod tests {
     use crate::before::Before;
     use crate::manifest::Makes;
 
-    /// Workers with a pool each give the same names: that one of them was writing says nothing of the other's directory.
+    /// Workers with a pool each give the same names: that one of them was writing says nothing of
+    /// the other's directory.
     #[test]
     fn what_a_worker_was_writing_is_told_of_its_own_pool() {
         let top = tempfile::tempdir().unwrap();
@@ -417,7 +483,9 @@ mod tests {
         let name = (NameKind::File, 12);
         let evidence = Evidence {
             partly_written: [(name, 1)].into(),
-            until: Some(EndStamps::new(seconds * 1_000_000_000 + i64::from(nanoseconds))),
+            until: Some(EndStamps::new(
+                seconds * 1_000_000_000 + i64::from(nanoseconds),
+            )),
             ..Evidence::default()
         };
         let mut ownership = Ownership::new(&manifest, &evidence, facts.owner, None);

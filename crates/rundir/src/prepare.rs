@@ -73,7 +73,8 @@ pub enum PrepareError {
     },
     /// Something in it has a name that the run would use.
     #[error(
-        "{} already contains {names}, and a run would use these names (use an empty directory, or move these away)",
+        "{} already contains {names}, and a run would use these names (use an empty directory, or \
+            move these away)",
         .path.display()
     )]
     Occupied {
@@ -83,7 +84,8 @@ pub enum PrepareError {
         names: String,
     },
     /// Another run is going on there.
-    #[error("{} is in use by another run of postmark, process {process} (wait for it, or use another directory)", .path.display())]
+    #[error("{} is in use by another run of postmark, process {process} (wait for it, or use \
+        another directory)", .path.display())]
     InUse {
         /// The directory.
         path: PathBuf,
@@ -92,7 +94,8 @@ pub enum PrepareError {
     },
     /// The run that it belonged to is gone, and another process has it.
     #[error(
-        "{} is in use: the run's process ({process}) has ended, and another process cleans the directory or uses its pool (wait for that, or use another directory)",
+        "{} is in use: the run's process ({process}) has ended, and another process cleans the \
+            directory or uses its pool (wait for that, or use another directory)",
         .path.display()
     )]
     InHands {
@@ -103,7 +106,8 @@ pub enum PrepareError {
     },
     /// A system call would not take the paths.
     #[error(
-        "{} is too long: with the run's file names, a path has {bytes} bytes and must stay below {PATH_BYTES_MAX} bytes (use a shorter one)",
+        "{} is too long: with the run's file names, a path has {bytes} bytes and must stay below \
+            {PATH_BYTES_MAX} bytes (use a shorter one)",
         .path.display()
     )]
     TooLong {
@@ -119,7 +123,8 @@ pub enum PrepareError {
         path: PathBuf,
     },
     /// More than one was.
-    #[error("{} has several kept pools of this workload: {names} (choose one with --target)", .path.display())]
+    #[error("{} has several kept pools of this workload: {names} (choose one with --target)",
+        .path.display())]
     SeveralKept {
         /// The directory.
         path: PathBuf,
@@ -128,7 +133,8 @@ pub enum PrepareError {
     },
     /// The pool there is of another workload.
     #[error(
-        "{} has no kept pool of this workload, but one with '{found}' instead of '{wanted}' (use the options of the run that kept it, or remove --reuse)",
+        "{} has no kept pool of this workload, but one with '{found}' instead of '{wanted}' (use \
+            the options of the run that kept it, or remove --reuse)",
         .path.display()
     )]
     OtherKept {
@@ -141,7 +147,8 @@ pub enum PrepareError {
     },
     /// What the first rank has made is not what this one finds.
     #[error(
-        "{} is not the directory that rank 0 on host {host} has taken: {why} (use a --target that all hosts share, under the same path)",
+        "{} is not the directory that rank 0 on host {host} has taken: {why} (use a --target that \
+            all hosts share, under the same path)",
         .path.display()
     )]
     NotShared {
@@ -154,7 +161,8 @@ pub enum PrepareError {
     },
     /// There is a manifest that is not believed.
     #[error(
-        "cannot use {}: its manifest ({}) is not trusted: {why} (use another directory, or remove the manifest if nobody needs it)",
+        "cannot use {}: its manifest ({}) is not trusted: {why} (use another directory, or remove \
+            the manifest if nobody needs it)",
         .path.display(), names::NAME
     )]
     Foreign {
@@ -165,7 +173,8 @@ pub enum PrepareError {
     },
     /// Root was to work where somebody else may exchange the directory.
     #[error(
-        "refuse to run as root in {}: {who} may rename entries of {} and replace them with links to other files (run as that user, use a directory of root, or add {option})",
+        "refuse to run as root in {}: {who} may rename entries of {} and replace them with links \
+            to other files (run as that user, use a directory of root, or add {option})",
         .path.display(), .directory.display()
     )]
     Untrusted {
@@ -180,7 +189,8 @@ pub enum PrepareError {
     },
     /// Root was to follow a symbolic link that somebody else may replace.
     #[error(
-        "refuse to run as root in {}: {who} may replace a symbolic link on the way, in {} (use the path without symbolic links, or add --allow-unsafe-target)",
+        "refuse to run as root in {}: {who} may replace a symbolic link on the way, in {} (use \
+            the path without symbolic links, or add --allow-unsafe-target)",
         .path.display(), .directory.display()
     )]
     Link {
@@ -193,7 +203,8 @@ pub enum PrepareError {
     },
     /// Root was to work in directories of several users.
     #[error(
-        "refuse to run as root in {}: it would be used as user {user}, and {} as user {others} (use targets of one user)",
+        "refuse to run as root in {}: it would be used as user {user}, and {} as user {others} \
+            (use targets of one user)",
         .path.display(), .other.display()
     )]
     SeveralUsers {
@@ -215,7 +226,8 @@ pub enum PrepareError {
         left: Vec<Left>,
     },
     /// A run was killed there.
-    #[error("{} still contains files of a killed run (remove them with 'postmark clean {}')", .path.display(), .path.display())]
+    #[error("{} still contains files of a killed run (remove them with 'postmark clean {}')",
+        .path.display(), .path.display())]
     Abandoned {
         /// The directory.
         path: PathBuf,
@@ -223,7 +235,10 @@ pub enum PrepareError {
 }
 
 fn listed(left: &[Left]) -> String {
-    let lines: Vec<String> = left.iter().map(|one| format!("{} ({})", one.path, one.why)).collect();
+    let lines: Vec<String> = left
+        .iter()
+        .map(|one| format!("{} ({})", one.path, one.why))
+        .collect();
     lines.join(", ")
 }
 
@@ -232,7 +247,13 @@ impl PrepareError {
     fn with_left(self, left: Vec<Left>) -> Self {
         match (self, left.is_empty()) {
             (error, true) => error,
-            (Self::Left { error, left: mut all }, false) => {
+            (
+                Self::Left {
+                    error,
+                    left: mut all,
+                },
+                false,
+            ) => {
                 all.extend(left);
                 Self::Left { error, left: all }
             }
@@ -249,7 +270,9 @@ pub(super) fn system(what: &'static str, path: &Path, errno: Errno) -> PrepareEr
         Errno::NOENT => " (create the directory first, or use an existing one)",
         Errno::NOTDIR => " (use a directory)",
         Errno::ACCESS | Errno::PERM => " (use a writable directory)",
-        Errno::ROFS => " (the file system is mounted read-only: mount it read-write, or use another)",
+        Errno::ROFS => {
+            " (the file system is mounted read-only: mount it read-write, or use another)"
+        }
         Errno::NOSPC | Errno::DQUOT => " (the file system is full: free some space or inodes)",
         Errno::NAMETOOLONG => " (with the run's file names, a path must stay below 4096 bytes)",
         Errno::LOOP => " (use the directory itself, not a circular link)",
@@ -263,12 +286,13 @@ pub(super) fn system(what: &'static str, path: &Path, errno: Errno) -> PrepareEr
     }
 }
 
-/// Takes all places of a run, or none. A directory that is named twice is taken once. Gives for every location
-/// the number of its run directory.
+/// Takes all places of a run, or none. A directory that is named twice is taken once. Gives for
+/// every location the number of its run directory.
 pub fn prepare(wish: &Wish) -> Result<(RunDirectories, Vec<usize>), PrepareError> {
     let mut run_directories = RunDirectories::new(Vec::new(), wish.life.clone());
     let mut run_directory_of = Vec::new();
-    // Where there are too few open files for all places, some are needed to leave those that were taken.
+    // Where there are too few open files for all places, some are needed to leave those that were
+    // taken.
     let spare = wish
         .locations
         .first()
@@ -304,7 +328,9 @@ fn take(wish: &Wish, location: &Path, earlier: &RunDirectories) -> Result<Taken,
         .map_err(|errno| system("open the directory", location, errno))?;
     if !wish.in_own_directories {
         refuse_long_paths(wish, location)?;
-        let facts = users.facts().map_err(|errno| system("examine", location, errno))?;
+        let facts = users
+            .facts()
+            .map_err(|errno| system("examine", location, errno))?;
         let again = earlier
             .all
             .iter()
@@ -372,7 +398,14 @@ fn take(wish: &Wish, location: &Path, earlier: &RunDirectories) -> Result<Taken,
         }
     };
     let held = Arc::clone(&users);
-    let run_directory = RunDirectory::new(Arc::clone(&wish.home), location.to_owned(), held, users, manifest, lock);
+    let run_directory = RunDirectory::new(
+        Arc::clone(&wish.home),
+        location.to_owned(),
+        held,
+        users,
+        manifest,
+        lock,
+    );
     run_directory
         .map(|run_directory| Taken::New(Box::new(run_directory)))
         .map_err(|errno| system("examine", location, errno))
@@ -381,7 +414,8 @@ fn take(wish: &Wish, location: &Path, earlier: &RunDirectories) -> Result<Taken,
 /// A place that root uses with the rights of another user alone, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{}: as root, files are made and removed there as user {}, since {} may rename entries of {} and replace them with links to \
+    "{}: as root, files are made and removed there as user {}, since {} may rename entries of {} \
+        and replace them with links to \
      other files",
     .path.display(), .user.user, .exchanger.who, .exchanger.directory.display()
 )]
@@ -391,8 +425,9 @@ pub struct OtherUser {
     exchanger: Exchanger,
 }
 
-/// The other user with whose rights all of these locations are used; nothing where these are the process's own. Refuses root a place
-/// where others could turn its rights against it. `subdirectories` are those beside the user's own files.
+/// The other user with whose rights all of these locations are used; nothing where these are the
+/// process's own. Refuses root a place where others could turn its rights against it.
+/// `subdirectories` are those beside the user's own files.
 pub fn other_user(
     home: &dyn Home,
     locations: &[PathBuf],
@@ -437,8 +472,11 @@ fn other_user_in(
     };
     match access {
         Access::Own => Ok(None),
-        Access::As(_, exchanger) | Access::Refused(exchanger) | Access::Link(exchanger) if trusts_others => {
-            // Names in subdirectories are resolved through them: beside the user's own files others may exchange these, too.
+        Access::As(_, exchanger) | Access::Refused(exchanger) | Access::Link(exchanger)
+            if trusts_others =>
+        {
+            // Names in subdirectories are resolved through them: beside the user's own files others
+            // may exchange these, too.
             match subdirectories > 1 {
                 true => Err(untrusted(
                     exchanger,
@@ -447,8 +485,16 @@ fn other_user_in(
                 false => Ok(None),
             }
         }
-        Access::As(user, exchanger) => Ok(Some(OtherUser { path, user, exchanger })),
-        Access::Link(Exchanger { directory, who }) => Err(PrepareError::Link { path, directory, who }),
+        Access::As(user, exchanger) => Ok(Some(OtherUser {
+            path,
+            user,
+            exchanger,
+        })),
+        Access::Link(Exchanger { directory, who }) => Err(PrepareError::Link {
+            path,
+            directory,
+            who,
+        }),
         Access::Refused(exchanger) => Err(untrusted(exchanger, "--allow-unsafe-target")),
     }
 }
@@ -491,11 +537,17 @@ fn is_in_the_way(wish: &Wish, name: &[u8]) -> bool {
     }
 }
 
-fn refuse_other_runs(wish: &Wish, location: &Path, directory: &Arc<dyn Directory>) -> Result<(), PrepareError> {
+fn refuse_other_runs(
+    wish: &Wish,
+    location: &Path,
+    directory: &Arc<dyn Directory>,
+) -> Result<(), PrepareError> {
     let error = |errno| system("read the manifest in", location, errno);
     match Manifest::find(&*wish.home, &**directory).map_err(error)? {
         None => Ok(()),
-        Some(FoundManifest::Abandoned(manifest, lock)) if manifest.names_nothing_in(&**directory).map_err(error)? => {
+        Some(FoundManifest::Abandoned(manifest, lock))
+            if manifest.names_nothing_in(&**directory).map_err(error)? =>
+        {
             // Its files were removed by hand.
             let abandoned = Abandoned {
                 home: Arc::clone(&wish.home),
@@ -520,16 +572,22 @@ pub(super) fn not_ours(location: &Path, found: &FoundManifest) -> PrepareError {
     match found {
         FoundManifest::Active(manifest) => PrepareError::InUse {
             path,
-            process: manifest
-                .as_ref()
-                .map_or_else(|| "unknown".to_owned(), |manifest| manifest.process.to_string()),
+            process: manifest.as_ref().map_or_else(
+                || "unknown".to_owned(),
+                |manifest| manifest.process.to_string(),
+            ),
         },
         FoundManifest::InHands(process) => PrepareError::InHands {
             path,
             process: *process,
         },
-        FoundManifest::Abandoned(..) | FoundManifest::Unfinished(_) => PrepareError::Abandoned { path },
-        FoundManifest::Foreign(why) => PrepareError::Foreign { path, why: why.clone() },
+        FoundManifest::Abandoned(..) | FoundManifest::Unfinished(_) => {
+            PrepareError::Abandoned { path }
+        }
+        FoundManifest::Foreign(why) => PrepareError::Foreign {
+            path,
+            why: why.clone(),
+        },
     }
 }
 
@@ -570,7 +628,10 @@ fn own_directory(
     // A server that loses every reply is not asked for ever.
     let mut unknown_left = 3;
     for attempt in 0..1_000 {
-        let name = format!("{OWN_DIRECTORY_PREFIX}{seconds}-{}-{attempt}", manifest.process);
+        let name = format!(
+            "{OWN_DIRECTORY_PREFIX}{seconds}-{}-{attempt}",
+            manifest.process
+        );
         let directory = location.join(&name);
         refuse_long_paths(wish, &directory)?;
         let error = match users.make(name.as_bytes(), 0o755) {
@@ -601,14 +662,25 @@ fn own_directory(
         };
         return Err(error.with_left(left));
     }
-    Err(system("find a free name for a directory in", location, Errno::EXIST))
+    Err(system(
+        "find a free name for a directory in",
+        location,
+        Errno::EXIST,
+    ))
 }
 
-/// What a call fails with whose reply was lost with the connection: nobody knows whether it was performed.
+/// What a call fails with whose reply was lost with the connection: nobody knows whether it was
+/// performed.
 const REPLY_LOST: Errno = Errno(rustix::io::Errno::CONNRESET.raw_os_error());
 
 /// A directory of the run's that could not be removed, or may be made yet, and the marks in it.
-fn directory_left(users: &dyn Directory, name: &str, location: &Path, directory: &Path, errno: Errno) -> Vec<Left> {
+fn directory_left(
+    users: &dyn Directory,
+    name: &str,
+    location: &Path,
+    directory: &Path,
+    errno: Errno,
+) -> Vec<Left> {
     let cleaned = format!("run 'postmark clean {}' later", location.display());
     let why = match errno {
         Errno::NOENT => format!("the server may make it yet, as it did not answer: {cleaned}"),
@@ -629,7 +701,10 @@ fn marks_left(held: &dyn Directory, directory: &Path, location: &Path) -> Vec<Le
     // What cannot be listed lies in a directory that is named.
     let marks = names::listed(held, names::is_mark).unwrap_or_default();
     let left = |mark: &Vec<u8>| Left {
-        path: directory.join(OsStr::from_bytes(mark)).to_string_lossy().into_owned(),
+        path: directory
+            .join(OsStr::from_bytes(mark))
+            .to_string_lossy()
+            .into_owned(),
         why: format!("run 'postmark clean {}' later", location.display()),
     };
     marks.iter().map(left).collect()

@@ -1,5 +1,5 @@
-//! Removing what a run has made, from its manifest: never by a wildcard, never through a link, and nothing that is not known
-//! to be the run's own ([`crate::ownership`]).
+//! Removing what a run has made, from its manifest: never by a wildcard, never through a link, and
+//! nothing that is not known to be the run's own ([`crate::ownership`]).
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -19,7 +19,8 @@ use crate::slot::WrittenName;
 /// Names that stay are listed up to this many; the rest is counted in one line.
 const LEFT_MAX: usize = 100;
 
-/// Names of a directory are kept up to so many bytes: fifty million files of a run. A second `clean` removes what is beyond.
+/// Names of a directory are kept up to so many bytes: fifty million files of a run. A second
+/// `clean` removes what is beyond.
 const NAMES_BYTES_MAX: usize = 512 << 20;
 
 /// Removes a run's files and subdirectories.
@@ -61,9 +62,13 @@ impl<'a> Removal<'a> {
             return;
         }
         let manifest = self.manifest;
-        for name in self.names(directory, path, |name| manifest.may_name(name)).iter() {
+        for name in self
+            .names(directory, path, |name| manifest.may_name(name))
+            .iter()
+        {
             // Of the numbers below the count of workers.
-            self.ownership.enter_pool_of(worker(name).unwrap_or(0) as u32);
+            self.ownership
+                .enter_pool_of(worker(name).unwrap_or(0) as u32);
             self.inner_directory(directory, name, path, Self::pool);
         }
     }
@@ -122,7 +127,10 @@ impl<'a> Removal<'a> {
             Err(Errno::NOTEMPTY) => {
                 // The directory is the run's own, and goes when it is empty.
                 self.is_incomplete = true;
-                self.leave(inner_path, "it contains files that this run did not create".to_owned());
+                self.leave(
+                    inner_path,
+                    "it contains files that this run did not create".to_owned(),
+                );
             }
             Err(errno) => self.fail(inner_path, "removed", errno),
         }
@@ -174,7 +182,8 @@ impl<'a> Removal<'a> {
 
     /// Removes a name that is no directory's.
     fn file(&mut self, directory: &dyn Directory, name: &[u8], path: &Path, which: WrittenName) {
-        let Some(facts) = self.look(directory, name, &path.join(OsStr::from_bytes(name)), which) else {
+        let Some(facts) = self.look(directory, name, &path.join(OsStr::from_bytes(name)), which)
+        else {
             return;
         };
         match directory.remove(name, &facts) {
@@ -189,8 +198,14 @@ impl<'a> Removal<'a> {
         }
     }
 
-    /// The names of a directory that are wanted: read first, then removed, so that the reading is of one piece.
-    fn names(&mut self, directory: &dyn Directory, path: &Path, wanted: impl Fn(&[u8]) -> bool) -> NameList {
+    /// The names of a directory that are wanted: read first, then removed, so that the reading is
+    /// of one piece.
+    fn names(
+        &mut self,
+        directory: &dyn Directory,
+        path: &Path,
+        wanted: impl Fn(&[u8]) -> bool,
+    ) -> NameList {
         let mut names = NameList::default();
         let read = directory.list(&mut |entry| {
             if wanted(entry.name) {
@@ -209,7 +224,13 @@ impl<'a> Removal<'a> {
     }
 
     /// What a name stands for, where it is the run's and is there. What is not is named as left.
-    fn look(&mut self, directory: &dyn Directory, name: &[u8], path: &Path, which: WrittenName) -> Option<Facts> {
+    fn look(
+        &mut self,
+        directory: &dyn Directory,
+        name: &[u8],
+        path: &Path,
+        which: WrittenName,
+    ) -> Option<Facts> {
         match self.ownership.of(directory, name, which) {
             Ok((Whose::Ours, facts)) => return Some(facts),
             Ok((Whose::Others(why), _)) => self.leave(path.to_owned(), why),
@@ -256,6 +277,8 @@ struct NameList(Vec<u8>);
 
 impl NameList {
     fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.0.split(|byte| *byte == 0).filter(|name| !name.is_empty())
+        self.0
+            .split(|byte| *byte == 0)
+            .filter(|name| !name.is_empty())
     }
 }

@@ -66,8 +66,8 @@ impl RunDirectory {
         self.landmark.identity
     }
 
-    /// Removes what the run made here; then, where nothing stays that may be the run's, its mark, its own directory, and the
-    /// traces in the user's.
+    /// Removes what the run made here; then, where nothing stays that may be the run's, its mark,
+    /// its own directory, and the traces in the user's.
     pub(crate) fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let ownership = Ownership::new(&self.manifest, evidence, self.owner, self.began);
         let mut removal = Removal::new(&self.manifest, ownership, evidence.numbers_made, progress);
@@ -82,8 +82,8 @@ impl RunDirectory {
                 Kind::OwnDirectory => " (or the whole directory, if it contains no files of yours)",
             };
             let why = format!(
-                "its manifest stays, since the run may have made some of these: remove those that are not needed{all}, then run \
-                 'postmark clean {directory}'"
+                "its manifest stays, since the run may have made some of these: remove those that \
+                 are not needed{all}, then run 'postmark clean {directory}'"
             );
             done.left.extend(left(&self.directory, why).left);
             done.incomplete = true;
@@ -91,7 +91,8 @@ impl RunDirectory {
         done
     }
 
-    /// Whether the manifest is still there. With the directory it is gone, which a server calls a stale handle.
+    /// Whether the manifest is still there. With the directory it is gone, which a server calls a
+    /// stale handle.
     pub(crate) fn is_marked(&self) -> bool {
         let facts = self.held.facts_of(names::NAME.as_bytes());
         !matches!(facts, Err(Errno::NOENT | Errno::STALE))
@@ -112,9 +113,12 @@ impl RunDirectory {
             process: std::process::id(),
             ..self.manifest.clone()
         };
-        let lock = manifest
-            .rewrite(&*self.held)
-            .map_err(|errno| format!("cannot write the manifest in {}: {errno}", self.directory.display()))?;
+        let lock = manifest.rewrite(&*self.held).map_err(|errno| {
+            format!(
+                "cannot write the manifest in {}: {errno}",
+                self.directory.display()
+            )
+        })?;
         *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(lock);
         Ok(())
     }
@@ -143,21 +147,28 @@ impl RunDirectory {
                 .and_then(|()| self.named(name))
                 .and_then(|named| manifest::gone(self.users.remove(name.as_bytes(), &named)));
         }
-        // An empty directory without a manifest is also removed by whoever cleans at the same time; and a user may remove all.
+        // An empty directory without a manifest is also removed by whoever cleans at the same time;
+        // and a user may remove all.
         if unmarked == Err(Errno::NOENT) && is_removed(&*self.held) {
             unmarked = Ok(());
         }
         if self.manifest.kind == Kind::OwnDirectory && unmarked.is_ok() {
             done.directories += 1;
         }
-        // Times that cannot be set back are no reason to fail: the directory may be another owner's.
+        // Times that cannot be set back are no reason to fail: the directory may be another
+        // owner's.
         if is_beside_users {
             let _ = self.manifest.before.restore(&*self.users);
         }
         if let Err(errno) = unmarked {
             let why = match errno {
-                Errno::NOENT => "it no longer exists here: it was moved, and is empty at its new place".to_owned(),
-                errno => format!("cannot be removed: {errno}{}", advice::for_errno(Some(errno.0))),
+                Errno::NOENT => "it no longer exists here: it was moved, and is empty at its new \
+                                 place"
+                    .to_owned(),
+                errno => format!(
+                    "cannot be removed: {errno}{}",
+                    advice::for_errno(Some(errno.0))
+                ),
             };
             if self.is_marked() {
                 let mark = self.directory.join(names::NAME);
@@ -192,7 +203,8 @@ impl OwnedDirectories for RunDirectories {
 
     fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut done = CleanUp::default();
-        // The last one first: a directory that two of them lie in then gets back its times before the first.
+        // The last one first: a directory that two of them lie in then gets back its times before
+        // the first.
         for run_directory in self.all.iter().rev() {
             let before = done.files;
             let part = run_directory.leave(evidence, &mut |files| {
@@ -224,8 +236,8 @@ impl OwnedDirectories for RunDirectories {
     fn begin_use(&self) -> Result<(), String> {
         for (index, run_directory) in self.all.iter().enumerate() {
             if let Err(why) = run_directory.rewrite(None, &self.life) {
-                // Nothing was changed yet: the pool is kept as before. Where that cannot be written either, the first
-                // error says more.
+                // Nothing was changed yet: the pool is kept as before. Where that cannot be written
+                // either, the first error says more.
                 for begun in &self.all[..=index] {
                     let _ = begun.rewrite(begun.manifest.kept.clone(), &self.life);
                 }
@@ -253,19 +265,33 @@ impl OwnedDirectories for RunDirectories {
 
     fn held(&self) -> Vec<Arc<dyn Directory>> {
         let all = self.all.iter();
-        all.map(|run_directory| Arc::clone(&run_directory.held)).collect()
+        all.map(|run_directory| Arc::clone(&run_directory.held))
+            .collect()
     }
 
     fn owners(&self) -> Vec<FirstRank> {
         let all = self.all.iter();
-        all.map(|run_directory| run_directory.manifest.first_rank()).collect()
+        all.map(|run_directory| run_directory.manifest.first_rank())
+            .collect()
     }
 
     fn own_bytes(&self) -> u64 {
-        let bytes = |facts: Result<Facts, Errno>| facts.ok().and_then(|facts| facts.allocated_bytes).unwrap_or(0);
+        let bytes = |facts: Result<Facts, Errno>| {
+            facts
+                .ok()
+                .and_then(|facts| facts.allocated_bytes)
+                .unwrap_or(0)
+        };
         let of_a_run_directory = |run_directory: &RunDirectory| {
-            let workers = (0..run_directory.manifest.workers).filter(|_| run_directory.manifest.workers > 1);
-            let of_a_worker = |worker| bytes(run_directory.held.facts_of(worker_directory(worker).as_bytes()));
+            let workers =
+                (0..run_directory.manifest.workers).filter(|_| run_directory.manifest.workers > 1);
+            let of_a_worker = |worker| {
+                bytes(
+                    run_directory
+                        .held
+                        .facts_of(worker_directory(worker).as_bytes()),
+                )
+            };
             bytes(run_directory.held.facts()) + workers.map(of_a_worker).sum::<u64>()
         };
         self.all.iter().map(of_a_run_directory).sum()

@@ -1,4 +1,5 @@
-//! What each worker says of itself while a run goes on, on a line of memory that may outlive the process: see [`crate::life`].
+//! What each worker says of itself while a run goes on, on a line of memory that may outlive the
+//! process: see [`crate::life`].
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -8,8 +9,8 @@ use observe::shared::LINE_WORDS;
 use workload::names::NameKind;
 use workload::{Action, Intent};
 
-/// What one worker says of itself, on a line of cache of its own: it writes here at every operation. The line outlives the
-/// process where the run's signs of life do ([`crate::owned`]).
+/// What one worker says of itself, on a line of cache of its own: it writes here at every
+/// operation. The line outlives the process where the run's signs of life do ([`crate::owned`]).
 #[derive(Debug)]
 pub struct Slot {
     line: LineHandle,
@@ -32,15 +33,16 @@ mod word {
     pub(super) const STAMP: usize = 7;
     /// What was completed so far of the stage that goes on.
     pub(super) const COMPLETED: usize = 8;
-    /// Names that operations have written in part and failed, the last first: see [`super::packed`].
+    /// Names that operations have written in part and failed, the last first: see
+    /// [`super::packed`].
     pub(super) const FAILED: std::ops::Range<usize> = 9..super::LINE_WORDS;
 }
 
 /// A name of a file that an operation writes: its kind and its running number.
 pub type WrittenName = (NameKind, u64);
 
-/// Names of files that were written in part, each with a worker that was writing it: workers with a pool each give the same
-/// names.
+/// Names of files that were written in part, each with a worker that was writing it: workers with a
+/// pool each give the same names.
 pub type PartlyWritten = BTreeSet<(WrittenName, u32)>;
 
 /// What a worker does besides operations.
@@ -144,7 +146,12 @@ impl Slot {
     }
 
     /// Something else is about to be done; what it gives is given.
-    pub fn aside<A>(&self, aside: Aside, (place, kind, number): (u32, NameKind, u64), act: impl FnOnce() -> A) -> A {
+    pub fn aside<A>(
+        &self,
+        aside: Aside,
+        (place, kind, number): (u32, NameKind, u64),
+        act: impl FnOnce() -> A,
+    ) -> A {
         self.set(word::ASIDES, self.get(word::ASIDES) + 1);
         let what = ASIDES_FROM + (aside as u64 * ASIDES_FROM) + kind as u64;
         self.tell(what, place, number);
@@ -153,7 +160,8 @@ impl Slot {
         answer
     }
 
-    /// What is under way: the number of an action; or, from [`ASIDES_FROM`] on, of an aside and a kind of name.
+    /// What is under way: the number of an action; or, from [`ASIDES_FROM`] on, of an aside and a
+    /// kind of name.
     #[inline]
     fn tell(&self, what: u64, place: u32, number: u64) {
         self.set(word::WHAT, what);
@@ -170,7 +178,8 @@ impl Slot {
         self.over();
     }
 
-    /// An operation has failed, and left these names written in part. Those of the last few are kept.
+    /// An operation has failed, and left these names written in part. Those of the last few are
+    /// kept.
     #[cold]
     pub fn failed(&self, names: &[WrittenName]) {
         for name in names {
@@ -199,7 +208,8 @@ impl Slot {
             place: self.get(word::PLACE) as u32,
             number: self.get(word::NUMBER),
         };
-        (ticket % 2 == 1 && self.line[word::TICKET].load(Ordering::Acquire) == ticket).then_some(seen)
+        (ticket % 2 == 1 && self.line[word::TICKET].load(Ordering::Acquire) == ticket)
+            .then_some(seen)
     }
 
     /// When the last operation was completed, of a line that a run has left; 0 where nobody knows.
@@ -207,11 +217,13 @@ impl Slot {
         line[word::STAMP]
     }
 
-    /// The names that were written in part, of a line that a run has left: by the operation under way, and by the last ones
-    /// that failed.
+    /// The names that were written in part, of a line that a run has left: by the operation under
+    /// way, and by the last ones that failed.
     pub fn partly_written(line: &[u64; LINE_WORDS]) -> Vec<WrittenName> {
         let mut names = match doing(line[word::WHAT]) {
-            Doing::Operation(action) if line[word::TICKET] % 2 == 1 => written_names(action, line[word::NUMBER]),
+            Doing::Operation(action) if line[word::TICKET] % 2 == 1 => {
+                written_names(action, line[word::NUMBER])
+            }
             Doing::Operation(_) | Doing::Aside(..) => Vec::new(),
         };
         names.extend(line[word::FAILED].iter().filter_map(|word| unpacked(*word)));
@@ -255,11 +267,16 @@ impl Slot {
     }
 }
 
-/// The names of files that an operation writes: what it leaves there when it does not come to its end is not known.
+/// The names of files that an operation writes: what it leaves there when it does not come to its
+/// end is not known.
 pub fn written_names(action: Action, number: u64) -> Vec<WrittenName> {
     match action {
-        Action::Replace | Action::Deliver => vec![(NameKind::Temporary, number), (NameKind::File, number)],
-        Action::Create | Action::Append | Action::Overwrite | Action::Truncate => vec![(NameKind::File, number)],
+        Action::Replace | Action::Deliver => {
+            vec![(NameKind::Temporary, number), (NameKind::File, number)]
+        }
+        Action::Create | Action::Append | Action::Overwrite | Action::Truncate => {
+            vec![(NameKind::File, number)]
+        }
         _ => Vec::new(),
     }
 }
@@ -271,7 +288,9 @@ fn packed((kind, number): WrittenName) -> u64 {
 
 fn unpacked(word: u64) -> Option<WrittenName> {
     let kind = (word & 0xff).checked_sub(1)?;
-    NameKind::ALL.get(kind as usize).map(|kind| (*kind, word >> 8))
+    NameKind::ALL
+        .get(kind as usize)
+        .map(|kind| (*kind, word >> 8))
 }
 
 fn doing(what: u64) -> Doing {

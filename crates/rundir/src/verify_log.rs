@@ -1,7 +1,7 @@
 //! After a crash: which acknowledged operations are lost or torn.
 //!
-//! [`verify_log()`] goes through the acknowledgement log of a run, works out what must lie in its directories, and looks
-//! there. It changes nothing.
+//! [`verify_log()`] goes through the acknowledgement log of a run, works out what must lie in its
+//! directories, and looks there. It changes nothing.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -111,14 +111,15 @@ pub struct Verified {
     pub lost: Vec<Loss>,
     /// All losses, counted.
     pub lost_counts: Vec<LossCount>,
-    /// Whether contents were compared byte by byte. Of the classic edition's text only sizes are, and that it has
-    /// no zeros in it.
+    /// Whether contents were compared byte by byte. Of the classic edition's text only sizes are,
+    /// and that it has no zeros in it.
     pub contents_checked: bool,
     /// Whether the acknowledgement log ends with a whole line: a torn one is left out.
     pub complete_ack_log: bool,
     /// Whether all workers had ended by themselves.
     pub ended: bool,
-    /// Whether the run has, or may have, removed what its workers had left: a file that is gone is then no loss.
+    /// Whether the run has, or may have, removed what its workers had left: a file that is gone is
+    /// then no loss.
     pub may_be_removed: bool,
 }
 
@@ -131,11 +132,13 @@ impl Verified {
 
 /// Holds what lies in `path` against what the acknowledgement log of a run says was acknowledged.
 ///
-/// `path` is the directory that was given to the run, or the one that the run made in it. It may be mounted
-/// elsewhere by now. Of several locations it is the one with that name; the others are where they were.
+/// `path` is the directory that was given to the run, or the one that the run made in it. It may be
+/// mounted elsewhere by now. Of several locations it is the one with that name; the others are
+/// where they were.
 ///
 /// # Errors
-/// Where nothing can be said: the acknowledgement log cannot be read or was changed, or the run's directory is not there.
+/// Where nothing can be said: the acknowledgement log cannot be read or was changed, or the run's
+/// directory is not there.
 pub fn verify_log(home: &dyn Home, path: &Path, ack_log: &Path) -> Result<Verified, VerifyError> {
     let History {
         header,
@@ -172,11 +175,18 @@ pub fn verify_log(home: &dyn Home, path: &Path, ack_log: &Path) -> Result<Verifi
         workers: header.workers,
         directories: directories
             .iter()
-            .map(|found| found.as_ref().map(|found| found.path.to_string_lossy().into_owned()))
+            .map(|found| {
+                found
+                    .as_ref()
+                    .map(|found| found.path.to_string_lossy().into_owned())
+            })
             .collect(),
         acknowledged: Acknowledged::of(&replay),
         in_flight: replay.in_flight(),
-        checked: names.iter().filter(|(_, name)| name.acked != Acked::Unknown).count() as u64,
+        checked: names
+            .iter()
+            .filter(|(_, name)| name.acked != Acked::Unknown)
+            .count() as u64,
         lost,
         lost_counts: counts
             .into_iter()
@@ -264,7 +274,8 @@ fn find_directories(
         .directories
         .iter()
         .map(|text| {
-            let bytes = entry::unescape(text.as_bytes()).unwrap_or_else(|| text.clone().into_bytes());
+            let bytes =
+                entry::unescape(text.as_bytes()).unwrap_or_else(|| text.clone().into_bytes());
             PathBuf::from(std::ffi::OsString::from_vec(bytes))
         })
         .collect();
@@ -281,7 +292,8 @@ fn find_directories(
                 .then(|| find(home, &given, name, (header.own_directories, is_one)))
                 .flatten();
             // The other locations are where they were.
-            let found = found.or_else(|| (!is_one && is_directory(home, directory)).then(|| directory.clone()));
+            let found = found
+                .or_else(|| (!is_one && is_directory(home, directory)).then(|| directory.clone()));
             match found {
                 None if !may_be_gone => Err(VerifyError::NoDirectory {
                     path: path.to_owned(),
@@ -290,7 +302,11 @@ fn find_directories(
                 None => Ok(None),
                 Some(path) => match home.open(&path) {
                     Ok(held) => Ok(Some(Place { path, held })),
-                    Err(errno) => Err(VerifyError::system("open the directory", &path, errno.into())),
+                    Err(errno) => Err(VerifyError::system(
+                        "open the directory",
+                        &path,
+                        errno.into(),
+                    )),
                 },
             }
         })
@@ -298,17 +314,26 @@ fn find_directories(
 }
 
 /// The directory that is meant with what was given.
-fn find(home: &dyn Home, given: &Path, name: &OsStr, (is_own, is_one): (bool, bool)) -> Option<PathBuf> {
+fn find(
+    home: &dyn Home,
+    given: &Path,
+    name: &OsStr,
+    (is_own, is_one): (bool, bool),
+) -> Option<PathBuf> {
     if given.file_name() == Some(name) || (is_one && !is_own) {
         return Some(given.to_owned());
     }
     let inside = given.join(name);
-    let is_there = || home.open(given).and_then(|given| given.facts_of(name.as_bytes()));
+    let is_there = || {
+        home.open(given)
+            .and_then(|given| given.facts_of(name.as_bytes()))
+    };
     (is_own && is_there().is_ok_and(|facts| facts.kind == EntryKind::Directory)).then_some(inside)
 }
 
 fn is_directory(home: &dyn Home, path: &Path) -> bool {
-    home.facts(path).is_ok_and(|facts| facts.kind == EntryKind::Directory)
+    home.facts(path)
+        .is_ok_and(|facts| facts.kind == EntryKind::Directory)
 }
 
 #[cfg(test)]

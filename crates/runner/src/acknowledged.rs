@@ -13,13 +13,15 @@ use crate::failures::SpoiledThings;
 pub(crate) struct Acknowledged {
     /// Intents of transactions that were performed: what a private pool holds follows from them.
     pub intents: u64,
-    /// Of a shared pool, some of what it holds. Nothing of other pools, and before the transactions.
+    /// Of a shared pool, some of what it holds. Nothing of other pools, and before the
+    /// transactions.
     pub sample: Option<Vec<Kept>>,
     /// What is not known since operations failed.
     pub spoiled: SpoiledThings,
 }
 
-/// Workers tell theirs before a border, and behind it they find those of all ranks. Its copies are the same.
+/// Workers tell theirs before a border, and behind it they find those of all ranks. Its copies are
+/// the same.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AcknowledgedByAll(Arc<Mutex<ToldByWorkers>>);
 

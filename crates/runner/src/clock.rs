@@ -15,10 +15,13 @@ pub trait Clock: Send + Sync {
     /// Whole seconds of wall clock, as the original reads them.
     fn wall_s(&self) -> i64;
 
-    /// This clock and the machine's wall clock at one moment. A clock of its own kind is read just after the machine's.
+    /// This clock and the machine's wall clock at one moment. A clock of its own kind is read just
+    /// after the machine's.
     fn clocks(&self) -> Clocks {
         let machine = Clocks::read(&Sources::default());
-        let unix_ns = machine.monotonic_ns.saturating_add(machine.wall_minus_monotonic_ns);
+        let unix_ns = machine
+            .monotonic_ns
+            .saturating_add(machine.wall_minus_monotonic_ns);
         let monotonic_ns = i64::try_from(self.now_ns()).unwrap_or(i64::MAX);
         Clocks {
             monotonic_ns,
@@ -81,10 +84,13 @@ impl Clock for Simulated {
 pub(crate) fn unix_ns() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+        .map_or(0, |since| {
+            u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+        })
 }
 
-/// The clock of a run. The machine's is read without a virtual call, since it is read twice for every operation.
+/// The clock of a run. The machine's is read without a virtual call, since it is read twice for
+/// every operation.
 #[derive(Clone)]
 pub(crate) enum RunClock {
     Machine,

@@ -1,5 +1,5 @@
-//! What passes between a run's workers and everybody else while it goes on: a wish to stop, counters, and what
-//! each worker is about to do. Neither side ever waits for the other.
+//! What passes between a run's workers and everybody else while it goes on: a wish to stop,
+//! counters, and what each worker is about to do. Neither side ever waits for the other.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,13 +13,15 @@ use crate::events::Progress;
 
 /// Who may stop a run, and from when on.
 pub trait TakeControl {
-    /// What was taken before, by a run before this one: it may stop this one already while it looks at its targets.
+    /// What was taken before, by a run before this one: it may stop this one already while it looks
+    /// at its targets.
     fn taken(&self) -> Option<Control>;
 
     /// From now on the run ends itself when it is told to.
     fn take(&mut self) -> Control;
 
-    /// The processes that perform the run together, of which this is one; nothing where it is alone.
+    /// The processes that perform the run together, of which this is one; nothing where it is
+    /// alone.
     fn ranks(&self) -> Option<Ranks> {
         None
     }
@@ -61,7 +63,8 @@ struct ControlState {
 }
 
 impl Control {
-    /// A handle for a run that ends when a signal's number appears in `signal`, where there is 0 before.
+    /// A handle for a run that ends when a signal's number appears in `signal`, where there is 0
+    /// before.
     pub fn stopped_by(signal: Arc<AtomicUsize>) -> Self {
         Self {
             signal,
@@ -107,15 +110,19 @@ impl Control {
             .then(|| self.signal.load(Ordering::Relaxed) as StopReason)
     }
 
-    /// How runs in a row are to end after one of them, where a signal has come: that of any rank, which all ask together, between two
-    /// runs. Failed where a rank is lost.
+    /// How runs in a row are to end after one of them, where a signal has come: that of any rank,
+    /// which all ask together, between two runs. Failed where a rank is lost.
     pub fn ended_between_runs(&self) -> Option<Outcome> {
         let own = self.signal_caught();
         let signal = match &self.ranks {
             None => own,
             Some(ranks) => match ranks.all().meet(own, Option::or) {
                 Ok(signal) => signal,
-                Err(why) => return Some(Outcome::Failed { why: why.to_string() }),
+                Err(why) => {
+                    return Some(Outcome::Failed {
+                        why: why.to_string(),
+                    });
+                }
             },
         };
         signal.map(|signal| Outcome::Interrupted { signal })
@@ -198,7 +205,10 @@ impl Control {
     }
 
     fn slots(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Slot>>> {
-        self.shared.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared
+            .slots
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn progress(&self) -> Progress {

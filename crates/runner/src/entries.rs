@@ -1,5 +1,5 @@
-//! How many entries a directory has while several change it: from what was begun and what was done. A listing lies in
-//! between.
+//! How many entries a directory has while several change it: from what was begun and what was done.
+//! A listing lies in between.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -34,12 +34,15 @@ enum Change {
 
 fn change(action: Action) -> Option<Change> {
     match action {
-        Action::Create | Action::Deliver | Action::Link | Action::SymbolicLink | Action::MakeDirectory => {
-            Some(Change::More)
-        }
-        Action::Delete | Action::RemoveLink | Action::RemoveSymbolicLink | Action::RemoveDirectory => {
-            Some(Change::Less)
-        }
+        Action::Create
+        | Action::Deliver
+        | Action::Link
+        | Action::SymbolicLink
+        | Action::MakeDirectory => Some(Change::More),
+        Action::Delete
+        | Action::RemoveLink
+        | Action::RemoveSymbolicLink
+        | Action::RemoveDirectory => Some(Change::Less),
         Action::Rename | Action::Replace => Some(Change::Moves),
         _ => None,
     }
@@ -52,7 +55,8 @@ fn one(count: &AtomicI64) {
 impl Entries {
     /// Whether there is room for one more entry; counts it as being made.
     pub(crate) fn takes_one_more(&self, max: Option<u64>) -> bool {
-        let now = self.making.fetch_add(1, Ordering::AcqRel) + 1 - self.removed.load(Ordering::Acquire);
+        let now =
+            self.making.fetch_add(1, Ordering::AcqRel) + 1 - self.removed.load(Ordering::Acquire);
         if max.is_some_and(|max| now > max as i64) {
             self.making.fetch_sub(1, Ordering::AcqRel);
             return false;
@@ -66,7 +70,8 @@ impl Entries {
         entries.max(0) as u64
     }
 
-    /// An operation is about to be done. What makes an entry more is counted here or by [`Entries::takes_one_more`].
+    /// An operation is about to be done. What makes an entry more is counted here or by
+    /// [`Entries::takes_one_more`].
     pub(crate) fn begins(&self, action: Action) {
         match change(action) {
             Some(Change::More) => one(&self.making),
@@ -95,8 +100,8 @@ impl Entries {
         }
     }
 
-    /// How many entries a listing may show that has ended now: at least, and at most. They are the same where nothing was
-    /// changed meanwhile.
+    /// How many entries a listing may show that has ended now: at least, and at most. They are the
+    /// same where nothing was changed meanwhile.
     pub(crate) fn since(&self, seen: Seen) -> (u64, u64) {
         let moves = self.moving.load(Ordering::Acquire) - seen.moved;
         let least = seen.made - self.removing.load(Ordering::Acquire) - moves;

@@ -35,7 +35,8 @@ pub enum Stage {
 /// How far a stage has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Done, well or not: files in `Prepare` and `Delete`, transactions in `Transactions`, directories or files elsewhere.
+    /// Done, well or not: files in `Prepare` and `Delete`, transactions in `Transactions`,
+    /// directories or files elsewhere.
     pub done: u64,
     /// Those that were completed: neither failed nor skipped.
     pub completed: u64,
@@ -43,14 +44,16 @@ pub struct Progress {
     pub total: Option<u64>,
 }
 
-/// What was done in a second of a phase, as far as it is known soon after: who is late is in the record only.
+/// What was done in a second of a phase, as far as it is known soon after: who is late is in the
+/// record only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Second {
     /// Of which phase.
     pub phase: Phase,
     /// Which second from the phase's start, from 0.
     pub number: u64,
-    /// By kind of operation, of all roles and workers; none where no operation came to its end in it.
+    /// By kind of operation, of all roles and workers; none where no operation came to its end in
+    /// it.
     pub meters: Vec<(Action, SliceMeter)>,
     /// What the kernel counted; nothing where it was not read at this second's end.
     pub machine: Option<Box<MachineSlice>>,
@@ -63,7 +66,8 @@ pub enum Event {
     OtherUser(OtherUser),
     /// A stage begins.
     Began(Stage, Progress),
-    /// Of several loads the one of this number, from 0, is about to be applied: to this run's pool, or to that of the next run.
+    /// Of several loads the one of this number, from 0, is about to be applied: to this run's pool,
+    /// or to that of the next run.
     Load(u32, Load),
     /// A stage goes on. Several times a second at most, and never in the workers' way.
     Going(Stage, Progress),
@@ -75,15 +79,15 @@ pub enum Event {
     Broken(Stage, Progress),
     /// A worker, or the run itself, has been in one operation for very long.
     Stalled(Stalled),
-    /// Nothing refuses the run any more, and its first stage is about to begin: the record as it would be if nothing else were
-    /// done. Only to those who take records, as the next one.
+    /// Nothing refuses the run any more, and its first stage is about to begin: the record as it
+    /// would be if nothing else were done. Only to those who take records, as the next one.
     Opened(Box<Record>),
-    /// A part has been performed to its end, and the file systems have synced after it: told while all
-    /// workers wait, in no phase's time. The deletion is told when its space has been waited for, as the last one. No phase is
-    /// told of a run that does not sync.
+    /// A part has been performed to its end, and the file systems have synced after it: told while
+    /// all workers wait, in no phase's time. The deletion is told when its space has been
+    /// waited for, as the last one. No phase is told of a run that does not sync.
     Completed(Box<Completed>),
-    /// The record of all ranks as far as they have come, on the first of several: when the run begins, and after each part that all
-    /// have completed. Only to those who take records.
+    /// The record of all ranks as far as they have come, on the first of several: when the run
+    /// begins, and after each part that all have completed. Only to those who take records.
     Merged(Box<Record>),
 }
 
@@ -92,7 +96,8 @@ pub trait Events {
     /// Something happened.
     fn event(&mut self, event: Event);
 
-    /// Whether the record is told piece by piece: a piece takes a copy of what the workers have reported.
+    /// Whether the record is told piece by piece: a piece takes a copy of what the workers have
+    /// reported.
     fn takes_records(&self) -> bool {
         false
     }

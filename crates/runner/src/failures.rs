@@ -75,7 +75,9 @@ impl Failed {
         let kind = match mismatch.kind {
             MismatchKind::Old { version } => format!("old contents (version {version})"),
             MismatchKind::Torn { version } => format!("torn contents (in part version {version})"),
-            MismatchKind::OtherFile { file } => format!("the contents of another file (number {file})"),
+            MismatchKind::OtherFile { file } => {
+                format!("the contents of another file (number {file})")
+            }
             MismatchKind::Zeros => "zeros".to_owned(),
             MismatchKind::Wrong => "wrong contents".to_owned(),
         };
@@ -108,7 +110,9 @@ impl Failed {
             first_path: self.path.clone(),
             moved_bytes: match self.moved_bytes {
                 Some(bytes) => Fact::Known(bytes),
-                None => Fact::Unavailable("the C library's stream does not tell how much it has written".to_owned()),
+                None => Fact::Unavailable(
+                    "the C library's stream does not tell how much it has written".to_owned(),
+                ),
             },
         }
     }
@@ -175,7 +179,12 @@ impl Failures {
     /// Whether nothing is to be sent to what an intent is about any more.
     #[inline]
     pub(crate) fn skips(&self, intent: &Intent) -> bool {
-        self.any_spoiled() && self.is_spoiled(intent.place, intent.action.named(), (intent.number, intent.file))
+        self.any_spoiled()
+            && self.is_spoiled(
+                intent.place,
+                intent.action.named(),
+                (intent.number, intent.file),
+            )
     }
 
     /// Whether what has become of a thing is not known.
@@ -241,13 +250,14 @@ impl Failures {
         }
     }
 
-    /// The operation of an intent was not performed: a name that it would have given is not there, whatever the pool says.
+    /// The operation of an intent was not performed: a name that it would have given is not there,
+    /// whatever the pool says.
     pub(crate) fn skipped(&mut self, intent: &Intent) {
         self.spoil(intent, Step::Open);
     }
 
-    /// The operation of an intent failed at a step: what it would have changed is not known any more. Gives the names that
-    /// it has written in part.
+    /// The operation of an intent failed at a step: what it would have changed is not known any
+    /// more. Gives the names that it has written in part.
     pub(crate) fn spoil(&mut self, intent: &Intent, step: Step) -> Vec<WrittenName> {
         if intent.action.reads() {
             return Vec::new();
@@ -267,10 +277,13 @@ impl Failures {
         }
         spoiled.names.entry(intent.place).or_default().extend(names);
         let mut written = written_names(intent.action, intent.number);
-        // By a change of names a file is whole at once, or it is somebody else's that was in the way.
+        // By a change of names a file is whole at once, or it is somebody else's that was in the
+        // way.
         let is_by_rename = matches!(intent.action, Action::Replace | Action::Deliver);
         // A file that could not be opened was not written.
-        written.retain(|(kind, _)| step != Step::Open && (!is_by_rename || *kind == NameKind::Temporary));
+        written.retain(|(kind, _)| {
+            step != Step::Open && (!is_by_rename || *kind == NameKind::Temporary)
+        });
         spoiled.written.extend(&written);
         drop(spoiled);
         self.spoiled.any.store(true, Ordering::Release);

@@ -1,6 +1,9 @@
-//! The record of a run as it is before anything is done: who looks on while the run goes on begins with it.
+//! The record of a run as it is before anything is done: who looks on while the run goes on begins
+//! with it.
 
-use record::{Actual, Fingerprint, Host, LocationRecord, Origin, Record, Room, RunId, SystemDuring, Tool};
+use record::{
+    Actual, Fingerprint, Host, LocationRecord, Origin, Record, Room, RunId, SystemDuring, Tool,
+};
 use spec::RunSpec;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -38,7 +41,8 @@ impl Found {
         }
     }
 
-    /// A hash of what no two runs share: the machine's boot, the process, and the moment on two clocks.
+    /// A hash of what no two runs share: the machine's boot, the process, and the moment on two
+    /// clocks.
     fn identity(&self) -> RunId {
         let boot = self.host.boot_id.known().map_or("", String::as_str);
         let (process, now_ns) = (std::process::id(), SystemClock.now_ns());

@@ -16,8 +16,13 @@ use crate::ranks::LeftByRanks;
 use crate::waiting::{Call, Waiter};
 use crate::workers::Performed;
 
-/// Removes what a run that was refused has made by then. A pool that was there before was not touched yet.
-pub(crate) fn give_back(request: &RunSpec, owned: Arc<dyn OwnedDirectories>, waiter: &mut Waiter<'_>) {
+/// Removes what a run that was refused has made by then. A pool that was there before was not
+/// touched yet.
+pub(crate) fn give_back(
+    request: &RunSpec,
+    owned: Arc<dyn OwnedDirectories>,
+    waiter: &mut Waiter<'_>,
+) {
     if request.keeping.reuse {
         untouched(owned, waiter);
     } else {
@@ -75,10 +80,13 @@ fn untouched(owned: Arc<dyn OwnedDirectories>, waiter: &mut Waiter<'_>) {
     let place = owned.describe();
     owned.life().end();
     // What does not close, which may wait for its server, is closed by the process's end.
-    let _ = waiter.wait_for(&Call::new("close what is open in", place), move || drop(owned));
+    let _ = waiter.wait_for(&Call::new("close what is open in", place), move || {
+        drop(owned)
+    });
 }
 
-/// Removes what is left of the run; after a whole one that is its mark only. With why there was no answer, where that is so.
+/// Removes what is left of the run; after a whole one that is its mark only. With why there was no
+/// answer, where that is so.
 fn clean_up(
     request: &RunSpec,
     performed: &Performed,
@@ -113,9 +121,14 @@ fn clean_up(
     if left.complete && !left.any_spoiled {
         // Every file of its own is gone: what bears such a name now is somebody else's.
         let (done, unanswered) = leave(owned, Evidence::default(), None, waiter);
-        return ((done.files > 0 || !done.left.is_empty()).then_some(done), unanswered);
+        return (
+            (done.files > 0 || !done.left.is_empty()).then_some(done),
+            unanswered,
+        );
     }
-    waiter.events.event(Event::Began(Stage::CleanUp, Progress::default()));
+    waiter
+        .events
+        .event(Event::Began(Stage::CleanUp, Progress::default()));
     let evidence = Evidence {
         numbers_made: performed.numbers_made,
         partly_written: left.partly_written(),
@@ -151,7 +164,9 @@ fn keep(
             Some(format!("cannot {} {}: {why}", call.what, call.path)),
         ),
     };
-    let why = format!("the pool exists, but cannot be marked as kept: {why} ('postmark clean' removes it)");
+    let why = format!(
+        "the pool exists, but cannot be marked as kept: {why} ('postmark clean' removes it)"
+    );
     (Some(left(call.path, why)), unanswered)
 }
 
@@ -169,7 +184,9 @@ fn leave(
     let removed = Arc::clone(&call.progress);
     // With the last hold on the place: whoever hears of it may unmount at once.
     let answer = waiter.wait_for(&call, move || {
-        owned.leave(&evidence, &mut |files| removed.store(files, Ordering::Relaxed))
+        owned.leave(&evidence, &mut |files| {
+            removed.store(files, Ordering::Relaxed)
+        })
     });
     answer.map_or_else(
         |why| {
@@ -181,19 +198,21 @@ fn leave(
     )
 }
 
-/// What is open on a target that does not answer stays open: closing it could keep this thread for ever. At its end the process may have
-/// to wait there; who waits for it does not.
+/// What is open on a target that does not answer stays open: closing it could keep this thread for
+/// ever. At its end the process may have to wait there; who waits for it does not.
 pub(crate) fn leave_open<T>(of_target: T) {
     std::mem::forget(of_target);
 }
 
 /// Why nothing was removed where other ranks may be there yet.
-const WITH_OTHERS: &str = "a rank is lost or did not return from a call, and may still be working, so the run left its files \
-                           ('postmark clean' removes them later)";
+const WITH_OTHERS: &str = "a rank is lost or did not return from a call, and may still be \
+                           working, so the run left its files ('postmark clean' removes them \
+                           later)";
 
 /// Nothing was removed, since the file system does not answer.
 pub(crate) fn not_asked(path: String) -> CleanUp {
-    let why = "a call did not return, so the run left its files ('postmark clean' removes them later)";
+    let why =
+        "a call did not return, so the run left its files ('postmark clean' removes them later)";
     left(path, why.to_owned())
 }
 

@@ -1,8 +1,10 @@
-//! Performs runs: resolves intents, performs them on a storage, stamps moments, counts, and leaves nothing behind.
+//! Performs runs: resolves intents, performs them on a storage, stamps moments, counts, and leaves
+//! nothing behind.
 //!
-//! [`run()`] is the whole of it, and a [`Run`] the handle for those who apply other loads than its own. What differs from run to run
-//! are values given to it: its description ([`RunSpec`]), the storage, the clock, the place ([`rundir`]), who may stop it
-//! ([`Control`]) and who watches ([`Events`]). Nothing here prints.
+//! [`run()`] is the whole of it, and a [`Run`] the handle for those who apply other loads than its
+//! own. What differs from run to run are values given to it: its description ([`RunSpec`]), the
+//! storage, the clock, the place ([`rundir`]), who may stop it ([`Control`]) and who watches
+//! ([`Events`]). Nothing here prints.
 
 pub mod clock;
 pub mod control;

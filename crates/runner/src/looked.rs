@@ -1,4 +1,5 @@
-//! What is looked at before a run, and refuses it: its description, the storage, the machine and the targets. Touches nothing.
+//! What is looked at before a run, and refuses it: its description, the storage, the machine and
+//! the targets. Touches nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -74,10 +75,18 @@ impl Looked {
     }
 
     /// As the record has them, with the directories that were taken.
-    pub(crate) fn locations(&self, request: &RunSpec, directories: &[PathBuf]) -> Vec<LocationRecord> {
+    pub(crate) fn locations(
+        &self,
+        request: &RunSpec,
+        directories: &[PathBuf],
+    ) -> Vec<LocationRecord> {
         let weights = request.workload.location_weights();
         let locations = weights.iter().zip(&self.targets).zip(directories);
-        let servers = self.home.as_ref().map(|home| home.servers()).unwrap_or_default();
+        let servers = self
+            .home
+            .as_ref()
+            .map(|home| home.servers())
+            .unwrap_or_default();
         let mut servers = servers.into_iter();
         locations
             .map(|((weight, target), directory)| LocationRecord {
@@ -95,8 +104,8 @@ impl Looked {
     }
 }
 
-/// Whether a run would be refused for what it asks of its storage, machine and target; touches nothing. Room, and a pool
-/// to be taken, are looked at by the run alone.
+/// Whether a run would be refused for what it asks of its storage, machine and target; touches
+/// nothing. Room, and a pool to be taken, are looked at by the run alone.
 ///
 /// # Errors
 /// Why it would be.
@@ -118,7 +127,12 @@ pub fn judge(request: &RunSpec, storage: &dyn Storage) -> Result<(), Refused> {
 pub fn judge_room(request: &RunSpec, storage: &dyn Storage) -> Result<(), Refused> {
     memory::refuse_without(request, &Host::read(&Sources::default()))?;
     let (directories, home) = (directories(request)?, home(request, storage)?);
-    let (_, grounds) = targets(request, &home, &directories, &mut unwatched(request, &mut NoEvents))?;
+    let (_, grounds) = targets(
+        request,
+        &home,
+        &directories,
+        &mut unwatched(request, &mut NoEvents),
+    )?;
     room(request, &grounds).map(drop)
 }
 
@@ -139,11 +153,15 @@ pub(crate) fn ask<A: Send + 'static>(
 }
 
 pub(crate) fn paths(directories: &[PathBuf]) -> String {
-    let paths: Vec<String> = directories.iter().map(|path| path.display().to_string()).collect();
+    let paths: Vec<String> = directories
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
     paths.join(", ")
 }
 
-/// Whether the description is without contradictions, and the storage has what it asks for; with the home that it gives.
+/// Whether the description is without contradictions, and the storage has what it asks for; with
+/// the home that it gives.
 fn able(request: &RunSpec, storage: &dyn Storage) -> Result<Option<Arc<dyn Home>>, Refused> {
     request.check()?;
     storage.supports(&need(request))?;
@@ -162,8 +180,8 @@ fn ask_of_targets(
     ask(waiter, "look at", paths(directories), answer)?
 }
 
-/// Looks at the targets and at the room there; this kernel knows nothing of a server's directories, and there is no room of a storage
-/// that touches no file system.
+/// Looks at the targets and at the room there; this kernel knows nothing of a server's directories,
+/// and there is no room of a storage that touches no file system.
 fn targets(
     request: &RunSpec,
     home: &Option<Arc<dyn Home>>,
@@ -176,7 +194,9 @@ fn targets(
         (Place::Nowhere, _) => Ok((vec![Fact::NotApplicable; directories.len()], Vec::new())),
         (_, Some(home)) if of_servers => {
             let grounds = ask(waiter, "look at", paths(directories), move || {
-                let grounds = all.iter().map(|directory| Ground::of_server(&*home, directory));
+                let grounds = all
+                    .iter()
+                    .map(|directory| Ground::of_server(&*home, directory));
                 grounds.collect()
             })?;
             Ok((vec![Fact::NotApplicable; directories.len()], grounds))
@@ -184,7 +204,9 @@ fn targets(
         _ => {
             let targets: Vec<Target> = ask(waiter, "look at", paths(directories), move || {
                 let sources = Sources::default();
-                all.iter().map(|directory| Target::read(&sources, directory)).collect()
+                all.iter()
+                    .map(|directory| Target::read(&sources, directory))
+                    .collect()
             })?;
             let grounds = targets.iter().map(Ground::from).collect();
             Ok((targets.into_iter().map(Fact::Known).collect(), grounds))
@@ -201,7 +223,8 @@ fn room(request: &RunSpec, grounds: &[Ground]) -> Result<Option<Room>, Refused> 
     let volumes = Volumes::of(workload, grounds);
     let whole = volumes.check(workload)?;
     let is_bounded = workload.transactions() < Workload::ENDLESS || !workload.grows();
-    // Of a pool that grows without end nobody knows whether it has room; its beginning has to have it all the same.
+    // Of a pool that grows without end nobody knows whether it has room; its beginning has to have
+    // it all the same.
     let initial = match is_bounded {
         true => None,
         false => Some(volumes.check(&workload.with_transactions(0))?),
@@ -270,7 +293,8 @@ fn directories(request: &RunSpec) -> Result<Vec<PathBuf>, Refused> {
     request.targets.iter().map(path).collect()
 }
 
-/// Wishes that this machine or target cannot fulfil. Gives the other user with whose rights the targets are used.
+/// Wishes that this machine or target cannot fulfil. Gives the other user with whose rights the
+/// targets are used.
 fn refuse_inability(
     request: &RunSpec,
     home: Option<&dyn Home>,
@@ -279,7 +303,8 @@ fn refuse_inability(
     if request.cache == Cache::Cold {
         if let Err(error) = observe::may_drop_caches() {
             return Err(Refused::Unable(format!(
-                "cannot use --cache cold: dropping the system's caches failed: {error} (run as root, or use --cache cold-data)"
+                "cannot use --cache cold: dropping the system's caches failed: {error} (run as \
+                 root, or use --cache cold-data)"
             )));
         }
     }
@@ -301,20 +326,23 @@ fn refuse_inability(
         for directory in directories {
             if let Err(error) = storage::probe_direct(directory) {
                 return Err(Refused::Unable(format!(
-                    "cannot use --direct: the file system of {} does not support direct I/O: {error} (remove --direct, or use another --target)",
+                    "cannot use --direct: the file system of {} does not support direct I/O: \
+                     {error} (remove --direct, or use another --target)",
                     directory.display()
                 )));
             }
         }
     }
-    let is_extended =
-        |action: Action| action.performs().map(OperationKind::needs) == Some(Capability::ExtendedAttributes);
+    let is_extended = |action: Action| {
+        action.performs().map(OperationKind::needs) == Some(Capability::ExtendedAttributes)
+    };
     let wants_extended = |mix: &workload::Mix| mix.weights.actions().any(is_extended);
     if !nowhere && request.workload.mix().is_some_and(wants_extended) {
         for directory in directories {
             if let Err(rustix::io::Errno::OPNOTSUPP) = extended_attribute(directory) {
                 return Err(Refused::Unable(format!(
-                    "cannot use this --mix: the file system of {} does not support extended attributes (remove set-xattr and get-xattr, or use another --target)",
+                    "cannot use this --mix: the file system of {} does not support extended \
+                     attributes (remove set-xattr and get-xattr, or use another --target)",
                     directory.display()
                 )));
             }

@@ -1,7 +1,8 @@
 //! Whether the machine has the memory that a run takes: before anything is made.
 //!
-//! What is counted is what a run is certain to touch, so that none is refused that could be performed: the files of its pools,
-//! the contents and histograms of its workers, its directories. What pools grow by is not foretold.
+//! What is counted is what a run is certain to touch, so that none is refused that could be
+//! performed: the files of its pools, the contents and histograms of its workers, its directories.
+//! What pools grow by is not foretold.
 
 use document::units::{bytes, counted, grouped};
 use observe::Host;
@@ -12,11 +13,12 @@ use workload::{Phase, Work, Workers, Workload};
 
 use crate::refused::Refused;
 
-/// A file of a mix (`workload/src/pool.rs`), and of a shared pool, with its claim and its place among the others
-/// (`shared/pool.rs`).
+/// A file of a mix (`workload/src/pool.rs`), and of a shared pool, with its claim and its place
+/// among the others (`shared/pool.rs`).
 const FILE_BYTES: u64 = 24;
 const SHARED_FILE_BYTES: u64 = 36;
-/// A slot of the classic table that is filled, and the bits of one that is not (`workload/src/table.rs`).
+/// A slot of the classic table that is filled, and the bits of one that is not
+/// (`workload/src/table.rs`).
 const ENTRY_BYTES: u64 = 15;
 const SLOTS_A_BYTE: u64 = 8;
 /// A latency histogram (`measure`): 34 powers of two of 128 buckets.
@@ -27,7 +29,8 @@ const CONTENTS_BASE_BYTES: u64 = 260 << 10;
 const WORKER_BYTES: u64 = 64 << 10;
 /// What a thread reserves of the address space: its stack, with the page that guards it.
 const STACK_BYTES: u64 = (2 << 20) + (64 << 10);
-/// Threads that are no workers: those that look on, write and merge, and of calls that are waited for.
+/// Threads that are no workers: those that look on, write and merge, and of calls that are waited
+/// for.
 const OTHER_THREADS: u64 = 12;
 /// What records, reports and the archive take of the heap, at most in a run of few workers.
 const HEAP_BYTES: u64 = 48 << 20;
@@ -47,11 +50,15 @@ struct Part {
 
 /// What one rank of a run takes at the least.
 fn parts(request: &RunSpec) -> Vec<Part> {
-    // Whoever checks what a worker of another rank has acknowledged has that one's pool beside its own.
+    // Whoever checks what a worker of another rank has acknowledged has that one's pool beside its
+    // own.
     let checked = if request.checks_across() { 2 } else { 1 };
     let request = &request.of_one_rank();
     let workload = &request.workload;
-    let (workers, pools) = (u64::from(workload.workers.count()), u64::from(workload.streams()));
+    let (workers, pools) = (
+        u64::from(workload.workers.count()),
+        u64::from(workload.streams()),
+    );
     let files = workload.files().saturating_mul(pools);
     let pool = match (&workload.work, workload.workers) {
         (Work::Classic(classic), _) => files
@@ -139,15 +146,20 @@ fn contents_bytes(workload: &Workload) -> u64 {
         Work::Classic(classic) => classic.size_high_bytes,
         Work::Mix(mix) => {
             let mixer = workload.mixer(mix, 0);
-            let drawn = (1..=mix.files.min(DRAWN)).map(|number| mixer.births().file(number).size_bytes);
+            let drawn =
+                (1..=mix.files.min(DRAWN)).map(|number| mixer.births().file(number).size_bytes);
             drawn.max().unwrap_or(0)
         }
     }
 }
 
-/// What this process can have: of the machine, of its control group, and within a limit of its own (`ulimit -v`).
+/// What this process can have: of the machine, of its control group, and within a limit of its own
+/// (`ulimit -v`).
 fn available(host: &Host) -> Option<(u64, &'static str)> {
-    let of_group = host.cgroup.known().and_then(|cgroup| cgroup.memory_limit_bytes.known());
+    let of_group = host
+        .cgroup
+        .known()
+        .and_then(|cgroup| cgroup.memory_limit_bytes.known());
     let of_process = getrlimit(Resource::As).current;
     let machine = host
         .memory_available_bytes
@@ -161,25 +173,37 @@ fn available(host: &Host) -> Option<(u64, &'static str)> {
         .min_by_key(|(bytes, _)| *bytes)
 }
 
-/// Why there is not enough memory for a run, in words; nothing where there is, or where it is not known.
+/// Why there is not enough memory for a run, in words; nothing where there is, or where it is not
+/// known.
 pub fn shortage(request: &RunSpec, host: &Host) -> Option<String> {
     let lacking = available(host).and_then(|available| lack(request, available));
-    lacking.or_else(|| lack_of_address_space(request, getrlimit(Resource::As).current?, address_space_bytes()?))
+    lacking.or_else(|| {
+        lack_of_address_space(
+            request,
+            getrlimit(Resource::As).current?,
+            address_space_bytes()?,
+        )
+    })
 }
 
-/// The address space counts what is reserved and never touched, and an allocation that it has no room for ends the program.
+/// The address space counts what is reserved and never touched, and an allocation that it has no
+/// room for ends the program.
 fn lack_of_address_space(request: &RunSpec, limit: u64, taken: u64) -> Option<String> {
     let workers = u64::from(request.of_one_rank().workload.workers.count());
-    let threads = workers.saturating_add(OTHER_THREADS).saturating_mul(STACK_BYTES);
+    let threads = workers
+        .saturating_add(OTHER_THREADS)
+        .saturating_mul(STACK_BYTES);
     let parts = parts(request);
-    let parts = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(part.bytes));
+    let parts = parts
+        .iter()
+        .fold(0_u64, |sum, part| sum.saturating_add(part.bytes));
     let needed = [threads, parts, HEAP_BYTES]
         .into_iter()
         .fold(taken, u64::saturating_add);
     (limit < needed).then(|| {
         format!(
-            "not enough address space: the run needs {} KiB, and the limit of this process is {} KiB (raise it with ulimit -v, or \
-             use fewer workers or --files)",
+            "not enough address space: the run needs {} KiB, and the limit of this process is {} \
+             KiB (raise it with ulimit -v, or use fewer workers or --files)",
             needed.div_ceil(1 << 10),
             limit >> 10
         )
@@ -188,7 +212,9 @@ fn lack_of_address_space(request: &RunSpec, limit: u64, taken: u64) -> Option<St
 
 fn lack(request: &RunSpec, (available, whose): (u64, &str)) -> Option<String> {
     let parts = parts(request);
-    let needed = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(part.bytes));
+    let needed = parts
+        .iter()
+        .fold(0_u64, |sum, part| sum.saturating_add(part.bytes));
     if needed <= available {
         return None;
     }
@@ -283,7 +309,11 @@ mod tests {
                 1,
                 "use smaller files or fewer workers",
             ),
-            (of(Mix::default(), many), 5_000, "use fewer workers or targets"),
+            (
+                of(Mix::default(), many),
+                5_000,
+                "use fewer workers or targets",
+            ),
         ] {
             let told = told(workload, locations).unwrap();
             assert!(
@@ -321,7 +351,10 @@ mod tests {
         host.memory_available_bytes = Fact::NotApplicable;
         host.cgroup = Fact::NotApplicable;
         // All that is left is a limit of this process, where there is one.
-        assert_eq!(available(&host).is_some(), getrlimit(Resource::As).current.is_some());
+        assert_eq!(
+            available(&host).is_some(),
+            getrlimit(Resource::As).current.is_some()
+        );
     }
 
     #[test]
@@ -329,12 +362,16 @@ mod tests {
         let taken = 100 << 20;
         let lacks = |workers, limit| {
             let workload = of(Mix::default(), Workers::Private { workers });
-            let request = RunSpec::classic(workload, vec!["/mnt/somewhere".into()], Place::OwnDirectory);
+            let request =
+                RunSpec::classic(workload, vec!["/mnt/somewhere".into()], Place::OwnDirectory);
             lack_of_address_space(&request, limit, taken)
         };
         assert_eq!(lacks(4, 1 << 30), None);
         let told = lacks(4, 120 << 20).unwrap();
-        assert!(told.contains("and the limit of this process is 122880 KiB"), "{told}");
+        assert!(
+            told.contains("and the limit of this process is 122880 KiB"),
+            "{told}"
+        );
         assert_eq!(lacks(64, 1 << 30), None);
         assert!(lacks(1_000, 1 << 30).is_some());
     }

@@ -15,7 +15,8 @@ use crate::{RunSpec, looked, run};
 /// The storage that a spec names.
 fn storage(spec: &RunSpec) -> Arc<dyn Storage> {
     let name = spec.storage.name();
-    storage::named(name, spec.depth as usize, &spec.targets).expect("every name of a spec has a storage")
+    storage::named(name, spec.depth as usize, &spec.targets)
+        .expect("every name of a spec has a storage")
 }
 
 /// Prepares a run, as [`run::prepare`] does.
@@ -38,7 +39,8 @@ pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
     looked::judge(spec, &*storage(spec))
 }
 
-/// Whether a run on its storage would be refused for want of room, as the look before a run finds. Touches nothing.
+/// Whether a run on its storage would be refused for want of room, as the look before a run finds.
+/// Touches nothing.
 ///
 /// # Errors
 /// Why it would be.

@@ -67,7 +67,8 @@ impl Naming {
         }
     }
 
-    /// The directory that holds the files of a place, with its separator behind it; empty for the location itself.
+    /// The directory that holds the files of a place, with its separator behind it; empty for the
+    /// location itself.
     fn write_directory(&self, place: u32, kind: NameKind, to: &mut Vec<u8>) {
         match self {
             Self::Classic { subdirectories: 1 } => {}
@@ -76,7 +77,9 @@ impl Naming {
                 push_decimal(place.into(), 1, to);
                 to.push(b'/');
             }
-            Self::Mix { layout, .. } if kind == NameKind::Temporary => layout.write_temporary_directory(place, to),
+            Self::Mix { layout, .. } if kind == NameKind::Temporary => {
+                layout.write_temporary_directory(place, to)
+            }
             Self::Mix { layout, .. } => layout.write_files_directory(place, to),
         }
     }
@@ -96,7 +99,8 @@ impl Naming {
 pub(crate) struct Namer {
     naming: Naming,
     places: u32,
-    /// By location: for the name that an operation is done to, and for the second name that some have.
+    /// By location: for the name that an operation is done to, and for the second name that some
+    /// have.
     first: Vec<PathBuffer>,
     second: Vec<PathBuffer>,
     /// What a symbolic link says, with a NUL.
@@ -165,7 +169,14 @@ impl Namer {
                 Operation::ListWithStat { name }
             };
         }
-        let name = write(&mut self.first, naming, location, inner, kind, intent.number);
+        let name = write(
+            &mut self.first,
+            naming,
+            location,
+            inner,
+            kind,
+            intent.number,
+        );
         match intent.action {
             Action::Create => return Operation::Create { name, content },
             Action::Append => return Operation::Append { name, content },
@@ -227,32 +238,69 @@ impl Namer {
         match intent.action {
             Action::Rename => Operation::Rename {
                 name,
-                to: write(second, naming, location, inner, NameKind::File, intent.other),
+                to: write(
+                    second,
+                    naming,
+                    location,
+                    inner,
+                    NameKind::File,
+                    intent.other,
+                ),
             },
             Action::Link => Operation::Link {
                 name,
-                to: write(second, naming, location, inner, NameKind::Link, intent.other),
+                to: write(
+                    second,
+                    naming,
+                    location,
+                    inner,
+                    NameKind::Link,
+                    intent.other,
+                ),
             },
             Action::Replace => Operation::Replace {
                 name,
-                temporary: write(second, naming, location, inner, NameKind::Temporary, intent.number),
+                temporary: write(
+                    second,
+                    naming,
+                    location,
+                    inner,
+                    NameKind::Temporary,
+                    intent.number,
+                ),
                 content,
             },
             Action::Deliver => Operation::Deliver {
-                temporary: write(second, naming, location, inner, NameKind::Temporary, intent.number),
+                temporary: write(
+                    second,
+                    naming,
+                    location,
+                    inner,
+                    NameKind::Temporary,
+                    intent.number,
+                ),
                 name,
                 content,
             },
             Action::SymbolicLink => {
                 let target = write_target(&mut self.target, naming, intent.number);
-                let name = write(second, naming, location, inner, NameKind::SymbolicLink, intent.other);
+                let name = write(
+                    second,
+                    naming,
+                    location,
+                    inner,
+                    NameKind::SymbolicLink,
+                    intent.other,
+                );
                 Operation::SymbolicLink { name, target }
             }
             Action::ReadLink => {
                 let target = write_target(&mut self.target, naming, intent.other);
                 Operation::ReadLink { name, target }
             }
-            Action::Delete | Action::RemoveLink | Action::RemoveSymbolicLink => Operation::Delete { name },
+            Action::Delete | Action::RemoveLink | Action::RemoveSymbolicLink => {
+                Operation::Delete { name }
+            }
             other => unreachable!("{other:?} was answered above, or is no operation"),
         }
     }

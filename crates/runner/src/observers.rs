@@ -1,7 +1,9 @@
-//! Ranks that perform no work, and read the counters of their machines while others do: of a server, as a rule.
+//! Ranks that perform no work, and read the counters of their machines while others do: of a
+//! server, as a rule.
 //!
-//! All ranks take part in it before and behind the work. The observers read once before anybody works, about every 100 ms while the
-//! others do, and once when nobody works any more; then rank 0 tells when the phases were, and they tell what they counted in each.
+//! All ranks take part in it before and behind the work. The observers read once before anybody
+//! works, about every 100 ms while the others do, and once when nobody works any more; then rank 0
+//! tells when the phases were, and they tell what they counted in each.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -78,8 +80,9 @@ impl Observers {
         })
     }
 
-    /// On an observer: reads until the others have done their work, however that ended, and tells them what it counted. Their run
-    /// ends when a signal's number appears in `signal`, where there is 0 before.
+    /// On an observer: reads until the others have done their work, however that ended, and tells
+    /// them what it counted. Their run ends when a signal's number appears in `signal`, where
+    /// there is 0 before.
     ///
     /// # Errors
     /// Where a rank is lost.
@@ -99,7 +102,8 @@ impl Observers {
         self.tell(None).map(drop)
     }
 
-    /// On a rank that has performed: what observers counted is added to the record. Nothing where the run was refused.
+    /// On a rank that has performed: what observers counted is added to the record. Nothing where
+    /// the run was refused.
     ///
     /// # Errors
     /// Where a rank is lost.
@@ -120,14 +124,22 @@ impl Observers {
     }
 
     /// Behind the work: all get what each observer counted.
-    fn tell(self, stretches: Option<Option<Vec<ObservedStretch>>>) -> Result<Vec<ObserverRecord>, CommunicationError> {
+    fn tell(
+        self,
+        stretches: Option<Option<Vec<ObservedStretch>>>,
+    ) -> Result<Vec<ObserverRecord>, CommunicationError> {
         let Some(stretches) = self.all.broadcast(stretches)? else {
             return Ok(Vec::new());
         };
         let end = self.all.clock_offset(Observer::now)?;
-        let axis = ClockAxis { begin: self.begin, end };
+        let axis = ClockAxis {
+            begin: self.begin,
+            end,
+        };
         let rank = self.all.rank();
-        let own = self.own.and_then(|own| own.into_record(rank, &axis, &stretches));
+        let own = self
+            .own
+            .and_then(|own| own.into_record(rank, &axis, &stretches));
         self.all.meet(Vec::from_iter(own), |mut one, more| {
             one.extend(more);
             one
@@ -136,13 +148,21 @@ impl Observers {
 }
 
 impl Observer {
-    fn into_record(self, rank: u32, axis: &ClockAxis, stretches: &[ObservedStretch]) -> Option<ObserverRecord> {
+    fn into_record(
+        self,
+        rank: u32,
+        axis: &ClockAxis,
+        stretches: &[ObservedStretch],
+    ) -> Option<ObserverRecord> {
         let count = self.kept.taken;
         let moved = self.kept.readings.into_iter();
-        let readings: Vec<(i64, MachineReading)> =
-            moved.map(|(at_ns, reading)| (axis.by_rank_0(at_ns), reading)).collect();
+        let readings: Vec<(i64, MachineReading)> = moved
+            .map(|(at_ns, reading)| (axis.by_rank_0(at_ns), reading))
+            .collect();
         let ((began_ns, first), (ended_ns, last)) = (readings.first()?, readings.last()?);
-        let gaps = readings.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0));
+        let gaps = readings
+            .windows(2)
+            .map(|pair| pair[1].0.saturating_sub(pair[0].0));
         let ns = |ns: i64| ns.max(0).unsigned_abs();
         let recorded = |offset: ClockOffset| RankClockOffset {
             at_ns: offset.at_ns,
@@ -164,7 +184,8 @@ impl Observer {
     }
 }
 
-/// Readings with their moments, in a bounded room: the first and the last, and of those between one every so often.
+/// Readings with their moments, in a bounded room: the first and the last, and of those between one
+/// every so often.
 #[derive(Debug)]
 struct KeptReadings<T> {
     readings: Vec<(i64, T)>,
@@ -223,6 +244,10 @@ mod tests {
         assert_eq!(kept.taken, 1_001);
         let numbers: Vec<i64> = kept.readings.iter().map(|(_, number)| *number).collect();
         assert_eq!(numbers, [0, 128, 256, 384, 512, 640, 768, 896, 1_000]);
-        assert!(kept.readings.iter().all(|(at_ns, number)| *at_ns == number * 100));
+        assert!(
+            kept.readings
+                .iter()
+                .all(|(at_ns, number)| *at_ns == number * 100)
+        );
     }
 }

@@ -1,8 +1,10 @@
-//! What the program itself costs in a run: the same stream once more, on the storage that does nothing, by the same loop.
+//! What the program itself costs in a run: the same stream once more, on the storage that does
+//! nothing, by the same loop.
 //!
-//! After the run and outside of it: what is measured here has warmed nothing that the run uses, and is in none of its
-//! numbers. It is no second run: nothing is paced, waited for, logged, verified or checked, the pool is not deleted at the
-//! end, and pools and transactions are no more than take about half a second.
+//! After the run and outside of it: what is measured here has warmed nothing that the run uses, and
+//! is in none of its numbers. It is no second run: nothing is paced, waited for, logged, verified
+//! or checked, the pool is not deleted at the end, and pools and transactions are no more than take
+//! about half a second.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,11 +36,12 @@ const FOLLOWED_MAX: u64 = 4_096;
 const TRANSACTIONS_MAX: u64 = 200_000;
 /// Nor longer than this.
 const TIME_MAX: Duration = Duration::from_millis(250);
-/// Short work is measured so many times, and the middle one counts: otherwise it would be the one interruption that
-/// came in its way.
+/// Short work is measured so many times, and the middle one counts: otherwise it would be the one
+/// interruption that came in its way.
 const TIMES: usize = 5;
 
-/// Measures it for a run that has ended. Only of the machine's clock: with any other one nothing would be known.
+/// Measures it for a run that has ended. Only of the machine's clock: with any other one nothing
+/// would be known.
 pub(crate) fn measure(request: &RunSpec, actual: &Actual, control: &Control) -> Fact<Overhead> {
     if request.place == Place::Nowhere {
         // The run itself was that.
@@ -102,8 +105,8 @@ fn asked(request: &RunSpec, performed: u64) -> RunSpec {
     }
 }
 
-/// Who can work at once: of more, a worker's time would be others' turns, too. Writers and readers keep their proportion,
-/// with one of each at least.
+/// Who can work at once: of more, a worker's time would be others' turns, too. Writers and readers
+/// keep their proportion, with one of each at least.
 fn at_once(workers: Workers, processors: u32) -> Workers {
     let all = workers.count();
     let part = |count: u32| match count {
@@ -112,8 +115,12 @@ fn at_once(workers: Workers, processors: u32) -> Workers {
     };
     match workers {
         _ if all <= processors => workers,
-        Workers::Private { .. } => Workers::Private { workers: processors },
-        Workers::Shared { writers, readers, .. } => Workers::Shared {
+        Workers::Private { .. } => Workers::Private {
+            workers: processors,
+        },
+        Workers::Shared {
+            writers, readers, ..
+        } => Workers::Shared {
             writers: part(writers),
             readers: part(readers),
             pools: 1,
@@ -141,7 +148,10 @@ fn once(request: &RunSpec, control: &Control) -> Result<Overhead, String> {
     if let Some(signal) = control.signal_caught() {
         return Err(interrupted(signal));
     }
-    let place = Taken::nowhere(request, Life::private(request.workload.workers.count(), Null.depth()));
+    let place = Taken::nowhere(
+        request,
+        Life::private(request.workload.workers.count(), Null.depth()),
+    );
     let origin = Origin::from(&SystemClock.clocks());
     let watch = workers::start(
         request,
@@ -204,7 +214,11 @@ mod tests {
             (shared(8, 8), 1, shared(1, 1)),
             (shared(0, 8), 2, shared(0, 2)),
         ] {
-            assert_eq!(at_once(workers, processors), expected, "{workers:?} on {processors}");
+            assert_eq!(
+                at_once(workers, processors),
+                expected,
+                "{workers:?} on {processors}"
+            );
         }
     }
 

@@ -1,5 +1,5 @@
-//! Notices when the program does not run although it could: a thread wakes up every 20 ms, and where
-//! it is late without having waited for a processor, the program was stopped.
+//! Notices when the program does not run although it could: a thread wakes up every 20 ms, and
+//! where it is late without having waited for a processor, the program was stopped.
 //!
 //! The time in the run queue is what makes the difference: beside many busy programs a thread wakes
 //! up hundreds of milliseconds late, and the kernel counts all of that as waiting; a stopped thread
@@ -55,22 +55,24 @@ impl PauseWatch {
         let (until_dropped, end) = mpsc::channel::<()>();
         let (seen, began) = (Arc::new(PausesSeen::default()), Instant::now());
         let sees = Arc::clone(&seen);
-        let watching = thread::Builder::new().name("pauses".to_owned()).spawn(move || {
-            let run_queue = RunQueue::of_this_thread(&Sources::default()).ok();
-            let waited = || run_queue.as_ref().and_then(|queue| queue.waited_ns().ok());
-            let mut waited_before = waited();
-            loop {
-                let due = began.elapsed() + TICK;
-                sees.due_ns.store(ns(due), Ordering::Relaxed);
-                if end.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
-                    return;
+        let watching = thread::Builder::new()
+            .name("pauses".to_owned())
+            .spawn(move || {
+                let run_queue = RunQueue::of_this_thread(&Sources::default()).ok();
+                let waited = || run_queue.as_ref().and_then(|queue| queue.waited_ns().ok());
+                let mut waited_before = waited();
+                loop {
+                    let due = began.elapsed() + TICK;
+                    sees.due_ns.store(ns(due), Ordering::Relaxed);
+                    if end.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
+                        return;
+                    }
+                    let late = began.elapsed().saturating_sub(due);
+                    let waited_now = waited();
+                    sees.late(late, waited_before.zip(waited_now));
+                    waited_before = waited_now;
                 }
-                let late = began.elapsed().saturating_sub(due);
-                let waited_now = waited();
-                sees.late(late, waited_before.zip(waited_now));
-                waited_before = waited_now;
-            }
-        });
+            });
         watching.ok().map(|_| Self {
             seen,
             began,
@@ -90,7 +92,8 @@ impl PauseWatch {
         let watched_ns = ns(self.phase_began.elapsed());
         let asked = self.began.elapsed();
         // A stop that ends with the phase is seen when the thread has woken up, too.
-        let is_late = || Duration::from_nanos(self.seen.due_ns.load(Ordering::Relaxed)) + SHORTEST < asked;
+        let is_late =
+            || Duration::from_nanos(self.seen.due_ns.load(Ordering::Relaxed)) + SHORTEST < asked;
         while is_late() && self.began.elapsed() < asked + LAST_LOOK {
             thread::sleep(Duration::from_millis(1));
         }
@@ -157,7 +160,12 @@ mod tests {
         late(40, Some((10 * MS, 10 * MS)));
         let pauses = seen.take();
         assert_eq!(
-            (pauses.times, pauses.total_ns, pauses.longest_ns, pauses.shortest_ns),
+            (
+                pauses.times,
+                pauses.total_ns,
+                pauses.longest_ns,
+                pauses.shortest_ns
+            ),
             (2, 210 * MS, 170 * MS, 30 * MS)
         );
         assert_eq!(seen.take().times, 0, "they were taken");

@@ -52,8 +52,8 @@ struct PlaceOfAll {
     positions: Vec<Position>,
 }
 
-/// Takes the place; inside why where nothing was answered, so that nobody knows what was made. Of several processes the first one takes
-/// it, and the others work in it.
+/// Takes the place; inside why where nothing was answered, so that nobody knows what was made. Of
+/// several processes the first one takes it, and the others work in it.
 pub(crate) fn take(
     request: &RunSpec,
     looked: &Looked,
@@ -68,14 +68,31 @@ pub(crate) fn take(
     };
     let ranks = waiter.control.ranks().cloned();
     let Some(ranks) = ranks else {
-        return take_first(request, looked, devices, (life, began_unix_ns, Vec::new()), waiter);
+        return take_first(
+            request,
+            looked,
+            devices,
+            (life, began_unix_ns, Vec::new()),
+            waiter,
+        );
     };
-    let (others, first_host) = ranks::introduce(&ranks, request, &life).inspect_err(|_| life.end())?;
+    let (others, first_host) =
+        ranks::introduce(&ranks, request, &life).inspect_err(|_| life.end())?;
     if ranks.rank() == 0 {
-        let taken = take_first(request, looked, devices, (life, began_unix_ns, others), waiter);
+        let taken = take_first(
+            request,
+            looked,
+            devices,
+            (life, began_unix_ns, others),
+            waiter,
+        );
         let place = match &taken {
             Ok(Ok(taken)) => Ok(PlaceOfAll {
-                locations: taken.run_directories.iter().map(TakenLocation::place).collect(),
+                locations: taken
+                    .run_directories
+                    .iter()
+                    .map(TakenLocation::place)
+                    .collect(),
                 owners: taken.owned.owners(),
                 positions: taken.positions.clone(),
             }),
@@ -138,7 +155,12 @@ fn join(
     taken.run_directories = locations
         .into_iter()
         .map(|(shown, directory, number)| {
-            TakenLocation::new(&shown, &directory, identities.get(number).copied().flatten(), number)
+            TakenLocation::new(
+                &shown,
+                &directory,
+                identities.get(number).copied().flatten(),
+                number,
+            )
         })
         .collect();
     Ok(Ok(taken))
@@ -208,7 +230,13 @@ fn take_place_with(
     let said = request.targets.iter().map(PathBuf::as_path);
     let workload = &request.workload;
     if request.keeping.reuse {
-        let taken = take_kept(&home, &directories, workload, &makes(workload), (life, &ranks))?;
+        let taken = take_kept(
+            &home,
+            &directories,
+            workload,
+            &makes(workload),
+            (life, &ranks),
+        )?;
         let run_directories = taken.run_directories.all().iter().enumerate();
         let run_directories = run_directories.map(|(number, run_directory)| {
             TakenLocation::new(
@@ -237,7 +265,9 @@ fn take_place_with(
         in_own_directories: request.place == Place::OwnDirectory,
         makes: makes(workload),
         numbers_max: workload.numbers_max(),
-        subdirectories: workload.classic().map_or(1, |classic| classic.subdirectories),
+        subdirectories: workload
+            .classic()
+            .map_or(1, |classic| classic.subdirectories),
         workers: pools,
         mix: workload.mix().map(|mix| MixNames {
             layout: mix.layout,
@@ -288,8 +318,10 @@ fn makes(workload: &Workload) -> Makes {
         (Some(classic), None) => Begins::Texts {
             texts: (0..workload.workers.count())
                 .map(|worker| {
-                    let text =
-                        workload::stream::text_begins(&workload.classic_of(classic, worker), BEGINS_BYTES as u64);
+                    let text = workload::stream::text_begins(
+                        &workload.classic_of(classic, worker),
+                        BEGINS_BYTES as u64,
+                    );
                     String::from_utf8_lossy(&text).into_owned()
                 })
                 .collect(),

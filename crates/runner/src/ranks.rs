@@ -1,5 +1,6 @@
-//! What the processes of a run do together before its work and behind it: refuse it together, agree on its place and on one clock,
-//! and leave the place when all have done so. At the borders between, their supervisors meet.
+//! What the processes of a run do together before its work and behind it: refuse it together, agree
+//! on its place and on one clock, and leave the place when all have done so. At the borders
+//! between, their supervisors meet.
 
 use std::collections::BTreeSet;
 
@@ -26,14 +27,15 @@ impl From<CommunicationError> for Refused {
     }
 }
 
-/// Refuses a run that asks for more ranks than there are. Where it asks for fewer, as a step of a sweep does, the others wait.
+/// Refuses a run that asks for more ranks than there are. Where it asks for fewer, as a step of a
+/// sweep does, the others wait.
 pub(crate) fn refuse_more(request: &RunSpec, ranks: Option<&Ranks>) -> Result<(), Refused> {
     let there = ranks.map_or(1, Ranks::launched);
     match request.ranks {
         asked if asked <= there => Ok(()),
         asked => Err(Refused::Ranks(format!(
-            "--ranks {asked} requires as many processes of a launcher, and there {are} {there} (use mpirun -n {asked} postmark run ..., or \
-             remove --ranks)",
+            "--ranks {asked} requires as many processes of a launcher, and there {are} {there} \
+             (use mpirun -n {asked} postmark run ..., or remove --ranks)",
             are = if there == 1 { "is" } else { "are" }
         ))),
     }
@@ -41,21 +43,31 @@ pub(crate) fn refuse_more(request: &RunSpec, ranks: Option<&Ranks>) -> Result<()
 
 /// The name of this machine.
 fn host() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
+    rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// Has all ranks refuse what one of them refuses: with what this one has made all the same.
-pub(crate) fn together<T>(ranks: Option<&Ranks>, own: Result<T, Refused>) -> Result<T, (Refused, Option<T>)> {
+pub(crate) fn together<T>(
+    ranks: Option<&Ranks>,
+    own: Result<T, Refused>,
+) -> Result<T, (Refused, Option<T>)> {
     let Some(ranks) = ranks else {
         return own.map_err(|refused| (refused, None));
     };
     let why = own.as_ref().err().map(ToString::to_string);
     let said = why.map(|why| (ranks.rank(), host(), why));
-    let first = ranks.meet(said, |one: Option<(u32, String, String)>, other| one.or(other));
+    let first = ranks.meet(said, |one: Option<(u32, String, String)>, other| {
+        one.or(other)
+    });
     match (own, first) {
         (Err(own), _) => Err((own, None)),
         (Ok(own), Ok(None)) => Ok(own),
-        (Ok(own), Ok(Some((rank, host, why)))) => Err((Refused::OnRank { rank, host, why }, Some(own))),
+        (Ok(own), Ok(Some((rank, host, why)))) => {
+            Err((Refused::OnRank { rank, host, why }, Some(own)))
+        }
         (Ok(own), Err(lost)) => Err((lost.into(), Some(own))),
     }
 }
@@ -70,9 +82,13 @@ struct Introduction {
     seen: OtherRank,
 }
 
-/// Finds that all ranks were asked for the same, by the same program; gives what a manifest says of those but the first, and the
-/// machine of that one.
-pub(crate) fn introduce(ranks: &Ranks, request: &RunSpec, life: &Life) -> Result<(Vec<OtherRank>, String), Refused> {
+/// Finds that all ranks were asked for the same, by the same program; gives what a manifest says of
+/// those but the first, and the machine of that one.
+pub(crate) fn introduce(
+    ranks: &Ranks,
+    request: &RunSpec,
+    life: &Life,
+) -> Result<(Vec<OtherRank>, String), Refused> {
     let mut asked = request.clone();
     asked.command_line.clear();
     let asked = serde_json::to_vec(&asked).unwrap_or_default();
@@ -100,14 +116,15 @@ pub(crate) fn introduce(ranks: &Ranks, request: &RunSpec, life: &Life) -> Result
         let who = format!("rank {} (host {})", one.rank, one.seen.host);
         if one.tool != first.tool {
             return Err(Refused::Ranks(format!(
-                "{who} runs postmark {}, and rank 0 (host {}) runs {} (install the same version on all hosts)",
+                "{who} runs postmark {}, and rank 0 (host {}) runs {} (install the same version \
+                 on all hosts)",
                 one.tool, first.seen.host, first.tool
             )));
         }
         if one.asked != first.asked {
             return Err(Refused::Ranks(format!(
-                "{who} was started with other options than rank 0 (start all ranks with the same command; presets and files that it \
-                 names must be the same on all hosts)"
+                "{who} was started with other options than rank 0 (start all ranks with the same \
+                 command; presets and files that it names must be the same on all hosts)"
             )));
         }
         others.push(one.seen);
@@ -115,7 +132,8 @@ pub(crate) fn introduce(ranks: &Ranks, request: &RunSpec, life: &Life) -> Result
     Ok((others, first.seen.host))
 }
 
-/// Where the moments of a run count from, on this rank's clock, and how its clock is against that of the first rank.
+/// Where the moments of a run count from, on this rank's clock, and how its clock is against that
+/// of the first rank.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OneClock {
     pub origin: Origin,
@@ -174,7 +192,10 @@ impl LeftByRanks {
                 .map(|((kind, number), worker)| (*kind, *number, *worker))
                 .collect(),
             set_back_ns: life.set_back_ns(),
-            is_whole: matches!(performed.outcome, Outcome::Complete | Outcome::Interrupted { .. }),
+            is_whole: matches!(
+                performed.outcome,
+                Outcome::Complete | Outcome::Interrupted { .. }
+            ),
             positions: performed.positions.clone(),
             names: performed.names,
             in_use: performed.in_use,
@@ -266,8 +287,8 @@ fn recorded(offset: ClockOffset) -> RankClockOffset {
     }
 }
 
-/// The record of all ranks before anything is done: nothing where nobody on the first of them takes records. Where a rank is lost
-/// or stops, what follows finds it.
+/// The record of all ranks before anything is done: nothing where nobody on the first of them takes
+/// records. Where a rank is lost or stops, what follows finds it.
 pub(crate) fn merged(ranks: &Ranks, head: &Record, takes_records: bool) -> Option<Box<Record>> {
     let cluster = head.cluster.clone()?;
     let is_taken = ranks.broadcast(Some(takes_records)).ok()?;
@@ -275,8 +296,8 @@ pub(crate) fn merged(ranks: &Ranks, head: &Record, takes_records: bool) -> Optio
     is_taken.then(merge)?.ok().map(Box::new)
 }
 
-/// The record of all ranks, which each of them gets, and this rank's own; that one twice, as of a run that has failed, where a rank is
-/// lost.
+/// The record of all ranks, which each of them gets, and this rank's own; that one twice, as of a
+/// run that has failed, where a rank is lost.
 pub(crate) fn of_all(
     ranks: &Ranks,
     mut own: Record,
@@ -301,21 +322,23 @@ pub(crate) fn of_all(
         Ok(all) => (all, own),
         Err(why) => {
             if own.actual.outcome == Outcome::Complete {
-                own.actual.outcome = Outcome::Failed { why: why.to_string() };
+                own.actual.outcome = Outcome::Failed {
+                    why: why.to_string(),
+                };
             }
             (own.clone(), own)
         }
     }
 }
 
-/// What came of a run that not all ranks performed, as rank 0 tells all of them: its record; or which rank refused it, on which host,
-/// and why.
+/// What came of a run that not all ranks performed, as rank 0 tells all of them: its record; or
+/// which rank refused it, on which host, and why.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Told(Result<Box<Record>, (u32, String, String)>);
 
 impl Told {
-    /// Tells the ranks that did not perform a run what came of it, once it is closed; ranks that did pass it. Does nothing where all
-    /// performed it.
+    /// Tells the ranks that did not perform a run what came of it, once it is closed; ranks that
+    /// did pass it. Does nothing where all performed it.
     pub(crate) fn to_all(
         ranks: &Ranks,
         own: Option<Result<&Record, &Refused>>,

@@ -10,7 +10,8 @@ use workload::stream::StreamError;
 use crate::waiting::NoAnswer;
 use rundir::prepare::PrepareError;
 
-/// A run was refused; nothing was touched, but for what [`left_something`](Refused::left_something) tells of.
+/// A run was refused; nothing was touched, but for what [`left_something`](Refused::left_something)
+/// tells of.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {

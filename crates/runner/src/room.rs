@@ -1,7 +1,8 @@
 //! Whether a target has room for a run: before anything is made.
 //!
-//! Contents are counted in the file system's own blocks at the pool's peak; directories and inodes are
-//! estimated from what their file systems are known to take. Locations on one file system are added up.
+//! Contents are counted in the file system's own blocks at the pool's peak; directories and inodes
+//! are estimated from what their file systems are known to take. Locations on one file system are
+//! added up.
 
 use std::path::{Path, PathBuf};
 
@@ -12,8 +13,8 @@ use record::{Room, RoomVolume};
 use workload::stream::StreamError;
 use workload::{Action, Followed, Plan, Planner, Volume, Workload};
 
-/// Bytes that a short name takes in a directory: with its header, in blocks half to three quarters full. What a name
-/// has beyond 16 bytes is added, as much again for what stays free.
+/// Bytes that a short name takes in a directory: with its header, in blocks half to three quarters
+/// full. What a name has beyond 16 bytes is added, as much again for what stays free.
 const NAME_BYTES: u64 = 32;
 
 /// The blocks of a file system that does not tell its own: what most have.
@@ -24,7 +25,8 @@ fn inode_bytes(file_system: Option<&str>) -> u64 {
     match file_system {
         // Inodes have room of their own, made with the file system or counted apart.
         Some("ext2" | "ext3" | "ext4" | "tmpfs" | "ramfs" | "ufs") => 0,
-        // An inode item, its back reference and two directory items, with the tree's own room (btrfs on-disk format).
+        // An inode item, its back reference and two directory items, with the tree's own room
+        // (btrfs on-disk format).
         Some("btrfs") => 1024,
         // One block for each inode (f2fs on-disk format).
         Some("f2fs") => 4096,
@@ -69,9 +71,14 @@ impl From<&Target> for Ground {
                 (None, None) => On::Path(target.path.clone()),
             },
             file_system: target.mount.clone().map(|mount| mount.file_system_type),
-            block_bytes: space.known().map_or(BLOCK_BYTES, |space| space.block_size_bytes),
+            block_bytes: space
+                .known()
+                .map_or(BLOCK_BYTES, |space| space.block_size_bytes),
             available_bytes: target.space.clone().and_then(|space| space.available_bytes),
-            available_inodes: target.space.clone().and_then(|space| space.inodes_available),
+            available_inodes: target
+                .space
+                .clone()
+                .and_then(|space| space.inodes_available),
         }
     }
 }
@@ -87,7 +94,10 @@ impl Ground {
             Err(errno) => Fact::Unavailable(errno.to_string()),
         };
         Self {
-            on: identity().map_or_else(|| On::Path(path.clone()), |identity| On::Server(identity.device)),
+            on: identity().map_or_else(
+                || On::Path(path.clone()),
+                |identity| On::Server(identity.device),
+            ),
             path,
             file_system: Fact::Unavailable("the server does not tell".to_owned()),
             block_bytes: BLOCK_BYTES,
@@ -162,7 +172,9 @@ impl Volumes {
         // Every location has a manifest.
         let marks = self.rooms[volume].locations.len() as u64;
         let (temporary, temporary_bytes) = temporary(workload, block);
-        let needed_inodes = peak.files_peak.saturating_add(directories + marks + temporary);
+        let needed_inodes = peak
+            .files_peak
+            .saturating_add(directories + marks + temporary);
         let names = peak
             .files_peak
             .saturating_mul(NAME_BYTES + self.long_name_bytes)
@@ -177,7 +189,9 @@ impl Volumes {
         RoomVolume {
             files_peak: peak.files_peak,
             bytes_peak: peak.bytes_peak,
-            needed_bytes: parts.into_iter().fold(peak.allocated_bytes_peak, u64::saturating_add),
+            needed_bytes: parts
+                .into_iter()
+                .fold(peak.allocated_bytes_peak, u64::saturating_add),
             needed_inodes,
             ..self.rooms[volume].clone()
         }
@@ -206,7 +220,8 @@ impl Volumes {
         Ok((plan, room))
     }
 
-    /// Whether there is room. An upper bound decides where it fits; the stream is only gone through where it does not.
+    /// Whether there is room. An upper bound decides where it fits; the stream is only gone through
+    /// where it does not.
     pub(crate) fn check(&self, workload: &Workload) -> Result<Room, StreamError> {
         let files = workload.files_max();
         let size = workload.size_max_bytes();
@@ -219,18 +234,25 @@ impl Volumes {
                     block_bytes: *block,
                     files_peak: files,
                     bytes_peak: files.saturating_mul(size),
-                    allocated_bytes_peak: files.saturating_mul(size.div_ceil(*block).saturating_mul(*block)),
+                    allocated_bytes_peak: files
+                        .saturating_mul(size.div_ceil(*block).saturating_mul(*block)),
                 };
                 self.room(workload, volume, peak)
             })
             .collect();
         if !volumes.iter().any(RoomVolume::is_full) {
-            return Ok(Room { exact: false, volumes });
+            return Ok(Room {
+                exact: false,
+                volumes,
+            });
         }
-        // Of a pool that grows for longer than can be followed the bound is what is known; one that does not has seen its peak by
-        // then, or nearly.
+        // Of a pool that grows for longer than can be followed the bound is what is known; one that
+        // does not has seen its peak by then, or nearly.
         if is_cut(workload) && workload.grows() {
-            return Ok(Room { exact: false, volumes });
+            return Ok(Room {
+                exact: false,
+                volumes,
+            });
         }
         Ok(self.plan(workload)?.1)
     }
@@ -241,8 +263,8 @@ fn is_cut(workload: &Workload) -> bool {
     Followed::of(workload).is_some_and(|followed| followed.transactions < workload.transactions())
 }
 
-/// Files that are there for a moment besides the pool's, and the bytes that they take at the least: each worker that replaces one
-/// writes the new one beside it.
+/// Files that are there for a moment besides the pool's, and the bytes that they take at the least:
+/// each worker that replaces one writes the new one beside it.
 fn temporary(workload: &Workload, block: u64) -> (u64, u64) {
     let replaces = |mix: &&workload::Mix| mix.weights.get(Action::Replace) > 0;
     workload.mix().filter(replaces).map_or((0, 0), |mix| {
@@ -254,8 +276,8 @@ fn temporary(workload: &Workload, block: u64) -> (u64, u64) {
     })
 }
 
-/// What a run of a workload in these directories would do, and whether they have room for it. Directories of `servers` are
-/// looked at there, and are no targets that this kernel knows.
+/// What a run of a workload in these directories would do, and whether they have room for it.
+/// Directories of `servers` are looked at there, and are no targets that this kernel knows.
 ///
 /// # Errors
 /// Where the workload has no stream.
@@ -320,6 +342,7 @@ pub fn shortage(room: &Room) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "not enough space on the file system of {places}: {lack}. Use fewer or smaller files or another --target, free some space, or try with --no-room-check"
+        "not enough space on the file system of {places}: {lack}. Use fewer or smaller files or \
+         another --target, free some space, or try with --no-room-check"
     ))
 }

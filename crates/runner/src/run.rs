@@ -44,13 +44,14 @@ pub fn run<S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
     Ok(run.finish())
 }
 
-/// A run whose pool is there, or that has ended before it was. It holds its place until it is finished, which gives its record,
-/// however it ended.
+/// A run whose pool is there, or that has ended before it was. It holds its place until it is
+/// finished, which gives its record, however it ended.
 #[must_use = "what a run has made is removed when it is finished"]
 pub struct Run<'e>(Begun<'e>);
 
 enum Begun<'e> {
-    /// Nobody knows what became of its place; or other ranks have performed it while this one waited.
+    /// Nobody knows what became of its place; or other ranks have performed it while this one
+    /// waited.
     Nowhere(Box<Record>, Control),
     Going(Box<Going<'e>>),
 }
@@ -71,20 +72,23 @@ struct Going<'e> {
 pub struct Finished {
     /// Its record, of all ranks.
     pub record: Record,
-    /// What this rank did; nothing where the run has one process, or this rank waited while others performed it.
+    /// What this rank did; nothing where the run has one process, or this rank waited while others
+    /// performed it.
     pub own: Option<Box<Record>>,
 }
 
 /// Looks at everything, takes the place, and has the pool made, or found again.
 ///
-/// Where the run asks for fewer ranks than there are, the first ones perform it. Any other waits here until they have, and has
-/// their record, or that they refused it.
+/// Where the run asks for fewer ranks than there are, the first ones perform it. Any other waits
+/// here until they have, and has their record, or that they refused it.
 ///
-/// `take_control` is called when everything is looked at and before anything is touched: from then on the run
-/// ends itself when it is told to, and cleans up. Before, nothing needs to be cleaned up, and it may be ended at once.
+/// `take_control` is called when everything is looked at and before anything is touched: from then
+/// on the run ends itself when it is told to, and cleans up. Before, nothing needs to be cleaned
+/// up, and it may be ended at once.
 ///
 /// # Errors
-/// Where the run was refused: nothing was touched. A run that began always gives a record, however it ended.
+/// Where the run was refused: nothing was touched. A run that began always gives a record, however
+/// it ended.
 pub fn prepare<'e, S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
     request: &RunSpec,
     storage: &S,
@@ -109,7 +113,11 @@ pub(crate) fn prepare_on<'e>(
     take_control: &mut dyn TakeControl,
     events: &'e mut dyn Events,
 ) -> Result<Run<'e>, Refused> {
-    let waiter = Waiter::new(take_control.taken().unwrap_or_default(), request.stall_timeout, events);
+    let waiter = Waiter::new(
+        take_control.taken().unwrap_or_default(),
+        request.stall_timeout,
+        events,
+    );
     let ranks = take_control.ranks();
     ranks::refuse_more(request, ranks.as_ref())?;
     let ranks = ranks.map(|all| all.among(request.ranks));
@@ -121,7 +129,13 @@ pub(crate) fn prepare_on<'e>(
     if let Some(ranks) = ranks.as_ref().filter(|ranks| !ranks.is_one()) {
         return rest(ranks, take_control);
     }
-    let begun = begin(request, (&storage, &clock), take_control, ranks.as_ref(), waiter);
+    let begun = begin(
+        request,
+        (&storage, &clock),
+        take_control,
+        ranks.as_ref(),
+        waiter,
+    );
     if let (Err(refused), Some(ranks)) = (&begun, &ranks) {
         ranks.close();
         // Where a rank is lost, all know it.
@@ -137,7 +151,9 @@ fn rest<'e>(ranks: &Ranks, take_control: &mut dyn TakeControl) -> Result<Run<'e>
     let _ = ranks.rest();
     ranks.close();
     let Some(told) = Told::to_all(ranks, None)? else {
-        return Err(Refused::Ranks("rank 0 sent no result of the run".to_owned()));
+        return Err(Refused::Ranks(
+            "rank 0 sent no result of the run".to_owned(),
+        ));
     };
     let record = told.into_record()?;
     Ok(Run(Begun::Nowhere(Box::new(record), control)))
@@ -157,11 +173,19 @@ fn begin<'e>(
         waiter.events.event(Event::OtherUser(other_user));
     }
     waiter.control = take_control.take().among(ranks.cloned());
-    let account = WatchedAccount::of(&Sources::default(), looked.targets.iter().filter_map(Fact::known));
+    let account = WatchedAccount::of(
+        &Sources::default(),
+        looked.targets.iter().filter_map(Fact::known),
+    );
     let devices = account.devices().clone();
     let servers = looked.home.as_ref().and_then(WatchedServers::of);
     let depth = storage.depth();
-    let taken = place::take(request, &looked, (&devices, clock.now_ns(), depth), &mut waiter);
+    let taken = place::take(
+        request,
+        &looked,
+        (&devices, clock.now_ns(), depth),
+        &mut waiter,
+    );
     let taken = match (taken, ranks) {
         (taken, None) => taken?,
         (taken, Some(_)) => {
@@ -177,8 +201,12 @@ fn begin<'e>(
     let targets = looked.targets.iter().filter_map(Fact::known);
     let since = Arc::new(Since::now(devices, targets));
     let own_origin = || Origin::from(&clock.clocks());
-    let one_clock = ranks.map(|ranks| ranks::one_clock(ranks, clock)).transpose()?;
-    let origin = one_clock.as_ref().map_or_else(own_origin, |one_clock| one_clock.origin);
+    let one_clock = ranks
+        .map(|ranks| ranks::one_clock(ranks, clock))
+        .transpose()?;
+    let origin = one_clock
+        .as_ref()
+        .map_or_else(own_origin, |one_clock| one_clock.origin);
     let directories: Vec<PathBuf> = match &taken {
         Ok(taken) => taken
             .run_directories
@@ -209,7 +237,13 @@ fn begin<'e>(
         }
     };
     let owned = Arc::clone(&taken.owned);
-    let started = start(request, (storage, clock, origin), &taken, directories, &mut waiter);
+    let started = start(
+        request,
+        (storage, clock, origin),
+        &taken,
+        directories,
+        &mut waiter,
+    );
     let (ack_log, mut watch) = match ranks::together(ranks, started) {
         Ok(started) => started,
         Err((refused, started)) => {
@@ -221,7 +255,8 @@ fn begin<'e>(
     watch.account = request.storage.touches().then_some(account);
     watch.servers.clone_from(&servers);
     watch.host = ranks.map(|_| HostId::of(&head.host));
-    watch.merged = ranks.and_then(|ranks| ranks::merged(ranks, &head, waiter.events.takes_records()));
+    watch.merged =
+        ranks.and_then(|ranks| ranks::merged(ranks, &head, waiter.events.takes_records()));
     if waiter.events.takes_records() {
         waiter.events.event(Event::Opened(Box::new(head.clone())));
         watch.since = Some(Arc::clone(&since));
@@ -268,22 +303,26 @@ fn start(
 }
 
 impl<'e> Run<'e> {
-    /// Whether another load can be applied: not where the run has ended or is to, nor where its pool has run dry.
+    /// Whether another load can be applied: not where the run has ended or is to, nor where its
+    /// pool has run dry.
     pub fn takes_loads(&self) -> bool {
         matches!(&self.0, Begun::Going(going) if going.supervisor.takes_loads())
     }
 
-    /// Has the workers perform transactions on the pool, so many a second of all of them (a rate that
-    /// [`workload::arrivals::check_rate`] allows) or in a closed loop, after the warm-up and for the time that the run's
-    /// description has. Gives what they came to, those of all ranks together; nothing where they did not come to their end, or were
-    /// not begun.
+    /// Has the workers perform transactions on the pool, so many a second of all of them (a rate
+    /// that [`workload::arrivals::check_rate`] allows) or in a closed loop, after the warm-up
+    /// and for the time that the run's description has. Gives what they came to, those of all
+    /// ranks together; nothing where they did not come to their end, or were not begun.
     pub fn apply(&mut self, per_second: Option<f64>) -> Option<&PhaseRecord> {
         self.going()?.supervisor.apply(per_second)
     }
 
     /// Applies the load that the run's description has.
     pub fn apply_own(&mut self) {
-        let Some(Going { head, supervisor, .. }) = self.going() else {
+        let Some(Going {
+            head, supervisor, ..
+        }) = self.going()
+        else {
             return;
         };
         if supervisor.apply(head.spec.drive.rate()).is_some() && supervisor.syncs() {
@@ -298,7 +337,8 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// Tells those who take records of the load that has come to its end, as a part of whatever it was applied for.
+    /// Tells those who take records of the load that has come to its end, as a part of whatever it
+    /// was applied for.
     pub fn tell_load(&mut self, as_part: impl Fn(PhaseRecord) -> CompletedPart) {
         if let Some(going) = self.going() {
             going.supervisor.tell_load(as_part);
@@ -313,8 +353,9 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// Has the pool deleted, removes what the run made, or leaves the pool for a later one, and gives the record. All
-    /// transactions are phases of it, in the order in which their loads were applied. Of several ranks all get the record of all.
+    /// Has the pool deleted, removes what the run made, or leaves the pool for a later one, and
+    /// gives the record. All transactions are phases of it, in the order in which their loads
+    /// were applied. Of several ranks all get the record of all.
     pub fn finish(self) -> Record {
         self.finish_parts().record
     }
@@ -356,7 +397,11 @@ impl<'e> Run<'e> {
         }
         // Nothing is asked of servers after this.
         actual.traffic = servers.map(|servers| servers.totals());
-        let record = Record { during, actual, ..head };
+        let record = Record {
+            during,
+            actual,
+            ..head
+        };
         let Some(ranks) = ranks else {
             return Finished { record, own: None };
         };

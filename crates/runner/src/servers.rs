@@ -1,4 +1,5 @@
-//! What a run's servers are and what went to them, as the record has it: of storages that speak to servers by themselves.
+//! What a run's servers are and what went to them, as the record has it: of storages that speak to
+//! servers by themselves.
 
 use std::sync::Arc;
 
@@ -59,15 +60,25 @@ impl WatchedServers {
     }
 
     /// What was counted between two readings.
-    pub(crate) fn since(&self, later: &ServerTraffic, earlier: &ServerTraffic) -> (MessagesReading, ServerCounts) {
+    pub(crate) fn since(
+        &self,
+        later: &ServerTraffic,
+        earlier: &ServerTraffic,
+    ) -> (MessagesReading, ServerCounts) {
         let messages = self.reading(later).since(&[self.reading(earlier)]);
         let counts = ServerCounts {
             connections: later.connections.saturating_sub(earlier.connections),
             reconnections: later.reconnections.saturating_sub(earlier.reconnections),
-            verifier_changes: later.verifier_changes.saturating_sub(earlier.verifier_changes),
-            rewritten_bytes: later.rewritten_bytes.saturating_sub(earlier.rewritten_bytes),
+            verifier_changes: later
+                .verifier_changes
+                .saturating_sub(earlier.verifier_changes),
+            rewritten_bytes: later
+                .rewritten_bytes
+                .saturating_sub(earlier.rewritten_bytes),
             not_known: later.not_known.saturating_sub(earlier.not_known),
-            stronger_answers: later.stronger_answers.saturating_sub(earlier.stronger_answers),
+            stronger_answers: later
+                .stronger_answers
+                .saturating_sub(earlier.stronger_answers),
             delayed: later.delayed.saturating_sub(earlier.delayed),
             stray_replies: later.stray_replies.saturating_sub(earlier.stray_replies),
             other_calls: later.other_calls.saturating_sub(earlier.other_calls),
@@ -142,12 +153,24 @@ mod tests {
         let kinds = messages.kinds.into_known().unwrap();
         let told: Vec<_> = kinds
             .iter()
-            .map(|kind| (kind.kind.as_str(), kind.requests, kind.retransmissions.clone()))
+            .map(|kind| {
+                (
+                    kind.kind.as_str(),
+                    kind.requests,
+                    kind.retransmissions.clone(),
+                )
+            })
             .collect();
         // What did not occur is left out.
-        assert_eq!(told, [("LOOKUP", 4, Fact::Known(1)), ("READ", 3, Fact::Known(0))]);
+        assert_eq!(
+            told,
+            [("LOOKUP", 4, Fact::Known(1)), ("READ", 3, Fact::Known(0))]
+        );
         assert_eq!(kinds[0].sent_bytes, Fact::Known(400));
         assert_eq!(counts.reconnections, 2);
-        assert!(WatchedServers::of(&(Arc::new(storage::home::KernelHome::default()) as Arc<dyn Home>)).is_none());
+        assert!(
+            WatchedServers::of(&(Arc::new(storage::home::KernelHome::default()) as Arc<dyn Home>))
+                .is_none()
+        );
     }
 }

@@ -1,6 +1,7 @@
-//! One pool for several workers. A file is published when its creation has closed it; who changes it holds an
-//! exclusive claim, who reads it a shared one. Claims are taken before an operation is issued and given back
-//! after it is completed, so that nothing fails because two workers meet, and waiting is never latency.
+//! One pool for several workers. A file is published when its creation has closed it; who changes
+//! it holds an exclusive claim, who reads it a shared one. Claims are taken before an operation is
+//! issued and given back after it is completed, so that nothing fails because two workers meet, and
+//! waiting is never latency.
 
 use std::iter;
 use std::sync::Arc;
@@ -156,7 +157,9 @@ impl SharedSource {
                 let number = self.fresh();
                 return Some(self.create(flight, draft.action, number));
             }
-            Action::MakeDirectory | Action::RemoveDirectory => return Some(self.directory(flight, &draft)),
+            Action::MakeDirectory | Action::RemoveDirectory => {
+                return Some(self.directory(flight, &draft));
+            }
             Action::ReadLink => match self.lend(flight, draft.pick) {
                 Some(thing) => return Some(read_link(thing, 0)),
                 // Making one is for writers; a reader finds none to read.
@@ -179,12 +182,18 @@ impl SharedSource {
             return Some(self.create(flight, Action::Create, number));
         }
         let rank = self.ranks.rank(draft.pick, files);
-        let exclusive = !draft.action.reads() && !matches!(draft.action, Action::Link | Action::SymbolicLink);
+        let exclusive =
+            !draft.action.reads() && !matches!(draft.action, Action::Link | Action::SymbolicLink);
         let clock = &self.clock;
         let now_ns = || clock.now_ns();
-        let claimed = self
-            .pool
-            .claim(rank, exclusive, may_wait, &self.control, now_ns, &mut self.waits);
+        let claimed = self.pool.claim(
+            rank,
+            exclusive,
+            may_wait,
+            &self.control,
+            now_ns,
+            &mut self.waits,
+        );
         match claimed {
             Claimed::Claim(claim) => Some(self.claimed(flight, claim, &draft)),
             Claimed::Later => {
@@ -288,7 +297,11 @@ impl SharedSource {
         if !self.pool.takes_one_more(place) {
             return skipped(SkipReason::DirectoryFull);
         }
-        let thing = Thing { place, number, of: 0 };
+        let thing = Thing {
+            place,
+            number,
+            of: 0,
+        };
         self.held[flight] = Held::Directory(thing);
         make_directory(thing, 0)
     }
@@ -325,7 +338,11 @@ impl Source for SharedSource {
 
     /// Before the claim: nobody is to wait for somebody who thinks.
     fn think_ns(&mut self, phase: Phase) -> u64 {
-        if !self.mixer.thinks() || self.has_thought || phase != Phase::Transactions || self.begun == self.transactions {
+        if !self.mixer.thinks()
+            || self.has_thought
+            || phase != Phase::Transactions
+            || self.begun == self.transactions
+        {
             return 0;
         }
         self.has_thought = true;
@@ -376,7 +393,9 @@ impl Source for SharedSource {
             Held::New(file) if well => self.pool.publish(file),
             Held::Claimed(claim, change) if well => self.pool.give_back(claim, change),
             // What it holds now is not known: nobody is to meet it again.
-            Held::Claimed(claim, Change::Becomes(_) | Change::Removed) => self.pool.give_back(claim, Change::Removed),
+            Held::Claimed(claim, Change::Becomes(_) | Change::Removed) => {
+                self.pool.give_back(claim, Change::Removed)
+            }
             Held::Claimed(claim, Change::None) => self.pool.give_back(claim, Change::None),
             Held::Linked(claim, kind, thing) => {
                 self.pool.give_back(claim, Change::None);
@@ -397,10 +416,16 @@ impl Source for SharedSource {
             Phase::Transactions => self.transactions - self.begun,
             Phase::Delete => {
                 let mine = (0..SHARDS).filter(|shard| *shard as u64 % self.workers == self.worker);
-                let files = mine.map(|shard| lock(&self.pool.shards[shard].inner).order.len() as u64);
+                let files =
+                    mine.map(|shard| lock(&self.pool.shards[shard].inner).order.len() as u64);
                 let extras = [NameKind::Link, NameKind::SymbolicLink, NameKind::Directory]
                     .map(|kind| self.pool.ring(kind).len() as u64);
-                files.sum::<u64>() + if self.worker == 0 { extras.iter().sum() } else { 0 }
+                files.sum::<u64>()
+                    + if self.worker == 0 {
+                        extras.iter().sum()
+                    } else {
+                        0
+                    }
             }
         }
     }
@@ -420,7 +445,8 @@ impl Source for SharedSource {
     }
 
     fn pool(&self, all: bool, each: &mut dyn FnMut(Kept)) {
-        for shard in (0..SHARDS).filter(|shard| all || *shard as u64 % self.workers == self.worker) {
+        for shard in (0..SHARDS).filter(|shard| all || *shard as u64 % self.workers == self.worker)
+        {
             let inner = lock(&self.pool.shards[shard].inner);
             for slot in &inner.order {
                 let file = File::unpack(inner.slots[*slot as usize].file);

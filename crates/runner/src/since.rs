@@ -22,7 +22,9 @@ impl Since {
         targets: impl IntoIterator<Item = &'target Target>,
     ) -> Self {
         let sources = Sources::default();
-        let mounts = targets.into_iter().filter_map(|target| target.mount.known());
+        let mounts = targets
+            .into_iter()
+            .filter_map(|target| target.mount.known());
         Self {
             fuse_servers: fuse::servers(&sources, mounts),
             // First, so that the time of the pass over all processes is in none of the others.
@@ -53,10 +55,13 @@ impl Since {
         let total_ns = times.and_then(|times| times.total_ns.clone());
         let used = total_ns.and_then(|total_ns| self.used(total_ns));
         let fuse_servers = self.fuse_servers.as_ref().and_then(|pids| {
-            used.as_ref().and_then(|used| match used.servers.len() == pids.len() {
-                true => Fact::Known(used.servers.clone()),
-                false => Fact::Unavailable("a FUSE server of the target ended during the run".to_owned()),
-            })
+            used.as_ref()
+                .and_then(|used| match used.servers.len() == pids.len() {
+                    true => Fact::Known(used.servers.clone()),
+                    false => Fact::Unavailable(
+                        "a FUSE server of the target ended during the run".to_owned(),
+                    ),
+                })
         });
         SystemDuring {
             busiest: Some(used.map(|used| used.busiest)),

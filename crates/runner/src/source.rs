@@ -1,4 +1,5 @@
-//! Where a worker's intents come from: the stream of a private pool, or a pool that several workers share.
+//! Where a worker's intents come from: the stream of a private pool, or a pool that several workers
+//! share.
 
 use contract::Listing;
 use record::Histogram;
@@ -20,21 +21,24 @@ pub(crate) enum Expected {
     Unknown,
 }
 
-/// See the module's text. An intent is given to a flight, and its end is told before that flight gets another.
+/// See the module's text. An intent is given to a flight, and its end is told before that flight
+/// gets another.
 pub(crate) trait Source: Send {
     /// Whether the intents are a function of the workload alone.
     fn is_pure(&self) -> bool;
 
-    /// What is thought, in nanoseconds, before the next intent of a phase can be asked for. Asked again it gives 0.
+    /// What is thought, in nanoseconds, before the next intent of a phase can be asked for. Asked
+    /// again it gives 0.
     fn think_ns(&mut self, phase: Phase) -> u64;
 
-    /// The next intent of a phase, for the flight of this number; nothing at its end, where the run stops while a file is
-    /// waited for, and where one [is not to be waited for](Source::wants_one_landed). Others' files are waited for only where
-    /// none of the worker's own operations is in flight.
+    /// The next intent of a phase, for the flight of this number; nothing at its end, where the run
+    /// stops while a file is waited for, and where one [is not to be waited
+    /// for](Source::wants_one_landed). Others' files are waited for only where none of the
+    /// worker's own operations is in flight.
     fn next(&mut self, phase: Phase, flight: usize, may_wait: bool) -> Option<Intent>;
 
-    /// Whether the last answer was nothing because a file is somebody's: one of the worker's own operations in flight must
-    /// complete before it is asked for again.
+    /// Whether the last answer was nothing because a file is somebody's: one of the worker's own
+    /// operations in flight must complete before it is asked for again.
     fn wants_one_landed(&self) -> bool;
 
     /// The intent of a flight has been performed, well or not.
@@ -46,8 +50,8 @@ pub(crate) trait Source: Send {
     /// Why the transactions ended.
     fn end(&self) -> End;
 
-    /// Whether any operation that may come could be performed on this pool: one of this worker, or one of
-    /// another worker that changes the pool.
+    /// Whether any operation that may come could be performed on this pool: one of this worker, or
+    /// one of another worker that changes the pool.
     fn can_perform_any(&self, pool: &PoolState) -> bool;
 
     /// Transactions that have begun.
@@ -75,8 +79,8 @@ pub(crate) struct Listings {
     naming: Naming,
     places: Vec<Option<Listing>>,
     name: Vec<u8>,
-    /// By place, what is in flight, and by flight what was known when a listing began; empty where one operation is done
-    /// after the other.
+    /// By place, what is in flight, and by flight what was known when a listing began; empty where
+    /// one operation is done after the other.
     entries: Vec<Entries>,
     seen: Vec<Seen>,
 }
@@ -142,9 +146,14 @@ impl Listings {
             return;
         }
         match intent.action {
-            Action::Create | Action::Deliver => self.change(place, NameKind::File, number, Listing::add),
+            Action::Create | Action::Deliver => {
+                self.change(place, NameKind::File, number, Listing::add)
+            }
             Action::MakeDirectory => self.change(place, NameKind::Directory, number, Listing::add),
-            Action::Delete | Action::RemoveLink | Action::RemoveSymbolicLink | Action::RemoveDirectory => {
+            Action::Delete
+            | Action::RemoveLink
+            | Action::RemoveSymbolicLink
+            | Action::RemoveDirectory => {
                 self.change(place, intent.action.named(), number, Listing::remove);
             }
             Action::Rename => {
@@ -152,14 +161,16 @@ impl Listings {
                 self.change(place, NameKind::File, intent.other, Listing::add);
             }
             Action::Link => self.change(place, NameKind::Link, intent.other, Listing::add),
-            Action::SymbolicLink => self.change(place, NameKind::SymbolicLink, intent.other, Listing::add),
+            Action::SymbolicLink => {
+                self.change(place, NameKind::SymbolicLink, intent.other, Listing::add)
+            }
             _ => {}
         }
     }
 }
 
-/// The streams of private pools. One type, so that the loop is compiled once for all of them: choosing between
-/// them is a branch that always goes the same way.
+/// The streams of private pools. One type, so that the loop is compiled once for all of them:
+/// choosing between them is a branch that always goes the same way.
 #[derive(Debug)]
 pub(crate) enum PrivateStream {
     Classic(Box<ClassicStream>),
@@ -275,7 +286,9 @@ impl Source for Private {
 
     fn listing(&self, flight: usize, place: u32) -> Expected {
         let listings = self.listings.as_ref();
-        listings.map_or(Expected::Unknown, |listings| listings.expected(flight, place))
+        listings.map_or(Expected::Unknown, |listings| {
+            listings.expected(flight, place)
+        })
     }
 
     fn take_waits(&mut self) -> Option<Histogram> {

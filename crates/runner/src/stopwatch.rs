@@ -18,7 +18,8 @@ pub(crate) struct Meters {
 #[derive(Debug, Default)]
 struct Kind {
     meter: Meter,
-    /// Latencies of the slice that goes on; where there are slices, they come to the meter with its end.
+    /// Latencies of the slice that goes on; where there are slices, they come to the meter with
+    /// its end.
     slice: Option<Histogram>,
     /// Operations, bytes and failures when the slice began.
     before: (u64, u64, u64),
@@ -67,9 +68,15 @@ impl Meters {
         &mut self.kind(action).meter
     }
 
-    /// Latency is from due to completed; where nothing was due, from issued, which is the service time.
+    /// Latency is from due to completed; where nothing was due, from issued, which is the service
+    /// time.
     #[inline]
-    fn record(&mut self, intent: &Intent, moments: Moments, step: impl FnOnce() -> Option<(Step, u64)>) {
+    fn record(
+        &mut self,
+        intent: &Intent,
+        moments: Moments,
+        step: impl FnOnce() -> Option<(Step, u64)>,
+    ) {
         let kind = self.kind(intent.action);
         let service_ns = moments.completed_ns.saturating_sub(moments.issued_ns);
         let ns = match moments.due_ns {
@@ -96,7 +103,11 @@ impl Meters {
         let mut slice = Vec::new();
         for (action, kind) in Action::ALL.iter().zip(&mut self.by_action) {
             let Some((kind, latencies)) = kind.as_mut().map(|kind| {
-                let latencies = kind.slice.as_mut().map(Histogram::take_sparse).unwrap_or_default();
+                let latencies = kind
+                    .slice
+                    .as_mut()
+                    .map(Histogram::take_sparse)
+                    .unwrap_or_default();
                 (kind, latencies)
             }) else {
                 continue;
@@ -121,13 +132,18 @@ impl Meters {
     pub(crate) fn take_slowest(&mut self) -> Vec<(Action, Slowest<SlowThing>)> {
         let kinds = Action::ALL.iter().zip(&mut self.by_action);
         kinds
-            .filter_map(|(action, kind)| Some((*action, std::mem::take(&mut kind.as_mut()?.slowest))))
+            .filter_map(|(action, kind)| {
+                Some((*action, std::mem::take(&mut kind.as_mut()?.slowest)))
+            })
             .filter(|(_, slowest)| !slowest.is_empty())
             .collect()
     }
 
     fn step(&mut self, action: Action, step: Step, ns: u64) {
-        let known = self.steps.iter_mut().find(|known| (known.0, known.1) == (action, step));
+        let known = self
+            .steps
+            .iter_mut()
+            .find(|known| (known.0, known.1) == (action, step));
         match known {
             Some((_, _, histogram)) => histogram.record(ns),
             None => {
@@ -231,7 +247,13 @@ impl Stopwatch {
 
     /// Counts the time of an operation that has completed on a flight.
     #[inline]
-    pub(crate) fn record(&mut self, flight: usize, intent: &Intent, meters: &mut Meters, moments: Moments) {
+    pub(crate) fn record(
+        &mut self,
+        flight: usize,
+        intent: &Intent,
+        meters: &mut Meters,
+        moments: Moments,
+    ) {
         match &self.laps {
             Some(laps) => laps.record(flight, intent, meters, moments),
             None if self.is_on => meters.record(intent, moments, || None),
@@ -277,7 +299,9 @@ impl Laps {
 
     fn record(&self, flight: usize, intent: &Intent, meters: &mut Meters, moments: Moments) {
         let laps = &self.flights[flight].laps;
-        meters.record(intent, moments, || laps.iter().copied().max_by_key(|(_, ns)| *ns));
+        meters.record(intent, moments, || {
+            laps.iter().copied().max_by_key(|(_, ns)| *ns)
+        });
         for (step, ns) in laps {
             meters.step(intent.action, *step, *ns);
         }
@@ -292,7 +316,9 @@ impl Steps for Laps {
     fn ended(&mut self, step: Step) {
         let now_ns = self.clock.now_ns();
         let flight = &mut self.flights[self.current];
-        flight.laps.push((step, now_ns.saturating_sub(flight.last_ns)));
+        flight
+            .laps
+            .push((step, now_ns.saturating_sub(flight.last_ns)));
         flight.last_ns = now_ns;
     }
 }

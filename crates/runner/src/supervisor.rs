@@ -1,5 +1,6 @@
-//! The thread that looks on while workers work: lets them pass the borders of stages together, has file systems
-//! sync, watches that the place is still the same and that nobody is stalled, and tells those who watch how far it is.
+//! The thread that looks on while workers work: lets them pass the borders of stages together, has
+//! file systems sync, watches that the place is still the same and that nobody is stalled, and
+//! tells those who watch how far it is.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -10,7 +11,10 @@ use std::time::{Duration, Instant};
 
 use measure::{Slice, Slices};
 use observe::{MountChanges, Sources, Waited, WatchedAccount, WatchedDevices};
-use record::{Fact, HostId, MachineOverTime, Pauses, PhaseEvidence, PhaseRecord, PhaseSync, Record, SteadyFound};
+use record::{
+    Fact, HostId, MachineOverTime, Pauses, PhaseEvidence, PhaseRecord, PhaseSync, Record,
+    SteadyFound,
+};
 use rustix::pipe::PipeFlags;
 use spec::Drive;
 use workload::{Action, End, Phase, Role};
@@ -87,15 +91,21 @@ impl Rendezvous for Border {
 
     fn ended(&mut self, stage: Stage, done: (u64, u64), end: End) {
         // Nobody left to be told is no reason to stop.
-        let _ = self.messages.send((self.index, Message::Ended(stage, done, end)));
+        let _ = self
+            .messages
+            .send((self.index, Message::Ended(stage, done, end)));
     }
 
     fn slice(&mut self, role: Role, slice: Slice<Action>) {
-        let _ = self.messages.send((self.index, Message::Slice(role, slice)));
+        let _ = self
+            .messages
+            .send((self.index, Message::Slice(role, slice)));
     }
 
     fn reports(&mut self, phase: PhaseReport) {
-        let _ = self.messages.send((self.index, Message::Phase(Box::new(phase))));
+        let _ = self
+            .messages
+            .send((self.index, Message::Phase(Box::new(phase))));
     }
 }
 
@@ -109,20 +119,22 @@ impl Border {
     }
 }
 
-/// Stops the workers as soon as a change of mounts takes their place away: calls by path would meet what lies
-/// beneath. Watches until what it gives is dropped; gives nothing where the system has no such watch, and the
-/// looks of every second remain.
+/// Stops the workers as soon as a change of mounts takes their place away: calls by path would meet
+/// what lies beneath. Watches until what it gives is dropped; gives nothing where the system has no
+/// such watch, and the looks of every second remain.
 pub(crate) fn watch_mounts(control: Control, landmarks: Landmarks) -> Option<OwnedFd> {
     let changes = MountChanges::watch(&Sources::default()).ok()?;
     let (until, end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).ok()?;
-    let watching = thread::Builder::new().name("mounts".to_owned()).spawn(move || {
-        while let Ok(Waited::Changed) = changes.wait(&until) {
-            if landmarks.look().is_err() {
-                // The landmarks keep what was found, and who looks on says it.
-                control.stop();
+    let watching = thread::Builder::new()
+        .name("mounts".to_owned())
+        .spawn(move || {
+            while let Ok(Waited::Changed) = changes.wait(&until) {
+                if landmarks.look().is_err() {
+                    // The landmarks keep what was found, and who looks on says it.
+                    control.stop();
+                }
             }
-        }
-    });
+        });
     watching.ok().map(|_| end)
 }
 
@@ -138,7 +150,8 @@ pub(crate) struct Watched {
     pub reports: Vec<Option<Result<Report, String>>>,
     /// By worker, what it did.
     pub phases: Vec<Vec<PhaseReport>>,
-    /// The transactions of the loads that came to their end, in order; all other phases are in `phases` alone.
+    /// The transactions of the loads that came to their end, in order; all other phases are in
+    /// `phases` alone.
     pub loads: Vec<PhaseRecord>,
     /// The last of them as all ranks together have performed it.
     pub load_of_all: Option<PhaseRecord>,
@@ -209,7 +222,8 @@ pub(crate) struct PoolOfWorker {
 /// What the supervisor is to do, and with what.
 pub(crate) struct Watch {
     pub messages: Receiver<(u32, Message)>,
-    /// The number of this process's first worker among those of all ranks; all that is here by worker begins with it.
+    /// The number of this process's first worker among those of all ranks; all that is here by
+    /// worker begins with it.
     pub first_worker: u32,
     /// By worker.
     pub answers: Vec<Sender<Answer>>,
@@ -233,7 +247,8 @@ pub(crate) struct Watch {
     pub devices: Option<Fact<WatchedDevices>>,
     /// Nothing where nobody watches for pauses.
     pub pauses: Option<PauseWatch>,
-    /// What is to be read at the borders of phases; nothing where the storage touches no file system.
+    /// What is to be read at the borders of phases; nothing where the storage touches no file
+    /// system.
     pub account: Option<WatchedAccount>,
     /// The servers whose traffic belongs to it; nothing where the storage speaks to none.
     pub servers: Option<WatchedServers>,
@@ -245,7 +260,8 @@ pub(crate) struct Watch {
     pub origin_ns: u64,
     /// When the machine's counters began to count for the run; nothing where nobody takes records.
     pub since: Option<Arc<Since>>,
-    /// Where somebody on the first of several ranks takes records: the record of all ranks, on that one as far as they have come.
+    /// Where somebody on the first of several ranks takes records: the record of all ranks, on
+    /// that one as far as they have come.
     pub merged: Option<Box<Record>>,
     /// Mounts are watched until it is dropped.
     pub mounts: Option<OwnedFd>,
@@ -315,8 +331,11 @@ impl<'e> Supervisor<'e> {
             stalled: None,
         };
         let flights = watch.slots.iter().enumerate();
-        let flights = flights.flat_map(|(worker, slots)| (0..slots.len()).map(move |flight| (worker, flight)));
-        let seen = flights.map(|(worker, flight)| seen(worker, flight)).collect();
+        let flights = flights
+            .flat_map(|(worker, slots)| (0..slots.len()).map(move |flight| (worker, flight)));
+        let seen = flights
+            .map(|(worker, flight)| seen(worker, flight))
+            .collect();
         let mut supervisor = Self {
             free_before: None,
             machine: MachineWatch::new(watch.devices.clone()),
@@ -355,8 +374,9 @@ impl<'e> Supervisor<'e> {
         supervisor
     }
 
-    /// Lets the workers perform transactions, so many a second or in a closed loop, until they have ended and the file systems
-    /// have synced. Gives what they came to; nothing where they did not come to their end.
+    /// Lets the workers perform transactions, so many a second or in a closed loop, until they have
+    /// ended and the file systems have synced. Gives what they came to; nothing where they did
+    /// not come to their end.
     pub(crate) fn apply(&mut self, rate: Option<f64>) -> Option<&PhaseRecord> {
         if !std::mem::take(&mut self.awaits_load) {
             return None;
@@ -369,8 +389,8 @@ impl<'e> Supervisor<'e> {
         self.watched.load_of_all.as_ref()
     }
 
-    /// Whether another load can be applied: not where the run is to stop, nor where the pool has run dry, since whatever comes is
-    /// no load any more.
+    /// Whether another load can be applied: not where the run is to stop, nor where the pool has
+    /// run dry, since whatever comes is no load any more.
     pub(crate) fn takes_loads(&self) -> bool {
         self.awaits_load && !self.ran_dry && !self.waiter.control.is_stopping()
     }
@@ -417,10 +437,10 @@ impl<'e> Supervisor<'e> {
         while self.alive > 0 && !self.awaits_load {
             self.watch.owned.life().tick((self.watch.now_ns)());
             self.drive();
-            let message = self
-                .watch
-                .messages
-                .recv_timeout(self.until_next_turn().min(self.machine.until_due(self.now_ns())));
+            let message = self.watch.messages.recv_timeout(
+                self.until_next_turn()
+                    .min(self.machine.until_due(self.now_ns())),
+            );
             match message {
                 Ok((worker, message)) => self.hear(worker, message),
                 Err(RecvTimeoutError::Timeout) => {
@@ -492,7 +512,8 @@ impl<'e> Supervisor<'e> {
             Message::Phase(report) => self.watched.phases[worker as usize].push(*report),
             Message::Done(report) => {
                 self.alive -= 1;
-                let well = matches!(&*report, Ok(report) if report.failed.is_none() && !report.is_stopped);
+                let well =
+                    matches!(&*report, Ok(report) if report.failed.is_none() && !report.is_stopped);
                 self.watched.reports[worker as usize] = Some(*report);
                 if !well {
                     self.waiter.control.stop();
@@ -559,7 +580,8 @@ impl<'e> Supervisor<'e> {
             return self.answer(Answer::Stop);
         }
         self.wait_for_look();
-        self.awaits_load = stage == Stage::Phase(Phase::Transactions) && !self.waiter.control.is_stopping();
+        self.awaits_load =
+            stage == Stage::Phase(Phase::Transactions) && !self.waiter.control.is_stopping();
         if !self.awaits_load {
             self.begin_stage(stage);
         }
@@ -585,7 +607,11 @@ impl<'e> Supervisor<'e> {
     /// Lets all who wait go on, if nothing stands in the way.
     fn begin_stage(&mut self, stage: Stage) {
         self.turn(stage);
-        if self.watch.reuse && stage != Stage::Take && !self.watched.in_use && !self.waiter.control.is_stopping() {
+        if self.watch.reuse
+            && stage != Stage::Take
+            && !self.watched.in_use
+            && !self.waiter.control.is_stopping()
+        {
             self.begin_use();
         }
         if stage == Stage::Cool {

@@ -27,13 +27,21 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// The user with whose rights alone the place is used: a worker has one thread for all directories of it.
+    /// The user with whose rights alone the place is used: a worker has one thread for all
+    /// directories of it.
     pub(crate) fn acts_as(&self) -> Result<Option<ActingUser>, Refused> {
-        let users: Vec<_> = self.owned.held().iter().map(|held| held.acts_as()).collect();
+        let users: Vec<_> = self
+            .owned
+            .held()
+            .iter()
+            .map(|held| held.acts_as())
+            .collect();
         match users.windows(2).all(|pair| pair[0] == pair[1]) {
             true => Ok(users.first().copied().flatten()),
             false => Err(Refused::Unable(
-                "the targets have been given to different users meanwhile (use targets of one user)".to_owned(),
+                "the targets have been given to different users meanwhile (use targets of one \
+                 user)"
+                    .to_owned(),
             )),
         }
     }
@@ -68,7 +76,12 @@ pub(crate) struct TakenLocation {
 }
 
 impl TakenLocation {
-    pub(crate) fn new(path: &Path, directory: &Path, identity: Option<Identity>, number: usize) -> Self {
+    pub(crate) fn new(
+        path: &Path,
+        directory: &Path,
+        identity: Option<Identity>,
+        number: usize,
+    ) -> Self {
         let mut prefix = path.as_os_str().as_encoded_bytes().to_owned();
         if !prefix.is_empty() {
             prefix.push(b'/');

@@ -1,6 +1,7 @@
-//! Calls on a target that may never return: each in a thread of its own, waited for with a limit. The thread that writes
-//! the record and reports makes no call on a target itself, nor does it close what is open there: a server that hangs
-//! keeps a thread in the kernel, whatever signal comes.
+//! Calls on a target that may never return: each in a thread of its own, waited for with a limit.
+//! The thread that writes the record and reports makes no call on a target itself, nor does it
+//! close what is open there: a server that hangs keeps a thread in the kernel, whatever signal
+//! comes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -17,8 +18,8 @@ use crate::events::{Event, Events, Progress, Stage};
 pub(crate) const TELL_EVERY: Duration = Duration::from_millis(100);
 /// What does not return for this many times the time after which it is named is given up.
 pub(crate) const GIVE_UP_AFTER: u32 = 5;
-/// A run that is to stop does not wait longer than this for a call that does not return: record and report are to be there
-/// 10 s after a signal.
+/// A run that is to stop does not wait longer than this for a call that does not return: record and
+/// report are to be there 10 s after a signal.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// Why there is no answer.
@@ -39,12 +40,15 @@ pub enum NoAnswer {
 ///
 /// # Errors
 /// Why there is no answer; the call may still be going on.
-pub fn within<A: Send + 'static>(limit: Duration, act: impl FnOnce() -> A + Send + 'static) -> Result<A, NoAnswer> {
+pub fn within<A: Send + 'static>(
+    limit: Duration,
+    act: impl FnOnce() -> A + Send + 'static,
+) -> Result<A, NoAnswer> {
     wait(act, drop, &mut |waited| waited < limit, &AtomicU64::new(0))
 }
 
-/// Makes a call in a thread of its own, and waits as long as `goes_on` says of the time since `progress` last changed.
-/// What comes too late is given to `late`, in the call's thread.
+/// Makes a call in a thread of its own, and waits as long as `goes_on` says of the time since
+/// `progress` last changed. What comes too late is given to `late`, in the call's thread.
 fn wait<A: Send + 'static>(
     act: impl FnOnce() -> A + Send + 'static,
     late: impl FnOnce(A) + Send + 'static,
@@ -52,20 +56,23 @@ fn wait<A: Send + 'static>(
     progress: &AtomicU64,
 ) -> Result<A, NoAnswer> {
     let (answer, answers) = mpsc::channel();
-    // An answer is either taken by who waits or given to `late`, also where it comes at the moment of giving up.
+    // An answer is either taken by who waits or given to `late`, also where it comes at the moment
+    // of giving up.
     let given_up = Arc::new(Mutex::new(false));
     let is_late = Arc::clone(&given_up);
-    let acting = thread::Builder::new().name("target".to_owned()).spawn(move || {
-        let acted = act();
-        let is_late = is_late.lock().unwrap_or_else(PoisonError::into_inner);
-        if *is_late {
-            drop(is_late);
-            late(acted);
-        } else {
-            // Whoever has not given up waits.
-            let _ = answer.send(acted);
-        }
-    });
+    let acting = thread::Builder::new()
+        .name("target".to_owned())
+        .spawn(move || {
+            let acted = act();
+            let is_late = is_late.lock().unwrap_or_else(PoisonError::into_inner);
+            if *is_late {
+                drop(is_late);
+                late(acted);
+            } else {
+                // Whoever has not given up waits.
+                let _ = answer.send(acted);
+            }
+        });
     acting.map_err(NoAnswer::NoThread)?;
     let (mut seen, mut since) = (progress.load(Ordering::Relaxed), Instant::now());
     loop {
@@ -80,7 +87,9 @@ fn wait<A: Send + 'static>(
         }
         if !goes_on(since.elapsed()) {
             *given_up.lock().unwrap_or_else(PoisonError::into_inner) = true;
-            return answers.try_recv().map_err(|_| NoAnswer::Late(since.elapsed()));
+            return answers
+                .try_recv()
+                .map_err(|_| NoAnswer::Late(since.elapsed()));
         }
     }
 }
@@ -119,7 +128,11 @@ pub(crate) struct Waiter<'e> {
 }
 
 impl<'e> Waiter<'e> {
-    pub(crate) fn new(control: Control, stall_timeout: Duration, events: &'e mut dyn Events) -> Self {
+    pub(crate) fn new(
+        control: Control,
+        stall_timeout: Duration,
+        events: &'e mut dyn Events,
+    ) -> Self {
         Self {
             control,
             stall_timeout,

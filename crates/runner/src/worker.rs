@@ -1,13 +1,18 @@
-//! The worker loop: the only one. Takes intents from a source, performs them on a session, stamps and counts.
+//! The worker loop: the only one. Takes intents from a source, performs them on a session, stamps
+//! and counts.
 //!
-//! Source, session and clock are values given to it. Between two stamps lies the operation and nothing else.
+//! Source, session and clock are values given to it. Between two stamps lies the operation and
+//! nothing else.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Cause, Failure, NoSteps, OpenError, Operation, OperationOutcome, Session, Steps, Submitted, Ticket};
+use contract::{
+    Cause, Failure, NoSteps, OpenError, Operation, OperationOutcome, Session, Steps, Submitted,
+    Ticket,
+};
 use measure::{SLICE_NS, Slice};
 use record::{Check, ErrorRecord, Histogram, SlowestRecord, Stale};
 use spec::Cache;
@@ -45,16 +50,19 @@ pub(crate) trait Rendezvous {
     /// A stage is about to begin, in which this worker has so much to do: waits until it may.
     fn begins(&mut self, stage: Stage, total: u64) -> Answer;
 
-    /// Files were asked for: how many there are, and some of them by their places and numbers. Waits on.
+    /// Files were asked for: how many there are, and some of them by their places and numbers.
+    /// Waits on.
     fn samples(&mut self, sample: (u64, Vec<(u32, u64)>)) -> Answer;
 
-    /// A stage has ended well, after so many files, transactions or directories, and so many of them completed.
+    /// A stage has ended well, after so many files, transactions or directories, and so many of
+    /// them completed.
     fn ended(&mut self, stage: Stage, done: (u64, u64), end: End);
 
     /// What was done in a second.
     fn slice(&mut self, role: Role, slice: Slice<Action>);
 
-    /// What was done in a phase, however it ended: told at once, so that it is there even if the worker is not.
+    /// What was done in a phase, however it ended: told at once, so that it is there even if the
+    /// worker is not.
     fn reports(&mut self, phase: PhaseReport);
 }
 
@@ -65,7 +73,8 @@ pub(crate) enum Answer {
     Go,
     /// There is no more of it: no load follows.
     Past,
-    /// Before it is known, some files of the pool are asked for: at most so many, and about a hundredth.
+    /// Before it is known, some files of the pool are asked for: at most so many, and about a
+    /// hundredth.
     Sample(u64),
     /// The run is over.
     Stop,
@@ -89,7 +98,8 @@ pub(crate) struct Tools {
     /// Acknowledged operations are logged there.
     pub log: Option<Log>,
     pub pacer: Pacer,
-    /// The pool that it works on after the preparation, where that is not the one that it has prepared.
+    /// The pool that it works on after the preparation, where that is not the one that it has
+    /// prepared.
     pub neighbour: Option<OtherPool>,
     /// The pool that it checks for another rank.
     pub checked: Option<OtherPool>,
@@ -232,7 +242,8 @@ pub(crate) struct Report {
     pub taken: Option<Check>,
     /// What was seen late of what other workers had acknowledged.
     pub stale: Option<Stale>,
-    /// Wall clock in whole seconds, as the original reads it: creations begin, transactions begin and end, all is deleted.
+    /// Wall clock in whole seconds, as the original reads it: creations begin, transactions begin
+    /// and end, all is deleted.
     pub borders_s: Vec<i64>,
     pub classic_bytes_read: f32,
     pub classic_bytes_written: f32,
@@ -335,7 +346,8 @@ impl Worker {
                     }
                 }
             }
-            let mut goes_on = self.begins(Stage::Phase(phase), self.tools.source.remaining(phase))?;
+            let mut goes_on =
+                self.begins(Stage::Phase(phase), self.tools.source.remaining(phase))?;
             if phase != Phase::Delete {
                 self.report.borders_s.push(self.tools.clock.wall_s());
             }
@@ -371,14 +383,23 @@ impl Worker {
         let makes = stage == Stage::MakeDirectories;
         if !makes {
             if self.config.failures.any_spoiled() {
-                // A file whose state is not known may keep its directory from going: the clean-up sees to them.
+                // A file whose state is not known may keep its directory from going: the clean-up
+                // sees to them.
                 directories.clear();
             }
-            // Children before their parents, and otherwise in the order in which they were made, as the original.
-            directories.sort_by_key(|directory| Reverse(directory.name.iter().filter(|byte| **byte == b'/').count()));
+            // Children before their parents, and otherwise in the order in which they were made, as
+            // the original.
+            directories.sort_by_key(|directory| {
+                Reverse(directory.name.iter().filter(|byte| **byte == b'/').count())
+            });
         }
         let mut done = 0;
-        for PoolDirectory { location, number, name } in &directories {
+        for PoolDirectory {
+            location,
+            number,
+            name,
+        } in &directories
+        {
             if self.tools.control.is_stopping() {
                 return Err(Left::Stopped);
             }
@@ -390,11 +411,22 @@ impl Worker {
             };
             let which = (*location as u32, NameKind::Directory, *number);
             let outcome = self.tools.slot.aside(aside, which, || {
-                submit(&mut *self.tools.session, &mut self.tickets, &operation, &mut NoSteps).1
+                submit(
+                    &mut *self.tools.session,
+                    &mut self.tickets,
+                    &operation,
+                    &mut NoSteps,
+                )
+                .1
             });
             outcome.map_err(|failure| {
-                let failed = Failed::operation(aside.name(), name.path.to_string_lossy().into_owned(), failure);
-                // It ends the run, whatever errors are allowed: nothing can be done without its directories.
+                let failed = Failed::operation(
+                    aside.name(),
+                    name.path.to_string_lossy().into_owned(),
+                    failure,
+                );
+                // It ends the run, whatever errors are allowed: nothing can be done without its
+                // directories.
                 let _ = self.config.failures.count(failed.clone());
                 Left::Failed(failed)
             })?;
@@ -410,7 +442,9 @@ impl Worker {
     fn phase(&mut self, phase: Phase) -> Result<(), Left> {
         let phase_began_ns = self.tools.control.phase_began_ns();
         if phase == Phase::Transactions {
-            self.tools.pacer.begin(phase_began_ns, self.tools.control.rate());
+            self.tools
+                .pacer
+                .begin(phase_began_ns, self.tools.control.rate());
         }
         let mut done = Done {
             phase,
@@ -475,7 +509,10 @@ impl Worker {
         if phase == Phase::Delete {
             self.report.borders_s.push(self.tools.clock.wall_s());
             // The hash is of a whole stream.
-            if self.tools.source.is_pure() && self.config.reuse.is_none() && !self.tools.control.is_over() {
+            if self.tools.source.is_pure()
+                && self.config.reuse.is_none()
+                && !self.tools.control.is_over()
+            {
                 let hasher = std::mem::replace(&mut self.config.hasher, StreamHasher::narrow());
                 self.report.stream_hash = Some(hasher.finish());
             }
@@ -518,8 +555,8 @@ impl Worker {
                 self.config.hasher.take(&intent);
             }
             if intent.think_ns > 0 {
-                // Nobody waits for its end: at the end of the transactions what is drawn is performed at once, since the
-                // pool that comes after counts on it.
+                // Nobody waits for its end: at the end of the transactions what is drawn is
+                // performed at once, since the pool that comes after counts on it.
                 self.think(intent.think_ns, is_at_border, done)?;
             }
             if is_at_border {
@@ -540,7 +577,8 @@ impl Worker {
         }
     }
 
-    /// The next intent where there was none; one that waits for the worker's own operations in flight comes when they land.
+    /// The next intent where there was none; one that waits for the worker's own operations in
+    /// flight comes when they land.
     #[cold]
     fn next_when_landed(&mut self, flight: usize, done: &mut Done) -> Result<Option<Intent>, Left> {
         loop {
@@ -551,7 +589,10 @@ impl Worker {
                 return Ok(None);
             }
             self.land(None, done)?;
-            let next = self.tools.source.next(done.phase, flight, self.flights.is_empty());
+            let next = self
+                .tools
+                .source
+                .next(done.phase, flight, self.flights.is_empty());
             if next.is_some() {
                 return Ok(next);
             }
@@ -572,8 +613,8 @@ impl Worker {
         }
     }
 
-    /// Waits until none of the operations in flight is on a file of the intent's. The stream's order stays: nothing
-    /// overtakes it.
+    /// Waits until none of the operations in flight is on a file of the intent's. The stream's
+    /// order stays: nothing overtakes it.
     #[inline]
     fn keep_off(&mut self, intent: &Intent, done: &mut Done) -> Result<(), Left> {
         if self.is_synchronous || intent.action == Action::Nothing || !self.flights.meet(intent) {
@@ -591,9 +632,15 @@ impl Worker {
     /// Waits for one of the operations in flight, or so many nanoseconds at most, and counts it.
     fn land(&mut self, limit_ns: Option<u64>, done: &mut Done) -> Result<(), Left> {
         let steps = self.tools.stopwatch.steps_in_flight();
-        let landed = self.tools.session.complete(limit_ns.map(Duration::from_nanos), steps);
+        let landed = self
+            .tools
+            .session
+            .complete(limit_ns.map(Duration::from_nanos), steps);
         let Some((ticket, outcome)) = landed else {
-            assert!(limit_ns.is_some(), "one of the operations in flight completes");
+            assert!(
+                limit_ns.is_some(),
+                "one of the operations in flight completes"
+            );
             return Ok(());
         };
         let completed_ns = self.tools.stopwatch.moment();
@@ -603,7 +650,8 @@ impl Worker {
         self.completes(&intent, issued, outcome, completed_ns, done)
     }
 
-    /// Waits for all operations in flight and counts them. Gives the first reason to end the run that came of them.
+    /// Waits for all operations in flight and counts them. Gives the first reason to end the run
+    /// that came of them.
     fn land_all(&mut self, done: &mut Done) -> Result<(), Left> {
         let mut left = Ok(());
         while !self.is_synchronous && !self.flights.is_empty() {
@@ -625,13 +673,15 @@ impl Worker {
         Some(waits)
     }
 
-    /// An operation of a transaction has completed. A transaction counts once: with the first of its
-    /// halves that completes.
+    /// An operation of a transaction has completed. A transaction counts once: with the first of
+    /// its halves that completes.
     #[inline]
     fn completes_transaction(&mut self, transaction: u64, done: &mut Done) {
         let is_first = !self.config.has_pairs
             || done.phase != Phase::Transactions
-            || self.counted.take(transaction, self.transaction, &self.flights);
+            || self
+                .counted
+                .take(transaction, self.transaction, &self.flights);
         done.completed += u64::from(is_first);
         done.current.transactions += u64::from(is_first && done.phase == Phase::Transactions);
     }
@@ -647,14 +697,16 @@ impl Worker {
     /// Goes on in another segment, where one has begun.
     #[inline]
     fn turn_where_due(&mut self, done: &mut Done) {
-        if self.tools.control.segment() != done.current.number && done.phase == Phase::Transactions {
+        if self.tools.control.segment() != done.current.number && done.phase == Phase::Transactions
+        {
             let now_ns = self.tools.clock.now_ns();
             self.end_slice(done, now_ns);
             done.turn(self.segment(done.phase, now_ns), now_ns);
         }
     }
 
-    /// Lets time pass. Operations in flight that complete meanwhile are counted when they do, and cut it short.
+    /// Lets time pass. Operations in flight that complete meanwhile are counted when they do, and
+    /// cut it short.
     fn pass(&mut self, ns: u64, done: &mut Done) -> Result<(), Left> {
         if self.is_synchronous || self.flights.is_empty() {
             self.tools.clock.sleep(ns);
@@ -663,8 +715,8 @@ impl Worker {
         self.land(Some(ns), done)
     }
 
-    /// Lets the time pass that is thought before an operation; segments turn meanwhile. Gives `false` where the transactions
-    /// are over before that.
+    /// Lets the time pass that is thought before an operation; segments turn meanwhile. Gives
+    /// `false` where the transactions are over before that.
     #[cold]
     fn think(&mut self, ns: u64, is_at_border: bool, done: &mut Done) -> Result<bool, Left> {
         let until_ns = self.tools.clock.now_ns().saturating_add(ns);
@@ -729,7 +781,11 @@ impl Worker {
         } = &mut self.tools;
         let content = self.config.payload.of(intent);
         let operation = self.config.namer.operation(intent, content);
-        let slot = if self.is_synchronous { &*slot } else { &slots[number] };
+        let slot = if self.is_synchronous {
+            &*slot
+        } else {
+            &slots[number]
+        };
         if lists(intent.action) {
             source.listing_begins(number, intent.place);
         }
@@ -740,7 +796,8 @@ impl Worker {
                 Ok(is) => entered = Some(is),
                 Err(not_logged) => {
                     let failed = Failed::from(not_logged);
-                    // It ends the run, whatever errors are allowed: what is not logged proves nothing.
+                    // It ends the run, whatever errors are allowed: what is not logged proves
+                    // nothing.
                     let _ = self.config.failures.count(failed.clone());
                     return Err(Left::Failed(failed));
                 }
@@ -748,7 +805,8 @@ impl Worker {
         }
         let ticket = Ticket::new(self.tickets, number);
         self.tickets += 1;
-        // The first operation of a transaction is due with it; what follows is due when that is done.
+        // The first operation of a transaction is due with it; what follows is due when that is
+        // done.
         let due_ns = self.due_ns.take();
         slot.issue(intent);
         let issued_ns = stopwatch.moment();
@@ -764,7 +822,10 @@ impl Worker {
         match submitted {
             Submitted::Done(outcome) => self.completes(intent, issued, outcome, completed_ns, done),
             Submitted::InFlight => {
-                assert!(!self.is_synchronous, "a synchronous session is done when it returns");
+                assert!(
+                    !self.is_synchronous,
+                    "a synchronous session is done when it returns"
+                );
                 self.flights.begins(Flight {
                     intent: *intent,
                     issued,
@@ -784,9 +845,19 @@ impl Worker {
         completed_ns: u64,
         done: &mut Done,
     ) -> Result<(), Left> {
-        let number = if self.is_synchronous { 0 } else { issued.ticket.flight() };
+        let number = if self.is_synchronous {
+            0
+        } else {
+            issued.ticket.flight()
+        };
         if let Err(failure) = outcome {
-            let goes_on = self.fails(number, intent, failure, completed_ns, &mut done.current.meters);
+            let goes_on = self.fails(
+                number,
+                intent,
+                failure,
+                completed_ns,
+                &mut done.current.meters,
+            );
             // One that a stop has cut short has neither completed nor failed.
             if !matches!(goes_on, Err(Left::Stopped)) {
                 self.count(intent, done);
@@ -800,7 +871,11 @@ impl Worker {
             log,
             ..
         } = &mut self.tools;
-        let slot = if self.is_synchronous { &*slot } else { &slots[number] };
+        let slot = if self.is_synchronous {
+            &*slot
+        } else {
+            &slots[number]
+        };
         slot.complete(completed_ns);
         if let (Some(log), Some(entered)) = (log, issued.entered) {
             log.acknowledges(entered);
@@ -858,7 +933,11 @@ impl Worker {
         }
         meters.of(intent.action).failed += 1;
         let path = self.config.namer.operation(intent, &[]).name().path;
-        let failed = Failed::operation(intent.action.name(), path.to_string_lossy().into_owned(), failure);
+        let failed = Failed::operation(
+            intent.action.name(),
+            path.to_string_lossy().into_owned(),
+            failure,
+        );
         Ok(self.config.failures.count(failed)?)
     }
 }
@@ -885,7 +964,9 @@ fn submit(
     let outcome = match session.submit(ticket, operation, steps) {
         Submitted::Done(outcome) => outcome,
         Submitted::InFlight => {
-            let (completed, outcome) = session.complete(None, steps).expect("an operation is in flight");
+            let (completed, outcome) = session
+                .complete(None, steps)
+                .expect("an operation is in flight");
             assert_eq!(completed, ticket, "one operation is in flight at a time");
             outcome
         }

@@ -1,5 +1,5 @@
-//! The workers of a run: each on a thread of its own, with its own source, session and meters; and what they did
-//! together.
+//! The workers of a run: each on a thread of its own, with its own source, session and meters; and
+//! what they did together.
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -77,8 +77,8 @@ struct TheirPool {
     spoiled: Arc<Spoiled>,
 }
 
-/// The shared pools that a rank has: its own, the one that it turns to, and an empty one in the place of those of which it only
-/// hears.
+/// The shared pools that a rank has: its own, the one that it turns to, and an empty one in the
+/// place of those of which it only hears.
 struct SharedPools {
     own: Arc<SharedPool>,
     neighbours: Arc<SharedPool>,
@@ -98,7 +98,8 @@ impl SharedPools {
     }
 }
 
-/// Starts the workers, who wait at their first border for whoever looks on. Their moments count from an origin of the same clock.
+/// Starts the workers, who wait at their first border for whoever looks on. Their moments count
+/// from an origin of the same clock.
 pub(crate) fn start(
     request: &RunSpec,
     storage: &Arc<dyn Storage>,
@@ -133,7 +134,12 @@ pub(crate) fn start(
     let shared = request.workload.mix().filter(|_| is_shared);
     let shared = shared.map(SharedPools::new);
     let first_worker = workers.start;
-    let pools = |of: &dyn Fn(u32) -> u32| workers.clone().map(|worker| common.pool_of(of(worker))).collect();
+    let pools = |of: &dyn Fn(u32) -> u32| {
+        workers
+            .clone()
+            .map(|worker| common.pool_of(of(worker)))
+            .collect()
+    };
     let own = pools(&|worker| worker);
     let neighbours = match request.neighbour {
         0 => Vec::new(),
@@ -164,7 +170,8 @@ pub(crate) fn start(
         neighbours,
         checked,
         owned: Arc::clone(&taken.owned),
-        // The mounts of this machine take no server's directory away, and a look there would be a call among those that are counted.
+        // The mounts of this machine take no server's directory away, and a look there would be a
+        // call among those that are counted.
         mounts: match request.storage.speaks_to_servers() {
             true => None,
             false => watch_mounts(control.clone(), landmarks.clone()),
@@ -205,7 +212,8 @@ impl Common<'_> {
     fn writer(&self, mix: &Mix, worker: u32) -> Option<Mixer> {
         let workers = self.request.workload.workers;
         let first = worker - workers.within_pool(worker);
-        let has_others = workers.role(worker) == Role::Reader && workers.role(first) == Role::Writer;
+        let has_others =
+            workers.role(worker) == Role::Reader && workers.role(first) == Role::Writer;
         has_others.then(|| self.mixer(mix, first))
     }
 
@@ -250,7 +258,11 @@ impl Common<'_> {
             acts_as: self.acts_as,
             durability: self.request.durability,
             direct: self.request.direct,
-            keep_contents_bytes: if self.request.verify { largest as usize } else { 0 },
+            keep_contents_bytes: if self.request.verify {
+                largest as usize
+            } else {
+                0
+            },
             // A pool that is kept holds whole files only.
             stopping: match self.request.keeping.keep {
                 true => Stopping::default(),
@@ -343,10 +355,14 @@ impl Common<'_> {
     ) -> Result<(), Refused> {
         let workload = &self.request.workload;
         let depth = slots.len();
-        // Before their own, where others turn to it, nobody has worked on a pool but the worker that has made it.
+        // Before their own, where others turn to it, nobody has worked on a pool but the worker
+        // that has made it.
         let neighbour = self.request.neighbour_of(worker);
         let neighbour = (neighbour != worker).then_some((neighbour, neighbour));
-        let checked = self.request.checks_across().then(|| self.request.checked_by(worker));
+        let checked = self
+            .request
+            .checks_across()
+            .then(|| self.request.checked_by(worker));
         match (&workload.work, shared) {
             (Work::Mix(mix), Some(shared)) => {
                 let of = |pool: &Arc<SharedPool>, worker: u32| {
@@ -356,10 +372,16 @@ impl Common<'_> {
                         (self.mixer(mix, worker), self.writer(mix, worker)),
                         self.control.clone(),
                         self.clock.clone(),
-                        (workload.workers.within_pool(worker), workload.workers.of_a_pool()),
+                        (
+                            workload.workers.within_pool(worker),
+                            workload.workers.of_a_pool(),
+                        ),
                         depth,
                     );
-                    (Box::new(source) as Box<dyn Source>, self.payload(worker, None))
+                    (
+                        Box::new(source) as Box<dyn Source>,
+                        self.payload(worker, None),
+                    )
                 };
                 let pools = Pools {
                     own: of(&shared.own, worker),
@@ -404,7 +426,8 @@ impl Common<'_> {
         let (stream, listings, payload) = match &workload.work {
             Work::Classic(classic) => {
                 let classic = workload.classic_of(classic, worker);
-                let stream = ClassicStream::with_hint(&classic, observe::memory::prefer_huge_pages)?;
+                let stream =
+                    ClassicStream::with_hint(&classic, observe::memory::prefer_huge_pages)?;
                 let payload = self.payload(worker, Some(stream.text()));
                 (PrivateStream::Classic(Box::new(stream)), None, payload)
             }
@@ -414,7 +437,10 @@ impl Common<'_> {
                     .filter(|action| action.lists())
                     .any(|action| mix.weights.get(*action) > 0);
                 let places = u64::from(mix.layout.places()) * mix.location_weights.len() as u64;
-                let stream = PrivateStream::Mix(Box::new(MixStream::new(mix, vec![self.mixer(mix, worker)])));
+                let stream = PrivateStream::Mix(Box::new(MixStream::new(
+                    mix,
+                    vec![self.mixer(mix, worker)],
+                )));
                 let listings = lists.then(|| Listings::new(self.naming.clone(), places, depth));
                 (stream, listings, self.payload(worker, None))
             }
@@ -427,7 +453,13 @@ impl Common<'_> {
         Ok((Box::new(Private { stream, listings }), payload))
     }
 
-    fn start_with(&self, worker: u32, border: Border, slots: Vec<Arc<Slot>>, pools: Pools) -> Result<(), Refused> {
+    fn start_with(
+        &self,
+        worker: u32,
+        border: Border,
+        slots: Vec<Arc<Slot>>,
+        pools: Pools,
+    ) -> Result<(), Refused> {
         let Pools {
             own: (source, payload),
             neighbour,
@@ -463,7 +495,8 @@ impl Common<'_> {
         let pin = self.request.pin;
         let pacer = self.pacer(worker);
         let (index, messages) = (border.index, border.messages.clone());
-        // Not scoped: a thread that hangs in the kernel is left behind, so that the record is written all the same.
+        // Not scoped: a thread that hangs in the kernel is left behind, so that the record is
+        // written all the same.
         let thread = thread::Builder::new().name(format!("{WORKER_THREAD}{worker}"));
         let started = thread.spawn(move || {
             let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -473,7 +506,8 @@ impl Common<'_> {
                     })?;
                 }
                 if pacer.may_be_open() {
-                    // Without it arrivals are met later, which is in their latencies: no reason not to run.
+                    // Without it arrivals are met later, which is in their latencies: no reason not
+                    // to run.
                     let _ = observe::processors::wake_exactly();
                 }
                 let slot = &slots[0];
@@ -500,7 +534,8 @@ impl Common<'_> {
             }));
             let report = worked.unwrap_or_else(|_| {
                 Err(
-                    "internal error in a worker (this is a bug in postmark: please report it with the text above)"
+                    "internal error in a worker (this is a bug in postmark: please report it with \
+                     the text above)"
                         .to_owned(),
                 )
             });
@@ -510,7 +545,8 @@ impl Common<'_> {
         // Those who were started before find nobody at the first border, and end.
         started.map(drop).map_err(|error| {
             Refused::Unable(format!(
-                "cannot start a thread for worker {worker}: {error} (use fewer workers, or raise the limit: ulimit -u, pids.max)"
+                "cannot start a thread for worker {worker}: {error} (use fewer workers, or raise \
+                 the limit: ulimit -u, pids.max)"
             ))
         })
     }

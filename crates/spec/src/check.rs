@@ -1,4 +1,5 @@
-//! Where a description contradicts itself: what options alone do is found where they are resolved, the rest here.
+//! Where a description contradicts itself: what options alone do is found where they are resolved,
+//! the rest here.
 
 use contract::ServerUrl;
 use workload::{Phase, Workload};
@@ -37,7 +38,10 @@ impl RunSpec {
             refuse_any(&asked, |option| Contradiction::Null(option, self.storage))?;
         }
         if self.neighbour > 0 {
-            let asked = [("--keep", self.keeping.keep), ("--reuse", self.keeping.reuse)];
+            let asked = [
+                ("--keep", self.keeping.keep),
+                ("--reuse", self.keeping.reuse),
+            ];
             refuse_any(&asked, Contradiction::NeighbourKept)?;
         }
         if self.ranks > 1 {
@@ -84,11 +88,18 @@ impl RunSpec {
     fn check_counts(&self, climb: &Climb) -> Result<(), Contradiction> {
         match climb {
             Climb::Rates(_) | Climb::OfClosedLoop(_) => Ok(()),
-            Climb::Workers(_) if self.workload.workers.is_shared() => Err(Contradiction::SweepOfShared),
+            Climb::Workers(_) if self.workload.workers.is_shared() => {
+                Err(Contradiction::SweepOfShared)
+            }
             Climb::Workers(workers) => {
                 let most = Workload::WORKERS_MAX / self.ranks.max(1);
                 let too_many = workers.iter().find(|count| **count > most);
-                too_many.map_or(Ok(()), |count| Err(Contradiction::SweepWorkers { count: *count, most }))
+                too_many.map_or(Ok(()), |count| {
+                    Err(Contradiction::SweepWorkers {
+                        count: *count,
+                        most,
+                    })
+                })
             }
             Climb::Ranks(ranks) => {
                 if let Some(asked) = ranks.iter().find(|count| **count > self.ranks) {
@@ -139,20 +150,30 @@ impl RunSpec {
             ("--cache cold", self.cache == Cache::Cold),
             ("--cache cold-data", self.cache == Cache::ColdData),
         ];
-        refuse_any(&asked, |option| Contradiction::NoCacheHere(option, self.storage))
+        refuse_any(&asked, |option| {
+            Contradiction::NoCacheHere(option, self.storage)
+        })
     }
 
-    /// Finds what contradicts how it is to be shown: in one of the original's formats, or by lines while it goes on.
+    /// Finds what contradicts how it is to be shown: in one of the original's formats, or by lines
+    /// while it goes on.
     ///
     /// # Errors
     /// The first contradiction.
-    pub fn check_shown(&self, classic_format: Option<&'static str>, is_live: bool) -> Result<(), Contradiction> {
+    pub fn check_shown(
+        &self,
+        classic_format: Option<&'static str>,
+        is_live: bool,
+    ) -> Result<(), Contradiction> {
         if let Some(format) = classic_format {
             if self.workload.classic().is_none() {
                 return Err(Contradiction::FormatOfMix(format));
             }
             if self.drive != Drive::default() {
-                return Err(Contradiction::FormatOfDriven(format, self.drive.options().join(", ")));
+                return Err(Contradiction::FormatOfDriven(
+                    format,
+                    self.drive.options().join(", "),
+                ));
             }
         }
         if is_live && !self.latencies {
@@ -164,16 +185,22 @@ impl RunSpec {
         Ok(())
     }
 
-    /// How many slices a sweep's record may have: a second of each step, for each kind of operations.
+    /// How many slices a sweep's record may have: a second of each step, for each kind of
+    /// operations.
     fn sweep_slices(&self, climb: &Climb) -> u64 {
-        // With the closed loop before them, and with what lies between them for the limit and for the SLO.
+        // With the closed loop before them, and with what lies between them for the limit and for
+        // the SLO.
         let sweep_steps = 1 + climb.sweep_steps() + 2 * BISECTIONS_MAX;
         let measured = match self.drive.stop {
             Stop::After(time) => time,
             Stop::Transactions | Stop::Steady(_) => std::time::Duration::ZERO,
         };
         let seconds = self.drive.warm_up.saturating_add(measured).as_secs() + 1;
-        let roles = if self.workload.workers.is_shared() { 2 } else { 1 };
+        let roles = if self.workload.workers.is_shared() {
+            2
+        } else {
+            1
+        };
         let kinds = roles * self.workload.actions(Phase::Transactions).len();
         seconds.min(measure::SLICES_MAX as u64) * (sweep_steps * kinds) as u64
     }
@@ -187,7 +214,11 @@ mod tests {
     use crate::sweep::SweepOption;
     use workload::Workers;
 
-    fn asked(storage: StorageName, targets: &[&str], change: impl FnOnce(&mut RunSpec)) -> Result<(), String> {
+    fn asked(
+        storage: StorageName,
+        targets: &[&str],
+        change: impl FnOnce(&mut RunSpec),
+    ) -> Result<(), String> {
         let workload = workload::Mix::default().into();
         let targets = targets.iter().map(Into::into).collect();
         let mut spec = RunSpec {
@@ -195,7 +226,8 @@ mod tests {
             ..RunSpec::classic(workload, targets, Place::OwnDirectory)
         };
         change(&mut spec);
-        spec.check().map_err(|contradiction| contradiction.to_string())
+        spec.check()
+            .map_err(|contradiction| contradiction.to_string())
     }
 
     #[test]
@@ -218,10 +250,20 @@ mod tests {
         assert_eq!(swept("ranks=1", 1, 0), Ok(()));
         assert_eq!(swept("workers=1,250", 4, 0), Ok(()));
         for (text, ranks, neighbour, words) in [
-            ("ranks=1,2,4", 2, 0, "4 ranks, and there are 2 (use mpirun -n 4"),
+            (
+                "ranks=1,2,4",
+                2,
+                0,
+                "4 ranks, and there are 2 (use mpirun -n 4",
+            ),
             ("ranks=2", 1, 0, "2 ranks, and there is 1"),
             ("ranks=1,2", 2, 1, "--neighbour 1 needs at least 2 ranks"),
-            ("ranks=2,4", 4, 2, "(begin with ranks=3, or remove --neighbour)"),
+            (
+                "ranks=2,4",
+                4,
+                2,
+                "(begin with ranks=3, or remove --neighbour)",
+            ),
             ("workers=1,999999", 1000, 0, "expected 1 to"),
         ] {
             let refused = swept(text, ranks, neighbour).unwrap_err();
@@ -239,12 +281,18 @@ mod tests {
         assert_eq!(asked(Nfs, &[URL], |spec| spec.cache = Cache::Warm), Ok(()));
         assert_eq!(asked(Posix, &["/mnt/disk"], as_it_is), Ok(()));
         for (refused, words) in [
-            (asked(Posix, &[URL], as_it_is), "remove --storage, or use --storage nfs"),
+            (
+                asked(Posix, &[URL], as_it_is),
+                "remove --storage, or use --storage nfs",
+            ),
             (
                 asked(Nfs, &["/mnt/disk"], as_it_is),
                 "cannot use the directory /mnt/disk",
             ),
-            (asked(Nfs, &[URL, "/mnt/disk"], as_it_is), "all of its targets are URLs"),
+            (
+                asked(Nfs, &[URL, "/mnt/disk"], as_it_is),
+                "all of its targets are URLs",
+            ),
             (
                 asked(Nfs, &["nfs://server"], as_it_is),
                 "invalid value 'nfs://server' for --target: no directory",
@@ -253,7 +301,10 @@ mod tests {
                 asked(Posix, &["/mnt/disk"], |spec| spec.depth = 8),
                 "--depth 8 requires --storage nfs: with --storage posix",
             ),
-            (asked(Nfs, &[URL], |spec| spec.direct = true), "--direct cannot be used"),
+            (
+                asked(Nfs, &[URL], |spec| spec.direct = true),
+                "--direct cannot be used",
+            ),
             (
                 asked(Nfs, &[URL], |spec| spec.cache = Cache::Cold),
                 "--cache cold cannot be used",

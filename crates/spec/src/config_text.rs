@@ -2,8 +2,8 @@
 
 use serde::de::{DeserializeOwned, Error as _};
 
-/// What a file may have of keys, values, brackets and lines: 16,384 locations, each with three lines and a line between them, have
-/// less. The parser takes up to 1 kB for each.
+/// What a file may have of keys, values, brackets and lines: 16,384 locations, each with three
+/// lines and a line between them, have less. The parser takes up to 1 kB for each.
 const PARTS_MAX: usize = 1 << 18;
 
 /// What a text in TOML says.
@@ -13,8 +13,8 @@ const PARTS_MAX: usize = 1 << 18;
 pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, toml::de::Error> {
     if parts(text) > PARTS_MAX {
         return Err(toml::de::Error::custom(format!(
-            "it has more than {PARTS_MAX} keys, values, brackets and lines (use fewer; a long histogram belongs in a file: \
-             histogram@FILE)"
+            "it has more than {PARTS_MAX} keys, values, brackets and lines (use fewer; a long \
+             histogram belongs in a file: histogram@FILE)"
         )));
     }
     toml::from_str(text)
@@ -46,10 +46,13 @@ fn parts(text: &str) -> usize {
 }
 
 fn line_end(text: &[u8]) -> usize {
-    text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len())
+    text.iter()
+        .position(|byte| *byte == b'\n')
+        .unwrap_or(text.len())
 }
 
-/// Where a string ends that a text begins with. One of a single line ends with the line at the latest.
+/// Where a string ends that a text begins with. One of a single line ends with the line at the
+/// latest.
 fn string_end(text: &[u8], quote: u8) -> usize {
     let is_long = text.starts_with(&[quote; 3]);
     let quotes = if is_long { 3 } else { 1 };
@@ -58,7 +61,9 @@ fn string_end(text: &[u8], quote: u8) -> usize {
         match text[at] {
             b'\\' if quote == b'"' => at += 2,
             b'\n' if !is_long => return at,
-            byte if byte == quote && text[at..].starts_with(&[quote; 3][..quotes]) => return at + quotes,
+            byte if byte == quote && text[at..].starts_with(&[quote; 3][..quotes]) => {
+                return at + quotes;
+            }
             _ => at += 1,
         }
     }
@@ -94,10 +99,15 @@ mod tests {
             .collect();
         let mut text = format!("size = \"histogram:{}\"\n", bins.join(","));
         for target in 0..crate::LOCATIONS_MAX {
-            text.push_str(&format!("\n[[target]]\npath = \"/mnt/{target}\"\nweight = 1\n"));
+            text.push_str(&format!(
+                "\n[[target]]\npath = \"/mnt/{target}\"\nweight = 1\n"
+            ));
         }
         let read: toml::Table = read_toml(&text).unwrap();
-        assert_eq!(read["target"].as_array().map(Vec::len), Some(crate::LOCATIONS_MAX));
+        assert_eq!(
+            read["target"].as_array().map(Vec::len),
+            Some(crate::LOCATIONS_MAX)
+        );
     }
 
     #[test]
@@ -113,7 +123,10 @@ mod tests {
             "'' ",
         ] {
             let error = read_toml::<toml::Table>(&part.repeat((1 << 18) + 1)).unwrap_err();
-            assert!(error.to_string().contains("more than 262144 keys"), "{part:?}: {error}");
+            assert!(
+                error.to_string().contains("more than 262144 keys"),
+                "{part:?}: {error}"
+            );
         }
     }
 }

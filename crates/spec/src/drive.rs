@@ -1,4 +1,5 @@
-//! How the transactions are driven: what it can be, what options of it come to, and the options that come to it.
+//! How the transactions are driven: what it can be, what options of it come to, and the options
+//! that come to it.
 
 use std::time::Duration;
 
@@ -20,7 +21,8 @@ use crate::values::{PerSecond, Time};
 /// How the transactions are driven.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drive {
-    /// So long they are performed before they are measured, in nanoseconds; on a sweep: on each step.
+    /// So long they are performed before they are measured, in nanoseconds; on a sweep: on each
+    /// step.
     #[serde(rename = "warm_up_ns", with = "ns")]
     #[schemars(with = "u64")]
     pub warm_up: Duration,
@@ -59,7 +61,8 @@ impl Drive {
         }
     }
 
-    /// How transactions arrive that are due by themselves; nothing where none are, whatever load is applied.
+    /// How transactions arrive that are due by themselves; nothing where none are, whatever load is
+    /// applied.
     pub fn arrivals(&self) -> Option<ArrivalProcess> {
         match (&self.sweep, self.pace) {
             (Some(sweep), _) => Some(sweep.arrivals),
@@ -89,11 +92,13 @@ pub enum Stop {
     /// Their number, which is the workload's.
     #[default]
     Transactions,
-    /// Time, in nanoseconds, from the end of the warm-up on; or the workload's number, where that is reached before.
+    /// Time, in nanoseconds, from the end of the warm-up on; or the workload's number, where that
+    /// is reached before.
     #[serde(rename = "after_ns", with = "ns")]
     #[schemars(with = "u64")]
     After(Duration),
-    /// A steady state, or the last round that is allowed; or the workload's number, where that is reached before.
+    /// A steady state, or the last round that is allowed; or the workload's number, where that is
+    /// reached before.
     Steady(SteadyAsked),
 }
 
@@ -116,13 +121,15 @@ pub enum Pace {
 /// A sweep of loads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
-    /// What differs. A run climbs rates on its one pool; what needs a pool for each step is for several runs.
+    /// What differs. A run climbs rates on its one pool; what needs a pool for each step is for
+    /// several runs.
     pub climb: Climb,
     /// How transactions arrive on a step with a rate.
     pub arrivals: ArrivalProcess,
     /// Whether every step has a pool made anew.
     pub fresh: bool,
-    /// The latency that 99 % of the operations are to stay below, in nanoseconds; nothing where no SLO was said.
+    /// The latency that 99 % of the operations are to stay below, in nanoseconds; nothing where no
+    /// SLO was said.
     pub slo_p99_ns: Option<u64>,
 }
 
@@ -141,7 +148,8 @@ pub struct SteadyAsked {
 const SWEEP_STEP_WARM_UP: Duration = Duration::from_secs(2);
 /// A round is so long where nothing else is said.
 const ROUND: Duration = Duration::from_secs(10);
-/// No more rounds where nothing else is said: after so many SNIA's specification lets a test end without a steady state.
+/// No more rounds where nothing else is said: after so many SNIA's specification lets a test end
+/// without a steady state.
 const ROUNDS_MAX: u32 = 25;
 
 /// And never more than these.
@@ -206,13 +214,18 @@ fn refuse_think(options: &Options, option: &'static str) -> Result<(), Contradic
 }
 
 /// Rounds that can find a steady state.
-fn steady(rule: SteadyRule, round: Option<Duration>, run_for: Option<Duration>) -> Result<SteadyAsked, Contradiction> {
+fn steady(
+    rule: SteadyRule,
+    round: Option<Duration>,
+    run_for: Option<Duration>,
+) -> Result<SteadyAsked, Contradiction> {
     let window = WINDOW_ROUNDS as u32;
     let round = round.unwrap_or(ROUND);
     if round < Duration::from_secs(1) {
         return Err(Contradiction::ShortRound(Time::of(round)));
     }
-    // The slope is judged on the whole seconds of the window's rounds, of which each one's border may take one.
+    // The slope is judged on the whole seconds of the window's rounds, of which each one's border
+    // may take one.
     let round_min = Duration::from_secs(BATCHES.div_ceil(WINDOW_ROUNDS) as u64 + 1);
     if rule == SteadyRule::Slope && round < round_min {
         return Err(Contradiction::SlopeRound {
@@ -257,7 +270,11 @@ fn steady(rule: SteadyRule, round: Option<Duration>, run_for: Option<Duration>) 
     })
 }
 
-fn climb(options: &Options, said: &SweepOption, run_for: Option<Duration>) -> Result<Drive, Contradiction> {
+fn climb(
+    options: &Options,
+    said: &SweepOption,
+    run_for: Option<Duration>,
+) -> Result<Drive, Contradiction> {
     let SweepOption(climb) = said;
     climb.check().map_err(Contradiction::Sweep)?;
     if let Some(PerSecond(rate)) = options.rate {
@@ -266,7 +283,10 @@ fn climb(options: &Options, said: &SweepOption, run_for: Option<Duration>) -> Re
     if options.steady.is_some() || options.round.is_some() {
         return Err(Contradiction::SteadyAndSweep);
     }
-    if let Some(transactions) = options.transactions.filter(|count| count.0 != Workload::ENDLESS) {
+    if let Some(transactions) = options
+        .transactions
+        .filter(|count| count.0 != Workload::ENDLESS)
+    {
         return Err(Contradiction::TransactionsAndSweep(transactions.0));
     }
     if climb.is_of_counts() {
@@ -326,7 +346,11 @@ pub(crate) fn say(drive: &Drive, options: &mut Options) {
     if !drive.warm_up.is_zero() || drive.sweep.is_some() {
         options.warm_up = Some(Time::of(drive.warm_up));
     }
-    if let Pace::Open { per_second, arrivals } = drive.pace {
+    if let Pace::Open {
+        per_second,
+        arrivals,
+    } = drive.pace
+    {
         options.rate = Some(PerSecond(per_second));
         options.arrivals = Some(arrivals);
     }

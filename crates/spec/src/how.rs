@@ -42,8 +42,8 @@ pub enum StorageName {
     Posix,
     /// No file system at all: measures the overhead of the program.
     Null,
-    /// Calls of NFS version 3 that the program makes itself, without any cache of this machine: the default of targets like
-    /// nfs://server/export.
+    /// Calls of NFS version 3 that the program makes itself, without any cache of this machine: the
+    /// default of targets like nfs://server/export.
     Nfs,
 }
 
@@ -82,7 +82,9 @@ impl fmt::Display for StorageName {
 }
 
 /// State of the page cache before the transactions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cache {
     /// Leave the cache as it is.
@@ -92,7 +94,8 @@ pub enum Cache {
     Warm,
     /// Write back dirty data and drop the caches of the system (root only).
     Cold,
-    /// Write back dirty data and advise the kernel, for each file, that its contents are not needed.
+    /// Write back dirty data and advise the kernel, for each file, that its contents are not
+    /// needed.
     ColdData,
 }
 
@@ -131,7 +134,8 @@ pub enum OnError {
     Stop,
     /// The one after so many ends it.
     Count(u64),
-    /// More than this share of the operations, in percent, end it: judged from the hundredth operation on, and at the end.
+    /// More than this share of the operations, in percent, end it: judged from the hundredth
+    /// operation on, and at the end.
     Percent(f64),
 }
 
@@ -158,7 +162,9 @@ impl fmt::Display for OnError {
 
 /// Nothing that errors could do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}; expected stop, a number of errors like 100, or a percentage of the operations like 1%")]
+#[error(
+    "{0}; expected stop, a number of errors like 100, or a percentage of the operations like 1%"
+)]
 pub struct InvalidOnError(InvalidQuantity);
 
 impl FromStr for OnError {

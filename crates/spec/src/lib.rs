@@ -1,8 +1,10 @@
 //! One run as it is asked for: the complete, typed description that everybody else has a view of.
 //!
-//! Options and configuration files ([`Options`]) come to a [`RunSpec`] by [`resolve`]; a run spec comes to the options that mean the
-//! same by [`Options::of`]. The runner performs it, the record contains it. What cannot be performed is a [`Contradiction`],
-//! of which this crate has all that are told by the description alone: what a machine or a target lacks is for those to say who look.
+//! Options and configuration files ([`Options`]) come to a [`RunSpec`] by [`resolve`]; a run spec
+//! comes to the options that mean the same by [`Options::of`]. The runner performs it, the record
+//! contains it. What cannot be performed is a [`Contradiction`], of which this crate has all that
+//! are told by the description alone: what a machine or a target lacks is for those to say who
+//! look.
 
 mod check;
 mod config_text;
@@ -30,5 +32,7 @@ pub use options::{Options, TargetOption, with_switches};
 pub use resolve::{Asked, Resolved, resolve};
 pub use run_spec::RunSpec;
 pub use sweep::{Climb, SloOption, SweepOption};
-pub use values::{Bytes, Count, PerSecond, SizesOption, ThinkOption, Time, WorkerSeedsName, WorkingSet};
+pub use values::{
+    Bytes, Count, PerSecond, SizesOption, ThinkOption, Time, WorkerSeedsName, WorkingSet,
+};
 pub use work::Read;

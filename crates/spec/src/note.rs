@@ -28,7 +28,8 @@ pub enum Note {
     },
     /// It is other work than that of the run that `--like` names.
     OtherWork {
-        /// The version of the generators that drew that run's operations; nothing where it is this one's.
+        /// The version of the generators that drew that run's operations; nothing where it is this
+        /// one's.
         generators: Option<u32>,
     },
     /// The run that `--like` names kept an acknowledgement log, and this one keeps none.
@@ -49,7 +50,8 @@ impl fmt::Display for Note {
         match self {
             Self::PairsBecameMix { weights } => write!(
                 f,
-                "The pool is shared, so the workload is the mix {weights}. Each transaction is one operation."
+                "The pool is shared, so the workload is the mix {weights}. Each transaction is \
+                 one operation."
             ),
             Self::ThinkGivesWay { think, per_second } => {
                 write!(
@@ -63,25 +65,30 @@ impl fmt::Display for Note {
                 }
             }
             Self::OtherWork { generators } => {
-                f.write_str("The workload differs from that of the repeated run (the fingerprints differ)")?;
+                f.write_str(
+                    "The workload differs from that of the repeated run (the fingerprints differ)",
+                )?;
                 match generators {
                     Some(theirs) => write!(
                         f,
-                        ": that run used generators of version {theirs}, this one uses version {GENERATORS_VERSION}."
+                        ": that run used generators of version {theirs}, this one uses version \
+                         {GENERATORS_VERSION}."
                     ),
                     None => f.write_str("."),
                 }
             }
-            Self::NoAckLog => {
-                f.write_str("The repeated run wrote an acknowledgement log. This run writes none (add --ack-log FILE).")
-            }
+            Self::NoAckLog => f.write_str(
+                "The repeated run wrote an acknowledgement log. This run writes none (add \
+                 --ack-log FILE).",
+            ),
             Self::NotPrepared => f.write_str(
-                "The repeated run chose its operations before it began. This run chooses them while it runs.",
+                "The repeated run chose its operations before it began. This run chooses them \
+                 while it runs.",
             ),
             Self::ArchiveOnTarget { archive, shared } => write!(
                 f,
-                "The archive {archive} is on the target's {shared} and is written between phases. Use --archive FILE on another device, \
-                 or --archive none."
+                "The archive {archive} is on the target's {shared} and is written between phases. \
+                 Use --archive FILE on another device, or --archive none."
             ),
         }
     }

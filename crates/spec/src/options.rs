@@ -16,8 +16,8 @@ use workload::{Edition, Weights};
 use crate::how::{Cache, OnError, SteadyRule, StorageName};
 use crate::sweep::{SloOption, SweepOption};
 use crate::values::{
-    Bytes, Count, PerSecond, SizesOption, ThinkOption, Time, WorkerSeedsName, WorkingSet, bias, bias_in_file, real,
-    real_in_file, real_to_file,
+    Bytes, Count, PerSecond, SizesOption, ThinkOption, Time, WorkerSeedsName, WorkingSet, bias,
+    bias_in_file, real, real_in_file, real_to_file,
 };
 
 /// A location with its weight.
@@ -67,7 +67,8 @@ macro_rules! options {
 }
 
 options! {
-    /// Edition of the classic workload: 1.0 (generator and units of 1997) or 1.5 (of 2001) [default: 1.5].
+    /// Edition of the classic workload: 1.0 (generator and units of 1997) or 1.5 (of 2001)
+    /// [default: 1.5].
     #[arg(long, help_heading = "Workload")]
     edition: Edition,
     /// Files in the initial pool, like 20k [default: 500].
@@ -75,9 +76,10 @@ options! {
     /// With private pools, each worker has this number.
     #[arg(long, value_name = "N", help_heading = "Workload")]
     files: Count,
-    /// Choose --files so that the pool has this total size: a multiple of the page cache, like 4x, or bytes, like 100GiB. A short
-    /// calibration on the target estimates how long the run takes.
-    #[arg(long, value_name = "FACTORx|BYTES", allow_hyphen_values = true, help_heading = "Workload")]
+    /// Choose --files so that the pool has this total size: a multiple of the page cache, like 4x,
+    /// or bytes, like 100GiB. A short calibration on the target estimates how long the run takes.
+    #[arg(long, value_name = "FACTORx|BYTES", allow_hyphen_values = true,
+        help_heading = "Workload")]
     working_set: WorkingSet,
     /// Transactions of each worker, like 100k.
     ///
@@ -86,34 +88,38 @@ options! {
     transactions: Count,
     /// Measure the transactions for this time, like 2m [default: 10s, if nothing else ends them].
     ///
-    /// With --transactions, the run ends at whichever limit comes first. --transactions, --steady, the presets of papers and the
-    /// original's formats end a run, too.
+    /// With --transactions, the run ends at whichever limit comes first. --transactions, --steady,
+    /// the presets of papers and the original's formats end a run, too.
     #[arg(long = "for", value_name = "TIME", help_heading = "Duration and load")]
     #[serde(rename = "for")]
     run_for: Time,
     /// Run transactions for this time before the measurement starts [default: 0s].
     #[arg(long, value_name = "TIME", help_heading = "Duration and load")]
     warm_up: Time,
-    /// Issue transactions at this rate (open loop): transactions/s of all workers together. Latencies are then response times,
-    /// from the due time to completion [default: closed loop, each transaction starts when the previous one ends].
-    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true, help_heading = "Duration and load")]
+    /// Issue transactions at this rate (open loop): transactions/s of all workers together.
+    /// Latencies are then response times, from the due time to completion [default: closed loop,
+    /// each transaction starts when the previous one ends].
+    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true,
+        help_heading = "Duration and load")]
     rate: PerSecond,
     /// Arrival process for --rate and --sweep: constant or poisson [default: poisson].
     #[arg(long, value_name = "FORM", help_heading = "Duration and load")]
     arrivals: ArrivalProcess,
-    /// Run until the rate is steady by this rule over the last five rounds, and report these rounds. The run ends after --for
-    /// at the latest [default: 25 rounds].
+    /// Run until the rate is steady by this rule over the last five rounds, and report these
+    /// rounds. The run ends after --for at the latest [default: 25 rounds].
     #[arg(long, value_enum, help_heading = "Duration and load")]
     steady: SteadyRule,
     /// Length of a round for --steady [default: 10s].
     #[arg(long, value_name = "TIME", help_heading = "Duration and load")]
     round: Time,
-    /// Measure a load sweep: one step for each load, from low to high, to find the saturation rate. LOADS is auto, rates like
-    /// 1000,2000,4000 or 1000..8000:8 (8 rates), percentages of the closed loop's rate like 30%,60%,90%, worker counts (of each
-    /// rank) like workers=1,2,4, or rank counts like ranks=1,2,4. Each step measures for --for [default: 10s] after --warm-up
+    /// Measure a load sweep: one step for each load, from low to high, to find the saturation rate.
+    /// LOADS is auto, rates like 1000,2000,4000 or 1000..8000:8 (8 rates), percentages of the
+    /// closed loop's rate like 30%,60%,90%, worker counts (of each rank) like workers=1,2,4, or
+    /// rank counts like ranks=1,2,4. Each step measures for --for [default: 10s] after --warm-up
     /// [default: 2s].
     ///
-    /// With ranks=..., the first ranks that mpirun or srun has started perform a step, each with its workers; the others wait.
+    /// With ranks=..., the first ranks that mpirun or srun has started perform a step, each with
+    /// its workers; the others wait.
     ///
     /// A sweep of rates adds up to six steps near the saturation rate, and up to six near the SLO.
     #[arg(long, value_name = "LOADS", help_heading = "Duration and load")]
@@ -121,7 +127,8 @@ options! {
     /// Create a new pool for each step of the sweep. --sweep workers=... and ranks=... always do.
     #[arg(long, help_heading = "Duration and load")]
     fresh: bool,
-    /// SLO of the sweep: find the highest rate at which 99 % of all operations are faster than this time, like p99<10ms.
+    /// SLO of the sweep: find the highest rate at which 99 % of all operations are faster than this
+    /// time, like p99<10ms.
     #[arg(long, value_name = "p99<TIME", help_heading = "Duration and load")]
     slo: SloOption,
 
@@ -142,22 +149,27 @@ options! {
     #[arg(long, visible_alias = "subdirectories", value_name = "N", help_heading = "Workload")]
     #[serde(alias = "subdirectories")]
     subdirs: Count,
-    /// Chance of a read instead of an append in a classic transaction, in tenths; -1 disables both [default: 5].
-    #[arg(long, value_name = "0..10", allow_negative_numbers = true, help_heading = "Workload", value_parser = bias)]
+    /// Chance of a read instead of an append in a classic transaction, in tenths; -1 disables both
+    /// [default: 5].
+    #[arg(long, value_name = "0..10", allow_negative_numbers = true, help_heading = "Workload",
+        value_parser = bias)]
     #[serde(default, deserialize_with = "bias_in_file")]
     bias_read: i64,
-    /// Chance of a create instead of a delete in a classic transaction, in tenths; -1 disables both [default: 5].
-    #[arg(long, value_name = "0..10", allow_negative_numbers = true, help_heading = "Workload", value_parser = bias)]
+    /// Chance of a create instead of a delete in a classic transaction, in tenths; -1 disables both
+    /// [default: 5].
+    #[arg(long, value_name = "0..10", allow_negative_numbers = true, help_heading = "Workload",
+        value_parser = bias)]
     #[serde(default, deserialize_with = "bias_in_file")]
     bias_create: i64,
     /// Seed of the random generator [default: 42].
     #[arg(long, help_heading = "Workload")]
     seed: Count,
-    /// Contents of files: text, incompressible or compressible:RATIO [default: text; for mixes incompressible].
+    /// Contents of files: text, incompressible or compressible:RATIO [default: text; for mixes
+    /// incompressible].
     #[arg(long, value_name = "KIND", help_heading = "Workload")]
     contents: ContentKind,
-    /// Deduplication ratio of the contents: number of 4 KiB blocks divided by the number of different ones [default: 1, every
-    /// block is unique].
+    /// Deduplication ratio of the contents: number of 4 KiB blocks divided by the number of
+    /// different ones [default: 1, every block is unique].
     #[arg(long, value_name = "RATIO", help_heading = "Workload", value_parser = real)]
     #[serde(default, deserialize_with = "real_in_file", serialize_with = "real_to_file")]
     dedup: f64,
@@ -174,11 +186,12 @@ options! {
     /// Largest size to which appends grow a file [default: the largest new file].
     #[arg(long, value_name = "BYTES", help_heading = "Mixes")]
     size_max: Bytes,
-    /// How operations choose files: uniform, zipf:0.99, hot:10%/90% (10 % of the files get 90 % of the operations) or shuffled
-    /// (every file once, then again) [default: uniform].
+    /// How operations choose files: uniform, zipf:0.99, hot:10%/90% (10 % of the files get 90 % of
+    /// the operations) or shuffled (every file once, then again) [default: uniform].
     #[arg(long, value_name = "FORM", help_heading = "Mixes")]
     popularity: Popularity,
-    /// Layout of directories: flat, subdirs:100 or tree:10x3 (10 subdirectories each, 3 levels) [default: flat].
+    /// Layout of directories: flat, subdirs:100 or tree:10x3 (10 subdirectories each, 3 levels)
+    /// [default: flat].
     #[arg(long, value_name = "FORM", help_heading = "Mixes")]
     dirs: Shape,
     /// Maximum number of entries in each directory [default: no maximum].
@@ -197,18 +210,19 @@ options! {
     /// Number of workers with private pools [default: 1].
     #[arg(long, value_name = "N", help_heading = "Workers")]
     workers: Count,
-    /// Number of ranks, each with --workers workers [default: as many as mpirun or srun has started].
+    /// Number of ranks, each with --workers workers [default: as many as mpirun or srun has
+    /// started].
     #[arg(long, value_name = "N", help_heading = "Workers")]
     ranks: Count,
-    /// After preparation, each rank works on the files that the rank N further has created, so that the cache of its own host
-    /// cannot serve them [default: each on its own].
+    /// After preparation, each rank works on the files that the rank N further has created, so that
+    /// the cache of its own host cannot serve them [default: each on its own].
     #[arg(long, value_name = "N", help_heading = "Workers")]
     neighbour: Count,
     /// Seeds of the workers [default: offset].
     #[arg(long, value_enum, help_heading = "Workers")]
     worker_seeds: WorkerSeedsName,
-    /// Number of workers that change files in a shared pool. The workload of a shared pool is a mix; classic pairs become
-    /// single operations [default with --readers: 0].
+    /// Number of workers that change files in a shared pool. The workload of a shared pool is a
+    /// mix; classic pairs become single operations [default with --readers: 0].
     #[arg(long, value_name = "N", help_heading = "Workers")]
     writers: Count,
     /// Number of workers that only read in a shared pool [default with --writers: 0].
@@ -218,13 +232,15 @@ options! {
     #[arg(long, help_heading = "Workers")]
     pin: bool,
 
-    /// Interface for file operations [default: stdio; for mixes posix; for targets like nfs://server/export nfs].
+    /// Interface for file operations [default: stdio; for mixes posix; for targets like
+    /// nfs://server/export nfs].
     #[arg(long, value_enum, help_heading = "Storage")]
     storage: StorageName,
     /// Operations that each worker keeps in flight at once, with --storage nfs [default: 1].
     #[arg(long, value_name = "N", help_heading = "Storage")]
     depth: Count,
-    /// What each operation syncs: none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or batch:N [default: none].
+    /// What each operation syncs: none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or batch:N
+    /// [default: none].
     ///
     /// This is the durability policy. batch:N syncs every N operations.
     #[arg(long, value_name = "POLICY", help_heading = "Storage")]
@@ -245,8 +261,8 @@ options! {
     /// Verify the contents of every read.
     #[arg(long, help_heading = "Run")]
     verify: bool,
-    /// End the run at the first error (stop), or allow this number or percentage of failed operations, like 100 or 1%
-    /// [default: stop].
+    /// End the run at the first error (stop), or allow this number or percentage of failed
+    /// operations, like 100 or 1% [default: stop].
     #[arg(long, value_name = "stop|N|P%", allow_hyphen_values = true, help_heading = "Run")]
     on_error: OnError,
     /// Report a worker as stalled if one operation takes longer than this time [default: 1m].
@@ -254,7 +270,8 @@ options! {
     /// The run ends without the worker after five times this time, or 5 s after a signal.
     #[arg(long, value_name = "TIME", help_heading = "Run")]
     stall_timeout: Time,
-    /// Also measure the steps of operations, like open and write. Any --durability but none implies this.
+    /// Also measure the steps of operations, like open and write. Any --durability but none implies
+    /// this.
     #[arg(long, help_heading = "Run")]
     steps: bool,
     /// Do not measure latencies: the report has counts and rates only.
@@ -269,11 +286,12 @@ options! {
     /// Keep the pool for a later run. A shared pool requires --transactions 0.
     #[arg(long, help_heading = "Run")]
     keep: bool,
-    /// Use the pool that an earlier run kept. That run must have had the same workload, or no transactions and the same files.
+    /// Use the pool that an earlier run kept. That run must have had the same workload, or no
+    /// transactions and the same files.
     #[arg(long, help_heading = "Run")]
     reuse: bool,
-    /// Write acknowledged operations to this file, for 'verify-log'. The file must lie on another file system than the target.
-    /// The run waits for this log, so its rates are not a measurement.
+    /// Write acknowledged operations to this file, for 'verify-log'. The file must lie on another
+    /// file system than the target. The run waits for this log, so its rates are not a measurement.
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     ack_log: PathBuf,
 }
@@ -281,10 +299,15 @@ options! {
 /// Lets options that are true or false stand without their value, as in `--verify`.
 pub fn with_switches(command: Command) -> Command {
     command.mut_args(|option| {
-        if option.get_value_parser().type_id() != TypeId::of::<bool>() || !option.get_action().takes_values() {
+        if option.get_value_parser().type_id() != TypeId::of::<bool>()
+            || !option.get_action().takes_values()
+        {
             return option;
         }
-        let option = option.value_name("BOOL").num_args(0..=1).require_equals(true);
+        let option = option
+            .value_name("BOOL")
+            .num_args(0..=1)
+            .require_equals(true);
         option.default_missing_value("true")
     })
 }
@@ -292,7 +315,8 @@ pub fn with_switches(command: Command) -> Command {
 /// The help of `--mix`, with all words that it takes.
 fn mix_help() -> String {
     format!(
-        "Weights of operations, instead of the classic pairs, like read=5,append=2,create=2,delete=2. Operations: {}",
+        "Weights of operations, instead of the classic pairs, like \
+         read=5,append=2,create=2,delete=2. Operations: {}",
         Weights::words()
     )
 }

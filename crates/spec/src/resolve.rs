@@ -1,7 +1,7 @@
 //! From what was said, in layers, to the complete description, and back.
 //!
-//! Options hold over the configuration file (or an earlier run, which is taken for one), the file over the preset, the preset over
-//! the original's defaults.
+//! Options hold over the configuration file (or an earlier run, which is taken for one), the file
+//! over the preset, the preset over the original's defaults.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,8 +29,8 @@ pub struct Asked<'a> {
     pub preset: Option<&'a Preset>,
     /// The shares of the earlier run's locations: they are a part of the work, places are not.
     pub weights: &'a [u32],
-    /// How long the transactions are performed, in seconds, where neither options nor a preset say when they end; nothing where the
-    /// original's number ends them.
+    /// How long the transactions are performed, in seconds, where neither options nor a preset say
+    /// when they end; nothing where the original's number ends them.
     pub run_for_s: Option<u64>,
     /// How a histogram's file is read.
     pub read: &'a Read<'a>,
@@ -56,7 +56,9 @@ pub fn resolve(asked: &Asked<'_>) -> Result<Resolved, Contradiction> {
     let mut options = options_of(asked)?;
     if options.transactions.is_none() {
         if !drive::ends_otherwise(&options) {
-            let seconds = asked.preset.map_or(asked.run_for_s, |preset| preset.how.run_for_s);
+            let seconds = asked
+                .preset
+                .map_or(asked.run_for_s, |preset| preset.how.run_for_s);
             options.run_for = seconds.map(|seconds| Time::of(Duration::from_secs(seconds)));
         }
         if drive::ends_otherwise(&options) {
@@ -68,13 +70,25 @@ pub fn resolve(asked: &Asked<'_>) -> Result<Resolved, Contradiction> {
     let mut notes = Vec::new();
     let weights = locations.iter().map(|location| location.weight).collect();
     let of_preset = asked.preset.map(|preset| &preset.workload);
-    let workers = work::workers(of_preset, [&asked.file, &asked.options], run_spec::ranks(&options)?)?;
-    let workload = work::mean(&options, of_preset, workers, weights, asked.read, &mut notes)?;
+    let workers = work::workers(
+        of_preset,
+        [&asked.file, &asked.options],
+        run_spec::ranks(&options)?,
+    )?;
+    let workload = work::mean(
+        &options, of_preset, workers, weights, asked.read, &mut notes,
+    )?;
     workload.validate()?;
-    let targets = locations.into_iter().map(|location| location.path).collect();
+    let targets = locations
+        .into_iter()
+        .map(|location| location.path)
+        .collect();
     let mut spec = RunSpec::mean(&options, asked.preset, workload, targets)?;
     // A workload that options have changed has not the preset's name.
-    if asked.preset.is_some_and(|preset| !preset.is_of(&spec.workload)) {
+    if asked
+        .preset
+        .is_some_and(|preset| !preset.is_of(&spec.workload))
+    {
         spec.preset = None;
     }
     spec.check()?;
@@ -94,7 +108,10 @@ fn refuse_of_null(options: &Options) -> Result<(), Contradiction> {
     let is_given = |flag: Option<bool>| flag.unwrap_or(false);
     let said = [
         ("--verify", is_given(options.verify)),
-        ("--cache", options.cache.is_some_and(|cache| cache != Cache::AsIs)),
+        (
+            "--cache",
+            options.cache.is_some_and(|cache| cache != Cache::AsIs),
+        ),
         ("--direct", is_given(options.direct)),
         ("--keep", is_given(options.keep)),
         ("--reuse", is_given(options.reuse)),
@@ -133,7 +150,10 @@ fn locations(asked: &Asked<'_>, options: &Options) -> Result<Vec<TargetOption>, 
         return Err(Contradiction::Locations(locations.len()));
     }
     // Somebody's variable that was not set is no wish to write here.
-    if locations.iter().any(|location| location.path.as_os_str().is_empty()) {
+    if locations
+        .iter()
+        .any(|location| location.path.as_os_str().is_empty())
+    {
         return Err(Contradiction::LocationWithoutPath);
     }
     if locations.is_empty() {

@@ -1,4 +1,5 @@
-//! The run spec: a run as it is asked for, complete; what options of it come to, and the options that come to it.
+//! The run spec: a run as it is asked for, complete; what options of it come to, and the options
+//! that come to it.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -37,20 +38,23 @@ fn is_one(number: &u32) -> bool {
 pub struct RunSpec {
     /// The arguments as said.
     pub command_line: Vec<String>,
-    /// The preset whose workload this is, of any size and length; nothing where there is none, or options changed its operations.
+    /// The preset whose workload this is, of any size and length; nothing where there is none, or
+    /// options changed its operations.
     pub preset: Option<String>,
     /// The complete workload as meant: the workers are those of all ranks.
     pub workload: Workload,
-    /// The processes that perform it together, started by a launcher as the ranks of one job; left out where that is 1. Each has as
-    /// many of the workers: the first rank the first ones, and so on.
+    /// The processes that perform it together, started by a launcher as the ranks of one job; left
+    /// out where that is 1. Each has as many of the workers: the first rank the first ones,
+    /// and so on.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub ranks: u32,
-    /// By how many ranks the pools move on after the preparation: each rank works on what the one so much further has made, and
-    /// removes it. Left out where each keeps its own.
+    /// By how many ranks the pools move on after the preparation: each rank works on what the one
+    /// so much further has made, and removes it. Left out where each keeps its own.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub neighbour: u32,
-    /// The targets as said, one for each of the workload's weights; an empty one is the working directory.
+    /// The targets as said, one for each of the workload's weights; an empty one is the working
+    /// directory.
     #[serde(with = "lossy")]
     #[schemars(with = "Vec<String>")]
     pub targets: Vec<PathBuf>,
@@ -63,7 +67,8 @@ pub struct RunSpec {
     #[schemars(range(min = 1))]
     pub depth: u32,
     /// The policy of durability, as options take it.
-    #[schemars(with = "String", extend("pattern" = "^(none|fdatasync|fsync|fsync\\+dir|o-dsync|o-sync|batch:[0-9]+)$"))]
+    #[schemars(with = "String",
+        extend("pattern" = "^(none|fdatasync|fsync|fsync\\+dir|o-dsync|o-sync|batch:[0-9]+)$"))]
     pub durability: Durability,
     /// Whether contents go past the page cache.
     pub direct: bool,
@@ -75,7 +80,8 @@ pub struct RunSpec {
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String", extend("pattern" = "^(stop|[0-9]+|[0-9.]+%)$"))]
     pub on_error: OnError,
-    /// After what time in one operation a worker is named, in nanoseconds; one that is in it for five times as long ends the run.
+    /// After what time in one operation a worker is named, in nanoseconds; one that is in it for
+    /// five times as long ends the run.
     #[serde(rename = "stall_timeout_ns", with = "ns")]
     #[schemars(with = "u64")]
     pub stall_timeout: Duration,
@@ -99,10 +105,11 @@ pub struct RunSpec {
     pub steps: bool,
     /// Whether what is done in each second is recorded; needs latencies.
     pub series: bool,
-    /// Whether what the program itself costs is measured after the run: the same stream on the null storage.
+    /// Whether what the program itself costs is measured after the run: the same stream on the
+    /// null storage.
     pub overhead: bool,
-    /// Whether the streams of private pools are drawn before the run begins, so that drawing costs nothing in it. For measuring the
-    /// program itself: it takes about 80 bytes an operation.
+    /// Whether the streams of private pools are drawn before the run begins, so that drawing costs
+    /// nothing in it. For measuring the program itself: it takes about 80 bytes an operation.
     pub prepared: bool,
     /// Whether a target without room is refused.
     pub room_check: bool,
@@ -165,7 +172,8 @@ impl RunSpec {
     pub fn of_ranks(&self, ranks: u32) -> Self {
         let mut some = self.clone();
         let launched = self.ranks.max(1);
-        let (Workers::Private { workers: all } | Workers::Shared { pools: all, .. }) = &mut some.workload.workers;
+        let (Workers::Private { workers: all } | Workers::Shared { pools: all, .. }) =
+            &mut some.workload.workers;
         *all = *all / launched * ranks;
         some.ranks = ranks;
         some
@@ -191,8 +199,8 @@ impl RunSpec {
         self.ranks > 1 && self.verify && self.check
     }
 
-    /// The worker whose pool a worker checks for another rank, and the one that has worked on it: its own pool, where another
-    /// rank had turned to it, else that of the next rank.
+    /// The worker whose pool a worker checks for another rank, and the one that has worked on it:
+    /// its own pool, where another rank had turned to it, else that of the next rank.
     pub fn checked_by(&self, worker: u32) -> (u32, u32) {
         let all = self.workload.workers.count().max(1);
         let each = all / self.ranks.max(1);
@@ -222,7 +230,11 @@ impl RunSpec {
             return Err(Contradiction::ColdDataOfStdio);
         }
         let touches = storage.touches();
-        let place = if touches { Place::OwnDirectory } else { Place::Nowhere };
+        let place = if touches {
+            Place::OwnDirectory
+        } else {
+            Place::Nowhere
+        };
         let latencies = !is_given(options.no_latencies);
         let of_preset = preset.and_then(|preset| preset.how.durability);
         let of_preset = of_preset.map(str::parse::<Durability>).transpose()?;
@@ -271,7 +283,9 @@ fn neighbour(options: &Options) -> Result<u32, Contradiction> {
     let ranks = ranks(options)?;
     match options.neighbour {
         None => Ok(0),
-        Some(Count(further)) if ranks > 1 && (1..u64::from(ranks)).contains(&further) => Ok(further as u32),
+        Some(Count(further)) if ranks > 1 && (1..u64::from(ranks)).contains(&further) => {
+            Ok(further as u32)
+        }
         Some(Count(further)) => Err(Contradiction::Neighbour { further, ranks }),
     }
 }
@@ -355,7 +369,11 @@ mod tests {
         spec.durability = Durability::FsyncDirectory;
         spec.ack_log = Some("/var/ack_log".into());
         let text = serde_json::to_string(&spec).unwrap();
-        assert_eq!(serde_json::from_str::<RunSpec>(&text).unwrap(), spec, "{text}");
+        assert_eq!(
+            serde_json::from_str::<RunSpec>(&text).unwrap(),
+            spec,
+            "{text}"
+        );
     }
 
     #[test]
@@ -372,7 +390,11 @@ mod tests {
                 // Records of before have the number itself.
                 let before = text.replace(&field(number), &field(&transactions.to_string()));
                 for text in [text, before] {
-                    assert_eq!(serde_json::from_str::<Workload>(&text).unwrap(), asked, "{text}");
+                    assert_eq!(
+                        serde_json::from_str::<Workload>(&text).unwrap(),
+                        asked,
+                        "{text}"
+                    );
                 }
             }
         }

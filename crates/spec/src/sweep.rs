@@ -25,23 +25,34 @@ pub enum Climb {
     OfClosedLoop(Vec<f64>),
     /// Workers in a closed loop, of each rank, in this order.
     Workers(Vec<u32>),
-    /// Ranks in a closed loop, in this order: the first of those that were launched, each with its workers. The others wait.
+    /// Ranks in a closed loop, in this order: the first of those that were launched, each with its
+    /// workers. The others wait.
     Ranks(Vec<u32>),
 }
 
 impl Climb {
-    /// Whether its steps are closed loops that differ by who works: each has a pool, and a run, of its own.
+    /// Whether its steps are closed loops that differ by who works: each has a pool, and a run, of
+    /// its own.
     pub fn is_of_counts(&self) -> bool {
         matches!(self, Self::Workers(_) | Self::Ranks(_))
     }
 
-    /// Whether it has steps, and they are numbers that rise: from low to high, none twice, not too many.
+    /// Whether it has steps, and they are numbers that rise: from low to high, none twice, not too
+    /// many.
     pub(crate) fn check(&self) -> Result<(), InvalidSweep> {
         match self {
-            Self::Rates(rates) => rising(rates, |rate| *rate > 0.0 && rate.is_finite(), "number above 0"),
+            Self::Rates(rates) => rising(
+                rates,
+                |rate| *rate > 0.0 && rate.is_finite(),
+                "number above 0",
+            ),
             Self::OfClosedLoop(shares) => {
                 if let Some(share) = shares.iter().find(|share| **share > SHARE_MAX) {
-                    return wrong(format!("{}% is more than {}%", share * 100.0, SHARE_MAX * 100.0));
+                    return wrong(format!(
+                        "{}% is more than {}%",
+                        share * 100.0,
+                        SHARE_MAX * 100.0
+                    ));
                 }
                 rising(shares, |share| *share > 0.0, "share above 0")
             }
@@ -66,8 +77,8 @@ pub struct SweepOption(pub Climb);
 /// No sweep.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0} (expected auto, rates from low to high like 1000,2000,4000 or 1000..8000:8 for 8 rates, percentages of the closed loop's \
-     rate like 30%,60%,90%, workers=1,2,4, or ranks=1,2,4)"
+    "{0} (expected auto, rates from low to high like 1000,2000,4000 or 1000..8000:8 for 8 rates, \
+     percentages of the closed loop's rate like 30%,60%,90%, workers=1,2,4, or ranks=1,2,4)"
 )]
 pub struct InvalidSweep(String);
 
@@ -100,7 +111,10 @@ fn rising<T: PartialOrd + fmt::Display>(
         return wrong(format!("'{other}' is not a {what}"));
     }
     match sweep_steps.windows(2).find(|pair| pair[0] >= pair[1]) {
-        Some(pair) => wrong(format!("loads must rise, and {} follows {}", pair[1], pair[0])),
+        Some(pair) => wrong(format!(
+            "loads must rise, and {} follows {}",
+            pair[1], pair[0]
+        )),
         None => Ok(()),
     }
 }
@@ -153,7 +167,9 @@ fn climb_of(text: &str) -> Result<Climb, InvalidSweep> {
         };
         let step = (high - low) / (count - 1) as f64;
         return Ok(Climb::Rates(
-            (0..count).map(|sweep_step| low + step * sweep_step as f64).collect(),
+            (0..count)
+                .map(|sweep_step| low + step * sweep_step as f64)
+                .collect(),
         ));
     }
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -177,12 +193,22 @@ impl fmt::Display for SweepOption {
         let join = |words: Vec<String>| words.join(",");
         match &self.0 {
             Climb::Rates(rates) => f.write_str(&join(rates.iter().map(f64::to_string).collect())),
-            Climb::OfClosedLoop(shares) => f.write_str(&join(shares.iter().map(|share| percent(*share)).collect())),
+            Climb::OfClosedLoop(shares) => {
+                f.write_str(&join(shares.iter().map(|share| percent(*share)).collect()))
+            }
             Climb::Workers(workers) => {
-                write!(f, "workers={}", join(workers.iter().map(u32::to_string).collect()))
+                write!(
+                    f,
+                    "workers={}",
+                    join(workers.iter().map(u32::to_string).collect())
+                )
             }
             Climb::Ranks(ranks) => {
-                write!(f, "ranks={}", join(ranks.iter().map(u32::to_string).collect()))
+                write!(
+                    f,
+                    "ranks={}",
+                    join(ranks.iter().map(u32::to_string).collect())
+                )
             }
         }
     }
@@ -194,7 +220,10 @@ fn percent(share: f64) -> String {
     let percent = share * 100.0;
     let plain = (0..=DIGITS_MAX).map(|digits| format!("{percent:.digits$}"));
     let small = (0..=DIGITS_MAX).map(|digits| format!("{percent:.digits$e}"));
-    let is_same = |text: &String| text.parse::<f64>().is_ok_and(|percent| percent / 100.0 == share);
+    let is_same = |text: &String| {
+        text.parse::<f64>()
+            .is_ok_and(|percent| percent / 100.0 == share)
+    };
     let shortest = plain.chain(small).find(is_same);
     shortest.unwrap_or_else(|| percent.to_string()) + "%"
 }
@@ -238,7 +267,10 @@ mod tests {
     #[test]
     fn sweeps_are_rates_shares_workers_or_ranks() {
         for (text, climb) in [
-            ("1000, 2k,4000.5", Climb::Rates(vec![1_000.0, 2_000.0, 4_000.5])),
+            (
+                "1000, 2k,4000.5",
+                Climb::Rates(vec![1_000.0, 2_000.0, 4_000.5]),
+            ),
             ("100..400:4", Climb::Rates(vec![100.0, 200.0, 300.0, 400.0])),
             ("30%,60%,120%", Climb::OfClosedLoop(vec![0.3, 0.6, 1.2])),
             (
@@ -292,7 +324,9 @@ mod tests {
         let slo: SloOption = "p99 < 10ms".parse().unwrap();
         assert_eq!(slo, SloOption(10_000_000));
         assert_eq!(slo.to_string(), "p99<10ms");
-        for text in ["", "10ms", "p99", "p50<1ms", "p99<", "p99<0s", "p99<10", "p99>1ms"] {
+        for text in [
+            "", "10ms", "p99", "p50<1ms", "p99<", "p99<0s", "p99<10", "p99>1ms",
+        ] {
             let message = text.parse::<SloOption>().unwrap_err().to_string();
             assert!(message.contains("like p99<10ms"), "{text}: {message}");
         }

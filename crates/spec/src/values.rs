@@ -59,7 +59,8 @@ macro_rules! from_text_or_integer {
                     }
 
                     fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<$name, E> {
-                        let value = u64::try_from(value).map_err(|_| E::custom(format!("{value} is negative")))?;
+                        let value = u64::try_from(value)
+                            .map_err(|_| E::custom(format!("{value} is negative")))?;
                         Ok($from_integer(value))
                     }
 
@@ -107,7 +108,8 @@ impl serde::de::Visitor<'_> for InQuotes {
     }
 }
 
-/// Plain numbers of options, without a unit: what is expected is said in our words, not in those of a library.
+/// Plain numbers of options, without a unit: what is expected is said in our words, not in those of
+/// a library.
 macro_rules! plain_number {
     ($(#[$doc:meta])* $name:ident, $in_file:ident, $of:ty, $expected:literal) => {
         $(#[$doc])*
@@ -122,7 +124,8 @@ macro_rules! plain_number {
         ///
         /// # Errors
         /// What is expected.
-        pub fn $in_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<$of>, D::Error> {
+        pub fn $in_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<$of>,
+            D::Error> {
             /// Numbers alone: texts of numbers are none.
             #[derive(Deserialize)]
             #[serde(untagged, expecting = $expected)]
@@ -359,7 +362,8 @@ impl<'de> Deserialize<'de> for PerSecond {
         #[derive(Deserialize)]
         #[serde(
             untagged,
-            expecting = "expected a number, or a text with a number and a unit, like 1500, 0.5 or '2k'"
+            expecting = "expected a number, or a text with a number and a unit, like 1500, 0.5 or \
+                         '2k'"
         )]
         enum Said {
             Number(f64),
@@ -399,7 +403,11 @@ impl fmt::Display for Time {
 
 as_text!(Time);
 
-from_text_or_integer!(OnError, "stop, a number of errors, or a share like 1%", OnError::Count);
+from_text_or_integer!(
+    OnError,
+    "stop, a number of errors, or a share like 1%",
+    OnError::Count
+);
 
 /// A number in a file, as an integer where TOML holds it as one.
 fn integer<S: Serializer>(number: u64, serializer: S) -> Result<S::Ok, S::Error> {
@@ -410,11 +418,16 @@ fn integer<S: Serializer>(number: u64, serializer: S) -> Result<S::Ok, S::Error>
 }
 
 /// A number in a file, without a point where it needs none.
-pub(crate) fn real_to_file<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn real_to_file<S: Serializer>(
+    number: &Option<f64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     match *number {
         None => serializer.serialize_none(),
         // Larger ones are not told apart from their neighbours anyway.
-        Some(number) if number.fract() == 0.0 && number.abs() < 1e15 => serializer.serialize_i64(number as i64),
+        Some(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
+            serializer.serialize_i64(number as i64)
+        }
         Some(number) => serializer.serialize_f64(number),
     }
 }
@@ -437,10 +450,16 @@ impl Serialize for OnError {
 impl Serialize for SizesOption {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Range { low, high, is_range } if *is_range => serializer.collect_str(&format_args!("{low}..{high}")),
+            Self::Range {
+                low,
+                high,
+                is_range,
+            } if *is_range => serializer.collect_str(&format_args!("{low}..{high}")),
             Self::Range { low, .. } => integer(*low, serializer),
             Self::Distribution(sizes) => serializer.collect_str(sizes),
-            Self::HistogramIn(path) => serializer.collect_str(&format_args!("histogram@{}", path.display())),
+            Self::HistogramIn(path) => {
+                serializer.collect_str(&format_args!("histogram@{}", path.display()))
+            }
         }
     }
 }
@@ -462,7 +481,10 @@ mod tests {
         }
         for text in ["", "1", "fast", "exponential:", "exponential:1"] {
             let message = text.parse::<ThinkOption>().unwrap_err().to_string();
-            assert!(message.contains("expected none, a time like 1ms"), "{message}");
+            assert!(
+                message.contains("expected none, a time like 1ms"),
+                "{message}"
+            );
         }
     }
 
@@ -486,7 +508,13 @@ mod tests {
 
     #[test]
     fn sizes_are_ranges_distributions_or_files() {
-        let range = |low, high, is_range| Ok(SizesOption::Range { low, high, is_range });
+        let range = |low, high, is_range| {
+            Ok(SizesOption::Range {
+                low,
+                high,
+                is_range,
+            })
+        };
         assert_eq!("4KiB".parse(), range(4_096, 4_096, false));
         assert_eq!("500..10000".parse(), range(500, 10_000, true));
         assert_eq!("10..5".parse(), range(10, 5, true), "judged later");

@@ -21,7 +21,8 @@ pub(crate) use workers::mean as workers;
 /// How the text of a file is read that words name.
 pub type Read<'a> = dyn Fn(&Path) -> io::Result<String> + 'a;
 
-/// The workload that options come to, with a preset below them, for these workers and shares of its locations.
+/// The workload that options come to, with a preset below them, for these workers and shares of its
+/// locations.
 pub(crate) fn mean(
     options: &Options,
     preset: Option<&Workload>,
@@ -117,10 +118,12 @@ fn work(
 }
 
 fn contents_of_mix(options: &Options, preset: Option<&Workload>) -> ContentSpec {
-    let mut spec = preset.and_then(|workload| workload.contents).unwrap_or(ContentSpec {
-        kind: ContentKind::Incompressible,
-        dedup: 1.0,
-    });
+    let mut spec = preset
+        .and_then(|workload| workload.contents)
+        .unwrap_or(ContentSpec {
+            kind: ContentKind::Incompressible,
+            dedup: 1.0,
+        });
     set(options.contents, &mut spec.kind);
     set(options.dedup, &mut spec.dedup);
     spec

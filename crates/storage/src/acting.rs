@@ -1,8 +1,10 @@
-//! Calls with the rights of another user. Whoever may exchange entries of a directory turns the calls there on any file that
-//! the caller's rights reach: with the rights of the directory's owner that is nothing that the owner could not reach alone.
+//! Calls with the rights of another user. Whoever may exchange entries of a directory turns the
+//! calls there on any file that the caller's rights reach: with the rights of the directory's owner
+//! that is nothing that the owner could not reach alone.
 //!
-//! Linux has these rights by thread, and the system calls change the calling thread only, other than the C library's functions of
-//! the same names. The thread's real and effective users stay, so that the other user may neither signal nor trace it.
+//! Linux has these rights by thread, and the system calls change the calling thread only, other
+//! than the C library's functions of the same names. The thread's real and effective users stay, so
+//! that the other user may neither signal nor trace it.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -11,7 +13,9 @@ use std::sync::OnceLock;
 use contract::Errno;
 use contract::home::ActingUser;
 use rustix::process::{Gid, getegid, geteuid, getgroups};
-use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_thread_groups};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_thread_groups,
+};
 
 thread_local! {
     /// With whose rights this thread's calls are made; `None` for the process's own.
@@ -103,8 +107,8 @@ fn ours(errno: rustix::io::Errno) -> Errno {
 }
 
 fn set_file_system_user(user: u32) -> Result<(), Errno> {
-    // SAFETY: setfsuid(2) touches no memory of ours. It answers with the user of before, whatever it did; what no user has changes
-    // nothing, and tells the present one.
+    // SAFETY: setfsuid(2) touches no memory of ours. It answers with the user of before, whatever
+    // it did; what no user has changes nothing, and tells the present one.
     let present = unsafe {
         libc::setfsuid(user);
         libc::setfsuid(u32::MAX)
@@ -145,7 +149,10 @@ mod tests {
             return;
         }
         let directory = tempfile::tempdir().unwrap();
-        let (theirs, roots) = (directory.path().join("theirs"), directory.path().join("roots"));
+        let (theirs, roots) = (
+            directory.path().join("theirs"),
+            directory.path().join("roots"),
+        );
         std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         std::fs::create_dir(&theirs).unwrap();
         std::os::unix::fs::chown(&theirs, Some(12_345), None).unwrap();

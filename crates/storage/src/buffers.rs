@@ -1,4 +1,5 @@
-//! Memory that sessions read to, write from and take answers in: had when a session opens, never afterwards.
+//! Memory that sessions read to, write from and take answers in: had when a session opens, never
+//! afterwards.
 
 use std::ops::Range;
 
@@ -110,7 +111,8 @@ impl Reads {
     /// What the last read gave, where that is kept.
     pub(crate) fn content(&self) -> Option<&[u8]> {
         let begin = self.memory.begin;
-        self.keeps.then(|| &self.memory.all[begin..begin + self.filled])
+        self.keeps
+            .then(|| &self.memory.all[begin..begin + self.filled])
     }
 }
 
@@ -118,7 +120,8 @@ impl Reads {
 #[derive(Debug)]
 pub(crate) struct Writes {
     block: usize,
-    /// One block, to which contents are copied that are not aligned: in direct input and output only.
+    /// One block, to which contents are copied that are not aligned: in direct input and output
+    /// only.
     aligned: Option<Memory>,
 }
 
@@ -130,7 +133,8 @@ impl Writes {
             for block in [block, settings.read_block_bytes] {
                 assert!(
                     block % DIRECT_ALIGNMENT == 0,
-                    "a block of {block} bytes is no multiple of {DIRECT_ALIGNMENT}, as direct input and output needs it"
+                    "a block of {block} bytes is no multiple of {DIRECT_ALIGNMENT}, as direct \
+                     input and output needs it"
                 );
             }
         }
@@ -164,8 +168,9 @@ impl Writes {
     }
 }
 
-/// Room for answers of the kernel: entries of directories, targets of links, values of attributes. As long as the
-/// longest of them (an extended attribute's value), so that one that is too long is seen as such.
+/// Room for answers of the kernel: entries of directories, targets of links, values of attributes.
+/// As long as the longest of them (an extended attribute's value), so that one that is too long is
+/// seen as such.
 #[derive(Debug)]
 pub(crate) struct Answers(Memory);
 

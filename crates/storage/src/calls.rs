@@ -1,8 +1,8 @@
-//! Whole operations from single system calls: the part that `raw`, `posix` and `simulated` share, and `stdio` for all
-//! that has nothing to do with contents.
+//! Whole operations from single system calls: the part that `raw`, `posix` and `simulated` share,
+//! and `stdio` for all that has nothing to do with contents.
 //!
-//! What differs between them is a [`Style`]. Interrupted calls are made again, short writes and reads go on
-//! where they stopped; a failure is reported with its step, after the file was closed.
+//! What differs between them is a [`Style`]. Interrupted calls are made again, short writes and
+//! reads go on where they stopped; a failure is reported with its step, after the file was closed.
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
@@ -10,8 +10,8 @@ use std::marker::PhantomData;
 use crate::buffers::{Answers, Reads, Writes};
 use crate::system::{At, System};
 use contract::{
-    Cause, Errno, Failure, Listing, Name, OpenError, Operation, OperationOutcome, Session, Settings, Step, Steps,
-    Stopping, Submitted, Ticket,
+    Cause, Errno, Failure, Listing, Name, OpenError, Operation, OperationOutcome, Session,
+    Settings, Step, Steps, Stopping, Submitted, Ticket,
 };
 use policy::Policy;
 
@@ -34,13 +34,15 @@ pub(crate) trait Style {
     const OVERWRITE: c_int;
     /// Flags of open(2) to list a directory.
     const LIST: c_int;
-    /// Whether a remainder of 0 bytes makes a call of its own in the original's operations, as it does there.
+    /// Whether a remainder of 0 bytes makes a call of its own in the original's operations, as it
+    /// does there.
     const EMPTY_REMAINDER: bool;
 }
 
 /// The mode of new files, before the process's mask.
 const FILE_MODE: libc::mode_t = 0o644;
-/// An interrupted call is made again this often before its answer counts: no signal storm keeps a run for ever.
+/// An interrupted call is made again this often before its answer counts: no signal storm keeps a
+/// run for ever.
 const INTERRUPTIONS_MAX: u32 = 1_000;
 
 /// A session that makes system calls of a certain style.
@@ -78,7 +80,8 @@ impl<S: System, T: Style> Calls<S, T> {
 
     #[inline]
     fn open(&mut self, name: Name<'_>, flags: c_int) -> Result<c_int, Failure> {
-        again(|| self.system.open(at(name), flags, FILE_MODE)).map_err(|errno| Failure::system(Step::Open, errno))
+        again(|| self.system.open(at(name), flags, FILE_MODE))
+            .map_err(|errno| Failure::system(Step::Open, errno))
     }
 
     /// Closes a file; keeps an earlier failure, which says more.
@@ -90,7 +93,8 @@ impl<S: System, T: Style> Calls<S, T> {
         before: OperationOutcome,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
-        // A failed close(2) has closed the file all the same (Linux, close(2)): it is never made again.
+        // A failed close(2) has closed the file all the same (Linux, close(2)): it is never made
+        // again.
         let closed = self.system.close(file);
         before?;
         closed.map_err(|errno| Failure::system(Step::Close, errno).having_moved(moved_bytes))?;
@@ -138,12 +142,20 @@ impl<S: System, T: Style> Calls<S, T> {
 
     /// Performs an operation to its end.
     #[inline]
-    pub(crate) fn perform(&mut self, operation: &Operation<'_>, steps: &mut dyn Steps) -> OperationOutcome {
+    pub(crate) fn perform(
+        &mut self,
+        operation: &Operation<'_>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
         self.perform_unbatched(operation, steps)?;
         self.sync_batch(operation, steps)
     }
 
-    fn perform_unbatched(&mut self, operation: &Operation<'_>, steps: &mut dyn Steps) -> OperationOutcome {
+    fn perform_unbatched(
+        &mut self,
+        operation: &Operation<'_>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
         match *operation {
             Operation::Create { name, content } => self.create(name, content, steps),
             Operation::Append { name, content } => self.append(name, content, steps),
@@ -151,11 +163,19 @@ impl<S: System, T: Style> Calls<S, T> {
             Operation::Delete { name } => self.delete(name, steps),
             Operation::MakeDirectory { name } => self.make_directory(name, steps),
             Operation::RemoveDirectory { name } => self.remove_directory(name, steps),
-            Operation::ReadRange { name, offset, bytes } => self.read_range(name, offset, bytes, steps),
+            Operation::ReadRange {
+                name,
+                offset,
+                bytes,
+            } => self.read_range(name, offset, bytes, steps),
             Operation::Overwrite { name, content } => self.overwrite(name, content, steps),
             Operation::Truncate { name, bytes } => self.truncate(name, bytes, steps),
             Operation::Stat { name, bytes } => self.stat(name, bytes, steps),
-            Operation::SetAttributes { name, mode, times_ns } => self.set_attributes(name, mode, times_ns, steps),
+            Operation::SetAttributes {
+                name,
+                mode,
+                times_ns,
+            } => self.set_attributes(name, mode, times_ns, steps),
             Operation::Rename { name, to } => self.rename(name, to, steps),
             Operation::Replace {
                 name,
@@ -170,8 +190,12 @@ impl<S: System, T: Style> Calls<S, T> {
             Operation::Link { name, to } => self.link(name, to, steps),
             Operation::SymbolicLink { name, target } => self.symbolic_link(name, target, steps),
             Operation::ReadLink { name, target } => self.read_link(name, target, steps),
-            Operation::SetExtended { name, key, value } => self.set_extended(name, key, value, steps),
-            Operation::GetExtended { name, key, value } => self.get_extended(name, key, value, steps),
+            Operation::SetExtended { name, key, value } => {
+                self.set_extended(name, key, value, steps)
+            }
+            Operation::GetExtended { name, key, value } => {
+                self.get_extended(name, key, value, steps)
+            }
             Operation::List { name } => self.list(name, false, steps),
             Operation::ListWithStat { name } => self.list(name, true, steps),
             Operation::Evict { name } => self.evict(name, steps),
@@ -206,7 +230,8 @@ impl<S: System, T: Style> Session for Calls<S, T> {
     }
 
     fn sync_file_system(&mut self, location: usize) -> OperationOutcome {
-        again(|| self.system.sync_file_system(location)).map_err(|errno| Failure::system(Step::SyncFileSystem, errno))
+        again(|| self.system.sync_file_system(location))
+            .map_err(|errno| Failure::system(Step::SyncFileSystem, errno))
     }
 }
 

@@ -15,8 +15,9 @@ use crate::acting::Acting;
 use crate::buffers::Memory;
 use crate::home;
 
-/// Whether files in a directory can be read and written past the page cache. One block is written to a file without
-/// a name; where the file system has no such files, to one with a name of its own, which is removed again.
+/// Whether files in a directory can be read and written past the page cache. One block is written
+/// to a file without a name; where the file system has no such files, to one with a name of its
+/// own, which is removed again.
 ///
 /// # Errors
 /// What the system answered; `EINVAL` where the file system has no direct input and output.
@@ -50,15 +51,24 @@ fn probe_by_name(directory: &OwnedFd) -> io::Result<()> {
     )?;
     // The very file that was made: by its name it could be another by now.
     let again = format!("/proc/self/fd/{}", made.as_raw_fd());
-    let answer = open(directory, &again, libc::O_RDWR | libc::O_DIRECT).and_then(|file| write_and_read(&file));
+    let answer = open(directory, &again, libc::O_RDWR | libc::O_DIRECT)
+        .and_then(|file| write_and_read(&file));
     unlinkat(directory, &name, AtFlags::empty())?;
     answer
 }
 
 fn open(directory: &OwnedFd, name: &str, flags: i32) -> io::Result<File> {
     let name = CString::new(name)?;
-    // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory of ours.
-    let file = unsafe { libc::openat(directory.as_raw_fd(), name.as_ptr(), flags | libc::O_CLOEXEC, 0o600) };
+    // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory of
+    // ours.
+    let file = unsafe {
+        libc::openat(
+            directory.as_raw_fd(),
+            name.as_ptr(),
+            flags | libc::O_CLOEXEC,
+            0o600,
+        )
+    };
     if file < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -67,7 +77,8 @@ fn open(directory: &OwnedFd, name: &str, flags: i32) -> io::Result<File> {
 }
 
 fn write_and_read(file: &File) -> io::Result<()> {
-    let mut memory = Memory::new(DIRECT_ALIGNMENT).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    let mut memory =
+        Memory::new(DIRECT_ALIGNMENT).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
     let block = memory.bytes();
     // SAFETY: the file is open; pointer and length are of one slice that outlives the call.
     let written = unsafe { libc::pwrite(file.as_raw_fd(), block.as_ptr().cast(), block.len(), 0) };

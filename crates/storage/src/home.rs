@@ -1,4 +1,5 @@
-//! The run's home on file systems: every call goes through a directory that is held open, and follows no link.
+//! The run's home on file systems: every call goes through a directory that is held open, and
+//! follows no link.
 
 mod cached;
 pub(crate) mod exchange;
@@ -11,11 +12,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::home::{Access, ActingUser, Directory, Entry, EntryKind, Facts, Held, Home, Lock, Mark, Stamp};
+use contract::home::{
+    Access, ActingUser, Directory, Entry, EntryKind, Facts, Held, Home, Lock, Mark, Stamp,
+};
 use contract::{Errno, Identity};
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, StatVfs, Statx, StatxFlags, Timespec,
-    Timestamps,
+    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, StatVfs, Statx,
+    StatxFlags, Timespec, Timestamps,
 };
 use rustix::io::Errno as System;
 
@@ -42,7 +45,9 @@ struct KernelMark {
     name: String,
 }
 
-const OPEN: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const OPEN: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
 /// How drafts are made.
 const CREATE: OFlags = OFlags::RDWR
     .union(OFlags::CREATE)
@@ -140,7 +145,10 @@ impl Home for KernelHome {
     }
 
     fn is_alive(&self, process: u32) -> bool {
-        let Some(pid) = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw) else {
+        let Some(pid) = i32::try_from(process)
+            .ok()
+            .and_then(rustix::process::Pid::from_raw)
+        else {
             return false;
         };
         if rustix::process::test_kill_process(pid) == Err(System::SRCH) {
@@ -196,17 +204,20 @@ impl KernelDirectory {
             Err(errno) if lacks(errno) => {}
             Err(errno) => return Err(ours(errno)),
         }
-        // One that can do neither (FUSE) can make a file that is not there: whoever has made the name may replace what it
-        // has.
-        drop(rustix::fs::openat(directory, name, CREATE, Mode::from_raw_mode(MARK_MODE)).map_err(ours)?);
+        // One that can do neither (FUSE) can make a file that is not there: whoever has made the
+        // name may replace what it has.
+        drop(
+            rustix::fs::openat(directory, name, CREATE, Mode::from_raw_mode(MARK_MODE))
+                .map_err(ours)?,
+        );
         let renamed = rustix::fs::renameat(directory, from, directory, name).inspect_err(|_| {
             let _ = rustix::fs::unlinkat(directory, name, AtFlags::empty());
         });
         renamed.map(|()| draft).map_err(ours)
     }
 
-    /// Takes the draft's name from a file that has the mark's, too. It is closed then: of a file that is open, NFS and FUSE
-    /// keep a removed name under another one.
+    /// Takes the draft's name from a file that has the mark's, too. It is closed then: of a file
+    /// that is open, NFS and FUSE keep a removed name under another one.
     fn rename_closed(&self, draft: Box<dyn Mark>, name: &str) -> Result<Box<dyn Mark>, Errno> {
         let (identity, from) = (draft.facts()?.identity, draft.name().to_owned());
         drop(draft);
@@ -232,13 +243,18 @@ impl Directory for KernelDirectory {
 
     fn facts_of(&self, name: &[u8]) -> Result<Facts, Errno> {
         let _acting = self.acting()?;
-        facts_at(&self.held, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)
+        facts_at(
+            &self.held,
+            OsStr::from_bytes(name),
+            AtFlags::SYMLINK_NOFOLLOW,
+        )
     }
 
     fn list(&self, each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Errno>) -> Result<(), Errno> {
         let _acting = self.acting()?;
-        // A description of its own, so that nobody else's position in the directory moves; and without a trace of the
-        // reading in the directory's times, which is the owner's right.
+        // A description of its own, so that nobody else's position in the directory moves; and
+        // without a trace of the reading in the directory's times, which is the owner's
+        // right.
         let own = match rustix::fs::openat(&self.held, ".", OPEN | OFlags::NOATIME, Mode::empty()) {
             Err(System::PERM) => rustix::fs::openat(&self.held, ".", OPEN, Mode::empty()),
             opened => opened,
@@ -285,18 +301,24 @@ impl Directory for KernelDirectory {
 
     fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno> {
         let _acting = self.acting()?;
-        rustix::fs::mkdirat(&self.held, OsStr::from_bytes(name), Mode::from_raw_mode(mode)).map_err(ours)
+        rustix::fs::mkdirat(
+            &self.held,
+            OsStr::from_bytes(name),
+            Mode::from_raw_mode(mode),
+        )
+        .map_err(ours)
     }
 
     fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
         let _acting = self.acting()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let name = OsStr::from_bytes(name);
-        let file = match rustix::fs::openat(&self.held, name, flags | OFlags::NOATIME, Mode::empty()) {
-            Err(System::PERM) => rustix::fs::openat(&self.held, name, flags, Mode::empty()),
-            opened => opened,
-        }
-        .map_err(ours)?;
+        let file =
+            match rustix::fs::openat(&self.held, name, flags | OFlags::NOATIME, Mode::empty()) {
+                Err(System::PERM) => rustix::fs::openat(&self.held, name, flags, Mode::empty()),
+                opened => opened,
+            }
+            .map_err(ours)?;
         let mut length = 0;
         while length < into.len() {
             match rustix::io::pread(&file, &mut into[length..], offset + length as u64) {
@@ -365,7 +387,9 @@ impl Directory for KernelDirectory {
     }
 
     fn free_bytes(&self) -> Option<u64> {
-        let StatVfs { f_bfree, f_frsize, .. } = rustix::fs::fstatvfs(&self.held).ok()?;
+        let StatVfs {
+            f_bfree, f_frsize, ..
+        } = rustix::fs::fstatvfs(&self.held).ok()?;
         Some(f_bfree * f_frsize)
     }
 
@@ -383,7 +407,12 @@ impl Directory for KernelDirectory {
         made.map(|file| self.mark_of(file, name)).map_err(ours)
     }
 
-    fn name_draft(&self, draft: Box<dyn Mark>, name: &str, replaces: bool) -> Result<Box<dyn Mark>, Errno> {
+    fn name_draft(
+        &self,
+        draft: Box<dyn Mark>,
+        name: &str,
+        replaces: bool,
+    ) -> Result<Box<dyn Mark>, Errno> {
         let _acting = self.acting()?;
         if !replaces {
             return self.name_new(draft, name);
@@ -396,7 +425,8 @@ impl Directory for KernelDirectory {
         let _acting = self.acting()?;
         // For locking: network file systems give exclusive locks to writers only.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = match rustix::fs::openat(&self.held, name, OFlags::RDWR | flags, Mode::empty()) {
+        let opened = match rustix::fs::openat(&self.held, name, OFlags::RDWR | flags, Mode::empty())
+        {
             Err(System::ACCESS | System::PERM | System::ROFS) => {
                 rustix::fs::openat(&self.held, name, OFlags::RDONLY | flags, Mode::empty())
             }
@@ -410,7 +440,8 @@ impl Directory for KernelDirectory {
     }
 
     fn gives_its_own(&self) -> bool {
-        /// FUSE, NFS, SMB and CIFS, 9p, FAT, exFAT, NTFS (magic.h of Linux, and the file systems' own headers).
+        /// FUSE, NFS, SMB and CIFS, 9p, FAT, exFAT, NTFS (magic.h of Linux, and the file systems'
+        /// own headers).
         const GIVE_THEIR_OWN: [rustix::fs::FsWord; 9] = [
             FUSE_SUPER_MAGIC,
             NFS_SUPER_MAGIC,
@@ -428,7 +459,11 @@ impl Directory for KernelDirectory {
     fn given_to_marks(&self, draft: &str) -> Option<(u32, u32)> {
         let _acting = self.acting().ok()?;
         let mark = self.draft(draft).ok()?;
-        let given = mark.facts().ok().and_then(|facts| facts.mode).unwrap_or_default();
+        let given = mark
+            .facts()
+            .ok()
+            .and_then(|facts| facts.mode)
+            .unwrap_or_default();
         mark.restrict(given & !WRITABLE_BY_OTHERS);
         let probed = mark.facts();
         rustix::fs::unlinkat(&self.held, draft, AtFlags::empty()).ok()?;
@@ -450,14 +485,20 @@ impl Mark for KernelMark {
         match rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Lock::Ours),
             Err(System::WOULDBLOCK) => Ok(Lock::Others),
-            Err(System::NOLCK | System::OPNOTSUPP | System::NOSYS | System::INVAL | System::BADF) => Ok(Lock::Unknown),
+            Err(
+                System::NOLCK | System::OPNOTSUPP | System::NOSYS | System::INVAL | System::BADF,
+            ) => Ok(Lock::Unknown),
             Err(errno) => Err(ours(errno)),
         }
     }
 
     fn is_named(&self) -> Result<bool, Errno> {
         let held = self.facts()?;
-        match facts_at(&self.directory, OsStr::new(&self.name), AtFlags::SYMLINK_NOFOLLOW) {
+        match facts_at(
+            &self.directory,
+            OsStr::new(&self.name),
+            AtFlags::SYMLINK_NOFOLLOW,
+        ) {
             Ok(named) => Ok(named.identity == held.identity),
             Err(Errno::NOENT) => Ok(false),
             Err(errno) => Err(errno),
@@ -474,7 +515,9 @@ impl Mark for KernelMark {
     }
 
     fn write(&self, text: &[u8]) -> Result<(), Errno> {
-        (&self.file).write_all(text).map_err(|error| of_io(&error))?;
+        (&self.file)
+            .write_all(text)
+            .map_err(|error| of_io(&error))?;
         rustix::fs::fsync(&self.file).map_err(ours)
     }
 

@@ -24,7 +24,8 @@ use contract::Storage;
 pub use direct::probe_direct;
 pub use path::PathBuffer;
 
-/// The storage of this name. One over a network needs to know the depth of its sessions, and the targets.
+/// The storage of this name. One over a network needs to know the depth of its sessions, and the
+/// targets.
 pub fn named(name: &str, depth: usize, targets: &[PathBuf]) -> Option<Arc<dyn Storage>> {
     Some(match name {
         "stdio" => Arc::new(stdio::Stdio),

@@ -1,10 +1,13 @@
-//! `null`: nothing is done. What a run on it takes is the tool's overhead. It keeps no contents and knows no names.
+//! `null`: nothing is done. What a run on it takes is the tool's overhead. It keeps no contents and
+//! knows no names.
 
 use std::hint::black_box;
 use std::sync::Arc;
 
 use contract::home::Home;
-use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
+use contract::{
+    Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
+};
 
 /// The storage of this module.
 #[derive(Clone, Copy, Debug, Default)]

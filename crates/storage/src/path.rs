@@ -14,7 +14,8 @@ pub struct PathBuffer {
 }
 
 impl PathBuffer {
-    /// For files in the location of this number whose paths begin with `prefix`, separator included.
+    /// For files in the location of this number whose paths begin with `prefix`, separator
+    /// included.
     ///
     /// # Errors
     /// Where `prefix` has a NUL in it.
@@ -29,7 +30,8 @@ impl PathBuffer {
         })
     }
 
-    /// The name that `write` appends to the location's path; a directory's ends with its separator or without.
+    /// The name that `write` appends to the location's path; a directory's ends with its separator
+    /// or without.
     ///
     /// # Panics
     /// Where `write` appends a NUL.
@@ -38,12 +40,14 @@ impl PathBuffer {
         self.bytes.truncate(self.relative_at);
         write(&mut self.bytes);
         self.bytes.push(0);
-        // SAFETY: a NUL has just been pushed. The system's search for it is the cheapest: no byte by byte.
+        // SAFETY: a NUL has just been pushed. The system's search for it is the cheapest: no byte
+        // by byte.
         let relative = unsafe { CStr::from_ptr(self.bytes[self.relative_at..].as_ptr().cast()) };
         let length = self.relative_at + relative.count_bytes() + 1;
         assert!(length == self.bytes.len(), "a name has no NUL in it");
         Name {
-            // SAFETY: the prefix came out of a CString and the name was looked through, so the only NUL is the last byte.
+            // SAFETY: the prefix came out of a CString and the name was looked through, so the only
+            // NUL is the last byte.
             path: unsafe { CStr::from_bytes_with_nul_unchecked(&self.bytes) },
             location: self.location,
             relative,
@@ -64,14 +68,19 @@ mod tests {
             (c"/a b/s7", c"s7"),
         ] {
             let name = buffer.with(|to| to.extend(relative.to_bytes()));
-            assert_eq!((name.path, name.relative, name.location), (path, relative, 2));
+            assert_eq!(
+                (name.path, name.relative, name.location),
+                (path, relative, 2)
+            );
         }
     }
 
     #[test]
     #[should_panic(expected = "no NUL")]
     fn a_name_with_a_nul_is_a_mistake_of_ours() {
-        PathBuffer::new(0, Vec::new()).unwrap().with(|to| to.extend(b"a\0b"));
+        PathBuffer::new(0, Vec::new())
+            .unwrap()
+            .with(|to| to.extend(b"a\0b"));
     }
 
     #[test]

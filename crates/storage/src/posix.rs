@@ -1,5 +1,5 @@
-//! `posix`: what a careful program does today. Descriptors are closed on exec, files are opened for what is done to
-//! them and no more, and no call is made that does nothing.
+//! `posix`: what a careful program does today. Descriptors are closed on exec, files are opened for
+//! what is done to them and no more, and no call is made that does nothing.
 
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ pub struct Posix;
 pub(crate) struct PosixStyle;
 
 impl Style for PosixStyle {
-    const CREATE: i32 = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    const CREATE: i32 =
+        libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     const APPEND: i32 = libc::O_WRONLY | libc::O_APPEND | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     const READ: i32 = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     const OVERWRITE: i32 = libc::O_WRONLY | libc::O_NOFOLLOW | libc::O_CLOEXEC;

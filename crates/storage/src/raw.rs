@@ -1,6 +1,6 @@
-//! `raw`: open, read, write, close, call for call as the original's unbuffered mode, but for what keeps others' files
-//! safe: names are resolved from the held directory of the location and no link is followed; creation is exclusive,
-//! where the original opens whatever is there.
+//! `raw`: open, read, write, close, call for call as the original's unbuffered mode, but for what
+//! keeps others' files safe: names are resolved from the held directory of the location and no link
+//! is followed; creation is exclusive, where the original opens whatever is there.
 
 use std::sync::Arc;
 
@@ -33,7 +33,9 @@ impl Storage for Raw {
 
     fn supports(&self, need: &Need) -> Result<(), Unsupported> {
         if need.direct {
-            return Err(Unsupported::Direct { storage: self.name() });
+            return Err(Unsupported::Direct {
+                storage: self.name(),
+            });
         }
         Ok(())
     }
@@ -44,7 +46,10 @@ impl Storage for Raw {
 
     fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {
         if settings.direct {
-            return Err(Unsupported::Direct { storage: self.name() }.into());
+            return Err(Unsupported::Direct {
+                storage: self.name(),
+            }
+            .into());
         }
         Ok(Box::new(Calls::<_, RawStyle>::new(
             KernelCalls::new(settings)?,

@@ -1,9 +1,9 @@
-//! `simulated`: the real code of `raw` and `posix` over system calls that are answered from memory, with
-//! faults at chosen calls and a virtual clock that every call advances. For tests.
+//! `simulated`: the real code of `raw` and `posix` over system calls that are answered from memory,
+//! with faults at chosen calls and a virtual clock that every call advances. For tests.
 //!
-//! The faults lie apart from the truth: what the files really hold and what was really done can be looked at at any
-//! time, and so can the calls that a fault has struck. A [`Corruption`] is another thing than a fault: the call
-//! answers well, and what the files hold or give is wrong.
+//! The faults lie apart from the truth: what the files really hold and what was really done can be
+//! looked at at any time, and so can the calls that a fault has struck. A [`Corruption`] is another
+//! thing than a fault: the call answers well, and what the files hold or give is wrong.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -77,17 +77,21 @@ impl Simulated {
         self
     }
 
-    /// Spoils an event of this number, from 0, silently: no call tells of it. What is counted stands at each
-    /// [`Corruption`].
+    /// Spoils an event of this number, from 0, silently: no call tells of it. What is counted
+    /// stands at each [`Corruption`].
     pub fn corrupt_at(self, nth: u64, corruption: Corruption) -> Self {
         self.state().corruptions.ask(nth, corruption);
         self
     }
 
-    /// Sessions have so many operations in flight. When each is performed, and in which order they complete, follows from
-    /// the seed.
+    /// Sessions have so many operations in flight. When each is performed, and in which order they
+    /// complete, follows from the seed.
     pub fn with_depth(self, depth: usize, seed: u64) -> Self {
-        Self { depth, seed, ..self }
+        Self {
+            depth,
+            seed,
+            ..self
+        }
     }
 
     /// Makes a directory, in which runs can be at home.
@@ -96,8 +100,8 @@ impl Simulated {
         self
     }
 
-    /// Cuts the power at the call of this number, from 0: from then on nothing is done and every answer is an error. What was
-    /// done before stays.
+    /// Cuts the power at the call of this number, from 0: from then on nothing is done and every
+    /// answer is an error. What was done before stays.
     pub fn cut_at(self, call: u64) -> Self {
         self.state().cut_at = Some(call);
         self
@@ -127,7 +131,9 @@ impl Simulated {
     pub fn corrupted_paths(&self) -> Vec<String> {
         let state = self.state();
         let paths = state.corruptions.paths().iter();
-        paths.map(|path| String::from_utf8_lossy(path).into_owned()).collect()
+        paths
+            .map(|path| String::from_utf8_lossy(path).into_owned())
+            .collect()
     }
 
     /// Nanoseconds that the calls so far took.
@@ -145,7 +151,8 @@ impl Simulated {
         self.state().in_flight_max
     }
 
-    /// Names that two operations of a session have had to do with while both were in flight: there must be none.
+    /// Names that two operations of a session have had to do with while both were in flight: there
+    /// must be none.
     pub fn meetings(&self) -> Vec<String> {
         self.state().meetings.clone()
     }
@@ -159,7 +166,9 @@ impl Simulated {
     pub fn files(&self) -> BTreeMap<String, usize> {
         let state = self.state();
         let sizes = state.nodes().filter_map(|(name, node)| match &node.kind {
-            Kind::File(content) => Some((String::from_utf8_lossy(name).into_owned(), content.len())),
+            Kind::File(content) => {
+                Some((String::from_utf8_lossy(name).into_owned(), content.len()))
+            }
             Kind::Directory | Kind::Symbolic(_) => None,
         });
         sizes.collect()
@@ -216,7 +225,9 @@ impl Storage for Simulated {
 
     fn supports(&self, need: &Need) -> Result<(), Unsupported> {
         match self.code {
-            Code::Raw if need.direct => Err(Unsupported::Direct { storage: self.name() }),
+            Code::Raw if need.direct => Err(Unsupported::Direct {
+                storage: self.name(),
+            }),
             Code::Raw | Code::Posix => Ok(()),
         }
     }

@@ -1,8 +1,9 @@
-//! `stdio`: the C library's buffered streams (fread, fwrite, fclose), as the original's buffered mode uses them. fopen
-//! is a path and follows links: the file is opened from the held directory of its location with fopen's flags and
-//! `O_NOFOLLOW`, and fdopen makes the stream; creation is exclusive. What is written may fail as late as in fclose: that
-//! is a failed write. An interrupted call of a stream is a failure here: what of a block it has taken is not known.
-//! What has nothing to do with contents is done as `raw` does it.
+//! `stdio`: the C library's buffered streams (fread, fwrite, fclose), as the original's buffered
+//! mode uses them. fopen is a path and follows links: the file is opened from the held directory of
+//! its location with fopen's flags and `O_NOFOLLOW`, and fdopen makes the stream; creation is
+//! exclusive. What is written may fail as late as in fclose: that is a failed write. An interrupted
+//! call of a stream is a failure here: what of a block it has taken is not known. What has nothing
+//! to do with contents is done as `raw` does it.
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -13,8 +14,8 @@ use crate::raw::RawStyle;
 use crate::system::{KernelCalls, System, last_errno};
 use contract::home::Home;
 use contract::{
-    Capability, Cause, Durability, Errno, Failure, Listing, Name, Need, OpenError, Operation, OperationOutcome,
-    Session, Settings, Step, Steps, Storage, Submitted, Ticket, Unsupported,
+    Capability, Cause, Durability, Errno, Failure, Listing, Name, Need, OpenError, Operation,
+    OperationOutcome, Session, Settings, Step, Steps, Storage, Submitted, Ticket, Unsupported,
 };
 
 /// The storage of this module.
@@ -99,13 +100,28 @@ impl Stream {
     /// Whether the whole block was taken.
     fn write(&mut self, block: &[u8]) -> bool {
         // SAFETY: the stream is open; pointer and length are of one slice that outlives the call.
-        unsafe { libc::fwrite(block.as_ptr().cast::<c_void>(), block.len(), 1, self.0.as_ptr()) == 1 }
+        unsafe {
+            libc::fwrite(
+                block.as_ptr().cast::<c_void>(),
+                block.len(),
+                1,
+                self.0.as_ptr(),
+            ) == 1
+        }
     }
 
     /// How many of the block's bytes came.
     fn read(&mut self, block: &mut [u8]) -> usize {
-        // SAFETY: the stream is open; pointer and length are of one slice, borrowed mutably for the call.
-        unsafe { libc::fread(block.as_mut_ptr().cast::<c_void>(), 1, block.len(), self.0.as_ptr()) }
+        // SAFETY: the stream is open; pointer and length are of one slice, borrowed mutably for the
+        // call.
+        unsafe {
+            libc::fread(
+                block.as_mut_ptr().cast::<c_void>(),
+                1,
+                block.len(),
+                self.0.as_ptr(),
+            )
+        }
     }
 
     fn has_error(&self) -> bool {
@@ -127,7 +143,11 @@ impl Stream {
                 libc::fsync(file)
             }
         };
-        if answer == 0 { Ok(()) } else { Err(last_errno()) }
+        if answer == 0 {
+            Ok(())
+        } else {
+            Err(last_errno())
+        }
     }
 
     fn close(self) -> Result<(), Errno> {
@@ -147,7 +167,10 @@ const CREATE: Mode = (
     libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_EXCL | libc::O_NOFOLLOW,
     c"w",
 );
-const APPEND: Mode = (libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND | libc::O_NOFOLLOW, c"a");
+const APPEND: Mode = (
+    libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND | libc::O_NOFOLLOW,
+    c"a",
+);
 const READ: Mode = (libc::O_RDONLY | libc::O_NOFOLLOW, c"r");
 /// The mode that fopen gives to new files, before the process's mask.
 const FILE_MODE: libc::mode_t = 0o666;
@@ -166,12 +189,21 @@ impl StdioSession {
     }
 
     #[inline]
-    fn write(&mut self, name: Name<'_>, mode: Mode, content: &[u8], steps: &mut dyn Steps) -> OperationOutcome {
+    fn write(
+        &mut self,
+        name: Name<'_>,
+        mode: Mode,
+        content: &[u8],
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
         let mut stream = self.stream(name, mode)?;
         steps.ended(Step::Open);
         // The remainder of 0 bytes that the original hands over too makes no call: it is left out.
         for (number, block) in content.chunks(self.write_block).enumerate() {
-            if let Err(stopped) = self.calls.go_on(Step::Write, (number * self.write_block) as u64) {
+            if let Err(stopped) = self
+                .calls
+                .go_on(Step::Write, (number * self.write_block) as u64)
+            {
                 let _ = stream.close();
                 return Err(stopped);
             }
@@ -180,7 +212,9 @@ impl StdioSession {
             }
         }
         steps.ended(Step::Write);
-        if let Durability::Fdatasync | Durability::Fsync | Durability::FsyncDirectory = self.durability {
+        if let Durability::Fdatasync | Durability::Fsync | Durability::FsyncDirectory =
+            self.durability
+        {
             if let Err(errno) = stream.sync(self.durability == Durability::Fdatasync) {
                 return Err(closed_after(stream, Step::Sync, errno));
             }
@@ -241,7 +275,8 @@ impl StdioSession {
         match *operation {
             Operation::Create { name, content } => {
                 self.write(name, CREATE, content, steps)?;
-                self.calls.sync_directory_of(name, content.len() as u64, steps)?;
+                self.calls
+                    .sync_directory_of(name, content.len() as u64, steps)?;
             }
             Operation::Append { name, content } => self.write(name, APPEND, content, steps)?,
             Operation::Read { name, bytes } => return self.read(name, bytes, steps),

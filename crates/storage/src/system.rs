@@ -1,4 +1,5 @@
-//! The system calls that file operations are made of, behind a trait: the kernel's own, or the simulated ones.
+//! The system calls that file operations are made of, behind a trait: the kernel's own, or the
+//! simulated ones.
 
 use std::ffi::{CStr, c_int};
 

@@ -1,4 +1,5 @@
-//! The cells of a study: every workload at every value of every axis on every target; and which is compared with which.
+//! The cells of a study: every workload at every value of every axis on every target; and which is
+//! compared with which.
 
 use std::collections::BTreeSet;
 
@@ -100,24 +101,35 @@ impl Design {
         dimensions
     }
 
-    /// Along which dimension cells are compared, and with which of its values: as said; otherwise the first of the targets, of
-    /// the axes in order, of the workloads, whichever has several.
+    /// Along which dimension cells are compared, and with which of its values: as said; otherwise
+    /// the first of the targets, of the axes in order, of the workloads, whichever has several.
     fn compared(&self, dimensions: &[Dimension]) -> Result<(usize, usize), Flaw> {
         let Some(said) = &self.baseline else {
             let last = dimensions.len() - 1;
             let order = std::iter::once(last).chain(1..last).chain([0]);
-            let compared = order.into_iter().find(|index| dimensions[*index].values.len() > 1);
+            let compared = order
+                .into_iter()
+                .find(|index| dimensions[*index].values.len() > 1);
             return Ok((compared.unwrap_or(last), 0));
         };
         let mut found = Vec::new();
         for (index, dimension) in dimensions.iter().enumerate() {
-            let value = |value: &String| value == said || format!("{}={value}", dimension.name) == *said;
-            found.extend(dimension.values.iter().position(value).map(|value| (index, value)));
+            let value =
+                |value: &String| value == said || format!("{}={value}", dimension.name) == *said;
+            found.extend(
+                dimension
+                    .values
+                    .iter()
+                    .position(value)
+                    .map(|value| (index, value)),
+            );
         }
         match found[..] {
             [one] => Ok(one),
             [] => {
-                let all = dimensions.iter().filter(|dimension| dimension.values.len() > 1);
+                let all = dimensions
+                    .iter()
+                    .filter(|dimension| dimension.values.len() > 1);
                 let all: Vec<String> = all
                     .flat_map(|dimension| dimension.values.iter().cloned())
                     .take(20)
@@ -128,7 +140,12 @@ impl Design {
         }
     }
 
-    fn cell(&self, dimensions: &[Dimension], at: &[usize], baseline: usize) -> Result<StudyCell, Flaw> {
+    fn cell(
+        &self,
+        dimensions: &[Dimension],
+        at: &[usize],
+        baseline: usize,
+    ) -> Result<StudyCell, Flaw> {
         let (workload, target) = (at[0], at[at.len() - 1]);
         let design = &self.workloads[workload];
         let mut table = design.options.clone();
@@ -173,14 +190,18 @@ impl Design {
         Ok(cell)
     }
 
-    /// The runs of a block in their order, which is drawn from the study's seed. The same attempt of the same block has the same order for
-    /// ever.
+    /// The runs of a block in their order, which is drawn from the study's seed. The same attempt
+    /// of the same block has the same order for ever.
     pub fn block(&self, cells: &[StudyCell], block: u32, attempt: u32) -> Vec<BlockRun> {
         let is_baseline = |index: usize| cells[index].baseline == index;
         let runs = |is_twin| move |cell| BlockRun { cell, is_twin };
         let mut order: Vec<BlockRun> = (0..cells.len()).map(runs(false)).collect();
         if self.twin {
-            order.extend((0..cells.len()).filter(|index| is_baseline(*index)).map(runs(true)));
+            order.extend(
+                (0..cells.len())
+                    .filter(|index| is_baseline(*index))
+                    .map(runs(true)),
+            );
         }
         let key = Key::new(self.seed, "order of a study's block", attempt);
         for place in (1..order.len()).rev() {

@@ -1,8 +1,9 @@
 //! By how much sides differ from a baseline, and how sure that is.
 //!
-//! How it works: every side is held against the baseline in every metric; the rows of that table share its error by
-//! Bonferroni's correction, so that all intervals hold together. Runs of blocks are pairs ([`crate::pairs`]); other runs are two
-//! samples, and the comparison says that they were not interleaved.
+//! How it works: every side is held against the baseline in every metric; the rows of that table
+//! share its error by Bonferroni's correction, so that all intervals hold together. Runs of blocks
+//! are pairs ([`crate::pairs`]); other runs are two samples, and the comparison says that they were
+//! not interleaved.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,8 @@ use crate::samples::{Method, Missing, Samples, count};
 use crate::statistics::{self, ALPHA, BLOCKS_MIN, Errors, Mean};
 use crate::verdicts::VerdictCounts;
 
-/// A system seems to differ from itself, where nothing disturbs the machine, with this probability at most in a whole study.
+/// A system seems to differ from itself, where nothing disturbs the machine, with this probability
+/// at most in a whole study.
 pub const DOUBT_ALPHA: f64 = 0.01;
 
 /// From where to where something lies, with the confidence of the whole table.
@@ -40,23 +42,24 @@ impl RatioInterval {
     }
 }
 
-/// A ratio and how sure it is. Nothing but the ratio where there are fewer than five blocks, or runs of a side.
+/// A ratio and how sure it is. Nothing but the ratio where there are fewer than five blocks, or
+/// runs of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Side over baseline: the geometric mean of the blocks' ratios.
     pub ratio: f64,
     /// Where the true ratio lies.
     pub interval: Option<RatioInterval>,
-    /// The standard deviation of the log ratio of a block (0.03 is 3 %); not interleaved, of the two samples together. Nothing of
-    /// fewer than two blocks or runs of a side.
+    /// The standard deviation of the log ratio of a block (0.03 is 3 %); not interleaved, of the
+    /// two samples together. Nothing of fewer than two blocks or runs of a side.
     pub spread: Option<f64>,
     /// Whether a difference is shown: the interval does not have 1.
     pub is_shown: bool,
-    /// The smallest difference that as many blocks would have shown with a probability of 80 %, as a share of the baseline
-    /// (0.03 is 3 %).
+    /// The smallest difference that as many blocks would have shown with a probability of 80 %, as
+    /// a share of the baseline (0.03 is 3 %).
     pub smallest_shown: Option<f64>,
-    /// Where no difference is shown: blocks that would show the ratio, if it is the true one, with a probability of 80 %. Nothing
-    /// where one is shown, and where 10,000 would not do.
+    /// Where no difference is shown: blocks that would show the ratio, if it is the true one, with
+    /// a probability of 80 %. Nothing where one is shown, and where 10,000 would not do.
     pub blocks_needed: Option<u32>,
 }
 
@@ -66,9 +69,11 @@ pub struct Estimate {
 pub enum ComparisonOutcome {
     /// A ratio.
     Estimated(Estimate),
-    /// No comparison: more than a fifth of the blocks, or of the runs where there are no blocks, are INVALID.
+    /// No comparison: more than a fifth of the blocks, or of the runs where there are no blocks,
+    /// are INVALID.
     TooManyInvalid,
-    /// No comparison: the sides did not complete unlike shares of their operations, and that is not allowed.
+    /// No comparison: the sides did not complete unlike shares of their operations, and that is not
+    /// allowed.
     UnlikeShares,
     /// No comparison: the metric is in none of the runs that are counted, or not in both sides.
     NotMeasured,
@@ -93,7 +98,8 @@ pub struct Comparison {
     pub baseline_count: u32,
     /// Blocks that are not counted because they stayed INVALID; without blocks, runs of both.
     pub invalid: u32,
-    /// Those that are not counted because the metric is not known, like a percentile with fewer than ten samples beyond it.
+    /// Those that are not counted because the metric is not known, like a percentile with fewer
+    /// than ten samples beyond it.
     pub without: u32,
     /// What the sides are not alike in.
     pub unlike: Vec<Unlike>,
@@ -116,10 +122,11 @@ pub struct TwinNoise {
     pub ratio: f64,
     /// Where the true ratio lies; nothing of fewer than five blocks.
     pub interval: Option<RatioInterval>,
-    /// The A/A noise: the standard deviation of the log ratio of twin to baseline (0.03 is 3 %). Nothing of fewer than two
-    /// blocks.
+    /// The A/A noise: the standard deviation of the log ratio of twin to baseline (0.03 is 3 %).
+    /// Nothing of fewer than two blocks.
     pub spread: Option<f64>,
-    /// The probability of a ratio as far from 1, or farther, of a system to itself; nothing of fewer than five blocks.
+    /// The probability of a ratio as far from 1, or farther, of a system to itself; nothing of
+    /// fewer than five blocks.
     pub p: Option<f64>,
     /// Whether the same system seems to differ from itself.
     pub is_doubtful: bool,
@@ -136,7 +143,8 @@ pub struct Comparisons {
     pub rows: Vec<Comparison>,
     /// What the twin showed, for each metric; empty where there is none.
     pub noise: Vec<TwinNoise>,
-    /// Whether the same system seems to differ from itself, here or in another table of the study, so that every row is to be doubted.
+    /// Whether the same system seems to differ from itself, here or in another table of the study,
+    /// so that every row is to be doubted.
     pub is_doubtful: bool,
     /// The runs that are not counted.
     pub invalid: Vec<InvalidRun>,
@@ -162,7 +170,8 @@ fn noise(baseline: &Baseline, metric: Metric, alpha: f64) -> Option<TwinNoise> {
 }
 
 impl Comparisons {
-    /// A table for each group; the intervals of each table hold together. A twin that differs makes all of them doubtful.
+    /// A table for each group; the intervals of each table hold together. A twin that differs makes
+    /// all of them doubtful.
     pub fn of_groups(groups: &[SideGroup], metrics: &[Metric], alpha: f64) -> Vec<Self> {
         let table = |group: &SideGroup| Self::of(&group.baseline, &group.sides, metrics, alpha);
         let mut tables: Vec<Self> = groups.iter().map(table).collect();
@@ -170,8 +179,8 @@ impl Comparisons {
         tables
     }
 
-    /// Every side against the baseline in every metric, with the error of all intervals together ([`ALPHA`], or that of a look:
-    /// [`crate::Looks`]).
+    /// Every side against the baseline in every metric, with the error of all intervals together
+    /// ([`ALPHA`], or that of a look: [`crate::Looks`]).
     pub fn of(baseline: &Baseline, sides: &[ComparedSide], metrics: &[Metric], alpha: f64) -> Self {
         let rows_number = (sides.len() * metrics.len()).max(1);
         let each = alpha / rows_number as f64;
@@ -192,14 +201,19 @@ impl Comparisons {
             rows,
             is_doubtful: false,
             noise,
-            invalid: baseline.sides().chain(sides).flat_map(ComparedSide::invalid).collect(),
+            invalid: baseline
+                .sides()
+                .chain(sides)
+                .flat_map(ComparedSide::invalid)
+                .collect(),
             verdicts: VerdictCounts::of(baseline.sides().chain(sides).flat_map(|side| &side.runs)),
         };
         doubt(std::slice::from_mut(&mut table));
         table
     }
 
-    /// The same without comparisons of sides that did not complete unlike shares of their operations.
+    /// The same without comparisons of sides that did not complete unlike shares of their
+    /// operations.
     #[must_use]
     pub fn without_unlike_shares(mut self) -> Self {
         for row in self.rows.iter_mut().filter(|row| row.has_unlike_shares()) {
@@ -208,14 +222,17 @@ impl Comparisons {
         self
     }
 
-    /// The blocks that would decide what is not decided: the most that one of the rows needs. Nothing where all rows show a
-    /// difference, or nobody knows.
+    /// The blocks that would decide what is not decided: the most that one of the rows needs.
+    /// Nothing where all rows show a difference, or nobody knows.
     pub fn blocks_needed(&self) -> Option<u32> {
-        self.rows.iter().filter_map(|row| row.estimate()?.blocks_needed).max()
+        self.rows
+            .iter()
+            .filter_map(|row| row.estimate()?.blocks_needed)
+            .max()
     }
 
-    /// The widest interval of all, as half of its width over its middle (0.02 is 2 %); nothing where a row has none. For a study
-    /// that goes on until all are narrow enough.
+    /// The widest interval of all, as half of its width over its middle (0.02 is 2 %); nothing
+    /// where a row has none. For a study that goes on until all are narrow enough.
     pub fn half_width_max(&self) -> Option<f64> {
         let half = |row: &Comparison| {
             let interval = row.estimate()?.interval?;
@@ -226,9 +243,14 @@ impl Comparisons {
     }
 }
 
-/// Decides what is doubtful in the tables of a study: all of its twins share [`DOUBT_ALPHA`] (Bonferroni's correction).
+/// Decides what is doubtful in the tables of a study: all of its twins share [`DOUBT_ALPHA`]
+/// (Bonferroni's correction).
 fn doubt(tables: &mut [Comparisons]) {
-    let twins = tables.iter().map(|table| table.noise.len()).sum::<usize>().max(1);
+    let twins = tables
+        .iter()
+        .map(|table| table.noise.len())
+        .sum::<usize>()
+        .max(1);
     for noise in tables.iter_mut().flat_map(|table| &mut table.noise) {
         noise.is_doubtful = noise.p.is_some_and(|p| p <= DOUBT_ALPHA / twins as f64);
     }
@@ -249,7 +271,9 @@ impl Comparison {
             (Some(Missing::TooManyInvalid), _) => ComparisonOutcome::TooManyInvalid,
             (Some(Missing::NotMeasured), _) => ComparisonOutcome::NotMeasured,
             (Some(Missing::NoRuns), _) | (None, None) => ComparisonOutcome::NoRuns,
-            (None, Some(log_ratio)) => ComparisonOutcome::Estimated(Estimate::of(&samples, log_ratio, alpha)),
+            (None, Some(log_ratio)) => {
+                ComparisonOutcome::Estimated(Estimate::of(&samples, log_ratio, alpha))
+            }
         };
         Self {
             side: side.label.clone(),
@@ -262,12 +286,18 @@ impl Comparison {
             without: samples.without,
             unlike: unlike(side, &baseline.side),
             incomplete: differences(side, baseline),
-            verdicts: VerdictCounts::of([side].into_iter().chain(baseline.sides()).flat_map(|side| &side.runs)),
+            verdicts: VerdictCounts::of(
+                [side]
+                    .into_iter()
+                    .chain(baseline.sides())
+                    .flat_map(|side| &side.runs),
+            ),
             outcome,
         }
     }
 
-    /// Whether the sides differ by so much in what they did not complete that they are not comparable.
+    /// Whether the sides differ by so much in what they did not complete that they are not
+    /// comparable.
     pub fn has_unlike_shares(&self) -> bool {
         are_too_unlike(&self.incomplete)
     }

@@ -16,7 +16,8 @@ use crate::statistics::BLOCKS_MAX;
 
 /// Blocks of a study that says nothing of how many.
 pub const BLOCKS: u32 = 10;
-/// Blocks at most of a study that ends when its intervals are narrow enough, and says nothing of how many.
+/// Blocks at most of a study that ends when its intervals are narrow enough, and says nothing of
+/// how many.
 pub const BLOCKS_UNTIL: u32 = 100;
 /// So long it is waited for a quiet machine before a run, where nothing else is said.
 pub const QUIET: Duration = Duration::from_secs(10);
@@ -47,7 +48,8 @@ pub struct Design {
     pub seed: u64,
     /// Blocks at most.
     pub blocks: u32,
-    /// Blocks are added until the interval of every comparison is within this factor around its ratio: 0.02 for 2 %.
+    /// Blocks are added until the interval of every comparison is within this factor around its
+    /// ratio: 0.02 for 2 %.
     pub until: Option<f64>,
     /// No block begins that would end after this time.
     pub run_for: Option<Duration>,
@@ -100,8 +102,8 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Its values in words, with the numbers that they are: quantities, bytes, percentages, or times in seconds. Nothing where one of
-    /// them is no number.
+    /// Its values in words, with the numbers that they are: quantities, bytes, percentages, or
+    /// times in seconds. Nothing where one of them is no number.
     pub fn numbers(&self) -> Option<Vec<(String, f64)>> {
         let number = |value: &Value| match value {
             Value::Integer(number) => Some(*number as f64),
@@ -113,7 +115,10 @@ impl Axis {
                 .ok(),
             _ => None,
         };
-        let numbers = self.values.iter().map(|value| Some((word(value), number(value)?)));
+        let numbers = self
+            .values
+            .iter()
+            .map(|value| Some((word(value), number(value)?)));
         numbers.collect()
     }
 }
@@ -188,8 +193,12 @@ impl File {
     /// Before anything is looked at more closely: there may be very many values.
     fn refuse_many_cells(&self, lines: &Lines<'_>) -> Result<(), DesignError> {
         let values = self.axes.values().map(|values| values.get_ref().len());
-        let sizes = [self.workload.len(), self.targets.len()].into_iter().chain(values);
-        let cells = sizes.fold(1_u128, |cells, size| cells.saturating_mul(size.max(1) as u128));
+        let sizes = [self.workload.len(), self.targets.len()]
+            .into_iter()
+            .chain(values);
+        let cells = sizes.fold(1_u128, |cells, size| {
+            cells.saturating_mul(size.max(1) as u128)
+        });
         if cells <= u128::from(CELLS_MAX) {
             return Ok(());
         }
@@ -208,10 +217,15 @@ impl Design {
     /// What is wrong, in which line, and what would be right. Nothing was made.
     pub fn parse(text: &str) -> Result<Self, DesignError> {
         let lines = Lines(text);
-        let file: File = spec::read_toml(text).map_err(|error| DesignError::of_toml(text, &error))?;
+        let file: File =
+            spec::read_toml(text).map_err(|error| DesignError::of_toml(text, &error))?;
         file.refuse_many_cells(&lines)?;
         let blocks = in_range(&lines, "blocks", file.blocks.as_ref(), 1..=BLOCKS_MAX)?;
-        let until = file.until.as_ref().map(|until| percent(&lines, until)).transpose()?;
+        let until = file
+            .until
+            .as_ref()
+            .map(|until| percent(&lines, until))
+            .transpose()?;
         let name = match &file.name {
             Some(name) => named(&lines, "name", name)?,
             None => String::new(),
@@ -237,8 +251,13 @@ impl Design {
             until,
             run_for: file.run_for.map(|time| Duration::from_nanos(time.0)),
             twin: file.twin.unwrap_or(true),
-            baseline: file.baseline.as_ref().map(|baseline| baseline.get_ref().clone()),
-            quiet: file.quiet_time.map_or(QUIET, |time| Duration::from_nanos(time.0)),
+            baseline: file
+                .baseline
+                .as_ref()
+                .map(|baseline| baseline.get_ref().clone()),
+            quiet: file
+                .quiet_time
+                .map_or(QUIET, |time| Duration::from_nanos(time.0)),
             metrics: metrics.collect::<Result<_, _>>()?,
             layout: layout_of(&lines, file.layout.as_ref())?,
             counterparts: BTreeMap::new(),
@@ -266,16 +285,26 @@ impl Design {
         }
         for target in &file.targets {
             let found = target_of(&lines, target)?;
-            refuse_twice("target", &found.name, design.targets.iter().map(|other| &other.name))
-                .map_err(|flaw| lines.error(target.span().start, flaw))?;
+            refuse_twice(
+                "target",
+                &found.name,
+                design.targets.iter().map(|other| &other.name),
+            )
+            .map_err(|flaw| lines.error(target.span().start, flaw))?;
             design.targets.push(found);
         }
         for (target, system) in &file.counterparts {
-            if design.targets.iter().all(|known| known.name != *target.get_ref()) {
+            if design
+                .targets
+                .iter()
+                .all(|known| known.name != *target.get_ref())
+            {
                 let flaw = Flaw::NoSuchTarget(target.get_ref().clone());
                 return Err(lines.error(target.span().start, flaw));
             }
-            design.counterparts.insert(target.get_ref().clone(), system.clone());
+            design
+                .counterparts
+                .insert(target.get_ref().clone(), system.clone());
         }
         if design.workloads.is_empty() {
             return Err(DesignError {
@@ -290,7 +319,11 @@ impl Design {
             });
         }
         if design.name.is_empty() {
-            let names: Vec<&str> = design.workloads.iter().map(|workload| workload.name.as_str()).collect();
+            let names: Vec<&str> = design
+                .workloads
+                .iter()
+                .map(|workload| workload.name.as_str())
+                .collect();
             design.name = names.join("+").chars().take(60).collect();
         }
         let is_axis = |key| design.axes.iter().any(|axis| axis.name == key);
@@ -319,17 +352,22 @@ impl Design {
                 flaw,
             });
         }
-        design.cells().map_err(|flaw| match (&flaw, &file.baseline) {
-            (Flaw::NoBaseline(..) | Flaw::AmbiguousBaseline(_), Some(baseline)) => {
-                lines.error(baseline.span().start, flaw)
-            }
-            _ => DesignError { line: None, flaw },
-        })?;
+        design
+            .cells()
+            .map_err(|flaw| match (&flaw, &file.baseline) {
+                (Flaw::NoBaseline(..) | Flaw::AmbiguousBaseline(_), Some(baseline)) => {
+                    lines.error(baseline.span().start, flaw)
+                }
+                _ => DesignError { line: None, flaw },
+            })?;
         Ok(design)
     }
 }
 
-fn layout_of(lines: &Lines<'_>, said: Option<&Spanned<String>>) -> Result<Option<PaperLayout>, DesignError> {
+fn layout_of(
+    lines: &Lines<'_>,
+    said: Option<&Spanned<String>>,
+) -> Result<Option<PaperLayout>, DesignError> {
     said.map(|word| {
         let layout = word.get_ref().parse();
         layout.map_err(|unknown: UnknownLayout| lines.error(word.span().start, unknown.into()))
@@ -337,7 +375,11 @@ fn layout_of(lines: &Lines<'_>, said: Option<&Spanned<String>>) -> Result<Option
     .transpose()
 }
 
-fn refuse_twice<'a>(dimension: &str, value: &str, mut others: impl Iterator<Item = &'a String>) -> Result<(), Flaw> {
+fn refuse_twice<'a>(
+    dimension: &str,
+    value: &str,
+    mut others: impl Iterator<Item = &'a String>,
+) -> Result<(), Flaw> {
     match others.any(|other| other == value) {
         true => Err(Flaw::Twice {
             dimension: dimension.to_owned(),
@@ -397,13 +439,15 @@ fn percent(lines: &Lines<'_>, said: &Spanned<String>) -> Result<f64, DesignError
 }
 
 fn named(lines: &Lines<'_>, key: &str, said: &Spanned<String>) -> Result<String, DesignError> {
-    is_name(said.get_ref()).then(|| said.get_ref().clone()).ok_or_else(|| {
-        let flaw = Flaw::Name {
-            key: key.to_owned(),
-            value: said.get_ref().chars().take(60).collect(),
-        };
-        lines.error(said.span().start, flaw)
-    })
+    is_name(said.get_ref())
+        .then(|| said.get_ref().clone())
+        .ok_or_else(|| {
+            let flaw = Flaw::Name {
+                key: key.to_owned(),
+                value: said.get_ref().chars().take(60).collect(),
+            };
+            lines.error(said.span().start, flaw)
+        })
 }
 
 fn is_name(text: &str) -> bool {
@@ -442,7 +486,10 @@ fn workload_of(
         }
     }
     if workload.name.is_empty() {
-        workload.name = workload.preset.clone().unwrap_or_else(|| "classic".to_owned());
+        workload.name = workload
+            .preset
+            .clone()
+            .unwrap_or_else(|| "classic".to_owned());
     }
     Ok(workload)
 }
@@ -516,10 +563,20 @@ fn name_of(at: &str) -> String {
     match at.strip_prefix("make:") {
         Some(wish) => wish.split('?').next().unwrap_or(wish).to_owned(),
         // Parameters say how a server is spoken to.
-        None if at.starts_with("nfs://") => at.split('?').next().unwrap_or(at).chars().take(60).collect(),
+        None if at.starts_with("nfs://") => at
+            .split('?')
+            .next()
+            .unwrap_or(at)
+            .chars()
+            .take(60)
+            .collect(),
         None if at.chars().count() <= 60 => at.to_owned(),
         None => {
-            let from = at.char_indices().rev().nth(57).map_or(0, |(index, _)| index);
+            let from = at
+                .char_indices()
+                .rev()
+                .nth(57)
+                .map_or(0, |(index, _)| index);
             format!("…{}", &at[from..])
         }
     }
@@ -542,7 +599,9 @@ pub(crate) fn age(value: &Value) -> Result<u64, Flaw> {
 
 /// How full a file system is, in percent.
 pub(crate) fn fullness(value: &Value) -> Result<u32, Flaw> {
-    let percent = value.as_integer().and_then(|percent| u32::try_from(percent).ok());
+    let percent = value
+        .as_integer()
+        .and_then(|percent| u32::try_from(percent).ok());
     percent
         .filter(|percent| *percent <= FULLNESS_MAX)
         .ok_or_else(|| out_of_range("fullness", &word(value), 0, FULLNESS_MAX))
@@ -563,9 +622,9 @@ pub(crate) fn options_of(table: Table) -> Result<Options, Flaw> {
         let message = error.message().trim_end().to_owned();
         // The options are many; the specification lists them.
         let why = match message.starts_with("unknown field") {
-            true => {
-                "runs have no such option ('postmark run --help' lists all; a study adds age and fullness)".to_owned()
-            }
+            true => "runs have no such option ('postmark run --help' lists all; a study adds age \
+                     and fullness)"
+                .to_owned(),
             false => message,
         };
         Flaw::Option { key: keys, why }

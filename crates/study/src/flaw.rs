@@ -57,14 +57,17 @@ pub enum Flaw {
     #[error("there is no workload (add a [[workload]] with a preset, or --preset NAME)")]
     NoWorkload,
     /// It is done nowhere.
-    #[error("there is no target (add targets = [\"make:ext4\", \"/mnt/disk\"], or --target DIRECTORY)")]
+    #[error(
+        "there is no target (add targets = [\"make:ext4\", \"/mnt/disk\"], or --target DIRECTORY)"
+    )]
     NoTarget,
     /// An axis without values.
     #[error("axes.{0}: the axis is empty (give it at least one value, or remove it)")]
     EmptyAxis(String),
     /// Two cells would be the same.
     #[error(
-        "{dimension}: {value} is there twice (give each a name of its own: name = \"…\", or on the command line NAME=…)"
+        "{dimension}: {value} is there twice (give each a name of its own: name = \"…\", or on \
+         the command line NAME=…)"
     )]
     Twice {
         /// The dimension.
@@ -101,11 +104,15 @@ pub enum Flaw {
     NoBaseline(String, String),
     /// More than one dimension has this value.
     #[error(
-        "baseline = \"{0}\": more than one dimension has this value (write it as DIMENSION=VALUE, like files=1000)"
+        "baseline = \"{0}\": more than one dimension has this value (write it as DIMENSION=VALUE, \
+         like files=1000)"
     )]
     AmbiguousBaseline(String),
     /// Only what a study makes can be filled and aged.
-    #[error("{key}: the target {target} is a directory ({key} needs targets that the study makes, like make:ext4)")]
+    #[error(
+        "{key}: the target {target} is a directory ({key} needs targets that the study makes, \
+         like make:ext4)"
+    )]
     NeedsMade {
         /// `age` or `fullness`.
         key: &'static str,
@@ -116,10 +123,16 @@ pub enum Flaw {
     #[error("layout: {0}")]
     Layout(#[from] UnknownLayout),
     /// A counterpart is of no target.
-    #[error("counterparts.{0}: no target has this name (name the system of the paper by a target: ext4 = \"UFS\")")]
+    #[error(
+        "counterparts.{0}: no target has this name (name the system of the paper by a target: \
+         ext4 = \"UFS\")"
+    )]
     NoSuchTarget(String),
     /// A directory depends on where the program is started.
-    #[error("the target {0} must be an absolute path, because a study may be continued from another directory")]
+    #[error(
+        "the target {0} must be an absolute path, because a study may be continued from another \
+         directory"
+    )]
     RelativeTarget(String),
     /// A name is none.
     #[error("{key} = \"{value}\": expected 1 to 60 characters without control characters")]

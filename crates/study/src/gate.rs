@@ -1,11 +1,13 @@
 //! Whether sides meet requirements: passed, failed, or undecided, each with a bounded error.
 //!
-//! How it works: a requirement is a metric and a bound on the ratio to the baseline, with a margin that identical systems meet.
-//! It is met when the whole one-sided 95 % interval is inside of its bound; since all must be met, no correction is needed
-//! (Berger 1982). The gate fails by Holm's procedure over one-sided tests, with an error of 1 % for all of them together. Of
-//! interleaved blocks two tests have to reject: Student's t, that the ratio meets its bound; and the random order of the runs
-//! (`order.rs`), that the systems are identical, which holds whatever disturbs the machine. What is neither is undecided,
-//! and so is a gate that would pass on a study whose own A/A control is doubtful.
+//! How it works: a requirement is a metric and a bound on the ratio to the baseline, with a margin
+//! that identical systems meet. It is met when the whole one-sided 95 % interval is inside of its
+//! bound; since all must be met, no correction is needed (Berger 1982). The gate fails by Holm's
+//! procedure over one-sided tests, with an error of 1 % for all of them together. Of interleaved
+//! blocks two tests have to reject: Student's t, that the ratio meets its bound; and the random
+//! order of the runs (`order.rs`), that the systems are identical, which holds whatever disturbs
+//! the machine. What is neither is undecided, and so is a gate that would pass on a study whose own
+//! A/A control is doubtful.
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,8 +29,9 @@ pub const PASS_ALPHA: f64 = 0.05;
 /// A gate whose requirements are all met fails with this probability at most.
 pub const FAIL_ALPHA: f64 = 0.01;
 
-/// With as many blocks as are asked for, the bounds of identical systems are met with all but this probability. Together with
-/// that of an A/A control that is doubtful by chance ([`crate::comparison::DOUBT_ALPHA`]) it is 5 %.
+/// With as many blocks as are asked for, the bounds of identical systems are met with all but this
+/// probability. Together with that of an A/A control that is doubtful by chance
+/// ([`crate::comparison::DOUBT_ALPHA`]) it is 5 %.
 const MISS: f64 = 0.04;
 
 /// On which side of a threshold a ratio has to be.
@@ -55,7 +58,10 @@ pub struct Requirement {
 #[non_exhaustive]
 pub enum RequirementError {
     /// It does not have the form.
-    #[error("expected METRIC >= RATIO or METRIC <= RATIO, like 'transactions >= 0.985' or 'create.p99 <= 1.10'")]
+    #[error(
+        "expected METRIC >= RATIO or METRIC <= RATIO, like 'transactions >= 0.985' or 'create.p99 \
+         <= 1.10'"
+    )]
     Form,
     /// The metric is none.
     #[error(transparent)]
@@ -79,7 +85,9 @@ pub enum RequirementError {
         right: &'static str,
     },
     /// The threshold has no margin, so that identical systems would not pass.
-    #[error("identical systems cannot be shown to meet it (leave a margin, like '{metric} {right}')")]
+    #[error(
+        "identical systems cannot be shown to meet it (leave a margin, like '{metric} {right}')"
+    )]
     NoMargin {
         /// The metric.
         metric: Metric,
@@ -127,7 +135,8 @@ impl Requirement {
         self.threshold.ln().abs()
     }
 
-    /// The means of log ratios with the sign that makes more of them better, and the least that is allowed.
+    /// The means of log ratios with the sign that makes more of them better, and the least that is
+    /// allowed.
     fn at_least(&self, mean: Mean) -> (Mean, f64) {
         match self.bound {
             Bound::AtLeast => (mean, self.threshold.ln()),
@@ -141,8 +150,9 @@ impl Requirement {
         }
     }
 
-    /// Blocks that a gate of so many requirements needs for this one, so that identical systems pass it with a probability of
-    /// 95 %. `spread`: the standard deviation of the log ratio of a block, as it was estimated. Nothing where 10,000 do not do.
+    /// Blocks that a gate of so many requirements needs for this one, so that identical systems
+    /// pass it with a probability of 95 %. `spread`: the standard deviation of the log ratio of
+    /// a block, as it was estimated. Nothing where 10,000 do not do.
     pub fn blocks_needed(&self, spread: EstimatedDeviation, requirements: usize) -> Option<u32> {
         spread.samples_needed(self.margin(), PASS_ALPHA, MISS / requirements.max(1) as f64)
     }
@@ -150,7 +160,13 @@ impl Requirement {
 
 impl fmt::Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.metric, self.bound.sign(), self.threshold)
+        write!(
+            f,
+            "{} {} {}",
+            self.metric,
+            self.bound.sign(),
+            self.threshold
+        )
     }
 }
 
@@ -175,7 +191,11 @@ impl FromStr for Requirement {
         let threshold = threshold.filter(|threshold| threshold.is_finite() && *threshold > 0.0);
         let threshold = threshold.ok_or_else(|| RequirementError::Threshold {
             threshold: threshold_word.to_owned(),
-            example: if bound == Bound::AtLeast { "0.985" } else { "1.10" },
+            example: if bound == Bound::AtLeast {
+                "0.985"
+            } else {
+                "1.10"
+            },
         })?;
         if bound != right {
             return Err(RequirementError::Direction {
@@ -267,18 +287,21 @@ pub struct Judged {
     pub ratio: f64,
     /// The true ratio lies on the better side of it with 95 %; nothing of fewer than five blocks.
     pub bound: Option<f64>,
-    /// The probability of this ratio, or a worse one, where the requirement is just met (Student's t); nothing of fewer than
-    /// five blocks.
+    /// The probability of this ratio, or a worse one, where the requirement is just met (Student's
+    /// t); nothing of fewer than five blocks.
     pub p: Option<f64>,
-    /// The probability that the random order of the runs gives identical systems this ratio, or a worse one; nothing of fewer
-    /// than five blocks, or of runs that were not interleaved.
+    /// The probability that the random order of the runs gives identical systems this ratio, or a
+    /// worse one; nothing of fewer than five blocks, or of runs that were not interleaved.
     pub order_p: Option<f64>,
-    /// The standard deviation of the log ratio of a block (0.03 is 3 %); nothing of fewer than two.
+    /// The standard deviation of the log ratio of a block (0.03 is 3 %); nothing of fewer than
+    /// two.
     pub spread: Option<f64>,
-    /// Blocks that it needs at this spread, so that identical systems pass the whole gate with a probability of 95 %, and at
-    /// least as many as can fail it. Nothing where the spread is not known, or 10,000 do not do.
+    /// Blocks that it needs at this spread, so that identical systems pass the whole gate with a
+    /// probability of 95 %, and at least as many as can fail it. Nothing where the spread is
+    /// not known, or 10,000 do not do.
     pub blocks_needed: Option<u32>,
-    /// The fewest blocks that can fail the gate: with fewer, the random order alone may make a side the worst of all of them.
+    /// The fewest blocks that can fail the gate: with fewer, the random order alone may make a
+    /// side the worst of all of them.
     pub blocks_to_fail: u32,
     /// What the sides are not alike in.
     pub unlike: Vec<Unlike>,
@@ -293,13 +316,16 @@ pub struct Gate {
     pub decision: Decision,
     /// Its requirements, side after side.
     pub requirements: Vec<Judged>,
-    /// The blocks that it needs: the most that one of the requirements does. Nothing where that is not known of one.
+    /// The blocks that it needs: the most that one of the requirements does. Nothing where that is
+    /// not known of one.
     pub blocks_needed: Option<u32>,
     /// The blocks behind this one alone were looked at; nothing where all were.
     pub confirmed_after: Option<u32>,
-    /// Whether a baseline seems to differ from itself. Then the gate does not pass, unless that is allowed.
+    /// Whether a baseline seems to differ from itself. Then the gate does not pass, unless that is
+    /// allowed.
     pub is_doubtful: bool,
-    /// The comparisons of the same sides in the required metrics, with what twins showed: a table for each baseline.
+    /// The comparisons of the same sides in the required metrics, with what twins showed: a table
+    /// for each baseline.
     pub comparisons: Vec<Comparisons>,
 }
 
@@ -331,7 +357,8 @@ pub enum GateError {
         after: Option<u32>,
     },
     /// All runs of a side, or of the baseline, are INVALID.
-    #[error("all {} runs of '{side}' are INVALID ('postmark show' has the reasons): a gate cannot decide on them", .runs.len())]
+    #[error("all {} runs of '{side}' are INVALID ('postmark show' has the reasons): a gate cannot \
+        decide on them", .runs.len())]
     Invalid {
         /// Whose.
         side: String,
@@ -340,7 +367,8 @@ pub enum GateError {
     },
     /// Too many runs are INVALID.
     #[error(
-        "more than 20 % of the blocks of '{side}' and '{baseline}' are INVALID ('postmark show' has the reasons): a gate cannot decide on the rest"
+        "more than 20 % of the blocks of '{side}' and '{baseline}' are INVALID ('postmark show' \
+         has the reasons): a gate cannot decide on the rest"
     )]
     TooManyInvalid {
         /// Whose.
@@ -350,7 +378,8 @@ pub enum GateError {
     },
     /// A metric is not in the runs.
     #[error(
-        "{metric} is not in the runs of '{side}' and '{baseline}' (percentiles need ten samples beyond them: run longer)"
+        "{metric} is not in the runs of '{side}' and '{baseline}' (percentiles need ten samples \
+         beyond them: run longer)"
     )]
     NotMeasured {
         /// Which one.
@@ -361,7 +390,9 @@ pub enum GateError {
         baseline: String,
     },
     /// The sides have no block in common.
-    #[error("'{side}' and '{baseline}' have no complete block in common (give runs of the same study)")]
+    #[error(
+        "'{side}' and '{baseline}' have no complete block in common (give runs of the same study)"
+    )]
     NoPairs {
         /// Whose.
         side: String,
@@ -381,11 +412,24 @@ impl Gate {
     ///
     /// # Errors
     /// Where something is missing or INVALID, so that there is nothing to decide on.
-    pub fn of(groups: Vec<SideGroup>, requirements: &[Requirement], rules: GateRules) -> Result<Self, GateError> {
-        let GateRules { after, allows_doubtful } = rules;
-        let mut groups: Vec<SideGroup> = groups.into_iter().filter(|group| !group.sides.is_empty()).collect();
+    pub fn of(
+        groups: Vec<SideGroup>,
+        requirements: &[Requirement],
+        rules: GateRules,
+    ) -> Result<Self, GateError> {
+        let GateRules {
+            after,
+            allows_doubtful,
+        } = rules;
+        let mut groups: Vec<SideGroup> = groups
+            .into_iter()
+            .filter(|group| !group.sides.is_empty())
+            .collect();
         if let Some(after) = after {
-            groups = groups.into_iter().map(|group| group.after_block(after)).collect();
+            groups = groups
+                .into_iter()
+                .map(|group| group.after_block(after))
+                .collect();
         }
         if requirements.is_empty() {
             return Err(GateError::NoRequirements);
@@ -417,7 +461,8 @@ impl Gate {
         let is_doubtful = comparisons.iter().any(|table| table.is_doubtful);
         Ok(Self {
             decision: match decision(&judged) {
-                // A failure stays one: the test by the order of the runs holds whatever disturbed them.
+                // A failure stays one: the test by the order of the runs holds whatever disturbed
+                // them.
                 Decision::Passed if is_doubtful && !allows_doubtful => Decision::Undecided,
                 decision => decision,
             },
@@ -434,7 +479,10 @@ impl Gate {
 fn has_counted(side: &ComparedSide, after: Option<u32>) -> Result<(), GateError> {
     let label = || side.label.clone();
     if side.runs.is_empty() {
-        return Err(GateError::Missing { side: label(), after });
+        return Err(GateError::Missing {
+            side: label(),
+            after,
+        });
     }
     if side.counted().next().is_none() {
         return Err(GateError::Invalid {
@@ -446,7 +494,12 @@ fn has_counted(side: &ComparedSide, after: Option<u32>) -> Result<(), GateError>
 }
 
 /// A requirement of a side, passed or not yet: whether it fails, all of them decide together.
-fn judge(side: &ComparedSide, baseline: &Baseline, requirement: &Requirement, all: usize) -> Result<Judged, GateError> {
+fn judge(
+    side: &ComparedSide,
+    baseline: &Baseline,
+    requirement: &Requirement,
+    all: usize,
+) -> Result<Judged, GateError> {
     let metric = requirement.metric;
     let samples = Samples::of(side, baseline, &logarithm(metric));
     let (name, base) = (|| side.label.clone(), || baseline.side.label.clone());
@@ -475,7 +528,11 @@ fn judge(side: &ComparedSide, baseline: &Baseline, requirement: &Requirement, al
         (mean.lower_bound(PASS_ALPHA), least, mean.p_below(least))
     });
     let is_inside = tested.is_some_and(|(bound, least, _)| bound >= least);
-    let sign = if requirement.bound == Bound::AtLeast { 1.0 } else { -1.0 };
+    let sign = if requirement.bound == Bound::AtLeast {
+        1.0
+    } else {
+        -1.0
+    };
     let signed: Vec<Vec<f64>> = samples
         .blocks
         .iter()
@@ -485,10 +542,13 @@ fn judge(side: &ComparedSide, baseline: &Baseline, requirement: &Requirement, al
         Some(block) => blocks_to_reach(FAIL_ALPHA / all as f64, block.len()).max(BLOCKS_MIN),
         None => BLOCKS_MIN,
     };
-    let needed = samples.spread.zip(samples.mean).and_then(|(deviation, mean)| {
-        let degrees = mean.degrees;
-        requirement.blocks_needed(EstimatedDeviation { deviation, degrees }, all)
-    });
+    let needed = samples
+        .spread
+        .zip(samples.mean)
+        .and_then(|(deviation, mean)| {
+            let degrees = mean.degrees;
+            requirement.blocks_needed(EstimatedDeviation { deviation, degrees }, all)
+        });
     Ok(Judged {
         side: name(),
         baseline: base(),
@@ -503,7 +563,9 @@ fn judge(side: &ComparedSide, baseline: &Baseline, requirement: &Requirement, al
         ratio: log_ratio.exp(),
         bound: tested.map(|(bound, _, _)| (sign * bound).exp()),
         p: tested.map(|(_, _, p)| p),
-        order_p: tested.filter(|_| !signed.is_empty()).map(|_| order_p(&signed)),
+        order_p: tested
+            .filter(|_| !signed.is_empty())
+            .map(|_| order_p(&signed)),
         spread: samples.spread,
         blocks_needed: needed.map(|needed| needed.max(blocks_to_fail)),
         blocks_to_fail,
@@ -520,9 +582,9 @@ impl Judged {
     }
 }
 
-/// Holm's procedure (Scandinavian Journal of Statistics 6 (1979), 65-70): the smallest probability is held against the error over
-/// the number of tests, the next one against the error over one fewer, until one is not below. What cannot be tested counts among
-/// the tests.
+/// Holm's procedure (Scandinavian Journal of Statistics 6 (1979), 65-70): the smallest probability
+/// is held against the error over the number of tests, the next one against the error over one
+/// fewer, until one is not below. What cannot be tested counts among the tests.
 fn fail_by_holm(judged: &mut [Judged]) {
     let all = judged.len();
     let mut tested: Vec<(&mut Judged, f64)> = judged
@@ -539,9 +601,15 @@ fn fail_by_holm(judged: &mut [Judged]) {
 }
 
 fn decision(judged: &[Judged]) -> Decision {
-    if judged.iter().any(|judged| judged.decision == Decision::Failed) {
+    if judged
+        .iter()
+        .any(|judged| judged.decision == Decision::Failed)
+    {
         Decision::Failed
-    } else if judged.iter().all(|judged| judged.decision == Decision::Passed) {
+    } else if judged
+        .iter()
+        .all(|judged| judged.decision == Decision::Passed)
+    {
         Decision::Passed
     } else {
         Decision::Undecided

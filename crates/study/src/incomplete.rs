@@ -1,4 +1,5 @@
-//! Whether two sides left out unlike shares of the work: a system that fails or skips operations seems fast.
+//! Whether two sides left out unlike shares of the work: a system that fails or skips operations
+//! seems fast.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,8 @@ use crate::statistics::{ALPHA, BLOCKS_MIN};
 /// A difference of shares is named from this one on, if it is beyond the noise of the blocks.
 const NAMED_MIN: f64 = 0.001;
 
-/// Sides that differ by more than this share of their operations are not compared, unless that is asked for.
+/// Sides that differ by more than this share of their operations are not compared, unless that is
+/// asked for.
 pub const INCOMPLETE_MAX: f64 = 0.01;
 
 /// Two sides did not complete unlike shares of their operations.
@@ -29,11 +31,13 @@ impl IncompleteDifference {
     }
 }
 
-/// Differences beyond the noise: the interval of the difference does not have 0. Of fewer than five blocks, or runs of a side, the
-/// noise is not known, and each difference counts.
+/// Differences beyond the noise: the interval of the difference does not have 0. Of fewer than five
+/// blocks, or runs of a side, the noise is not known, and each difference counts.
 pub(crate) fn differences(side: &ComparedSide, baseline: &Baseline) -> Vec<IncompleteDifference> {
     let of = |why: Incomplete| {
-        let samples = Samples::of(side, baseline, &|run: &Observed| run.incomplete.get(&why).copied());
+        let samples = Samples::of(side, baseline, &|run: &Observed| {
+            run.incomplete.get(&why).copied()
+        });
         let difference = samples.difference?;
         let known = samples.mean.filter(|_| samples.count_min() >= BLOCKS_MIN);
         let is_noise = known.is_some_and(|mean| {
@@ -42,7 +46,9 @@ pub(crate) fn differences(side: &ComparedSide, baseline: &Baseline) -> Vec<Incom
         });
         let mean = |sides: &mut dyn Iterator<Item = &ComparedSide>| {
             let runs = sides.flat_map(ComparedSide::counted);
-            let shares: Vec<f64> = runs.filter_map(|run| run.incomplete.get(&why).copied()).collect();
+            let shares: Vec<f64> = runs
+                .filter_map(|run| run.incomplete.get(&why).copied())
+                .collect();
             crate::statistics::mean(&shares)
         };
         (difference.abs() >= NAMED_MIN && !is_noise).then(|| IncompleteDifference {
@@ -56,5 +62,9 @@ pub(crate) fn differences(side: &ComparedSide, baseline: &Baseline) -> Vec<Incom
 
 /// Whether sides with these differences are not compared.
 pub(crate) fn are_too_unlike(differences: &[IncompleteDifference]) -> bool {
-    differences.iter().map(IncompleteDifference::distance).sum::<f64>() > INCOMPLETE_MAX
+    differences
+        .iter()
+        .map(IncompleteDifference::distance)
+        .sum::<f64>()
+        > INCOMPLETE_MAX
 }

@@ -1,10 +1,10 @@
-//! What a study is and what its runs come to, as data: which numbers are compared ([`Metric`]), what two sides differ by
-//! ([`Comparisons`]), and whether that meets requirements ([`Gate`]).
+//! What a study is and what its runs come to, as data: which numbers are compared ([`Metric`]),
+//! what two sides differ by ([`Comparisons`]), and whether that meets requirements ([`Gate`]).
 //!
-//! Pure: no file system, no clock, no sentence. How it works: an archived run is reduced to what is compared
-//! ([`Observed`]); runs of one system are a [`ComparedSide`]; the runs of two sides in one block are a pair, whose log ratio is one
-//! sample; [`statistics`] makes intervals and tests of samples. `docs/specification.md`, "Comparisons", defines every estimator
-//! with its source.
+//! Pure: no file system, no clock, no sentence. How it works: an archived run is reduced to what is
+//! compared ([`Observed`]); runs of one system are a [`ComparedSide`]; the runs of two sides in one
+//! block are a pair, whose log ratio is one sample; [`statistics`] makes intervals and tests of
+//! samples. `docs/specification.md`, "Comparisons", defines every estimator with its source.
 
 pub mod cells;
 pub mod comparison;
@@ -25,15 +25,20 @@ pub mod tables;
 pub mod verdicts;
 
 pub use cells::{BlockRun, StudyCell};
-pub use comparison::{Comparison, ComparisonOutcome, Comparisons, Estimate, RatioInterval, TwinNoise};
+pub use comparison::{
+    Comparison, ComparisonOutcome, Comparisons, Estimate, RatioInterval, TwinNoise,
+};
 pub use design::{Axis, Design, TargetDesign, WorkloadDesign};
 pub use flaw::{DesignError, Flaw};
-pub use gate::{Bound, Decision, Gate, GateError, GateRules, Judged, Requirement, RequirementError};
+pub use gate::{
+    Bound, Decision, Gate, GateError, GateRules, Judged, Requirement, RequirementError,
+};
 pub use incomplete::IncompleteDifference;
 pub use looks::Looks;
 pub use metric::{Better, Metric, MetricUnit, Statistic, UnknownMetric};
 pub use observed::{
-    Baseline, BlockAttempt, ComparedSide, Incomplete, InvalidRun, Observed, SideGroup, Unlike, UnlikeWhat, unlike,
+    Baseline, BlockAttempt, ComparedSide, Incomplete, InvalidRun, Observed, SideGroup, Unlike,
+    UnlikeWhat, unlike,
 };
 pub use paper_layout::{PaperLayout, UnknownLayout};
 pub use plan::{PlannedCell, StudyPlan};

@@ -1,10 +1,13 @@
-//! Repeated looks at a study that goes on until an interval is narrow enough: which error each may spend.
+//! Repeated looks at a study that goes on until an interval is narrow enough: which error each may
+//! spend.
 //!
-//! The error of the whole, alpha, is spent by the Pocock-type function of Lan and DeMets (Biometrika 70 (1983), 659-663):
-//! alpha × ln(1 + (e - 1) t), where t is the share of the greatest number of blocks. A look has what is spent since the look
-//! before. The looks' errors add up to alpha, so that by Boole's inequality all of their intervals together hold with
-//! 1 - alpha, whatever the correlation between them and whichever look is the last. That needs no normal theory, and costs
-//! little where looks are few: each has about 1.4 times the blocks of the one before.
+//! The error of the whole, alpha, is spent by the Pocock-type function of Lan and DeMets
+//! (Biometrika 70 (1983), 659-663): alpha × ln(1 + (e - 1) t), where t is the share of the greatest
+//! number of blocks. A look has what is spent since the look before. The looks' errors add up to
+//! alpha, so that by Boole's inequality all of their intervals together hold with 1 - alpha,
+//! whatever the correlation between them and whichever look is the last. That needs no normal
+//! theory, and costs little where looks are few: each has about 1.4 times the blocks of the one
+//! before.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +21,8 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// Looks at a study of so many blocks at most; a study of fewer than [`FIRST_LOOK_BLOCKS`] has those.
+    /// Looks at a study of so many blocks at most; a study of fewer than [`FIRST_LOOK_BLOCKS`] has
+    /// those.
     pub fn new(max_blocks: u32) -> Self {
         let max_blocks = max_blocks.max(FIRST_LOOK_BLOCKS);
         let mut blocks = Vec::new();
@@ -43,7 +47,8 @@ impl Looks {
         self.blocks.last().copied().unwrap_or(FIRST_LOOK_BLOCKS)
     }
 
-    /// The error of the look at so many blocks, of the whole's `alpha`; nothing where there is no look.
+    /// The error of the look at so many blocks, of the whole's `alpha`; nothing where there is no
+    /// look.
     pub fn alpha(&self, blocks: u32, alpha: f64) -> Option<f64> {
         let place = self.blocks.iter().position(|look| *look == blocks)?;
         let before = place
@@ -52,7 +57,8 @@ impl Looks {
         Some(alpha * (self.spent(blocks) - before))
     }
 
-    /// The error of a study that ended between looks, after so many blocks: what has not been spent by looks before.
+    /// The error of a study that ended between looks, after so many blocks: what has not been spent
+    /// by looks before.
     ///
     /// Whoever ends a study by its time has not looked at its numbers, so that the rest is free.
     pub fn alpha_at_end(&self, blocks: u32, alpha: f64) -> f64 {

@@ -20,11 +20,14 @@ pub enum Metric {
     Written,
     /// The name of an operation, like `create`: operations of that kind a second.
     Operations(Action),
-    /// The name of an operation and a statistic, like `create.p99`: latencies of that kind, in nanoseconds.
+    /// The name of an operation and a statistic, like `create.p99`: latencies of that kind, in
+    /// nanoseconds.
     Latency(Action, Statistic),
-    /// `cpu`: processor time of this program for a transaction, user and system mode, in nanoseconds.
+    /// `cpu`: processor time of this program for a transaction, user and system mode, in
+    /// nanoseconds.
     Cpu,
-    /// `messages`: requests to servers for a transaction; without a server, commands to the device of the file system.
+    /// `messages`: requests to servers for a transaction; without a server, commands to the device
+    /// of the file system.
     Messages,
 }
 
@@ -143,7 +146,8 @@ impl Metric {
         }
     }
 
-    /// Its value in a run, in its unit; nothing where the run does not have it, or where it is 0, which has no ratio to anything.
+    /// Its value in a run, in its unit; nothing where the run does not have it, or where it is 0,
+    /// which has no ratio to anything.
     pub fn of(self, summary: &Summary) -> Option<f64> {
         let transactions = summary.transactions.as_ref();
         let operation = |action: Action| summary.operations.get(action.name());
@@ -167,7 +171,8 @@ fn cpu(summary: &Summary) -> Option<f64> {
     Some((machine.user? + machine.system?) * 1e9 / phase.transactions?.per_second?)
 }
 
-/// Of all servers together; without one, of the devices that the file systems lie on. Nothing where one of them is not known.
+/// Of all servers together; without one, of the devices that the file systems lie on. Nothing where
+/// one of them is not known.
 fn messages(summary: &Summary) -> Option<f64> {
     let evidence = summary.phase(Phase::Transactions)?.evidence.as_ref()?;
     if !evidence.messages.is_empty() {
@@ -180,15 +185,21 @@ fn messages(summary: &Summary) -> Option<f64> {
         .peekable();
     devices.peek()?;
     let of_kind = |kind: &MessageKindSent| kind.per_done;
-    devices.flat_map(|device| device.kinds.iter().map(of_kind)).sum()
+    devices
+        .flat_map(|device| device.kinds.iter().map(of_kind))
+        .sum()
 }
 
 /// All metrics, for people.
 fn choices() -> String {
-    let actions: Vec<&str> = operations().map(Action::name).filter(|name| *name != "read").collect();
+    let actions: Vec<&str> = operations()
+        .map(Action::name)
+        .filter(|name| *name != "read")
+        .collect();
     let statistics = Statistic::ALL.map(Statistic::name);
     format!(
-        "transactions, read, written, cpu, messages; an operation: {}; or the latency of one, like create.p99: {}",
+        "transactions, read, written, cpu, messages; an operation: {}; or the latency of one, \
+         like create.p99: {}",
         actions.join(", "),
         statistics.join(", ")
     )
@@ -196,7 +207,10 @@ fn choices() -> String {
 
 /// What a workload may do.
 fn operations() -> impl Iterator<Item = Action> {
-    Action::ALL.iter().copied().filter(|action| action.performs().is_some())
+    Action::ALL
+        .iter()
+        .copied()
+        .filter(|action| action.performs().is_some())
 }
 
 impl fmt::Display for Metric {
@@ -218,7 +232,9 @@ impl FromStr for Metric {
 
     fn from_str(text: &str) -> Result<Self, UnknownMetric> {
         let word = text.trim();
-        let unknown = || UnknownMetric { word: word.to_owned() };
+        let unknown = || UnknownMetric {
+            word: word.to_owned(),
+        };
         let action = |name: &str| operations().find(|action| action.name() == name);
         // The first three come first: `read` is the throughput.
         Ok(match word {
@@ -230,8 +246,13 @@ impl FromStr for Metric {
             _ => match word.split_once('.') {
                 None => Self::Operations(action(word).ok_or_else(unknown)?),
                 Some((name, statistic)) => {
-                    let statistic = Statistic::ALL.into_iter().find(|known| known.name() == statistic);
-                    Self::Latency(action(name).ok_or_else(unknown)?, statistic.ok_or_else(unknown)?)
+                    let statistic = Statistic::ALL
+                        .into_iter()
+                        .find(|known| known.name() == statistic);
+                    Self::Latency(
+                        action(name).ok_or_else(unknown)?,
+                        statistic.ok_or_else(unknown)?,
+                    )
                 }
             },
         })

@@ -36,8 +36,8 @@ pub struct Observed {
     pub reasons: BTreeSet<String>,
     /// What has to be the same for two runs to be compared.
     pub conditions: BTreeMap<UnlikeWhat, String>,
-    /// Operations that were issued and not completed, as shares of those that were issued, from 0 to 1. Nothing where none was
-    /// issued.
+    /// Operations that were issued and not completed, as shares of those that were issued, from 0
+    /// to 1. Nothing where none was issued.
     pub incomplete: BTreeMap<Incomplete, f64>,
 }
 
@@ -121,7 +121,12 @@ pub struct Unlike {
 
 impl UnlikeWhat {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 4] = [Self::Fingerprint, Self::DurabilityTier, Self::CacheState, Self::Host];
+    pub const ALL: [Self; 4] = [
+        Self::Fingerprint,
+        Self::DurabilityTier,
+        Self::CacheState,
+        Self::Host,
+    ];
 }
 
 impl From<&StudyPart> for BlockAttempt {
@@ -152,7 +157,9 @@ fn incomplete(record: &Record) -> BTreeMap<Incomplete, f64> {
     let issued = (completed + others + skipped) as f64;
     let counts = [(Incomplete::Skipped, skipped), (Incomplete::Failed, failed)];
     match issued > 0.0 {
-        true => counts.map(|(why, count)| (why, count as f64 / issued)).into(),
+        true => counts
+            .map(|(why, count)| (why, count as f64 / issued))
+            .into(),
         false => BTreeMap::new(),
     }
 }
@@ -172,7 +179,12 @@ impl Observed {
             block: record.study.as_ref().map(BlockAttempt::from),
             level: summary.verdict.level,
             values: metrics.iter().filter_map(value).collect(),
-            reasons: summary.verdict.reasons.iter().map(record::Reason::name).collect(),
+            reasons: summary
+                .verdict
+                .reasons
+                .iter()
+                .map(record::Reason::name)
+                .collect(),
             incomplete: incomplete(record),
             conditions: BTreeMap::from([
                 (UnlikeWhat::Fingerprint, record.fingerprint.to_string()),
@@ -207,8 +219,11 @@ impl ComparedSide {
 
     #[must_use]
     fn after_block(mut self, number: u32) -> Self {
-        self.runs
-            .retain(|run| run.block.as_ref().is_some_and(|block| block.number > number));
+        self.runs.retain(|run| {
+            run.block
+                .as_ref()
+                .is_some_and(|block| block.number > number)
+        });
         self
     }
 
@@ -231,7 +246,8 @@ impl Baseline {
 }
 
 impl SideGroup {
-    /// The same with the runs of blocks behind this one alone: for a decision that nothing that was seen before has a part in.
+    /// The same with the runs of blocks behind this one alone: for a decision that nothing that was
+    /// seen before has a part in.
     #[must_use]
     pub fn after_block(self, number: u32) -> Self {
         Self {
@@ -239,12 +255,17 @@ impl SideGroup {
                 side: self.baseline.side.after_block(number),
                 twin: self.baseline.twin.map(|twin| twin.after_block(number)),
             },
-            sides: self.sides.into_iter().map(|side| side.after_block(number)).collect(),
+            sides: self
+                .sides
+                .into_iter()
+                .map(|side| side.after_block(number))
+                .collect(),
         }
     }
 }
 
-/// What two sides are not alike in, or what the runs of one of them are not alike in. Runs that are not counted do not matter.
+/// What two sides are not alike in, or what the runs of one of them are not alike in. Runs that are
+/// not counted do not matter.
 pub fn unlike(side: &ComparedSide, baseline: &ComparedSide) -> Vec<Unlike> {
     let owned = |words: &BTreeSet<&str>| words.iter().map(|word| (*word).to_owned()).collect();
     let differs = |what| {

@@ -1,11 +1,13 @@
-//! Samples of a comparison: values of a side and of the baseline, block after block, or those of runs that belong to none.
+//! Samples of a comparison: values of a side and of the baseline, block after block, or those of
+//! runs that belong to none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, Observed};
 
-/// The share of the blocks, or of the runs where there are no blocks, that may be INVALID: beyond it there is no comparison.
+/// The share of the blocks, or of the runs where there are no blocks, that may be INVALID: beyond
+/// it there is no comparison.
 pub const INVALID_MAX: f64 = 0.2;
 
 /// A block: study and number.
@@ -24,7 +26,8 @@ pub(crate) fn logarithm(metric: Metric) -> impl Value {
 /// Samples of one value of two sides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Blocks {
-    /// The values of a block, block after block: that of the side, then those of the baseline's runs.
+    /// The values of a block, block after block: that of the side, then those of the baseline's
+    /// runs.
     pub values: Vec<Vec<f64>>,
     /// Blocks of which no attempt was without an INVALID run.
     pub invalid: u32,
@@ -54,8 +57,8 @@ pub(crate) struct Apart {
     pub without: u32,
 }
 
-/// Whether all runs belong to blocks, no side has two in one attempt at one, and the sides have a block in common: then there are
-/// pairs.
+/// Whether all runs belong to blocks, no side has two in one attempt at one, and the sides have a
+/// block in common: then there are pairs.
 pub(crate) fn are_in_blocks(side: &ComparedSide, baseline: &Baseline) -> bool {
     let sides = || [side].into_iter().chain(baseline.sides());
     let common = sides().map(keys).reduce(|common, keys| &common & &keys);
@@ -71,7 +74,9 @@ fn has_one_run_an_attempt(side: &ComparedSide) -> bool {
 
 fn keys(side: &ComparedSide) -> BTreeSet<Key<'_>> {
     let blocks = side.runs.iter().filter_map(|run| run.block.as_ref());
-    blocks.map(|block| (block.study.as_str(), block.number)).collect()
+    blocks
+        .map(|block| (block.study.as_str(), block.number))
+        .collect()
 }
 
 /// Whether all of those blocks were run as a whole, in random order.
@@ -106,17 +111,20 @@ pub(crate) fn pairs<'a>(
     blocks
 }
 
-/// Of each block, in order: the attempts at it that have a counted run of every side, those runs in the order of the sides; and
-/// whether any of its runs is INVALID.
+/// Of each block, in order: the attempts at it that have a counted run of every side, those runs in
+/// the order of the sides; and whether any of its runs is INVALID.
 fn attempts<'a>(sides: &[&'a ComparedSide]) -> Vec<(Vec<Vec<&'a Observed>>, bool)> {
-    let mut by_attempt: BTreeMap<Key<'a>, BTreeMap<u32, Vec<Option<&'a Observed>>>> = BTreeMap::new();
+    let mut by_attempt: BTreeMap<Key<'a>, BTreeMap<u32, Vec<Option<&'a Observed>>>> =
+        BTreeMap::new();
     let mut invalid: BTreeSet<Key<'a>> = BTreeSet::new();
     for (place, side) in sides.iter().enumerate() {
         for run in &side.runs {
             let Some(block) = &run.block else { continue };
             let key = (block.study.as_str(), block.number);
             let attempts = by_attempt.entry(key).or_default();
-            let runs = attempts.entry(block.attempt).or_insert_with(|| vec![None; sides.len()]);
+            let runs = attempts
+                .entry(block.attempt)
+                .or_insert_with(|| vec![None; sides.len()]);
             if run.is_counted() {
                 runs[place] = Some(run);
             } else {
@@ -125,7 +133,9 @@ fn attempts<'a>(sides: &[&'a ComparedSide]) -> Vec<(Vec<Vec<&'a Observed>>, bool
         }
     }
     let whole = |attempts: BTreeMap<u32, Vec<Option<&'a Observed>>>| {
-        let whole = attempts.into_values().filter_map(|runs| runs.into_iter().collect());
+        let whole = attempts
+            .into_values()
+            .filter_map(|runs| runs.into_iter().collect());
         whole.collect()
     };
     by_attempt

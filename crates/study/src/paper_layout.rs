@@ -14,7 +14,8 @@ pub enum PaperLayout {
     Sessions,
     /// The mail administrator's page: many systems with their descriptions.
     Submissions,
-    /// The study of NFS and iSCSI: completion time, messages and processor time by the size of the pool.
+    /// The study of NFS and iSCSI: completion time, messages and processor time by the size of the
+    /// pool.
     Completion,
 }
 
@@ -58,7 +59,9 @@ impl FromStr for PaperLayout {
     type Err = UnknownLayout;
 
     fn from_str(word: &str) -> Result<Self, UnknownLayout> {
-        let unknown = || UnknownLayout { word: word.to_owned() };
+        let unknown = || UnknownLayout {
+            word: word.to_owned(),
+        };
         Self::ALL
             .into_iter()
             .find(|layout| layout.name() == word)

@@ -25,7 +25,8 @@ pub struct StudyPlan {
     pub next_block: u32,
     /// Runs that are there already.
     pub done: u32,
-    /// Seconds that the runs of a block measure, where time ends them; `None` where something else does.
+    /// Seconds that the runs of a block measure, where time ends them; `None` where something else
+    /// does.
     pub measured_s: Option<f64>,
     /// The longest wait for a quiet machine before each run, in seconds.
     pub quiet_s: f64,

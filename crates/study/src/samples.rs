@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::observed::{Baseline, ComparedSide};
-use crate::pairs::{Apart, Blocks, Value, apart, are_in_blocks, are_interleaved, are_too_many, pairs};
+use crate::pairs::{
+    Apart, Blocks, Value, apart, are_in_blocks, are_interleaved, are_too_many, pairs,
+};
 use crate::statistics::{self, Mean};
 
 /// How runs were put side by side.
@@ -27,11 +29,13 @@ pub(crate) struct Samples {
     pub without: u32,
     /// Nothing of fewer than two on a side.
     pub mean: Option<Mean>,
-    /// The mean difference of the values, which of logarithms is the log ratio; nothing where there is none.
+    /// The mean difference of the values, which of logarithms is the log ratio; nothing where
+    /// there is none.
     pub difference: Option<f64>,
     /// Nothing where the mean has none.
     pub spread: Option<f64>,
-    /// Of blocks that were interleaved: the value of the side and those of the baseline, block after block. Otherwise empty.
+    /// Of blocks that were interleaved: the value of the side and those of the baseline, block
+    /// after block. Otherwise empty.
     pub blocks: Vec<Vec<f64>>,
 }
 
@@ -54,7 +58,8 @@ impl Samples {
         } else {
             // Nothing is known of when they ran: the twin's runs are runs of the baseline.
             let mut all = baseline.side.clone();
-            all.runs.extend(baseline.twin.iter().flat_map(|twin| twin.runs.clone()));
+            all.runs
+                .extend(baseline.twin.iter().flat_map(|twin| twin.runs.clone()));
             Self::of_two(&apart(side, value), &apart(&all, value))
         }
     }
@@ -79,7 +84,8 @@ impl Samples {
 
     fn of_two(side: &Apart, baseline: &Apart) -> Self {
         let (logs, others) = (&side.values, &baseline.values);
-        let spreads = statistics::standard_deviation(logs).zip(statistics::standard_deviation(others));
+        let spreads =
+            statistics::standard_deviation(logs).zip(statistics::standard_deviation(others));
         let has_both = !logs.is_empty() && !others.is_empty();
         Self {
             method: Method::NotInterleaved,

@@ -1,4 +1,5 @@
-//! Means, intervals and tests of samples of log ratios. `docs/specification.md`, "Comparisons", has the formulas and sources.
+//! Means, intervals and tests of samples of log ratios. `docs/specification.md`, "Comparisons", has
+//! the formulas and sources.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::ln_gamma;
@@ -9,7 +10,8 @@ pub const ALPHA: f64 = 0.05;
 /// So many blocks, or runs of each side, does an interval need at least.
 pub const BLOCKS_MIN: u32 = 5;
 
-/// A difference that exists is shown with this probability, where so many blocks are asked for that it is.
+/// A difference that exists is shown with this probability, where so many blocks are asked for that
+/// it is.
 pub const POWER: f64 = 0.8;
 
 /// More blocks are asked of nobody, and no study has more.
@@ -69,14 +71,16 @@ impl Mean {
         })
     }
 
-    /// Of the difference of two means of independent samples whose variances may differ (Welch 1947); nothing where one of them
-    /// has fewer than two.
+    /// Of the difference of two means of independent samples whose variances may differ (Welch
+    /// 1947); nothing where one of them has fewer than two.
     pub fn of_difference(samples: &[f64], others: &[f64]) -> Option<Self> {
         let (one, other) = (Self::of(samples)?, Self::of(others)?);
-        let (one_squared, other_squared) = (one.standard_error.powi(2), other.standard_error.powi(2));
+        let (one_squared, other_squared) =
+            (one.standard_error.powi(2), other.standard_error.powi(2));
         let sum = one_squared + other_squared;
         let degrees = if sum > 0.0 {
-            sum.powi(2) / (one_squared.powi(2) / one.degrees + other_squared.powi(2) / other.degrees)
+            sum.powi(2)
+                / (one_squared.powi(2) / one.degrees + other_squared.powi(2) / other.degrees)
         } else {
             one.degrees + other.degrees
         };
@@ -87,7 +91,8 @@ impl Mean {
         })
     }
 
-    /// The interval that has the true mean with the probability 1 - `alpha`, half of which lies beyond each end.
+    /// The interval that has the true mean with the probability 1 - `alpha`, half of which lies
+    /// beyond each end.
     pub fn interval(&self, alpha: f64) -> (f64, f64) {
         let half = student_quantile(1.0 - alpha / 2.0, self.degrees) * self.standard_error;
         (self.mean - half, self.mean + half)
@@ -104,7 +109,8 @@ impl Mean {
         (2.0 * below(-self.mean.abs())).min(1.0)
     }
 
-    /// The probability of a mean as low as this one, or lower, where the true one is `at_least`: small where it is not.
+    /// The probability of a mean as low as this one, or lower, where the true one is `at_least`:
+    /// small where it is not.
     pub fn p_below(&self, at_least: f64) -> f64 {
         let distance = self.mean - at_least;
         if self.standard_error == 0.0 {
@@ -163,22 +169,27 @@ impl Errors {
 
     /// How many standard errors a difference must have to be shown with these errors.
     fn standard_errors(self, degrees: f64) -> f64 {
-        student_quantile(1.0 - self.false_alarm, degrees) + student_quantile(1.0 - self.miss, degrees)
+        student_quantile(1.0 - self.false_alarm, degrees)
+            + student_quantile(1.0 - self.miss, degrees)
     }
 
-    /// The smallest difference of means of so many samples that is shown with these errors, where they have this standard error.
+    /// The smallest difference of means of so many samples that is shown with these errors, where
+    /// they have this standard error.
     pub fn smallest_shown(self, standard_error: f64, degrees: f64) -> f64 {
         self.standard_errors(degrees) * standard_error
     }
 
-    /// How many samples of this standard deviation show a difference; nothing where [`BLOCKS_MAX`] do not, or there is no difference.
+    /// How many samples of this standard deviation show a difference; nothing where [`BLOCKS_MAX`]
+    /// do not, or there is no difference.
     pub fn blocks_needed(self, difference: f64, spread: f64) -> Option<u32> {
         let shows = |blocks: u32| {
             let count = f64::from(blocks);
             self.smallest_shown(spread / count.sqrt(), count - 1.0) <= difference.abs()
         };
-        // Quantiles of Student's t are farther out than those of the normal distribution: fewer than that are never enough.
-        let standard_errors = normal_quantile(1.0 - self.false_alarm) + normal_quantile(1.0 - self.miss);
+        // Quantiles of Student's t are farther out than those of the normal distribution: fewer
+        // than that are never enough.
+        let standard_errors =
+            normal_quantile(1.0 - self.false_alarm) + normal_quantile(1.0 - self.miss);
         let least = (standard_errors * spread / difference.abs()).powi(2).ceil();
         if difference == 0.0 || !least.is_finite() || least > f64::from(BLOCKS_MAX) {
             return None;
@@ -199,11 +210,13 @@ pub struct EstimatedDeviation {
 }
 
 impl EstimatedDeviation {
-    /// The least number of samples with which the lower bound of a mean, of which `false_pass` lies beyond, is within `margin` of
-    /// the true mean with the probability 1 - `miss`. Nothing where [`BLOCKS_MAX`] are too few.
+    /// The least number of samples with which the lower bound of a mean, of which `false_pass` lies
+    /// beyond, is within `margin` of the true mean with the probability 1 - `miss`. Nothing
+    /// where [`BLOCKS_MAX`] are too few.
     ///
-    /// The true standard deviation may be larger than the estimate. The probability therefore includes how the estimate varies:
-    /// it is that of a noncentral t, whose noncentrality is the quantile of the bound.
+    /// The true standard deviation may be larger than the estimate. The probability therefore
+    /// includes how the estimate varies: it is that of a noncentral t, whose noncentrality is
+    /// the quantile of the bound.
     pub fn samples_needed(self, margin: f64, false_pass: f64, miss: f64) -> Option<u32> {
         if self.deviation == 0.0 {
             return Some(BLOCKS_MIN);
@@ -214,7 +227,9 @@ impl EstimatedDeviation {
             let standard_errors = margin * count.sqrt() / self.deviation;
             let bound = student_quantile(1.0 - false_pass, count - 1.0);
             let normal = Normal::standard();
-            let within = |(true_ones, weight): &(f64, f64)| weight * normal.cdf(standard_errors * true_ones - bound);
+            let within = |(true_ones, weight): &(f64, f64)| {
+                weight * normal.cdf(standard_errors * true_ones - bound)
+            };
             weights.iter().map(within).sum::<f64>() >= 1.0 - miss
         };
         let (mut too_few, mut enough) = (BLOCKS_MIN - 1, BLOCKS_MIN);
@@ -236,16 +251,17 @@ impl EstimatedDeviation {
     }
 }
 
-/// The probability that a one-sided test of Student's with the error `alpha` rejects, where the true mean lies so many standard
-/// errors beyond what is tested.
+/// The probability that a one-sided test of Student's with the error `alpha` rejects, where the
+/// true mean lies so many standard errors beyond what is tested.
 pub fn power(standard_errors: f64, alpha: f64, degrees: f64) -> f64 {
     let (bound, normal) = (student_quantile(1.0 - alpha, degrees), Normal::standard());
-    let rejected = |(estimated, weight): &(f64, f64)| weight * normal.cdf(standard_errors - bound * estimated);
+    let rejected =
+        |(estimated, weight): &(f64, f64)| weight * normal.cdf(standard_errors - bound * estimated);
     deviation_weights(degrees).iter().map(rejected).sum()
 }
 
-/// What an estimated standard deviation may be over the true one, each with its probability: the root of chi-square over its
-/// degrees of freedom, as points for Simpson's rule.
+/// What an estimated standard deviation may be over the true one, each with its probability: the
+/// root of chi-square over its degrees of freedom, as points for Simpson's rule.
 fn deviation_weights(degrees: f64) -> Vec<(f64, f64)> {
     /// Simpson's rule has an even number of intervals.
     const INTERVALS: u32 = 40;

@@ -20,7 +20,12 @@ pub struct StudyRun {
 }
 
 /// The comparisons of a study, at an error of `alpha` for each table.
-pub fn tables(cells: &[StudyCell], runs: &[StudyRun], metrics: &[Metric], alpha: f64) -> Vec<Comparisons> {
+pub fn tables(
+    cells: &[StudyCell],
+    runs: &[StudyRun],
+    metrics: &[Metric],
+    alpha: f64,
+) -> Vec<Comparisons> {
     Comparisons::of_groups(&groups(cells, runs), metrics, alpha)
 }
 
@@ -29,7 +34,8 @@ pub fn tables(cells: &[StudyCell], runs: &[StudyRun], metrics: &[Metric], alpha:
 pub struct StudyComparisons {
     /// A table for each baseline.
     pub tables: Vec<Comparisons>,
-    /// The error of each of them: where the study was looked at before, what these looks have left of it.
+    /// The error of each of them: where the study was looked at before, what these looks have left
+    /// of it.
     pub alpha: f64,
 }
 
@@ -63,12 +69,17 @@ fn error_left(design: &Design, runs: &[StudyRun]) -> f64 {
         .unwrap_or_else(|| looks.alpha_at_end(blocks, ALPHA))
 }
 
-/// The sides of a study. Cells are compared as the design says; sides that were measured apart, with the side that was measured
-/// first.
+/// The sides of a study. Cells are compared as the design says; sides that were measured apart,
+/// with the side that was measured first.
 pub fn groups(cells: &[StudyCell], runs: &[StudyRun]) -> Vec<SideGroup> {
     let mut sides: Vec<&str> = Vec::new();
     for run in runs {
-        if let Some(side) = run.part.side.as_deref().filter(|side| !sides.contains(side)) {
+        if let Some(side) = run
+            .part
+            .side
+            .as_deref()
+            .filter(|side| !sides.contains(side))
+        {
             sides.push(side);
         }
     }
@@ -83,7 +94,10 @@ pub fn groups(cells: &[StudyCell], runs: &[StudyRun]) -> Vec<SideGroup> {
                 let label = |side: &str| cell.label_of_side(side);
                 SideGroup {
                     baseline: baseline(&label(first)),
-                    sides: others.iter().map(|side| of(runs, &label(side), false)).collect(),
+                    sides: others
+                        .iter()
+                        .map(|side| of(runs, &label(side), false))
+                        .collect(),
                 }
             })
             .collect(),
@@ -91,10 +105,13 @@ pub fn groups(cells: &[StudyCell], runs: &[StudyRun]) -> Vec<SideGroup> {
             .filter(|index| cells[*index].baseline == *index)
             .map(|index| {
                 let compared = cells.iter().enumerate();
-                let compared = compared.filter(|(other, cell)| cell.baseline == index && *other != index);
+                let compared =
+                    compared.filter(|(other, cell)| cell.baseline == index && *other != index);
                 SideGroup {
                     baseline: baseline(&cells[index].label),
-                    sides: compared.map(|(_, cell)| of(runs, &cell.label, false)).collect(),
+                    sides: compared
+                        .map(|(_, cell)| of(runs, &cell.label, false))
+                        .collect(),
                 }
             })
             .collect(),

@@ -1,15 +1,18 @@
-//! When operations are due in an open loop: moments that depend on nothing but what was asked for, however long
-//! operations take.
+//! When operations are due in an open loop: moments that depend on nothing but what was asked for,
+//! however long operations take.
 //!
-//! All moments are in nanoseconds from the start, rounded down. With `R` operations a second over all `W` workers:
+//! All moments are in nanoseconds from the start, rounded down. With `R` operations a second over
+//! all `W` workers:
 //!
-//! - **constant**: operation `k` (from 0) of worker `w` (from 0) is due at `(k × W + w) / R`, so that the workers
-//!   take turns and all together are evenly spaced. `R` is taken for the very fraction that the floating-point number
-//!   is, and the sum is kept as a whole number and a remainder: nothing is ever rounded but what is handed out.
-//! - **Poisson**: the gaps of each worker are exponentially distributed with the mean `W / R`: gap `k`, which lies before
-//!   operation `k`, is `−ln(1 − u) × W / R` with `u` the number `k` of the worker's stream `arrivals` (see
-//!   [`crate::random`]). All workers together are then a Poisson process of rate `R` (superposition). Gaps are
-//!   summed up in units of 2^-32 ns, so that rounding does not add up.
+//! - **constant**: operation `k` (from 0) of worker `w` (from 0) is due at `(k × W + w) / R`, so
+//!   that the workers take turns and all together are evenly spaced. `R` is taken for the very
+//!   fraction that the floating-point number is, and the sum is kept as a whole number and a
+//!   remainder: nothing is ever rounded but what is handed out.
+//! - **Poisson**: the gaps of each worker are exponentially distributed with the mean `W / R`: gap
+//!   `k`, which lies before operation `k`, is `−ln(1 − u) × W / R` with `u` the number `k` of the
+//!   worker's stream `arrivals` (see [`crate::random`]). All workers together are then a Poisson
+//!   process of rate `R` (superposition). Gaps are summed up in units of 2^-32 ns, so that rounding
+//!   does not add up.
 //!
 //! A moment past 2^64 − 1 ns (584 years) is that one.
 
@@ -106,7 +109,8 @@ impl Arrivals {
     /// For a worker of so many, who together get `rate` operations a second.
     ///
     /// # Errors
-    /// A rate that is not above 0 and up to [`RATE_MAX`]; a worker's number that is not below their count.
+    /// A rate that is not above 0 and up to [`RATE_MAX`]; a worker's number that is not below their
+    /// count.
     pub fn new(
         process: ArrivalProcess,
         rate: f64,
@@ -119,11 +123,14 @@ impl Arrivals {
         }
         Ok(Self(match process {
             ArrivalProcess::Constant => ArrivalKind::Constant(Even::new(rate, worker, workers)),
-            ArrivalProcess::Poisson => ArrivalKind::Poisson(Random::new(rate, seed, worker, workers)),
+            ArrivalProcess::Poisson => {
+                ArrivalKind::Poisson(Random::new(rate, seed, worker, workers))
+            }
         }))
     }
 
-    /// When the next operation is due, in nanoseconds from the start; never less than the one before.
+    /// When the next operation is due, in nanoseconds from the start; never less than the one
+    /// before.
     #[inline]
     pub fn next_due_ns(&mut self) -> u64 {
         match &mut self.0 {
@@ -183,7 +190,11 @@ impl Fraction {
         let exponent = (bits >> 52) as i32 & 0x7FF;
         let fraction = bits & ((1 << 52) - 1);
         // Subnormal numbers have no leading one.
-        let significand = if exponent == 0 { fraction } else { fraction | 1 << 52 };
+        let significand = if exponent == 0 {
+            fraction
+        } else {
+            fraction | 1 << 52
+        };
         let zeros = significand.trailing_zeros();
         let power = exponent.max(1) - 1_075 + zeros as i32;
         let odd = significand >> zeros;
@@ -200,7 +211,8 @@ impl Fraction {
         }
     }
 
-    /// A whole number divided by this, rounded down, at most 2^64 − 1, and the remainder, of the numerator.
+    /// A whole number divided by this, rounded down, at most 2^64 − 1, and the remainder, of the
+    /// numerator.
     fn divide(self, number: u64) -> (u64, u64) {
         let mut quotient = number / self.numerator;
         let mut rest = number % self.numerator;
@@ -253,7 +265,13 @@ mod tests {
 
     use super::*;
 
-    fn of(process: ArrivalProcess, rate: f64, seed: u64, worker: u32, workers: u32) -> impl Iterator<Item = u64> {
+    fn of(
+        process: ArrivalProcess,
+        rate: f64,
+        seed: u64,
+        worker: u32,
+        workers: u32,
+    ) -> impl Iterator<Item = u64> {
         let mut arrivals = Arrivals::new(process, rate, seed, (worker, workers)).unwrap();
         std::iter::from_fn(move || Some(arrivals.next_due_ns()))
     }
@@ -263,9 +281,17 @@ mod tests {
     }
 
     /// All moments of all workers until an end, in order.
-    fn together(process: ArrivalProcess, rate: f64, seed: u64, workers: u32, end_ns: u64) -> Vec<u64> {
+    fn together(
+        process: ArrivalProcess,
+        rate: f64,
+        seed: u64,
+        workers: u32,
+        end_ns: u64,
+    ) -> Vec<u64> {
         let mut all: Vec<u64> = (0..workers)
-            .flat_map(|worker| of(process, rate, seed, worker, workers).take_while(|due| *due < end_ns))
+            .flat_map(|worker| {
+                of(process, rate, seed, worker, workers).take_while(|due| *due < end_ns)
+            })
             .collect();
         all.sort_unstable();
         all
@@ -287,13 +313,22 @@ mod tests {
     #[test]
     fn what_is_no_rate_is_refused() {
         for rate in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, 1e9 + 1.0] {
-            assert!(matches!(check_rate(rate), Err(InvalidArrivals::Rate(_))), "{rate}");
+            assert!(
+                matches!(check_rate(rate), Err(InvalidArrivals::Rate(_))),
+                "{rate}"
+            );
         }
         for rate in [f64::MIN_POSITIVE, f64::from_bits(1), 0.1, 1e9] {
             assert_eq!(check_rate(rate), Ok(()));
         }
         let worker = Arrivals::new(ArrivalProcess::Poisson, 1.0, 0, (3, 3)).unwrap_err();
-        assert_eq!(worker, InvalidArrivals::Worker { worker: 3, workers: 3 });
+        assert_eq!(
+            worker,
+            InvalidArrivals::Worker {
+                worker: 3,
+                workers: 3
+            }
+        );
         let said = check_rate(2e9).unwrap_err().to_string();
         assert!(
             said.contains("2000000000") && said.contains("at most 1000000000"),
@@ -303,16 +338,26 @@ mod tests {
 
     #[test]
     fn constant_moments_are_frozen() {
-        let first = |rate, worker, workers| constant(rate, worker, workers).take(4).collect::<Vec<_>>();
-        assert_eq!(first(3.0, 0, 1), [0, 333_333_333, 666_666_666, 1_000_000_000]);
-        assert_eq!(first(1_000.0, 1, 4), [1_000_000, 5_000_000, 9_000_000, 13_000_000]);
+        let first =
+            |rate, worker, workers| constant(rate, worker, workers).take(4).collect::<Vec<_>>();
+        assert_eq!(
+            first(3.0, 0, 1),
+            [0, 333_333_333, 666_666_666, 1_000_000_000]
+        );
+        assert_eq!(
+            first(1_000.0, 1, 4),
+            [1_000_000, 5_000_000, 9_000_000, 13_000_000]
+        );
         assert_eq!(
             first(0.75, 1, 2),
             [1_333_333_333, 4_000_000_000, 6_666_666_666, 9_333_333_333]
         );
         assert_eq!(first(1e9, 0, 1), [0, 1, 2, 3]);
         // 0.1 is a little more than a tenth.
-        assert_eq!(first(0.1, 0, 1), [0, 9_999_999_999, 19_999_999_999, 29_999_999_999]);
+        assert_eq!(
+            first(0.1, 0, 1),
+            [0, 9_999_999_999, 19_999_999_999, 29_999_999_999]
+        );
     }
 
     #[test]
@@ -326,18 +371,35 @@ mod tests {
         };
         assert_eq!(
             some(0),
-            [173_886, 209_781, 526_273, 1_381_814, 1_615_983, 40_131_388_311]
+            [
+                173_886,
+                209_781,
+                526_273,
+                1_381_814,
+                1_615_983,
+                40_131_388_311
+            ]
         );
         assert_eq!(
             some(3),
-            [76_198, 3_292_987, 3_448_376, 3_838_122, 4_269_991, 40_017_926_549]
+            [
+                76_198,
+                3_292_987,
+                3_448_376,
+                3_838_122,
+                4_269_991,
+                40_017_926_549
+            ]
         );
     }
 
     #[test]
     fn a_number_is_taken_for_what_it_is() {
         let of = |number| {
-            let Fraction { numerator, halvings } = Fraction::of(number);
+            let Fraction {
+                numerator,
+                halvings,
+            } = Fraction::of(number);
             (numerator, halvings)
         };
         assert_eq!(of(1e9), (1_000_000_000, 0));
@@ -369,7 +431,9 @@ mod tests {
         }
 
         #[test]
-        fn moments_never_go_back(rate in prop_oneof![1e-3_f64..1e9, (0_u32..1_100).prop_map(|halvings| 0.5_f64.powi(halvings as i32).max(f64::from_bits(1)))], seed: u64) {
+        fn moments_never_go_back(rate in prop_oneof![1e-3_f64..1e9,
+            (0_u32..1_100).prop_map(|halvings|
+                0.5_f64.powi(halvings as i32).max(f64::from_bits(1)))], seed: u64) {
             for process in [ArrivalProcess::Constant, ArrivalProcess::Poisson] {
                 let moments: Vec<u64> = of(process, rate, seed, 2, 5).take(50).collect();
                 prop_assert!(moments.is_sorted(), "{:?}", moments);
@@ -383,7 +447,8 @@ mod tests {
             let count = 3_000_000_u32;
             let due_ns = constant(rate, 0, 1).nth(count as usize).unwrap();
             let achieved = f64::from(count) / (due_ns as f64 / 1e9);
-            // Of 3 million operations in some ten seconds the last is off by less than a nanosecond.
+            // Of 3 million operations in some ten seconds the last is off by less than a
+            // nanosecond.
             assert!((achieved / rate - 1.0).abs() < 1e-9, "{rate}: {achieved}");
         }
         // After a step of half a year it is where it belongs.
@@ -426,7 +491,9 @@ mod tests {
             .take_while(|interval| *interval < intervals)
             .for_each(|interval| arrivals[interval] += 1);
         let mut seen = [0.0; 12];
-        arrivals.iter().for_each(|count| seen[(*count).min(11)] += 1.0);
+        arrivals
+            .iter()
+            .for_each(|count| seen[(*count).min(11)] += 1.0);
         let expected = poisson(4.0).map(|share| share * intervals as f64);
         seen.iter()
             .zip(expected)
@@ -434,7 +501,8 @@ mod tests {
             .sum()
     }
 
-    /// Kolmogorov's and Smirnov's distance of gaps from an exponential distribution, times the root of their count.
+    /// Kolmogorov's and Smirnov's distance of gaps from an exponential distribution, times the root
+    /// of their count.
     fn kolmogorov_smirnov(moments: &[u64], mean_gap_ns: f64) -> f64 {
         let mut gaps: Vec<u64> = moments.windows(2).map(|pair| pair[1] - pair[0]).collect();
         gaps.sort_unstable();
@@ -444,7 +512,9 @@ mod tests {
             .zip(&gaps)
             .map(|(below, gap)| {
                 let share = -libm::expm1(-(*gap as f64) / mean_gap_ns);
-                (share - below / count).abs().max((share - (below + 1.0) / count).abs())
+                (share - below / count)
+                    .abs()
+                    .max((share - (below + 1.0) / count).abs())
             })
             .fold(0.0, f64::max);
         distance * count.sqrt()
@@ -463,9 +533,10 @@ mod tests {
 
     #[test]
     fn random_moments_are_a_poisson_process_alone_and_together() {
-        // 100,000 intervals of 4 ms with 4 arrivals each, at 1,000 a second. All is fixed, so this passes always or never;
-        // at random each of these would fail once in a thousand: chi-squared with 11 degrees of freedom above 31.26, the
-        // distance above 1.949, the correlation beyond 3.29.
+        // 100,000 intervals of 4 ms with 4 arrivals each, at 1,000 a second. All is fixed, so this
+        // passes always or never; at random each of these would fail once in a thousand:
+        // chi-squared with 11 degrees of freedom above 31.26, the distance above 1.949, the
+        // correlation beyond 3.29.
         const INTERVALS: usize = 100_000;
         let end_ns = INTERVALS as u64 * 4_000_000;
         for (seed, workers) in [(42, 1), (43, 1), (42, 8), (43, 64)] {
@@ -474,7 +545,8 @@ mod tests {
             let distance = kolmogorov_smirnov(&moments, 1e6);
             let correlation = correlation(&moments, 1e6);
             println!(
-                "seed {seed}, {workers} workers: chi-squared {chi:.2}, distance {distance:.3}, correlation {correlation:.2}"
+                "seed {seed}, {workers} workers: chi-squared {chi:.2}, distance {distance:.3}, \
+                 correlation {correlation:.2}"
             );
             assert!(chi < 31.26 && distance < 1.949 && correlation.abs() < 3.29);
             // And the long-run rate: the deviation of 400,000 arrivals is the root of that.

@@ -48,8 +48,8 @@ impl TryFrom<i64> for Bias {
     }
 }
 
-/// A complete classic workload. Paths and the way of doing input and output are no part of it: the same
-/// workload on another target is the same work.
+/// A complete classic workload. Paths and the way of doing input and output are no part of it: the
+/// same workload on another target is the same work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Classic {
@@ -63,7 +63,8 @@ pub struct Classic {
     pub transactions: u64,
     /// Least size of a new file, in bytes.
     pub size_low_bytes: u64,
-    /// Upper bound of sizes, in bytes: a new file stays below it (unless both bounds are equal), appends end at it.
+    /// Upper bound of sizes, in bytes: a new file stays below it (unless both bounds are equal),
+    /// appends end at it.
     pub size_high_bytes: u64,
     /// Bytes of one read call; a file's last one is shorter.
     pub read_block_bytes: u64,
@@ -112,7 +113,10 @@ pub enum InvalidWorkload {
     #[error("invalid number of files {0}: expected at most {max}", max = Classic::FILES_MAX)]
     TooManyFiles(u64),
     /// A size of 0, or bounds in the wrong order.
-    #[error("invalid sizes {low}..{high}: expected a lower bound of at least 1 byte and at most the upper bound")]
+    #[error(
+        "invalid sizes {low}..{high}: expected a lower bound of at least 1 byte and at most the \
+         upper bound"
+    )]
     SizeOrder {
         /// The lower bound given.
         low: u64,
@@ -120,10 +124,12 @@ pub enum InvalidWorkload {
         high: u64,
     },
     /// A size beyond what the text buffer serves.
-    #[error("invalid size of {0} bytes: expected at most {max} bytes for the classic workload", max = Classic::SIZE_MAX_BYTES)]
+    #[error("invalid size of {0} bytes: expected at most {max} bytes for the classic workload",
+        max = Classic::SIZE_MAX_BYTES)]
     SizeTooLarge(u64),
     /// A block of 0 bytes or beyond what a call takes.
-    #[error("invalid {what} block of {bytes} bytes: expected 1 to {max} bytes", max = Classic::SIZE_MAX_BYTES)]
+    #[error("invalid {what} block of {bytes} bytes: expected 1 to {max} bytes",
+        max = Classic::SIZE_MAX_BYTES)]
     Block {
         /// `read` or `write`.
         what: &'static str,
@@ -131,16 +137,23 @@ pub enum InvalidWorkload {
         bytes: u64,
     },
     /// No subdirectory.
-    #[error("invalid number of subdirectories 0: expected at least 1 (with 1, files lie in the target itself)")]
+    #[error(
+        "invalid number of subdirectories 0: expected at least 1 (with 1, files lie in the target \
+         itself)"
+    )]
     NoSubdirectories,
     /// A bias out of range.
-    #[error("invalid bias {0}: expected 0 to 10 (the chance in tenths), or -1 to disable both operations")]
+    #[error(
+        "invalid bias {0}: expected 0 to 10 (the chance in tenths), or -1 to disable both \
+         operations"
+    )]
     Bias(i64),
     /// A location without a share.
     #[error("invalid weight 0 of a target: expected at least 1")]
     NoWeight,
     /// A sum that the original's `int` does not hold, and that draws do not reach.
-    #[error("the weights of the targets are too large: their sum is {0} (at most {max})", max = Classic::WEIGHTS_MAX)]
+    #[error("the weights of the targets are too large: their sum is {0} (at most {max})",
+        max = Classic::WEIGHTS_MAX)]
     Weights(u64),
     /// No location, or too many for the edition.
     #[error("invalid number of targets {given}: edition {edition} takes {takes}")]
@@ -185,7 +198,10 @@ impl Classic {
         if self.size_high_bytes > Self::SIZE_MAX_BYTES {
             return Err(InvalidWorkload::SizeTooLarge(self.size_high_bytes));
         }
-        for (what, bytes) in [("read", self.read_block_bytes), ("write", self.write_block_bytes)] {
+        for (what, bytes) in [
+            ("read", self.read_block_bytes),
+            ("write", self.write_block_bytes),
+        ] {
             if bytes == 0 || bytes > Self::SIZE_MAX_BYTES {
                 return Err(InvalidWorkload::Block { what, bytes });
             }
@@ -198,7 +214,11 @@ impl Classic {
             return Err(InvalidWorkload::Locations {
                 given: self.weights.len(),
                 edition: self.edition,
-                takes: if several { "one or more" } else { "exactly one" },
+                takes: if several {
+                    "one or more"
+                } else {
+                    "exactly one"
+                },
             });
         }
         if self.weights.contains(&0) {
@@ -210,7 +230,10 @@ impl Classic {
         }
         let places = self.weights.len() as u64 * u64::from(self.subdirectories);
         if places > u64::from(u32::MAX) {
-            return Err(InvalidWorkload::TooManyPlaces(self.weights.len(), self.subdirectories));
+            return Err(InvalidWorkload::TooManyPlaces(
+                self.weights.len(),
+                self.subdirectories,
+            ));
         }
         Ok(())
     }
@@ -277,7 +300,11 @@ mod tests {
     #[test]
     fn a_bias_is_minus_one_to_ten() {
         for value in -3..=12 {
-            assert_eq!(Bias::new(value).is_some(), (-1..=10).contains(&value), "{value}");
+            assert_eq!(
+                Bias::new(value).is_some(),
+                (-1..=10).contains(&value),
+                "{value}"
+            );
         }
         assert_eq!(i64::from(Bias::DISABLED), -1);
     }

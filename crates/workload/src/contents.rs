@@ -1,9 +1,10 @@
-//! Contents of files: every byte is a pure function of the seed, the worker, the file, its version and the byte's
-//! offset, so that what was written never has to be kept to be checked, however it was cut into writes.
+//! Contents of files: every byte is a pure function of the seed, the worker, the file, its version
+//! and the byte's offset, so that what was written never has to be kept to be checked, however it
+//! was cut into writes.
 //!
-//! Contents are made in blocks of 4 KiB. A block is a stretch of a base, 256 KiB of random bytes that stay in the
-//! processor's cache; consecutive blocks of a file are consecutive stretches. A stamp at its start says
-//! whose block it is and makes it the only one of its kind.
+//! Contents are made in blocks of 4 KiB. A block is a stretch of a base, 256 KiB of random bytes
+//! that stay in the processor's cache; consecutive blocks of a file are consecutive stretches. A
+//! stamp at its start says whose block it is and makes it the only one of its kind.
 
 mod mismatch;
 
@@ -31,8 +32,8 @@ const BASE_BYTES: usize = 1 << 18;
 /// Blocks begin at multiples of this in the base: a line of the cache.
 const BASE_STEP: u64 = 64;
 const BASE_LINES: u64 = BASE_BYTES as u64 / BASE_STEP;
-/// From where a version of a file begins in the base to where the next one does, in lines. Odd, so that 4,096
-/// versions on end all begin elsewhere: they are unlike even where no stamp is.
+/// From where a version of a file begins in the base to where the next one does, in lines. Odd, so
+/// that 4,096 versions on end all begin elsewhere: they are unlike even where no stamp is.
 const VERSION_STEP: u64 = 1_553;
 /// What the compressible part of a block is made of. Not 0: zeros are what a hole reads as.
 const FILLER: u8 = b' ';
@@ -89,7 +90,8 @@ pub enum InvalidContents {
     Dedup(f64),
     /// Text repeats anyway.
     #[error(
-        "a deduplication ratio of {0} cannot be used with text contents (use incompressible or compressible:RATIO)"
+        "a deduplication ratio of {0} cannot be used with text contents (use incompressible or \
+         compressible:RATIO)"
     )]
     TextRepeats(f64),
 }
@@ -104,7 +106,9 @@ impl ContentSpec {
             ContentKind::Compressible { ratio } if !(1.0..=RATIO_MAX).contains(&ratio) => {
                 return Err(InvalidContents::Ratio(ratio.to_string()));
             }
-            ContentKind::Text if self.dedup > 1.0 => return Err(InvalidContents::TextRepeats(self.dedup)),
+            ContentKind::Text if self.dedup > 1.0 => {
+                return Err(InvalidContents::TextRepeats(self.dedup));
+            }
             _ => {}
         }
         if !(1.0..=RATIO_MAX).contains(&self.dedup) {
@@ -199,7 +203,8 @@ impl Contents {
         while !rest.is_empty() {
             let from = at as usize % BLOCK_BYTES;
             let (piece, behind) = rest.split_at_mut(rest.len().min(BLOCK_BYTES - from));
-            self.block(&subject, at / BLOCK_BYTES as u64).write(from, piece);
+            self.block(&subject, at / BLOCK_BYTES as u64)
+                .write(from, piece);
             at += piece.len() as u64;
             rest = behind;
         }
@@ -210,7 +215,13 @@ impl Contents {
     /// # Errors
     /// The first byte that is not, and what was found in its stead.
     #[inline]
-    pub fn check(&self, file: u64, version: u32, offset: u64, found: &[u8]) -> Result<(), Mismatch> {
+    pub fn check(
+        &self,
+        file: u64,
+        version: u32,
+        offset: u64,
+        found: &[u8],
+    ) -> Result<(), Mismatch> {
         let subject = self.subject(file, version);
         match self.first_wrong(&subject, offset, found) {
             None => Ok(()),
@@ -237,9 +248,14 @@ impl Contents {
                 return Beginning::TooShort;
             };
             let is_common = |block: u64| is(self.stretch(block * BLOCK_BYTES as u64, None));
-            self.read_stamp(stamp, 0).is_some() || self.common_below > 0 && (0..COMMON_BLOCKS).any(is_common)
+            self.read_stamp(stamp, 0).is_some()
+                || self.common_below > 0 && (0..COMMON_BLOCKS).any(is_common)
         };
-        if is_ours { Beginning::Ours } else { Beginning::Others }
+        if is_ours {
+            Beginning::Ours
+        } else {
+            Beginning::Others
+        }
     }
 
     #[inline]
@@ -263,7 +279,9 @@ impl Contents {
         if check < self.common_below {
             return self.stretch(check % COMMON_BLOCKS * BLOCK_BYTES as u64, None);
         }
-        let position = subject.start.wrapping_add(block.wrapping_mul(BLOCK_BYTES as u64));
+        let position = subject
+            .start
+            .wrapping_add(block.wrapping_mul(BLOCK_BYTES as u64));
         self.stretch(position, Some(subject.stamp(block, check)))
     }
 
@@ -280,7 +298,15 @@ impl Contents {
 const KEY_NAME: &str = "contents";
 
 fn base(seed: u64, is_text: bool) -> Arc<[u8]> {
-    let key = Key::new(seed, if is_text { "contents text" } else { "contents base" }, 0);
+    let key = Key::new(
+        seed,
+        if is_text {
+            "contents text"
+        } else {
+            "contents base"
+        },
+        0,
+    );
     let mut bytes: Vec<u8> = if is_text {
         (0..BASE_BYTES as u64)
             .map(|index| 32 + below(key.at(index), 95) as u8)
@@ -309,8 +335,8 @@ fn pieces(offset: u64, found: &[u8]) -> impl Iterator<Item = (usize, u64, &[u8])
 }
 
 impl Subject {
-    /// The stamp of a block whose check this is: the check itself, and by it concealed the file, and the version with
-    /// the low half of the block's number.
+    /// The stamp of a block whose check this is: the check itself, and by it concealed the file,
+    /// and the version with the low half of the block's number.
     #[inline]
     fn stamp(&self, block: u64, check: u64) -> [u8; STAMP_BYTES] {
         let numbers = u64::from(self.version) << 32 | block & 0xffff_ffff;

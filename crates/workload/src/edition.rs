@@ -38,7 +38,8 @@ pub struct Rules {
     pub subdirectory_choice: SubdirectoryChoice,
     /// Bytes in what the edition's reports call a megabyte.
     pub megabyte_bytes: u32,
-    /// Whether its reports add bytes up in whole numbers; else in 32-bit floats, which lose digits from 2^24 bytes on.
+    /// Whether its reports add bytes up in whole numbers; else in 32-bit floats, which lose digits
+    /// from 2^24 bytes on.
     pub whole_sums: bool,
     /// Whether the pool can be spread over several weighted locations.
     pub several_locations: bool,

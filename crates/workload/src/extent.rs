@@ -14,9 +14,10 @@ pub struct Extent {
 }
 
 impl Workload {
-    /// How many files a pool needs whose contents are to be `bytes` bytes at least, before its first transaction. The
-    /// stream of the first worker is followed file by file; after `followed_max` files the rest is reckoned with their mean.
-    /// Nothing where these files hold nothing.
+    /// How many files a pool needs whose contents are to be `bytes` bytes at least, before its
+    /// first transaction. The stream of the first worker is followed file by file; after
+    /// `followed_max` files the rest is reckoned with their mean. Nothing where these files
+    /// hold nothing.
     ///
     /// # Errors
     /// Where the workload has no stream.
@@ -105,7 +106,10 @@ mod tests {
         };
         // So few entries that the sample itself would not fit.
         mix.layout.entries_max = Some(10);
-        let extent = Workload::from(mix.clone()).holding(1 << 20, 1_000).unwrap().unwrap();
+        let extent = Workload::from(mix.clone())
+            .holding(1 << 20, 1_000)
+            .unwrap()
+            .unwrap();
         assert_eq!((extent.files, extent.mean_bytes), (128, 8_192.0));
         mix.sizes = Sizes::Fixed(0);
         mix.align_bytes = 1;
@@ -125,6 +129,9 @@ mod tests {
                 ..Mix::default()
             })
         };
-        assert_eq!(workload.holding(10 << 20, 1_000).unwrap().unwrap().files, 10_240);
+        assert_eq!(
+            workload.holding(10 << 20, 1_000).unwrap().unwrap().files,
+            10_240
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The name of a piece of work: two runs with equal fingerprints intended the same operations.
 //!
-//! XXH3 with 128 bits over the canonical workload, the version of the generators and the first intents of
-//! every worker. It is no protection against forgery.
+//! XXH3 with 128 bits over the canonical workload, the version of the generators and the first
+//! intents of every worker. It is no protection against forgery.
 
 use std::fmt;
 
@@ -15,7 +15,8 @@ use crate::mixer::Draft;
 use crate::stream::StreamError;
 use crate::whole::{Work, Workers, Workload};
 
-/// Raised whenever a generator, an algorithm or the encoding of intents changes what a workload intends.
+/// Raised whenever a generator, an algorithm or the encoding of intents changes what a workload
+/// intends.
 pub const GENERATORS_VERSION: u32 = 1;
 
 /// Intents of each worker that go into a fingerprint, at most.
@@ -158,16 +159,26 @@ impl StreamHasher {
 }
 
 /// The fingerprint of a workload whose workers' first intents are these.
-pub(crate) fn of_first_intents(workload: &Workload, first: impl IntoIterator<Item = StreamHasher>) -> Fingerprint {
+pub(crate) fn of_first_intents(
+    workload: &Workload,
+    first: impl IntoIterator<Item = StreamHasher>,
+) -> Fingerprint {
     let mut hash = Xxh3::new();
-    hash.update(format!("postmark generators={GENERATORS_VERSION} {}", workload.canonical()).as_bytes());
+    hash.update(
+        format!(
+            "postmark generators={GENERATORS_VERSION} {}",
+            workload.canonical()
+        )
+        .as_bytes(),
+    );
     for worker in first {
         hash.update(worker.finish().as_str().as_bytes());
     }
     Fingerprint::new(hash.digest128())
 }
 
-/// The first intents of a worker of a shared pool: drafts, since they meet their files only in the run.
+/// The first intents of a worker of a shared pool: drafts, since they meet their files only in the
+/// run.
 pub(crate) fn first_drafts(workload: &Workload, mix: &Mix, worker: u32) -> StreamHasher {
     let mixer = workload.mixer(mix, worker);
     let mut first = StreamHasher::wide();
@@ -223,9 +234,12 @@ pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, StreamError> {
 
 /// The first intents of a worker with a pool of its own.
 fn first_intents(workload: &Workload, worker: u32) -> Result<StreamHasher, StreamError> {
-    // Files are created one after another, whatever their number: more than are looked at need no room in a table.
+    // Files are created one after another, whatever their number: more than are looked at need no
+    // room in a table.
     let mut stream = match workload.files() > INTENTS_IN_FINGERPRINT {
-        true => workload.with_files(INTENTS_IN_FINGERPRINT).stream(worker, |_| ())?,
+        true => workload
+            .with_files(INTENTS_IN_FINGERPRINT)
+            .stream(worker, |_| ())?,
         false => workload.stream(worker, |_| ())?,
     };
     let mut first = StreamHasher::of(&workload.work);
@@ -285,7 +299,11 @@ mod tests {
         ] {
             let workload = Workload { workers, ..work };
             let plan = Planner::new(&workload).plan().unwrap();
-            assert_eq!(fingerprint(&workload).unwrap(), plan.fingerprint, "{workers:?}");
+            assert_eq!(
+                fingerprint(&workload).unwrap(),
+                plan.fingerprint,
+                "{workers:?}"
+            );
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The sequential random generators of the classic editions.
 //!
-//! They are part of what PostMark *is*: a published number belongs to the sequence that made it. Nothing
-//! else may draw from them. Both are written from their published definitions: the example `rand` of the
-//! ISO C standard (C89, 4.10.2.2), and MT19937 (Matsumoto and Nishimura, ACM TOMACS 8(1), 1998) with the
-//! seeding of its 1998/1999 reference.
+//! They are part of what PostMark *is*: a published number belongs to the sequence that made it.
+//! Nothing else may draw from them. Both are written from their published definitions: the example
+//! `rand` of the ISO C standard (C89, 4.10.2.2), and MT19937 (Matsumoto and Nishimura, ACM TOMACS
+//! 8(1), 1998) with the seeding of its 1998/1999 reference.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,8 @@ pub enum GeneratorKind {
     Mt19937,
 }
 
-/// A sequential generator in some state: the same seed gives the same sequence on every machine, for ever.
+/// A sequential generator in some state: the same seed gives the same sequence on every machine,
+/// for ever.
 #[derive(Clone, Debug)]
 pub enum Generator {
     /// See [`GeneratorKind::IsoC`].
@@ -44,7 +45,8 @@ impl Generator {
         }
     }
 
-    /// PostMark's draw: the next output modulo `bound`; 0, with nothing consumed, when `bound` is 0.
+    /// PostMark's draw: the next output modulo `bound`; 0, with nothing consumed, when `bound` is
+    /// 0.
     #[inline]
     pub fn draw(&mut self, bound: u64) -> u64 {
         match u32::try_from(bound) {
@@ -71,7 +73,8 @@ impl Generator {
     }
 }
 
-/// The ISO C example `rand`: `state = state * 1103515245 + 12345` modulo 2^32, output is bits 16 to 30.
+/// The ISO C example `rand`: `state = state * 1103515245 + 12345` modulo 2^32, output is bits 16 to
+/// 30.
 #[derive(Clone, Debug)]
 pub struct IsoC {
     state: u32,
@@ -172,7 +175,8 @@ impl Mt19937 {
 
     fn advance(&mut self) {
         let state = &mut self.state;
-        // Three loops in place of one with a modulo, so that the compiler can take several words at a time.
+        // Three loops in place of one with a modulo, so that the compiler can take several words at
+        // a time.
         for i in 0..WORDS - MIDDLE {
             state[i] = state[i + MIDDLE] ^ twist(state[i], state[i + 1]);
         }
@@ -222,9 +226,16 @@ mod tests {
                         drawn.draw(95);
                     }
                     skipped.skip(draws);
-                    let next =
-                        |generator: &mut Generator| (0..700).map(|_| generator.next_output()).collect::<Vec<_>>();
-                    assert_eq!(next(&mut skipped), next(&mut drawn), "{kind:?} {before} {draws}");
+                    let next = |generator: &mut Generator| {
+                        (0..700)
+                            .map(|_| generator.next_output())
+                            .collect::<Vec<_>>()
+                    };
+                    assert_eq!(
+                        next(&mut skipped),
+                        next(&mut drawn),
+                        "{kind:?} {before} {draws}"
+                    );
                 }
             }
         }
@@ -240,7 +251,8 @@ mod tests {
 
     #[test]
     fn mt19937_of_1998_begins_as_the_reference_did_with_seed_4357() {
-        // mt19937ar's 2002 seeding gives 3499211612 for 5489; the older seeding differs from it for every seed.
+        // mt19937ar's 2002 seeding gives 3499211612 for 5489; the older seeding differs from it for
+        // every seed.
         let mut generator = Mt19937::new(4357);
         let first: Vec<u32> = (0..3).map(|_| generator.next_output()).collect();
         assert_eq!(first, [2_867_219_139, 1_585_203_162, 3_113_124_129]);

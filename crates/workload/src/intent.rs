@@ -1,4 +1,5 @@
-//! The words in which a worker's work is spoken of: an intent, the phase it belongs to, the stream it comes from.
+//! The words in which a worker's work is spoken of: an intent, the phase it belongs to, the stream
+//! it comes from.
 
 use contract::NameKind;
 use schemars::JsonSchema;
@@ -9,7 +10,9 @@ pub use contract::Action;
 use crate::skip::SkipReason;
 
 /// A part of a run, timed apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// The initial pool is created.
@@ -45,7 +48,8 @@ pub struct Intent {
     pub place: u32,
     /// The running number in the file's name, from 1.
     pub number: u64,
-    /// Bytes that the operation reads or writes, or a file is cut off to; 0 where it does none of these.
+    /// Bytes that the operation reads or writes, or a file is cut off to; 0 where it does none of
+    /// these.
     pub bytes: u64,
     /// The file's size before the operation, in bytes; 0 for a creation.
     pub size_bytes: u64,
@@ -53,13 +57,15 @@ pub struct Intent {
     pub offset_bytes: u64,
     /// The running number of a new name, or of the file behind a symbolic link.
     pub other: u64,
-    /// Which file it is, whatever its name: contents are a function of this, the version and the offset.
+    /// Which file it is, whatever its name: contents are a function of this, the version and the
+    /// offset.
     pub file: u64,
     /// The version of the contents that are read or written.
     pub version: u32,
     /// Time that passes before the operation is issued, in nanoseconds.
     pub think_ns: u64,
-    /// Why nothing is done; `None` for an operation, and for a half of a pair that the workload does not have.
+    /// Why nothing is done; `None` for an operation, and for a half of a pair that the workload
+    /// does not have.
     pub skip: Option<SkipReason>,
 }
 
@@ -146,13 +152,14 @@ pub enum End {
 
 /// What one worker intends, in order.
 ///
-/// A phase's intents are taken with [`next`](Stream::next) until it gives `None`; phases come in the order of
-/// [`Phase::ALL`].
+/// A phase's intents are taken with [`next`](Stream::next) until it gives `None`; phases come in
+/// the order of [`Phase::ALL`].
 pub trait Stream {
     /// The next intent of `phase`, or `None` at its end.
     fn next(&mut self, phase: Phase) -> Option<Intent>;
 
-    /// How many files (in `Prepare` and `Delete`) or transactions a phase still has, unless it ends early.
+    /// How many files (in `Prepare` and `Delete`) or transactions a phase still has, unless it ends
+    /// early.
     fn remaining(&self, phase: Phase) -> u64;
 
     /// Why the transactions ended; meaningful after their last intent.

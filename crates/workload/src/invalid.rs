@@ -20,7 +20,10 @@ pub enum InvalidWhole {
     #[error("invalid number of workers {0}: expected 1 to {max}", max = WORKERS_MAX)]
     Workers(u64),
     /// The classic pairs on a shared pool.
-    #[error("writers and readers share a pool, and the classic workload has private pools only (use --mix)")]
+    #[error(
+        "writers and readers share a pool, and the classic workload has private pools only (use \
+         --mix)"
+    )]
     ClassicShared,
     /// A mix without contents.
     #[error("a mix needs contents: text, incompressible or compressible:RATIO")]

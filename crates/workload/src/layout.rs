@@ -134,8 +134,8 @@ impl Layout {
         Ok(())
     }
 
-    /// Appends the path of a place, relative to the location, with a slash at its end; nothing where that is the
-    /// location itself.
+    /// Appends the path of a place, relative to the location, with a slash at its end; nothing
+    /// where that is the location itself.
     #[inline]
     pub fn write_place(&self, place: u32, to: &mut Vec<u8>) {
         self.shape.write(self.shape.depth(), place, to);
@@ -189,7 +189,11 @@ impl Layout {
         let levels: u64 = (1..=self.shape.depth())
             .map(|level| self.shape.on_level(level))
             .fold(0, u64::saturating_add);
-        levels.saturating_add(if self.maildir { 2 * u64::from(self.places()) } else { 0 })
+        levels.saturating_add(if self.maildir {
+            2 * u64::from(self.places())
+        } else {
+            0
+        })
     }
 
     /// Whether a name is one that a directory of this layout has.
@@ -223,7 +227,11 @@ impl FromStr for Shape {
     /// `flat`, `subdirs:100`, `tree:10x3`.
     fn from_str(text: &str) -> Result<Self, InvalidLayout> {
         let text = text.trim();
-        let number = |digits: &str| quantity::count(digits).ok().and_then(|count| u32::try_from(count).ok());
+        let number = |digits: &str| {
+            quantity::count(digits)
+                .ok()
+                .and_then(|count| u32::try_from(count).ok())
+        };
         let shape = if text == "flat" {
             Some(Self::Flat)
         } else if let Some(count) = text.strip_prefix("subdirs:") {
@@ -312,14 +320,20 @@ mod tests {
                         Some(slash) => (&directory[..slash], &directory[slash + 1..]),
                         None => (&[][..], &directory[..]),
                     };
-                    assert!(made.contains(parent), "{shape}: {directory:?} before its parent");
+                    assert!(
+                        made.contains(parent),
+                        "{shape}: {directory:?} before its parent"
+                    );
                     assert!(layout.is_directory_name(name));
                     assert!(made.insert(directory.clone()), "{shape}: twice");
                 }
                 assert_eq!(made.len() as u64 - 1, layout.directory_count(), "{shape}");
                 let mut places = HashSet::new();
                 for place in 0..layout.places() {
-                    for write in [Layout::write_files_directory, Layout::write_temporary_directory] {
+                    for write in [
+                        Layout::write_files_directory,
+                        Layout::write_temporary_directory,
+                    ] {
                         let mut path = Vec::new();
                         write(&layout, place, &mut path);
                         path.pop();
@@ -327,7 +341,10 @@ mod tests {
                         places.insert(path);
                     }
                 }
-                assert_eq!(places.len() as u32, layout.places() * if maildir { 2 } else { 1 });
+                assert_eq!(
+                    places.len() as u32,
+                    layout.places() * if maildir { 2 } else { 1 }
+                );
             }
         }
     }

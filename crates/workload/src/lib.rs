@@ -1,8 +1,8 @@
 //! What a run is asked to do, and what each worker therefore intends.
 //!
-//! Everything here is pure: no file system, no clock, no environment. The same [`Classic`] workload gives
-//! the same [`ClassicStream`] of [`Intent`]s on every machine, for ever; [`plan`] adds up what that stream
-//! would do, and [`fingerprint`] names it.
+//! Everything here is pure: no file system, no clock, no environment. The same [`Classic`] workload
+//! gives the same [`ClassicStream`] of [`Intent`]s on every machine, for ever; [`plan`] adds up
+//! what that stream would do, and [`fingerprint`] names it.
 
 pub mod arrivals;
 pub mod classic;

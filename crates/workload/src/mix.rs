@@ -1,4 +1,5 @@
-//! A mix: weighted operations on a pool of files, with distributions of sizes, popularity, directories, names.
+//! A mix: weighted operations on a pool of files, with distributions of sizes, popularity,
+//! directories, names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +13,8 @@ use crate::names::Names;
 use crate::popularity::Popularity;
 use crate::sizes::Sizes;
 
-/// How often each operation is done, relative to the others. Serialised as its text, like `read=5,create=2,delete=2`.
+/// How often each operation is done, relative to the others. Serialised as its text, like
+/// `read=5,create=2,delete=2`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(extend("pattern" = "^[a-z-]+=[0-9]+(,[a-z-]+=[0-9]+)*$"))]
@@ -90,11 +92,16 @@ impl FromStr for Weights {
     /// `read=5,append=2,create=1,delete=1`.
     fn from_str(text: &str) -> Result<Self, InvalidMix> {
         let mut weights = Self::default();
-        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        for part in text
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+        {
             let (name, weight) = part
                 .split_once('=')
                 .ok_or_else(|| InvalidMix::WeightForm(part.to_owned()))?;
-            let action = Action::of_mix(name.trim()).ok_or_else(|| InvalidMix::NoAction(name.trim().to_owned()))?;
+            let action = Action::of_mix(name.trim())
+                .ok_or_else(|| InvalidMix::NoAction(name.trim().to_owned()))?;
             if weights.get(action) > 0 {
                 return Err(InvalidMix::Twice(action.name()));
             }
@@ -160,7 +167,9 @@ pub enum InvalidMix {
     TooManyFiles(u64),
     /// A pool that does not fit its directories.
     #[error(
-        "the directories are too few for the pool: {places} directories with at most {entries_max} entries hold {room}, and the pool has {files} files (use more directories, or a higher --entries-max)"
+        "the directories are too few for the pool: {places} directories with at most \
+         {entries_max} entries hold {room}, and the pool has {files} files (use more directories, \
+         or a higher --entries-max)"
     )]
     TooFewDirectories {
         /// The bound.
@@ -181,7 +190,8 @@ pub enum InvalidMix {
         why: String,
     },
     /// A block of 0 bytes or beyond what a call takes.
-    #[error("invalid {what} block of {bytes} bytes: expected 1 to {max} bytes", max = crate::sizes::SIZE_MAX_BYTES)]
+    #[error("invalid {what} block of {bytes} bytes: expected 1 to {max} bytes",
+        max = crate::sizes::SIZE_MAX_BYTES)]
     Block {
         /// `read` or `write`.
         what: &'static str,
@@ -189,7 +199,9 @@ pub enum InvalidMix {
         bytes: u64,
     },
     /// Sizes above the bound of growth.
-    #[error("invalid value '{size_max}' for --size-max: expected at least {high}, the largest new file")]
+    #[error(
+        "invalid value '{size_max}' for --size-max: expected at least {high}, the largest new file"
+    )]
     SizeMax {
         /// The bound.
         size_max: u64,
@@ -250,8 +262,14 @@ impl Default for Mix {
             files: 500,
             transactions: 500,
             weights: Self::classic_pairs(5, 5),
-            sizes: Sizes::Uniform { low: 500, high: 10_000 },
-            append_sizes: Sizes::Uniform { low: 1, high: 10_000 },
+            sizes: Sizes::Uniform {
+                low: 500,
+                high: 10_000,
+            },
+            append_sizes: Sizes::Uniform {
+                low: 1,
+                high: 10_000,
+            },
             range_sizes: Sizes::Fixed(4096),
             size_max_bytes: 10_000,
             popularity: Popularity::Uniform,
@@ -277,7 +295,8 @@ impl Mix {
     /// The greatest alignment, in bytes.
     pub const ALIGN_MAX_BYTES: u64 = 1 << 20;
 
-    /// The weights of the classic pairs: the chances, in tenths, of reading over appending and of creating over deleting.
+    /// The weights of the classic pairs: the chances, in tenths, of reading over appending and of
+    /// creating over deleting.
     pub fn classic_pairs(read: u32, create: u32) -> Weights {
         Weights::default()
             .with(Action::Read, read)
@@ -307,16 +326,24 @@ impl Mix {
         ] {
             sizes.validate().map_err(|why| part(what, &why))?;
         }
-        self.popularity.validate().map_err(|why| part("popularity", &why))?;
+        self.popularity
+            .validate()
+            .map_err(|why| part("popularity", &why))?;
         self.layout.validate().map_err(|why| part("dirs", &why))?;
         self.names.validate().map_err(|why| part("names", &why))?;
-        for (what, bytes) in [("read", self.read_block_bytes), ("write", self.write_block_bytes)] {
+        for (what, bytes) in [
+            ("read", self.read_block_bytes),
+            ("write", self.write_block_bytes),
+        ] {
             if bytes == 0 || bytes > crate::sizes::SIZE_MAX_BYTES {
                 return Err(InvalidMix::Block { what, bytes });
             }
         }
         if self.align_bytes == 0 || self.align_bytes > Self::ALIGN_MAX_BYTES {
-            return Err(part("align", &format!("expected 1 to {} bytes", Self::ALIGN_MAX_BYTES)));
+            return Err(part(
+                "align",
+                &format!("expected 1 to {} bytes", Self::ALIGN_MAX_BYTES),
+            ));
         }
         if self.size_max_bytes > crate::sizes::SIZE_MAX_BYTES {
             return Err(part(
@@ -335,7 +362,10 @@ impl Mix {
         }
         let places = u64::from(self.layout.places());
         if places * self.location_weights.len() as u64 > 1 << 24 {
-            return Err(InvalidMix::TooManyPlaces(self.location_weights.len(), places));
+            return Err(InvalidMix::TooManyPlaces(
+                self.location_weights.len(),
+                places,
+            ));
         }
         self.validate_bound(places * self.location_weights.len() as u64)
     }
@@ -376,8 +406,9 @@ impl Mix {
     pub fn canonical(&self) -> String {
         let locations: Vec<String> = self.location_weights.iter().map(u32::to_string).collect();
         format!(
-            "mix files={} transactions={} weights={} size={} append-size={} range-size={} size-max={} popularity={} \
-             dirs={} entries-max={} maildir={} names={} think={} read-block={} write-block={} align={} locations={} seed={}",
+            "mix files={} transactions={} weights={} size={} append-size={} range-size={} \
+             size-max={} popularity={} dirs={} entries-max={} maildir={} names={} think={} \
+             read-block={} write-block={} align={} locations={} seed={}",
             self.files,
             self.transactions,
             self.weights,

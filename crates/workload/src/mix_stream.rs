@@ -1,7 +1,7 @@
 //! The stream of a mix on a private pool: drafts meet the pool as it will then be.
 //!
-//! With several mixers they take turns on one pool: what a shared pool would do if its workers were equally fast.
-//! A plan of a shared pool is made like that; its run meets the live pool instead.
+//! With several mixers they take turns on one pool: what a shared pool would do if its workers were
+//! equally fast. A plan of a shared pool is made like that; its run meets the live pool instead.
 
 use crate::extras::{Ring, Thing};
 use crate::intent::{Action, End, Intent, Kept, Phase, PoolState, Stream};
@@ -126,7 +126,9 @@ impl MixStream {
                 // There is none to read: the first one is made.
                 0 => draft.action = Action::SymbolicLink,
                 links => {
-                    let thing = self.symbolic_links.get(crate::random::below(draft.pick, links));
+                    let thing = self
+                        .symbolic_links
+                        .get(crate::random::below(draft.pick, links));
                     return thing.map_or(skipped(SkipReason::PoolEmpty, draft.think_ns), |thing| {
                         read_link(thing, draft.think_ns)
                     });
@@ -229,7 +231,11 @@ impl MixStream {
             self.deleted += 1;
             return Some(deletion(file));
         }
-        for ring in [&mut self.links, &mut self.symbolic_links, &mut self.directories] {
+        for ring in [
+            &mut self.links,
+            &mut self.symbolic_links,
+            &mut self.directories,
+        ] {
             if let Some(thing) = ring.pop() {
                 return Some(ring.removal(thing));
             }
@@ -309,7 +315,11 @@ impl Stream for MixStream {
     }
 
     fn can_perform_any(&self, pool: &PoolState) -> bool {
-        let has_room = self.entries.is_empty() || self.entries.iter().any(|entries| *entries < self.entries_max);
+        let has_room = self.entries.is_empty()
+            || self
+                .entries
+                .iter()
+                .any(|entries| *entries < self.entries_max);
         let mut mixers = self.mixers.iter();
         mixers.any(|mixer| mixer.can_perform_any(pool, has_room))
     }

@@ -1,5 +1,6 @@
-//! What a mix draws: which operation comes next, how large it is, which file it is done to. Every value is a
-//! function of seed, worker and index alone; what is drawn becomes an [`Intent`] when it meets a file.
+//! What a mix draws: which operation comes next, how large it is, which file it is done to. Every
+//! value is a function of seed, worker and index alone; what is drawn becomes an [`Intent`] when it
+//! meets a file.
 
 use std::sync::Arc;
 
@@ -63,7 +64,8 @@ struct Keys {
     think: Key,
 }
 
-/// What draws of a mix look up. Workers share it: a histogram may have 65,536 bins, and a mix thousands of locations.
+/// What draws of a mix look up. Workers share it: a histogram may have 65,536 bins, and a mix
+/// thousands of locations.
 #[derive(Clone, Debug)]
 pub struct Tables {
     sizes: Sampler,
@@ -150,9 +152,15 @@ impl Births {
 }
 
 impl Mixer {
-    /// The draws of a worker that does the actions of `weights`, where `seed` is the worker's own; files are born
-    /// with `births_seed`.
-    pub fn new(mix: &Mix, tables: &Tables, weights: &Weights, (seed, worker): (u64, u32), births_seed: u64) -> Self {
+    /// The draws of a worker that does the actions of `weights`, where `seed` is the worker's own;
+    /// files are born with `births_seed`.
+    pub fn new(
+        mix: &Mix,
+        tables: &Tables,
+        weights: &Weights,
+        (seed, worker): (u64, u32),
+        births_seed: u64,
+    ) -> Self {
         let mut sum = 0;
         let actions = weights
             .actions()
@@ -208,8 +216,8 @@ impl Mixer {
             .any(|(_, action)| matches!(action, Action::Create | Action::Deliver))
     }
 
-    /// Whether an operation of this worker's mix could be performed on a pool, where its directories take
-    /// one more entry or not.
+    /// Whether an operation of this worker's mix could be performed on a pool, where its
+    /// directories take one more entry or not.
     pub fn can_perform_any(&self, pool: &PoolState, has_room: bool) -> bool {
         let mut actions = self.actions.iter();
         actions.any(|(_, action)| self.can_perform(*action, pool, has_room))
@@ -226,7 +234,9 @@ impl Mixer {
                 let append = self.append_sizes.low().max(1);
                 self.append_sizes.high() > 0 && least.saturating_add(append) <= self.size_max
             }),
-            Action::ReadRange | Action::Overwrite | Action::Truncate => pool.sizes.is_some_and(|(_, most)| most > 0),
+            Action::ReadRange | Action::Overwrite | Action::Truncate => {
+                pool.sizes.is_some_and(|(_, most)| most > 0)
+            }
             Action::Nothing => false,
             _ => has_files,
         }
@@ -256,7 +266,8 @@ impl Mixer {
         }
     }
 
-    /// What a draft that needs a file becomes when it meets one, and what becomes of that; a new name gets the number `fresh`.
+    /// What a draft that needs a file becomes when it meets one, and what becomes of that; a new
+    /// name gets the number `fresh`.
     #[inline]
     pub fn decide(&self, draft: &Draft, file: File, fresh: u64) -> (Intent, Change) {
         let mut intent = Intent {
@@ -282,7 +293,8 @@ impl Mixer {
             Action::Delete => return Change::Removed,
             Action::ReadRange if size > 0 => {
                 intent.bytes = self.range_sizes.draw(draft.amount).clamp(1, size);
-                intent.offset_bytes = below(draft.offset, (size - intent.bytes) / self.align + 1) * self.align;
+                intent.offset_bytes =
+                    below(draft.offset, (size - intent.bytes) / self.align + 1) * self.align;
             }
             Action::Append => return self.append(intent, draft, file),
             Action::Overwrite if size > 0 => {
@@ -302,7 +314,10 @@ impl Mixer {
             }
             Action::Rename => {
                 intent.other = fresh;
-                return Change::Becomes(File { number: fresh, ..file });
+                return Change::Becomes(File {
+                    number: fresh,
+                    ..file
+                });
             }
             Action::Replace => {
                 intent.bytes = self.births.sizes.draw(draft.amount);

@@ -1,5 +1,5 @@
-//! Names: short or long, in order or scattered. Each has its file's running number in it, and no name is taken for
-//! one of ours that we would not have written.
+//! Names: short or long, in order or scattered. Each has its file's running number in it, and no
+//! name is taken for one of ours that we would not have written.
 
 use std::fmt;
 use std::str::FromStr;
@@ -65,7 +65,10 @@ pub enum InvalidNames {
     #[error("expected decimal, padded:16, hashed:20 or maildir")]
     UnknownForm(String),
     /// A length that is none.
-    #[error("invalid length in '{text}': {form} names have {low} to {LENGTH_MAX} bytes, like {form}:{low}")]
+    #[error(
+        "invalid length in '{text}': {form} names have {low} to {LENGTH_MAX} bytes, like \
+         {form}:{low}"
+    )]
     Length {
         /// All that was given.
         text: String,
@@ -113,7 +116,9 @@ impl Names {
                 form: self.form.name(),
                 low,
             }),
-            None if self.length != 0 => Err(InvalidNames::NoLength(format!("{self}:{}", self.length))),
+            None if self.length != 0 => {
+                Err(InvalidNames::NoLength(format!("{self}:{}", self.length)))
+            }
             _ => Ok(()),
         }
     }
@@ -146,10 +151,16 @@ impl Names {
             NameForm::Decimal | NameForm::Padded => parse_decimal(stem)?,
             NameForm::Hashed => parse_hashed(stem)?,
             NameForm::Maildir => {
-                let end = stem.len().checked_sub(MAILDIR_MIDDLE.len() + 6 + MAILDIR_END.len())?;
+                let end = stem
+                    .len()
+                    .checked_sub(MAILDIR_MIDDLE.len() + 6 + MAILDIR_END.len())?;
                 let seconds = parse_decimal(&stem[..end])?.checked_sub(MAILDIR_SECONDS)?;
-                let microseconds = parse_decimal(&stem[end + MAILDIR_MIDDLE.len()..end + MAILDIR_MIDDLE.len() + 6])?;
-                seconds.checked_mul(MICROSECONDS)?.checked_add(microseconds)?
+                let microseconds = parse_decimal(
+                    &stem[end + MAILDIR_MIDDLE.len()..end + MAILDIR_MIDDLE.len() + 6],
+                )?;
+                seconds
+                    .checked_mul(MICROSECONDS)?
+                    .checked_add(microseconds)?
             }
         };
         // Written again it must be the same: no other spelling of a number is ours.
@@ -194,15 +205,20 @@ fn push_hashed(number: u64, length: usize, to: &mut Vec<u8>) {
     while to.len() < end {
         hash = again(hash);
         let digits = (end - to.len()).min(HASH_DIGITS);
-        to.extend((0..digits).map(|digit| b"0123456789abcdef"[(hash >> (60 - 4 * digit)) as usize & 15]));
+        to.extend(
+            (0..digits).map(|digit| b"0123456789abcdef"[(hash >> (60 - 4 * digit)) as usize & 15]),
+        );
     }
 }
 
 fn parse_hashed(stem: &[u8]) -> Option<u64> {
-    let hash = stem.get(..HASH_DIGITS)?.iter().try_fold(0_u64, |hash, digit| {
-        let digit = char::from(*digit).to_digit(16)?;
-        Some(hash << 4 | u64::from(digit))
-    })?;
+    let hash = stem
+        .get(..HASH_DIGITS)?
+        .iter()
+        .try_fold(0_u64, |hash, digit| {
+            let digit = char::from(*digit).to_digit(16)?;
+            Some(hash << 4 | u64::from(digit))
+        })?;
     Some(before_again(hash))
 }
 
@@ -312,7 +328,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(number: u64, shift in 0_u32..64, form in 0_usize..8, kind in 0_usize..5) {
+        fn what_is_written_is_read(number: u64, shift in 0_u32..64, form in 0_usize..8,
+            kind in 0_usize..5) {
             let (names, kind, number) = (names(FORMS[form]), NameKind::ALL[kind], number >> shift);
             let mut name = Vec::new();
             names.write(kind, number, &mut name);
@@ -329,7 +346,10 @@ mod tests {
         }
 
         #[test]
-        fn what_is_read_would_be_written(name in "[0-9a-f]{0,22}(\\.M[0-9]{6}P1\\.postmark)?(\\.[tlydx])?", form in 0_usize..8) {
+        fn what_is_read_would_be_written(
+            name in "[0-9a-f]{0,22}(\\.M[0-9]{6}P1\\.postmark)?(\\.[tlydx])?",
+            form in 0_usize..8
+        ) {
             let names = names(FORMS[form]);
             if let Some((kind, number)) = names.parse(name.as_bytes()) {
                 let mut written = Vec::new();
@@ -399,7 +419,11 @@ mod tests {
             let message = text.parse::<Names>().unwrap_err().to_string();
             assert!(message.contains(part), "{text}: {message}");
         }
-        let wrong = [(NameForm::Decimal, 3), (NameForm::Hashed, 0), (NameForm::Padded, 201)];
+        let wrong = [
+            (NameForm::Decimal, 3),
+            (NameForm::Hashed, 0),
+            (NameForm::Padded, 201),
+        ];
         for (form, length) in wrong {
             assert!(Names { form, length }.validate().is_err());
         }

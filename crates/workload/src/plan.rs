@@ -20,7 +20,8 @@ pub struct Tally {
     pub bytes: u64,
 }
 
-/// One file system that takes a part of the pool: several locations on one file system are one volume.
+/// One file system that takes a part of the pool: several locations on one file system are one
+/// volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Volume {
     /// The unit in which the file system gives out space, in bytes.
@@ -29,7 +30,8 @@ pub struct Volume {
     pub files_peak: u64,
     /// The most bytes of contents that lie there at once.
     pub bytes_peak: u64,
-    /// The most bytes that those contents take there at once, every file rounded up to whole blocks.
+    /// The most bytes that those contents take there at once, every file rounded up to whole
+    /// blocks.
     pub allocated_bytes_peak: u64,
 }
 
@@ -38,11 +40,14 @@ pub struct Volume {
 pub struct Plan {
     /// By phase (in the order of [`Phase::ALL`]), the operations that occur in it.
     pub tallies: [BTreeMap<Action, Tally>; 3],
-    /// Whether the workers of a shared pool were taken to be equally fast, so that a run will differ.
+    /// Whether the workers of a shared pool were taken to be equally fast, so that a run will
+    /// differ.
     pub is_estimate: bool,
-    /// Halves of transactions without an operation: the file had its greatest size, or the table was full.
+    /// Halves of transactions without an operation: the file had its greatest size, or the table
+    /// was full.
     pub nothing: u64,
-    /// Operations that are not performed, by reason; halves of pairs that the workload does not have are not among them.
+    /// Operations that are not performed, by reason; halves of pairs that the workload does not
+    /// have are not among them.
     pub skipped: Skipped,
     /// Transactions that would be performed.
     pub transactions: u64,
@@ -67,7 +72,10 @@ pub struct Plan {
 impl Plan {
     /// Operations and bytes of an action in a phase.
     pub fn tally(&self, phase: Phase, action: Action) -> Tally {
-        self.tallies[phase as usize].get(&action).copied().unwrap_or_default()
+        self.tallies[phase as usize]
+            .get(&action)
+            .copied()
+            .unwrap_or_default()
     }
 
     /// Operations and bytes of an action in all phases.
@@ -93,7 +101,8 @@ impl Plan {
         self.bytes(Action::moves_bytes_in)
     }
 
-    /// Bytes read divided by bytes written: the mark of an edition in published tables. Nothing where none is written.
+    /// Bytes read divided by bytes written: the mark of an edition in published tables. Nothing
+    /// where none is written.
     pub fn read_to_written(&self) -> Option<f64> {
         let written = self.bytes_written();
         (written > 0).then(|| self.bytes_read() as f64 / written as f64)
@@ -105,7 +114,8 @@ impl Plan {
     }
 }
 
-/// A part of a workload that is followed operation by operation where the whole takes too much time or memory.
+/// A part of a workload that is followed operation by operation where the whole takes too much time
+/// or memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Followed {
@@ -116,7 +126,8 @@ pub struct Followed {
 }
 
 impl Followed {
-    /// So many files of all pools are followed: below 400 MB of memory and, with their deletion, a few seconds.
+    /// So many files of all pools are followed: below 400 MB of memory and, with their deletion, a
+    /// few seconds.
     pub const FILES_MAX: u64 = 10_000_000;
     /// So many transactions of all workers: a few seconds.
     pub const TRANSACTIONS_MAX: u64 = 20_000_000;
@@ -124,34 +135,43 @@ impl Followed {
     /// What is followed of a workload; nothing where that is the whole.
     pub fn of(workload: &Workload) -> Option<Self> {
         let files_max = (Self::FILES_MAX / u64::from(workload.streams().max(1))).max(1);
-        let transactions_max = (Self::TRANSACTIONS_MAX / u64::from(workload.workers.count().max(1))).max(1);
+        let transactions_max =
+            (Self::TRANSACTIONS_MAX / u64::from(workload.workers.count().max(1))).max(1);
         let followed = Self {
             files: workload.files().min(files_max),
             transactions: workload.transactions().min(transactions_max),
         };
-        let is_whole = (followed.files, followed.transactions) == (workload.files(), workload.transactions());
+        let is_whole =
+            (followed.files, followed.transactions) == (workload.files(), workload.transactions());
         (!is_whole).then_some(followed)
     }
 
     /// The workload with this part alone.
     pub fn part(self, workload: &Workload) -> Workload {
-        workload.with_files(self.files).with_transactions(self.transactions)
+        workload
+            .with_files(self.files)
+            .with_transactions(self.transactions)
     }
 
-    /// The plan of the whole, from that of the part: the files that were not followed are created before the transactions, are
-    /// there at the peak, and are deleted after them.
+    /// The plan of the whole, from that of the part: the files that were not followed are created
+    /// before the transactions, are there at the peak, and are deleted after them.
     #[must_use]
     pub fn extend(self, mut plan: Plan, workload: &Workload) -> Plan {
         let pools = u64::from(workload.streams());
-        let more = workload.files().saturating_sub(self.files).saturating_mul(pools);
+        let more = workload
+            .files()
+            .saturating_sub(self.files)
+            .saturating_mul(pools);
         if more == 0 {
             return plan;
         }
         let created = plan.tally(Phase::Prepare, Action::Create);
         // Pools have a file at least.
-        let of_files = |bytes: u64| (bytes as f64 * (more as f64 / created.operations.max(1) as f64)) as u64;
+        let of_files =
+            |bytes: u64| (bytes as f64 * (more as f64 / created.operations.max(1) as f64)) as u64;
         let more_bytes = of_files(created.bytes);
-        let (files_before, bytes_before) = (plan.files_peak.max(1) as f64, plan.bytes_peak.max(1) as f64);
+        let (files_before, bytes_before) =
+            (plan.files_peak.max(1) as f64, plan.bytes_peak.max(1) as f64);
         plan.files_peak = plan.files_peak.saturating_add(more);
         plan.bytes_peak = plan.bytes_peak.saturating_add(more_bytes);
         let (files_times, bytes_times) = (
@@ -273,14 +293,19 @@ impl<'a> Planner<'a> {
         Self::with_volumes(workload, vec![0; workload.location_weights().len()], &[1])
     }
 
-    /// A planner that follows what lies on each volume: `volume_of` names the volume of every location,
-    /// `block_bytes` the unit in which each volume gives out space.
+    /// A planner that follows what lies on each volume: `volume_of` names the volume of every
+    /// location, `block_bytes` the unit in which each volume gives out space.
     ///
     /// # Panics
     /// Where a location names a volume that is not there.
-    pub fn with_volumes(workload: &'a Workload, volume_of: Vec<usize>, block_bytes: &[u64]) -> Self {
+    pub fn with_volumes(
+        workload: &'a Workload,
+        volume_of: Vec<usize>,
+        block_bytes: &[u64],
+    ) -> Self {
         assert!(
-            volume_of.len() == workload.location_weights().len() && volume_of.iter().all(|v| *v < block_bytes.len()),
+            volume_of.len() == workload.location_weights().len()
+                && volume_of.iter().all(|v| *v < block_bytes.len()),
             "every location names a volume"
         );
         Self {
@@ -291,8 +316,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Takes no more than so many transactions of each stream, by its number. Fingerprint and hash are not those of the whole
-    /// then.
+    /// Takes no more than so many transactions of each stream, by its number. Fingerprint and hash
+    /// are not those of the whole then.
     #[must_use]
     pub fn with_transactions(mut self, of_streams: Vec<u64>) -> Self {
         self.transactions = Some(of_streams);
@@ -307,8 +332,9 @@ impl<'a> Planner<'a> {
         self.plan_with_hint(|_| ())
     }
 
-    /// The same, with a hint about the memory of the stream's table. Private pools are added up one after the
-    /// other, phase by phase, so peaks are those of workers that all reach theirs at once.
+    /// The same, with a hint about the memory of the stream's table. Private pools are added up one
+    /// after the other, phase by phase, so peaks are those of workers that all reach theirs at
+    /// once.
     ///
     /// # Errors
     /// Where the workload has no stream.
@@ -321,15 +347,21 @@ impl<'a> Planner<'a> {
                 .iter()
                 .map(|volume| Level::new(volume.peak.block_bytes))
                 .collect();
-            let most = self.transactions.as_ref().and_then(|most| most.get(number as usize));
+            let most = self
+                .transactions
+                .as_ref()
+                .and_then(|most| most.get(number as usize));
             let part = most.map(|most| self.workload.with_transactions(*most));
             let workload = part.as_ref().unwrap_or(self.workload);
             let first = match &workload.work {
                 Work::Classic(classic) => {
-                    let mut stream = ClassicStream::without_text(&workload.classic_of(classic, number), hint)?;
+                    let mut stream =
+                        ClassicStream::without_text(&workload.classic_of(classic, number), hint)?;
                     self.follow(&mut stream, &mut volumes, &mut sum)
                 }
-                Work::Mix(_) => self.follow(&mut workload.stream(number, hint)?, &mut volumes, &mut sum),
+                Work::Mix(_) => {
+                    self.follow(&mut workload.stream(number, hint)?, &mut volumes, &mut sum)
+                }
             };
             firsts.push(first);
             for (all, one) in self.volumes.iter_mut().zip(volumes) {
@@ -374,7 +406,12 @@ impl<'a> Planner<'a> {
     }
 
     /// Adds one stream up. Gives its first intents.
-    fn follow<S: Stream>(&self, stream: &mut S, volumes: &mut [Level], sum: &mut Sum) -> StreamHasher {
+    fn follow<S: Stream>(
+        &self,
+        stream: &mut S,
+        volumes: &mut [Level],
+        sum: &mut Sum,
+    ) -> StreamHasher {
         let mut whole = StreamHasher::of(&self.workload.work);
         let mut first = StreamHasher::of(&self.workload.work);
         let mut all = Level::new(1);
@@ -464,7 +501,12 @@ mod tests {
             })
         };
         assert_eq!(Followed::of(&mix(10_000_000, 20_000_000)), None);
-        let followed = |files, transactions| Some(Followed { files, transactions });
+        let followed = |files, transactions| {
+            Some(Followed {
+                files,
+                transactions,
+            })
+        };
         assert_eq!(Followed::of(&mix(1 << 35, 10)), followed(10_000_000, 10));
         assert_eq!(Followed::of(&mix(10, 1 << 40)), followed(10, 20_000_000));
         let of_many = Workload {
@@ -490,7 +532,11 @@ mod tests {
                 files: 7_000,
                 transactions: 2_000,
             };
-            let planner = |workload: &Workload| Planner::with_volumes(workload, vec![0], &[4_096]).plan().unwrap();
+            let planner = |workload: &Workload| {
+                Planner::with_volumes(workload, vec![0], &[4_096])
+                    .plan()
+                    .unwrap()
+            };
             let whole = planner(&workload);
             let reckoned = part.extend(planner(&part.part(&workload)), &workload);
             let created = |plan: &Plan| plan.tally(Phase::Prepare, Action::Create).operations;

@@ -1,5 +1,5 @@
-//! A pool of files as a mix knows it: positions from 0 without gaps, in chunks, so that it grows without
-//! moving. A file takes 24 bytes. The last file takes the position of one that is removed.
+//! A pool of files as a mix knows it: positions from 0 without gaps, in chunks, so that it grows
+//! without moving. A file takes 24 bytes. The last file takes the position of one that is removed.
 
 /// A file of a mix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,8 @@ pub struct File {
     pub has_extended: bool,
 }
 
-/// A file in 24 bytes: 48 bits of number, 48 of file, 40 of size, 32 of place, 23 of version, 1 of attribute.
+/// A file in 24 bytes: 48 bits of number, 48 of file, 40 of size, 32 of place, 23 of version, 1 of
+/// attribute.
 pub type Packed = [u64; 3];
 
 const BITS_48: u64 = (1 << 48) - 1;
@@ -150,14 +151,16 @@ mod tests {
             0..=VERSION_MAX,
             any::<bool>(),
         )
-            .prop_map(|(number, file, size_bytes, place, version, has_extended)| File {
-                number,
-                file,
-                size_bytes,
-                place,
-                version,
-                has_extended,
-            })
+            .prop_map(
+                |(number, file, size_bytes, place, version, has_extended)| File {
+                    number,
+                    file,
+                    size_bytes,
+                    place,
+                    version,
+                    has_extended,
+                },
+            )
     }
 
     proptest! {

@@ -31,8 +31,8 @@ pub enum Popularity {
         /// How many of the uses go to them, in percent.
         accesses_percent: f64,
     },
-    /// All files once, in an order without pattern, then all of them again in another: epochs. Workers of one pool
-    /// share an epoch.
+    /// All files once, in an order without pattern, then all of them again in another: epochs.
+    /// Workers of one pool share an epoch.
     Shuffled,
 }
 
@@ -44,16 +44,21 @@ pub enum InvalidPopularity {
     #[error("expected uniform, zipf:0.99, hot:10%/90% or shuffled")]
     UnknownForm(String),
     /// An exponent that is none.
-    #[error("invalid exponent '{0}' for zipf: expected a number from 0 to {EXPONENT_MAX}, like zipf:0.99")]
+    #[error(
+        "invalid exponent '{0}' for zipf: expected a number from 0 to {EXPONENT_MAX}, like \
+         zipf:0.99"
+    )]
     Exponent(String),
     /// Shares that are none.
     #[error(
-        "invalid value '{0}' for hot: expected two percentages, like hot:10%/90% (10 % of the files get 90 % of the operations)"
+        "invalid value '{0}' for hot: expected two percentages, like hot:10%/90% (10 % of the \
+         files get 90 % of the operations)"
     )]
     Shares(String),
     /// Shares out of range.
     #[error(
-        "invalid value '{files}%/{accesses}%' for hot: expected a percentage of files above 0 % and below 100 %, and a percentage of operations from that to 100 %"
+        "invalid value '{files}%/{accesses}%' for hot: expected a percentage of files above 0 % \
+         and below 100 %, and a percentage of operations from that to 100 %"
     )]
     Cold {
         /// Share of the files.
@@ -105,7 +110,13 @@ impl FromStr for Popularity {
                     .map_err(|_| InvalidPopularity::Exponent(exponent.to_owned()))?,
             }
         } else if let Some(shares) = text.strip_prefix("hot:") {
-            let percent = |text: &str| text.trim().trim_end_matches('%').trim_end().parse::<f64>().ok();
+            let percent = |text: &str| {
+                text.trim()
+                    .trim_end_matches('%')
+                    .trim_end()
+                    .parse::<f64>()
+                    .ok()
+            };
             let (files_percent, accesses_percent) = shares
                 .split_once('/')
                 .and_then(|(files, accesses)| Some((percent(files)?, percent(accesses)?)))
@@ -184,9 +195,9 @@ impl PopularityRanks {
         })
     }
 
-    /// The rank that belongs to a random value among `n` files, from 0 to `n` - 1 (0 where there is no file): a
-    /// pure function of both; what is kept between calls only saves time. A shuffled order takes a running number
-    /// in place of a random value.
+    /// The rank that belongs to a random value among `n` files, from 0 to `n` - 1 (0 where there is
+    /// no file): a pure function of both; what is kept between calls only saves time. A
+    /// shuffled order takes a running number in place of a random value.
     #[inline]
     pub fn rank(&mut self, random: u64, n: u64) -> u64 {
         match &mut self.0 {
@@ -206,8 +217,9 @@ impl PopularityRanks {
     }
 }
 
-/// The place of `index` in one of the orders of `n`: a Feistel network of four rounds over the next even number of bits,
-/// walked until it comes to a number below `n` (cycle walking: Black and Rogaway, CT-RSA 2002), less than four times on average.
+/// The place of `index` in one of the orders of `n`: a Feistel network of four rounds over the next
+/// even number of bits, walked until it comes to a number below `n` (cycle walking: Black and
+/// Rogaway, CT-RSA 2002), less than four times on average.
 fn shuffled(index: u64, n: u64, epoch: u64) -> u64 {
     let half = (64 - (n - 1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;
@@ -215,7 +227,10 @@ fn shuffled(index: u64, n: u64, epoch: u64) -> u64 {
     loop {
         let (mut left, mut right) = (number >> half, number & mask);
         for round in 0..4 {
-            (left, right) = (right, left ^ again(right ^ again(epoch ^ (round << 60))) & mask);
+            (left, right) = (
+                right,
+                left ^ again(right ^ again(epoch ^ (round << 60))) & mask,
+            );
         }
         number = left << half | right;
         if number < n {
@@ -226,8 +241,8 @@ fn shuffled(index: u64, n: u64, epoch: u64) -> u64 {
 
 const KEPT: usize = 256;
 
-/// Rejection-inversion (Hörmann and Derflinger, ACM TOMACS 6(3), 1996): exact whatever the pool, with less than 1.02
-/// values a rank on average.
+/// Rejection-inversion (Hörmann and Derflinger, ACM TOMACS 6(3), 1996): exact whatever the pool,
+/// with less than 1.02 values a rank on average.
 #[derive(Clone, Debug)]
 struct Zipf {
     exponent: f64,
@@ -284,7 +299,8 @@ impl Zipf {
         libm::exp(-self.exponent * libm::log(x))
     }
 
-    /// The integral of [`Self::weight`] from 1 to x: (x^(1-exponent) - 1) / (1-exponent), or the logarithm.
+    /// The integral of [`Self::weight`] from 1 to x: (x^(1-exponent) - 1) / (1-exponent), or the
+    /// logarithm.
     fn integral(&self, x: f64) -> f64 {
         let log = libm::log(x);
         let y = (1.0 - self.exponent) * log;
@@ -324,7 +340,8 @@ mod tests {
         counts
     }
 
-    /// How far chi-squared is from its mean, in standard deviations; ranks expected less than 20 times count as one.
+    /// How far chi-squared is from its mean, in standard deviations; ranks expected less than 20
+    /// times count as one.
     fn deviation(counts: &[u64], probabilities: &[f64]) -> f64 {
         let draws = counts.iter().sum::<u64>() as f64;
         let sum: f64 = probabilities.iter().sum();
@@ -397,7 +414,11 @@ mod tests {
             let mut ranks = PopularityRanks::new(&text.parse().unwrap());
             let key = Key::new(7, "frozen", 0);
             let bytes: Vec<u8> = (0..100_000)
-                .flat_map(|index| ranks.rank(key.at(index), 1_000_000 + index % 7).to_le_bytes())
+                .flat_map(|index| {
+                    ranks
+                        .rank(key.at(index), 1_000_000 + index % 7)
+                        .to_le_bytes()
+                })
                 .collect();
             xxhash_rust::xxh3::xxh3_64(&bytes)
         };
@@ -419,7 +440,10 @@ mod tests {
                     _ => 1 << (index % 48),
                 };
                 let rank = used.rank(key.at(index), n);
-                assert_eq!(rank, PopularityRanks::new(&popularity).rank(key.at(index), n));
+                assert_eq!(
+                    rank,
+                    PopularityRanks::new(&popularity).rank(key.at(index), n)
+                );
                 assert!(rank < n, "{popularity}: {rank} of {n}");
             }
             assert_eq!((used.rank(u64::MAX, 1), used.rank(0, 1)), (0, 0));
@@ -462,7 +486,9 @@ mod tests {
         for n in [1, 2, 3, 7, 64, 65, 1_000] {
             let mut orders = Vec::new();
             for epoch in 0..3 {
-                let order: Vec<u64> = (epoch * n..(epoch + 1) * n).map(|index| ranks.rank(index, n)).collect();
+                let order: Vec<u64> = (epoch * n..(epoch + 1) * n)
+                    .map(|index| ranks.rank(index, n))
+                    .collect();
                 let mut sorted = order.clone();
                 sorted.sort_unstable();
                 assert_eq!(sorted, (0..n).collect::<Vec<_>>());

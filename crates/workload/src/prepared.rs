@@ -1,4 +1,5 @@
-//! A stream that was drawn before its run: drawing then costs nothing while operations are measured.
+//! A stream that was drawn before its run: drawing then costs nothing while operations are
+//! measured.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,9 @@
 //! Workloads with a name, each with what it stands for and where its figures come from.
 //!
-//! [`classic`](self) ones are numbers that somebody has published. The mixes are of today and are sized by the machine
-//! that they run on, and end after [`RUN_FOR_S`]. Their pools are made in seconds on a solid state disk, and fit the page cache. Whoever wants to measure beyond it gives a larger pool (`--files`) or a cold cache.
+//! [`classic`](self) ones are numbers that somebody has published. The mixes are of today and are
+//! sized by the machine that they run on, and end after [`RUN_FOR_S`]. Their pools are made in
+//! seconds on a solid state disk, and fit the page cache. Whoever wants to measure beyond it gives
+//! a larger pool (`--files`) or a cold cache.
 
 mod classic;
 mod mixes;
@@ -25,27 +27,31 @@ impl Machine {
     };
 }
 
-/// How a preset's operations are done, where that is a part of what it stands for, in the words that options take.
+/// How a preset's operations are done, where that is a part of what it stands for, in the words
+/// that options take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Manner {
     /// The policy of durability.
     pub durability: Option<&'static str>,
-    /// How long the transactions are performed, in seconds, where no option says when they end; nothing where the workload's number
-    /// ends them.
+    /// How long the transactions are performed, in seconds, where no option says when they end;
+    /// nothing where the workload's number ends them.
     pub run_for_s: Option<u64>,
 }
 
 impl Preset {
-    /// Whether a workload is this one, however large it is, however long it goes on and wherever its files lie.
+    /// Whether a workload is this one, however large it is, however long it goes on and wherever
+    /// its files lie.
     pub fn is_of(&self, workload: &Workload) -> bool {
         let mut own = self.workload.work.clone();
         match (&mut own, &workload.work) {
             (Work::Classic(own), Work::Classic(other)) => {
-                (own.files, own.transactions, own.seed) = (other.files, other.transactions, other.seed);
+                (own.files, own.transactions, own.seed) =
+                    (other.files, other.transactions, other.seed);
                 own.weights.clone_from(&other.weights);
             }
             (Work::Mix(own), Work::Mix(other)) => {
-                (own.files, own.transactions, own.seed) = (other.files, other.transactions, other.seed);
+                (own.files, own.transactions, own.seed) =
+                    (other.files, other.transactions, other.seed);
                 own.location_weights.clone_from(&other.location_weights);
                 // Arrivals take its place.
                 own.think = other.think;
@@ -111,8 +117,16 @@ mod tests {
         for machine in &MACHINES {
             let presets = all(machine);
             for preset in &presets {
-                assert_eq!(preset.workload.validate(), Ok(()), "{} {machine:?}", preset.name);
-                let namesakes = presets.iter().filter(|other| other.name == preset.name).count();
+                assert_eq!(
+                    preset.workload.validate(),
+                    Ok(()),
+                    "{} {machine:?}",
+                    preset.name
+                );
+                let namesakes = presets
+                    .iter()
+                    .filter(|other| other.name == preset.name)
+                    .count();
                 assert_eq!(namesakes, 1, "{}", preset.name);
                 for line in [preset.what, preset.source] {
                     assert!(!line.is_empty() && !line.contains('\n'), "{}", preset.name);
@@ -127,10 +141,18 @@ mod tests {
             let mean = preset.workload.mix().map_or(0.0, |mix| mix.sizes.mean());
             (mean * preset.workload.files() as f64 * f64::from(preset.workload.streams())) as u64
         };
-        for (small, large) in mixes::all(&MACHINES[1]).iter().zip(mixes::all(&MACHINES[3])) {
+        for (small, large) in mixes::all(&MACHINES[1])
+            .iter()
+            .zip(mixes::all(&MACHINES[3]))
+        {
             assert!(bytes(small) < bytes(&large), "{}", small.name);
             assert!(bytes(small) < 160 << 20, "{}: {}", small.name, bytes(small));
-            assert!(bytes(&large) < 1100 << 20, "{}: {}", small.name, bytes(&large));
+            assert!(
+                bytes(&large) < 1100 << 20,
+                "{}: {}",
+                small.name,
+                bytes(&large)
+            );
         }
     }
 }

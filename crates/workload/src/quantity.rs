@@ -1,8 +1,8 @@
 //! Numbers with units, as options and configuration files take them.
 //!
-//! `k`, `M`, `G`, `T` are powers of 1,000 for counts and for bytes; `Ki`, `Mi`, `Gi`, `Ti` are powers of 1,024. A `B`
-//! may follow a number of bytes. Digits may be grouped with `_`; a comma is refused, because it
-//! could be a decimal one or part a list.
+//! `k`, `M`, `G`, `T` are powers of 1,000 for counts and for bytes; `Ki`, `Mi`, `Gi`, `Ti` are
+//! powers of 1,024. A `B` may follow a number of bytes. Digits may be grouped with `_`; a comma is
+//! refused, because it could be a decimal one or part a list.
 
 /// The text given for a number is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +35,8 @@ pub enum InvalidQuantity {
 }
 
 const COUNT_UNITS: &str = "k, M, G, T = powers of 1000, or Ki, Mi, Gi, Ti = powers of 1024";
-const BYTE_UNITS: &str = "k, M, G, T = powers of 1000, or Ki, Mi, Gi, Ti = powers of 1024; B may follow";
+const BYTE_UNITS: &str =
+    "k, M, G, T = powers of 1000, or Ki, Mi, Gi, Ti = powers of 1024; B may follow";
 const TIME_UNITS: &str = "ns, us, ms, s, m (minutes) or h";
 /// Units of time with their nanoseconds, the largest first.
 const TIMES: [(&str, u64); 6] = [
@@ -60,7 +61,9 @@ pub fn count(text: &str) -> Result<u64, InvalidQuantity> {
 /// # Errors
 /// What is wrong with the text.
 pub fn bytes(text: &str) -> Result<u64, InvalidQuantity> {
-    parse(text, BYTE_UNITS, |unit| factor(unit.strip_suffix('B').unwrap_or(unit)))
+    parse(text, BYTE_UNITS, |unit| {
+        factor(unit.strip_suffix('B').unwrap_or(unit))
+    })
 }
 
 /// How long, in nanoseconds: `10ms`, `2s`, `1m`, `1.5h`; only 0 needs no unit.
@@ -117,7 +120,11 @@ pub fn byte_range(text: &str) -> Result<(u64, u64), InvalidQuantity> {
     Ok((bytes(low)?, bytes(high)?))
 }
 
-fn parse(text: &str, units: &'static str, factor: impl FnOnce(&str) -> Option<u128>) -> Result<u64, InvalidQuantity> {
+fn parse(
+    text: &str,
+    units: &'static str,
+    factor: impl FnOnce(&str) -> Option<u128>,
+) -> Result<u64, InvalidQuantity> {
     let trimmed = text.trim();
     let end = trimmed
         .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_')))
@@ -202,7 +209,10 @@ mod tests {
         assert_eq!(byte_range("500..10000"), Ok((500, 10_000)));
         assert_eq!(byte_range("1KiB-4KiB"), Ok((1_024, 4_096)));
         assert_eq!(byte_range("4KiB"), Ok((4_096, 4_096)));
-        assert_eq!(byte_range("500.."), Err(InvalidQuantity::NoRange("500..".into())));
+        assert_eq!(
+            byte_range("500.."),
+            Err(InvalidQuantity::NoRange("500..".into()))
+        );
     }
 
     #[test]

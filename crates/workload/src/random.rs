@@ -1,10 +1,11 @@
-//! The one generator of everything that is not a classic edition: a value is a pure function of a seed, a
-//! stream's name, a worker and an index, so that any of them can be had without those before it.
+//! The one generator of everything that is not a classic edition: a value is a pure function of a
+//! seed, a stream's name, a worker and an index, so that any of them can be had without those
+//! before it.
 //!
-//! It is SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014) read by
-//! position: the key is the state that it starts from, and value `index` is the finaliser of the state after
-//! `index + 1` steps. The key is XXH3-64 over the seed (8 bytes, little-endian), the worker (4 bytes,
-//! little-endian) and the stream's name.
+//! It is SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators",
+//! OOPSLA 2014) read by position: the key is the state that it starts from, and value `index` is
+//! the finaliser of the state after `index + 1` steps. The key is XXH3-64 over the seed (8 bytes,
+//! little-endian), the worker (4 bytes, little-endian) and the stream's name.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -38,7 +39,10 @@ impl Key {
     /// The value at an index.
     #[inline]
     pub const fn at(self, index: u64) -> u64 {
-        finish(self.0.wrapping_add(index.wrapping_add(1).wrapping_mul(STEP)))
+        finish(
+            self.0
+                .wrapping_add(index.wrapping_add(1).wrapping_mul(STEP)),
+        )
     }
 }
 
@@ -56,8 +60,8 @@ pub(crate) const fn before_again(random: u64) -> u64 {
     (z ^ z >> 30 ^ z >> 60).wrapping_sub(STEP)
 }
 
-/// A whole number below `bound`, by multiplication (a bound of 0 gives 0). No bound below 2^40 prefers any number by
-/// more than one part in 2^24.
+/// A whole number below `bound`, by multiplication (a bound of 0 gives 0). No bound below 2^40
+/// prefers any number by more than one part in 2^24.
 #[inline]
 pub const fn below(random: u64, bound: u64) -> u64 {
     ((random as u128 * bound as u128) >> 64) as u64
@@ -123,7 +127,10 @@ mod tests {
     fn again_can_be_undone() {
         assert_eq!(FACTORS[0].wrapping_mul(INVERSES[0]), 1);
         assert_eq!(FACTORS[1].wrapping_mul(INVERSES[1]), 1);
-        for value in (0..1_000).map(|index| Key::of(5).at(index)).chain([0, 1, u64::MAX]) {
+        for value in (0..1_000)
+            .map(|index| Key::of(5).at(index))
+            .chain([0, 1, u64::MAX])
+        {
             assert_eq!(before_again(again(value)), value);
         }
     }
@@ -139,7 +146,8 @@ mod tests {
 
     #[test]
     fn low_and_high_bits_are_equally_often_everything() {
-        // 255 degrees of freedom: above 377.1 once in a million. All is fixed, so this passes always or never.
+        // 255 degrees of freedom: above 377.1 once in a million. All is fixed, so this passes
+        // always or never.
         for (name, worker) in [("a", 0), ("a", 1), ("b", 0)] {
             let key = Key::new(1, name, worker);
             let mut counts = [[0; 256]; 4];

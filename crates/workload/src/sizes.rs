@@ -18,7 +18,8 @@ pub const BINS_MAX: usize = 1 << 16;
 /// No lognormal distribution is wider.
 const SIGMA_MAX: f64 = 10.0;
 
-const FORMS: &str = "4KiB, 500..10000, lognormal:median=8KiB,sigma=1.2,max=1MiB, exponential:mean=16KiB,max=1MiB or \
+const FORMS: &str = "4KiB, 500..10000, lognormal:median=8KiB,sigma=1.2,max=1MiB, \
+                     exponential:mean=16KiB,max=1MiB or \
                      histogram:0..1KiB=30,1KiB..8KiB=50,64KiB=20";
 
 /// How sizes are distributed, in bytes. Serialised as its text.
@@ -121,13 +122,20 @@ pub enum InvalidSizes {
     #[error("the size of {0} bytes is too large (at most 1GiB)")]
     TooLarge(u64),
     /// A bin without a weight.
-    #[error("'{0}' is not a bin with a weight (write it like 1KiB..8KiB=50 or 64KiB=20, in a file like 1KiB..8KiB 50)")]
+    #[error(
+        "'{0}' is not a bin with a weight (write it like 1KiB..8KiB=50 or 64KiB=20, in a file \
+         like 1KiB..8KiB 50)"
+    )]
     Bin(String),
     /// Nothing can be drawn.
-    #[error("all bins of the histogram have the weight 0 (at least one needs a weight of 1 or more)")]
+    #[error(
+        "all bins of the histogram have the weight 0 (at least one needs a weight of 1 or more)"
+    )]
     NoWeight,
     /// More than [`BINS_MAX`], or weights that do not fit.
-    #[error("the histogram is too large (at most {BINS_MAX} bins, with a sum of weights below 2^64)")]
+    #[error(
+        "the histogram is too large (at most {BINS_MAX} bins, with a sum of weights below 2^64)"
+    )]
     TooMany,
     /// A line of a file.
     #[error("line {line}: {why}")]
@@ -144,7 +152,9 @@ impl Sizes {
     pub fn low(&self) -> u64 {
         match self {
             Self::Fixed(size) => *size,
-            Self::Uniform { low, .. } | Self::Lognormal { low, .. } | Self::Exponential { low, .. } => *low,
+            Self::Uniform { low, .. }
+            | Self::Lognormal { low, .. }
+            | Self::Exponential { low, .. } => *low,
             Self::Histogram(bins) => drawn(bins).map(|bin| bin.low).min().unwrap_or(0),
         }
     }
@@ -153,7 +163,9 @@ impl Sizes {
     pub fn high(&self) -> u64 {
         match self {
             Self::Fixed(size) => *size,
-            Self::Uniform { high, .. } | Self::Lognormal { high, .. } | Self::Exponential { high, .. } => *high,
+            Self::Uniform { high, .. }
+            | Self::Lognormal { high, .. }
+            | Self::Exponential { high, .. } => *high,
             Self::Histogram(bins) => drawn(bins).map(|bin| bin.high).max().unwrap_or(0),
         }
     }
@@ -171,18 +183,20 @@ impl Sizes {
             } => lognormal_mean(*median as f64, *sigma, *low as f64, *high as f64),
             Self::Exponential { mean, low, high } => {
                 let mean = *mean as f64;
-                *low as f64 + mean * (libm::exp(-(*low as f64) / mean) - libm::exp(-(*high as f64) / mean))
+                *low as f64
+                    + mean * (libm::exp(-(*low as f64) / mean) - libm::exp(-(*high as f64) / mean))
             }
             Self::Histogram(bins) => {
                 let weights: f64 = bins.iter().map(|bin| bin.weight as f64).sum();
-                let sizes = |bin: &Bin| (bin.low as f64 + bin.high as f64) / 2.0 * bin.weight as f64;
+                let sizes =
+                    |bin: &Bin| (bin.low as f64 + bin.high as f64) / 2.0 * bin.weight as f64;
                 bins.iter().map(sizes).sum::<f64>() / weights
             }
         }
     }
 
-    /// Draws of this distribution, which must be valid, rounded up to multiples of `align` bytes, at least one; an
-    /// `align` of 1 changes nothing.
+    /// Draws of this distribution, which must be valid, rounded up to multiples of `align` bytes,
+    /// at least one; an `align` of 1 changes nothing.
     pub fn sampler(&self, align: u64) -> Sampler {
         Sampler::new(self, align)
     }
@@ -214,7 +228,9 @@ impl Sizes {
             }
             Self::Histogram(bins) => {
                 bins.iter().try_for_each(|bin| bounds(bin.low, bin.high))?;
-                let sum = bins.iter().try_fold(0_u64, |sum, bin| sum.checked_add(bin.weight));
+                let sum = bins
+                    .iter()
+                    .try_fold(0_u64, |sum, bin| sum.checked_add(bin.weight));
                 match sum {
                     Some(0) => Err(InvalidSizes::NoWeight),
                     Some(_) if bins.len() <= BINS_MAX => Ok(()),
@@ -265,7 +281,8 @@ fn lognormal_mean(median: f64, sigma: f64, low: f64, high: f64) -> f64 {
     low * sampler::normal(from) + inside + high * sampler::normal(-to)
 }
 
-/// Reads a histogram from a file's text: a bin a line, `low..high weight` or `size weight`; `#` begins a comment.
+/// Reads a histogram from a file's text: a bin a line, `low..high weight` or `size weight`; `#`
+/// begins a comment.
 ///
 /// # Errors
 /// What is wrong, with its line.
@@ -309,10 +326,17 @@ struct Parameters<'a> {
 }
 
 impl<'a> Parameters<'a> {
-    fn parse(form: &'static str, example: &'static str, names: &[&str], text: &'a str) -> Result<Self, InvalidSizes> {
+    fn parse(
+        form: &'static str,
+        example: &'static str,
+        names: &[&str],
+        text: &'a str,
+    ) -> Result<Self, InvalidSizes> {
         let mut given: Vec<(&str, &str)> = Vec::new();
         for part in text.split(',').map(str::trim) {
-            let parameter = part.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+            let parameter = part
+                .split_once('=')
+                .map(|(name, value)| (name.trim(), value.trim()));
             let Some((name, value)) = parameter.filter(|(name, _)| names.contains(name)) else {
                 return Err(InvalidSizes::Parameter {
                     part: part.to_owned(),
@@ -325,7 +349,11 @@ impl<'a> Parameters<'a> {
             }
             given.push((name, value));
         }
-        Ok(Self { form, example, given })
+        Ok(Self {
+            form,
+            example,
+            given,
+        })
     }
 
     fn find(&self, name: &str) -> Option<&'a str> {
@@ -374,18 +402,26 @@ impl FromStr for Sizes {
         valid(match form.trim() {
             "lognormal" => {
                 let example = "lognormal:median=8KiB,sigma=1.2,max=1MiB,min=1";
-                let given = Parameters::parse("lognormal", example, &["median", "sigma", "max", "min"], rest)?;
+                let given = Parameters::parse(
+                    "lognormal",
+                    example,
+                    &["median", "sigma", "max", "min"],
+                    rest,
+                )?;
                 let sigma = given.text("sigma")?;
                 Self::Lognormal {
                     median: given.bytes("median")?,
-                    sigma: sigma.parse().map_err(|_| InvalidSizes::Sigma(sigma.to_owned()))?,
+                    sigma: sigma
+                        .parse()
+                        .map_err(|_| InvalidSizes::Sigma(sigma.to_owned()))?,
                     low: given.low()?,
                     high: given.bytes("max")?,
                 }
             }
             "exponential" => {
                 let example = "exponential:mean=16KiB,max=1MiB,min=1";
-                let given = Parameters::parse("exponential", example, &["mean", "max", "min"], rest)?;
+                let given =
+                    Parameters::parse("exponential", example, &["mean", "max", "min"], rest)?;
                 Self::Exponential {
                     mean: given.bytes("mean")?,
                     low: given.low()?,
@@ -393,7 +429,9 @@ impl FromStr for Sizes {
                 }
             }
             "histogram" => {
-                let bins = rest.split(',').map(|bin| parse_bin(bin.trim(), bin.split_once('=')));
+                let bins = rest
+                    .split(',')
+                    .map(|bin| parse_bin(bin.trim(), bin.split_once('=')));
                 Self::Histogram(bins.collect::<Result<_, _>>()?)
             }
             _ => return Err(InvalidSizes::UnknownForm(text.to_owned())),
@@ -407,7 +445,10 @@ struct Bytes(u64);
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-        match units.iter().find(|(unit, _)| self.0 > 0 && self.0 % unit == 0) {
+        match units
+            .iter()
+            .find(|(unit, _)| self.0 > 0 && self.0 % unit == 0)
+        {
             Some((unit, name)) => write!(f, "{}{name}", self.0 / unit),
             None => write!(f, "{}", self.0),
         }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 macro_rules! reasons {
     ($($(#[$doc:meta])* $variant:ident $field:ident $text:literal,)*) => {
         /// Why an operation of the stream was not performed.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize,
+            JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum SkipReason {
             $($(#[$doc])* $variant,)*
@@ -71,7 +72,8 @@ reasons! {
 impl Skipped {
     /// Operations of all reasons together.
     pub fn total(&self) -> u64 {
-        self.counts().fold(0, |sum, (_, count)| sum.saturating_add(count))
+        self.counts()
+            .fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
     /// The reasons that occurred, each with its count.

@@ -76,7 +76,8 @@ impl ClassicStream {
         Self::after_text(workload, hint, generator, text)
     }
 
-    /// The same intents without the text, which takes as much memory as the largest file: for those who only look at them.
+    /// The same intents without the text, which takes as much memory as the largest file: for those
+    /// who only look at them.
     ///
     /// # Errors
     /// Where the workload is invalid or its table does not fit in memory.
@@ -127,8 +128,8 @@ impl ClassicStream {
         })
     }
 
-    /// The text that contents are taken from: an operation writes its first bytes. As long as the upper bound of sizes; empty where
-    /// the stream was made without it.
+    /// The text that contents are taken from: an operation writes its first bytes. As long as the
+    /// upper bound of sizes; empty where the stream was made without it.
     pub fn text(&self) -> Arc<Vec<u8>> {
         Arc::clone(&self.text)
     }
@@ -292,8 +293,9 @@ impl Stream for ClassicStream {
 
     /// A number of transactions is performed to its end, as in the original.
     fn can_perform_any(&self, pool: &PoolState) -> bool {
-        let is_drawn =
-            |tenths: Option<u8>, chances: std::ops::Range<u8>| tenths.is_some_and(|chance| chances.contains(&chance));
+        let is_drawn = |tenths: Option<u8>, chances: std::ops::Range<u8>| {
+            tenths.is_some_and(|chance| chances.contains(&chance))
+        };
         let has_room = self.table.in_use() < self.table.slots();
         let can_grow = pool.sizes.is_some_and(|(least, _)| least < self.size_high);
         self.transactions != ENDLESS
@@ -320,7 +322,8 @@ impl Stream for ClassicStream {
     }
 }
 
-/// What every file of a workload begins with, as far as it reaches: so many bytes of the text at most.
+/// What every file of a workload begins with, as far as it reaches: so many bytes of the text at
+/// most.
 pub fn text_begins(workload: &Classic, bytes: u64) -> Vec<u8> {
     let mut generator = Generator::new(workload.edition.rules().generator, workload.seed);
     (0..bytes.min(workload.size_high_bytes))
@@ -328,8 +331,8 @@ pub fn text_begins(workload: &Classic, bytes: u64) -> Vec<u8> {
         .collect()
 }
 
-/// The text of a workload: printable characters, one draw each. The original draws twice the upper bound of
-/// sizes and uses the first half.
+/// The text of a workload: printable characters, one draw each. The original draws twice the upper
+/// bound of sizes and uses the first half.
 fn draw_text(generator: &mut Generator, size_high: u64) -> Result<Arc<Vec<u8>>, StreamError> {
     let mut text = Vec::new();
     text.try_reserve_exact(size_high as usize)
@@ -393,7 +396,10 @@ mod tests {
                 for intent in intents(&mut stream, phase) {
                     match intent.action {
                         Action::Create => {
-                            assert_eq!(live.insert(intent.number, (intent.place, intent.bytes)), None);
+                            assert_eq!(
+                                live.insert(intent.number, (intent.place, intent.bytes)),
+                                None
+                            );
                         }
                         Action::Delete => {
                             let file = live.remove(&intent.number);
@@ -430,13 +436,16 @@ mod tests {
         let mut stream = ClassicStream::new(&workload).unwrap();
         assert_eq!(intents(&mut stream, Phase::Prepare).len(), 20);
         intents(&mut stream, Phase::Transactions);
-        assert_eq!((stream.end(), stream.transactions_begun()), (End::OutOfFiles, 20));
+        assert_eq!(
+            (stream.end(), stream.transactions_begun()),
+            (End::OutOfFiles, 20)
+        );
     }
 
     #[test]
     fn a_search_that_would_never_end_is_seen() {
-        // Edition 1.0 draws slots below 32,768 only: a pool of 50,000 files in 100,000 slots loses those to
-        // deletions, while new files go behind the cursor, out of reach.
+        // Edition 1.0 draws slots below 32,768 only: a pool of 50,000 files in 100,000 slots loses
+        // those to deletions, while new files go behind the cursor, out of reach.
         let workload = Classic {
             edition: Edition::V1_0,
             files: 50_000,

@@ -1,8 +1,9 @@
 //! The table of files: which slots are in use, by which file, and which free slot comes next.
 //!
-//! The original keeps an array and walks it to find a free slot; at large pools most of its time goes there.
-//! This table gives the same slot at once: free slots are bits, and above every 64 words of bits lies one
-//! word that says which of them has any. A slot takes 15 bytes and, with all levels, less than 1.02 bits.
+//! The original keeps an array and walks it to find a free slot; at large pools most of its time
+//! goes there. This table gives the same slot at once: free slots are bits, and above every 64
+//! words of bits lies one word that says which of them has any. A slot takes 15 bytes and, with all
+//! levels, less than 1.02 bits.
 
 /// A file as the table holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,13 +37,14 @@ pub type MemoryHint = fn(&[u8]);
 pub struct FileTable {
     /// The entries, packed; one byte of padding at the end, so that each can be read as 16 bytes.
     entries: Vec<u8>,
-    /// `levels[0]` has a bit for every slot, set while it is free; each level above has a bit for every word
-    /// of the one below, set while that word is not 0. The last level is one word.
+    /// `levels[0]` has a bit for every slot, set while it is free; each level above has a bit for
+    /// every word of the one below, set while that word is not 0. The last level is one word.
     levels: Vec<Vec<u64>>,
     slots: u64,
     in_use: u64,
     cursor: u64,
-    /// Whether the cursor is inside the table and its slot free: kept, so that asking costs no word.
+    /// Whether the cursor is inside the table and its slot free: kept, so that asking costs no
+    /// word.
     cursor_is_free: bool,
 }
 
@@ -55,15 +57,17 @@ impl FileTable {
         Self::with_hint(slots, |_| ())
     }
 
-    /// The same, and `hint` is shown the table's memory before it is touched, so that whoever knows the machine
-    /// can prepare it.
+    /// The same, and `hint` is shown the table's memory before it is touched, so that whoever knows
+    /// the machine can prepare it.
     ///
     /// # Errors
     /// [`NoMemory`] where the machine has none for it.
     pub fn with_hint(slots: u64, hint: MemoryHint) -> Result<Self, NoMemory> {
         let no_memory = || NoMemory {
             slots,
-            bytes: slots.saturating_mul(ENTRY_BYTES as u64).saturating_add(slots / 8),
+            bytes: slots
+                .saturating_mul(ENTRY_BYTES as u64)
+                .saturating_add(slots / 8),
         };
         let bytes = usize::try_from(slots)
             .ok()
@@ -113,8 +117,9 @@ impl FileTable {
         self.levels[0][(slot / 64) as usize] & (1 << (slot % 64)) == 0
     }
 
-    /// The slot that the next file goes to: the cursor's where that is inside the table and free, else the
-    /// lowest free one, else none. Examines one word a level: six at most, up to 2^36 slots (a terabyte).
+    /// The slot that the next file goes to: the cursor's where that is inside the table and free,
+    /// else the lowest free one, else none. Examines one word a level: six at most, up to 2^36
+    /// slots (a terabyte).
     #[inline]
     pub fn next_free(&self) -> Option<u64> {
         self.next_free_counted(&mut 0)
@@ -140,7 +145,10 @@ impl FileTable {
     /// Puts a file into a free slot; the cursor goes behind it.
     #[inline]
     pub fn put(&mut self, slot: u64, entry: TableEntry) {
-        assert!(slot < self.slots && !self.is_in_use(slot), "slot {slot} is not free");
+        assert!(
+            slot < self.slots && !self.is_in_use(slot),
+            "slot {slot} is not free"
+        );
         let mut index = slot;
         for level in &mut self.levels {
             let word = &mut level[(index / 64) as usize];
@@ -222,7 +230,9 @@ impl FileTable {
             entry.number < 1 << 48 && entry.size_bytes < 1 << 40,
             "{entry:?} does not fit"
         );
-        let packed = u128::from(entry.number) | u128::from(entry.size_bytes) << 48 | u128::from(entry.place) << 88;
+        let packed = u128::from(entry.number)
+            | u128::from(entry.size_bytes) << 48
+            | u128::from(entry.place) << 88;
         let at = slot as usize * ENTRY_BYTES;
         self.entries[at..at + ENTRY_BYTES].copy_from_slice(&packed.to_le_bytes()[..ENTRY_BYTES]);
     }
@@ -230,7 +240,8 @@ impl FileTable {
 
 /// A vector of zeros, or `None` where there is no memory for it.
 fn zeroed<T: Clone + Default>(length: usize) -> Option<Vec<T>> {
-    // `vec![0; n]` takes fresh pages from the system but ends the program where there are none: ask first.
+    // `vec![0; n]` takes fresh pages from the system but ends the program where there are none: ask
+    // first.
     Vec::<T>::new().try_reserve_exact(length).ok()?;
     Some(vec![T::default(); length])
 }
@@ -266,7 +277,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn finds_the_slot_that_a_walk_finds(slots in 1_usize..9_000, choices in prop::collection::vec(any::<u32>(), 1..3_000), fill in 0_u32..10) {
+        fn finds_the_slot_that_a_walk_finds(slots in 1_usize..9_000,
+            choices in prop::collection::vec(any::<u32>(), 1..3_000), fill in 0_u32..10) {
             let mut table = FileTable::new(slots as u64).unwrap();
             let mut walk = Walk { used: vec![false; slots], cursor: 0 };
             for (number, choice) in choices.into_iter().enumerate() {
@@ -291,7 +303,8 @@ mod tests {
                     let next = (slot..slots).find(|slot| walk.used[*slot]).map(|slot| slot as u64);
                     prop_assert_eq!(table.next_in_use(slot as u64), next);
                 }
-                prop_assert_eq!(table.in_use(), walk.used.iter().filter(|used| **used).count() as u64);
+                prop_assert_eq!(table.in_use(), walk.used.iter().filter(|used|
+                    **used).count() as u64);
             }
         }
     }
@@ -317,8 +330,16 @@ mod tests {
     fn takes_at_most_sixteen_bytes_a_slot() {
         for slots in [1_000_u64, 40_000, 2_000_000, 20_000_000] {
             let table = FileTable::new(slots).unwrap();
-            let bytes = table.entries.capacity() + table.levels.iter().map(|level| level.capacity() * 8).sum::<usize>();
-            assert!(bytes as u64 <= 16 * slots, "{bytes} bytes for {slots} slots");
+            let bytes = table.entries.capacity()
+                + table
+                    .levels
+                    .iter()
+                    .map(|level| level.capacity() * 8)
+                    .sum::<usize>();
+            assert!(
+                bytes as u64 <= 16 * slots,
+                "{bytes} bytes for {slots} slots"
+            );
         }
     }
 

@@ -17,7 +17,10 @@ use crate::table::MemoryHint;
 /// What is done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-#[expect(clippy::large_enum_variant, reason = "a run has one, and nobody moves it about")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a run has one, and nobody moves it about"
+)]
 pub enum Work {
     /// The original's pairs, by an edition's rules.
     Classic(Classic),
@@ -40,8 +43,13 @@ pub enum Workers {
         writers: u32,
         /// How many only look.
         readers: u32,
-        /// How many pools there are, each with as many writers and readers; left out where that is 1.
-        #[serde(rename = "shared_pools", default = "one", skip_serializing_if = "is_one")]
+        /// How many pools there are, each with as many writers and readers; left out where that is
+        /// 1.
+        #[serde(
+            rename = "shared_pools",
+            default = "one",
+            skip_serializing_if = "is_one"
+        )]
         #[schemars(range(min = 1))]
         pools: u32,
     },
@@ -56,7 +64,9 @@ fn is_one(number: &u32) -> bool {
 }
 
 /// What a worker of a shared pool does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Everything: its pool is its own.
@@ -94,7 +104,9 @@ impl Workers {
     pub fn of_a_pool(self) -> u32 {
         match self {
             Self::Private { .. } => 1,
-            Self::Shared { writers, readers, .. } => writers.saturating_add(readers),
+            Self::Shared {
+                writers, readers, ..
+            } => writers.saturating_add(readers),
         }
     }
 
@@ -106,8 +118,8 @@ impl Workers {
         }
     }
 
-    /// The number of a worker's pool, where there are several: its files lie in a directory of their own, and their contents are
-    /// told apart.
+    /// The number of a worker's pool, where there are several: its files lie in a directory of
+    /// their own, and their contents are told apart.
     pub fn pool_of(self, worker: u32) -> Option<u32> {
         (self.pools() > 1).then(|| worker / self.of_a_pool().max(1))
     }
@@ -182,7 +194,8 @@ impl From<Mix> for Workload {
 pub type AnyStream = Box<dyn Stream + Send>;
 
 impl Workload {
-    /// More transactions than any run performs: the number of a run that ends by something else. In JSON it is null.
+    /// More transactions than any run performs: the number of a run that ends by something else. In
+    /// JSON it is null.
     pub const ENDLESS: u64 = endless::ENDLESS;
 
     /// The greatest number of workers.
@@ -214,7 +227,10 @@ impl Workload {
     }
 
     fn validate_roles(&self, mix: &Mix) -> Result<(), InvalidMix> {
-        if let Workers::Shared { writers, readers, .. } = self.workers {
+        if let Workers::Shared {
+            writers, readers, ..
+        } = self.workers
+        {
             if writers > 0 && mix.weights.of_those_that_read(false).sum() == 0 {
                 return Err(InvalidMix::Idle(
                     "writers",
@@ -287,9 +303,10 @@ impl Workload {
         }
     }
 
-    /// No more files are ever there at once, in all pools together: for mixes with a chance of error below 10^-8. Their
-    /// pools walk at random: this is the drift of creations over deletions, and six standard deviations; and as many
-    /// symbolic links and directories as a mix makes at most.
+    /// No more files are ever there at once, in all pools together: for mixes with a chance of
+    /// error below 10^-8. Their pools walk at random: this is the drift of creations over
+    /// deletions, and six standard deviations; and as many symbolic links and directories as a
+    /// mix makes at most.
     pub fn files_max(&self) -> u64 {
         let pools = u64::from(self.streams());
         match &self.work {
@@ -298,7 +315,9 @@ impl Workload {
                 .min(classic.files.saturating_add(classic.transactions))
                 .saturating_mul(pools),
             Work::Mix(mix) => {
-                let transactions = mix.transactions.saturating_mul(u64::from(self.workers.count()) / pools);
+                let transactions = mix
+                    .transactions
+                    .saturating_mul(u64::from(self.workers.count()) / pools);
                 let sum = mix.weights.sum().max(1) as f64;
                 let share = |grows: bool| {
                     let weight = |action: &Action| f64::from(mix.weights.get(*action));
@@ -309,7 +328,8 @@ impl Workload {
                 };
                 let (up, down) = (share(true), share(false));
                 let steps = transactions as f64;
-                let grown = ((up - down) * steps).max(0.0) + 6.0 * ((up + down) * steps).sqrt() + 16.0;
+                let grown =
+                    ((up - down) * steps).max(0.0) + 6.0 * ((up + down) * steps).sqrt() + 16.0;
                 let grown = (grown as u64).min(transactions);
                 let extras = mix.extras_max().min(transactions);
                 let extras = [
@@ -322,7 +342,9 @@ impl Workload {
                 .filter(|actions| actions.iter().any(|action| mix.weights.get(*action) > 0))
                 .map(|_| extras)
                 .sum::<u64>();
-                mix.files.saturating_add(grown + extras).saturating_mul(pools)
+                mix.files
+                    .saturating_add(grown + extras)
+                    .saturating_mul(pools)
             }
         }
     }
@@ -334,7 +356,9 @@ impl Workload {
                 let of_kind = Action::ALL
                     .iter()
                     .filter(|action| action.changes_count() == Some(grows));
-                of_kind.map(|action| u64::from(mix.weights.get(*action))).sum()
+                of_kind
+                    .map(|action| u64::from(mix.weights.get(*action)))
+                    .sum()
             };
             weight(true) > weight(false)
         })
@@ -357,7 +381,8 @@ impl Workload {
         let mut actions = match phase {
             Phase::Prepare => vec![Action::Create],
             Phase::Transactions => of_transactions,
-            // What one operation stands in for makes things, too: a symbolic link is made where there is none to read.
+            // What one operation stands in for makes things, too: a symbolic link is made where
+            // there is none to read.
             Phase::Delete => [Action::Delete]
                 .into_iter()
                 .chain(
@@ -476,7 +501,8 @@ impl Workload {
         }
     }
 
-    /// How many streams there are: one for each pool; in that of a shared pool its workers take turns.
+    /// How many streams there are: one for each pool; in that of a shared pool its workers take
+    /// turns.
     pub fn streams(&self) -> u32 {
         self.workers.pools()
     }
@@ -488,10 +514,13 @@ impl Workload {
     pub fn stream(&self, number: u32, hint: MemoryHint) -> Result<AnyStream, StreamError> {
         self.validate()?;
         Ok(match (&self.work, self.workers) {
-            (Work::Classic(classic), _) => {
-                Box::new(ClassicStream::without_text(&self.classic_of(classic, number), hint)?)
+            (Work::Classic(classic), _) => Box::new(ClassicStream::without_text(
+                &self.classic_of(classic, number),
+                hint,
+            )?),
+            (Work::Mix(mix), Workers::Private { .. }) => {
+                Box::new(MixStream::new(mix, vec![self.mixer(mix, number)]))
             }
-            (Work::Mix(mix), Workers::Private { .. }) => Box::new(MixStream::new(mix, vec![self.mixer(mix, number)])),
             (Work::Mix(mix), Workers::Shared { .. }) => {
                 let tables = Tables::new(mix);
                 let each = self.workers.of_a_pool();
@@ -537,8 +566,8 @@ impl Workload {
         pool.canonical()
     }
 
-    /// The same work without its number of transactions, in a fixed form: what a pool that has transactions behind it
-    /// can go on with.
+    /// The same work without its number of transactions, in a fixed form: what a pool that has
+    /// transactions behind it can go on with.
     pub fn endless_canonical(&self) -> String {
         let mut endless = self.clone();
         match &mut endless.work {
@@ -585,7 +614,10 @@ impl Workload {
         match self.workers {
             Workers::ONE => {}
             Workers::Private { workers } => {
-                text.push_str(&format!(" workers={workers} worker-seeds={:?}", self.worker_seeds));
+                text.push_str(&format!(
+                    " workers={workers} worker-seeds={:?}",
+                    self.worker_seeds
+                ));
             }
             Workers::Shared {
                 writers,
@@ -593,14 +625,19 @@ impl Workload {
                 pools,
             } => {
                 let seeds = self.worker_seeds;
-                text.push_str(&format!(" writers={writers} readers={readers} worker-seeds={seeds:?}"));
+                text.push_str(&format!(
+                    " writers={writers} readers={readers} worker-seeds={seeds:?}"
+                ));
                 if pools > 1 {
                     text.push_str(&format!(" pools={pools}"));
                 }
             }
         }
         if let Some(contents) = &self.contents {
-            text.push_str(&format!(" contents={} dedup={}", contents.kind, contents.dedup));
+            text.push_str(&format!(
+                " contents={} dedup={}",
+                contents.kind, contents.dedup
+            ));
         }
         text
     }

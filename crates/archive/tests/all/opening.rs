@@ -12,7 +12,9 @@ use archive::{Archive, ArchiveError, Filter, JournalMode, Opening, Owner, Remark
 use record::State;
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal, of_program};
-use crate::support::{ImportOne, PATIENCE, directory, file, head, nobody, open, open_with, open_within, parts, run};
+use crate::support::{
+    ImportOne, PATIENCE, directory, file, head, nobody, open, open_with, open_within, parts, run,
+};
 
 /// Opening fails, says this, and changes not a byte.
 fn is_refused(path: &Path, expected: &str) -> ArchiveError {
@@ -31,7 +33,10 @@ fn is_refused(path: &Path, expected: &str) -> ArchiveError {
         told.contains(path.to_str().unwrap()) && told.contains("--archive"),
         "{told}"
     );
-    assert!(fs::read(path).unwrap() == before, "the file was changed: {told}");
+    assert!(
+        fs::read(path).unwrap() == before,
+        "the file was changed: {told}"
+    );
     assert_eq!(names(path), names_before, "{told}");
     error
 }
@@ -46,11 +51,15 @@ fn an_archive_is_made_with_its_directories() {
     let archive = open(&path);
     assert_eq!(archive.list(&Filter::default(), &nobody).unwrap(), []);
     archive.check().unwrap();
-    let mode = fs::metadata(directory.path().join("a/b")).unwrap().permissions().mode();
+    let mode = fs::metadata(directory.path().join("a/b"))
+        .unwrap()
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o700);
 }
 
-/// The archive's own name, or a directory of its path, leads nowhere: that is told, and nothing is made through it.
+/// The archive's own name, or a directory of its path, leads nowhere: that is told, and nothing is
+/// made through it.
 #[test]
 fn a_link_that_leads_nowhere_is_told() {
     let directory = directory();
@@ -63,12 +72,17 @@ fn a_link_that_leads_nowhere_is_told() {
         (at("folder/deeper/archive.db"), at("folder"), "unmounted"),
     ] {
         for make in [true, false] {
-            let error = open_with(&path, JournalMode::WriteAhead, make).unwrap_err().to_string();
+            let error = open_with(&path, JournalMode::WriteAhead, make)
+                .unwrap_err()
+                .to_string();
             let expected = format!(
                 "the symbolic link {} points to {to}, which does not exist",
                 link.display()
             );
-            assert!(error.contains(&expected) && error.contains("--archive FILE"), "{error}");
+            assert!(
+                error.contains(&expected) && error.contains("--archive FILE"),
+                "{error}"
+            );
         }
     }
     assert!(!at("unmounted").exists());
@@ -104,9 +118,19 @@ fn what_is_made_is_its_owners() {
     let mut archive = Archive::open(&opening).unwrap();
     archive.import(&run(1)).unwrap();
     let mut seen = 0;
-    for name in ["a", "a/b", "a/b/archive.db", "a/b/archive.db-wal", "a/b/archive.db-shm"] {
+    for name in [
+        "a",
+        "a/b",
+        "a/b/archive.db",
+        "a/b/archive.db-wal",
+        "a/b/archive.db-shm",
+    ] {
         let facts = fs::metadata(directory.path().join(name)).unwrap();
-        assert_eq!((facts.uid(), facts.gid()), (owner.user, owner.group), "{name}");
+        assert_eq!(
+            (facts.uid(), facts.gid()),
+            (owner.user, owner.group),
+            "{name}"
+        );
         seen += 1;
     }
     assert_eq!(seen, 5);
@@ -150,7 +174,9 @@ fn a_newer_archive_is_left_as_it_is() {
     open(&path).import(&run(1)).unwrap();
     let newer = rusqlite::Connection::open(&path).unwrap();
     newer.pragma_update(None, "journal_mode", "delete").unwrap();
-    newer.pragma_update(None, "user_version", archive::VERSION + 1).unwrap();
+    newer
+        .pragma_update(None, "user_version", archive::VERSION + 1)
+        .unwrap();
     drop(newer);
     let error = is_refused(&path, "use a newer postmark");
     assert!(matches!(error, ArchiveError::Newer { found, .. } if found == archive::VERSION + 1));
@@ -178,18 +204,26 @@ fn a_truncated_archive_is_left_as_it_is() {
     ] {
         fs::write(&path, &bytes[..length]).unwrap();
         let error = is_refused(&path, "damaged");
-        assert!(matches!(error, ArchiveError::Damaged { .. }), "{length}: {error}");
+        assert!(
+            matches!(error, ArchiveError::Damaged { .. }),
+            "{length}: {error}"
+        );
     }
 }
 
-/// Whatever bit has changed: an error that says so, or an archive as before; never a panic, and never a change to the file.
+/// Whatever bit has changed: an error that says so, or an archive as before; never a panic, and
+/// never a change to the file.
 #[test]
 fn flipped_bits_are_told_and_nothing_is_changed() {
     let directory = directory();
     let whole = file(&directory);
     let mut archive = open(&whole);
-    let number = archive.begin(&head(&run(1)), "me", &Remarks::default()).unwrap();
-    archive.complete(number, &parts(&run(1))[0], &head(&run(1))).unwrap();
+    let number = archive
+        .begin(&head(&run(1)), "me", &Remarks::default())
+        .unwrap();
+    archive
+        .complete(number, &parts(&run(1))[0], &head(&run(1)))
+        .unwrap();
     archive.import(&run(2)).unwrap();
     drop(archive);
     let bytes = fs::read(&whole).unwrap();
@@ -251,7 +285,10 @@ fn has_log(path: &Path) -> bool {
 
 #[test]
 fn a_new_archive_has_the_journal_that_was_asked_for() {
-    for (journal, expected) in [(JournalMode::Rollback, false), (JournalMode::WriteAhead, true)] {
+    for (journal, expected) in [
+        (JournalMode::Rollback, false),
+        (JournalMode::WriteAhead, true),
+    ] {
         let directory = directory();
         let path = file(&directory);
         let mut archive = open_with(&path, journal, true).unwrap();
@@ -278,7 +315,8 @@ fn a_rollback_journal_is_never_replaced_by_a_log() {
     assert!(!has_log(&path));
 }
 
-/// As where the archive was copied to a network's file system, with what a kill had left of its log.
+/// As where the archive was copied to a network's file system, with what a kill had left of its
+/// log.
 #[test]
 fn a_log_is_taken_in_and_left_without_shared_memory() {
     let there = directory();
@@ -306,10 +344,19 @@ fn a_log_that_somebody_uses_is_not_used_from_elsewhere() {
     let directory = directory();
     let path = file(&directory);
     open(&path).import(&run(1)).unwrap();
-    let mut other = another(&path, "opening::holds").stdin(Stdio::piped()).spawn().unwrap();
+    let mut other = another(&path, "opening::holds")
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
     said.find(|line| line.as_ref().unwrap().ends_with("holds it"));
-    let error = open_within(&path, JournalMode::Rollback, true, Duration::from_millis(300)).unwrap_err();
+    let error = open_within(
+        &path,
+        JournalMode::Rollback,
+        true,
+        Duration::from_millis(300),
+    )
+    .unwrap_err();
     assert!(matches!(error, ArchiveError::Busy { .. }), "{error}");
     assert!(has_log(&path));
     other.kill().unwrap();
@@ -321,7 +368,9 @@ fn a_log_that_somebody_uses_is_not_used_from_elsewhere() {
 /// Not a test by itself: has an archive open until it is killed.
 #[test]
 fn holds() {
-    let Some(path) = std::env::var_os(ARCHIVE) else { return };
+    let Some(path) = std::env::var_os(ARCHIVE) else {
+        return;
+    };
     let archive = open(Path::new(&path));
     archive.check().unwrap();
     println!("\nholds it");
@@ -341,7 +390,9 @@ fn names_that_mean_something_to_sqlite_are_names_of_files() {
     let directory = directory();
     let foreign = directory.path().join("foreign.db");
     let other = rusqlite::Connection::open(&foreign).unwrap();
-    other.execute_batch("CREATE TABLE theirs (number INTEGER)").unwrap();
+    other
+        .execute_batch("CREATE TABLE theirs (number INTEGER)")
+        .unwrap();
     drop(other);
     let before = fs::read(&foreign).unwrap();
     for name in [
@@ -355,7 +406,8 @@ fn names_that_mean_something_to_sqlite_are_names_of_files() {
             .status()
             .unwrap();
         assert!(status.success(), "{name}");
-        let archive = open_with(&directory.path().join(name), JournalMode::WriteAhead, false).unwrap();
+        let archive =
+            open_with(&directory.path().join(name), JournalMode::WriteAhead, false).unwrap();
         assert_eq!(archive.record(1).unwrap(), run(1), "{name}");
         assert!(archive.path().ends_with(name));
     }
@@ -368,7 +420,9 @@ fn names_that_mean_something_to_sqlite_are_names_of_files() {
 /// Not a test by itself: writes to an archive that is named from the working directory.
 #[test]
 fn writes_to_a_name() {
-    let Some(path) = std::env::var_os(ARCHIVE) else { return };
+    let Some(path) = std::env::var_os(ARCHIVE) else {
+        return;
+    };
     open(Path::new(&path)).import(&run(1)).unwrap();
 }
 
@@ -384,7 +438,8 @@ fn an_archive_behind_a_link_has_its_journal_where_it_is() {
     for number in 1..=3 {
         archive.import(&run(number)).unwrap();
     }
-    // A checkpoint has written the first page, which has the new length, and no other: in the log all of them are.
+    // A checkpoint has written the first page, which has the new length, and no other: in the log
+    // all of them are.
     let path = there.join("archive.db");
     fs::copy(beside(&source, "-wal"), beside(&path, "-wal")).unwrap();
     drop(archive);
@@ -412,7 +467,10 @@ fn a_file_that_grows_meanwhile_is_not_called_damaged() {
         .unwrap()
         .import(&run(0))
         .unwrap();
-    let mut other = another(&path, "opening::grows").stdin(Stdio::piped()).spawn().unwrap();
+    let mut other = another(&path, "opening::grows")
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
     said.find(|line| line.as_ref().unwrap().ends_with("grows"));
     for _ in 0..100 {
@@ -424,18 +482,28 @@ fn a_file_that_grows_meanwhile_is_not_called_damaged() {
     assert!(archive.list(&Filter::default(), &nobody).unwrap().len() > 1);
 }
 
-/// Whoever has it for long is waited for, and whoever only waits says so in time: by locks, with no clock but the patience itself.
+/// Whoever has it for long is waited for, and whoever only waits says so in time: by locks, with no
+/// clock but the patience itself.
 #[test]
 fn a_locked_archive_is_waited_for_as_long_as_is_asked() {
     for journal in [JournalMode::WriteAhead, JournalMode::Rollback] {
         let directory = directory();
         let path = file(&directory);
-        open_with(&path, journal, true).unwrap().import(&run(1)).unwrap();
-        let mut other = another(&path, "opening::keeps").stdin(Stdio::piped()).spawn().unwrap();
+        open_with(&path, journal, true)
+            .unwrap()
+            .import(&run(1))
+            .unwrap();
+        let mut other = another(&path, "opening::keeps")
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
         said.find(|line| line.as_ref().unwrap().ends_with("keeps it"));
         let error = open_within(&path, journal, true, Duration::from_millis(100)).unwrap_err();
-        assert!(matches!(error, ArchiveError::Busy { .. }), "{journal:?}: {error}");
+        assert!(
+            matches!(error, ArchiveError::Busy { .. }),
+            "{journal:?}: {error}"
+        );
         let waiting = std::thread::spawn({
             let path = path.clone();
             move || open_with(&path, journal, true).map(drop)
@@ -450,7 +518,9 @@ fn a_locked_archive_is_waited_for_as_long_as_is_asked() {
 /// Not a test by itself: has a change of an archive begun until its standard input ends.
 #[test]
 fn keeps() {
-    let Some(path) = std::env::var_os(ARCHIVE) else { return };
+    let Some(path) = std::env::var_os(ARCHIVE) else {
+        return;
+    };
     let other = rusqlite::Connection::open(path).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
     println!("\nkeeps it");
@@ -458,10 +528,13 @@ fn keeps() {
     other.execute_batch("ROLLBACK").unwrap();
 }
 
-/// Not a test by itself: adds runs to an archive with a rollback journal until its standard input ends.
+/// Not a test by itself: adds runs to an archive with a rollback journal until its standard input
+/// ends.
 #[test]
 fn grows() {
-    let Some(path) = std::env::var_os(ARCHIVE) else { return };
+    let Some(path) = std::env::var_os(ARCHIVE) else {
+        return;
+    };
     let mut archive = open_with(Path::new(&path), JournalMode::Rollback, false).unwrap();
     println!("\ngrows");
     let reading = std::thread::spawn(|| std::io::stdin().read_line(&mut String::new()).unwrap());
@@ -498,7 +571,10 @@ fn what_cannot_have_a_log_beside_it_is_read_all_the_same() {
     // Where there is a log, a part of the archive is in it: it is not read without.
     fs::write(beside(&path, "-wal"), [1]).unwrap();
     let error = open_with(&path, JournalMode::WriteAhead, false).unwrap_err();
-    assert!(error.to_string().contains("copy it, with its -wal"), "{error}");
+    assert!(
+        error.to_string().contains("copy it, with its -wal"),
+        "{error}"
+    );
 }
 
 /// A run is refused before it begins, not after it has ended.
@@ -513,8 +589,17 @@ fn what_can_only_be_read_is_not_opened_for_writing() {
     ] {
         let directory = directory();
         let path = file(&directory);
-        open_with(&path, journal, true).unwrap().import(&run(1)).unwrap();
-        read_only(&directory, &path, mode, "opening::reads_only", &format!("{journal:?}"));
+        open_with(&path, journal, true)
+            .unwrap()
+            .import(&run(1))
+            .unwrap();
+        read_only(
+            &directory,
+            &path,
+            mode,
+            "opening::reads_only",
+            &format!("{journal:?}"),
+        );
     }
 }
 
@@ -538,7 +623,8 @@ fn read_only(directory: &tempfile::TempDir, path: &Path, mode: u32, test: &str, 
     assert!(tests.contains("1 passed"), "{tests}");
 }
 
-/// An archive of the first version, in a directory or a file that cannot be written, is read without becoming one of the newest.
+/// An archive of the first version, in a directory or a file that cannot be written, is read
+/// without becoming one of the newest.
 #[test]
 fn an_older_archive_that_can_only_be_read_is_read_as_it_is() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kept/v1.db");
@@ -547,7 +633,13 @@ fn an_older_archive_that_can_only_be_read_is_read_as_it_is() {
         let directory = directory();
         let path = file(&directory);
         fs::write(&path, &before).unwrap();
-        read_only(&directory, &path, mode, "opening::reads_an_older_one_only", "");
+        read_only(
+            &directory,
+            &path,
+            mode,
+            "opening::reads_an_older_one_only",
+            "",
+        );
         assert!(
             fs::read(&path).unwrap() == before,
             "the file was changed, mode {mode:o}"
@@ -604,7 +696,10 @@ fn an_empty_file_becomes_an_archive_by_who_makes_one() {
     assert!(matches!(error, ArchiveError::Missing { .. }), "{error}");
     assert_eq!(fs::metadata(&path).unwrap().len(), 0);
     open(&path).import(&run(1)).unwrap();
-    assert_eq!(open(&path).list(&Filter::default(), &nobody).unwrap().len(), 1);
+    assert_eq!(
+        open(&path).list(&Filter::default(), &nobody).unwrap().len(),
+        1
+    );
 }
 
 /// Every version that was ever written is kept as a file, and read.
@@ -619,8 +714,16 @@ fn kept_archives_of_every_version_are_read() {
         archive.check().unwrap();
         let entries = archive.list(&Filter::default(), &nobody).unwrap();
         let states: Vec<State> = entries.iter().map(|entry| entry.headline.state).collect();
-        assert_eq!(states, [State::Complete, State::Unfinished], "version {version}");
-        assert_eq!(entries[0].headline.work.is_some(), version >= 2, "version {version}");
+        assert_eq!(
+            states,
+            [State::Complete, State::Unfinished],
+            "version {version}"
+        );
+        assert_eq!(
+            entries[0].headline.work.is_some(),
+            version >= 2,
+            "version {version}"
+        );
         assert_eq!(entries[0].tags, ["baseline", "ssd"]);
         assert_eq!(entries[0].note.as_deref(), Some("before the new firmware"));
         let first = archive.record(1).unwrap();
@@ -631,16 +734,20 @@ fn kept_archives_of_every_version_are_read() {
     }
 }
 
-/// Makes the file that is kept of the newest version. It is made once, with `POSTMARK_WRITE_GOLDEN=1`, and never again.
+/// Makes the file that is kept of the newest version. It is made once, with
+/// `POSTMARK_WRITE_GOLDEN=1`, and never again.
 #[test]
 fn the_newest_version_is_kept() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/kept/v{}.db", archive::VERSION));
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/kept/v{}.db", archive::VERSION));
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() && !path.exists() {
         let mut archive = open_with(&path, JournalMode::Rollback, true).unwrap();
         archive.import(&run(1)).unwrap();
         let tags = ["ssd", "baseline"].map(|tag| tag.parse().unwrap());
         archive.add_tags(1, &tags).unwrap();
-        archive.set_note(1, Some("before the new firmware")).unwrap();
+        archive
+            .set_note(1, Some("before the new firmware"))
+            .unwrap();
         let mut so_far = head(&run(2));
         let number = archive
             .begin(&so_far, "a process that has ended", &Remarks::default())

@@ -1,4 +1,5 @@
-//! Records that wait in files beside an archive: written whole, taken in once, never lost, and nobody else's.
+//! Records that wait in files beside an archive: written whole, taken in once, never lost, and
+//! nobody else's.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown, symlink};
@@ -6,7 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use archive::{
-    Archive, Filter, JournalMode, Owner, Pending, Remarks, RunName, leave_beside, may_leave_beside, waiting,
+    Archive, Filter, JournalMode, Owner, Pending, Remarks, RunName, leave_beside, may_leave_beside,
+    waiting,
 };
 use record::{RunId, State};
 
@@ -48,7 +50,9 @@ fn what_waits_is_taken_in_once_and_is_gone_then() {
     let directory = directory();
     let path = file(&directory);
     // Before there is an archive, too.
-    let left = leave_beside(&path, None, &run(1), &Remarks::default()).unwrap().path;
+    let left = leave_beside(&path, None, &run(1), &Remarks::default())
+        .unwrap()
+        .path;
     let name = left.file_name().unwrap().to_str().unwrap();
     assert_eq!(name, format!("archive.db.pending-{}.json", run(1).id));
     let remarks = Remarks {
@@ -76,7 +80,8 @@ fn what_waits_is_taken_in_once_and_is_gone_then() {
     assert_eq!(take(&mut archive), (vec![], vec![]));
 }
 
-/// A process that is killed after it has added what waits leaves the files: they are removed, and nothing is doubled.
+/// A process that is killed after it has added what waits leaves the files: they are removed, and
+/// nothing is doubled.
 #[test]
 fn what_was_added_before_a_kill_is_only_removed() {
     let directory = directory();
@@ -95,7 +100,11 @@ fn what_waits_completes_a_run_that_was_begun() {
     let path = file(&directory);
     let mut archive = open(&path);
     let number = archive
-        .begin(&head(&run(1)), "a process that has ended", &Remarks::default())
+        .begin(
+            &head(&run(1)),
+            "a process that has ended",
+            &Remarks::default(),
+        )
         .unwrap();
     let part = parts(&run(1)).swap_remove(0);
     archive.complete(number, &part, &head(&run(1))).unwrap();
@@ -175,7 +184,10 @@ fn what_is_not_ours_or_damaged_is_left_and_does_not_block() {
         "larger than a record",
         "another record",
     ] {
-        assert!(left.iter().any(|left| left.contains(why)), "{why}: {left:?}");
+        assert!(
+            left.iter().any(|left| left.contains(why)),
+            "{why}: {left:?}"
+        );
     }
     assert_eq!(
         is_root,
@@ -185,20 +197,30 @@ fn what_is_not_ours_or_damaged_is_left_and_does_not_block() {
     assert_eq!(others(&directory).len() + 1, names.len());
 }
 
-/// Nobody waits for a run's record where the archive is locked, and it waits there until the lock goes.
+/// Nobody waits for a run's record where the archive is locked, and it waits there until the lock
+/// goes.
 #[test]
 fn a_locked_archive_loses_nothing() {
     let directory = directory();
     let path = file(&directory);
     drop(open(&path));
     leave_beside(&path, None, &run(1), &Remarks::default()).unwrap();
-    let mut archive = open_within(&path, JournalMode::WriteAhead, true, Duration::from_millis(50)).unwrap();
+    let mut archive = open_within(
+        &path,
+        JournalMode::WriteAhead,
+        true,
+        Duration::from_millis(50),
+    )
+    .unwrap();
     archive.wait_up_to(Duration::from_millis(50)).unwrap();
     // Of this process, by another connection: locks of SQLite's own tell them apart.
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let error = archive.take_waiting(&mut |_| ()).unwrap_err();
-    assert!(matches!(error, archive::ArchiveError::Busy { .. }), "{error}");
+    assert!(
+        matches!(error, archive::ArchiveError::Busy { .. }),
+        "{error}"
+    );
     assert_eq!(waiting(&path).len(), 1);
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(take(&mut archive), (vec![1], vec![]));
@@ -214,7 +236,13 @@ fn what_was_taken_in_before_an_error_is_told() {
     for number in 1..=70 {
         leave_beside(&path, None, &run(number), &Remarks::default()).unwrap();
     }
-    let mut archive = open_within(&path, JournalMode::WriteAhead, true, Duration::from_millis(50)).unwrap();
+    let mut archive = open_within(
+        &path,
+        JournalMode::WriteAhead,
+        true,
+        Duration::from_millis(50),
+    )
+    .unwrap();
     archive.wait_up_to(Duration::from_millis(50)).unwrap();
     let mut numbers = Vec::new();
     let mut other = None;
@@ -243,7 +271,9 @@ fn what_was_taken_in_before_an_error_is_told() {
 fn a_record_never_takes_the_place_of_a_file() {
     let directory = directory();
     let path = file(&directory);
-    let left = leave_beside(&path, None, &run(1), &Remarks::default()).unwrap().path;
+    let left = leave_beside(&path, None, &run(1), &Remarks::default())
+        .unwrap()
+        .path;
     fs::write(&left, "somebody's").unwrap();
     let error = leave_beside(&path, None, &run(1), &Remarks::default())
         .unwrap_err()

@@ -24,13 +24,20 @@ fn a_run_is_there_from_its_beginning_and_grows_phase_by_phase() {
     let directory = directory();
     let path = file(&directory);
     let mut archive = open(&path);
-    // Somebody else looks on. That is another process elsewhere: its locks are not what is looked at here.
+    // Somebody else looks on. That is another process elsewhere: its locks are not what is looked
+    // at here.
     let watcher = open(&path);
     let whole = kept();
     let mut so_far = head(&whole);
     let number = archive.begin(&so_far, "me", &Remarks::default()).unwrap();
     assert_eq!(watcher.record(number).unwrap(), so_far);
-    let state = |is_alive: &dyn Fn(&str) -> bool| watcher.find(&RunName::Last, is_alive).unwrap().headline.state;
+    let state = |is_alive: &dyn Fn(&str) -> bool| {
+        watcher
+            .find(&RunName::Last, is_alive)
+            .unwrap()
+            .headline
+            .state
+    };
     assert_eq!(state(&|mark| mark == "me"), State::Going);
     assert_eq!(state(&nobody), State::Unfinished);
     for completed in parts(&whole) {
@@ -41,7 +48,11 @@ fn a_run_is_there_from_its_beginning_and_grows_phase_by_phase() {
         assert_eq!(seen, Headline::of(&so_far));
     }
     assert_eq!(so_far.actual.phases, whole.actual.phases);
-    assert_eq!(only(&watcher).headline.verdict, Level::Invalid, "it is partial");
+    assert_eq!(
+        only(&watcher).headline.verdict,
+        Level::Invalid,
+        "it is partial"
+    );
     assert!(only(&watcher).headline.transactions_per_second.is_some());
     archive.finish(number, &whole).unwrap();
     assert_eq!(watcher.record(number).unwrap(), whole);
@@ -54,11 +65,18 @@ fn a_run_is_there_from_its_beginning_and_grows_phase_by_phase() {
 fn a_run_that_was_removed_meanwhile_is_told() {
     let directory = directory();
     let mut archive = open(&file(&directory));
-    let number = archive.begin(&head(&kept()), "me", &Remarks::default()).unwrap();
+    let number = archive
+        .begin(&head(&kept()), "me", &Remarks::default())
+        .unwrap();
     let going = archive.delete(&[number], &|mark| mark == "me").unwrap_err();
-    assert!(matches!(going, ArchiveError::Going { number: 1 }), "{going}");
+    assert!(
+        matches!(going, ArchiveError::Going { number: 1 }),
+        "{going}"
+    );
     archive.delete(&[number], &nobody).unwrap();
-    let error = archive.complete(number, &parts(&kept())[0], &kept()).unwrap_err();
+    let error = archive
+        .complete(number, &parts(&kept())[0], &kept())
+        .unwrap_err();
     assert!(matches!(error, ArchiveError::NoRun { .. }), "{error}");
     assert!(matches!(
         archive.finish(number, &kept()),
@@ -112,7 +130,9 @@ fn filters_choose_and_all_of_them_hold() {
     let fast: Tag = "fast".parse().unwrap();
     let new: Tag = "new".parse().unwrap();
     for number in [2, 4, 8] {
-        archive.add_tags(number, std::slice::from_ref(&fast)).unwrap();
+        archive
+            .add_tags(number, std::slice::from_ref(&fast))
+            .unwrap();
     }
     archive.add_tags(4, &[new.clone(), fast.clone()]).unwrap();
     let none = Filter::default;
@@ -236,7 +256,9 @@ fn filters_choose_and_all_of_them_hold() {
 
 fn invalid(archive: &Archive) -> Vec<u64> {
     let entries = archive.list(&Filter::default(), &nobody).unwrap();
-    let invalid = entries.iter().filter(|entry| entry.headline.verdict == Level::Invalid);
+    let invalid = entries
+        .iter()
+        .filter(|entry| entry.headline.verdict == Level::Invalid);
     invalid.map(|entry| entry.number.unwrap()).collect()
 }
 
@@ -257,7 +279,10 @@ fn runs_are_found_by_number_identity_and_as_the_last() {
     assert_eq!(began("003").unwrap(), 5);
     assert_eq!(began(&run(5).id.to_string()).unwrap(), 5);
     assert_eq!(began(&run(5).id.to_string()[..16]).unwrap(), 5);
-    assert!(matches!(began("000000000"), Err(ArchiveError::Ambiguous { .. })));
+    assert!(matches!(
+        began("000000000"),
+        Err(ArchiveError::Ambiguous { .. })
+    ));
     assert!(matches!(began("4"), Err(ArchiveError::NoRun { .. })));
     assert!(matches!(began("ffff"), Err(ArchiveError::NoRun { .. })));
     for word in ["", "abc", "ABCD", "file.json", "-1", "12 ", &"a".repeat(33)] {
@@ -306,15 +331,27 @@ fn tags_and_notes_come_and_go() {
     assert_eq!(first().tags, ["a", "größer", "z"]);
     let missing = archive.remove_tags(1, &[tag("a"), tag("b")]).unwrap();
     assert_eq!(missing, [tag("b")]);
-    archive.set_note(1, Some("two\nlines, and 'quotes'")).unwrap();
+    archive
+        .set_note(1, Some("two\nlines, and 'quotes'"))
+        .unwrap();
     let entry = archive.find(&RunName::Number(1), &nobody).unwrap();
     assert_eq!(entry.tags, ["größer", "z"]);
     assert_eq!(entry.note.as_deref(), Some("two\nlines, and 'quotes'"));
     archive.set_note(1, None).unwrap();
     let entry = archive.find(&RunName::Number(1), &nobody).unwrap();
     assert_eq!(entry.note, None);
-    assert_eq!(archive.record(1).unwrap(), run(1), "the record is as it was");
-    assert!(archive.find(&RunName::Number(2), &nobody).unwrap().tags.is_empty());
+    assert_eq!(
+        archive.record(1).unwrap(),
+        run(1),
+        "the record is as it was"
+    );
+    assert!(
+        archive
+            .find(&RunName::Number(2), &nobody)
+            .unwrap()
+            .tags
+            .is_empty()
+    );
     for word in [
         "",
         "two words",
@@ -341,12 +378,20 @@ fn what_is_deleted_is_gone_and_its_number_is_not_given_again() {
     assert_eq!(numbers(&archive, &Filter::default()), [1]);
     assert!(matches!(archive.record(3), Err(ArchiveError::NoRun { .. })));
     assert_eq!(archive.import(&run(3)).unwrap(), Imported::New(4));
-    assert!(archive.find(&RunName::Number(4), &nobody).unwrap().tags.is_empty());
+    assert!(
+        archive
+            .find(&RunName::Number(4), &nobody)
+            .unwrap()
+            .tags
+            .is_empty()
+    );
     drop(archive);
     let tables = rusqlite::Connection::open(&path).unwrap();
     for table in ["run", "content", "run_file_system"] {
         let rows: i64 = tables
-            .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))
+            .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| {
+                row.get(0)
+            })
             .unwrap();
         assert_eq!(rows, 2, "{table}");
     }
@@ -397,9 +442,16 @@ fn a_run_that_has_ended_takes_the_place_of_its_beginning() {
     }
     assert_eq!(archive.record(1).unwrap(), whole);
     // What this machine has of a run whose end it could not write.
-    let number = archive.begin(&head(&run(2)), "me", &Remarks::default()).unwrap();
-    archive.complete(number, &parts(&run(2))[0], &head(&run(2))).unwrap();
-    assert_eq!(archive.import(&run(2)).unwrap(), Imported::Completed(number));
+    let number = archive
+        .begin(&head(&run(2)), "me", &Remarks::default())
+        .unwrap();
+    archive
+        .complete(number, &parts(&run(2))[0], &head(&run(2)))
+        .unwrap();
+    assert_eq!(
+        archive.import(&run(2)).unwrap(),
+        Imported::Completed(number)
+    );
     assert_eq!(archive.record(number).unwrap(), run(2));
 }
 
@@ -409,7 +461,9 @@ fn a_run_that_cannot_be_read_does_not_keep_others_from_being_imported() {
     let path = file(&directory);
     let none = Remarks::default();
     let mut archive = open(&path);
-    archive.import_all(&[(&run(1), &none), (&run(2), &none)]).unwrap();
+    archive
+        .import_all(&[(&run(1), &none), (&run(2), &none)])
+        .unwrap();
     drop(archive);
     alter(&path, "UPDATE content SET json = x'00' WHERE run = 1");
     let mut archive = open(&path);
@@ -418,7 +472,11 @@ fn a_run_that_cannot_be_read_does_not_keep_others_from_being_imported() {
         .unwrap();
     assert_eq!(
         imported,
-        [Imported::Unreadable(1), Imported::There(2), Imported::New(3)]
+        [
+            Imported::Unreadable(1),
+            Imported::There(2),
+            Imported::New(3)
+        ]
     );
 }
 
@@ -430,26 +488,41 @@ fn a_word_that_is_not_known_is_told_with_its_run() {
         let path = file(&directory);
         let none = Remarks::default();
         let mut archive = open(&path);
-        archive.import_all(&[(&run(1), &none), (&run(2), &none)]).unwrap();
+        archive
+            .import_all(&[(&run(1), &none), (&run(2), &none)])
+            .unwrap();
         drop(archive);
         alter(
             &path,
             &format!("UPDATE run SET {column} = 'splendid\u{1b}' WHERE number = 2"),
         );
         let archive = open(&path);
-        let error = archive.list(&Filter::default(), &nobody).unwrap_err().to_string();
+        let error = archive
+            .list(&Filter::default(), &nobody)
+            .unwrap_err()
+            .to_string();
         assert!(
-            error.contains("run 2 of ") && error.contains(&format!("has the unknown {column} 'splendid")),
+            error.contains("run 2 of ")
+                && error.contains(&format!("has the unknown {column} 'splendid")),
             "{error}"
         );
-        assert!(error.contains("newer postmark") && !error.contains('\u{1b}'), "{error}");
-        assert_eq!(archive.find(&RunName::Number(1), &nobody).unwrap().number, Some(1));
+        assert!(
+            error.contains("newer postmark") && !error.contains('\u{1b}'),
+            "{error}"
+        );
+        assert_eq!(
+            archive.find(&RunName::Number(1), &nobody).unwrap().number,
+            Some(1)
+        );
     }
 }
 
 /// Does something to a file that no archive does.
 fn alter(path: &Path, sql: &str) {
-    rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap();
+    rusqlite::Connection::open(path)
+        .unwrap()
+        .execute_batch(sql)
+        .unwrap();
 }
 
 #[test]
@@ -477,7 +550,10 @@ fn two_write_at_once() {
         let path = file(&directory);
         let writers = [0, 1_000].map(|first| {
             let with = format!("{journal:?} {first} {EACH}");
-            another(&path, "runs::writes").env(WITH, with).spawn().unwrap()
+            another(&path, "runs::writes")
+                .env(WITH, with)
+                .spawn()
+                .unwrap()
         });
         for writer in writers {
             let ended = writer.wait_with_output().unwrap();
@@ -490,7 +566,11 @@ fn two_write_at_once() {
         let archive = open_with(&path, journal, false).unwrap();
         archive.check().unwrap();
         let entries = archive.list(&Filter::default(), &nobody).unwrap();
-        assert!(entries.iter().all(|entry| entry.headline.state == State::Complete));
+        assert!(
+            entries
+                .iter()
+                .all(|entry| entry.headline.state == State::Complete)
+        );
         assert_eq!(entries.len() as u64, 2 * EACH, "{journal:?}");
     }
 }
@@ -510,10 +590,14 @@ fn what_was_written_is_there_after_a_kill() {
         for case in 0..20_u32 {
             let first = u64::from(case) * 1_000;
             let with = format!("{journal:?} {first} 1000");
-            let mut writer = another(&path, "runs::writes").env(WITH, with).spawn().unwrap();
+            let mut writer = another(&path, "runs::writes")
+                .env(WITH, with)
+                .spawn()
+                .unwrap();
             let mut said = BufReader::new(writer.stdout.take().unwrap());
             let mut line = String::new();
-            // After one word or several, and a while: the number of what was written does not hang on the disk.
+            // After one word or several, and a while: the number of what was written does not hang
+            // on the disk.
             let mut seen = 0;
             while seen <= case % 8 {
                 let length = line.len();
@@ -551,7 +635,8 @@ fn what_was_written_is_there_after_a_kill() {
     }
 }
 
-/// What begins a line that tells of something that is written: the run's number, the second in which it began, and its phases.
+/// What begins a line that tells of something that is written: the run's number, the second in
+/// which it began, and its phases.
 const WRITTEN: &str = "written: ";
 
 /// What a writing process has told, in whole lines.

@@ -44,7 +44,10 @@ pub fn parts(record: &Record) -> Vec<Completed> {
 
 /// A directory that goes with the test.
 pub fn directory() -> tempfile::TempDir {
-    tempfile::Builder::new().prefix("postmark-archive-").tempdir().unwrap()
+    tempfile::Builder::new()
+        .prefix("postmark-archive-")
+        .tempdir()
+        .unwrap()
 }
 
 pub fn file(directory: &tempfile::TempDir) -> PathBuf {
@@ -58,7 +61,12 @@ pub fn open_with(path: &Path, journal: JournalMode, make: bool) -> Result<Archiv
     open_within(path, journal, make, PATIENCE)
 }
 
-pub fn open_within(path: &Path, journal: JournalMode, make: bool, patience: Duration) -> Result<Archive, ArchiveError> {
+pub fn open_within(
+    path: &Path,
+    journal: JournalMode,
+    make: bool,
+    patience: Duration,
+) -> Result<Archive, ArchiveError> {
     Archive::open(&Opening {
         path,
         journal,

@@ -7,12 +7,14 @@ use workload::{Action, Work, Workload};
 pub enum Unchurnable {
     /// No operation of it makes a file.
     #[error(
-        "age: its transactions create no files, so they cannot age the file system (add create and delete to its mix, or remove age)"
+        "age: its transactions create no files, so they cannot age the file system (add create \
+         and delete to its mix, or remove age)"
     )]
     MakesNoFiles,
     /// A pool that all workers share is not kept between runs.
     #[error(
-        "age: its workers share one pool, which cannot be kept between runs (use --workers in place of --writers and --readers)"
+        "age: its workers share one pool, which cannot be kept between runs (use --workers in \
+         place of --writers and --readers)"
     )]
     IsShared,
 }
@@ -30,10 +32,15 @@ pub fn churn(workload: &Workload, age: u64) -> Result<u64, Unchurnable> {
     }
     let (files, makes, of) = match &workload.work {
         // Every transaction makes a file or deletes one.
-        Work::Classic(classic) => (classic.files, classic.bias_create.tenths().map_or(0, u64::from), 10),
+        Work::Classic(classic) => (
+            classic.files,
+            classic.bias_create.tenths().map_or(0, u64::from),
+            10,
+        ),
         Work::Mix(mix) => (
             mix.files,
-            u64::from(mix.weights.get(Action::Create)) + u64::from(mix.weights.get(Action::Deliver)),
+            u64::from(mix.weights.get(Action::Create))
+                + u64::from(mix.weights.get(Action::Deliver)),
             mix.weights.sum(),
         ),
     };

@@ -1,4 +1,5 @@
-//! The wait for a quiet machine before a run: until what others have left unwritten is written, and processors are idle.
+//! The wait for a quiet machine before a run: until what others have left unwritten is written, and
+//! processors are idle.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +15,8 @@ const BUSY_MAX: f64 = 0.1;
 /// Each look lasts so long.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Waits until the machine is quiet, for this long at most, or until something comes up. What is not known keeps nobody waiting.
+/// Waits until the machine is quiet, for this long at most, or until something comes up. What is
+/// not known keeps nobody waiting.
 pub fn wait_for_quiet(most: Duration, is_stopped: &dyn Fn() -> bool) -> QuietTime {
     let (began, sources) = (Instant::now(), Sources::default());
     let mut before = SystemCounters::read(&sources);
@@ -22,16 +24,20 @@ pub fn wait_for_quiet(most: Duration, is_stopped: &dyn Fn() -> bool) -> QuietTim
         thread::sleep(LOOK.min(most.saturating_sub(began.elapsed())));
         let now = SystemCounters::read(&sources);
         let unwritten_bytes = match (&now.dirty_bytes, &now.write_back_bytes) {
-            (Fact::Known(dirty), Fact::Known(under_write_back)) => Fact::Known(dirty + under_write_back),
+            (Fact::Known(dirty), Fact::Known(under_write_back)) => {
+                Fact::Known(dirty + under_write_back)
+            }
             (Fact::Known(_), other) | (other, _) => other.clone(),
         };
-        let busy = now
-            .since(&before)
-            .times
-            .and_then(|times| match (times.busy_ns, times.total_ns) {
-                (Fact::Known(busy), Fact::Known(total)) => Fact::Known(busy as f64 / total.max(1) as f64),
-                (Fact::Known(_), other) | (other, _) => other.map(|ns| ns as f64),
-            });
+        let busy =
+            now.since(&before)
+                .times
+                .and_then(|times| match (times.busy_ns, times.total_ns) {
+                    (Fact::Known(busy), Fact::Known(total)) => {
+                        Fact::Known(busy as f64 / total.max(1) as f64)
+                    }
+                    (Fact::Known(_), other) | (other, _) => other.map(|ns| ns as f64),
+                });
         before = now;
         let is_quiet = !matches!(unwritten_bytes, Fact::Known(bytes) if bytes > UNWRITTEN_MAX)
             && !matches!(busy, Fact::Known(busy) if busy > BUSY_MAX);

@@ -1,4 +1,5 @@
-//! Sweeps that several ranks climb together, each a thread here: all of them decide the same and have the same record.
+//! Sweeps that several ranks climb together, each a thread here: all of them decide the same and
+//! have the same record.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +8,9 @@ use std::time::Duration;
 
 use cluster::{Ranks, in_process};
 use record::{Climb, CompletedPart, Load, Outcome, Phase, Record, Summary, Sweep};
-use runner::{Control, Drive, Event, Events, Place, Refused, RunSpec, Stage, Stop, SystemClock, TakeControl};
+use runner::{
+    Control, Drive, Event, Events, Place, Refused, RunSpec, Stage, Stop, SystemClock, TakeControl,
+};
 use spec::StorageName;
 use storage::posix::Posix;
 use tempfile::TempDir;
@@ -57,7 +60,9 @@ impl Events for Watcher<'_> {
             self.signals[rank].store(15, Ordering::Relaxed);
         }
         match event {
-            Event::Opened(head) => assert!(self.parts.replace(*head).is_none(), "it is opened once"),
+            Event::Opened(head) => {
+                assert!(self.parts.replace(*head).is_none(), "it is opened once")
+            }
             Event::Completed(completed) => {
                 self.parts.as_mut().unwrap().add(*completed);
             }
@@ -79,7 +84,8 @@ struct Came {
     merged: Vec<Record>,
 }
 
-/// What each rank comes to. Of an event on a rank, in a step, `when` says which rank gets a signal then.
+/// What each rank comes to. Of an event on a rank, in a step, `when` says which rank gets a signal
+/// then.
 fn perform(
     ranks: u32,
     request: impl Fn(u32) -> RunSpec + Sync,
@@ -106,7 +112,9 @@ fn perform(
                     };
                     let outcome = campaign::run(
                         &request(rank),
-                        &mut |spec, events| runner::prepare(spec, &Posix, &SystemClock, &mut taking, events),
+                        &mut |spec, events| {
+                            runner::prepare(spec, &Posix, &SystemClock, &mut taking, events)
+                        },
                         &mut events,
                     );
                     assert_eq!(ranks.lost(), None, "rank {rank}");
@@ -223,7 +231,11 @@ fn ranks_are_climbed_in_one_launch_and_all_have_the_same_record() {
         .iter()
         .map(|rank| (rank.rank, rank.first_worker))
         .collect();
-    assert_eq!(ranks, [(0, 0), (1, 2), (2, 4), (3, 6)], "those of the largest step");
+    assert_eq!(
+        ranks,
+        [(0, 0), (1, 2), (2, 4), (3, 6)],
+        "those of the largest step"
+    );
     let summary = Summary::of(&record).ranks.unwrap();
     assert_eq!((summary.launched, summary.ranks.len()), (4, 4));
     assert!(summary.ranks.iter().all(|rank| rank.done.count > 0));
@@ -234,15 +246,24 @@ fn ranks_are_climbed_in_one_launch_and_all_have_the_same_record() {
     let parts: Vec<Record> = parts.into_iter().map(Option::unwrap).collect();
     for (rank, part) in parts.iter().enumerate() {
         assert_eq!(part.fingerprint, record.fingerprint, "rank {rank}");
-        let own: Vec<usize> = steps(part).into_iter().map(|(_, _, workers)| workers).collect();
+        let own: Vec<usize> = steps(part)
+            .into_iter()
+            .map(|(_, _, workers)| workers)
+            .collect();
         let first = [0, 1, 2, 2][rank];
-        let expected: Vec<usize> = (0..3).map(|step| if step < first { 0 } else { 2 }).collect();
+        let expected: Vec<usize> = (0..3)
+            .map(|step| if step < first { 0 } else { 2 })
+            .collect();
         assert_eq!(own, expected, "rank {rank}");
     }
     let collected = Record::join_all(parts).unwrap();
     assert_eq!(steps(&collected), expected);
     let done = |record: &Record| -> Vec<u64> {
-        let phases = record.actual.sweep_steps.iter().filter_map(|step| step.transactions());
+        let phases = record
+            .actual
+            .sweep_steps
+            .iter()
+            .filter_map(|step| step.transactions());
         phases.map(|phase| phase.transactions()).collect()
     };
     assert_eq!(done(&collected), done(&record));
@@ -275,7 +296,9 @@ fn a_signal_between_two_steps_ends_the_sweep_of_all() {
         let at = directory();
         let asked = |_| request(at.path(), 4, Climb::Ranks(vec![2, 4]), true);
         let between = |rank: u32, _: u32, event: &Event| {
-            let is_step = |completed: &record::Completed| matches!(completed.part, CompletedPart::SweepStep(_));
+            let is_step = |completed: &record::Completed| {
+                matches!(completed.part, CompletedPart::SweepStep(_))
+            };
             // Rank 1 works in the first step; or all go on to the next one.
             let is_then = match event {
                 Event::Completed(completed) => rank == 1 && is_step(completed),
@@ -310,7 +333,10 @@ fn a_refusal_in_a_step_is_told_on_all() {
             panic!("rank {rank}: {:?}", record.actual.outcome)
         };
         assert!(why.contains("step 3 was refused"), "rank {rank}: {why}");
-        assert!(why.contains("missing") || why.contains("rank 2"), "rank {rank}: {why}");
+        assert!(
+            why.contains("missing") || why.contains("rank 2"),
+            "rank {rank}: {why}"
+        );
     }
     assert!(is_empty(at.path()));
     // Where the first step is refused, all is, on those that wait, too.
@@ -372,11 +398,18 @@ fn a_rate_is_split_over_all_ranks_and_all_climb_the_same_rates() {
         // About half of what arrives is each rank's.
         for part in parts {
             let part = part.unwrap();
-            let of_rank = part.actual.sweep_steps.iter().zip(&record.actual.sweep_steps);
-            for (own, all) in
-                of_rank.filter(|(own, _)| own.load.rate().is_some_and(|rate| (100.0..1_000.0).contains(&rate)))
-            {
-                let count = |step: &record::SweepStep| step.transactions().unwrap().transactions() as f64;
+            let of_rank = part
+                .actual
+                .sweep_steps
+                .iter()
+                .zip(&record.actual.sweep_steps);
+            for (own, all) in of_rank.filter(|(own, _)| {
+                own.load
+                    .rate()
+                    .is_some_and(|rate| (100.0..1_000.0).contains(&rate))
+            }) {
+                let count =
+                    |step: &record::SweepStep| step.transactions().unwrap().transactions() as f64;
                 let share = count(own) / count(all);
                 assert!((0.3..0.7).contains(&share), "{share}");
             }
@@ -420,7 +453,11 @@ fn the_first_rank_has_the_record_of_all_at_every_border() {
             assert_eq!(last.actual.outcome, Outcome::Unfinished);
             assert_eq!(last.cluster.as_ref().unwrap().ranks.len(), 3, "{climb:?}");
             let done = |record: &Record| {
-                let of_steps = record.actual.sweep_steps.iter().flat_map(|step| &step.phases);
+                let of_steps = record
+                    .actual
+                    .sweep_steps
+                    .iter()
+                    .flat_map(|step| &step.phases);
                 let phases = record.actual.phases.iter().chain(of_steps);
                 phases
                     .map(|phase| {

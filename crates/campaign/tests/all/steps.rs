@@ -1,4 +1,5 @@
-//! The steps of sweeps, one by one, on the simulated storage: no kernel, and no clock but the virtual one.
+//! The steps of sweeps, one by one, on the simulated storage: no kernel, and no clock but the
+//! virtual one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -61,7 +62,8 @@ impl<F: FnMut(&Event)> Events for Watcher<F> {
     }
 }
 
-/// Transactions of one pool end by time; those of runs by their number, so that every call has its own.
+/// Transactions of one pool end by time; those of runs by their number, so that every call has its
+/// own.
 fn request(climb: Climb, fresh: bool) -> RunSpec {
     let mix = Mix {
         files: 20,
@@ -90,7 +92,12 @@ fn request(climb: Climb, fresh: bool) -> RunSpec {
     }
 }
 
-fn perform(request: &RunSpec, storage: &Simulated, signal: &Arc<AtomicUsize>, events: &mut dyn Events) -> Record {
+fn perform(
+    request: &RunSpec,
+    storage: &Simulated,
+    signal: &Arc<AtomicUsize>,
+    events: &mut dyn Events,
+) -> Record {
     let clock = Virtual::of(storage);
     let record = run(request, storage, &clock, signal, events).unwrap();
     assert_eq!(record.spec, *request, "the record has what was asked for");
@@ -107,7 +114,12 @@ fn loads(record: &Record) -> Vec<Load> {
 }
 
 fn phases(record: &Record) -> Vec<Phase> {
-    record.actual.phases.iter().map(|phase| phase.phase).collect()
+    record
+        .actual
+        .phases
+        .iter()
+        .map(|phase| phase.phase)
+        .collect()
 }
 
 #[test]
@@ -123,14 +135,24 @@ fn loads_come_in_their_order_on_one_pool_and_on_many() {
         let mut told = Watcher(Vec::new(), |_: &Event| ());
         let record = perform(&request(climb, fresh), &storage, &Arc::default(), &mut told);
         assert_eq!(record.actual.outcome, Outcome::Complete);
-        assert_eq!((&told.0[..], &loads(&record)[..]), (&expected[..], &expected[..]));
+        assert_eq!(
+            (&told.0[..], &loads(&record)[..]),
+            (&expected[..], &expected[..])
+        );
         assert!(storage.files().is_empty(), "{:?}", storage.files());
         // One pool is made and deleted once; each of many with its step.
         let of_pool = [Phase::Prepare, Phase::Delete];
         assert_eq!(phases(&record), if fresh { &[][..] } else { &of_pool[..] });
         for (number, sweep_step) in record.actual.sweep_steps.iter().enumerate() {
             let of_step: Vec<Phase> = sweep_step.phases.iter().map(|phase| phase.phase).collect();
-            assert_eq!(of_step, if fresh { &Phase::ALL[..] } else { &[Phase::Transactions] });
+            assert_eq!(
+                of_step,
+                if fresh {
+                    &Phase::ALL[..]
+                } else {
+                    &[Phase::Transactions]
+                }
+            );
             assert_eq!(sweep_step.of_run.is_some(), fresh && number > 0);
             let workers = sweep_step.load.workers().unwrap_or(1);
             assert_eq!(sweep_step.workers, workers);
@@ -161,8 +183,14 @@ fn a_step_that_fails_is_the_last_one_and_its_pool_is_removed() {
             record.actual.outcome
         );
         assert_eq!((told.0.len(), record.actual.sweep_steps.len()), (2, 2));
-        let complete = |sweep_step: &record::SweepStep| sweep_step.transactions().is_some_and(|phase| phase.complete);
-        assert!(complete(&record.actual.sweep_steps[0]) && !complete(&record.actual.sweep_steps[1]));
+        let complete = |sweep_step: &record::SweepStep| {
+            sweep_step
+                .transactions()
+                .is_some_and(|phase| phase.complete)
+        };
+        assert!(
+            complete(&record.actual.sweep_steps[0]) && !complete(&record.actual.sweep_steps[1])
+        );
         assert!(storage.files().is_empty(), "{:?}", storage.files());
     }
 }
@@ -183,7 +211,10 @@ fn of_a_pool_that_runs_dry_no_more_is_asked() {
         let record = perform(&request, &storage, &Arc::default(), &mut told);
         assert_eq!(record.actual.outcome, Outcome::Complete);
         assert!(matches!(&record.actual.end, Fact::Known(end) if *end != End::Complete));
-        assert_eq!((&told.0[..], loads(&record).len()), (&[Load::Rate(10.0)][..], 1));
+        assert_eq!(
+            (&told.0[..], loads(&record).len()),
+            (&[Load::Rate(10.0)][..], 1)
+        );
         assert!(storage.files().is_empty());
     }
 }
@@ -195,7 +226,9 @@ fn a_signal_between_two_steps_leaves_those_that_were_made() {
         let signal: Arc<AtomicUsize> = Arc::default();
         let raised = Arc::clone(&signal);
         let mut told = Watcher(Vec::new(), move |event: &Event| {
-            if matches!(event, Event::Completed(done) if matches!(done.part, record::CompletedPart::SweepStep(_))) {
+            if matches!(event, Event::Completed(done) if matches!(done.part,
+                record::CompletedPart::SweepStep(_)))
+            {
                 raised.store(15, Ordering::Relaxed);
             }
         });
@@ -221,7 +254,13 @@ fn a_first_step_that_is_refused_refuses_all_and_a_later_one_ends_it() {
                     return Err(runner::Refused::Unable("no".to_owned()));
                 }
                 left -= 1;
-                runner::prepare(spec, &storage, &clock, &mut runner::Control::default, events)
+                runner::prepare(
+                    spec,
+                    &storage,
+                    &clock,
+                    &mut runner::Control::default,
+                    events,
+                )
             },
             &mut NoEvents,
         );
@@ -245,5 +284,8 @@ fn a_run_without_a_sweep_is_one_run() {
     request.drive.sweep = None;
     request.workload.workers = Workers::Private { workers: 2 };
     let record = perform(&request, &storage, &Arc::default(), &mut NoEvents);
-    assert_eq!((phases(&record), loads(&record)), (Phase::ALL.to_vec(), Vec::new()));
+    assert_eq!(
+        (phases(&record), loads(&record)),
+        (Phase::ALL.to_vec(), Vec::new())
+    );
 }

@@ -1,5 +1,5 @@
-//! The course of a study: which run is next, what is repeated, when it ends, and what is left for a resumed one. Runs are made on the
-//! null storage; what they came to is put into their records.
+//! The course of a study: which run is next, what is repeated, when it ends, and what is left for a
+//! resumed one. Runs are made on the null storage; what they came to is put into their records.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use campaign::study::{ATTEMPTS, Course, Ground, Ready, StudyEnd, StudyEvent, TargetReady, perform};
+use campaign::study::{
+    ATTEMPTS, Course, Ground, Ready, StudyEnd, StudyEvent, TargetReady, perform,
+};
 use record::{Outcome, Record, StudyPart};
 use runner::{NoEvents, Place, RunSpec};
 use storage::simulated::{Code, Simulated};
@@ -51,7 +53,14 @@ fn performed(spec: &RunSpec) -> Record {
     let mut spec = spec.clone();
     // Nothing is there of an earlier run.
     spec.keeping.reuse = false;
-    run(&spec, &storage, &clock, &Arc::new(AtomicUsize::new(0)), &mut NoEvents).unwrap()
+    run(
+        &spec,
+        &storage,
+        &clock,
+        &Arc::new(AtomicUsize::new(0)),
+        &mut NoEvents,
+    )
+    .unwrap()
 }
 
 impl Ground for Told {
@@ -93,7 +102,11 @@ impl Ground for Told {
         self.target(cell)
     }
 
-    fn measure(&mut self, spec: &RunSpec, part: StudyPart) -> Result<(Record, Option<u64>), String> {
+    fn measure(
+        &mut self,
+        spec: &RunSpec,
+        part: StudyPart,
+    ) -> Result<(Record, Option<u64>), String> {
         std::thread::sleep(self.takes);
         let fate = self.fates.pop_front().unwrap_or(Fate::Good);
         if fate == Fate::Refused {
@@ -162,9 +175,16 @@ const TWO: &str = "targets = [\"/a\", \"/b\"]\nblocks = 3";
 #[test]
 fn every_cell_runs_once_in_a_block_and_the_baseline_twice() {
     let (planned, mut done, mut ground) = (design(TWO), Vec::new(), Told::default());
-    assert_eq!(go(&planned, &mut done, &mut ground, None), Ok(StudyEnd::Complete));
+    assert_eq!(
+        go(&planned, &mut done, &mut ground, None),
+        Ok(StudyEnd::Complete)
+    );
     for block in 1..=3 {
-        let mut of_block: Vec<_> = ground.measured.iter().filter(|run| run.1 == block).collect();
+        let mut of_block: Vec<_> = ground
+            .measured
+            .iter()
+            .filter(|run| run.1 == block)
+            .collect();
         let ordered = planned.0.block(&planned.1, block, 1);
         let cells: Vec<_> = of_block.iter().map(|run| (run.0.as_str(), run.3)).collect();
         let meant: Vec<_> = ordered
@@ -178,7 +198,10 @@ fn every_cell_runs_once_in_a_block_and_the_baseline_twice() {
     assert_eq!(done.len(), 9);
     // It is all there: nothing is run again.
     let mut again = Told::default();
-    assert_eq!(go(&planned, &mut done, &mut again, None), Ok(StudyEnd::Complete));
+    assert_eq!(
+        go(&planned, &mut done, &mut again, None),
+        Ok(StudyEnd::Complete)
+    );
     assert!(again.measured.is_empty());
 }
 
@@ -188,22 +211,35 @@ fn wherever_it_was_left_the_rest_is_run_and_nothing_twice() {
     let mut whole = Told::default();
     go(&planned, &mut Vec::new(), &mut whole, None).unwrap();
     for stopped in [0, 1, 4, 8] {
-        for fate in [Fate::Failed, Fate::Signal, Fate::SignalBefore, Fate::Refused] {
+        for fate in [
+            Fate::Failed,
+            Fate::Signal,
+            Fate::SignalBefore,
+            Fate::Refused,
+        ] {
             let mut done = Vec::new();
             let mut ground = Told {
-                fates: std::iter::repeat_n(Fate::Good, stopped).chain([fate]).collect(),
+                fates: std::iter::repeat_n(Fate::Good, stopped)
+                    .chain([fate])
+                    .collect(),
                 ..Told::default()
             };
             let end = go(&planned, &mut done, &mut ground, None);
             match fate {
-                Fate::Failed => assert!(matches!(end, Ok(StudyEnd::RunFailed { run: Some(_), .. })), "{end:?}"),
+                Fate::Failed => assert!(
+                    matches!(end, Ok(StudyEnd::RunFailed { run: Some(_), .. })),
+                    "{end:?}"
+                ),
                 Fate::Signal => assert_eq!(end, Ok(StudyEnd::Interrupted(2))),
                 Fate::SignalBefore => assert_eq!(end, Ok(StudyEnd::Interrupted(15))),
                 _ => assert_eq!(end, Err("no room".to_owned())),
             }
             assert_eq!(done.len(), stopped);
             let mut rest = Told::default();
-            assert_eq!(go(&planned, &mut done, &mut rest, None), Ok(StudyEnd::Complete));
+            assert_eq!(
+                go(&planned, &mut done, &mut rest, None),
+                Ok(StudyEnd::Complete)
+            );
             assert_eq!(rest.measured, whole.measured[stopped..]);
         }
     }
@@ -218,7 +254,10 @@ fn a_block_with_an_invalid_run_is_repeated_twice_at_most() {
         ..Told::default()
     };
     let mut done = Vec::new();
-    assert_eq!(go(&planned, &mut done, &mut ground, None), Ok(StudyEnd::Complete));
+    assert_eq!(
+        go(&planned, &mut done, &mut ground, None),
+        Ok(StudyEnd::Complete)
+    );
     assert_eq!(ground.repeated, [(1, 2)]);
     // The rest of the attempt is of no use.
     let attempts: Vec<u32> = ground
@@ -234,7 +273,10 @@ fn a_block_with_an_invalid_run_is_repeated_twice_at_most() {
         ..Told::default()
     };
     let mut done = Vec::new();
-    assert_eq!(go(&planned, &mut done, &mut ground, None), Ok(StudyEnd::Complete));
+    assert_eq!(
+        go(&planned, &mut done, &mut ground, None),
+        Ok(StudyEnd::Complete)
+    );
     assert_eq!(ground.repeated, [(1, 2), (1, 3)]);
     // The last attempt is performed to its end.
     assert_eq!(
@@ -243,7 +285,10 @@ fn a_block_with_an_invalid_run_is_repeated_twice_at_most() {
     );
     // A resumed study does not begin the block again.
     let mut rest = Told::default();
-    assert_eq!(go(&planned, &mut done, &mut rest, None), Ok(StudyEnd::Complete));
+    assert_eq!(
+        go(&planned, &mut done, &mut rest, None),
+        Ok(StudyEnd::Complete)
+    );
     assert!(rest.measured.is_empty());
 }
 
@@ -254,8 +299,15 @@ fn no_block_begins_that_would_end_too_late() {
         takes: Duration::from_millis(70),
         ..Told::default()
     };
-    assert_eq!(go(&planned, &mut Vec::new(), &mut ground, None), Ok(StudyEnd::TimeOver));
-    assert!((1..=4).contains(&ground.measured.len()), "{}", ground.measured.len());
+    assert_eq!(
+        go(&planned, &mut Vec::new(), &mut ground, None),
+        Ok(StudyEnd::TimeOver)
+    );
+    assert!(
+        (1..=4).contains(&ground.measured.len()),
+        "{}",
+        ground.measured.len()
+    );
 }
 
 #[test]
@@ -270,9 +322,13 @@ fn it_ends_when_all_intervals_are_narrow_enough() {
 
 #[test]
 fn pools_are_churned_before_the_first_run_of_a_cell_and_taken_then() {
-    let planned = design("targets = [\"make:ext4\"]\nblocks = 2\ntwin = false\n[axes]\nage = [0, 3]");
+    let planned =
+        design("targets = [\"make:ext4\"]\nblocks = 2\ntwin = false\n[axes]\nage = [0, 3]");
     let mut ground = Told::default();
-    assert_eq!(go(&planned, &mut Vec::new(), &mut ground, None), Ok(StudyEnd::Complete));
+    assert_eq!(
+        go(&planned, &mut Vec::new(), &mut ground, None),
+        Ok(StudyEnd::Complete)
+    );
     // Of four operations one makes a file: thirty files of a pool of ten take 120.
     assert_eq!(ground.churned, [120]);
     assert_eq!(ground.kept, [1]);

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use record::{
-    Climb, CompletedPart, Load, Outcome, Phase, Record, SegmentKind, Summary, Sweep, SweepStepSummary, SweepSummary,
+    Climb, CompletedPart, Load, Outcome, Phase, Record, SegmentKind, Summary, Sweep,
+    SweepStepSummary, SweepSummary,
 };
 use runner::{Drive, Event, Events, NoEvents, RunSpec, Stop, SystemClock};
 use workload::Workers;
@@ -68,11 +69,18 @@ fn rates_are_climbed_on_one_pool_until_they_are_too_much_and_then_narrowed_down(
             pools: 1,
         },
     ] {
-        let drive = sweep(Climb::Rates(vec![50.0, 100.0, 2_000.0, 4_000.0, 8_000.0]), None);
+        let drive = sweep(
+            Climb::Rates(vec![50.0, 100.0, 2_000.0, 4_000.0, 8_000.0]),
+            None,
+        );
         let mut told = Told::default();
         let record = perform(&request(drive, workers), &mut told);
         let summary = of(&record);
-        let loads: Vec<Load> = summary.sweep_steps.iter().map(|sweep_step| sweep_step.load).collect();
+        let loads: Vec<Load> = summary
+            .sweep_steps
+            .iter()
+            .map(|sweep_step| sweep_step.load)
+            .collect();
         assert_eq!(told.0, loads);
         assert_eq!(
             loads[..4],
@@ -87,7 +95,12 @@ fn rates_are_climbed_on_one_pool_until_they_are_too_much_and_then_narrowed_down(
             .iter()
             .map(|sweep_step| sweep_step.holds)
             .collect();
-        assert_eq!(holds, [true, true, false, false], "{:?}", summary.sweep_steps);
+        assert_eq!(
+            holds,
+            [true, true, false, false],
+            "{:?}",
+            summary.sweep_steps
+        );
         let limit = summary.limit.unwrap();
         let (highest, beyond) = (limit.highest.unwrap(), limit.lowest_beyond.unwrap());
         let capacity = 500.0 * f64::from(workers.count());
@@ -96,13 +109,19 @@ fn rates_are_climbed_on_one_pool_until_they_are_too_much_and_then_narrowed_down(
             "{workers:?}: {highest} to {beyond}"
         );
         // One pool: prepared and deleted once, with the steps between.
-        let phases: Vec<Phase> = record.actual.phases.iter().map(|phase| phase.phase).collect();
+        let phases: Vec<Phase> = record
+            .actual
+            .phases
+            .iter()
+            .map(|phase| phase.phase)
+            .collect();
         assert_eq!(phases, [Phase::Prepare, Phase::Delete]);
         for (sweep_step, summary) in record.actual.sweep_steps.iter().zip(&summary.sweep_steps) {
             let [phase] = &sweep_step.phases[..] else {
                 panic!("a step has transactions alone")
             };
-            let kinds: Vec<SegmentKind> = phase.segments.iter().map(|segment| segment.kind).collect();
+            let kinds: Vec<SegmentKind> =
+                phase.segments.iter().map(|segment| segment.kind).collect();
             assert_eq!(kinds, [SegmentKind::WarmUp, SegmentKind::Measured]);
             let ms = phase.measured_ns() / 1_000_000;
             assert!((450..900).contains(&ms), "{ms} ms");
@@ -125,8 +144,12 @@ fn a_queue_that_grows_shows_in_the_latency_of_a_sweep_step_and_not_in_its_servic
     let drive = sweep(Climb::Rates(vec![100.0, 5_000.0]), None);
     let record = perform(&request(drive, Workers::ONE), &mut NoEvents);
     let summary = of(&record);
-    let (low, high): (&SweepStepSummary, &SweepStepSummary) = (&summary.sweep_steps[0], &summary.sweep_steps[1]);
-    assert!(low.holds && low.achieved_fraction.unwrap() > 0.95, "{low:?}");
+    let (low, high): (&SweepStepSummary, &SweepStepSummary) =
+        (&summary.sweep_steps[0], &summary.sweep_steps[1]);
+    assert!(
+        low.holds && low.achieved_fraction.unwrap() > 0.95,
+        "{low:?}"
+    );
     // 0.6 s at 5,000 a second less what a server of at most 500 a second has done.
     assert!(
         !high.holds && (2_000..=3_600).contains(&high.waiting.unwrap()),

@@ -40,14 +40,24 @@ pub fn study_page(
         Some(of) => layout::on_page(archive, &study.design, &study.runs, of)?,
         None => Document::default(),
     };
-    page(archive, name, &found, (Some(&study.design), more), with_figures)
+    page(
+        archive,
+        name,
+        &found,
+        (Some(&study.design), more),
+        with_figures,
+    )
 }
 
 /// The page of sides, the first of which is the baseline.
 ///
 /// # Errors
 /// Where a word stands for nothing, sides are not alike, or a record cannot be read.
-pub fn sides_page(archive: &Archive, words: &[String], arguments: &ReportArguments) -> Result<PageFiles, Problem> {
+pub fn sides_page(
+    archive: &Archive,
+    words: &[String],
+    arguments: &ReportArguments,
+) -> Result<PageFiles, Problem> {
     let found = sides(archive, words, &arguments.metric, arguments.unlike)?;
     let labels = |group: &SideGroup| {
         group
@@ -57,13 +67,22 @@ pub fn sides_page(archive: &Archive, words: &[String], arguments: &ReportArgumen
             .collect::<Vec<_>>()
             .join(", ")
     };
-    let name = found
-        .groups
-        .iter()
-        .map(|group| format!("{} compared with {}", labels(group), group.baseline.side.label));
+    let name = found.groups.iter().map(|group| {
+        format!(
+            "{} compared with {}",
+            labels(group),
+            group.baseline.side.label
+        )
+    });
     let name = name.collect::<Vec<_>>().join("; ");
     let with_figures = arguments.figures.is_some();
-    page(archive, name, &found, (None, Document::default()), with_figures)
+    page(
+        archive,
+        name,
+        &found,
+        (None, Document::default()),
+        with_figures,
+    )
 }
 
 fn page(
@@ -92,7 +111,10 @@ fn page(
         metrics: &found.metrics,
         design,
         more,
-        runs: kept.iter().map(|(number, run)| (*number, run.on_page())).collect(),
+        runs: kept
+            .iter()
+            .map(|(number, run)| (*number, run.on_page()))
+            .collect(),
     };
     let figures = || comparison_figures(&page);
     PageFiles::of(comparison_page(&page), with_figures.then_some(figures))

@@ -15,7 +15,9 @@ pub fn tag(arguments: &TagArguments) -> Result<u8, Problem> {
     let number = number(&find(&archive, &arguments.run)?);
     if arguments.remove {
         for missing in archive.remove_tags(number, &arguments.tags)? {
-            tell(format_args!("run {number} does not have the tag '{missing}'"));
+            tell(format_args!(
+                "run {number} does not have the tag '{missing}'"
+            ));
         }
     } else {
         archive.add_tags(number, &arguments.tags)?;
@@ -61,7 +63,10 @@ pub fn delete(arguments: &DeleteArguments) -> Result<u8, Problem> {
         }
     }
     archive.delete(&numbers, &mark::is_alive)?;
-    let removed: String = numbers.iter().map(|number| format!("Removed run {number}\n")).collect();
+    let removed: String = numbers
+        .iter()
+        .map(|number| format!("Removed run {number}\n"))
+        .collect();
     print(&removed)?;
     Ok(0)
 }

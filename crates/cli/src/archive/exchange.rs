@@ -29,7 +29,8 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
         return Err(SpecError::Contradiction(told.to_owned()).into());
     }
     let archive = open(&arguments.archive)?;
-    if let (true, Some(by), Some(system)) = (arguments.submission, &arguments.by, &arguments.system) {
+    if let (true, Some(by), Some(system)) = (arguments.submission, &arguments.by, &arguments.system)
+    {
         return submit(&archive, arguments, by, system);
     }
     let entries = if arguments.runs.is_empty() {
@@ -69,7 +70,12 @@ fn output(arguments: &ExportArguments) -> Result<Output<'_>, Problem> {
 }
 
 /// Writes runs as submissions: all of them, or none where one has nothing to compare.
-fn submit(archive: &Archive, arguments: &ExportArguments, by: &str, system: &str) -> Result<u8, Problem> {
+fn submit(
+    archive: &Archive,
+    arguments: &ExportArguments,
+    by: &str,
+    system: &str,
+) -> Result<u8, Problem> {
     let mut text = String::new();
     for run in &arguments.runs {
         let submission = Submission::of(&super::record(archive, run)?, by, system);
@@ -85,8 +91,8 @@ fn submit(archive: &Archive, arguments: &ExportArguments, by: &str, system: &str
     Ok(0)
 }
 
-/// Writes what every record comes to, one after another: no more than one is in memory. One that is damaged is told of, and the
-/// others are written: the exit status.
+/// Writes what every record comes to, one after another: no more than one is in memory. One that is
+/// damaged is told of, and the others are written: the exit status.
 fn each(
     archive: &Archive,
     entries: &[ListedRun],
@@ -128,14 +134,16 @@ fn each(
     }
 }
 
-/// The document of a run: its record with the summary, and its remarks. An archive of another program or of an earlier version may
-/// have remarks that no import would take: they stay there, and that is told.
+/// The document of a run: its record with the summary, and its remarks. An archive of another
+/// program or of an earlier version may have remarks that no import would take: they stay there,
+/// and that is told.
 fn exported(entry: &ListedRun, record: &Record) -> String {
     let remarks = super::remarks(entry);
     let run = number(entry);
     if let (Some(note), None) = (&entry.note, &remarks.note) {
         tell(format_args!(
-            "not exported: the note of run {run}, which has {} bytes (at most {} are exported; 'postmark note {run} TEXT' sets a shorter one)",
+            "not exported: the note of run {run}, which has {} bytes (at most {} are exported; \
+             'postmark note {run} TEXT' sets a shorter one)",
             note.len(),
             NoteText::LENGTH_MAX
         ));
@@ -143,7 +151,8 @@ fn exported(entry: &ListedRun, record: &Record) -> String {
     let tags = entry.tags.len() - remarks.tags.len();
     if tags > 0 {
         tell(format_args!(
-            "not exported: {tags} of the tags of run {run}, which no run can have any more ('postmark tag {run} WORD' adds others)"
+            "not exported: {tags} of the tags of run {run}, which no run can have any more \
+             ('postmark tag {run} WORD' adds others)"
         ));
     }
     remarks.document(record)
@@ -190,9 +199,10 @@ impl<'a> Output<'a> {
 
     fn told(&self, written: std::io::Result<()>) -> Result<(), Problem> {
         written.map_err(|cause| Problem::Report {
-            to: self
-                .path
-                .map_or_else(|| "standard output".to_owned(), |path| shown(path).into_owned()),
+            to: self.path.map_or_else(
+                || "standard output".to_owned(),
+                |path| shown(path).into_owned(),
+            ),
             cause,
         })
     }
@@ -249,7 +259,10 @@ impl Import {
             };
             match imported {
                 Ok(()) => {}
-                Err(error) => self.failed(path, &format!("document {}: {}", place + 1, harmless(&error))),
+                Err(error) => self.failed(
+                    path,
+                    &format!("document {}: {}", place + 1, harmless(&error)),
+                ),
             }
             if self.waiting.len() == AT_ONCE || self.waiting_bytes >= BYTES_AT_ONCE {
                 self.write(path)?;
@@ -275,9 +288,12 @@ impl Import {
         let when = submission.when_unix_ns.to_string();
         let is_of_same_run = |other: &str| {
             // Most are of other moments, and are not read for it.
-            other.contains(&when) && Submission::from_json(other).is_ok_and(|other| other.is_of_same_run(&submission))
+            other.contains(&when)
+                && Submission::from_json(other).is_ok_and(|other| other.is_of_same_run(&submission))
         };
-        let submitted = self.archive.add_submission(&submission.to_json(), &is_of_same_run)?;
+        let submitted = self
+            .archive
+            .add_submission(&submission.to_json(), &is_of_same_run)?;
         print(&format!(
             "Submission of {}: {}\n",
             harmless(&submission.contributor),
@@ -293,26 +309,35 @@ impl Import {
     fn write(&mut self, path: &Path) -> Result<(), Problem> {
         let runs = std::mem::take(&mut self.waiting);
         self.waiting_bytes = 0;
-        let runs: Vec<(&Record, &Remarks)> = runs.iter().map(|(record, remarks)| (record, remarks)).collect();
+        let runs: Vec<(&Record, &Remarks)> = runs
+            .iter()
+            .map(|(record, remarks)| (record, remarks))
+            .collect();
         let imported = self.archive.import_all(&runs)?;
         for ((record, _), imported) in runs.into_iter().zip(imported) {
             match imported {
                 Imported::New(number) => print(&format!("Run {number}: new, {}\n", told(record)))?,
-                Imported::There(number) => print(&format!("Run {number}: there already, {}\n", told(record)))?,
+                Imported::There(number) => {
+                    print(&format!("Run {number}: there already, {}\n", told(record)))?
+                }
                 Imported::Completed(number) => {
                     print(&format!("Run {number}: completed, {}\n", told(record)))?;
                 }
                 Imported::Unreadable(number) => self.failed(
                     path,
                     &format!(
-                        "run {number} of the archive has the same identity, {}, but its record cannot be read ('postmark show {number}' shows the problem; delete that run, then import this one again)",
+                        "run {number} of the archive has the same identity, {}, but its record \
+                         cannot be read ('postmark show {number}' shows the problem; delete that \
+                         run, then import this one again)",
                         record.id
                     ),
                 ),
                 Imported::Conflict(number) => self.failed(
                     path,
                     &format!(
-                        "CONFLICT: run {number} of the archive has the same identity, {}, but another record (compare them with 'postmark show', and delete the wrong one)",
+                        "CONFLICT: run {number} of the archive has the same identity, {}, but \
+                         another record (compare them with 'postmark show', and delete the wrong \
+                         one)",
                         record.id
                     ),
                 ),
@@ -333,7 +358,11 @@ pub fn is_submission(text: &str) -> bool {
     struct Named {
         submission: IgnoredAny,
     }
-    serde_json::from_str::<Named>(text).is_ok_and(|Named { submission: IgnoredAny }| true)
+    serde_json::from_str::<Named>(text).is_ok_and(
+        |Named {
+             submission: IgnoredAny,
+         }| true,
+    )
 }
 
 fn told(record: &Record) -> String {

@@ -1,9 +1,12 @@
-//! Keeps a run in the archive while it goes on: a sink of what is completed, which writes in a thread of its own.
+//! Keeps a run in the archive while it goes on: a sink of what is completed, which writes in a
+//! thread of its own.
 //!
-//! What is told is written before the sink returns, so that it lies between phases, as what tells it. But a file system that does
-//! not answer must not keep the run, nor who wants to end it: it is waited for so long, and then the run goes on. At the end
-//! the whole record is given to it once more; where it does not take that either, the record is left in a file beside it, which the next
-//! command that opens the archive takes in. An archive that nobody asked for and that cannot be opened has that file only.
+//! What is told is written before the sink returns, so that it lies between phases, as what tells
+//! it. But a file system that does not answer must not keep the run, nor who wants to end it: it is
+//! waited for so long, and then the run goes on. At the end the whole record is given to it once
+//! more; where it does not take that either, the record is left in a file beside it, which the next
+//! command that opens the archive takes in. An archive that nobody asked for and that cannot be
+//! opened has that file only.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -24,7 +27,8 @@ use crate::signals;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// And so long where a signal asks for the end: enough for a disk that is busy.
 const PATIENCE_AFTER_SIGNAL: Duration = Duration::from_secs(2);
-/// The file beside the archive is waited for so long: it may lie on a file system that does not answer.
+/// The file beside the archive is waited for so long: it may lie on a file system that does not
+/// answer.
 const PATIENCE_BESIDE: Duration = Duration::from_secs(10);
 /// So often it is looked whether one does.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -92,9 +96,9 @@ impl Writer {
     fn follow(&mut self, order: Order) -> Answer {
         match (order, &mut self.run) {
             (Order::Begin(head), run) => {
-                let number = self
-                    .archive
-                    .begin(&head, &mark::own().unwrap_or_default(), &self.remarks)?;
+                let number =
+                    self.archive
+                        .begin(&head, &mark::own().unwrap_or_default(), &self.remarks)?;
                 *run = Some((number, head));
                 Ok(Some(number))
             }
@@ -110,8 +114,13 @@ impl Writer {
                 Ok(Some(*number))
             }
             // It could not be begun, or seemed so: where it is there after all, it is completed.
-            (Order::Finish(record), None) => match self.archive.import_all(&[(&record, &self.remarks)])?[..] {
-                [Imported::New(number) | Imported::There(number) | Imported::Completed(number)] => Ok(Some(number)),
+            (Order::Finish(record), None) => match self
+                .archive
+                .import_all(&[(&record, &self.remarks)])?[..]
+            {
+                [Imported::New(number) | Imported::There(number) | Imported::Completed(number)] => {
+                    Ok(Some(number))
+                }
                 _ => Err(ArchiveError::There {
                     doing: "write a run to",
                     path: self.archive.path().to_owned(),
@@ -122,8 +131,9 @@ impl Writer {
 }
 
 impl Keeper {
-    /// Keeps what is going to be told, with remarks, in the archive of this place; where that cannot be had and nobody has asked for it, in a file
-    /// beside it; nothing where that cannot be had either. Says so on standard error.
+    /// Keeps what is going to be told, with remarks, in the archive of this place; where that
+    /// cannot be had and nobody has asked for it, in a file beside it; nothing where that
+    /// cannot be had either. Says so on standard error.
     ///
     /// # Errors
     /// Where the archive was asked for and cannot be had, or the system has no thread for it.
@@ -137,19 +147,22 @@ impl Keeper {
             Err(error) => {
                 if let Err(why) = place.may_leave_beside() {
                     tell(format_args!(
-                        "warning: {error}; {why}; this run is not archived (--format json --output FILE keeps its complete record)"
+                        "warning: {error}; {why}; this run is not archived (--format json \
+                         --output FILE keeps its complete record)"
                     ));
                     return Ok(None);
                 }
                 tell(format_args!(
-                    "warning: {error}; the run continues and writes its record to a file beside the archive"
+                    "warning: {error}; the run continues and writes its record to a file beside \
+                     the archive"
                 ));
                 (None, place.path().to_owned())
             }
         };
         let writer = archive.map(|archive| Mailbox::new(archive, remarks.clone()));
         let writer = writer.transpose().map_err(|cause| {
-            let told = format!("cannot start a thread for the archive: {cause} (use --archive none)");
+            let told =
+                format!("cannot start a thread for the archive: {cause} (use --archive none)");
             SpecError::Contradiction(told)
         })?;
         Ok(Some(Self {
@@ -195,8 +208,14 @@ impl Keeper {
     }
 }
 
-/// Leaves a record in a file beside the archive, by a thread of its own that is not waited for longer than it may take.
-fn leave_beside(archive: PathBuf, owner: Option<Owner>, record: &Record, remarks: Remarks) -> Result<PathBuf, String> {
+/// Leaves a record in a file beside the archive, by a thread of its own that is not waited for
+/// longer than it may take.
+fn leave_beside(
+    archive: PathBuf,
+    owner: Option<Owner>,
+    record: &Record,
+    remarks: Remarks,
+) -> Result<PathBuf, String> {
     let record = record.clone();
     let (answer, answers) = mpsc::channel();
     let shown = harmless::path(&archive).into_owned();
@@ -204,10 +223,14 @@ fn leave_beside(archive: PathBuf, owner: Option<Owner>, record: &Record, remarks
         // Nobody may wait any more.
         let _ = answer.send(archive::leave_beside(&archive, owner, &record, &remarks));
     };
-    let thread = thread::Builder::new().name("record".to_owned()).spawn(leave);
+    let thread = thread::Builder::new()
+        .name("record".to_owned())
+        .spawn(leave);
     thread.map_err(|cause| format!("cannot start a thread for a file beside {shown}: {cause}"))?;
     match answers.recv_timeout(PATIENCE_BESIDE) {
-        Ok(left) => left.map(|left| left.path).map_err(|error| error.to_string()),
+        Ok(left) => left
+            .map(|left| left.path)
+            .map_err(|error| error.to_string()),
         Err(_) => Err(format!(
             "a file beside {shown} was not written within {} s",
             PATIENCE_BESIDE.as_secs()
@@ -224,16 +247,18 @@ impl Mailbox {
             remarks,
             run: None,
         };
-        thread::Builder::new().name("archive".to_owned()).spawn(move || {
-            for order in taken {
-                if answer.send(writer.follow(order)).is_err() {
-                    // Nobody waits any more.
-                    return;
+        thread::Builder::new()
+            .name("archive".to_owned())
+            .spawn(move || {
+                for order in taken {
+                    if answer.send(writer.follow(order)).is_err() {
+                        // Nobody waits any more.
+                        return;
+                    }
                 }
-            }
-            // Who waits for the end of the answers finds the archive closed.
-            drop(writer);
-        })?;
+                // Who waits for the end of the answers finds the archive closed.
+                drop(writer);
+            })?;
         Ok(Self {
             orders,
             answers,
@@ -244,7 +269,8 @@ impl Mailbox {
     fn finish(mut self, path: &Path, record: &Record) -> Result<u64, String> {
         let number = self.ask(path, Order::Finish(Box::new(record.clone())))?;
         drop(self.orders);
-        // Closing brings the log into the file. Where that takes for ever, the next one to open it does so.
+        // Closing brings the log into the file. Where that takes for ever, the next one to open it
+        // does so.
         let _ = self.answers.recv_timeout(PATIENCE);
         Ok(number.unwrap_or_default())
     }
@@ -275,7 +301,8 @@ fn go_on_waiting(path: &Path, waited: Duration) -> Result<(), String> {
     let path = harmless::path(path);
     if waited >= PATIENCE {
         Err(format!(
-            "the file system of {path} has not answered for {} s, or another process has locked the archive",
+            "the file system of {path} has not answered for {} s, or another process has locked \
+             the archive",
             PATIENCE.as_secs()
         ))
     } else if waited >= PATIENCE_AFTER_SIGNAL && signals::is_pending() {
@@ -298,9 +325,11 @@ impl Events for Keeper {
             Event::Completed(completed) => Order::Complete(completed),
             _ => return,
         };
-        // One that is late is not given more to do, which it would do while the run is measured: the end has everything.
+        // One that is late is not given more to do, which it would do while the run is measured:
+        // the end has everything.
         if let Some(writer) = self.writer.as_mut().filter(|writer| writer.owed == 0) {
-            // Whether the run is in the archive is told at its end, when the whole record is written.
+            // Whether the run is in the archive is told at its end, when the whole record is
+            // written.
             let _ = writer.ask(&self.path, order);
         }
     }

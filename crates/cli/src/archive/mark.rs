@@ -1,4 +1,5 @@
-//! The mark of a process, by which others can tell whether it is alive: boot, number, and when it was started.
+//! The mark of a process, by which others can tell whether it is alive: boot, number, and when it
+//! was started.
 
 use std::path::Path;
 
@@ -7,13 +8,17 @@ pub fn own() -> Option<String> {
     of(Path::new("/proc"), std::process::id())
 }
 
-/// Whether the process with this mark is alive, as far as this machine can tell: one of another machine, or of another boot, is not.
+/// Whether the process with this mark is alive, as far as this machine can tell: one of another
+/// machine, or of another boot, is not.
 pub fn is_alive(mark: &str) -> bool {
     is_alive_in(Path::new("/proc"), mark)
 }
 
 fn is_alive_in(proc: &Path, mark: &str) -> bool {
-    let number = mark.split(' ').nth(1).and_then(|number| number.parse().ok());
+    let number = mark
+        .split(' ')
+        .nth(1)
+        .and_then(|number| number.parse().ok());
     number
         .and_then(|number| of(proc, number))
         .is_some_and(|now| now == mark)
@@ -23,7 +28,8 @@ fn of(proc: &Path, number: u32) -> Option<String> {
     let read = |path: String| std::fs::read_to_string(proc.join(path)).ok();
     let boot = read("sys/kernel/random/boot_id".to_owned())?;
     let facts = read(format!("{number}/stat"))?;
-    // The name, in parentheses, may hold anything (proc_pid_stat(5)): behind it are the state, and 19 fields later the start.
+    // The name, in parentheses, may hold anything (proc_pid_stat(5)): behind it are the state, and
+    // 19 fields later the start.
     let mut fields = facts.rsplit_once(") ")?.1.split(' ');
     let is_dead = matches!(fields.next()?, "Z" | "X");
     let started = fields.nth(18)?;
@@ -40,7 +46,11 @@ mod tests {
         let tell = |boot: &str, state: &str, started: u64| {
             std::fs::create_dir_all(proc.path().join("sys/kernel/random")).unwrap();
             std::fs::create_dir_all(proc.path().join("42")).unwrap();
-            std::fs::write(proc.path().join("sys/kernel/random/boot_id"), format!("{boot}\n")).unwrap();
+            std::fs::write(
+                proc.path().join("sys/kernel/random/boot_id"),
+                format!("{boot}\n"),
+            )
+            .unwrap();
             let zeros = "0 ".repeat(18);
             let facts = format!("42 (a) b) {state} {zeros}{started} 0 0\n");
             std::fs::write(proc.path().join("42/stat"), facts).unwrap();

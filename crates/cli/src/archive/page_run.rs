@@ -22,7 +22,10 @@ impl PageFiles {
     ///
     /// # Errors
     /// Where the page could not be read again.
-    pub fn of(page: String, figures: Option<impl FnOnce() -> Vec<PaperFigure>>) -> Result<Self, Problem> {
+    pub fn of(
+        page: String,
+        figures: Option<impl FnOnce() -> Vec<PaperFigure>>,
+    ) -> Result<Self, Problem> {
         fits(&page)?;
         let figures = figures.map_or_else(Vec::new, |figures| figures());
         Ok(Self { page, figures })

@@ -1,4 +1,5 @@
-//! Where the archive lies: which file, whose it is, how its file system bears it, and whether the target shares its device.
+//! Where the archive lies: which file, whose it is, how its file system bears it, and whether the
+//! target shares its device.
 
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -25,9 +26,11 @@ const VARIABLE: &str = "POSTMARK_ARCHIVE";
 const PATIENCE: Duration = Duration::from_secs(20);
 /// A run that is to begin waits so long, and whoever takes in what waits beside the archive.
 const PATIENCE_SHORT: Duration = Duration::from_secs(2);
-/// A run that is to begin waits so long for an archive's file system, which may be busy, and have much to take in.
+/// A run that is to begin waits so long for an archive's file system, which may be busy, and have
+/// much to take in.
 const OPEN_MAX: Duration = Duration::from_secs(60);
-/// A file system that does not tell for so long what is at a path does not keep a run from its start any longer.
+/// A file system that does not tell for so long what is at a path does not keep a run from its
+/// start any longer.
 pub(super) const LOOK_MAX: Duration = Duration::from_secs(5);
 /// Files beside an archive that were left are named up to this many.
 const NAMED_MAX: usize = 5;
@@ -80,9 +83,14 @@ impl Surroundings {
             })
         };
         let is_root = user == 0;
-        let invoker = is_root.then(invoker).flatten().filter(|owner| owner.user != 0);
+        let invoker = is_root
+            .then(invoker)
+            .flatten()
+            .filter(|owner| owner.user != 0);
         // Under sudo it may be root's own, where nothing is the invoker's.
-        let is_meant = |data: &OsString| invoker.is_none_or(|owner| holder(Path::new(data)) == Some(owner.user));
+        let is_meant = |data: &OsString| {
+            invoker.is_none_or(|owner| holder(Path::new(data)) == Some(owner.user))
+        };
         Self {
             archive: variable(VARIABLE),
             data: variable("XDG_DATA_HOME").filter(is_meant),
@@ -93,11 +101,14 @@ impl Surroundings {
     }
 }
 
-/// Whose a directory is; of one that is not there, the nearest above it that is. One whose file system does not answer is nobody's.
+/// Whose a directory is; of one that is not there, the nearest above it that is. One whose file
+/// system does not answer is nobody's.
 fn holder(directory: &Path) -> Option<u32> {
     let directory = directory.to_owned();
     let facts = runner::within(LOOK_MAX, move || {
-        directory.ancestors().find_map(|above| std::fs::metadata(above).ok())
+        directory
+            .ancestors()
+            .find_map(|above| std::fs::metadata(above).ok())
     });
     facts.ok().flatten().map(|facts| facts.uid())
 }
@@ -130,7 +141,9 @@ pub fn chosen_for_run(said: Option<&Path>) -> Result<Chosen, Problem> {
     match runner::within(LOOK_MAX, move || drop(std::fs::metadata(path))) {
         Ok(()) => Ok(chosen),
         Err(why) if place.is_asked => Err(place.unanswered("look at", why).into()),
-        Err(why) => Ok(Chosen::Unknown(place.unanswered("look at", why).to_string())),
+        Err(why) => Ok(Chosen::Unknown(
+            place.unanswered("look at", why).to_string(),
+        )),
     }
 }
 
@@ -169,7 +182,10 @@ pub fn place_of_one(said: Option<&Path>) -> Result<ArchivePlace, Problem> {
         Chosen::At(place) => return Ok(place),
         Chosen::Unknown(why) => why,
         Chosen::Nowhere => {
-            format!("there is no archive, because of --archive {NONE} or {VARIABLE}={NONE} (use --archive FILE)")
+            format!(
+                "there is no archive, because of --archive {NONE} or {VARIABLE}={NONE} (use \
+                 --archive FILE)"
+            )
         }
     };
     Err(SpecError::Contradiction(told).into())
@@ -180,11 +196,13 @@ fn find(
     surroundings: Surroundings,
     home_of: &dyn Fn(u32) -> Option<PathBuf>,
 ) -> Result<Chosen, SpecError> {
-    let said = said.map(Path::to_owned).or(surroundings.archive.map(PathBuf::from));
+    let said = said
+        .map(Path::to_owned)
+        .or(surroundings.archive.map(PathBuf::from));
     if let Some(path) = said {
         if is_standard_output(&path) {
-            let told =
-                "invalid value '-' for --archive: expected the path of a file (./- for a file with this name), or none";
+            let told = "invalid value '-' for --archive: expected the path of a file (./- for a \
+                        file with this name), or none";
             return Err(SpecError::Contradiction(told.to_owned()));
         }
         if is_none(&path) {
@@ -197,17 +215,24 @@ fn find(
         }));
     }
     // Others than absolute ones are to be ignored, by the XDG Base Directory Specification 0.8.
-    let data = surroundings.data.map(PathBuf::from).filter(|data| data.is_absolute());
+    let data = surroundings
+        .data
+        .map(PathBuf::from)
+        .filter(|data| data.is_absolute());
     let home = || match surroundings.invoker {
         Some(owner) => home_of(owner.user),
         None => {
-            let home = surroundings.home.map(PathBuf::from).filter(|home| home.is_absolute());
+            let home = surroundings
+                .home
+                .map(PathBuf::from)
+                .filter(|home| home.is_absolute());
             home.or_else(|| home_of(surroundings.user))
         }
     };
     let data = data.or_else(|| home().map(|home| home.join(".local/share")));
     let Some(data) = data else {
-        let told = "cannot find the archive: neither XDG_DATA_HOME nor HOME names a directory, and the user has no home directory (use --archive FILE, or --archive none)";
+        let told = "cannot find the archive: neither XDG_DATA_HOME nor HOME names a directory, \
+                    and the user has no home directory (use --archive FILE, or --archive none)";
         return Ok(Chosen::Unknown(told.to_owned()));
     };
     Ok(Chosen::At(ArchivePlace {
@@ -256,7 +281,8 @@ impl ArchivePlace {
         self.open_within(make, PATIENCE)
     }
 
-    /// The same for a run that is to begin: makes it, and waits neither for another process nor for a file system for long.
+    /// The same for a run that is to begin: makes it, and waits neither for another process nor for
+    /// a file system for long.
     ///
     /// # Errors
     /// Where it cannot be opened, made or written to.
@@ -310,7 +336,8 @@ impl ArchivePlace {
         Target::read(&Sources::default(), there.unwrap_or(Path::new("/")))
     }
 
-    /// Refuses a file that is to be written and is the archive, or one of those that SQLite has beside it.
+    /// Refuses a file that is to be written and is the archive, or one of those that SQLite has
+    /// beside it.
     ///
     /// # Errors
     /// Where it is one.
@@ -359,8 +386,8 @@ impl ArchivePlace {
     }
 }
 
-/// Takes in the records that wait beside an archive, and tells of it. None of them keeps anybody from anything: what cannot be taken in
-/// waits on.
+/// Takes in the records that wait beside an archive, and tells of it. None of them keeps anybody
+/// from anything: what cannot be taken in waits on.
 fn take_in(archive: &mut Archive, waiting: usize) {
     let mut numbers = Vec::new();
     let mut left = Vec::new();
@@ -379,7 +406,8 @@ fn take_in(archive: &mut Archive, waiting: usize) {
     if let Err(error) = taken {
         let waiting = waiting.saturating_sub(numbers.len() + left.len());
         tell(format_args!(
-            "{waiting} {} of earlier runs still {} in files beside the archive, because it cannot be written: {error}",
+            "{waiting} {} of earlier runs still {} in files beside the archive, because it cannot \
+             be written: {error}",
             if waiting == 1 { "record" } else { "records" },
             if waiting == 1 { "waits" } else { "wait" },
         ));
@@ -397,7 +425,10 @@ fn take_in(archive: &mut Archive, waiting: usize) {
         ));
     }
     if left.len() > NAMED_MAX {
-        tell(format_args!("and {} other files like that", left.len() - NAMED_MAX));
+        tell(format_args!(
+            "and {} other files like that",
+            left.len() - NAMED_MAX
+        ));
     }
 }
 
@@ -408,19 +439,24 @@ fn shared(sources: &Sources, one: &Target, other: &Target) -> Option<String> {
         return None;
     }
     let devices = |target: &Target| -> Vec<String> {
-        let found = WatchedDevices::of(sources, [target]).into_known().unwrap_or_default();
+        let found = WatchedDevices::of(sources, [target])
+            .into_known()
+            .unwrap_or_default();
         found.list.into_iter().map(|device| device.name).collect()
     };
     let of_other = devices(other);
-    if let Some(name) = devices(one).into_iter().find(|name| of_other.contains(name)) {
+    if let Some(name) = devices(one)
+        .into_iter()
+        .find(|name| of_other.contains(name))
+    {
         return Some(format!("device {name}"));
     }
     let mounted = |target: &Target| target.mount.known().map(|mount| mount.device);
     (mounted(one).is_some() && mounted(one) == mounted(other)).then(|| "file system".to_owned())
 }
 
-/// How changes reach an archive on a file system of this class and type: a write-ahead log where it is known to be of this machine
-/// alone, as its processes share memory.
+/// How changes reach an archive on a file system of this class and type: a write-ahead log where it
+/// is known to be of this machine alone, as its processes share memory.
 fn journal(class: Option<Class>, kind: &str) -> JournalMode {
     /// Several machines mount these block devices at once.
     const OF_A_CLUSTER: [&str; 2] = ["gfs2", "ocfs2"];
@@ -454,7 +490,10 @@ mod tests {
     }
 
     fn is_unknown(surroundings: Surroundings) -> bool {
-        matches!(find(None, surroundings, &|_| None).unwrap(), Chosen::Unknown(_))
+        matches!(
+            find(None, surroundings, &|_| None).unwrap(),
+            Chosen::Unknown(_)
+        )
     }
 
     fn is_asked(said: Option<&str>, surroundings: Surroundings) -> bool {
@@ -471,10 +510,19 @@ mod tests {
             data: Some("/data".into()),
             ..surroundings()
         };
-        assert_eq!(path(Some("/s.db"), with_variable()), Some(("/s.db".to_owned(), None)));
-        assert_eq!(path(None, with_variable()), Some(("/v.db".to_owned(), None)));
+        assert_eq!(
+            path(Some("/s.db"), with_variable()),
+            Some(("/s.db".to_owned(), None))
+        );
+        assert_eq!(
+            path(None, with_variable()),
+            Some(("/v.db".to_owned(), None))
+        );
         assert_eq!(path(Some("none"), with_variable()), None);
-        assert_eq!(path(Some("./none"), with_variable()), Some(("./none".to_owned(), None)));
+        assert_eq!(
+            path(Some("./none"), with_variable()),
+            Some(("./none".to_owned(), None))
+        );
         let variable_none = Surroundings {
             archive: Some("none".into()),
             ..surroundings()
@@ -484,7 +532,10 @@ mod tests {
             data: Some("/data".into()),
             ..surroundings()
         };
-        assert_eq!(path(None, data), Some(("/data/postmark/archive.db".to_owned(), None)));
+        assert_eq!(
+            path(None, data),
+            Some(("/data/postmark/archive.db".to_owned(), None))
+        );
         let home = "/home/me/.local/share/postmark/archive.db";
         assert_eq!(path(None, surroundings()), Some((home.to_owned(), None)));
         let relative = Surroundings {
@@ -511,7 +562,10 @@ mod tests {
 
     #[test]
     fn under_sudo_it_is_the_invoking_users() {
-        let invoker = Some(Owner { user: 1000, group: 100 });
+        let invoker = Some(Owner {
+            user: 1000,
+            group: 100,
+        });
         let under_sudo = || Surroundings {
             home: Some("/root".into()),
             invoker,
@@ -519,7 +573,10 @@ mod tests {
         };
         let place = "/home/invoker/.local/share/postmark/archive.db";
         assert_eq!(path(None, under_sudo()), Some((place.to_owned(), invoker)));
-        assert_eq!(path(Some("/s.db"), under_sudo()), Some(("/s.db".to_owned(), None)));
+        assert_eq!(
+            path(Some("/s.db"), under_sudo()),
+            Some(("/s.db".to_owned(), None))
+        );
         let unknown = Surroundings {
             invoker: Some(Owner { user: 7, group: 7 }),
             ..surroundings()
@@ -554,8 +611,14 @@ mod tests {
             "archive.db-wal",
             "archive.db-journal",
         ] {
-            let told = place.refuse("--output", &path(same)).unwrap_err().to_string();
-            assert!(told.contains("--output") && told.contains("use another file"), "{told}");
+            let told = place
+                .refuse("--output", &path(same))
+                .unwrap_err()
+                .to_string();
+            assert!(
+                told.contains("--output") && told.contains("use another file"),
+                "{told}"
+            );
         }
         for other in ["other", "new", "link-wal"] {
             place.refuse("--output", &path(other)).unwrap();
@@ -607,7 +670,11 @@ mod tests {
         ] {
             let line = format!("36 35 0:98 / /mnt rw - {kind} server:/export rw\n");
             let mounts = observe::MountTable::parse(&line).unwrap().mounts;
-            assert_eq!(journal(Some(mounts[0].class()), kind), JournalMode::Rollback, "{kind}");
+            assert_eq!(
+                journal(Some(mounts[0].class()), kind),
+                JournalMode::Rollback,
+                "{kind}"
+            );
         }
     }
 }

@@ -23,14 +23,16 @@ use crate::study::found;
 /// The file's own file system is waited for so long.
 const WRITE_MAX: Duration = Duration::from_secs(60);
 
-/// Refuses standard output for the page of a run or a study, which have reports of their own for it.
+/// Refuses standard output for the page of a run or a study, which have reports of their own for
+/// it.
 ///
 /// # Errors
 /// Where it is meant.
 pub fn needs_file(path: Option<&Path>) -> Result<(), SpecError> {
     match path.is_some_and(is_standard_output) {
         true => Err(SpecError::Contradiction(
-            "--report needs a file ('postmark report --output -' writes to standard output)".to_owned(),
+            "--report needs a file ('postmark report --output -' writes to standard output)"
+                .to_owned(),
         )),
         false => Ok(()),
     }
@@ -52,7 +54,8 @@ pub fn page_of(record: Record, remarks: &Remarks) -> Result<String, Problem> {
 /// Where there is no such run or study, one cannot be read, or the file cannot be written.
 pub fn report(arguments: &ReportArguments) -> Result<u8, Problem> {
     let is_archived = arguments.compare || arguments.runs.iter().any(|run| !is_file(run));
-    let archive_place = is_archived.then(|| place::place_of_one(arguments.archive.archive.as_deref()));
+    let archive_place =
+        is_archived.then(|| place::place_of_one(arguments.archive.archive.as_deref()));
     let archive_place = archive_place.transpose()?;
     let files = arguments.runs.iter().filter(|run| is_file(run));
     let inputs: Vec<Input> = files.map(|run| Input::new("RUN", run)).collect();
@@ -64,13 +67,16 @@ pub fn report(arguments: &ReportArguments) -> Result<u8, Problem> {
         None => of_runs(None, arguments)?,
     };
     let directory = arguments.figures.as_deref();
-    let figures = directory.map_or_else(Vec::new, |directory| figure_files(directory, &made.figures));
+    let figures =
+        directory.map_or_else(Vec::new, |directory| figure_files(directory, &made.figures));
     for (path, _) in &figures {
         outputs.judge("--figures", path)?;
     }
     let output = outputs.open("--output", &arguments.output)?;
     // The page comes last: a directory that takes no figures is found before anything is written.
-    let written = directory.map_or(Ok(()), |directory| write_figures(&outputs, directory, &figures));
+    let written = directory.map_or(Ok(()), |directory| {
+        write_figures(&outputs, directory, &figures)
+    });
     output.write_made(written.map(|()| Some(made.page)), WRITE_MAX)?;
     if !is_standard_output(&arguments.output) {
         print(&format!("Report: {}\n", shown(&arguments.output)))?;
@@ -78,7 +84,11 @@ pub fn report(arguments: &ReportArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-fn write_figures(outputs: &Outputs<'_>, directory: &Path, files: &[(PathBuf, &str)]) -> Result<(), Problem> {
+fn write_figures(
+    outputs: &Outputs<'_>,
+    directory: &Path,
+    files: &[(PathBuf, &str)],
+) -> Result<(), Problem> {
     std::fs::create_dir_all(directory).map_err(|cause| SpecError::Output {
         option: "--figures",
         path: directory.to_owned(),
@@ -99,7 +109,12 @@ fn figure_files<'a>(directory: &Path, figures: &'a [PaperFigure]) -> Vec<(PathBu
             (".csv", &figure.data),
             (".txt", &figure.caption),
         ]
-        .map(|(end, text)| (directory.join(format!("{}{end}", figure.name)), text.as_str()))
+        .map(|(end, text)| {
+            (
+                directory.join(format!("{}{end}", figure.name)),
+                text.as_str(),
+            )
+        })
     };
     figures.iter().flat_map(of_one).collect()
 }
@@ -123,8 +138,15 @@ fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<PageFile
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
     if let ([word], false) = (&words[..], arguments.compare) {
-        let is_run = matches!(RunName::parse(word), Some(RunName::Last | RunName::Number(_)));
-        if let Some(study) = (!is_run).then(|| found::find(archive, word)).transpose()?.flatten() {
+        let is_run = matches!(
+            RunName::parse(word),
+            Some(RunName::Last | RunName::Number(_))
+        );
+        if let Some(study) = (!is_run)
+            .then(|| found::find(archive, word))
+            .transpose()?
+            .flatten()
+        {
             return {
                 let how = (arguments.unlike, arguments.figures.is_some());
                 compared::study_page(archive, &study, &arguments.metric, how)
@@ -146,7 +168,8 @@ fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<PageFile
 fn of_runs(archive: Option<&Archive>, arguments: &ReportArguments) -> Result<PageFiles, Problem> {
     if arguments.unlike || !arguments.metric.is_empty() {
         return Err(SpecError::Contradiction(
-            "--metric and --unlike need a comparison (name a study or sides, or add --compare)".to_owned(),
+            "--metric and --unlike need a comparison (name a study or sides, or add --compare)"
+                .to_owned(),
         )
         .into());
     }
@@ -168,14 +191,18 @@ fn of_runs(archive: Option<&Archive>, arguments: &ReportArguments) -> Result<Pag
     };
     let figures = || {
         let each = all.iter().zip(1..);
-        each.flat_map(|(run, number)| run.figures(&begin(number))).collect()
+        each.flat_map(|(run, number)| run.figures(&begin(number)))
+            .collect()
     };
     PageFiles::of(page(&runs), arguments.figures.is_some().then_some(figures))
 }
 
 fn archived(archive: &Archive, word: &str) -> Result<ArchivedRun, Problem> {
     let entry = find(archive, word)?;
-    Ok(ArchivedRun::of(archive.record(number(&entry))?, &remarks(&entry)))
+    Ok(ArchivedRun::of(
+        archive.record(number(&entry))?,
+        &remarks(&entry),
+    ))
 }
 
 /// All runs of a file: an export or a page may have several.

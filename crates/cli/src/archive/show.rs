@@ -40,7 +40,8 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
 /// Where there is no such run, it cannot be read, or the report cannot be delivered.
 pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     if arguments.with_published && arguments.format != ReportFormat::Document(Rendering::Text) {
-        let told = "--with-published requires --format text ('postmark published beside' has other formats)";
+        let told = "--with-published requires --format text ('postmark published beside' has \
+                    other formats)";
         return Err(SpecError::Contradiction(told.to_owned()).into());
     }
     let shown = records(arguments)?.map(|record| {
@@ -71,7 +72,8 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
 /// A run as it is shown.
 fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<String, Problem> {
     if arguments.format.is_classic() && record.actual.classic.is_none() {
-        let told = "--format classic and terse can show only complete runs of the classic workload (use --format text or json)";
+        let told = "--format classic and terse can show only complete runs of the classic \
+                    workload (use --format text or json)";
         return Err(SpecError::Contradiction(told.to_owned()).into());
     }
     let is_screen = arguments.output.as_deref().is_none_or(is_standard_output);
@@ -79,23 +81,32 @@ fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<S
     if arguments.format == ReportFormat::Document(Rendering::Text) {
         text.insert_str(0, &screen::laid_out(head, WIDTH, is_screen));
         if let Some(width) = screen::width().filter(|_| is_screen) {
-            text.push_str(&screen::text(&report::terminal::charts(record, width), WIDTH));
+            text.push_str(&screen::text(
+                &report::terminal::charts(record, width),
+                WIDTH,
+            ));
         }
     }
     if arguments.with_published {
         text.push('\n');
-        text.push_str(&screen::laid_out(&beside_document(record)?, WIDTH, is_screen));
+        text.push_str(&screen::laid_out(
+            &beside_document(record)?,
+            WIDTH,
+            is_screen,
+        ));
     }
     Ok(text)
 }
 
 type Recorded = Result<(Record, Document), Problem>;
 
-/// Records, and of an archived one what the archive says of it beside. No more than one is in memory.
+/// Records, and of an archived one what the archive says of it beside. No more than one is in
+/// memory.
 fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded> + '_>, Problem> {
     let run = &arguments.run;
     let Some(word) = earlier::name(run) else {
-        let records = earlier::texts(run)?.map(|text| Ok((earlier::record(run, &text?)?, Document::default())));
+        let records = earlier::texts(run)?
+            .map(|text| Ok((earlier::record(run, &text?)?, Document::default())));
         return Ok(Box::new(records));
     };
     let archive = open(&arguments.archive)?;

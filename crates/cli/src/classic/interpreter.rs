@@ -1,8 +1,8 @@
 //! One line, one effect: the commands of the prompt and of configuration files.
 //!
-//! Not where lines come from (`prompt`), nor how a run is performed (an [`Engine`]). A command is found by its
-//! beginning, the character behind it is skipped, the rest is its argument: so the original has it, and scripts
-//! rely on it (`set numbers 100000`).
+//! Not where lines come from (`prompt`), nor how a run is performed (an [`Engine`]). A command is
+//! found by its beginning, the character behind it is skipped, the rest is its argument: so the
+//! original has it, and scripts rely on it (`set numbers 100000`).
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata, OpenOptions};
@@ -21,10 +21,11 @@ use super::settings::{Effect, PromptSettings, Refusal};
 use super::show;
 use super::warning::Warning;
 
-/// How deep configuration files may load one another. The original stops when it has no descriptors left.
+/// How deep configuration files may load one another. The original stops when it has no descriptors
+/// left.
 const LOAD_DEPTH_MAX: usize = 100;
-/// How many files a line of the prompt, or the first configuration file, may load in all: files that load one another twice
-/// would go on for ever. More than a script has that means to.
+/// How many files a line of the prompt, or the first configuration file, may load in all: files
+/// that load one another twice would go on for ever. More than a script has that means to.
 const LOADS_MAX: u32 = 10_000;
 /// The configuration file that is read where none is given.
 const DEFAULT_FILE: &str = ".pmrc";
@@ -38,8 +39,8 @@ pub enum RunEnd {
     NotRemoved(ClassicFigures),
     /// It could not be performed or failed; the engine has said why, on standard error.
     Failed,
-    /// It was interrupted, or its place has gone away and another run would go astray; the engine has said which:
-    /// leave with this code unless somebody sits at the prompt.
+    /// It was interrupted, or its place has gone away and another run would go astray; the engine
+    /// has said which: leave with this code unless somebody sits at the prompt.
     Leave(u8),
 }
 
@@ -83,8 +84,9 @@ struct Streams<'a> {
 }
 
 impl Streams<'_> {
-    /// A line for standard error, behind everything that was said on standard output before. Names and words in it are made
-    /// harmless, other than on standard output, where `show` gives the bytes of paths as the original does.
+    /// A line for standard error, behind everything that was said on standard output before. Names
+    /// and words in it are made harmless, other than on standard output, where `show` gives the
+    /// bytes of paths as the original does.
     fn complain(&mut self, line: &dyn std::fmt::Display) -> io::Result<()> {
         self.output.flush()?;
         // A closed standard error is no reason to stop.
@@ -101,7 +103,8 @@ impl Streams<'_> {
 pub struct Interpreter<'a> {
     settings: PromptSettings,
     engine: &'a mut dyn Engine,
-    /// Whether somebody sits at the prompt: `!` is for them only, and an interrupted run does not end it.
+    /// Whether somebody sits at the prompt: `!` is for them only, and an interrupted run does not
+    /// end it.
     interactive: bool,
     failed: bool,
     /// The files that commands are being read from, by device and inode.
@@ -179,18 +182,33 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    fn read_file(&mut self, path: &Path, file: File, depth: usize, streams: &mut Streams<'_>) -> io::Result<Next> {
+    fn read_file(
+        &mut self,
+        path: &Path,
+        file: File,
+        depth: usize,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<Next> {
         // A pipe or a terminal may be written to as well; what cannot be examined is not compared.
         let facts = file.metadata().ok().filter(Metadata::is_file);
         let above = self.reading.len();
-        self.reading.extend(facts.map(|facts| (facts.dev(), facts.ino())));
+        self.reading
+            .extend(facts.map(|facts| (facts.dev(), facts.ino())));
         let next = self.read_lines(path, file, depth, streams);
         self.reading.truncate(above);
         next
     }
 
-    fn read_lines(&mut self, path: &Path, file: File, depth: usize, streams: &mut Streams<'_>) -> io::Result<Next> {
-        streams.output.write_all(b"Reading configuration from file '")?;
+    fn read_lines(
+        &mut self,
+        path: &Path,
+        file: File,
+        depth: usize,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<Next> {
+        streams
+            .output
+            .write_all(b"Reading configuration from file '")?;
         streams.output.write_all(path.as_os_str().as_bytes())?;
         streams.output.write_all(b"'\n")?;
         let mut reader = BufReader::new(file);
@@ -210,7 +228,12 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    fn line(&mut self, line: &[u8], place: LineOrigin, streams: &mut Streams<'_>) -> io::Result<Next> {
+    fn line(
+        &mut self,
+        line: &[u8],
+        place: LineOrigin,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<Next> {
         match (line, place) {
             (b"?", LineOrigin::Prompt) => {
                 streams
@@ -252,7 +275,12 @@ impl<'a> Interpreter<'a> {
         Ok(Next::Line)
     }
 
-    fn set(&mut self, name: &str, argument: Option<&[u8]>, streams: &mut Streams<'_>) -> io::Result<()> {
+    fn set(
+        &mut self,
+        name: &str,
+        argument: Option<&[u8]>,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<()> {
         let settings = &mut self.settings;
         let effect: Effect = match name {
             "set size" => settings.set_sizes(argument),
@@ -284,7 +312,8 @@ impl<'a> Interpreter<'a> {
     }
 
     fn show(&self, argument: Option<&[u8]>, streams: &mut Streams<'_>) -> io::Result<()> {
-        // The original prints nothing where it has no working directory any more; nor is there one to print.
+        // The original prints nothing where it has no working directory any more; nor is there one
+        // to print.
         let working_directory = std::env::current_dir().unwrap_or_default();
         let Some(mut file) = direct("show", argument, &self.reading, streams)? else {
             return show::configuration(streams.output, &self.settings, &working_directory);
@@ -331,8 +360,8 @@ impl<'a> Interpreter<'a> {
         Ok(Next::Line)
     }
 
-    /// The report goes where `run` said. The file is opened only now, as in the original, so that a location
-    /// may be the working directory and the file be called like a file of the pool.
+    /// The report goes where `run` said. The file is opened only now, as in the original, so that a
+    /// location may be the working directory and the file be called like a file of the pool.
     fn report(
         &mut self,
         figures: &ClassicFigures,
@@ -357,7 +386,12 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
-    fn load(&mut self, argument: Option<&[u8]>, place: LineOrigin, streams: &mut Streams<'_>) -> io::Result<Next> {
+    fn load(
+        &mut self,
+        argument: Option<&[u8]>,
+        place: LineOrigin,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<Next> {
         let Some(argument) = argument else {
             streams.complain(&"Error: no configuration file specified")?;
             return Ok(Next::Line);
@@ -371,8 +405,8 @@ impl<'a> Interpreter<'a> {
         if depth > LOAD_DEPTH_MAX {
             self.failed = true;
             streams.complain(&format_args!(
-                "Error: cannot read configuration file '{path_shown}': {LOAD_DEPTH_MAX} files have loaded one another already, which is \
-                 the limit; no more is read of them"
+                "Error: cannot read configuration file '{path_shown}': {LOAD_DEPTH_MAX} files \
+                 have loaded one another already, which is the limit; no more is read of them"
             ))?;
             return Ok(Next::GiveUp);
         }
@@ -380,8 +414,8 @@ impl<'a> Interpreter<'a> {
         if self.loads > LOADS_MAX {
             self.failed = true;
             streams.complain(&format_args!(
-                "Error: cannot read configuration file '{path_shown}': {LOADS_MAX} files were loaded already, which is the limit; no more \
-                 is read of them"
+                "Error: cannot read configuration file '{path_shown}': {LOADS_MAX} files were \
+                 loaded already, which is the limit; no more is read of them"
             ))?;
             return Ok(Next::GiveUp);
         }
@@ -401,8 +435,14 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// `!COMMAND`. The original runs a shell for configuration files and pipes too: a fault that is not kept.
-    fn shell(&self, command: &[u8], place: LineOrigin, streams: &mut Streams<'_>) -> io::Result<()> {
+    /// `!COMMAND`. The original runs a shell for configuration files and pipes too: a fault that is
+    /// not kept.
+    fn shell(
+        &self,
+        command: &[u8],
+        place: LineOrigin,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<()> {
         if !self.interactive || place != LineOrigin::Prompt {
             return streams.complain(&"Error: '!' runs a shell at an interactive prompt only");
         }
@@ -433,16 +473,33 @@ fn unknown(line: &[u8], place: LineOrigin, streams: &mut Streams<'_>) -> io::Res
 }
 
 /// What is odd about a line whatever its command is.
-fn warn_of_form(line: &[u8], name: &'static str, rest: &[u8], streams: &mut Streams<'_>) -> io::Result<()> {
+fn warn_of_form(
+    line: &[u8],
+    name: &'static str,
+    rest: &[u8],
+    streams: &mut Streams<'_>,
+) -> io::Result<()> {
     let said = || String::from_utf8_lossy(line).trim_end().to_owned();
-    let takes_text = ["set location", "set buffering", "set report", "run", "load", "show"].contains(&name);
+    let takes_text = [
+        "set location",
+        "set buffering",
+        "set report",
+        "run",
+        "load",
+        "show",
+    ]
+    .contains(&name);
     if takes_text && line.ends_with(b"\r") {
         streams.complain(&Warning::CarriageReturn(said()))?;
     }
     let takes_number = name.starts_with("set ") && !takes_text;
     if let (true, [skipped @ (b'0'..=b'9' | b'+' | b'-' | b'.'), _, ..]) = (takes_number, rest) {
         let (said, skipped, command) = (said(), char::from(*skipped), name);
-        streams.complain(&Warning::Skipped { said, skipped, command })?;
+        streams.complain(&Warning::Skipped {
+            said,
+            skipped,
+            command,
+        })?;
     }
     Ok(())
 }
@@ -451,9 +508,9 @@ fn refuse(refusal: &Refusal, streams: &mut Streams<'_>) -> io::Result<()> {
     streams.complain(&format_args!("Error: {refusal}"))
 }
 
-/// The file that a report or the configuration is to be appended to; `None` for standard output, also where
-/// the file cannot be opened, which the original complains of, and where it is one of those that commands are being read
-/// from: they would go on with the report.
+/// The file that a report or the configuration is to be appended to; `None` for standard output,
+/// also where the file cannot be opened, which the original complains of, and where it is one of
+/// those that commands are being read from: they would go on with the report.
 fn direct(
     command: &'static str,
     argument: Option<&[u8]>,
@@ -471,7 +528,8 @@ fn direct(
                 .is_ok_and(|facts| reading.contains(&(facts.dev(), facts.ino()))) =>
         {
             streams.complain(&format_args!(
-                "Error: Cannot direct output to file '{}': commands are being read from it; give another file",
+                "Error: Cannot direct output to file '{}': commands are being read from it; give \
+                 another file",
                 path.display()
             ))?;
             Ok(None)
@@ -492,9 +550,16 @@ fn direct(
     }
 }
 
-fn complain_of_file(argument: Option<&[u8]>, error: &io::Error, streams: &mut Streams<'_>) -> io::Result<()> {
+fn complain_of_file(
+    argument: Option<&[u8]>,
+    error: &io::Error,
+    streams: &mut Streams<'_>,
+) -> io::Result<()> {
     let path = Path::new(OsStr::from_bytes(argument.unwrap_or_default()));
-    streams.complain(&format_args!("Error: cannot write to '{}': {error}", path.display()))
+    streams.complain(&format_args!(
+        "Error: cannot write to '{}': {error}",
+        path.display()
+    ))
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Numbers as the original reads them: the C library's `atoi` in a 32-bit `int`, which takes what it can get.
+//! Numbers as the original reads them: the C library's `atoi` in a 32-bit `int`, which takes what
+//! it can get.
 //!
 //! Not how our own options read numbers (`workload::quantity`): those refuse what this passes over.
 
@@ -11,8 +12,9 @@ pub struct PromptNumber {
     pub exact: bool,
 }
 
-/// Reads a number as `atoi` does: blanks, a sign, digits, and never mind the rest. Without digits it is 0, and
-/// what does not fit in 64 bits stops at their end; of the result the lower 32 bits remain.
+/// Reads a number as `atoi` does: blanks, a sign, digits, and never mind the rest. Without digits
+/// it is 0, and what does not fit in 64 bits stops at their end; of the result the lower 32 bits
+/// remain.
 pub fn atoi(text: &[u8]) -> PromptNumber {
     let blanks = text.iter().take_while(|byte| is_blank(**byte)).count();
     let (negative, from) = match text.get(blanks) {
@@ -20,7 +22,10 @@ pub fn atoi(text: &[u8]) -> PromptNumber {
         Some(b'+') => (false, blanks + 1),
         _ => (false, blanks),
     };
-    let digits = text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = text[from..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
     let mut wide = 0_i64;
     for byte in &text[from..from + digits] {
         let digit = i64::from(byte - b'0');
@@ -64,7 +69,11 @@ mod tests {
             ("99999999999999999999", -1, false),
             ("-99999999999999999999", 0, false),
         ] {
-            assert_eq!(atoi(text.as_bytes()), PromptNumber { value, exact }, "{text}");
+            assert_eq!(
+                atoi(text.as_bytes()),
+                PromptNumber { value, exact },
+                "{text}"
+            );
         }
     }
 }

@@ -11,10 +11,11 @@ use workload::{End, Phase};
 use crate::progress::{is_first_told, stalled_line};
 
 /// What stands behind the dots of a run that is out of files, in place of `Done`.
-const OUT_OF_FILES: &str = "out of files!\nFor this workload, either increase the number of files or\n\
-    decrease the number of transactions.\n";
+const OUT_OF_FILES: &str = "out of files!\nFor this workload, either increase the number of files \
+                            or\ndecrease the number of transactions.\n";
 
-/// Writes the original's progress. A closed output does not stop a run: what cannot be written is left out.
+/// Writes the original's progress. A closed output does not stop a run: what cannot be written is
+/// left out.
 pub struct ClassicProgress<'a> {
     output: &'a mut dyn Write,
     /// A dot stands for as many transactions, from its first one on.
@@ -156,8 +157,8 @@ mod tests {
     fn out_of_files_is_said_behind_the_dots_of_what_was_done() {
         assert_eq!(
             told(10, 5, End::OutOfFiles),
-            "Performing transactions.....out of files!\nFor this workload, either increase the number of files or\n\
-             decrease the number of transactions.\n"
+            "Performing transactions.....out of files!\nFor this workload, either increase the \
+             number of files or\ndecrease the number of transactions.\n"
         );
     }
 
@@ -172,6 +173,9 @@ mod tests {
         progress.event(Event::Broken(Stage::Phase(Phase::Prepare), nothing));
         progress.event(Event::Began(Stage::CleanUp, nothing));
         progress.event(Event::Ended(Stage::CleanUp, nothing, End::Complete));
-        assert_eq!(output, b"Creating subdirectories...Done\nCreating files...\n");
+        assert_eq!(
+            output,
+            b"Creating subdirectories...Done\nCreating files...\n"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Where lines come from: the plain prompt of pipes and scripts, and the one with editing for people.
+//! Where lines come from: the plain prompt of pipes and scripts, and the one with editing for
+//! people.
 //!
 //! Not what they mean (`interpreter`). Lines are bytes: a path need not be text.
 
@@ -26,7 +27,8 @@ pub trait PromptInput {
     fn line(&mut self, output: &mut dyn Write) -> io::Result<Option<Vec<u8>>>;
 }
 
-/// The prompt as it is where input or output is no terminal: printed before every line, at the end too.
+/// The prompt as it is where input or output is no terminal: printed before every line, at the end
+/// too.
 #[derive(Debug)]
 pub struct Plain<R> {
     reader: R,
@@ -53,7 +55,12 @@ impl<R: BufRead> PromptInput for Plain<R> {
 /// Where the reader cannot be read, or a line is longer than `max_bytes`.
 pub fn read_line(reader: &mut impl BufRead, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
-    if reader.by_ref().take(max_bytes + 1).read_until(b'\n', &mut line)? == 0 {
+    if reader
+        .by_ref()
+        .take(max_bytes + 1)
+        .read_until(b'\n', &mut line)?
+        == 0
+    {
         return Ok(None);
     }
     if line.last() == Some(&b'\n') {
@@ -65,8 +72,8 @@ pub fn read_line(reader: &mut impl BufRead, max_bytes: u64) -> io::Result<Option
     Ok(Some(line))
 }
 
-/// The prompt for people at a terminal: history, editing, completion. An interrupt (Ctrl-C) gives a new
-/// prompt, the end of input (Ctrl-D) ends it.
+/// The prompt for people at a terminal: history, editing, completion. An interrupt (Ctrl-C) gives a
+/// new prompt, the end of input (Ctrl-D) ends it.
 #[derive(Debug)]
 pub struct Editing {
     editor: Editor<Words, MemHistory>,
@@ -101,7 +108,8 @@ impl PromptInput for Editing {
                     // A closed standard error is no reason to stop.
                     let _ = writeln!(
                         io::stderr(),
-                        "Error: that line is no text; put it into a configuration file and load that"
+                        "Error: that line is no text; put it into a configuration file and load \
+                         that"
                     );
                 }
                 Err(ReadlineError::Eof) => return Ok(None),
@@ -136,7 +144,12 @@ impl std::fmt::Debug for Words {
 impl Completer for Words {
     type Candidate = Pair;
 
-    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+    fn complete(
+        &self,
+        line: &str,
+        at: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
         for command in ["set location ", "load ", "run ", "show "] {
             if let Some(path) = line[..at].strip_prefix(command) {
                 let path = path.strip_prefix(['+', '-']).unwrap_or(path);

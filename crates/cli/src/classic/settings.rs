@@ -1,8 +1,9 @@
-//! What the prompt's `set` commands have set, with the original's meaning: 32-bit `int`s, taken as `atoi`
-//! takes them, and refused in the original's words.
+//! What the prompt's `set` commands have set, with the original's meaning: 32-bit `int`s, taken as
+//! `atoi` takes them, and refused in the original's words.
 //!
-//! Not the workload: [`PromptSettings::workload`] makes one, or says why there is none. What a value means that the
-//! original takes silently, although somebody probably meant another, is a [`Warning`].
+//! Not the workload: [`PromptSettings::workload`] makes one, or says why there is none. What a
+//! value means that the original takes silently, although somebody probably meant another, is a
+//! [`Warning`].
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -105,7 +106,8 @@ pub enum Refusal {
 pub enum Unrunnable {
     /// The original works in `/` then.
     #[error(
-        "the location is empty (one space stands before a path): give 'set location PATH', or 'set location /' if the root directory is meant"
+        "the location is empty (one space stands before a path): give 'set location PATH', or \
+         'set location /' if the root directory is meant"
     )]
     EmptyLocation,
     /// A path that no system call takes.
@@ -173,17 +175,19 @@ impl PromptSettings {
         Ok(workload)
     }
 
-    /// The locations with their weights. An empty path is the working directory, where none was set: the
-    /// original's names have no directory before them then.
+    /// The locations with their weights. An empty path is the working directory, where none was
+    /// set: the original's names have no directory before them then.
     pub fn paths(&self) -> Vec<(PathBuf, u32)> {
         if self.locations.is_empty() {
             return vec![(PathBuf::new(), 1)];
         }
-        let pair = |location: &PromptLocation| (location.path.clone(), location.weight.unsigned_abs());
+        let pair =
+            |location: &PromptLocation| (location.path.clone(), location.weight.unsigned_abs());
         self.locations.iter().map(pair).collect()
     }
 
-    /// `set size LOW [HIGH]`. The upper bound stands behind the argument's first space, wherever that is.
+    /// `set size LOW [HIGH]`. The upper bound stands behind the argument's first space, wherever
+    /// that is.
     ///
     /// # Errors
     /// Without a lower bound above 0.
@@ -194,7 +198,9 @@ impl PromptSettings {
             return Err(Refusal::Sizes);
         }
         let space = argument.iter().position(|byte| *byte == b' ');
-        let high = space.map_or(0, |space| atoi(&argument[space + 1..]).value).max(low);
+        let high = space
+            .map_or(0, |space| atoi(&argument[space + 1..]).value)
+            .max(low);
         (self.size_low, self.size_high) = (low, high);
         Ok(Warning::of_sizes(argument, low, high))
     }
@@ -246,7 +252,12 @@ impl PromptSettings {
     /// # Errors
     /// Without a number above 0.
     pub fn set_read_block(&mut self, argument: Option<&[u8]>) -> Effect {
-        positive(&mut self.read_block, argument, "set read", Refusal::ReadBlock)
+        positive(
+            &mut self.read_block,
+            argument,
+            "set read",
+            Refusal::ReadBlock,
+        )
     }
 
     /// `set write BYTES`.
@@ -254,7 +265,12 @@ impl PromptSettings {
     /// # Errors
     /// Without a number above 0.
     pub fn set_write_block(&mut self, argument: Option<&[u8]>) -> Effect {
-        positive(&mut self.write_block, argument, "set write", Refusal::WriteBlock)
+        positive(
+            &mut self.write_block,
+            argument,
+            "set write",
+            Refusal::WriteBlock,
+        )
     }
 
     /// `set bias read TENTHS`. Unlike elsewhere, what is no number is 0 here.
@@ -299,20 +315,26 @@ impl PromptSettings {
         Ok(None)
     }
 
-    /// `set location PATH [WEIGHT]`, `+PATH [WEIGHT]`, `-PATH`. Gives besides the effect the weight that was
-    /// not taken, which the original complains of while it takes the location.
+    /// `set location PATH [WEIGHT]`, `+PATH [WEIGHT]`, `-PATH`. Gives besides the effect the weight
+    /// that was not taken, which the original complains of while it takes the location.
     ///
     /// # Errors
     /// Without a path, or where the path to remove is none of the locations.
-    pub fn set_location(&mut self, argument: Option<&[u8]>) -> Result<(Option<Warning>, Option<BadWeight>), Refusal> {
+    pub fn set_location(
+        &mut self,
+        argument: Option<&[u8]>,
+    ) -> Result<(Option<Warning>, Option<BadWeight>), Refusal> {
         let argument = argument.ok_or(Refusal::NoLocation)?;
         if self.edition == Edition::V1_0 {
-            return self.set_only_location(argument).map(|warning| (warning, None));
+            return self
+                .set_only_location(argument)
+                .map(|warning| (warning, None));
         }
         match argument {
             [b'-', path @ ..] => {
                 // Letter for letter: equal paths (`a` and `a/`) are not the same here.
-                let is_it = |location: &PromptLocation| location.path.as_os_str().as_bytes() == path;
+                let is_it =
+                    |location: &PromptLocation| location.path.as_os_str().as_bytes() == path;
                 let found = self.locations.iter().position(is_it);
                 let unknown = || Refusal::UnknownLocation(to_path(path));
                 self.locations.remove(found.ok_or_else(unknown)?);
@@ -363,21 +385,25 @@ impl PromptSettings {
     }
 }
 
-/// A weight that is none, after which the location is taken with a weight of 1; the original's words.
+/// A weight that is none, after which the location is taken with a weight of 1; the original's
+/// words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("ignoring invalid weight '{}'", String::from_utf8_lossy(.0))]
 pub struct BadWeight(Vec<u8>);
 
-/// The weight stands behind the argument's last space. The original takes whatever stands there for it, which
-/// cuts paths with spaces; here a last word that does not begin like a number belongs to the path, unless there is a
-/// directory without it and none with it. After a space at the path's begin or end it remains a bad weight, since nobody
-/// means a path like that.
+/// The weight stands behind the argument's last space. The original takes whatever stands there for
+/// it, which cuts paths with spaces; here a last word that does not begin like a number belongs to
+/// the path, unless there is a directory without it and none with it. After a space at the path's
+/// begin or end it remains a bad weight, since nobody means a path like that.
 fn split_weight(rest: &[u8]) -> (&[u8], Option<&[u8]>) {
     let Some(space) = rest.iter().rposition(|byte| *byte == b' ') else {
         return (rest, None);
     };
     let (path, word) = (&rest[..space], &rest[space + 1..]);
-    let digits = word.strip_prefix(b"-").or(word.strip_prefix(b"+")).unwrap_or(word);
+    let digits = word
+        .strip_prefix(b"-")
+        .or(word.strip_prefix(b"+"))
+        .unwrap_or(word);
     let word_of_path = digits
         .first()
         .is_some_and(|byte| !byte.is_ascii_digit() && !number::is_blank(*byte));
@@ -389,7 +415,12 @@ fn split_weight(rest: &[u8]) -> (&[u8], Option<&[u8]>) {
     (path, Some(word))
 }
 
-fn positive(value: &mut i32, argument: Option<&[u8]>, command: &'static str, refusal: Refusal) -> Effect {
+fn positive(
+    value: &mut i32,
+    argument: Option<&[u8]>,
+    command: &'static str,
+    refusal: Refusal,
+) -> Effect {
     let Some(argument) = argument else {
         return Err(refusal);
     };

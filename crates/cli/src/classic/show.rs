@@ -28,7 +28,11 @@ const fn listed(name: &'static str, what: &'static str, in_1_0: bool) -> Listed 
 
 /// The commands, in the order of the original's list.
 pub const COMMANDS: [Listed; 17] = [
-    listed("set size", "bytes of a new file: LOW, or LOW HIGH for a range", true),
+    listed(
+        "set size",
+        "bytes of a new file: LOW, or LOW HIGH for a range",
+        true,
+    ),
     listed("set number", "files that the pool begins with", true),
     listed("set seed", "where the random sequence starts", true),
     listed("set transactions", "transactions of a run", true),
@@ -59,11 +63,27 @@ pub const COMMANDS: [Listed; 17] = [
         "tenths of creations among creations and deletions; -1 for neither",
         true,
     ),
-    listed("set report", "layout of the report: verbose or terse", false),
-    listed("run", "do it, and report here or behind the end of FILE", true),
+    listed(
+        "set report",
+        "layout of the report: verbose or terse",
+        false,
+    ),
+    listed(
+        "run",
+        "do it, and report here or behind the end of FILE",
+        true,
+    ),
     listed("load", "take commands from FILE", false),
-    listed("show", "the configuration, here or behind the end of FILE", true),
-    listed("help", "this list, or the commands that begin with PREFIX", true),
+    listed(
+        "show",
+        "the configuration, here or behind the end of FILE",
+        true,
+    ),
+    listed(
+        "help",
+        "this list, or the commands that begin with PREFIX",
+        true,
+    ),
     listed("quit", "leave", true),
 ];
 
@@ -96,7 +116,11 @@ pub fn help(edition: Edition, prefix: &[u8]) -> String {
 ///
 /// # Errors
 /// Where `to` does not take it.
-pub fn configuration(to: &mut dyn Write, settings: &PromptSettings, working_directory: &Path) -> io::Result<()> {
+pub fn configuration(
+    to: &mut dyn Write,
+    settings: &PromptSettings,
+    working_directory: &Path,
+) -> io::Result<()> {
     writeln!(to, "Current configuration is:")?;
     match settings.edition {
         Edition::V1_0 => configuration_1_0(to, settings),
@@ -120,7 +144,11 @@ fn configuration_1_0(to: &mut dyn Write, settings: &PromptSettings) -> io::Resul
     blocks_and_biases(to, settings)
 }
 
-fn configuration_1_5(to: &mut dyn Write, settings: &PromptSettings, working_directory: &Path) -> io::Result<()> {
+fn configuration_1_5(
+    to: &mut dyn Write,
+    settings: &PromptSettings,
+    working_directory: &Path,
+) -> io::Result<()> {
     writeln!(to, "The base number of files is {}", settings.files)?;
     writeln!(to, "Transactions: {}", settings.transactions)?;
     sizes(to, settings)?;
@@ -140,8 +168,8 @@ fn configuration_1_5(to: &mut dyn Write, settings: &PromptSettings, working_dire
     writeln!(to, "Report format is {}.", settings.format.name())
 }
 
-/// Writes the lines of edition 1.5's `show` that name the locations. The original writes these to standard
-/// output even where the rest goes to a file.
+/// Writes the lines of edition 1.5's `show` that name the locations. The original writes these to
+/// standard output even where the rest goes to a file.
 ///
 /// # Errors
 /// Where `to` does not take it.
@@ -182,6 +210,10 @@ fn blocks_and_biases(to: &mut dyn Write, settings: &PromptSettings) -> io::Resul
     writeln!(to, "Block sizes are: read={read}, write={write}")?;
     let (read, create) = (settings.bias_read, settings.bias_create);
     writeln!(to, "Biases are: read/append={read}, create/delete={create}")?;
-    let using = if settings.buffered { "Using" } else { "Not using" };
+    let using = if settings.buffered {
+        "Using"
+    } else {
+        "Not using"
+    };
     writeln!(to, "{using} Unix buffered file I/O")
 }

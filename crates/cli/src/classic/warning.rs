@@ -1,8 +1,10 @@
-//! What the classic mode warns of: everything that the original takes silently although somebody probably
-//! meant something else. The effect stays; the warning says what was understood and what would be right.
+//! What the classic mode warns of: everything that the original takes silently although somebody
+//! probably meant something else. The effect stays; the warning says what was understood and what
+//! would be right.
 //!
-//! Not the original's own complaints (`Error: …`): those are `settings::Refusal` and the interpreter's. Every
-//! warning is one line that begins with `Warning: `, so that the two can be told apart.
+//! Not the original's own complaints (`Error: …`): those are `settings::Refusal` and the
+//! interpreter's. Every warning is one line that begins with `Warning: `, so that the two can be
+//! told apart.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -47,7 +49,10 @@ pub enum Warning {
     /// Edition 1.0 knows no weights: the number is a part of the path.
     WeightInPath(PathBuf),
     /// The file that a report or the configuration goes to is called like a number.
-    NumberAsFile { command: &'static str, path: PathBuf },
+    NumberAsFile {
+        command: &'static str,
+        path: PathBuf,
+    },
     /// A line ends with a carriage return, which the original takes as a part of the value.
     CarriageReturn(String),
     /// `exit` and `?` are words of the prompt; in a file the original answers `Eh?`.
@@ -147,53 +152,117 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Warning: ")?;
         match self {
-            Self::PromptNumber { said, understood, meant } => {
-                write!(f, "'{said}' is understood as {understood}: units and signs behind a number are ignored, and the greatest number is {}; give a plain number", i32::MAX)?;
+            Self::PromptNumber {
+                said,
+                understood,
+                meant,
+            } => {
+                write!(
+                    f,
+                    "'{said}' is understood as {understood}: units and signs behind a number are \
+                     ignored, and the greatest number is {}; give a plain number",
+                    i32::MAX
+                )?;
                 meant.map_or(Ok(()), |meant| write!(f, ", like {meant}"))
             }
-            Self::Sizes { said, low, high, meant } => {
+            Self::Sizes {
+                said,
+                low,
+                high,
+                meant,
+            } => {
                 if low == high {
                     write!(f, "'{said}' is understood as sizes of {low} bytes")?;
                 } else {
-                    write!(f, "'{said}' is understood as sizes from {low} to {high} bytes")?;
+                    write!(
+                        f,
+                        "'{said}' is understood as sizes from {low} to {high} bytes"
+                    )?;
                 }
                 match meant {
-                    Some((low, high)) if low == high => write!(f, "; give plain numbers of bytes: 'set size {low}'"),
-                    Some((low, high)) => write!(f, "; give plain numbers of bytes: 'set size {low} {high}'"),
-                    None => f.write_str("; give one or two plain numbers of bytes, the lower first, as in 'set size 500 10000'"),
+                    Some((low, high)) if low == high => {
+                        write!(f, "; give plain numbers of bytes: 'set size {low}'")
+                    }
+                    Some((low, high)) => {
+                        write!(f, "; give plain numbers of bytes: 'set size {low} {high}'")
+                    }
+                    None => f.write_str(
+                        "; give one or two plain numbers of bytes, the lower first, as in 'set \
+                         size 500 10000'",
+                    ),
                 }
             }
-            Self::Skipped { said, skipped, command } => {
-                write!(f, "'{skipped}' in '{said}' is skipped: give a space behind '{command}'")
+            Self::Skipped {
+                said,
+                skipped,
+                command,
+            } => {
+                write!(
+                    f,
+                    "'{skipped}' in '{said}' is skipped: give a space behind '{command}'"
+                )
             }
             Self::SpacesInPath(path) => {
                 let path = path.display();
-                write!(f, "'{path}' is understood as one path with spaces and a weight of 1; the original would cut it at its last space: give the weight too, 'set location {path} 1', and both understand it")
+                write!(
+                    f,
+                    "'{path}' is understood as one path with spaces and a weight of 1; the \
+                     original would cut it at its last space: give the weight too, 'set location \
+                     {path} 1', and both understand it"
+                )
             }
             Self::WeightInPath(path) => {
-                write!(f, "the path is '{}': edition 1.0 has one location without a weight; give 'set location PATH'", path.display())
+                write!(
+                    f,
+                    "the path is '{}': edition 1.0 has one location without a weight; give 'set \
+                     location PATH'",
+                    path.display()
+                )
             }
             Self::NumberAsFile { command, path } => {
                 let path = path.display();
-                write!(f, "'{command} {path}' writes to a file called {path}: a run has no length in time or count here, give 'set transactions' and then 'run'")
+                write!(
+                    f,
+                    "'{command} {path}' writes to a file called {path}: a run has no length in \
+                     time or count here, give 'set transactions' and then 'run'"
+                )
             }
             Self::CarriageReturn(said) => {
-                write!(f, "'{said}' ends with a carriage return, which belongs to the value: give lines that end with a line feed only")
+                write!(
+                    f,
+                    "'{said}' ends with a carriage return, which belongs to the value: give lines \
+                     that end with a line feed only"
+                )
             }
             Self::PromptWord { word, right } => {
-                write!(f, "'{word}' is a word of the prompt and no command in a file: give '{right}'")
+                write!(
+                    f,
+                    "'{word}' is a word of the prompt and no command in a file: give '{right}'"
+                )
             }
             Self::OtherEdition(command) => {
-                write!(f, "'{command}' is no command of edition 1.0: start with --edition 1.5")
+                write!(
+                    f,
+                    "'{command}' is no command of edition 1.0: start with --edition 1.5"
+                )
             }
             Self::Unreadable { path, error } => {
-                write!(f, "cannot read configuration file '{}', the defaults stay: {error}", path.display())
+                write!(
+                    f,
+                    "cannot read configuration file '{}', the defaults stay: {error}",
+                    path.display()
+                )
             }
             Self::Broken { path, error } => {
-                write!(f, "reading configuration file '{}' ends here: {error}", path.display())
+                write!(
+                    f,
+                    "reading configuration file '{}' ends here: {error}",
+                    path.display()
+                )
             }
             Self::OutOfReach => f.write_str(
-                "the files that are left lie in slots that edition 1.0's generator cannot draw, where the original searches for ever: take fewer files or transactions",
+                "the files that are left lie in slots that edition 1.0's generator cannot draw, \
+                 where the original searches for ever: take fewer files or transactions",
             ),
         }
     }

@@ -1,5 +1,5 @@
-//! Parts of a run as ranks have left them. They are data of others: what is read keeps the limits of records, and nothing in it
-//! is believed that contradicts the rest.
+//! Parts of a run as ranks have left them. They are data of others: what is read keeps the limits
+//! of records, and nothing in it is believed that contradicts the rest.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -62,7 +62,10 @@ pub fn find(directories: &[PathBuf]) -> Result<FoundParts, Problem> {
                 Err(why) => found.unreadable.push((shown(&path), why)),
             }
         }
-        for (name, of_all) in [(MERGED, &mut found.merged), (MERGED_SO_FAR, &mut found.so_far)] {
+        for (name, of_all) in [
+            (MERGED, &mut found.merged),
+            (MERGED_SO_FAR, &mut found.so_far),
+        ] {
             let path = directory.join(name);
             if path.exists() {
                 match whole(&path) {
@@ -95,7 +98,11 @@ impl FoundParts {
                     shown(&part.file)
                 )));
             }
-            let works = [other, &part].map(|part| part.record.as_ref().map(|record| record.fingerprint.clone()));
+            let works = [other, &part].map(|part| {
+                part.record
+                    .as_ref()
+                    .map(|record| record.fingerprint.clone())
+            });
             if let [Some(one), Some(other)] = works {
                 if one != other {
                     let why = "it has another workload than the other ranks".to_owned();
@@ -151,8 +158,8 @@ fn read(path: &Path) -> Result<ReadPart, String> {
     let mut documents = Documents::of(File::open(path).map_err(|error| error.to_string())?);
     let first = documents.next().unwrap_or(Err(DocumentError::Nothing));
     let first = first.map_err(|error| error.to_string())?;
-    let begun: Begun =
-        serde_json::from_str(&first).map_err(|error| format!("its first line names no rank: {error}"))?;
+    let begun: Begun = serde_json::from_str(&first)
+        .map_err(|error| format!("its first line names no rank: {error}"))?;
     let of = begun.rank;
     if of.rank >= of.ranks || of.ranks > Workload::WORKERS_MAX {
         return Err(format!("rank {} of {} cannot be", of.rank, of.ranks));
@@ -177,7 +184,8 @@ fn read(path: &Path) -> Result<ReadPart, String> {
     }
     if let (Some(record), true) = (&part.record, part.count > 0) {
         // What is asked of a record is asked of one that was put together, too.
-        part.record = Some(Record::from_json(&record.to_json()).map_err(|error| error.to_string())?);
+        part.record =
+            Some(Record::from_json(&record.to_json()).map_err(|error| error.to_string())?);
     }
     Ok(part)
 }

@@ -16,7 +16,8 @@ use super::ReportFormat;
 /// Which archive.
 #[derive(Debug, Args)]
 pub struct ArchiveArgument {
-    /// Archive of runs [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data directory].
+    /// Archive of runs [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data
+    /// directory].
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,
 }
@@ -24,7 +25,8 @@ pub struct ArchiveArgument {
 /// The tags and the note of a run that is going to be archived.
 #[derive(Debug, Args)]
 pub struct RemarkArguments {
-    /// Tag the archived run with this word, as 'postmark tag' does. Repeat the option for more tags.
+    /// Tag the archived run with this word, as 'postmark tag' does. Repeat the option for more
+    /// tags.
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<Tag>,
     /// Set the note of the archived run, as 'postmark note' does.
@@ -45,7 +47,8 @@ impl RemarkArguments {
 /// Conditions; a run must meet all of them.
 #[derive(Debug, Args)]
 pub struct Filters {
-    /// Only runs that began at this time or later: a date (2026-11-21), a time in UTC (2026-11-21T14:30), or an age (7d, 12h).
+    /// Only runs that began at this time or later: a date (2026-11-21), a time in UTC
+    /// (2026-11-21T14:30), or an age (7d, 12h).
     #[arg(long, value_name = "TIME")]
     pub since: Option<Moment>,
     /// Only runs that began before this time (see --since).
@@ -126,7 +129,9 @@ impl FromStr for Moment {
     type Err = InvalidMoment;
 
     fn from_str(text: &str) -> Result<Self, InvalidMoment> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         Self::read(text, u64::try_from(now.as_nanos()).unwrap_or(u64::MAX))
     }
 }
@@ -143,21 +148,30 @@ impl Moment {
         ];
         if text.matches('-').count() != 2 {
             let long = |unit: char, hours: u64| {
-                let count: Option<u64> = text.strip_suffix(unit).and_then(|count| count.parse().ok());
+                let count: Option<u64> =
+                    text.strip_suffix(unit).and_then(|count| count.parse().ok());
                 count.and_then(|count| count.checked_mul(hours * HOUR_NS))
             };
-            let ago = long('w', 7 * 24).or_else(|| long('d', 24)).or_else(|| long('h', 1));
-            let ago = ago.or_else(|| quantity::duration_ns(text).ok()).ok_or(InvalidMoment)?;
+            let ago = long('w', 7 * 24)
+                .or_else(|| long('d', 24))
+                .or_else(|| long('h', 1));
+            let ago = ago
+                .or_else(|| quantity::duration_ns(text).ok())
+                .ok_or(InvalidMoment)?;
             return Ok(Self(now_unix_ns.saturating_sub(ago)));
         }
         let text = text.replacen(' ', "T", 1);
         // Signs and white space would be passed over.
-        if !text.starts_with(|first: char| first.is_ascii_digit()) || text.contains(char::is_whitespace) {
+        if !text.starts_with(|first: char| first.is_ascii_digit())
+            || text.contains(char::is_whitespace)
+        {
             return Err(InvalidMoment);
         }
         let of_utc = |format| DateTime::strptime(format, &text).ok();
         let moment = FORMATS.iter().find_map(of_utc).ok_or(InvalidMoment)?;
-        let moment = Offset::UTC.to_timestamp(moment).map_err(|_| InvalidMoment)?;
+        let moment = Offset::UTC
+            .to_timestamp(moment)
+            .map_err(|_| InvalidMoment)?;
         u64::try_from(moment.as_nanosecond())
             .map(Self)
             .map_err(|_| InvalidMoment)
@@ -192,7 +206,8 @@ pub struct ListArguments {
 /// The arguments of `show`.
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// Run: its number, at least four digits of its identity, the word last, or a file with records: JSON, or a page that 'report' wrote.
+    /// Run: its number, at least four digits of its identity, the word last, or a file with
+    /// records: JSON, or a page that 'report' wrote.
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
     /// Which archive.
@@ -210,7 +225,8 @@ pub struct ShowArguments {
     /// Overwrite the file of --output if it exists.
     #[arg(long)]
     pub force: bool,
-    /// Add the published results of the same configuration to the text report ('published beside' has other formats).
+    /// Add the published results of the same configuration to the text report ('published beside'
+    /// has other formats).
     #[arg(long)]
     pub with_published: bool,
 }
@@ -280,7 +296,8 @@ pub struct ExportArguments {
     /// Format of the exported runs.
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     pub format: ExportFormat,
-    /// Write the runs as submissions: other users import them and compare them with 'published submissions'.
+    /// Write the runs as submissions: other users import them and compare them with 'published
+    /// submissions'.
     #[arg(long, requires_all = ["by", "system", "runs"], conflicts_with = "format")]
     pub submission: bool,
     /// Name of the person or group who measured, for --submission.
@@ -303,7 +320,8 @@ pub struct ExportArguments {
 /// The arguments of `import`.
 #[derive(Debug, Args)]
 pub struct ImportArguments {
-    /// Files with records or submissions in JSON, written by 'run' or 'export'; - is standard input.
+    /// Files with records or submissions in JSON, written by 'run' or 'export'; - is standard
+    /// input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Which archive.

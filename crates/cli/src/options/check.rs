@@ -9,7 +9,8 @@ use super::AnswerFormat;
 /// The arguments of `check`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 all records agree and break no rule; 1 one differs, breaks a rule or is
+    after_help = "Exit status: 0 all records agree and break no rule; 1 one differs, breaks a \
+                  rule or is
 INVALID; 2 a file cannot be read, or has something that is not a record."
 )]
 pub struct CheckArguments {

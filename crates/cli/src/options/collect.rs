@@ -13,7 +13,8 @@ use super::{RemarkArguments, ReportFormat};
 unreadable or incomplete; 2 refused."
 )]
 pub struct CollectArguments {
-    /// Directories with the files rank-*.jsonl of one run: copy those of all hosts to this machine.
+    /// Directories with the files rank-*.jsonl of one run: copy those of all hosts to this
+    /// machine.
     #[arg(required = true, value_name = "DIR")]
     pub directories: Vec<PathBuf>,
     /// Format of the report.
@@ -28,8 +29,8 @@ pub struct CollectArguments {
     /// Overwrite the file of --output if it exists.
     #[arg(long)]
     pub force: bool,
-    /// Archive that keeps the record; none keeps it nowhere [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data
-    /// directory].
+    /// Archive that keeps the record; none keeps it nowhere [default: $POSTMARK_ARCHIVE, or
+    /// postmark/archive.db in the user's data directory].
     #[arg(long, value_name = "FILE|none")]
     pub archive: Option<PathBuf>,
     /// Tags and note of the archived run.

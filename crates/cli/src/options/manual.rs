@@ -26,8 +26,8 @@ pub enum Shell {
 /// The arguments of `man`.
 #[derive(Debug, Args)]
 pub struct ManArguments {
-    /// Write postmark.1 and a page for each command into this directory, which is made where it is missing
-    /// [default: print postmark.1].
+    /// Write postmark.1 and a page for each command into this directory, which is made where it is
+    /// missing [default: print postmark.1].
     pub directory: Option<PathBuf>,
     /// Write over pages that exist.
     #[arg(long, requires = "directory")]

@@ -10,7 +10,8 @@ use super::AnswerFormat;
 /// The arguments of `observe`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: that of COMMAND; 128 plus the signal's number if a signal ended it; 127 if it
+    after_help = "Exit status: that of COMMAND; 128 plus the signal's number if a signal ended \
+                  it; 127 if it
 was not found; 126 if it cannot be executed; 2 if the target or the output cannot be used.
 
 Example:

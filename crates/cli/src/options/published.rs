@@ -20,7 +20,8 @@ pub struct PublishedArguments {
 pub enum PublishedCommand {
     /// List the sources and their tables, with the names for 'published show'.
     List,
-    /// Show a source or a table: every cell, the edition behind each row, and printed improvements recalculated.
+    /// Show a source or a table: every cell, the edition behind each row, and printed improvements
+    /// recalculated.
     Show {
         /// Name of a source or a table [default: all].
         name: Option<String>,
@@ -45,7 +46,8 @@ pub enum PublishedCommand {
     },
     /// Compare a run with the published results of the same configuration.
     Beside {
-        /// Run: its number, at least four digits of its identity, the word last, or a file with its record in JSON.
+        /// Run: its number, at least four digits of its identity, the word last, or a file with
+        /// its record in JSON.
         #[arg(value_name = "RUN")]
         run: PathBuf,
         /// Which archive.

@@ -1,4 +1,5 @@
-//! Words that are refused: told with what would be right, and without anything that a terminal obeys.
+//! Words that are refused: told with what would be right, and without anything that a terminal
+//! obeys.
 
 use std::error::Error;
 use std::io::Write;
@@ -58,10 +59,15 @@ fn what(error: &clap::Error) -> String {
         }
         (ErrorKind::InvalidValue, _) if !value.is_empty() => {
             if let Some(ContextValue::Strings(valid)) = error.get(ContextKind::ValidValue) {
-                return format!("invalid value '{value}' for {name}: expected {}", alternatives(valid));
+                return format!(
+                    "invalid value '{value}' for {name}: expected {}",
+                    alternatives(valid)
+                );
             }
         }
-        (ErrorKind::UnknownArgument, _) if name.starts_with('-') => return format!("unknown option '{name}'"),
+        (ErrorKind::UnknownArgument, _) if name.starts_with('-') => {
+            return format!("unknown option '{name}'");
+        }
         (ErrorKind::UnknownArgument, _) => return format!("unexpected argument '{option}'"),
         _ => {}
     }
@@ -91,7 +97,9 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
     let first = words.first().map_or("", String::as_str);
     match error.kind() {
         ErrorKind::UnknownArgument => {}
-        ErrorKind::MissingRequiredArgument => return Some(format!("see 'postmark {first} --help'")),
+        ErrorKind::MissingRequiredArgument => {
+            return Some(format!("see 'postmark {first} --help'"));
+        }
         _ => return None,
     }
     let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else {
@@ -102,7 +110,9 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
     if first.starts_with('-') {
         let name = unknown.trim_start_matches('-');
         let run = command.find_subcommand("run")?;
-        let is_of_run = run.get_arguments().any(|option| option.get_long() == Some(name));
+        let is_of_run = run
+            .get_arguments()
+            .any(|option| option.get_long() == Some(name));
         let right = format!("use 'postmark run {}'", words.join(" "));
         return Some(if is_of_run {
             right
@@ -128,7 +138,9 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
 fn shown(value: &ContextValue) -> Option<ContextValue> {
     let changed = |text: &String| harmless(text) != *text;
     match value {
-        ContextValue::String(text) if changed(text) => Some(ContextValue::String(harmless(text).into_owned())),
+        ContextValue::String(text) if changed(text) => {
+            Some(ContextValue::String(harmless(text).into_owned()))
+        }
         ContextValue::Strings(all) if all.iter().any(changed) => Some(ContextValue::Strings(
             all.iter().map(|text| harmless(text).into_owned()).collect(),
         )),
@@ -136,7 +148,8 @@ fn shown(value: &ContextValue) -> Option<ContextValue> {
     }
 }
 
-/// Without the colours of the library, which are all that is left of sequences that a terminal obeys.
+/// Without the colours of the library, which are all that is left of sequences that a terminal
+/// obeys.
 fn plain(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let first = parts.next().unwrap_or_default().to_owned();

@@ -25,17 +25,19 @@ pub struct ReportArguments {
     /// Compare single runs, too: the first one is the baseline.
     #[arg(long)]
     pub compare: bool,
-    /// Compare this number of the runs, as in 'postmark compare' [default: the study's, or transactions]. Repeat for more.
+    /// Compare this number of the runs, as in 'postmark compare' [default: the study's, or
+    /// transactions]. Repeat for more.
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<Metric>,
-    /// Compare runs of different workloads, durability tiers, cache states or hosts, or that skipped or failed unlike shares of
-    /// their operations (by more than 1 %).
+    /// Compare runs of different workloads, durability tiers, cache states or hosts, or that
+    /// skipped or failed unlike shares of their operations (by more than 1 %).
     #[arg(long)]
     pub unlike: bool,
     /// Write the HTML file here ('-': standard output).
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
-    /// Write each picture to this directory, too: SVG for one column (85 mm) and two columns (178 mm) of a paper, CSV, and a caption.
+    /// Write each picture to this directory, too: SVG for one column (85 mm) and two columns (178
+    /// mm) of a paper, CSV, and a caption.
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
     /// Overwrite files that exist.

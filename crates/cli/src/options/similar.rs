@@ -24,8 +24,12 @@ const COMMANDS: [(&str, &str); 7] = [
     ("rm", "delete"),
 ];
 
-/// The command that was meant by a word: one that is most like it, one by another name, or a run on the target that it names.
-pub fn command_meant<'a>(word: &str, commands: impl IntoIterator<Item = &'a str>) -> Option<String> {
+/// The command that was meant by a word: one that is most like it, one by another name, or a run on
+/// the target that it names.
+pub fn command_meant<'a>(
+    word: &str,
+    commands: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
     if word.contains('/') {
         return Some(format!("run --target {word}"));
     }

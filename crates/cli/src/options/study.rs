@@ -11,9 +11,9 @@ use super::{CompareFormat, RemarkArguments};
 /// The arguments of `study`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 when all blocks are there; 1 if a run failed or a file system of the study \
-could not be removed, 2 if the study was refused, 130 or 143 if a signal ended it. \
-'postmark study --resume' continues a study that did not end.
+    after_help = "Exit status: 0 when all blocks are there; 1 if a run failed or a file system of \
+                  the study could not be removed, 2 if the study was refused, 130 or 143 if a \
+                  signal ended it. 'postmark study --resume' continues a study that did not end.
 
 Examples:
   postmark study --preset mail --target make:ext4 --target make:xfs
@@ -22,7 +22,8 @@ Examples:
   postmark study --resume"
 )]
 pub struct StudyArguments {
-    /// How many processes the launcher has started: each run has as many ranks, unless the study says how many.
+    /// How many processes the launcher has started: each run has as many ranks, unless the study
+    /// says how many.
     #[arg(skip)]
     pub ranks: Option<u32>,
     /// Study file in TOML: workloads, axes and targets.
@@ -31,16 +32,18 @@ pub struct StudyArguments {
     /// Run this preset on each target. Repeat the option for more presets.
     #[arg(long, value_name = "NAME", conflicts_with = "file")]
     pub preset: Vec<String>,
-    /// A directory, make:KIND for a file system that the study makes and removes, like make:ext4?size=4GiB (as root), or an NFS
-    /// server, like nfs://server/export. Repeat the option for each target; the first one is the baseline. With a study file, the
+    /// A directory, make:KIND for a file system that the study makes and removes, like
+    /// make:ext4?size=4GiB (as root), or an NFS server, like nfs://server/export. Repeat the
+    /// option for each target; the first one is the baseline. With a study file, the
     /// targets are added to those of the file.
     #[arg(long, value_name = "[NAME=]TARGET")]
     pub target: Vec<String>,
     /// An option of all runs, like files=2000 or for=30s. Repeat for more.
     #[arg(long, value_name = "OPTION=VALUE", conflicts_with = "file")]
     pub set: Vec<String>,
-    /// An option with several values, each a cell of its own, like workers=1,4. Also age (how many times the pool is churned before the
-    /// measurement) and fullness (of made file systems, in percent).
+    /// An option with several values, each a cell of its own, like workers=1,4. Also age (how many
+    /// times the pool is churned before the measurement) and fullness (of made file systems,
+    /// in percent).
     #[arg(long, value_name = "OPTION=VALUES", conflicts_with = "file")]
     pub axis: Vec<String>,
     /// Name of the study [default: its presets].
@@ -54,22 +57,23 @@ pub struct StudyArguments {
     /// As many blocks as this time allows.
     #[arg(long = "for", value_name = "TIME")]
     pub run_for: Option<Time>,
-    /// Add blocks until every interval is within this percentage of its ratio: at least 10 blocks, and no more than --blocks
-    /// [default: 100] and --for allow.
+    /// Add blocks until every interval is within this percentage of its ratio: at least 10 blocks,
+    /// and no more than --blocks [default: 100] and --for allow.
     #[arg(long, value_name = "P%")]
     pub until: Option<String>,
     /// Seed of the order of runs [default: 1].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Run baselines once in each block. Otherwise they run twice (A/A control), which shows how much the same system differs from
-    /// itself (A/A noise).
+    /// Run baselines once in each block. Otherwise they run twice (A/A control), which shows how
+    /// much the same system differs from itself (A/A noise).
     #[arg(long)]
     pub no_twin: bool,
-    /// The value that others are compared with: a target, an axis value like files=1000, or a workload [default: the first
-    /// target].
+    /// The value that others are compared with: a target, an axis value like files=1000, or a
+    /// workload [default: the first target].
     #[arg(long, value_name = "VALUE")]
     pub baseline: Option<String>,
-    /// What is compared, like transactions, create, create.p99 or written [default: transactions]. Repeat for more.
+    /// What is compared, like transactions, create, create.p99 or written [default: transactions].
+    /// Repeat for more.
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<String>,
     /// Compare cells that skipped or failed unlike shares of their operations (by more than 1 %).
@@ -78,21 +82,26 @@ pub struct StudyArguments {
     /// Longest wait for a quiet machine before each run; 0s for none [default: 10s].
     #[arg(long, value_name = "TIME")]
     pub quiet_time: Option<Time>,
-    /// Show the results in the tables of a paper, too: tr3022, veritas, sessions, submissions or completion.
+    /// Show the results in the tables of a paper, too: tr3022, veritas, sessions, submissions or
+    /// completion.
     #[arg(long, value_name = "NAME")]
     pub layout: Option<PaperLayout>,
-    /// With the layout: show the paper's own numbers beside the study's, and what of them holds today.
+    /// With the layout: show the paper's own numbers beside the study's, and what of them holds
+    /// today.
     #[arg(long)]
     pub with_published: bool,
     /// Continue a study that did not end: its identity, its name or last [default: last].
     #[arg(long, value_name = "STUDY", num_args = 0..=1, default_missing_value = "last",
-        conflicts_with_all = ["file", "preset", "target", "set", "axis", "name", "seed", "no_twin", "baseline", "metric", "quiet_time", "side"])]
+        conflicts_with_all = ["file", "preset", "target", "set", "axis", "name", "seed", "no_twin",
+            "baseline", "metric", "quiet_time", "side"])]
     pub resume: Option<String>,
-    /// Measure only one side of a comparison whose sides cannot be interleaved, like two kernels. Runs are joined by --tag.
+    /// Measure only one side of a comparison whose sides cannot be interleaved, like two kernels.
+    /// Runs are joined by --tag.
     #[arg(long, value_name = "NAME", requires_all = ["block", "tag"])]
     pub side: Option<String>,
     /// Block of --side.
-    #[arg(long, value_name = "N", requires = "side", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", requires = "side",
+        value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub block: Option<u32>,
     /// Show what the study would do, and do nothing.
     #[arg(long)]
@@ -109,7 +118,8 @@ pub struct StudyArguments {
     /// Overwrite the file of --report if it exists.
     #[arg(long)]
     pub force: bool,
-    /// Archive that keeps the runs [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data directory].
+    /// Archive that keeps the runs [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the
+    /// user's data directory].
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,
     /// Tags and note of the archived runs.

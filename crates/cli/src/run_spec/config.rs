@@ -10,7 +10,8 @@ use spec::Options;
 
 use super::{SpecError, Specified};
 
-/// The longest file that is read, in bytes: five times one that has a histogram with as many bins as there may be.
+/// The longest file that is read, in bytes: five times one that has a histogram with as many bins
+/// as there may be.
 const BYTES_MAX: u64 = 16 << 20;
 
 /// Reads a configuration file.
@@ -25,10 +26,13 @@ pub(super) fn read(path: &Path) -> Result<Options, SpecError> {
     })
 }
 
-/// The text of a file that words are read from, and that may be anybody's: not more than `BYTES_MAX`.
+/// The text of a file that words are read from, and that may be anybody's: not more than
+/// `BYTES_MAX`.
 pub fn text_of(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    File::open(path)?.take(BYTES_MAX + 1).read_to_string(&mut text)?;
+    File::open(path)?
+        .take(BYTES_MAX + 1)
+        .read_to_string(&mut text)?;
     if text.len() as u64 > BYTES_MAX {
         let why = format!("it has more than {BYTES_MAX} bytes");
         return Err(io::Error::new(io::ErrorKind::InvalidData, why));
@@ -51,7 +55,8 @@ pub fn parse_config(text: &str) -> Result<Options, String> {
     })
 }
 
-/// A string of TOML. What is invisible or obeyed by a terminal is an escape, which basic strings alone have.
+/// A string of TOML. What is invisible or obeyed by a terminal is an escape, which basic strings
+/// alone have.
 fn quoted(text: &str) -> String {
     if !text.contains(harmless::is_harmful) {
         return toml::Value::String(text.to_owned()).to_string();
@@ -61,7 +66,9 @@ fn quoted(text: &str) -> String {
         // Writing to memory cannot fail.
         let _ = match character {
             '"' | '\\' => write!(quoted, "\\{character}"),
-            harmful if harmless::is_harmful(harmful) => write!(quoted, "\\U{:08x}", u32::from(harmful)),
+            harmful if harmless::is_harmful(harmful) => {
+                write!(quoted, "\\U{:08x}", u32::from(harmful))
+            }
             other => write!(quoted, "{other}"),
         };
     }
@@ -89,7 +96,9 @@ pub fn to_config(specified: &Specified) -> Result<String, SpecError> {
         .iter()
         .map(|note| format!("# {}\n", harmless::shown(note)));
     let preset = specified.spec.preset.as_deref();
-    let preset = preset.map_or_else(String::new, |preset| format!("# preset {}\n", harmless::shown(preset)));
+    let preset = preset.map_or_else(String::new, |preset| {
+        format!("# preset {}\n", harmless::shown(preset))
+    });
     let mut text: String = notes.fold(preset, |text, note| text + &note);
     // Numbers and texts of ours: there is nothing among them that TOML does not hold.
     text.push_str(&toml::to_string(&options).unwrap_or_default());
@@ -128,6 +137,9 @@ mod tests {
     #[test]
     fn a_file_without_end_is_not_read_to_it() {
         let error = text_of(Path::new("/dev/zero")).unwrap_err();
-        assert!(error.to_string().contains("more than 16777216 bytes"), "{error}");
+        assert!(
+            error.to_string().contains("more than 16777216 bytes"),
+            "{error}"
+        );
     }
 }

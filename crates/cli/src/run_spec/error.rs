@@ -12,7 +12,8 @@ use crate::options::WeightWithoutLocation;
 #[non_exhaustive]
 pub enum SpecError {
     /// There is no such preset.
-    #[error("invalid value '{0}' for --preset: no preset has this name ({hint}'postmark presets' lists them)", hint = meant(*.1))]
+    #[error("invalid value '{0}' for --preset: no preset has this name ({hint}'postmark presets' \
+        lists them)", hint = meant(*.1))]
     NoPreset(String, Option<&'static str>),
     /// The configuration file cannot be read.
     #[error("cannot read the configuration file {}: {cause}", harmless::path(.path))]
@@ -22,7 +23,8 @@ pub enum SpecError {
         /// What the system answered.
         cause: std::io::Error,
     },
-    /// The configuration file is not as it should be. The text says line and column, and shows the line.
+    /// The configuration file is not as it should be. The text says line and column, and shows the
+    /// line.
     #[error("invalid configuration file {}: {problem}", harmless::path(.path))]
     Config {
         /// The file.
@@ -32,7 +34,8 @@ pub enum SpecError {
     },
     /// The record of an earlier run cannot be read.
     #[error(
-        "cannot read the run {run}: {cause} (use a run's number from 'postmark list', or a file written by run --format json)"
+        "cannot read the run {run}: {cause} (use a run's number from 'postmark list', or a file \
+         written by run --format json)"
     )]
     CannotReadRun {
         /// How it was called.
@@ -69,7 +72,10 @@ pub enum SpecError {
     #[error("--dry-run cannot be used with --format classic or terse (use --format text or json)")]
     DryClassic,
     /// A path that TOML does not hold.
-    #[error("a configuration file cannot hold the path {0:?}, which is not UTF-8 (use --target or --ack-log)")]
+    #[error(
+        "a configuration file cannot hold the path {0:?}, which is not UTF-8 (use --target or \
+         --ack-log)"
+    )]
     NoText(PathBuf),
     /// A file for the report, or for its lines, cannot be written.
     #[error("cannot write to {}: {cause} (use another file for {option})", harmless::path(.path))]

@@ -1,7 +1,8 @@
 //! The work of an earlier run, to be done again.
 //!
-//! Its description is taken for a configuration file: what is said beside holds over the one as over the other. Its place is not
-//! taken over: not its targets, not the pool that lay there, and not its acknowledgement log. Records may be anybody's.
+//! Its description is taken for a configuration file: what is said beside holds over the one as
+//! over the other. Its place is not taken over: not its targets, not the pool that lay there, and
+//! not its acknowledgement log. Records may be anybody's.
 
 use std::path::Path;
 

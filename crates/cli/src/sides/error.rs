@@ -9,7 +9,8 @@ pub const RUNS_MAX: u64 = 10_000;
 pub enum SidesError {
     /// One word alone, and no study has the name.
     #[error(
-        "there is no study '{0}' in the archive (use its name, its identity or last, or give two sides to compare)"
+        "there is no study '{0}' in the archive (use its name, its identity or last, or give two \
+         sides to compare)"
     )]
     NoStudy(String),
     /// Several words, where a study is needed.
@@ -38,7 +39,8 @@ pub enum SidesError {
     },
     /// A word is nothing that is known.
     #[error(
-        "there is nothing called '{0}' in the archive: no run, no cell of the last study, no tag ('postmark list' shows runs and tags)"
+        "there is nothing called '{0}' in the archive: no run, no cell of the last study, no tag \
+         ('postmark list' shows runs and tags)"
     )]
     Unknown(String),
     /// A range that has no runs, or too many.
@@ -69,7 +71,8 @@ pub enum SidesError {
     },
     /// The sides did not complete unlike shares of their operations.
     #[error(
-        "cannot compare '{side}' with '{baseline}': {shares}, and what is not done makes a system seem fast (add --unlike to compare them)"
+        "cannot compare '{side}' with '{baseline}': {shares}, and what is not done makes a system \
+         seem fast (add --unlike to compare them)"
     )]
     UnlikeShares {
         /// The one.

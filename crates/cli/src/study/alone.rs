@@ -1,8 +1,9 @@
 //! A study goes on in one process at a time: two would perform the same runs.
 //!
-//! The archive shows a run that goes on, but not a study that makes a target or waits for a quiet machine. So the process holds an
-//! abstract socket (unix(7)) with the study's name: the kernel gives a name to one process of the machine, and takes it back when the
-//! process ends, however that happens.
+//! The archive shows a run that goes on, but not a study that makes a target or waits for a quiet
+//! machine. So the process holds an abstract socket (unix(7)) with the study's name: the kernel
+//! gives a name to one process of the machine, and takes it back when the process ends, however
+//! that happens.
 
 use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt as _;
@@ -13,7 +14,11 @@ use crate::problem::Problem;
 
 /// Held as long as the study goes on.
 pub struct Alone(
-    #[expect(dead_code, reason = "the kernel gives the name back when this is closed")] Option<UnixListener>,
+    #[expect(
+        dead_code,
+        reason = "the kernel gives the name back when this is closed"
+    )]
+    Option<UnixListener>,
 );
 
 impl Alone {
@@ -29,7 +34,8 @@ impl Alone {
             Err(cause) if cause.kind() == ErrorKind::AddrInUse => Err(contradiction(format!(
                 "the study {id} is still running in another process (wait for it, or end it)"
             ))),
-            // A machine may have no such sockets; the runs that go on are in the archive all the same.
+            // A machine may have no such sockets; the runs that go on are in the archive all the
+            // same.
             Err(_) => Ok(Self(None)),
         }
     }

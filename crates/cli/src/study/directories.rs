@@ -1,5 +1,6 @@
-//! The directories that a study measures. Each stays on the file system on which the study found it: where that was unmounted, the
-//! directory below is another one, and its runs would be counted as those of the target.
+//! The directories that a study measures. Each stays on the file system on which the study found
+//! it: where that was unmounted, the directory below is another one, and its runs would be counted
+//! as those of the target.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -48,8 +49,12 @@ impl std::fmt::Display for MountedOn {
 pub struct Directories(BTreeMap<String, MountedOn>);
 
 impl Directories {
-    /// The directories, on the file systems that earlier runs of the study met; without such runs, on those of now.
-    pub fn new<'a>(directories: impl Iterator<Item = &'a str>, mut earlier: BTreeMap<String, MountedOn>) -> Self {
+    /// The directories, on the file systems that earlier runs of the study met; without such runs,
+    /// on those of now.
+    pub fn new<'a>(
+        directories: impl Iterator<Item = &'a str>,
+        mut earlier: BTreeMap<String, MountedOn>,
+    ) -> Self {
         let directories = directories.filter(|directory| !ServerUrl::is_one(Path::new(directory)));
         let found = directories.filter_map(|directory| {
             let met = earlier.remove(directory).or_else(|| of(directory))?;
@@ -79,7 +84,9 @@ impl Directories {
 /// What a directory lies on; nothing where that cannot be told.
 fn of(directory: &str) -> Option<MountedOn> {
     let table = MountTable::read(&Sources::default());
-    let mount = table.as_ref().and_then(|table| table.mount_of(Path::new(directory)));
+    let mount = table
+        .as_ref()
+        .and_then(|table| table.mount_of(Path::new(directory)));
     match mount {
         Fact::Known(mount) => Some(MountedOn::from(&mount)),
         Fact::NotApplicable | Fact::Unavailable(_) => None,

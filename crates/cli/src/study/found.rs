@@ -42,7 +42,8 @@ fn study_of(run: &ListedRun) -> Option<&str> {
     run.tags.iter().find_map(|tag| tag.strip_prefix(TAG))
 }
 
-/// A study by its identity, or at least four digits of it, by its name, or `last`; nothing where there is none.
+/// A study by its identity, or at least four digits of it, by its name, or `last`; nothing where
+/// there is none.
 ///
 /// # Errors
 /// Where the archive cannot be read, or a name has several.
@@ -141,15 +142,22 @@ fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy
 }
 
 /// The file systems of the directories of a design, as its runs met them.
-fn mounted<'a>(design: &Design, records: impl Iterator<Item = &'a Record>) -> BTreeMap<String, MountedOn> {
+fn mounted<'a>(
+    design: &Design,
+    records: impl Iterator<Item = &'a Record>,
+) -> BTreeMap<String, MountedOn> {
     let mut mounted = BTreeMap::new();
     for location in records.flat_map(|record| &record.locations) {
         let directories = design.targets.iter().filter(|target| !target.is_made());
         // The run's own directory lies in the target.
-        let of_run = directories.filter(|target| Path::new(&location.directory).starts_with(&target.at));
+        let of_run =
+            directories.filter(|target| Path::new(&location.directory).starts_with(&target.at));
         // A target may lie in another one.
         let directory = of_run.max_by_key(|target| target.at.len());
-        let mount = location.target.known().and_then(|target| target.mount.known());
+        let mount = location
+            .target
+            .known()
+            .and_then(|target| target.mount.known());
         if let (Some(directory), Some(mount)) = (directory, mount) {
             let first = mounted.entry(directory.at.clone());
             first.or_insert_with(|| MountedOn::from(mount));

@@ -56,7 +56,11 @@ impl<'a> CliGround<'a> {
         place: &'a ArchivePlace,
         (mounted, ranks): (BTreeMap<String, MountedOn>, Option<&Ranks>),
     ) -> Result<Self, Problem> {
-        let directories = course.design.targets.iter().filter(|target| !target.is_made());
+        let directories = course
+            .design
+            .targets
+            .iter()
+            .filter(|target| !target.is_made());
         let directories = directories.map(|target| target.at.as_str());
         let mut remarks = arguments.remarks.remarks();
         remarks.tags.extend(found::tag(course.id));
@@ -80,7 +84,11 @@ impl<'a> CliGround<'a> {
     }
 
     /// Performs a run, with the other ranks where there are any.
-    fn perform(&mut self, spec: &RunSpec, events: &mut dyn runner::Events) -> Result<Record, Problem> {
+    fn perform(
+        &mut self,
+        spec: &RunSpec,
+        events: &mut dyn runner::Events,
+    ) -> Result<Record, Problem> {
         if let Some(ranks) = self.signals.ranks() {
             let told = ranks.broadcast(Some(Some(spec.clone())));
             told.map_err(|error| Problem::Ranks {
@@ -112,7 +120,11 @@ impl<'a> CliGround<'a> {
     fn show(&self, text: &str) {
         if !self.quiet {
             // Nobody may be reading.
-            let _ = writeln!(std::io::stderr(), "{}", width::for_errors(&harmless::harmless(text)));
+            let _ = writeln!(
+                std::io::stderr(),
+                "{}",
+                width::for_errors(&harmless::harmless(text))
+            );
         }
     }
 
@@ -123,7 +135,8 @@ impl<'a> CliGround<'a> {
         }
     }
 
-    /// A display for the stages of a run: lines of stages would be too many where there is no terminal.
+    /// A display for the stages of a run: lines of stages would be too many where there is no
+    /// terminal.
     fn display(&self) -> Display {
         Display::new(self.quiet || !terminal::is_users(&std::io::stderr()))
     }
@@ -133,7 +146,11 @@ impl<'a> CliGround<'a> {
 ///
 /// # Errors
 /// Where it contradicts itself.
-pub fn specify(design: &Design, cell: &StudyCell, directory: &Path) -> Result<Specified, SpecError> {
+pub fn specify(
+    design: &Design,
+    cell: &StudyCell,
+    directory: &Path,
+) -> Result<Specified, SpecError> {
     run_spec::specify(&WorkArguments {
         preset: design.workloads[cell.workload].preset.clone(),
         config: None,
@@ -156,14 +173,24 @@ pub fn specify(design: &Design, cell: &StudyCell, directory: &Path) -> Result<Sp
 /// Where it contradicts itself.
 pub fn specify_somewhere(design: &Design, cell: &StudyCell) -> Result<Specified, SpecError> {
     let at = Path::new(&design.targets[cell.target].at);
-    specify(design, cell, if ServerUrl::is_one(at) { at } else { Path::new("/") })
+    specify(
+        design,
+        cell,
+        if ServerUrl::is_one(at) {
+            at
+        } else {
+            Path::new("/")
+        },
+    )
 }
 
 impl Ground for CliGround<'_> {
     type Error = Problem;
 
     fn target(&mut self, cell: usize) -> Result<TargetReady, Problem> {
-        let ready = self.targets.ready(self.course, cell, self.signals.caught())?;
+        let ready = self
+            .targets
+            .ready(self.course, cell, self.signals.caught())?;
         Ok(self.prepared(ready))
     }
 
@@ -182,11 +209,17 @@ impl Ground for CliGround<'_> {
     }
 
     fn keep_state(&mut self, cell: usize) -> Result<TargetReady, Problem> {
-        let ready = self.targets.keep_state(self.course, cell, self.signals.caught())?;
+        let ready = self
+            .targets
+            .keep_state(self.course, cell, self.signals.caught())?;
         Ok(self.prepared(ready))
     }
 
-    fn measure(&mut self, spec: &RunSpec, part: StudyPart) -> Result<(Record, Option<u64>), Problem> {
+    fn measure(
+        &mut self,
+        spec: &RunSpec,
+        part: StudyPart,
+    ) -> Result<(Record, Option<u64>), Problem> {
         for target in &spec.targets {
             self.directories.check(&target.to_string_lossy())?;
         }
@@ -209,16 +242,21 @@ impl Ground for CliGround<'_> {
         match watchers.keeper.finish(&record) {
             Archiving::Archived(number) => Ok((record, Some(number))),
             Archiving::Beside { path, why, .. } => Err(Problem::Study(format!(
-                "the archive did not take a run{}: its record is in {}, and the next command that opens the archive takes it in",
+                "the archive did not take a run{}: its record is in {}, and the next command that \
+                 opens the archive takes it in",
                 why.map_or_else(String::new, |why| format!(" ({why})")),
                 harmless::path(&path)
             ))),
-            Archiving::Lost { why, .. } => Err(Problem::Study(format!("a run's record could not be kept: {why}"))),
+            Archiving::Lost { why, .. } => Err(Problem::Study(format!(
+                "a run's record could not be kept: {why}"
+            ))),
         }
     }
 
     fn signal(&self) -> Option<i32> {
-        self.signals.taken().and_then(|control| control.signal_caught())
+        self.signals
+            .taken()
+            .and_then(|control| control.signal_caught())
     }
 
     fn tell(&mut self, event: StudyEvent<'_>) {
@@ -240,7 +278,11 @@ impl Ground for CliGround<'_> {
                     Level::Valid => String::new(),
                     level => format!(", {}", level.name()),
                 };
-                self.show(&format!("{}: {rate}{level}{}", place_of(&progress), left(&progress)));
+                self.show(&format!(
+                    "{}: {rate}{level}{}",
+                    place_of(&progress),
+                    left(&progress)
+                ));
             }
             StudyEvent::Repeating { block, attempt } => tell(format_args!(
                 "block {block} has an INVALID run and is repeated (attempt {attempt} of {})",
@@ -270,11 +312,16 @@ fn place_of(progress: &StudyProgress<'_>) -> String {
         study::statistics::BLOCKS_MAX => String::new(),
         blocks => format!(" of {blocks}"),
     };
-    format!("block {block}{of}, run {position} of {runs}, {}{again}", cell.label)
+    format!(
+        "block {block}{of}, run {position} of {runs}, {}{again}",
+        cell.label
+    )
 }
 
 fn left(progress: &StudyProgress<'_>) -> String {
-    let left = progress.left.map(|left| report::study::length(left.as_secs_f64()));
+    let left = progress
+        .left
+        .map(|left| report::study::length(left.as_secs_f64()));
     left.map_or_else(String::new, |left| format!(" ({left} left)"))
 }
 

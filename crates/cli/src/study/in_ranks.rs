@@ -1,4 +1,5 @@
-//! A study in several processes: rank 0 does what one process alone would do, and all ranks perform each run.
+//! A study in several processes: rank 0 does what one process alone would do, and all ranks perform
+//! each run.
 
 use cluster::Ranks;
 use runner::{NoEvents, RunSpec, TakeControl as _};
@@ -14,7 +15,12 @@ use crate::ranks::{self, Joined};
 ///
 /// # Errors
 /// On rank 0, as those of a study of one process.
-pub fn study(launched: &Launched, arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
+pub fn study(
+    launched: &Launched,
+    arguments: &StudyArguments,
+    words: Vec<String>,
+    side: &Side,
+) -> Result<u8, Problem> {
     if arguments.dry_run {
         return match launched.is_first() {
             true => super::of_first(arguments, words, side, None),
@@ -54,7 +60,8 @@ pub fn study(launched: &Launched, arguments: &StudyArguments, words: Vec<String>
 /// Performs what rank 0 says, until it says that nothing follows.
 fn follow(ranks: &Ranks) -> u8 {
     let mut signals = Signals::among(Some(ranks.clone()));
-    // One that comes between two runs is for the next: rank 0 may be making what it would leave behind.
+    // One that comes between two runs is for the next: rank 0 may be making what it would leave
+    // behind.
     let _ = signals.take();
     loop {
         let next: Result<Option<RunSpec>, _> = ranks.broadcast(None);

@@ -1,5 +1,5 @@
-//! The first signal ends a study, which then removes the file systems that it has made. A second one
-//! ends the program at once: what that would leave is named at the first one.
+//! The first signal ends a study, which then removes the file systems that it has made. A second
+//! one ends the program at once: what that would leave is named at the first one.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -26,16 +26,19 @@ impl Interruption {
         let named = Arc::clone(&directories);
         let mut signals = Signals::new(signals::ending()).ok()?;
         let handle = signals.handle();
-        let watching = std::thread::Builder::new().name("interruption".to_owned()).spawn(move || {
-            if signals.forever().next().is_some() {
-                for directory in named.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-                    let directory = harmless::path(directory);
-                    tell(format_args!(
-                        "the study removes its file system in {directory}. A second signal stops the removal; 'postmark clean {directory}' removes the rest."
-                    ));
+        let watching = std::thread::Builder::new()
+            .name("interruption".to_owned())
+            .spawn(move || {
+                if signals.forever().next().is_some() {
+                    for directory in named.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+                        let directory = harmless::path(directory);
+                        tell(format_args!(
+                            "the study removes its file system in {directory}. A second signal \
+                             stops the removal; 'postmark clean {directory}' removes the rest."
+                        ));
+                    }
                 }
-            }
-        });
+            });
         Some(Self {
             directories,
             watching: Some(watching.ok()?),
@@ -45,7 +48,10 @@ impl Interruption {
 
     /// A directory of a made file system, from its beginning on.
     pub fn add(&self, directory: &Path) {
-        let mut directories = self.directories.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut directories = self
+            .directories
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         directories.insert(directory.to_owned());
     }
 }

@@ -15,7 +15,9 @@ use crate::screen;
 /// # Errors
 /// The first of them.
 pub fn check(design: &Design) -> Result<(), Problem> {
-    let Some(layout) = design.layout else { return Ok(()) };
+    let Some(layout) = design.layout else {
+        return Ok(());
+    };
     let library = Library::read().map_err(PublishedProblem::from)?;
     Ok(layouts::check(layout, design, &library).map_err(PublishedProblem::from)?)
 }
@@ -76,5 +78,8 @@ fn results(
     let library = Library::read().map_err(PublishedProblem::from)?;
     let cells = design.cells().unwrap_or_default();
     let compared = StudyComparisons::of(design, &cells, runs, &design.metrics);
-    Ok(LayoutResults::of(layout, design, &of_paper, &compared, &library).map_err(PublishedProblem::from)?)
+    Ok(
+        LayoutResults::of(layout, design, &of_paper, &compared, &library)
+            .map_err(PublishedProblem::from)?,
+    )
 }

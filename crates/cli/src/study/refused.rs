@@ -14,7 +14,10 @@ pub fn contradiction(why: impl Into<String>) -> Problem {
 
 /// A study file is wrong.
 pub fn of_file(path: &Path, error: impl std::fmt::Display) -> Problem {
-    contradiction(format!("the study file {} is wrong: {error}", harmless::path(path)))
+    contradiction(format!(
+        "the study file {} is wrong: {error}",
+        harmless::path(path)
+    ))
 }
 
 /// What is wrong in a line of a study file, or with what was said in its place.

@@ -36,12 +36,24 @@ impl Targets {
         let mut wishes = BTreeMap::new();
         let mut states = BTreeMap::new();
         let mut taken: BTreeMap<u64, u64> = BTreeMap::new();
-        for (index, target) in design.targets.iter().enumerate().filter(|(_, target)| target.is_made()) {
+        for (index, target) in design
+            .targets
+            .iter()
+            .enumerate()
+            .filter(|(_, target)| target.is_made())
+        {
             let refused = |why: &dyn std::fmt::Display| {
                 let shown = harmless::shown(&target.at);
-                wrong_in(file, target.line, format!("cannot make the target {shown}: {why}"))
+                wrong_in(
+                    file,
+                    target.line,
+                    format!("cannot make the target {shown}: {why}"),
+                )
             };
-            let spec: MakeSpec = target.at.parse().map_err(|why: made::InvalidMakeSpec| refused(&why))?;
+            let spec: MakeSpec = target
+                .at
+                .parse()
+                .map_err(|why: made::InvalidMakeSpec| refused(&why))?;
             let of_target = cells.iter().filter(|cell| cell.target == index);
             for cell in of_target.clone().filter(|cell| cell.fullness.is_some()) {
                 let mut filled = spec.clone();
@@ -55,7 +67,8 @@ impl Targets {
                 *taken += need.bytes;
                 if *taken > need.available_bytes {
                     return Err(refused(&format!(
-                        "no room for it and the targets before it in {}: {taken} bytes needed, {} available (make room, use smaller sizes, or in=DIRECTORY)",
+                        "no room for it and the targets before it in {}: {taken} bytes needed, {} \
+                         available (make room, use smaller sizes, or in=DIRECTORY)",
                         need.directory.display(),
                         need.available_bytes
                     )));
@@ -78,19 +91,24 @@ impl Targets {
         for (index, (_, needs)) in &self.wishes {
             let states = self.states.get(index).copied().unwrap_or(0);
             for need in &needs.room {
-                *room.entry(need.directory.display().to_string()).or_default() +=
-                    need.bytes + states * need.state_bytes_max;
+                *room
+                    .entry(need.directory.display().to_string())
+                    .or_default() += need.bytes + states * need.state_bytes_max;
             }
             if needs.memory_bytes > 0 {
                 *room.entry("memory".to_owned()).or_default() += needs.memory_bytes;
             }
         }
-        let root = self.wishes.values().map(|(spec, _)| spec.to_string()).collect();
+        let root = self
+            .wishes
+            .values()
+            .map(|(spec, _)| spec.to_string())
+            .collect();
         (room.into_iter().collect(), root)
     }
 
-    /// The target of a cell, in the state that each of its runs begins with; nothing where a signal has ended that. The signal's number is
-    /// left in `caught`.
+    /// The target of a cell, in the state that each of its runs begins with; nothing where a signal
+    /// has ended that. The signal's number is left in `caught`.
     ///
     /// # Errors
     /// Where it cannot be made.
@@ -139,11 +157,14 @@ impl Targets {
         let Some(is_churned) = of_target(&target.name, done)? else {
             return Ok(None);
         };
-        Ok(self.made.get(&cell.target).map(|made| ready(made, is_churned)))
+        Ok(self
+            .made
+            .get(&cell.target)
+            .map(|made| ready(made, is_churned)))
     }
 
-    /// Keeps the state of a cell's made file system with its churned pool. A directory has none: cells with an age are on made file
-    /// systems only.
+    /// Keeps the state of a cell's made file system with its churned pool. A directory has none:
+    /// cells with an age are on made file systems only.
     ///
     /// # Errors
     /// Where it cannot be kept.
@@ -157,7 +178,8 @@ impl Targets {
         let Some(made) = self.made.get_mut(&target) else {
             return self.ready(course, number, caught);
         };
-        // The copy of a tmpfs would have other inodes than those that the pool's manifest knows: it is churned again.
+        // The copy of a tmpfs would have other inodes than those that the pool's manifest knows: it
+        // is churned again.
         if made.spec().kind != FileSystemKind::Tmpfs {
             let saved = made.save(&state(number));
             if of_target(&course.design.targets[target].name, saved)?.is_none() {
@@ -167,12 +189,15 @@ impl Targets {
         Ok(Some(ready(made, true)))
     }
 
-    /// Removes what was made. What cannot be removed is told, and left for `clean`: gives whether something is.
+    /// Removes what was made. What cannot be removed is told, and left for `clean`: gives whether
+    /// something is.
     pub fn remove(&mut self) -> bool {
         let mut is_left = false;
         for (_, made) in std::mem::take(&mut self.made) {
             if let Err(why) = made.remove() {
-                tell(format_args!("cannot remove a file system of the study: {why}"));
+                tell(format_args!(
+                    "cannot remove a file system of the study: {why}"
+                ));
                 is_left = true;
             }
         }
@@ -205,8 +230,8 @@ fn state(cell: usize) -> String {
     format!("cell-{cell}")
 }
 
-/// How full the cell's file system is to be: as the cell says, otherwise as the target does. Nothing: as mkfs leaves it, which is also
-/// what 0 means.
+/// How full the cell's file system is to be: as the cell says, otherwise as the target does.
+/// Nothing: as mkfs leaves it, which is also what 0 means.
 fn percent(cell: &StudyCell, spec: &MakeSpec) -> Option<u8> {
     match cell.fullness {
         Some(percent) => u8::try_from(percent).ok().filter(|percent| *percent > 0),
@@ -216,7 +241,10 @@ fn percent(cell: &StudyCell, spec: &MakeSpec) -> Option<u8> {
 
 fn ready(made: &Made, is_churned: bool) -> Ready {
     let facts = made.facts();
-    let image_file_system = facts.loops.first().map(|device| device.image_file_system.clone());
+    let image_file_system = facts
+        .loops
+        .first()
+        .map(|device| device.image_file_system.clone());
     Ready {
         directory: made.directory(),
         made: Some(MadeFileSystem {

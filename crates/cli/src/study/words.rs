@@ -22,7 +22,10 @@ pub fn of_words(arguments: &StudyArguments) -> Result<String, SpecError> {
     let mut axes = Table::new();
     for word in &arguments.axis {
         let (key, text) = pair("--axis", word)?;
-        axes.insert(key.to_owned(), Value::Array(text.split(',').map(value).collect()));
+        axes.insert(
+            key.to_owned(),
+            Value::Array(text.split(',').map(value).collect()),
+        );
     }
     let workload = |preset: Option<&String>| {
         let mut workload = Table::new();
@@ -32,7 +35,11 @@ pub fn of_words(arguments: &StudyArguments) -> Result<String, SpecError> {
         workload.extend(options.clone());
         Value::Table(workload)
     };
-    let mut workloads: Vec<Value> = arguments.preset.iter().map(|preset| workload(Some(preset))).collect();
+    let mut workloads: Vec<Value> = arguments
+        .preset
+        .iter()
+        .map(|preset| workload(Some(preset)))
+        .collect();
     if workloads.is_empty() {
         workloads.push(workload(None));
     }
@@ -61,11 +68,18 @@ pub fn changed(text: &str, arguments: &StudyArguments) -> Result<String, DesignE
 ///
 /// # Errors
 /// Where it is no TOML.
-pub fn with_targets(text: &str, arguments: &StudyArguments, targets: Vec<Value>) -> Result<String, DesignError> {
-    let mut table: Table = spec::read_toml(text).map_err(|error| DesignError::of_toml(text, &error))?;
+pub fn with_targets(
+    text: &str,
+    arguments: &StudyArguments,
+    targets: Vec<Value>,
+) -> Result<String, DesignError> {
+    let mut table: Table =
+        spec::read_toml(text).map_err(|error| DesignError::of_toml(text, &error))?;
     let before = table.clone();
     if !targets.is_empty() {
-        let all = table.entry("targets").or_insert_with(|| Value::Array(Vec::new()));
+        let all = table
+            .entry("targets")
+            .or_insert_with(|| Value::Array(Vec::new()));
         if let Value::Array(all) = all {
             all.extend(targets);
         }
@@ -83,8 +97,19 @@ pub fn with_targets(text: &str, arguments: &StudyArguments, targets: Vec<Value>)
 fn change(table: &mut Table, arguments: &StudyArguments) {
     let text = |text: &Option<String>| text.clone().map(Value::String);
     let time = |time: &Option<spec::Time>| time.map(|time| Value::String(format!("{}ns", time.0)));
-    let number = |number: Option<u64>| number.map(|number| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX)));
-    let metrics = || Value::Array(arguments.metric.iter().cloned().map(Value::String).collect());
+    let number = |number: Option<u64>| {
+        number.map(|number| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX)))
+    };
+    let metrics = || {
+        Value::Array(
+            arguments
+                .metric
+                .iter()
+                .cloned()
+                .map(Value::String)
+                .collect(),
+        )
+    };
     let said = [
         ("name", text(&arguments.name)),
         ("blocks", number(arguments.blocks.map(u64::from))),
@@ -96,7 +121,9 @@ fn change(table: &mut Table, arguments: &StudyArguments) {
         ("quiet-time", time(&arguments.quiet_time)),
         (
             "layout",
-            arguments.layout.map(|layout| Value::String(layout.to_string())),
+            arguments
+                .layout
+                .map(|layout| Value::String(layout.to_string())),
         ),
         ("metrics", (!arguments.metric.is_empty()).then(metrics)),
     ];
@@ -110,18 +137,26 @@ fn change(table: &mut Table, arguments: &StudyArguments) {
     if let (Some(ranks), false) = (arguments.ranks, is_axis) {
         // In the study's own words, so that it is continued with as many.
         let workloads = table.get_mut("workload").and_then(Value::as_array_mut);
-        for workload in workloads.into_iter().flatten().filter_map(Value::as_table_mut) {
-            workload.entry("ranks").or_insert(Value::Integer(ranks.into()));
+        for workload in workloads
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_table_mut)
+        {
+            workload
+                .entry("ranks")
+                .or_insert(Value::Integer(ranks.into()));
         }
     }
 }
 
 fn pair<'a>(option: &str, word: &'a str) -> Result<(&'a str, &'a str), SpecError> {
-    word.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(|| {
-        SpecError::Contradiction(format!(
-            "invalid value '{word}' for {option}: expected OPTION=VALUE, like files=2000"
-        ))
-    })
+    word.split_once('=')
+        .filter(|(key, _)| !key.is_empty())
+        .ok_or_else(|| {
+            SpecError::Contradiction(format!(
+                "invalid value '{word}' for {option}: expected OPTION=VALUE, like files=2000"
+            ))
+        })
 }
 
 /// A word as a value: what TOML would take it for, and otherwise text.
@@ -129,7 +164,9 @@ fn value(word: &str) -> Value {
     let read: Option<Table> = spec::read_toml(&format!("value = {word}")).ok();
     let plain = read.and_then(|mut table| table.remove("value"));
     match plain {
-        Some(value @ (Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::String(_))) => value,
+        Some(
+            value @ (Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::String(_)),
+        ) => value,
         _ => Value::String(word.to_owned()),
     }
 }
@@ -172,8 +209,9 @@ fn is_name(text: &str) -> bool {
 }
 
 fn absolute(directory: &str) -> Result<String, SpecError> {
-    let path = std::path::absolute(directory)
-        .map_err(|cause| SpecError::Contradiction(format!("cannot find the target '{directory}': {cause}")))?;
+    let path = std::path::absolute(directory).map_err(|cause| {
+        SpecError::Contradiction(format!("cannot find the target '{directory}': {cause}"))
+    })?;
     path.into_os_string()
         .into_string()
         .map_err(|path| SpecError::NoText(path.into()))

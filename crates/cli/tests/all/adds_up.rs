@@ -1,4 +1,5 @@
-//! Random runs on the simulated storage: the parts of what is recorded and shown add up, and `check` finds nothing.
+//! Random runs on the simulated storage: the parts of what is recorded and shown add up, and
+//! `check` finds nothing.
 //!
 //! `POSTMARK_SUMS` raises the number of runs, `POSTMARK_SUMS_SEED` draws others.
 
@@ -6,7 +7,10 @@ use std::time::Duration;
 
 use record::check::check;
 use record::{PhaseSummary, Rate, Record, Summary};
-use runner::{Cache, Control, Drive, Keeping, NoEvents, OnError, Pace, Place, RunSpec, Stop, StorageName, SystemClock};
+use runner::{
+    Cache, Control, Drive, Keeping, NoEvents, OnError, Pace, Place, RunSpec, Stop, StorageName,
+    SystemClock,
+};
 use serde_json::Value;
 use spec::Durability;
 use storage::simulated::{Code, Fault, Simulated};
@@ -147,7 +151,11 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
             },
             sweep: None,
         },
-        on_error: if fails { OnError::Percent(100.0) } else { OnError::Stop },
+        on_error: if fails {
+            OnError::Percent(100.0)
+        } else {
+            OnError::Stop
+        },
         keeping: Keeping {
             keep: draws.is(2) && !workload.workers.is_shared(),
             reuse: false,
@@ -186,17 +194,32 @@ fn phase(record: &Record, shown: &PhaseSummary) {
         .iter()
         .map(|operation| operation.operations.count)
         .sum();
-    let bytes: u64 = shown.operations.iter().map(|operation| operation.bytes.count).sum();
+    let bytes: u64 = shown
+        .operations
+        .iter()
+        .map(|operation| operation.bytes.count)
+        .sum();
     let failed: u64 = shown
         .operations
         .iter()
         .map(|operation| operation.failed + operation.missed)
         .sum();
     assert_eq!((completed, failed), performed.tried());
-    assert_eq!(bytes, performed.workers.iter().map(|worker| worker.bytes).sum::<u64>());
+    assert_eq!(
+        bytes,
+        performed
+            .workers
+            .iter()
+            .map(|worker| worker.bytes)
+            .sum::<u64>()
+    );
     assert_eq!(
         completed,
-        performed.workers.iter().map(|worker| worker.operations).sum::<u64>()
+        performed
+            .workers
+            .iter()
+            .map(|worker| worker.operations)
+            .sum::<u64>()
     );
     for operation in &shown.operations {
         rate("operations", operation.operations, shown.duration_ns);
@@ -221,7 +244,11 @@ fn phase(record: &Record, shown: &PhaseSummary) {
     }
     let skipped = shown.skipped.total();
     let all = completed + failed + skipped;
-    let share = if all == 0 { 0.0 } else { skipped as f64 / all as f64 };
+    let share = if all == 0 {
+        0.0
+    } else {
+        skipped as f64 / all as f64
+    };
     assert!((shown.skipped_fraction - share).abs() < 1e-12);
     if shown.phase != Phase::Transactions {
         return;
@@ -241,11 +268,19 @@ fn phase(record: &Record, shown: &PhaseSummary) {
         return;
     }
     assert_eq!(
-        shown.workers.iter().map(|worker| worker.done.count).sum::<u64>(),
+        shown
+            .workers
+            .iter()
+            .map(|worker| worker.done.count)
+            .sum::<u64>(),
         transactions.count
     );
     for spread in &shown.spread {
-        let in_order = [spread.min_per_second, spread.median_per_second, spread.max_per_second];
+        let in_order = [
+            spread.min_per_second,
+            spread.median_per_second,
+            spread.max_per_second,
+        ];
         assert!(in_order.is_sorted(), "{spread:?}");
         let sum = spread.mean_per_second * spread.workers as f64;
         assert!((sum - spread.sum_per_second).abs() <= sum * 1e-9);
@@ -255,20 +290,35 @@ fn phase(record: &Record, shown: &PhaseSummary) {
 fn adds_up(record: &Record) {
     let summary = Summary::of(record);
     summary.phases.iter().for_each(|shown| phase(record, shown));
-    let lasted = summary.phases.iter().map(|phase| phase.duration_ns).sum::<u64>();
+    let lasted = summary
+        .phases
+        .iter()
+        .map(|phase| phase.duration_ns)
+        .sum::<u64>();
     assert_eq!(summary.elapsed_ns, lasted);
     let shares: f64 = summary.shares.iter().map(|share| share.fraction).sum();
-    let roles = if record.spec.workload.mix().is_some() { 1.0 } else { 0.0 };
+    let roles = if record.spec.workload.mix().is_some() {
+        1.0
+    } else {
+        0.0
+    };
     assert!((shares - roles).abs() < 1e-9, "{shares}");
     if let Some(transactions) = &summary.transactions {
         rate("transactions", transactions.rate, transactions.duration_ns);
-        let failed: u64 = summary.operations.values().map(|operation| operation.failed).sum();
+        let failed: u64 = summary
+            .operations
+            .values()
+            .map(|operation| operation.failed)
+            .sum();
         assert_eq!(transactions.failed, failed);
         // Those of truncations are the files' new sizes.
         let moves = |(name, _): &(&String, _)| name.as_str() != Action::Truncate.name();
         let moving = summary.operations.iter().filter(moves);
         let moved: u64 = moving.map(|(_, operation)| operation.bytes.count).sum();
-        assert_eq!(transactions.read_bytes.count + transactions.written_bytes.count, moved);
+        assert_eq!(
+            transactions.read_bytes.count + transactions.written_bytes.count,
+            moved
+        );
     }
     let json = record.to_json();
     let shown: Value = serde_json::from_str(&json).unwrap();
@@ -294,11 +344,20 @@ fn the_parts_of_random_runs_add_up() {
     let mut complete = 0;
     for number in first..first + runs {
         let (spec, storage) = drawn(number);
-        let performed = runner::run(&spec, &storage, &SystemClock, &mut Control::default, &mut NoEvents);
+        let performed = runner::run(
+            &spec,
+            &storage,
+            &SystemClock,
+            &mut Control::default,
+            &mut NoEvents,
+        );
         let record = performed.unwrap_or_else(|refused| panic!("{number}: {refused}: {spec:?}"));
         complete += u64::from(record.actual.outcome == record::Outcome::Complete);
         let found = std::panic::catch_unwind(|| adds_up(&record));
         assert!(found.is_ok(), "run {number}, of {spec:?}");
     }
-    assert!(complete * 10 > runs * 7, "{complete} of {runs} runs came to their end");
+    assert!(
+        complete * 10 > runs * 7,
+        "{complete} of {runs} runs came to their end"
+    );
 }

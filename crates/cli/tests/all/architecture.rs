@@ -1,4 +1,5 @@
-//! The laws of the architecture that a machine can see: who imports whom, where unsafe code may stand, what may be used.
+//! The laws of the architecture that a machine can see: who imports whom, where unsafe code may
+//! stand, what may be used.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,13 +19,19 @@ const MAY_IMPORT: [(&str, &[&str]); 21] = [
     ("spec", &["workload", "contract", "measure"]),
     (
         "record",
-        &["document", "contract", "workload", "measure", "observe", "spec"],
+        &[
+            "document", "contract", "workload", "measure", "observe", "spec",
+        ],
     ),
-    ("rundir", &["workload", "contract", "observe", "spec", "record"]),
+    (
+        "rundir",
+        &["workload", "contract", "observe", "spec", "record"],
+    ),
     (
         "runner",
         &[
-            "document", "workload", "contract", "storage", "cluster", "measure", "observe", "spec", "record", "rundir",
+            "document", "workload", "contract", "storage", "cluster", "measure", "observe", "spec",
+            "record", "rundir",
         ],
     ),
     (
@@ -91,11 +98,21 @@ fn root() -> PathBuf {
 
 fn packages() -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--no-deps",
+            "--offline",
+        ])
         .current_dir(root())
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     metadata["packages"].as_array().unwrap().clone()
 }
@@ -108,7 +125,12 @@ fn crates_import_only_what_the_law_allows() {
         .iter()
         .map(|package| package["name"].as_str().unwrap())
         .collect();
-    assert_eq!(ours.len(), law.len(), "crates {ours:?} and the law's {:?}", law.keys());
+    assert_eq!(
+        ours.len(),
+        law.len(),
+        "crates {ours:?} and the law's {:?}",
+        law.keys()
+    );
     for package in &packages {
         let name = package["name"].as_str().unwrap();
         let allowed = law
@@ -150,9 +172,11 @@ fn unsafe_code_stands_where_it_may() {
         let crate_name = inside.iter().next().unwrap().to_string_lossy().into_owned();
         let is_test = inside.iter().any(|part| part == "tests");
         let text = std::fs::read_to_string(&file).unwrap();
-        let is_unsafe = text
-            .lines()
-            .any(|line| line.contains("unsafe {") || line.contains("unsafe fn") || line.contains("unsafe extern"));
+        let is_unsafe = text.lines().any(|line| {
+            line.contains("unsafe {")
+                || line.contains("unsafe fn")
+                || line.contains("unsafe extern")
+        });
         if is_unsafe && !is_test {
             assert!(
                 MAY_BE_UNSAFE.contains(&crate_name.as_str()),
@@ -195,7 +219,10 @@ fn pure_crates_touch_no_system() {
         ),
         ("record", &forbidden[..]),
         ("report", &forbidden[..]),
-        ("archive", &["println!", "std::env", "process::exit", "Command::"][..]),
+        (
+            "archive",
+            &["println!", "std::env", "process::exit", "Command::"][..],
+        ),
         ("published", &forbidden[..]),
         // As above.
         (
@@ -210,9 +237,15 @@ fn pure_crates_touch_no_system() {
             ][..],
         ),
         // Storages touch files and read no clock; runners and observers print nothing.
-        ("storage", &["std::time", "std::env", "println!", "clock_gettime"][..]),
+        (
+            "storage",
+            &["std::time", "std::env", "println!", "clock_gettime"][..],
+        ),
         ("observe", &["println!"][..]),
-        ("rundir", &["println!", "storage::", "std::env", "process::exit"][..]),
+        (
+            "rundir",
+            &["println!", "storage::", "std::env", "process::exit"][..],
+        ),
         ("runner", &["println!"][..]),
         ("made", &["println!", "process::exit"][..]),
     ] {
@@ -259,7 +292,11 @@ fn the_map_shows_rooms_that_are_there() {
                 sources = root().join(word).join("src");
                 assert!(sources.is_dir(), "{word}");
             } else if word.ends_with(".rs") {
-                assert!(sources.join(word).is_file(), "{}: {line}", sources.join(word).display());
+                assert!(
+                    sources.join(word).is_file(),
+                    "{}: {line}",
+                    sources.join(word).display()
+                );
                 rooms += 1;
             }
         }

@@ -1,7 +1,8 @@
-//! Runs in the archive, with the real binary: what is there after a run, after a kill at any moment, and while two write; what
-//! commands do with it; and which archives refuse a run.
+//! Runs in the archive, with the real binary: what is there after a run, after a kill at any
+//! moment, and while two write; what commands do with it; and which archives refuse a run.
 //!
-//! `POSTMARK_KILLS` (moments at which a run is killed, 20 unless given) makes it what a release is judged by.
+//! `POSTMARK_KILLS` (moments at which a run is killed, 20 unless given) makes it what a release is
+//! judged by.
 
 mod commands;
 mod killed;
@@ -27,7 +28,8 @@ struct Home {
 }
 
 /// A run of some milliseconds.
-const LITTLE: &str = "run --quiet --no-overhead --storage posix --files 40 --transactions 100 --seed 7";
+const LITTLE: &str =
+    "run --quiet --no-overhead --storage posix --files 40 --transactions 100 --seed 7";
 
 impl Home {
     fn new() -> Self {
@@ -75,7 +77,10 @@ impl Home {
     fn entries(&self) -> Vec<ListedRun> {
         match opened(&self.archive()) {
             Err(ArchiveError::Missing { .. }) => Vec::new(),
-            archive => archive.unwrap().list(&Filter::default(), &|_| false).unwrap(),
+            archive => archive
+                .unwrap()
+                .list(&Filter::default(), &|_| false)
+                .unwrap(),
         }
     }
 

@@ -1,4 +1,5 @@
-//! `postmark check`, as a reviewer of records uses it: what agrees, what was altered, what is no record.
+//! `postmark check`, as a reviewer of records uses it: what agrees, what was altered, what is no
+//! record.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,14 +17,18 @@ const LITTLE: &str = "--files 40 --transactions 200 --seed 7";
 /// The program with words that have no blanks in them.
 fn says(scene: &Scene, words: &str) -> Ended {
     let mut command = Running::command(program());
-    command.args(words.split_whitespace()).current_dir(scene.path());
+    command
+        .args(words.split_whitespace())
+        .current_dir(scene.path());
     Running::to_its_end(command, scene.path())
 }
 
 /// A record of a run with more options, in a file of the scene.
 fn run(scene: &Scene, name: &str, options: &str) -> PathBuf {
     scene.directory("target");
-    let words = format!("run --quiet --no-overhead --target target --format json --output {name} {options}");
+    let words = format!(
+        "run --quiet --no-overhead --target target --format json --output {name} {options}"
+    );
     says(scene, &words).code(0);
     scene.path().join(name)
 }
@@ -31,13 +36,19 @@ fn run(scene: &Scene, name: &str, options: &str) -> PathBuf {
 /// The same record with something altered.
 fn altered(record: &Path, name: &str, pointer: &str, alter: impl FnOnce(&mut Value)) {
     let mut value: Value = serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
-    alter(value.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}")));
+    alter(
+        value
+            .pointer_mut(pointer)
+            .unwrap_or_else(|| panic!("no {pointer}")),
+    );
     fs::write(record.with_file_name(name), value.to_string()).unwrap();
 }
 
 fn answer(ended: &Ended) -> Vec<Value> {
     let lines = ended.output.lines();
-    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// The length decides whether a little run is INVALID: 1 ms. Then the exit status says so.
@@ -71,7 +82,9 @@ fn records_of_runs_of_every_kind_agree() {
         let record = run(&scene, &name, &options);
         let ended = says(&scene, &format!("check {name}"));
         let code = code_of(&record);
-        ended.code(code).assert(ended.output.lines().count() == 1, &options);
+        ended
+            .code(code)
+            .assert(ended.output.lines().count() == 1, &options);
         ended.says(if code == 0 {
             ": agrees; "
         } else {
@@ -91,7 +104,10 @@ fn kept_records_of_runs_break_no_rule_of_consistency() {
         .iter()
         .filter(|name| Path::new(name).extension().is_some_and(|end| end == "json"))
     {
-        let ended = says(&scene, &format!("check --format json {}", kept.join(name).display()));
+        let ended = says(
+            &scene,
+            &format!("check --format json {}", kept.join(name).display()),
+        );
         let found = &answer(&ended)[0];
         assert_eq!(found["broken"], json!([]), "{name:?}");
         assert_eq!(found["unchecked"], json!([]), "{name:?}");
@@ -104,9 +120,12 @@ fn what_was_altered_is_told_with_its_path_and_both_values() {
     let record = run(&scene, "run.json", LITTLE);
     let rate: Value = serde_json::from_str(&fs::read_to_string(&record).unwrap()).unwrap();
     let rate = rate["summary"]["transactions"]["per_second"].clone();
-    altered(&record, "rate.json", "/summary/transactions/per_second", |value| {
-        *value = json!(1e6)
-    });
+    altered(
+        &record,
+        "rate.json",
+        "/summary/transactions/per_second",
+        |value| *value = json!(1e6),
+    );
     let ended = says(&scene, "check rate.json");
     ended.code(1).says("rate.json: differs").says(&format!(
         "  summary.transactions.per_second: 1000000.0 in the file, {rate} derived"
@@ -141,7 +160,11 @@ fn what_was_altered_is_told_with_its_path_and_both_values() {
         DIFFERENCES_MAX,
         "{found}"
     );
-    assert_eq!(found["differences"]["more"], 50 - DIFFERENCES_MAX, "{found}");
+    assert_eq!(
+        found["differences"]["more"],
+        50 - DIFFERENCES_MAX,
+        "{found}"
+    );
     assert_eq!(found["is_right"], false);
     says(&scene, "check many.json")
         .code(1)
@@ -158,9 +181,17 @@ fn a_record_that_does_not_follow_from_its_workload_breaks_a_named_rule() {
     let swapped: Alter = |value| value.as_array_mut().unwrap().swap(0, 1);
     let cases: [(&str, &str, Alter); 7] = [
         ("fingerprint", "/record/fingerprint", other_hash),
-        ("stream-hash", "/record/actual/stream_hash/known", other_hash),
+        (
+            "stream-hash",
+            "/record/actual/stream_hash/known",
+            other_hash,
+        ),
         ("fingerprint", "/record/spec/workload/work/seed", more),
-        ("workers", "/record/actual/phases/1/segments/0/transactions", more),
+        (
+            "workers",
+            "/record/actual/phases/1/segments/0/transactions",
+            more,
+        ),
         (
             "series",
             "/record/actual/phases/1/segments/0/operations/0/meter/bytes",
@@ -176,7 +207,10 @@ fn a_record_that_does_not_follow_from_its_workload_breaks_a_named_rule() {
     for (rule, pointer, alter) in cases {
         altered(&record, "altered.json", pointer, alter);
         let ended = says(&scene, "check altered.json");
-        ended.code(1).says("breaks a rule").says(&format!("  {rule}: record."));
+        ended
+            .code(1)
+            .says("breaks a rule")
+            .says(&format!("  {rule}: record."));
     }
     altered(
         &record,
@@ -184,9 +218,10 @@ fn a_record_that_does_not_follow_from_its_workload_breaks_a_named_rule() {
         "/record/actual/phases/1/segments/0/ended_ns",
         |value| *value = json!(0),
     );
-    says(&scene, "check altered.json")
-        .code(1)
-        .says("altered.json: breaks a rule\n  consistency: record.actual.phases[1].segments[0].ended_ns: ");
+    says(&scene, "check altered.json").code(1).says(
+        "altered.json: breaks a rule\n  consistency: \
+         record.actual.phases[1].segments[0].ended_ns: ",
+    );
 }
 
 #[test]
@@ -234,13 +269,19 @@ fn what_is_no_record_is_told_with_exit_status_2() {
             (&json!(name), &json!(false))
         );
         assert!(
-            answered[0]["problem"].as_str().unwrap().contains(told.trim()),
+            answered[0]["problem"]
+                .as_str()
+                .unwrap()
+                .contains(told.trim()),
             "{answered:?}"
         );
     }
     // The other file is checked all the same.
     let ended = says(&scene, "check text.json run.json");
-    ended.code(2).says("text.json: not a record: ").says("run.json: ");
+    ended
+        .code(2)
+        .says("text.json: not a record: ")
+        .says("run.json: ");
     assert_eq!(ended.output.lines().count(), 2);
     says(&scene, "check").code(2);
 }
@@ -249,8 +290,11 @@ fn what_is_no_record_is_told_with_exit_status_2() {
 fn several_records_in_a_file_and_standard_input_are_checked_one_by_one() {
     let scene = Scene::in_memory();
     let record = run(&scene, "run.json", LITTLE);
-    altered(&record, "bad.json", "/summary/elapsed_ns", |value| *value = json!(1));
-    let both = ["run.json", "bad.json"].map(|name| fs::read_to_string(scene.path().join(name)).unwrap());
+    altered(&record, "bad.json", "/summary/elapsed_ns", |value| {
+        *value = json!(1)
+    });
+    let both =
+        ["run.json", "bad.json"].map(|name| fs::read_to_string(scene.path().join(name)).unwrap());
     fs::write(scene.path().join("both.json"), both.join("\n")).unwrap();
     let ended = says(&scene, "check both.json");
     ended

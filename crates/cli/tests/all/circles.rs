@@ -1,5 +1,5 @@
-//! No two files of a crate need one another, however many lie between them. A file needs another where it names an item of it; that
-//! a parent declares its child is nothing.
+//! No two files of a crate need one another, however many lie between them. A file needs another
+//! where it names an item of it; that a parent declares its child is nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -33,8 +33,9 @@ impl Crate {
                 self.files.contains_key(&known).then(|| within.clone())?
             }
         };
-        while let Some(("crate" | "self" | "super", more)) =
-            rest.split_first().map(|(first, more)| (first.as_str(), more))
+        while let Some(("crate" | "self" | "super", more)) = rest
+            .split_first()
+            .map(|(first, more)| (first.as_str(), more))
         {
             if rest[0] == "super" {
                 module.pop();
@@ -62,8 +63,11 @@ impl Crate {
 
     /// The files that lead back to themselves, with a way.
     fn circles(&self) -> Vec<String> {
-        let needs: BTreeMap<&Module, BTreeSet<Module>> =
-            self.files.keys().map(|module| (module, self.needs(module))).collect();
+        let needs: BTreeMap<&Module, BTreeSet<Module>> = self
+            .files
+            .keys()
+            .map(|module| (module, self.needs(module)))
+            .collect();
         let way_back = |from: &Module| {
             let mut ways: Vec<Vec<&Module>> = needs[from].iter().map(|next| vec![next]).collect();
             let mut seen = BTreeSet::new();
@@ -115,7 +119,10 @@ impl Paths {
                 let before = [before, &[path.ident.to_string()]].concat();
                 self.of_use(&before, &path.tree);
             }
-            UseTree::Group(group) => group.items.iter().for_each(|tree| self.of_use(before, tree)),
+            UseTree::Group(group) => group
+                .items
+                .iter()
+                .for_each(|tree| self.of_use(before, tree)),
             UseTree::Name(name) => self.0.push([before, &[name.ident.to_string()]].concat()),
             UseTree::Rename(name) => self.0.push([before, &[name.ident.to_string()]].concat()),
             UseTree::Glob(_) => self.0.push(before.to_vec()),
@@ -149,8 +156,12 @@ impl<'a> Visit<'a> for Paths {
         // A parent may call a child that it has declared.
         let first = path.segments[0].ident.to_string();
         if path.leading_colon.is_none() && ["crate", "self", "super"].contains(&first.as_str()) {
-            self.0
-                .push(path.segments.iter().map(|segment| segment.ident.to_string()).collect());
+            self.0.push(
+                path.segments
+                    .iter()
+                    .map(|segment| segment.ident.to_string())
+                    .collect(),
+            );
         }
         syn::visit::visit_path(self, path);
     }
@@ -199,7 +210,10 @@ fn a_circle_is_found() {
         "b.rs",
         "pub struct B; fn b() { super::c::c(); } #[cfg(test)] mod tests { use crate::b::B; }",
     );
-    write("c.rs", "pub fn c() {} #[cfg(test)] mod tests { use crate::a::A; }");
+    write(
+        "c.rs",
+        "pub fn c() {} #[cfg(test)] mod tests { use crate::a::A; }",
+    );
     assert!(Crate::read(source.path()).circles().is_empty());
     write(
         "c.rs",

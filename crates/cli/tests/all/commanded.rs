@@ -1,6 +1,6 @@
-//! What is done with commands of the classic prompt that others have written: each is taken as from a pipe, in both editions,
-//! without a file being opened and without a run. Finds and seeds go through it in `hostile.rs`, and whatever the fuzz target
-//! `classic_config` comes up with.
+//! What is done with commands of the classic prompt that others have written: each is taken as from
+//! a pipe, in both editions, without a file being opened and without a run. Finds and seeds go
+//! through it in `hostile.rs`, and whatever the fuzz target `classic_config` comes up with.
 
 use std::io::Write;
 use std::path::Path;
@@ -22,12 +22,14 @@ pub fn command(bytes: &[u8]) {
         let mut engine = NoRuns;
         let mut interpreter = Interpreter::new(PromptSettings::new(edition), &mut engine, false);
         let file = Some(Path::new("/dev/null"));
-        let ended = interpreter.session(file, &mut Plain::new(&lines[..]), &mut output, &mut errors);
+        let ended =
+            interpreter.session(file, &mut Plain::new(&lines[..]), &mut output, &mut errors);
         // A line may be too long.
         assert!(ended.is_ok_and(|code| code <= 1) || lines.len() > 1 << 20);
         let errors = String::from_utf8(errors).expect("what is complained of is a text");
         assert!(
-            !errors.contains(|character: char| character != '\n' && harmless::is_harmful(character)),
+            !errors
+                .contains(|character: char| character != '\n' && harmless::is_harmful(character)),
             "{errors:?}"
         );
         let is_ours = |line: &str| line.starts_with("Error: ") || line.starts_with("Warning: ");
@@ -45,7 +47,13 @@ fn without_file(line: &[u8]) -> &[u8] {
 struct NoRuns;
 
 impl Engine for NoRuns {
-    fn run(&mut self, settings: &PromptSettings, workload: Classic, _: &mut dyn Write, _: &mut dyn Write) -> RunEnd {
+    fn run(
+        &mut self,
+        settings: &PromptSettings,
+        workload: Classic,
+        _: &mut dyn Write,
+        _: &mut dyn Write,
+    ) -> RunEnd {
         assert!(workload.validate().is_ok(), "{workload:?}");
         RunEnd::Complete(ClassicFigures {
             edition: settings.edition,

@@ -1,5 +1,5 @@
-//! `postmark compare` and `postmark gate`, with the real binary on archives whose runs have numbers that the tests know: one real
-//! run, copied with other rates.
+//! `postmark compare` and `postmark gate`, with the real binary on archives whose runs have numbers
+//! that the tests know: one real run, copied with other rates.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -31,9 +31,14 @@ impl Archived {
     fn new() -> Self {
         let scene = Scene::in_memory();
         let target = scene.directory("target");
-        let options = "--quiet --no-overhead --storage posix --files 40 --transactions 500 --seed 7 --archive none";
+        let options = "--quiet --no-overhead --storage posix --files 40 --transactions 500 --seed \
+                       7 --archive none";
         let run = Run::new(&target, options).perform().record;
-        Self { scene, run, runs: 0 }
+        Self {
+            scene,
+            run,
+            runs: 0,
+        }
     }
 
     fn path(&self) -> PathBuf {
@@ -67,13 +72,18 @@ impl Archived {
         record
     }
 
-    /// A copy of the run that is as many times as fast and in which this share of the operations failed.
+    /// A copy of the run that is as many times as fast and in which this share of the operations
+    /// failed.
     fn failing(&mut self, factor: f64, share: f64) -> Record {
         let mut record = self.copy(factor);
         for phase in &mut record.actual.phases {
             if phase.phase == Phase::Transactions {
                 for segment in &mut phase.segments {
-                    let completed: u64 = segment.operations.iter().map(|done| done.meter.operations).sum();
+                    let completed: u64 = segment
+                        .operations
+                        .iter()
+                        .map(|done| done.meter.operations)
+                        .sum();
                     if let Some(done) = segment.operations.first_mut() {
                         done.meter.failed = (completed as f64 * share / (1.0 - share)) as u64;
                     }
@@ -103,9 +113,13 @@ impl Archived {
     /// Archives blocks of a study.
     fn study(&mut self, factor: f64, blocks: u32) {
         for block in 1..=blocks {
-            for (position, (cell, is_twin, factor)) in [("old", false, 1.0), ("old", true, 1.0), ("new", false, factor)]
-                .into_iter()
-                .enumerate()
+            for (position, (cell, is_twin, factor)) in [
+                ("old", false, 1.0),
+                ("old", true, 1.0),
+                ("new", false, factor),
+            ]
+            .into_iter()
+            .enumerate()
             {
                 let mut record = self.copy(factor * NOISE[(block as usize * (position + 1)) % 5]);
                 record.study = Some(part(cell, is_twin, block));
@@ -158,7 +172,10 @@ fn a_study_is_compared_by_its_blocks() {
     ] {
         let told = one_line(&archived.answer(words));
         assert!(told.contains("new makes 0.70"), "{words:?}: {told}");
-        assert!(told.contains("of old's transactions/s (95 % interval 0."), "{told}");
+        assert!(
+            told.contains("of old's transactions/s (95 % interval 0."),
+            "{told}"
+        );
         assert!(
             told.contains(", 10 blocks)")
                 && told.contains("A/A noise of transactions/s: 0.")
@@ -177,33 +194,63 @@ fn a_study_is_compared_by_its_blocks() {
         "cpu",
     ]);
     assert_eq!(csv.lines().count(), 3, "{csv}");
-    let json: Value = serde_json::from_str(&archived.answer(&["compare", "pair", "--format", "json"])).unwrap();
+    let json: Value =
+        serde_json::from_str(&archived.answer(&["compare", "pair", "--format", "json"])).unwrap();
     assert_eq!(json[0]["rows"][0]["count"], 10);
     let markdown = archived.answer(&["compare", "pair", "--format", "markdown"]);
-    assert!(markdown.contains("| new | transactions | 0.7"), "{markdown}");
+    assert!(
+        markdown.contains("| new | transactions | 0.7"),
+        "{markdown}"
+    );
 }
 
 #[test]
 fn a_gate_passes_fails_or_does_not_know() {
     let requirement = ["--require", "transactions >= 0.97"];
-    for (factor, code, word) in [(1.0, 0, "passed"), (0.9, 4, "failed"), (0.9705, 5, "undecided")] {
+    for (factor, code, word) in [
+        (1.0, 0, "passed"),
+        (0.9, 4, "failed"),
+        (0.9705, 5, "undecided"),
+    ] {
         let mut archived = Archived::new();
         archived.study(factor, 10);
         let ended = archived.says(&["gate", "last", requirement[0], requirement[1]]);
         ended.code(code);
         assert!(
-            ended.output.starts_with(&format!("Gate {word}: new against old")),
+            ended
+                .output
+                .starts_with(&format!("Gate {word}: new against old")),
             "{}",
             ended.output
         );
-        assert!(ended.output.contains("these requirements need"), "{}", ended.output);
-        let ended = archived.says(&["gate", "old", "new", requirement[0], requirement[1], "--format", "json"]);
+        assert!(
+            ended.output.contains("these requirements need"),
+            "{}",
+            ended.output
+        );
+        let ended = archived.says(&[
+            "gate",
+            "old",
+            "new",
+            requirement[0],
+            requirement[1],
+            "--format",
+            "json",
+        ]);
         ended.code(code);
         let json: Value = serde_json::from_str(&ended.output).unwrap();
         assert_eq!(json["decision"], word);
         // Five new blocks are enough to decide what is clear, and two decide nothing.
-        let confirm =
-            |after: &str| archived.says(&["gate", "last", requirement[0], requirement[1], "--confirm", after]);
+        let confirm = |after: &str| {
+            archived.says(&[
+                "gate",
+                "last",
+                requirement[0],
+                requirement[1],
+                "--confirm",
+                after,
+            ])
+        };
         confirm("5").code(code);
         confirm("8").code(5);
         confirm("10").code(2);
@@ -216,12 +263,21 @@ fn a_gate_without_a_baseline_is_an_error() {
     archived.tagged("base", 1.0, 6);
     archived.tagged("next", 1.0, 6);
     let gate = |archived: &Archived, sides: [&str; 2]| {
-        let ended = archived.says(&["gate", sides[0], sides[1], "--require", "transactions >= 0.9"]);
+        let ended = archived.says(&[
+            "gate",
+            sides[0],
+            sides[1],
+            "--require",
+            "transactions >= 0.9",
+        ]);
         (ended.status.code(), ended.errors)
     };
     assert_eq!(gate(&archived, ["base", "next"]).0, Some(0));
     let (code, told) = gate(&archived, ["before", "next"]);
-    assert!(code == Some(2) && told.contains("nothing called 'before'"), "{told}");
+    assert!(
+        code == Some(2) && told.contains("nothing called 'before'"),
+        "{told}"
+    );
     for _ in 0..6 {
         let mut record = archived.copy(1.0);
         record.actual.outcome = Outcome::Interrupted { signal: 2 };
@@ -239,7 +295,9 @@ fn a_gate_without_a_baseline_is_an_error() {
         "speed >= 0.9",
         "transactions",
     ] {
-        archived.says(&["gate", "base", "next", "--require", wrong]).code(2);
+        archived
+            .says(&["gate", "base", "next", "--require", wrong])
+            .code(2);
     }
 }
 
@@ -254,7 +312,10 @@ fn archived_runs_are_compared_where_they_are_alike() {
         "{told}"
     );
     let told = one_line(&archived.answer(&["compare", "1..6", "7,8,9"]));
-    assert!(told.contains("no interval: that needs 5 runs of each"), "{told}");
+    assert!(
+        told.contains("no interval: that needs 5 runs of each"),
+        "{told}"
+    );
     let told = one_line(&archived.answer(&["compare", "1", "last"]));
     assert!(told.contains("one run each; no interval"), "{told}");
     let mut cold = archived.copy(1.0);
@@ -268,7 +329,10 @@ fn archived_runs_are_compared_where_they_are_alike() {
         ended.errors
     );
     let told = one_line(&archived.answer(&["compare", "base", "warm", "--unlike"]));
-    assert!(told.contains("the sides differ in cache state (warm, as-is)"), "{told}");
+    assert!(
+        told.contains("the sides differ in cache state (warm, as-is)"),
+        "{told}"
+    );
     for wrong in [
         &["compare", "base"][..],
         &["compare", "1..3", "2"],
@@ -296,14 +360,16 @@ fn a_side_that_fails_its_operations_is_not_called_faster() {
         ended.code(2);
         let told = one_line(&ended.errors);
         assert!(
-            told.contains("failing failed 59.9 % of its operations and base 0.0 %") && told.contains("add --unlike"),
+            told.contains("failing failed 59.9 % of its operations and base 0.0 %")
+                && told.contains("add --unlike"),
             "{told}"
         );
     }
     for format in ["text", "markdown", "csv"] {
         let told = archived.answer(&["compare", "base", "failing", "--unlike", "--format", format]);
         assert!(
-            one_line(&told.replace('\u{a0}', " ")).contains("failing failed 59.9 % of its operations"),
+            one_line(&told.replace('\u{a0}', " "))
+                .contains("failing failed 59.9 % of its operations"),
             "{told}"
         );
     }

@@ -1,5 +1,6 @@
-//! What is done with a configuration file of others: read, understood, judged, written and read again, without a file system.
-//! Finds and seeds go through it in `hostile.rs`, and whatever the fuzz target `config` comes up with.
+//! What is done with a configuration file of others: read, understood, judged, written and read
+//! again, without a file system. Finds and seeds go through it in `hostile.rs`, and whatever the
+//! fuzz target `config` comes up with.
 
 use cli::options::WorkArguments;
 use cli::run_spec::{Specified, parse_config, specify, to_config};
@@ -23,20 +24,25 @@ pub fn configure(bytes: &[u8]) -> bool {
     judge(&specified);
     let written = to_config(&specified).expect("what came from a text is a text");
     assert!(!written.contains(is_harmful), "{written:?}");
-    let again = meaning(&written).unwrap_or_else(|| panic!("what was written has a meaning: {written}"));
+    let again =
+        meaning(&written).unwrap_or_else(|| panic!("what was written has a meaning: {written}"));
     assert_eq!(again.spec, specified.spec, "{written}");
     true
 }
 
-/// What is wrong with a file, as it is printed: between the first and the last line, which are ours, each is one of the frame in
-/// which the file's own line is shown. Nothing that stands in the file begins a line.
+/// What is wrong with a file, as it is printed: between the first and the last line, which are
+/// ours, each is one of the frame in which the file's own line is shown. Nothing that stands in the
+/// file begins a line.
 fn is_framed(problem: &str) {
     let lines: Vec<&str> = problem.lines().collect();
     let is_of_frame = |line: &&str| {
-        let behind = line.trim_start_matches(|character: char| character.is_ascii_digit() || character == ' ');
+        let behind = line
+            .trim_start_matches(|character: char| character.is_ascii_digit() || character == ' ');
         behind.starts_with('|')
     };
-    let between = lines.get(1..lines.len().saturating_sub(1)).unwrap_or_default();
+    let between = lines
+        .get(1..lines.len().saturating_sub(1))
+        .unwrap_or_default();
     assert!(between.iter().all(is_of_frame), "{problem:?}");
 }
 
@@ -44,7 +50,8 @@ fn is_harmful(character: char) -> bool {
     !matches!(character, '\n' | '\t') && harmless::is_harmful(character)
 }
 
-/// What a text means; nothing where it is refused, or where that would depend on files or the machine.
+/// What a text means; nothing where it is refused, or where that would depend on files or the
+/// machine.
 fn meaning(text: &str) -> Option<Specified> {
     let options = match parse_config(text) {
         Ok(options) => options,
@@ -92,7 +99,11 @@ fn judge(specified: &Specified) {
     let workers = u64::from(workload.workers.count());
     assert!(workload.files_max() >= workload.files());
     assert!(workload.numbers_max() >= workload.files());
-    let _ = (workload.directories(), workload.content_bytes_max(), workload.grows());
+    let _ = (
+        workload.directories(),
+        workload.content_bytes_max(),
+        workload.grows(),
+    );
     if specified.spec.storage == StorageName::Null {
         // Only its answer matters: it may be refused.
         let _ = runner::named::judge(&specified.spec);

@@ -1,9 +1,11 @@
-//! Random sessions, performed by Debian's `postmark` and by ours: standard output is the same byte for byte, what
-//! the original writes to standard error too, the files that reports went to, and the tree that is left.
+//! Random sessions, performed by Debian's `postmark` and by ours: standard output is the same byte
+//! for byte, what the original writes to standard error too, the files that reports went to, and
+//! the tree that is left.
 //!
-//! A third of the sessions run with a clock that gives both programs the same seconds, between 1 and 100,000 a
-//! phase: nothing is masked there, so that the arithmetic of rates is compared. In the others what depends on
-//! time is masked, and ours is the binary. `POSTMARK_DIFFERENTIAL` raises the number of sessions.
+//! A third of the sessions run with a clock that gives both programs the same seconds, between 1
+//! and 100,000 a phase: nothing is masked there, so that the arithmetic of rates is compared. In
+//! the others what depends on time is masked, and ours is the binary. `POSTMARK_DIFFERENTIAL`
+//! raises the number of sessions.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -33,25 +35,33 @@ const LIMITS: Limits = Limits {
     talk: true,
     working_directory: true,
 };
-/// A quarter of the work, where nobody asked for more sessions: nearly all of it is files read and written by the byte.
+/// A quarter of the work, where nobody asked for more sessions: nearly all of it is files read and
+/// written by the byte.
 const LITTLE: Limits = Limits {
     files: 150,
     transactions: 500,
     ..LIMITS
 };
 
-/// Sessions of sums and rates that 32-bit floats no longer hold, first of those with the same seconds.
+/// Sessions of sums and rates that 32-bit floats no longer hold, first of those with the same
+/// seconds.
 const LARGE: [&str; 2] = [
-    "set location d\nset size 100000 200000\nset number 60\nset transactions 1000\nset write 65536\nset read 65536\nrun\n\
-     set report terse\nset seed 7\nset buffering false\nrun\nquit\n",
-    "set location d\nset size 1\nset number 10\nset bias read -1\nset bias create -1\nset transactions 2000003\nrun\n\
-     set report terse\nrun\nquit\n",
+    "set location d\nset size 100000 200000\nset number 60\nset transactions 1000\nset write \
+     65536\nset read 65536\nrun\nset report terse\nset seed 7\nset buffering false\nrun\nquit\n",
+    "set location d\nset size 1\nset number 10\nset bias read -1\nset bias create -1\nset \
+     transactions 2000003\nrun\nset report terse\nrun\nquit\n",
 ];
 
 fn sessions() -> (u64, Limits) {
     let asked = std::env::var("POSTMARK_DIFFERENTIAL").ok();
-    let asked = asked.map(|number| number.parse().expect("POSTMARK_DIFFERENTIAL is a number of sessions"));
-    asked.map_or((SESSIONS, LITTLE), |number: u64| (number.max(SESSIONS), LIMITS))
+    let asked = asked.map(|number| {
+        number
+            .parse()
+            .expect("POSTMARK_DIFFERENTIAL is a number of sessions")
+    });
+    asked.map_or((SESSIONS, LITTLE), |number: u64| {
+        (number.max(SESSIONS), LIMITS)
+    })
 }
 
 /// What a program did in a directory that it had for itself.
@@ -78,8 +88,16 @@ fn in_fresh_directory(work: &Path, perform: impl FnOnce() -> Said) -> Done {
 fn compare(index: u64, lines: &str, theirs: &Done, ours: &Done) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let pairs = [
-        ("standard output", text(&theirs.said.output), text(&ours.said.output)),
-        ("standard error", text(&theirs.said.errors), text(&ours.said.errors)),
+        (
+            "standard output",
+            text(&theirs.said.output),
+            text(&ours.said.output),
+        ),
+        (
+            "standard error",
+            text(&theirs.said.errors),
+            text(&ours.said.errors),
+        ),
         (
             "the report's file",
             format!("{:?}", theirs.report.as_deref().map(text)),
@@ -114,7 +132,13 @@ fn the_same_but_for_time() {
     for index in 0..sessions * 2 / 3 {
         let mut chance = Chance::new(SEED + index);
         let Session { lines, runs } = session(&mut chance, limits);
-        let way = *chance.pick(&[Way::Input, Way::Input, Way::Argument, Way::Default, Way::Load]);
+        let way = *chance.pick(&[
+            Way::Input,
+            Way::Input,
+            Way::Argument,
+            Way::Default,
+            Way::Load,
+        ]);
         let [theirs, ours] = [original, original::ours()].map(|program| {
             let mut done = in_fresh_directory(&work, || way.say(program, &work, &lines));
             done.said.output = masked(&done.said.output);
@@ -230,10 +254,12 @@ impl Clock for Scripted {
     }
 }
 
-/// The session in this process, in a thread with a working directory of its own, which threads of that one share.
+/// The session in this process, in a thread with a working directory of its own, which threads of
+/// that one share.
 fn in_process(work: &Path, lines: &str, seconds: &[i64]) -> Said {
     let session = || {
-        // SAFETY: no table of descriptors is unshared, but the working directory, the root and the umask.
+        // SAFETY: no table of descriptors is unshared, but the working directory, the root and the
+        // umask.
         unsafe { unshare_unsafe(UnshareFlags::FS) }.unwrap();
         std::env::set_current_dir(work).unwrap();
         session_here(lines, seconds)
@@ -252,7 +278,12 @@ fn session_here(lines: &str, seconds: &[i64]) -> Said {
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let mut interpreter = Interpreter::new(PromptSettings::new(Edition::V1_5), &mut engine, false);
     let code = interpreter
-        .session(None, &mut Plain::new(lines.as_bytes()), &mut output, &mut errors)
+        .session(
+            None,
+            &mut Plain::new(lines.as_bytes()),
+            &mut output,
+            &mut errors,
+        )
         .unwrap();
     Said {
         output,
@@ -272,8 +303,11 @@ fn masked(output: &[u8]) -> Vec<u8> {
                 .map(|number| if number.contains('.') { "0.00" } else { "0" });
             masked.push_str(&forms.collect::<Vec<_>>().join(" "));
             masked.push('\n');
-        } else if line.starts_with('\t') && (line.contains(" per second)") || line.contains(" seconds ")) {
-            let (tabs, line) = line.split_at(line.bytes().take_while(|byte| *byte == b'\t').count());
+        } else if line.starts_with('\t')
+            && (line.contains(" per second)") || line.contains(" seconds "))
+        {
+            let (tabs, line) =
+                line.split_at(line.bytes().take_while(|byte| *byte == b'\t').count());
             let line = if line.contains(" seconds ") {
                 line.trim_start_matches(|c: char| c.is_ascii_digit())
             } else {

@@ -1,5 +1,5 @@
-//! The commands of README, of all documents and of the manual pages that begin with the program's name, or hand something to it,
-//! are run in their order: paths, sizes and times are made small.
+//! The commands of README, of all documents and of the manual pages that begin with the program's
+//! name, or hand something to it, are run in their order: paths, sizes and times are made small.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,8 @@ const SCALED: [(&str, &str); 9] = [
 /// Commands that need minutes or empty the machine's caches: what they would do is shown instead.
 const PLANNED: [&str; 3] = [" --sweep ", " --steady ", " --cache cold"];
 
-/// The commands of a document: lines of blocks of code that begin with the program's name, or hand something to it.
+/// The commands of a document: lines of blocks of code that begin with the program's name, or hand
+/// something to it.
 fn commands(document: &str) -> Vec<String> {
     let joined = document.replace("\\\n", " ");
     let lines = joined.lines().filter_map(|line| line.strip_prefix("    "));
@@ -51,7 +52,9 @@ fn placed(word: &str, target: &Path) -> String {
     if !TARGETS.iter().any(|begin| word.starts_with(begin)) {
         return word.to_owned();
     }
-    let end = word[5..].find(['/', '\\']).map_or(word.len(), |end| end + 5);
+    let end = word[5..]
+        .find(['/', '\\'])
+        .map_or(word.len(), |end| end + 5);
     format!("{}{}", target.display(), &word[end..])
 }
 
@@ -59,7 +62,9 @@ fn placed(word: &str, target: &Path) -> String {
 fn scaled(command: &str, target: &Path, log: &Path) -> String {
     let mut command = SCALED
         .iter()
-        .fold(command.to_owned(), |command, (from, to)| command.replace(from, to));
+        .fold(command.to_owned(), |command, (from, to)| {
+            command.replace(from, to)
+        });
     command = command.replace(ACK_LOG, &log.display().to_string());
     let words = command.split(' ').map(|word| placed(word, target));
     let mut words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
@@ -88,13 +93,16 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
         command = command
             .replace("make:ext4", "make:ext4?size=128MiB")
             .replace("make:xfs", "make:xfs?size=300MiB");
-        command.push_str(" --set files=100 --set transactions=200 --set for=100ms --blocks 1 --quiet-time 0s");
+        command.push_str(
+            " --set files=100 --set transactions=200 --set for=100ms --blocks 1 --quiet-time 0s",
+        );
     }
     if command.starts_with("postmark run") {
         if command.contains(" --preset ") && !command.contains(" --files ") {
             command.push_str(" --files 100");
         }
-        // The fingerprint of a run that time ends is of 100,000 operations, which take a second to draw here.
+        // The fingerprint of a run that time ends is of 100,000 operations, which take a second to
+        // draw here.
         if !command.contains(" --transactions ") {
             command.push_str(" --transactions 500");
         }
@@ -123,11 +131,14 @@ pub fn perform(document: &str, commands: &[String]) {
             .output()
             .unwrap();
         // Runs as short as these are INVALID, and `check` and `gate` say so.
-        let judges = |name: &str, code| command.starts_with(name) && output.status.code() == Some(code);
+        let judges =
+            |name: &str, code| command.starts_with(name) && output.status.code() == Some(code);
         let says_invalid = judges("postmark check", 1) || judges("postmark gate", 2);
-        // The servers of examples are not there. Nobody is asked for one before all words are understood.
+        // The servers of examples are not there. Nobody is asked for one before all words are
+        // understood.
         let told = String::from_utf8_lossy(&output.stderr);
-        let is_unreachable = told.contains("cannot resolve the host server") || told.contains("cannot connect to");
+        let is_unreachable =
+            told.contains("cannot resolve the host server") || told.contains("cannot connect to");
         let is_without_server = command.contains("nfs://") && is_unreachable;
         assert!(
             output.status.success() || says_invalid || is_without_server,
@@ -152,8 +163,15 @@ fn the_commands_of_the_documents_are_understood() {
             (name, commands(&fs::read_to_string(&path).unwrap()))
         })
         .collect();
-    let counts: BTreeMap<&str, usize> = documents.iter().map(|(name, all)| (name.as_str(), all.len())).collect();
-    for (name, least) in [("README.md", 15), ("getting-started.md", 11), ("guide.md", 40)] {
+    let counts: BTreeMap<&str, usize> = documents
+        .iter()
+        .map(|(name, all)| (name.as_str(), all.len()))
+        .collect();
+    for (name, least) in [
+        ("README.md", 15),
+        ("getting-started.md", 11),
+        ("guide.md", 40),
+    ] {
         assert!(counts[name] >= least, "{name}: {counts:?}");
     }
     std::thread::scope(|scope| {
@@ -166,8 +184,10 @@ fn the_commands_of_the_documents_are_understood() {
 #[test]
 fn the_short_help_has_ten_options_and_three_examples() {
     let directory = original::directory();
-    let [short, long] = ["-h", "--help"].map(|help| original::answer(&["run", help], directory.path()));
-    let begin = |text: &str, begins: &str| text.lines().filter(|line| line.starts_with(begins)).count();
+    let [short, long] =
+        ["-h", "--help"].map(|help| original::answer(&["run", help], directory.path()));
+    let begin =
+        |text: &str, begins: &str| text.lines().filter(|line| line.starts_with(begins)).count();
     assert_eq!(
         (begin(&short, "      --"), begin(&short, "  postmark run ")),
         (10, 3),

@@ -1,5 +1,5 @@
-//! Situations, each with what served it and what is to be told of it: real file systems with their options and the state of the
-//! cache. The table that is printed is the evidence as it was given.
+//! Situations, each with what served it and what is to be told of it: real file systems with their
+//! options and the state of the cache. The table that is printed is the evidence as it was given.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,11 @@ use crate::support::{FileSystem, Running, Scene, Volume, is_met, is_root, names,
 use DurabilityTier::{FlushAcknowledged, HandedOver, Memory, PageCache};
 
 /// Every file is read once, in whole blocks; nothing that was read before is read again.
-const EACH_ONCE: &str = "--mix read=1 --files 400 --transactions 400 --size 32KiB --popularity shuffled --seed 5";
+const EACH_ONCE: &str =
+    "--mix read=1 --files 400 --transactions 400 --size 32KiB --popularity shuffled --seed 5";
 /// What mail does.
-const MAIL: &str = "--mix read=4,create=1,append=1,delete=1 --files 300 --transactions 600 --size 2..16KiB --seed 5";
+const MAIL: &str = "--mix read=4,create=1,append=1,delete=1 --files 300 --transactions 600 --size \
+                    2..16KiB --seed 5";
 
 /// What is expected.
 struct Expected {
@@ -74,7 +76,9 @@ fn situation(name: &str, at: &Path, options: &str, expected: &Expected) -> Ran {
     let tier = ran.summary.durability.tier.known().copied();
     let rules = rules(&ran);
     let amplification = evidence(&ran).and_then(|evidence| evidence.writes.amplification);
-    let in_words = |number: Option<f64>| number.map_or_else(|| "-".to_owned(), |number| format!("{number:.3}"));
+    let in_words = |number: Option<f64>| {
+        number.map_or_else(|| "-".to_owned(), |number| format!("{number:.3}"))
+    };
     println!(
         "| {name} | {tier:?} | {} | {} | {} | {} |",
         in_words(cached),
@@ -105,7 +109,8 @@ fn situation(name: &str, at: &Path, options: &str, expected: &Expected) -> Ran {
     ran
 }
 
-/// A file system in a file on the disk whose room is allocated: what is written to it for the first time is nothing new.
+/// A file system in a file on the disk whose room is allocated: what is written to it for the first
+/// time is nothing new.
 struct Disk {
     at: PathBuf,
     volume: Volume,
@@ -133,14 +138,23 @@ impl Disk {
         let entries = std::fs::read_dir(self.scene.path()).unwrap();
         let mut paths = entries.map(|entry| entry.unwrap().path());
         paths
-            .find(|path| path.file_name().unwrap().to_string_lossy().starts_with("image-"))
+            .find(|path| {
+                path.file_name()
+                    .unwrap()
+                    .to_string_lossy()
+                    .starts_with("image-")
+            })
             .unwrap()
     }
 
     fn remount(&self, options: &str) {
         tool(
             "mount",
-            &["-o", &format!("remount,{options}"), self.at.to_str().unwrap()],
+            &[
+                "-o",
+                &format!("remount,{options}"),
+                self.at.to_str().unwrap(),
+            ],
         );
     }
 }
@@ -179,7 +193,12 @@ fn states_of_the_cache_on_ext4_are_told_apart() {
         ran.assert(residency.after.is_known(), format_args!("{residency:?}"));
         sample.cached as f64 / sample.pages as f64
     };
-    let cached = situation("ext4, cached", at, EACH_ONCE, &expect(PageCache, IN_CACHE, &[]));
+    let cached = situation(
+        "ext4, cached",
+        at,
+        EACH_ONCE,
+        &expect(PageCache, IN_CACHE, &[]),
+    );
     let cold = situation(
         "ext4, cold",
         at,
@@ -208,7 +227,11 @@ fn states_of_the_cache_on_ext4_are_told_apart() {
         "ext4, cold, read again and again",
         at,
         "--mix read=1 --files 100 --transactions 4000 --size 16KiB --cache cold",
-        &expect(PageCache, Some((0.9, 1.0)), &["fits-in-memory", "reads-from-memory"]),
+        &expect(
+            PageCache,
+            Some((0.9, 1.0)),
+            &["fits-in-memory", "reads-from-memory"],
+        ),
     );
     for (ran, share) in [
         (&cached, 1.0),
@@ -225,8 +248,11 @@ fn states_of_the_cache_on_ext4_are_told_apart() {
         // A phase with one kind of operation tells who served it.
         let served = &evidence(ran).unwrap().operations["read"];
         let shares = served.known().unwrap();
-        ran.assert((shares.cache - share).abs() <= 0.1, format_args!("{shares:?}"))
-            .assert(shares.server == 0.0, format_args!("{shares:?}"));
+        ran.assert(
+            (shares.cache - share).abs() <= 0.1,
+            format_args!("{shares:?}"),
+        )
+        .assert(shares.server == 0.0, format_args!("{shares:?}"));
     }
 }
 
@@ -248,21 +274,41 @@ fn durability_is_told_by_what_the_device_was_asked() {
     let work = "--mix read=4,create=1,delete=1 --files 200 --transactions 300 --size 4KiB --seed 5";
     let with = |durability: &str| format!("{work} --durability {durability}");
     let none = situation("ext4, none", at, work, &expect(PageCache, None));
-    let written = evidence(&none).unwrap().writes.device_bytes.known().copied();
+    let written = evidence(&none)
+        .unwrap()
+        .writes
+        .device_bytes
+        .known()
+        .copied();
     none.assert(
         written.is_some_and(|bytes| bytes > 0),
         "the sync after the phase wrote nothing",
     );
-    situation("ext4, batch:10", at, &with("batch:10"), &expect(PageCache, None));
+    situation(
+        "ext4, batch:10",
+        at,
+        &with("batch:10"),
+        &expect(PageCache, None),
+    );
     for durability in ["fdatasync", "fsync", "fsync+dir", "o-dsync", "o-sync"] {
         let name = format!("ext4, {durability}");
-        situation(&name, at, &with(durability), &expect(FlushAcknowledged, A_FLUSH_OR_TWO));
+        situation(
+            &name,
+            at,
+            &with(durability),
+            &expect(FlushAcknowledged, A_FLUSH_OR_TWO),
+        );
     }
     disk.remount("nobarrier");
     let without = expect(HandedOver, Some((0.0, 0.05)));
     situation("ext4 nobarrier, fsync", at, &with("fsync"), &without);
     disk.remount("barrier,sync");
-    situation("ext4 sync, none", at, work, &expect(FlushAcknowledged, None));
+    situation(
+        "ext4 sync, none",
+        at,
+        work,
+        &expect(FlushAcknowledged, None),
+    );
     // On a disk that loses its place in the cache by going through another file system.
     for kind in [FileSystem::Xfs, FileSystem::Btrfs] {
         if kind.is_at_hand() {
@@ -320,7 +366,8 @@ fn nothing_wrong_is_claimed_of_memory_layers_servers_and_stacks() {
     drop(tmpfs);
 
     let disk = Disk::new(FileSystem::Ext4);
-    let [lower, upper, work, merged] = ["lower", "upper", "work", "merged"].map(|name| disk.at.join(name));
+    let [lower, upper, work, merged] =
+        ["lower", "upper", "work", "merged"].map(|name| disk.at.join(name));
     for directory in [&lower, &upper, &work, &merged] {
         std::fs::create_dir(directory).unwrap();
     }
@@ -332,7 +379,14 @@ fn nothing_wrong_is_claimed_of_memory_layers_servers_and_stacks() {
     );
     tool(
         "mount",
-        &["-t", "overlay", "-o", &options, "overlay", merged.to_str().unwrap()],
+        &[
+            "-t",
+            "overlay",
+            "-o",
+            &options,
+            "overlay",
+            merged.to_str().unwrap(),
+        ],
     );
     let expected = Expected {
         tier: Some(PageCache),
@@ -361,10 +415,18 @@ fn nothing_wrong_is_claimed_of_memory_layers_servers_and_stacks() {
     let file = std::fs::File::create(&image).unwrap();
     rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, 128 << 20).unwrap();
     drop(file);
-    tool("mkfs.ext4", &["-q", "-E", "nodiscard", image.to_str().unwrap()]);
+    tool(
+        "mkfs.ext4",
+        &["-q", "-E", "nodiscard", image.to_str().unwrap()],
+    );
     tool(
         "mount",
-        &["-o", "loop", image.to_str().unwrap(), inner_at.to_str().unwrap()],
+        &[
+            "-o",
+            "loop",
+            image.to_str().unwrap(),
+            inner_at.to_str().unwrap(),
+        ],
     );
     let inner = std::panic::catch_unwind(|| {
         let expected = Expected {
@@ -374,7 +436,8 @@ fn nothing_wrong_is_claimed_of_memory_layers_servers_and_stacks() {
             flushes: A_FLUSH_OR_TWO,
             rules: &[],
         };
-        let options = "--mix read=4,create=1,delete=1 --files 200 --transactions 300 --size 4KiB --durability fsync";
+        let options = "--mix read=4,create=1,delete=1 --files 200 --transactions 300 --size 4KiB \
+                       --durability fsync";
         let ran = situation("loop on loop, fsync", &inner_at, options, &expected);
         let seen = ran.record.actual.phases[1].evidence.as_ref().unwrap();
         let devices = seen.performing.devices.known().unwrap();
@@ -388,8 +451,13 @@ fn nothing_wrong_is_claimed_of_memory_layers_servers_and_stacks() {
 
     let possible = passthrough::is_possible();
     if is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
-        let (backing, at) = (disk.scene.directory("backing"), disk.scene.directory("fuse"));
-        let served = passthrough::Passthrough::mount(&backing, &at, passthrough::Options::default()).unwrap();
+        let (backing, at) = (
+            disk.scene.directory("backing"),
+            disk.scene.directory("fuse"),
+        );
+        let served =
+            passthrough::Passthrough::mount(&backing, &at, passthrough::Options::default())
+                .unwrap();
         let unknown = |tier| Expected {
             tier,
             cached: None,
@@ -447,10 +515,16 @@ fn room_that_runs_out_or_is_allocated_meanwhile_is_told() {
     let ballast = std::fs::File::create(disk.at.join("ballast")).unwrap();
     rustix::fs::fallocate(&ballast, rustix::fs::FallocateFlags::empty(), 0, 430 << 20).unwrap();
     drop(ballast);
-    situation("ext4, nearly full", &disk.at, MAIL, &expect(&["nearly-full"]));
+    situation(
+        "ext4, nearly full",
+        &disk.at,
+        MAIL,
+        &expect(&["nearly-full"]),
+    );
 }
 
-/// In a container that shows less of the kernel, and to another user: not available with the reason, and no crash.
+/// In a container that shows less of the kernel, and to another user: not available with the
+/// reason, and no crash.
 #[test]
 fn masked_kernel_files_are_not_available_and_no_crash() {
     if !is_root() || !is_on_a_disk() || !is_met(Path::new("/usr/bin/setpriv").exists(), "setpriv") {
@@ -461,12 +535,16 @@ fn masked_kernel_files_are_not_available_and_no_crash() {
     std::fs::set_permissions(&at, std::fs::Permissions::from_mode(0o777)).unwrap();
     let program = program_for_all(&scene);
     // Files that are there and empty, files that are not there, and a directory without any.
-    let mask = "mount --make-rprivate / && mount -t tmpfs none /sys && for file in stat meminfo diskstats self/io; do \
-                mount --bind /dev/null /proc/$file || exit 9; done";
+    let mask = "mount --make-rprivate / && mount -t tmpfs none /sys && for file in stat meminfo \
+                diskstats self/io; do mount --bind /dev/null /proc/$file || exit 9; done";
     let nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
-    for (who, as_who, safely) in [("root", "", "--allow-unsafe-target"), ("nobody", nobody, "")] {
+    for (who, as_who, safely) in [
+        ("root", "", "--allow-unsafe-target"),
+        ("nobody", nobody, ""),
+    ] {
         let run = format!(
-            "{mask} && exec {as_who} {} run {MAIL} --durability fsync --no-overhead --archive none --full {safely} --target {}",
+            "{mask} && exec {as_who} {} run {MAIL} --durability fsync --no-overhead --archive \
+             none --full {safely} --target {}",
             program.display(),
             at.display()
         );

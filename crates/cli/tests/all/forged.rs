@@ -1,8 +1,8 @@
-//! Records that somebody has changed, with a summary that was derived again: `postmark check` finds the
-//! change by what else is in the record.
+//! Records that somebody has changed, with a summary that was derived again: `postmark check` finds
+//! the change by what else is in the record.
 //!
-//! `POSTMARK_FORGERIES` raises the number of changes that are drawn at random, `POSTMARK_FORGERIES_SEED`
-//! draws others.
+//! `POSTMARK_FORGERIES` raises the number of changes that are drawn at random,
+//! `POSTMARK_FORGERIES_SEED` draws others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,21 +23,33 @@ const FOUND_MIN: f64 = 0.9;
 const FREE: [(&str, &str); 57] = [
     (".id", "a hash of what is not in the record, too"),
     (".schema", "other versions are refused"),
-    (".tool.version", "records of other versions have other command lines"),
+    (
+        ".tool.version",
+        "records of other versions have other command lines",
+    ),
     (".host.hostname", "a name"),
     (".host.kernel.", "names of the kernel"),
     (".host.operating_system", "a name"),
     (".host.boot_id", "a random identity"),
-    (".host.uptime_seconds", "a container has another than its clock"),
+    (
+        ".host.uptime_seconds",
+        "a container has another than its clock",
+    ),
     (".host.load_average.", "the load before the run"),
     (".host.processors.model", "a name"),
-    (".host.processors.sockets", "what else has sockets is not recorded"),
+    (
+        ".host.processors.sockets",
+        "what else has sockets is not recorded",
+    ),
     (".host.processors.hypervisor", "as above"),
     (".host.emulated", "as above"),
     (".host.memory_", "sizes of the machine"),
     (".host.swap_total_bytes", "as above"),
     (".host.cgroup.", "as above"),
-    (".host.steal_fraction_since_boot", "of the time before the run"),
+    (
+        ".host.steal_fraction_since_boot",
+        "of the time before the run",
+    ),
     (".host.transparent_hugepage", "a setting"),
     (".host.clock_sources_available", "names"),
     (
@@ -52,7 +64,10 @@ const FREE: [(&str, &str); 57] = [
         "identities and options of the mount",
     ),
     (".hints", "sentences about the options"),
-    (".waiting_ns", "waits for a processor, which no other counter has"),
+    (
+        ".waiting_ns",
+        "waits for a processor, which no other counter has",
+    ),
     (".why", "reasons in words"),
     (".unavailable", "as above"),
     (".message", "as above"),
@@ -65,7 +80,10 @@ const FREE: [(&str, &str); 57] = [
     (".space.known.inodes_", "as above"),
     (".space.known.device.", "an identity"),
     (".synchronous.known", "a setting of the mount"),
-    (".host.processors.online", "a container may see other ones than it uses"),
+    (
+        ".host.processors.online",
+        "a container may see other ones than it uses",
+    ),
     (".host.processors.usable", "as above"),
     (".host.page_size_bytes", "a size of the machine"),
     (
@@ -75,8 +93,14 @@ const FREE: [(&str, &str); 57] = [
     (".overhead.known.ns_per_operation", "as above"),
     ("context_switches", "a count that the kernel makes once"),
     ("_faults", "as above"),
-    (".system.total_ns[]", "the time of processors that come and go"),
-    (".during.counted.system.dirty_bytes", "a state at one moment"),
+    (
+        ".system.total_ns[]",
+        "the time of processors that come and go",
+    ),
+    (
+        ".during.counted.system.dirty_bytes",
+        "a state at one moment",
+    ),
     (".during.counted.system.running_tasks", "as above"),
     (".during.counted.resident_bytes", "as above"),
     (
@@ -93,8 +117,14 @@ const FREE: [(&str, &str); 57] = [
     (".each[].name", "a name"),
     (".machine.unknown", "what could not be read"),
     (".synchronous_directories", "a setting of the mount"),
-    (".space_back_ns", "how long a wait took that has no other moments"),
-    (".performing.own.", "what the process was charged with, as above"),
+    (
+        ".space_back_ns",
+        "how long a wait took that has no other moments",
+    ),
+    (
+        ".performing.own.",
+        "what the process was charged with, as above",
+    ),
     (
         ".threads.known[].cpu_ns[]",
         "times of threads that have ended are recorded once",
@@ -104,8 +134,12 @@ const FREE: [(&str, &str); 57] = [
 /// The record of a run with these options.
 fn record_of(scene: &Scene, name: &str, options: &str) -> Value {
     let mut command = Running::command(program());
-    let words = format!("run --quiet --archive none --format json --output {name} --target target {options}");
-    command.args(words.split_whitespace()).current_dir(scene.path());
+    let words = format!(
+        "run --quiet --archive none --format json --output {name} --target target {options}"
+    );
+    command
+        .args(words.split_whitespace())
+        .current_dir(scene.path());
     Running::to_its_end(command, scene.path()).code(0);
     let text = fs::read_to_string(scene.path().join(name)).unwrap();
     serde_json::from_str::<Value>(&text).unwrap()["record"].take()
@@ -121,7 +155,9 @@ fn with_summary(record: &Value) -> Option<String> {
 fn found(scene: &Scene, forged: &[Value]) -> Vec<Option<String>> {
     let mut answers: Vec<Option<String>> = vec![Some("not read".to_owned()); forged.len()];
     let mut command = Running::command(program());
-    command.args(["check", "--format", "json"]).current_dir(scene.path());
+    command
+        .args(["check", "--format", "json"])
+        .current_dir(scene.path());
     let mut checked = Vec::new();
     for (number, record) in forged.iter().enumerate() {
         if let Some(text) = with_summary(record) {
@@ -168,7 +204,9 @@ fn measured(record: &mut Value) -> &mut Value {
 
 fn meters(record: &mut Value) -> impl Iterator<Item = &mut Value> {
     let operations = measured(record)["operations"].as_array_mut().unwrap();
-    operations.iter_mut().map(|operation| &mut operation["meter"])
+    operations
+        .iter_mut()
+        .map(|operation| &mut operation["meter"])
 }
 
 /// A number by a function of it.
@@ -177,7 +215,10 @@ fn change(value: &mut Value, by: impl Fn(u64) -> u64) {
 }
 
 fn workers(record: &mut Value) -> impl Iterator<Item = &mut Value> {
-    transactions(record)["workers"].as_array_mut().unwrap().iter_mut()
+    transactions(record)["workers"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
 }
 
 /// The measured time cut to a share of it, with all its ends.
@@ -190,7 +231,9 @@ fn shorter(record: &mut Value, tenths: u64) {
     let cut = (ended - began) * tenths / 10;
     change(&mut segment["ended_ns"], |ns| ns - cut);
     workers(record).for_each(|worker| change(&mut worker["ended_ns"], |ns| ns - cut));
-    change(&mut transactions(record)["first_done"]["at_ns"], |ns| ns - cut);
+    change(&mut transactions(record)["first_done"]["at_ns"], |ns| {
+        ns - cut
+    });
 }
 
 fn times(record: &mut Value, factor: u64) {
@@ -198,7 +241,9 @@ fn times(record: &mut Value, factor: u64) {
         change(&mut measured(record)[name], |count| count * factor);
         workers(record).for_each(|worker| change(&mut worker[name], |count| count * factor));
     }
-    change(&mut transactions(record)["first_done"]["done"], |count| count * factor);
+    change(&mut transactions(record)["first_done"]["done"], |count| {
+        count * factor
+    });
 }
 
 /// Buckets two octaves down, and the exact numbers as well where asked.
@@ -241,7 +286,8 @@ const FORGERIES: [(&str, Forge); 40] = [
     ("time a tenth", |record| shorter(record, 9)),
     ("began later", |record| {
         let segment = measured(record);
-        let half = (segment["ended_ns"].as_u64().unwrap() - segment["began_ns"].as_u64().unwrap()) / 2;
+        let half =
+            (segment["ended_ns"].as_u64().unwrap() - segment["began_ns"].as_u64().unwrap()) / 2;
         change(&mut segment["began_ns"], |ns| ns + half);
         let warm_up = &mut transactions(record)["segments"][0];
         change(&mut warm_up["ended_ns"], |ns| ns + half);
@@ -293,11 +339,15 @@ const FORGERIES: [(&str, Forge); 40] = [
     ("outcome", |record| {
         record["actual"]["outcome"] = json!({"interrupted": {"signal": 2}})
     }),
-    ("durability", |record| record["spec"]["durability"] = json!("fsync+dir")),
+    ("durability", |record| {
+        record["spec"]["durability"] = json!("fsync+dir")
+    }),
     ("storage", |record| record["spec"]["storage"] = json!("raw")),
     ("direct", |record| record["spec"]["direct"] = json!(true)),
     ("cache", |record| record["spec"]["cache"] = json!("cold")),
-    ("seed", |record| record["spec"]["workload"]["work"]["seed"] = json!(7)),
+    ("seed", |record| {
+        record["spec"]["workload"]["work"]["seed"] = json!(7)
+    }),
     ("files", |record| {
         record["spec"]["workload"]["work"]["files"] = json!(100_000)
     }),
@@ -308,7 +358,8 @@ const FORGERIES: [(&str, Forge); 40] = [
         record["fingerprint"] = json!("xxh3-128:00000000000000000000000000000000");
     }),
     ("pace", |record| {
-        record["spec"]["drive"]["pace"] = json!({"open": {"per_second": 500.0, "arrivals": "poisson"}});
+        record["spec"]["drive"]["pace"] =
+            json!({"open": {"per_second": 500.0, "arrivals": "poisson"}});
     }),
     ("a longer stop", |record| {
         record["spec"]["drive"]["stop"]["after_ns"] = json!(100_000_000_000_u64)
@@ -317,10 +368,15 @@ const FORGERIES: [(&str, Forge); 40] = [
         transactions(record)["segments"][0]["kind"] = json!("measured")
     }),
     ("warm-up dropped", |record| {
-        transactions(record)["segments"].as_array_mut().unwrap().remove(0);
+        transactions(record)["segments"]
+            .as_array_mut()
+            .unwrap()
+            .remove(0);
     }),
     ("file system", |record| {
-        let text = record["locations"].to_string().replace("\"tmpfs\"", "\"ext4\"");
+        let text = record["locations"]
+            .to_string()
+            .replace("\"tmpfs\"", "\"ext4\"");
         record["locations"] = serde_json::from_str(&text).unwrap();
     }),
     ("processors", |record| {
@@ -337,26 +393,33 @@ const FORGERIES: [(&str, Forge); 40] = [
     }),
     ("machine dropped", |record| {
         let phases = record["actual"]["phases"].as_array_mut().unwrap();
-        phases.iter_mut().for_each(|phase| phase["machine"] = Value::Null);
+        phases
+            .iter_mut()
+            .for_each(|phase| phase["machine"] = Value::Null);
     }),
     ("slices exchanged", |record| {
         let slices = &mut transactions(record)["slices"]["slices"];
         let (one, other) = (slices[0]["meters"].take(), slices[1]["meters"].take());
         (slices[0]["meters"], slices[1]["meters"]) = (other, one);
     }),
-    ("check", |record| record["actual"]["check"]["known"]["names"] = json!(1)),
+    ("check", |record| {
+        record["actual"]["check"]["known"]["names"] = json!(1)
+    }),
     ("sync", |record| {
         let sync = &mut transactions(record)["sync"];
         sync["ended_ns"] = json!(sync["began_ns"].as_u64().unwrap() + 1);
     }),
-    ("slowest emptied", |record| transactions(record)["slowest"] = json!([])),
+    ("slowest emptied", |record| {
+        transactions(record)["slowest"] = json!([])
+    }),
     ("all moments halved", |record| halved(&mut record["actual"])),
 ];
 
 /// Those that change all that is in a record of it.
 const PASS_MAX: usize = 4;
 
-const LONG: &str = "--mix read=6,create=2,delete=2 --files 300 --transactions 500k --for 2500ms --warm-up 500ms --steps --workers 2 --durability fsync";
+const LONG: &str = "--mix read=6,create=2,delete=2 --files 300 --transactions 500k --for 2500ms \
+                    --warm-up 500ms --steps --workers 2 --durability fsync";
 
 #[test]
 fn what_an_audit_forged_is_found() {
@@ -393,16 +456,29 @@ fn leaves(value: &Value, pointer: &str, field: &str, all: &mut BTreeMap<String, 
         Value::Object(fields) => {
             for (name, value) in fields {
                 let escaped = name.replace('~', "~0").replace('/', "~1");
-                leaves(value, &format!("{pointer}/{escaped}"), &format!("{field}.{name}"), all);
+                leaves(
+                    value,
+                    &format!("{pointer}/{escaped}"),
+                    &format!("{field}.{name}"),
+                    all,
+                );
             }
         }
         Value::Array(list) => {
             for (index, value) in list.iter().enumerate() {
-                leaves(value, &format!("{pointer}/{index}"), &format!("{field}[]"), all);
+                leaves(
+                    value,
+                    &format!("{pointer}/{index}"),
+                    &format!("{field}[]"),
+                    all,
+                );
             }
         }
         Value::Null => {}
-        _ => all.entry(field.to_owned()).or_default().push(pointer.to_owned()),
+        _ => all
+            .entry(field.to_owned())
+            .or_default()
+            .push(pointer.to_owned()),
     }
 }
 
@@ -411,7 +487,11 @@ fn is_free(field: &str) -> bool {
 }
 
 /// One leaf changed; nothing where the change changes nothing.
-fn forge(draws: &mut Draws, record: &Value, others: &BTreeMap<String, BTreeSet<String>>) -> Option<(String, Value)> {
+fn forge(
+    draws: &mut Draws,
+    record: &Value,
+    others: &BTreeMap<String, BTreeSet<String>>,
+) -> Option<(String, Value)> {
     let mut fields = BTreeMap::new();
     leaves(record, "", "", &mut fields);
     fields.retain(|field, _| !is_free(field));
@@ -435,7 +515,10 @@ fn forge(draws: &mut Draws, record: &Value, others: &BTreeMap<String, BTreeSet<S
         *leaf = match leaf {
             Value::Bool(is) => json!(!*is),
             Value::String(text) => {
-                let mut others: Vec<&String> = others[field].iter().filter(|other| *other != text).collect();
+                let mut others: Vec<&String> = others[field]
+                    .iter()
+                    .filter(|other| *other != text)
+                    .collect();
                 match others.len() {
                     0 => json!(format!("{text}2")),
                     count => json!(others.swap_remove(draws.place(count))),
@@ -469,7 +552,8 @@ fn what_is_changed_at_random_is_found() {
     let options = [
         LONG,
         "--files 200 --transactions 2000",
-        "--mix read=6,create=2,delete=2,append=1 --files 200 --transactions 2000 --verify --contents incompressible",
+        "--mix read=6,create=2,delete=2,append=1 --files 200 --transactions 2000 --verify \
+         --contents incompressible",
         "--rate 400 --for 2s --transactions 500k --mix read=3,create=1,delete=1 --files 100",
     ];
     let numbered = options.iter().enumerate();
@@ -485,8 +569,13 @@ fn what_is_changed_at_random_is_found() {
         let mut fields = BTreeMap::new();
         leaves(record, "", "", &mut fields);
         for (field, pointers) in fields {
-            let texts = pointers.iter().filter_map(|pointer| record.pointer(pointer)?.as_str());
-            others.entry(field).or_default().extend(texts.map(str::to_owned));
+            let texts = pointers
+                .iter()
+                .filter_map(|pointer| record.pointer(pointer)?.as_str());
+            others
+                .entry(field)
+                .or_default()
+                .extend(texts.map(str::to_owned));
         }
     }
     let mut draws = Draws::new(number_of("POSTMARK_FORGERIES_SEED", 29));
@@ -505,6 +594,13 @@ fn what_is_changed_at_random_is_found() {
         .map(|(field, _)| field)
         .collect();
     let share = 1.0 - passed.len() as f64 / wanted as f64;
-    println!("{:.1} % of {wanted} found; not in {passed:?}", share * 100.0);
-    assert!(share >= FOUND_MIN, "{:.1} % found; not in {passed:?}", share * 100.0);
+    println!(
+        "{:.1} % of {wanted} found; not in {passed:?}",
+        share * 100.0
+    );
+    assert!(
+        share >= FOUND_MIN,
+        "{:.1} % found; not in {passed:?}",
+        share * 100.0
+    );
 }

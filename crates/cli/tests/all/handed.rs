@@ -1,6 +1,7 @@
-//! What is done with a file that somebody hands over: its documents are told apart, records are shown in every format, set beside
-//! what was published and taken for words as `--like` takes them, and submissions become a table. Seeds go through it in
-//! `hostile.rs`, and whatever the fuzz target `import` comes up with.
+//! What is done with a file that somebody hands over: its documents are told apart, records are
+//! shown in every format, set beside what was published and taken for words as `--like` takes them,
+//! and submissions become a table. Seeds go through it in `hostile.rs`, and whatever the fuzz
+//! target `import` comes up with.
 
 #[path = "../../../report/tests/all/imported.rs"]
 mod imported;
@@ -15,13 +16,17 @@ use record::documents::Documents;
 use serde_json::Value;
 use workload::Workload;
 
-/// The stream of a submission is planned, to check its fingerprint, where all its workers have no more files and transactions
-/// together.
+/// The stream of a submission is planned, to check its fingerprint, where all its workers have no
+/// more files and transactions together.
 const PLANNED_MAX: u64 = 2_000;
 
-/// Panics where something is not as it should be. How many of its documents were records or submissions.
+/// Panics where something is not as it should be. How many of its documents were records or
+/// submissions.
 pub fn hand_over(bytes: &[u8]) -> usize {
-    Documents::of(bytes).flatten().filter(|document| take(document)).count()
+    Documents::of(bytes)
+        .flatten()
+        .filter(|document| take(document))
+        .count()
 }
 
 fn take(document: &str) -> bool {
@@ -38,7 +43,8 @@ fn take(document: &str) -> bool {
     }
     let _ = record::words_again(&record.spec);
     if !is_published(&record.spec.workload) {
-        let beside = beside(library(), &record, report::reason::describe).expect("ours is as it should be");
+        let beside =
+            beside(library(), &record, report::reason::describe).expect("ours is as it should be");
         show(|format| beside.show(format));
     }
     true
@@ -59,7 +65,10 @@ fn submission(document: &str) -> bool {
     let again = Submission::from_json(&harmless::lines(&written));
     assert_eq!(again.as_ref(), Ok(&submission));
     if is_short(&submission.workload) && !is_published(&submission.workload) {
-        let numbered = Numbered { number: 1, submission };
+        let numbered = Numbered {
+            number: 1,
+            submission,
+        };
         let groups = submissions::groups(library(), &[numbered]).expect("ours is as it should be");
         show(|format| submissions::show(&groups, format));
     }
@@ -105,6 +114,7 @@ fn show(view: impl Fn(PublishedFormat) -> String) {
 
 /// Nothing in it is obeyed or unseen, but for the ends of lines.
 fn is_harmless(text: &str) {
-    let harmful = |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
+    let harmful =
+        |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
     assert!(!text.replace("\r\n", "\n").contains(harmful), "{text:?}");
 }

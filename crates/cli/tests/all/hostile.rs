@@ -1,4 +1,5 @@
-//! What others have written, as configuration files, names of files and words: refused or understood, and shown without harm.
+//! What others have written, as configuration files, names of files and words: refused or
+//! understood, and shown without harm.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -44,7 +45,11 @@ fn seeds(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 fn finds(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/finds").join(target))
+    files(
+        &Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/finds")
+            .join(target),
+    )
 }
 
 #[test]
@@ -55,7 +60,9 @@ fn the_seeds_of_fuzzing_have_a_meaning() {
     for (path, seed) in seeds("config") {
         assert!(configure(&seed), "{}", path.display());
     }
-    seeds("classic_config").iter().for_each(|(_, seed)| command(seed));
+    seeds("classic_config")
+        .iter()
+        .for_each(|(_, seed)| command(seed));
 }
 
 #[test]
@@ -119,12 +126,14 @@ fn value() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 600, max_shrink_iters: 200,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn mutated_configuration_files_do_no_harm(
         which in any::<prop::sample::Index>(),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), prop::option::weighted(0.8, value())), 1..4),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), prop::option::weighted(0.8,
+            value())), 1..4),
     ) {
         let seeds = seeds("config");
         let text = String::from_utf8(which.get(&seeds).1.clone()).unwrap();
@@ -149,11 +158,13 @@ proptest! {
     #[test]
     fn any_values_of_classic_commands_do_no_harm(
         lines in prop::collection::vec(
-            ("set (size|number|seed|transactions|location|subdirectories|read|write|bias read|bias create|report)|show|run", ".{0,30}|[-+0-9 .,kKMx]{0,24}"),
+            ("set (size|number|seed|transactions|location|subdirectories|read|write|bias \
+                read|bias create|report)|show|run", ".{0,30}|[-+0-9 .,kKMx]{0,24}"),
             1..12,
         ),
     ) {
-        let lines: Vec<String> = lines.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let lines: Vec<String> = lines.iter().map(|(name, value)|
+            format!("{name} {value}")).collect();
         command(lines.join("\n").as_bytes());
         command((lines.join("\n") + "\nrun\nshow\n").as_bytes());
     }
@@ -163,16 +174,27 @@ proptest! {
 #[test]
 fn the_seeds_of_files_that_are_handed_over_are_taken() {
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
-        let record = Record::from_json(include_str!("../../../report/tests/golden/run.json")).unwrap();
+        let record =
+            Record::from_json(include_str!("../../../report/tests/golden/run.json")).unwrap();
         let submission = published::Submission::of(&record, "Jo Doe", "Ultra 5, ext4").unwrap();
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/import/submission.json");
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/import/submission.json");
         std::fs::write(path, submission.to_json()).unwrap();
     }
     let seeds = seeds("import");
-    assert!(seeds.iter().any(|(path, _)| path.ends_with("submission.json")));
+    assert!(
+        seeds
+            .iter()
+            .any(|(path, _)| path.ends_with("submission.json"))
+    );
     for (path, seed) in &seeds {
         assert_eq!(hand_over(seed), 1, "{}", path.display());
-        assert_eq!(hand_over(&[&seed[..], b"\n", seed].concat()), 2, "{}", path.display());
+        assert_eq!(
+            hand_over(&[&seed[..], b"\n", seed].concat()),
+            2,
+            "{}",
+            path.display()
+        );
         let hostile = String::from_utf8_lossy(seed).replace("ext4", "\\u001b[2J\\u202e");
         hand_over(hostile.as_bytes());
         hand_over(&seed[..seed.len() / 2]);
@@ -196,9 +218,11 @@ fn said(words: &[&OsStr], at: &Path) -> (String, String, Option<i32>) {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let [output, errors] = [ended.stdout, ended.stderr].map(|stream| String::from_utf8(stream).unwrap());
+    let [output, errors] =
+        [ended.stdout, ended.stderr].map(|stream| String::from_utf8(stream).unwrap());
     for stream in [&output, &errors] {
-        let harmful = |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
+        let harmful =
+            |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
         assert!(!stream.contains(harmful), "{stream:?}");
         // Nothing in a name begins a line.
         assert!(!stream.contains("\npostmark: all is well"), "{stream}");
@@ -207,18 +231,36 @@ fn said(words: &[&OsStr], at: &Path) -> (String, String, Option<i32>) {
 }
 
 fn words<'a>(words: &[&'a str], name: &'a OsStr) -> Vec<&'a OsStr> {
-    let given = |word: &&'a str| if *word == "NAME" { name } else { OsStr::new(*word) };
+    let given = |word: &&'a str| {
+        if *word == "NAME" {
+            name
+        } else {
+            OsStr::new(*word)
+        }
+    };
     words.iter().map(given).collect()
 }
 
 /// Too little to be valid.
-const LITTLE: [&str; 6] = ["--files", "20", "--transactions", "20", "--no-overhead", "--target"];
+const LITTLE: [&str; 6] = [
+    "--files",
+    "20",
+    "--transactions",
+    "20",
+    "--no-overhead",
+    "--target",
+];
 
 #[test]
 fn a_run_in_a_directory_with_a_hostile_name_is_told_without_harm() {
     let (directory, name) = scene();
     for format in ["text", "json", "classic", "terse"] {
-        let run = [&["run", "--full", "--format", format][..], &LITTLE, &["NAME"]].concat();
+        let run = [
+            &["run", "--full", "--format", format][..],
+            &LITTLE,
+            &["NAME"],
+        ]
+        .concat();
         let (output, errors, code) = said(&words(&run, &name), directory.path());
         assert_eq!(code, Some(0), "{errors}");
         match format {
@@ -226,7 +268,9 @@ fn a_run_in_a_directory_with_a_hostile_name_is_told_without_harm() {
             "json" => {
                 let record = Record::from_json(&output).unwrap();
                 assert!(
-                    record.spec.targets[0].to_string_lossy().starts_with("\u{1b}[2J"),
+                    record.spec.targets[0]
+                        .to_string_lossy()
+                        .starts_with("\u{1b}[2J"),
                     "{output}"
                 );
             }
@@ -250,7 +294,10 @@ fn progress_and_reports_in_hostile_files_are_told_without_harm() {
     let run = [&["run", "--output", "NAME"][..], &LITTLE, &["."]].concat();
     let (output, errors, code) = said(&words(&run, &file), directory.path());
     assert_eq!((code, &output[..]), (Some(0), ""), "{errors}");
-    assert!(errors.contains(&format!("report: {SHOWN}\\xff.txt")), "{errors}");
+    assert!(
+        errors.contains(&format!("report: {SHOWN}\\xff.txt")),
+        "{errors}"
+    );
     // A directory takes no report.
     let (_, errors, code) = said(&words(&run, &name), directory.path());
     assert_eq!(code, Some(2), "{errors}");
@@ -268,7 +315,11 @@ fn refusals_name_hostile_files_without_harm() {
     for (given, name, code) in [
         (&at_gone[..], &gone, 2),
         (&["run", "--config", "NAME"][..], &gone, 2),
-        (&["run", "--mix", "read=1", "--size", "histogram@NAME"][..], &gone, 2),
+        (
+            &["run", "--mix", "read=1", "--size", "histogram@NAME"][..],
+            &gone,
+            2,
+        ),
         (&["run", "--live", "NAME"][..], &name, 2),
         (&["clean", "NAME"][..], &name, 0),
         (&["clean", "NAME"][..], &gone, 1),
@@ -307,11 +358,18 @@ fn hostile_words_are_refused_without_harm() {
     ] {
         let (output, errors, code) = said(&words(given, &word), directory.path());
         assert_eq!((code, &output[..]), (Some(2), ""), "{given:?}: {errors}");
-        assert!(given == ["clean"] || errors.contains("\\x1b[2J"), "{given:?}: {errors}");
+        assert!(
+            given == ["clean"] || errors.contains("\\x1b[2J"),
+            "{given:?}: {errors}"
+        );
     }
     // What is no text at all.
     let (_, errors, code) = said(
-        &[OsStr::new("run"), OsStr::new("--files"), OsStr::from_bytes(HOSTILE)],
+        &[
+            OsStr::new("run"),
+            OsStr::new("--files"),
+            OsStr::from_bytes(HOSTILE),
+        ],
         directory.path(),
     );
     assert_eq!(code, Some(2), "{errors}");
@@ -329,7 +387,10 @@ fn hostile_configuration_files_are_refused_without_harm() {
         "\"\\u001b[2J\\npostmark: all is well\" = 1\n",
     ] {
         std::fs::write(&file, text).unwrap();
-        let (output, errors, code) = said(&words(&["plan", "--config", "hostile.toml"], &name), directory.path());
+        let (output, errors, code) = said(
+            &words(&["plan", "--config", "hostile.toml"], &name),
+            directory.path(),
+        );
         assert_eq!((code, &output[..]), (Some(2), ""), "{errors}");
         assert!(
             errors.starts_with("postmark: invalid configuration file hostile.toml: "),
@@ -347,7 +408,10 @@ fn hostile_configuration_files_are_refused_without_harm() {
     assert_eq!(code, Some(0), "{errors}");
     std::fs::write(&file, &output).unwrap();
     assert_eq!(said(&words(&plan, &name), directory.path()).0, output);
-    assert!(output.contains("\\U0000001b[2J\\U0000000a\\U0000202e"), "{output}");
+    assert!(
+        output.contains("\\U0000001b[2J\\U0000000a\\U0000202e"),
+        "{output}"
+    );
 }
 
 /// The parser would take gigabytes for these.
@@ -364,12 +428,17 @@ fn configuration_files_with_very_many_keys_are_refused_in_bounded_memory() {
         let text = [begin, &part.repeat((8 << 20) / part.len()), end].concat();
         let file = scene.path().join("file.toml");
         std::fs::write(&file, text).unwrap();
-        for words_of in [&["plan", "--target", "/", "--config"][..], &["study", "--dry-run"]] {
+        for words_of in [
+            &["plan", "--target", "/", "--config"][..],
+            &["study", "--dry-run"],
+        ] {
             let mut command = Running::command(program());
             command.args(words_of).arg(&file);
             let mut limited = in_shell("ulimit -v 524288; exec \"$0\" \"$@\"", &command);
             limited.env("POSTMARK_ARCHIVE", scene.path().join("archive.db"));
-            Running::to_its_end(limited, scene.path()).code(2).says(words);
+            Running::to_its_end(limited, scene.path())
+                .code(2)
+                .says(words);
         }
     }
     // Values that are read are not compared with one another where there are too many.
@@ -379,10 +448,13 @@ fn configuration_files_with_very_many_keys_are_refused_in_bounded_memory() {
     let mut command = Running::command(program());
     command.args(["study", "--dry-run"]).arg(&file);
     command.env("POSTMARK_ARCHIVE", scene.path().join("archive.db"));
-    Running::to_its_end(command, scene.path()).code(2).says("100000 cells");
+    Running::to_its_end(command, scene.path())
+        .code(2)
+        .says("100000 cells");
 }
 
-/// Limits of this process: a refusal, or a run to its end. Nothing ends in an abort that leaves files.
+/// Limits of this process: a refusal, or a run to its end. Nothing ends in an abort that leaves
+/// files.
 #[test]
 fn limits_that_are_too_low_refuse_a_run() {
     let scene = Scene::in_memory();
@@ -392,7 +464,8 @@ fn limits_that_are_too_low_refuse_a_run() {
         let mut command = Running::command(program());
         command
             .args(
-                "run --mix read=1,create=1 --files 100 --transactions 500 --workers 4 --quiet --no-overhead --target"
+                "run --mix read=1,create=1 --files 100 --transactions 500 --workers 4 --quiet \
+                 --no-overhead --target"
                     .split(' '),
             )
             .arg(&target);
@@ -408,12 +481,17 @@ fn limits_that_are_too_low_refuse_a_run() {
         match ended.status.code() {
             Some(0) => done += 1,
             Some(2) => {
-                ended.says("address space").says(&format!("{limit_kib} KiB"));
+                ended
+                    .says("address space")
+                    .says(&format!("{limit_kib} KiB"));
                 refused += 1;
             }
             _ => drop(ended.code(2)),
         }
-        assert!(crate::support::names(&target).unwrap().is_empty(), "{ended}");
+        assert!(
+            crate::support::names(&target).unwrap().is_empty(),
+            "{ended}"
+        );
     }
     assert!(refused > 0 && done > 0, "{refused} refused, {done} done");
     for stack_kib in [64, 512] {

@@ -1,8 +1,10 @@
-//! A target whose server hangs: whatever the run was about, the program ends within 10 s of a signal, or of the time
-//! after which a call is given up, with its record, its report, what is left, and exit status 1.
+//! A target whose server hangs: whatever the run was about, the program ends within 10 s of a
+//! signal, or of the time after which a call is given up, with its record, its report, what is
+//! left, and exit status 1.
 //!
-//! The server is a FUSE file system of the test's own. A request that it has taken keeps the thread that made it in the
-//! kernel, where not even SIGKILL ends it: the process that did the work goes when the server is gone.
+//! The server is a FUSE file system of the test's own. A request that it has taken keeps the thread
+//! that made it in the kernel, where not even SIGKILL ends it: the process that did the work goes
+//! when the server is gone.
 
 use std::io::Write as _;
 use std::ops::{Deref, DerefMut};
@@ -21,7 +23,8 @@ use crate::support::{Ended, Running, Scene, is_met, names, signs};
 /// What is to be there when a signal came, is there after this.
 const PROMISED: Duration = Duration::from_secs(10);
 
-/// A program on the mount. Where a test fails, the mount goes first: what waits for it can only end with it.
+/// A program on the mount. Where a test fails, the mount goes first: what waits for it can only end
+/// with it.
 struct OnMount {
     running: Option<Running>,
     mounted: Arc<Mutex<Option<Mounted>>>,
@@ -42,7 +45,8 @@ impl DerefMut for OnMount {
 }
 
 impl OnMount {
-    /// Waits for its end, while its server still hangs; then that one is gone, and with it all that waits for it.
+    /// Waits for its end, while its server still hangs; then that one is gone, and with it all that
+    /// waits for it.
     fn ends_within(mut self, limit: Duration) -> Ended {
         let mut running = self.running.take().unwrap();
         let (began, workers) = (Instant::now(), running.children());
@@ -61,7 +65,10 @@ impl OnMount {
         let ended = running.ended(status);
         for worker in workers {
             while Path::new("/proc").join(&worker).exists() {
-                assert!(began.elapsed() < 2 * limit, "process {worker} is still there\n{ended}");
+                assert!(
+                    began.elapsed() < 2 * limit,
+                    "process {worker} is still there\n{ended}"
+                );
                 std::thread::sleep(Duration::from_millis(10));
             }
         }
@@ -109,7 +116,12 @@ impl Hung {
     }
 
     fn stall_at(&self, operation: RequestKind) {
-        self.mounted.lock().unwrap().as_ref().unwrap().stall_at(operation);
+        self.mounted
+            .lock()
+            .unwrap()
+            .as_ref()
+            .unwrap()
+            .stall_at(operation);
     }
 
     fn run(&self, command: Command) -> OnMount {
@@ -134,7 +146,10 @@ impl Hung {
     fn wait_for_request(&self, running: &Running) {
         let waits = {
             let mounted = self.mounted.lock().unwrap();
-            mounted.as_ref().unwrap().wait_for_request(Duration::from_secs(60))
+            mounted
+                .as_ref()
+                .unwrap()
+                .wait_for_request(Duration::from_secs(60))
         };
         assert!(waits, "nobody asks the server\n{}", running.errors());
         // That process ends with the server only.
@@ -157,12 +172,22 @@ fn tells_of_a_hung_target(record: &Record, operation: &str) {
     let Outcome::Failed { why } = &actual.outcome else {
         panic!("the outcome is {:?}", actual.outcome);
     };
-    let stalled: Vec<_> = actual.stalled.iter().filter(|stalled| !stalled.came_back).collect();
+    let stalled: Vec<_> = actual
+        .stalled
+        .iter()
+        .filter(|stalled| !stalled.came_back)
+        .collect();
     assert!(
-        stalled.iter().any(|stalled| stalled.operation.contains(operation)),
+        stalled
+            .iter()
+            .any(|stalled| stalled.operation.contains(operation)),
         "{operation} is not named in {stalled:?}: {why}"
     );
-    let left: Vec<_> = actual.clean_up.iter().flat_map(|clean_up| &clean_up.left).collect();
+    let left: Vec<_> = actual
+        .clean_up
+        .iter()
+        .flat_map(|clean_up| &clean_up.left)
+        .collect();
     assert!(
         left.len() == 1 && left[0].why.contains("postmark clean"),
         "it is not told what is left and what to do: {left:?}"
@@ -302,7 +327,10 @@ fn without_a_signal_the_run_is_given_up() {
                 hung.stall_at(at);
                 let running = hung.start(&format!("{words} --stall-timeout 1s"));
                 hung.wait_for_request(&running);
-                running.ends_within(PROMISED).code(1).says(" is stalled in '");
+                running
+                    .ends_within(PROMISED)
+                    .code(1)
+                    .says(" is stalled in '");
                 tells_of_a_hung_target(&hung.record(), named);
             });
         }
@@ -368,7 +396,9 @@ fn the_prompt_ends_too() {
         command.stdin(std::fs::File::open(&file).unwrap());
         hung.run(command)
     };
-    running.until("the transactions", |running| running.output().contains("Performing"));
+    running.until("the transactions", |running| {
+        running.output().contains("Performing")
+    });
     hung.stall();
     std::thread::sleep(Duration::from_millis(500));
     running.send(Signal::TERM);
@@ -379,11 +409,14 @@ fn the_prompt_ends_too() {
 /// Whether all threads of a process stand still.
 fn stands_still(process: &str) -> bool {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
-    let facts = tasks.map(|task| std::fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default());
+    let facts = tasks
+        .map(|task| std::fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default());
     // The state stands behind the name, which is in parentheses.
-    facts
-        .into_iter()
-        .all(|facts| facts.rsplit_once(") ").is_none_or(|(_, facts)| facts.starts_with('T')))
+    facts.into_iter().all(|facts| {
+        facts
+            .rsplit_once(") ")
+            .is_none_or(|(_, facts)| facts.starts_with('T'))
+    })
 }
 
 #[test]
@@ -403,22 +436,38 @@ fn the_process_that_does_the_work_shares_the_fate_of_the_one_that_was_started() 
             stands_still(&started) && stands_still(worker)
         });
         running.send(Signal::CONT);
-        running.until("that both go on", |_| !stands_still(&started) && !stands_still(worker));
+        running.until("that both go on", |_| {
+            !stands_still(&started) && !stands_still(worker)
+        });
         if last == Signal::KILL {
-            running.running.take().unwrap().kill().signal(Signal::KILL.as_raw());
+            running
+                .running
+                .take()
+                .unwrap()
+                .kill()
+                .signal(Signal::KILL.as_raw());
             let mut clean = Running::command(program());
             clean.arg("clean").arg(&hung.at);
             Running::to_its_end(clean, &hung.backing).code(0);
         } else {
             running.send(last);
-            running.running.take().unwrap().finish().code(128 + last.as_raw());
+            running
+                .running
+                .take()
+                .unwrap()
+                .finish()
+                .code(128 + last.as_raw());
         }
-        assert!(!Path::new("/proc").join(worker).exists(), "the worker goes on");
+        assert!(
+            !Path::new("/proc").join(worker).exists(),
+            "the worker goes on"
+        );
         assert!(names(&hung.backing).unwrap().is_empty());
     }
 }
 
-/// A directory seen through a server made with libfuse, which keeps files that are removed while they are open under other names.
+/// A directory seen through a server made with libfuse, which keeps files that are removed while
+/// they are open under other names.
 pub struct Bound {
     server: std::process::Child,
     at: PathBuf,
@@ -484,7 +533,12 @@ fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
             "create=1,delete=1,read=1,link=1",
         ]);
         command
-            .args(["--no-room-check", "--transactions", transactions, "--target"])
+            .args([
+                "--no-room-check",
+                "--transactions",
+                transactions,
+                "--target",
+            ])
             .arg(&at);
         command
     };
@@ -509,32 +563,51 @@ fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
     let mut clean = Running::command(program());
     clean.arg("clean").arg(&at);
     Running::to_its_end(clean, &backing).code(0);
-    assert!(names(&backing).unwrap().is_empty(), "after a kill and clean");
+    assert!(
+        names(&backing).unwrap().is_empty(),
+        "after a kill and clean"
+    );
 
     let times = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
     let before = times(&backing);
     let script = scene.path().join("script");
-    std::fs::write(&script, format!("set location {}\nset number 50\nrun\n", at.display())).unwrap();
+    std::fs::write(
+        &script,
+        format!("set location {}\nset number 50\nrun\n", at.display()),
+    )
+    .unwrap();
     let mut prompt = Running::command(program());
     prompt.stdin(std::fs::File::open(&script).unwrap());
     Running::to_its_end(prompt, &backing).code(0);
     assert!(names(&backing).unwrap().is_empty(), "after the prompt");
-    assert_eq!(times(&backing), before, "the directory's time is not as it was");
+    assert_eq!(
+        times(&backing),
+        before,
+        "the directory's time is not as it was"
+    );
 }
 
-/// A file system that gives all files one owner, who is not this user, and one mode: what distinguishes the run's is the rest.
+/// A file system that gives all files one owner, who is not this user, and one mode: what
+/// distinguishes the run's is the rest.
 #[test]
 fn where_all_files_have_one_owner_and_mode_only_the_runs_are_removed() {
     let scene = Scene::new();
     let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
-    let options = ["--force-user=65534", "--force-group=65534", "--perms=u=rwX,g=,o="];
+    let options = [
+        "--force-user=65534",
+        "--force-group=65534",
+        "--perms=u=rwX,g=,o=",
+    ];
     let Some(_bound) = Bound::mount(&backing, &at, &options) else {
         return;
     };
     let run = |transactions: &str| {
         let mut command = Running::command(program());
         command
-            .args("run --files 50 --workers 2 --mix create=1,delete=1,read=1,link=1,mkdir=1".split(' '))
+            .args(
+                "run --files 50 --workers 2 --mix create=1,delete=1,read=1,link=1,mkdir=1"
+                    .split(' '),
+            )
             .args([
                 "--allow-unsafe-target",
                 "--no-room-check",
@@ -565,5 +638,8 @@ fn where_all_files_have_one_owner_and_mode_only_the_runs_are_removed() {
     assert_eq!(std::fs::read_to_string(&letter).unwrap(), "a letter\n");
     std::fs::remove_file(&letter).unwrap();
     clean().code(0);
-    assert!(names(&backing).unwrap().is_empty(), "after a kill and clean");
+    assert!(
+        names(&backing).unwrap().is_empty(),
+        "after a kill and clean"
+    );
 }

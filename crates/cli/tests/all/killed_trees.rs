@@ -1,5 +1,5 @@
-//! Killed at their K-th unlink, the original and ours leave the same tree of names and sizes: neither order nor
-//! sizes differ at any moment, not only at the end.
+//! Killed at their K-th unlink, the original and ours leave the same tree of names and sizes:
+//! neither order nor sizes differ at any moment, not only at the end.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};

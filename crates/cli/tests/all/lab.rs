@@ -1,10 +1,10 @@
-//! What this machine's kernel lacks, in guests of the lab (`lab/README.md`) with the real binary: other file systems, NFS and
-//! iSCSI, with their counts held against those of an independent observer; power cuts that take everything that was
-//! not flushed; writes that fail.
+//! What this machine's kernel lacks, in guests of the lab (`lab/README.md`) with the real binary:
+//! other file systems, NFS and iSCSI, with their counts held against those of an independent
+//! observer; power cuts that take everything that was not flushed; writes that fail.
 //!
-//! A boot takes long, so each test is one. `POSTMARK_LAB=all` is what a release is judged by: all file systems, and
-//! 20 moments of each power cut. A test is skipped where not everything is to be tested, and where no guest can be
-//! started.
+//! A boot takes long, so each test is one. `POSTMARK_LAB=all` is what a release is judged by: all
+//! file systems, and 20 moments of each power cut. A test is skipped where not everything is to be
+//! tested, and where no guest can be started.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -31,8 +31,8 @@ struct Booted {
 }
 
 impl Booted {
-    /// Runs a script of `tests/all/lab` in a guest: the program under test is its first argument. Nothing where the lab
-    /// cannot be used.
+    /// Runs a script of `tests/all/lab` in a guest: the program under test is its first argument.
+    /// Nothing where the lab cannot be used.
     ///
     /// # Panics
     /// Where the script fails.
@@ -43,7 +43,8 @@ impl Booted {
             tell(&format!("skipped: {name}: a guest of the lab needs {need}"));
             return None;
         }
-        // Disks in memory: nothing is lost with them, and a guest's flushes cost this machine nothing.
+        // Disks in memory: nothing is lost with them, and a guest's flushes cost this machine
+        // nothing.
         let scene = Scene::in_memory();
         let shared = scene.directory("shared");
         // Other tests are watched by the clock: they go first.
@@ -55,21 +56,37 @@ impl Booted {
             .arg("run")
             .arg("--shared")
             .arg(&shared);
-        // With a second processor emulation takes more of this machine's time, and no less of a clock's.
-        command.args(["--cpus", "1", "--timeout", if is_all() { "3600" } else { "600" }]);
+        // With a second processor emulation takes more of this machine's time, and no less of a
+        // clock's.
+        command.args([
+            "--cpus",
+            "1",
+            "--timeout",
+            if is_all() { "3600" } else { "600" },
+        ]);
         for disk in disks {
             command.args(["--disk", disk]);
         }
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/lab").join(script);
-        command.args(["--", "bash"]).arg(script).arg(program()).args(arguments);
+        let script = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/all/lab")
+            .join(script);
+        command
+            .args(["--", "bash"])
+            .arg(script)
+            .arg(program())
+            .args(arguments);
         let output = command.output().unwrap();
-        let streams = [&output.stdout, &output.stderr].map(|stream| String::from_utf8_lossy(stream));
+        let streams =
+            [&output.stdout, &output.stderr].map(|stream| String::from_utf8_lossy(stream));
         let booted = Self {
             scene,
             said: streams.concat(),
         };
         let left = names(booted.scene.path()).unwrap();
-        booted.assert(left == ["shared"], &format!("the lab has left something: {left:?}"));
+        booted.assert(
+            left == ["shared"],
+            &format!("the lab has left something: {left:?}"),
+        );
         booted.assert(
             output.status.success(),
             &format!("{command:?} ended with {}", output.status),
@@ -88,7 +105,8 @@ impl Booted {
 
     fn json(&self, name: &str) -> Value {
         let text = self.text(name);
-        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name} is no JSON: {error}\n{text}"))
+        serde_json::from_str(&text)
+            .unwrap_or_else(|error| panic!("{name} is no JSON: {error}\n{text}"))
     }
 
     fn assert(&self, is_so: bool, what: &str) {
@@ -103,7 +121,11 @@ fn is_ready(lab: &Path) -> Result<(), String> {
     }
     let output = Command::new(lab).arg("ready").output().unwrap();
     let need = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    if output.status.success() { Ok(()) } else { Err(need) }
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(need)
+    }
 }
 
 /// Whether all file systems and moments are tried.
@@ -111,8 +133,8 @@ fn is_all() -> bool {
     std::env::var("POSTMARK_LAB").is_ok_and(|lab| lab == "all")
 }
 
-/// Shown where tests pass, too: not with `eprintln!`, which keeps it from whoever looks at those. In one piece, since the
-/// lines of other tests come between pieces.
+/// Shown where tests pass, too: not with `eprintln!`, which keeps it from whoever looks at those.
+/// In one piece, since the lines of other tests come between pieces.
 fn tell(what: &str) {
     let _ = std::io::stderr().write_all(format!("{what}\n").as_bytes());
 }

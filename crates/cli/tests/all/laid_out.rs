@@ -32,7 +32,12 @@ fn studied(place: &Path, name: &str) -> String {
     let file = study_file(name);
     text(&perform(
         place,
-        &["study", file.to_str().unwrap(), "--with-published", "--quiet"],
+        &[
+            "study",
+            file.to_str().unwrap(),
+            "--with-published",
+            "--quiet",
+        ],
     ))
 }
 
@@ -46,7 +51,8 @@ fn small_studies_show_the_tables_of_their_papers() {
         (
             "tr3022-small",
             &[
-                "Table 1, Table 4: 1,000 files, 50,000 transactions 1000/50000 ext4 tmpfs Transactions per second",
+                "Table 1, Table 4: 1,000 files, 50,000 transactions 1000/50000 ext4 tmpfs \
+                 Transactions per second",
                 "paper: 1000/50000 UFS TMPFS ODS/R0",
                 "As Table 2, Table 5: 200 files, 500 transactions",
                 "TMPFS over UFS in transactions/s, here tmpfs over ext4: the",
@@ -77,12 +83,26 @@ fn small_studies_show_the_tables_of_their_papers() {
         }
     }
     // The archive has all that a layout needs: what was shown is shown again, in every format.
-    let shown = |words: &[&str]| text(&perform(place.path(), &[&["compare", "tr3022-small"], words].concat()));
+    let shown = |words: &[&str]| {
+        text(&perform(
+            place.path(),
+            &[&["compare", "tr3022-small"], words].concat(),
+        ))
+    };
     let again = shown(&["--layout", "tr3022", "--with-published", "--format", "csv"]);
-    assert!(again.starts_with("layout,work,files,transactions,"), "{again}");
-    assert!(again.contains("transactions-rate,,/s,36,,,,,,36"), "{again}");
+    assert!(
+        again.starts_with("layout,work,files,transactions,"),
+        "{again}"
+    );
+    assert!(
+        again.contains("transactions-rate,,/s,36,,,,,,36"),
+        "{again}"
+    );
     let markdown = shown(&["--layout", "submissions", "--format", "markdown"]);
-    assert!(markdown.contains("| 1000/50000 | ext4 | tmpfs |"), "{markdown}");
+    assert!(
+        markdown.contains("| 1000/50000 | ext4 | tmpfs |"),
+        "{markdown}"
+    );
     assert!(!markdown.contains("UFS"), "{markdown}");
 }
 
@@ -93,24 +113,37 @@ fn unknown_layouts_and_counterparts_are_refused_before_anything_is_made() {
     let at = place.path().display();
     let refused = |text: &str, words: &[&str]| {
         std::fs::write(&file, text).unwrap();
-        let output = perform(place.path(), &[&["study", file.to_str().unwrap()], words].concat());
+        let output = perform(
+            place.path(),
+            &[&["study", file.to_str().unwrap()], words].concat(),
+        );
         assert_eq!(output.status.code(), Some(2), "{text}");
         assert!(!place.path().join("archive.db").exists(), "{text}");
         let told = String::from_utf8(output.stderr).unwrap();
         told.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let study = |layout: &str, more: &str| {
-        format!("{layout}\ntargets = [{{ name = \"a\", at = \"{at}\" }}]\n{more}\n[[workload]]\npreset = \"default\"\n")
+        format!(
+            "{layout}\ntargets = [{{ name = \"a\", at = \"{at}\" \
+             }}]\n{more}\n[[workload]]\npreset = \"default\"\n"
+        )
     };
     let told = refused(&study("layout = \"tr3023\"", ""), &[]);
-    let list = "line 1: layout: unknown layout 'tr3023' (use tr3022, veritas, sessions, submissions, completion)";
+    let list = "line 1: layout: unknown layout 'tr3023' (use tr3022, veritas, sessions, \
+                submissions, completion)";
     assert!(told.contains(list), "{told}");
-    let told = refused(&study("layout = \"tr3022\"", "counterparts = { b = \"UFS\" }"), &[]);
+    let told = refused(
+        &study("layout = \"tr3022\"", "counterparts = { b = \"UFS\" }"),
+        &[],
+    );
     assert!(
         told.contains("line 3: counterparts.b: no target has this name"),
         "{told}"
     );
-    let told = refused(&study("layout = \"tr3022\"", "counterparts = { a = \"VxFS\" }"), &[]);
+    let told = refused(
+        &study("layout = \"tr3022\"", "counterparts = { a = \"VxFS\" }"),
+        &[],
+    );
     assert!(
         told.contains("paper has no such system (use one of UFS, TMPFS"),
         "{told}"
@@ -118,7 +151,10 @@ fn unknown_layouts_and_counterparts_are_refused_before_anything_is_made() {
     let told = refused(&study("", ""), &["--layout", "tr3023"]);
     assert!(told.contains("unknown layout 'tr3023'"), "{told}");
     let told = refused(&study("", ""), &["--with-published"]);
-    assert!(told.contains("--with-published requires a layout"), "{told}");
+    assert!(
+        told.contains("--with-published requires a layout"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The form of the documents: lines fit a terminal, tables of contents agree with headings, and links lead somewhere.
+//! The form of the documents: lines fit a terminal, tables of contents agree with headings, and
+//! links lead somewhere.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,7 +22,9 @@ fn root() -> PathBuf {
 pub fn documents() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for directory in [root(), root().join("docs")] {
-        let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+        let entries = fs::read_dir(directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
         found.extend(entries.filter(|path| path.extension().is_some_and(|end| end == "md")));
     }
     found.sort();
@@ -35,7 +38,11 @@ fn prose(text: &str) -> Vec<(usize, &str)> {
     let lines = text.lines().enumerate().filter(|(_, line)| {
         let is_fence = line.starts_with("```");
         is_fenced ^= is_fence;
-        !is_fenced && !is_fence && !line.starts_with("    ") && !line.starts_with('|') && !line.starts_with("<!--")
+        !is_fenced
+            && !is_fence
+            && !line.starts_with("    ")
+            && !line.starts_with('|')
+            && !line.starts_with("<!--")
     });
     lines.map(|(index, line)| (index + 1, line)).collect()
 }
@@ -53,21 +60,32 @@ fn headings(text: &str) -> Vec<(usize, &str)> {
 
 /// The anchor that a page gives a heading.
 fn anchor(heading: &str) -> String {
-    let is_kept = |character: &char| character.is_alphanumeric() || ['-', '_', ' '].contains(character);
+    let is_kept =
+        |character: &char| character.is_alphanumeric() || ['-', '_', ' '].contains(character);
     let kept: String = heading.to_lowercase().chars().filter(is_kept).collect();
     kept.replace(' ', "-")
 }
 
 /// The links of a text, which may be broken over lines, as text and address.
 fn links(text: &str) -> Vec<(String, String)> {
-    let lines: Vec<&str> = prose(text).into_iter().map(|(_, line)| line.trim()).collect();
+    let lines: Vec<&str> = prose(text)
+        .into_iter()
+        .map(|(_, line)| line.trim())
+        .collect();
     let tables = text.lines().filter(|line| line.starts_with('|'));
-    let joined = lines.into_iter().chain(tables).collect::<Vec<_>>().join(" ");
+    let joined = lines
+        .into_iter()
+        .chain(tables)
+        .collect::<Vec<_>>()
+        .join(" ");
     let mut found = Vec::new();
     for (middle, _) in joined.match_indices("](") {
         let begin = joined[..middle].rfind('[').unwrap();
         let end = joined[middle..].find(')').unwrap() + middle;
-        found.push((joined[begin + 1..middle].to_owned(), joined[middle + 2..end].to_owned()));
+        found.push((
+            joined[begin + 1..middle].to_owned(),
+            joined[middle + 2..end].to_owned(),
+        ));
     }
     found
 }
@@ -83,7 +101,11 @@ fn lines_of_documents_fit() {
         });
         found.extend(long.map(|(number, _)| format!("{}:{number}", path.display())));
     }
-    assert!(found.is_empty(), "lines of more than {WIDTH}: {}", found.join(" "));
+    assert!(
+        found.is_empty(),
+        "lines of more than {WIDTH}: {}",
+        found.join(" ")
+    );
 }
 
 #[test]
@@ -122,7 +144,10 @@ fn links_of_documents_lead_somewhere() {
             assert!(to.exists(), "{}: {address}", path.display());
             if !place.is_empty() {
                 let text = fs::read_to_string(&to).unwrap();
-                let anchors: Vec<String> = headings(&text).into_iter().map(|(_, title)| anchor(title)).collect();
+                let anchors: Vec<String> = headings(&text)
+                    .into_iter()
+                    .map(|(_, title)| anchor(title))
+                    .collect();
                 assert!(
                     anchors.iter().any(|anchor| anchor == place),
                     "{}: {address}",
@@ -130,7 +155,10 @@ fn links_of_documents_lead_somewhere() {
                 );
             }
         }
-        let anchors: Vec<String> = headings(&text).into_iter().map(|(_, title)| anchor(title)).collect();
+        let anchors: Vec<String> = headings(&text)
+            .into_iter()
+            .map(|(_, title)| anchor(title))
+            .collect();
         let different: BTreeSet<&String> = anchors.iter().collect();
         if WITH_CONTENTS.iter().any(|name| path.ends_with(name)) {
             assert_eq!(
@@ -146,6 +174,12 @@ fn links_of_documents_lead_somewhere() {
 
 #[test]
 fn anchors_are_as_pages_make_them() {
-    assert_eq!(anchor("Compare two file systems"), "compare-two-file-systems");
-    assert_eq!(anchor("The paper's list, `--ack-log`"), "the-papers-list---ack-log");
+    assert_eq!(
+        anchor("Compare two file systems"),
+        "compare-two-file-systems"
+    );
+    assert_eq!(
+        anchor("The paper's list, `--ack-log`"),
+        "the-papers-list---ack-log"
+    );
 }

@@ -1,4 +1,5 @@
-//! Runs that are done again from their records: the same work in the same way, and what is said beside holds over it.
+//! Runs that are done again from their records: the same work in the same way, and what is said
+//! beside holds over it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,8 +21,12 @@ use crate::original::{self, answer, directory, ended, split, tree};
 /// What words come to.
 fn work(words: &[&str]) -> WorkArguments {
     let words = [&["postmark", "plan"], words].concat();
-    let matches = cli::options::command().try_get_matches_from(&words).unwrap();
-    let Some(Command::Plan(mut arguments)) = CommandLine::from_arg_matches(&matches).unwrap().command else {
+    let matches = cli::options::command()
+        .try_get_matches_from(&words)
+        .unwrap();
+    let Some(Command::Plan(mut arguments)) =
+        CommandLine::from_arg_matches(&matches).unwrap().command
+    else {
         panic!("{words:?} are no plan");
     };
     arguments.work.take_weights(matches.subcommand().unwrap().1);
@@ -35,13 +40,16 @@ fn toml(specified: &Specified) -> String {
     lines.filter(|line| !line.starts_with('#')).collect()
 }
 
-/// The record of a run that a signal ends before its first file: what was said, meant and asked for is all there.
+/// The record of a run that a signal ends before its first file: what was said, meant and asked for
+/// is all there.
 fn recorded(specified: &Specified) -> Record {
     const SIGINT: usize = 2;
     let mut request = specified.spec.clone();
     if let Some(Climb::Workers(workers)) = request.drive.sweep.as_ref().map(|sweep| &sweep.climb) {
         // Its record is the first step's.
-        request.workload.workers = Workers::Private { workers: workers[0] };
+        request.workload.workers = Workers::Private {
+            workers: workers[0],
+        };
     }
     let mut stopped = || Control::stopped_by(Arc::new(AtomicUsize::new(SIGINT)));
     let record = match specified.spec.storage.name() {
@@ -57,19 +65,23 @@ fn recorded(specified: &Specified) -> Record {
 /// Kinds of work, and ways to do it.
 const KINDS: [&str; 24] = [
     "",
-    "--edition 1.0 --files 700 --transactions 900 --size 10..5000 --seed 7 --bias-read -1 --bias-create 9 --subdirs 12",
+    "--edition 1.0 --files 700 --transactions 900 --size 10..5000 --seed 7 --bias-read -1 \
+     --bias-create 9 --subdirs 12",
     "--preset paper-1000-50000 --read-block 4096 --storage raw",
     "--workers 3 --worker-seeds same --contents compressible:2.5 --pin --durability batch:100",
     "--writers 2 --readers 3 --bias-read 9 --bias-create -1 --size 100..200 --subdirs 5",
     "--preset mail --files 100 --transactions 100",
     "--preset web-cache --files 100 --transactions 100 --rate 5000",
     "--preset ai-samples --files 20 --transactions 20",
-    "--mix read=5,append=2,create=1,delete=1 --size lognormal:median=8KiB,sigma=1.2,max=1MiB --append-size 1..4KiB \
-     --range-size 512 --size-max 2MiB --popularity zipf:0.99 --dirs tree:3x2 --entries-max 500 --names hashed:20 \
-     --contents incompressible --dedup 1.5 --think exponential:1us --align 512 --seed 12345678901234",
-    "--mix read=1,create=1,delete=1 --size histogram:0..1KiB=30,1KiB..8KiB=50 --popularity hot:12.5%/90% --names padded:9",
+    "--mix read=5,append=2,create=1,delete=1 --size lognormal:median=8KiB,sigma=1.2,max=1MiB \
+     --append-size 1..4KiB --range-size 512 --size-max 2MiB --popularity zipf:0.99 --dirs \
+     tree:3x2 --entries-max 500 --names hashed:20 --contents incompressible --dedup 1.5 --think \
+     exponential:1us --align 512 --seed 12345678901234",
+    "--mix read=1,create=1,delete=1 --size histogram:0..1KiB=30,1KiB..8KiB=50 --popularity \
+     hot:12.5%/90% --names padded:9",
     "--mix deliver=1,delete=1,list=1 --names maildir --workers 2 --durability fsync+dir",
-    "--mix read=1 --popularity shuffled --cache cold-data --no-sync-phases --no-check --verify --on-error 0.5% --stall-timeout 90s",
+    "--mix read=1 --popularity shuffled --cache cold-data --no-sync-phases --no-check --verify \
+     --on-error 0.5% --stall-timeout 90s",
     "--mix read=1 --cache warm --on-error 17 --steps --seed 18446744073709551615",
     "--mix read=1 --no-latencies --no-overhead",
     "--no-series --keep --durability o-dsync --storage posix",
@@ -148,11 +160,17 @@ fn the_same_is_done_again_by_the_program() {
             spec
         };
         assert_eq!(but_for_words(&one), but_for_words(&other), "{words}");
-        assert_eq!(one["actual"]["stream_hash"], other["actual"]["stream_hash"], "{words}");
+        assert_eq!(
+            one["actual"]["stream_hash"], other["actual"]["stream_hash"],
+            "{words}"
+        );
         assert_eq!(other["hints"], one["hints"], "{words}");
         // In another place.
         let directory = other["locations"][0]["directory"].as_str().unwrap();
-        assert!(directory.starts_with(elsewhere.path().to_str().unwrap()), "{directory}");
+        assert!(
+            directory.starts_with(elsewhere.path().to_str().unwrap()),
+            "{directory}"
+        );
         let plan = answer(
             &[&["plan"], &split(&like)[..], &["--format", "json"]].concat(),
             at.path(),
@@ -160,7 +178,10 @@ fn the_same_is_done_again_by_the_program() {
         let plan: Value = serde_json::from_str(&plan).unwrap();
         assert_eq!(plan["plan"]["fingerprint"], one["fingerprint"], "{words}");
     }
-    assert_eq!((tree(at.path()), tree(elsewhere.path())), (Vec::new(), Vec::new()));
+    assert_eq!(
+        (tree(at.path()), tree(elsewhere.path())),
+        (Vec::new(), Vec::new())
+    );
 }
 
 #[test]
@@ -173,11 +194,21 @@ fn a_kept_pool_is_taken_only_where_that_is_asked_again() {
     let like = format!("--like {} --keep=false", file.display());
     // Elsewhere there is no pool to take.
     let elsewhere = directory();
-    let again = run(&like, elsewhere.path(), &files.path().join("elsewhere.json"));
-    assert_eq!(again["spec"]["keeping"], json!({"keep": false, "reuse": false}));
+    let again = run(
+        &like,
+        elsewhere.path(),
+        &files.path().join("elsewhere.json"),
+    );
+    assert_eq!(
+        again["spec"]["keeping"],
+        json!({"keep": false, "reuse": false})
+    );
     assert_eq!(tree(elsewhere.path()), []);
     let again = run(&format!("{like} --reuse"), at.path(), &file);
-    assert_eq!(again["spec"]["keeping"], json!({"keep": false, "reuse": true}));
+    assert_eq!(
+        again["spec"]["keeping"],
+        json!({"keep": false, "reuse": true})
+    );
     assert_eq!(tree(at.path()), []);
 }
 
@@ -188,7 +219,8 @@ fn what_is_said_beside_holds_over_the_record() {
     let text = files.path().to_str().unwrap();
     let ack_log = format!("{text}/ack_log");
     run(
-        "--mix read=1,create=1 --files 50 --transactions 100 --size 1KiB --target . --weight 3 --no-latencies",
+        "--mix read=1,create=1 --files 50 --transactions 100 --size 1KiB --target . --weight 3 \
+         --no-latencies",
         at.path(),
         &file,
     );
@@ -205,11 +237,14 @@ fn what_is_said_beside_holds_over_the_record() {
         "the place is the working directory\n{}",
         toml(&plain)
     );
-    let words =
-        "--transactions 7 --mix read=2 --durability fsync --no-latencies=false --storage raw --target /tmp --weight 5";
+    let words = "--transactions 7 --mix read=2 --durability fsync --no-latencies=false --storage \
+                 raw --target /tmp --weight 5";
     let specified = specify(&work(&[&["--like", path], &split(words)[..]].concat())).unwrap();
     assert_eq!(
-        (specified.spec.workload.transactions(), specified.spec.workload.files()),
+        (
+            specified.spec.workload.transactions(),
+            specified.spec.workload.files()
+        ),
         (7, 50)
     );
     assert_eq!(specified.spec.workload.location_weights(), [5]);
@@ -221,7 +256,11 @@ fn what_is_said_beside_holds_over_the_record() {
         "size = \"1KiB\"",
         "path = \"/tmp\"",
     ] {
-        assert!(toml(&specified).contains(line), "{line}\n{}", toml(&specified));
+        assert!(
+            toml(&specified).contains(line),
+            "{line}\n{}",
+            toml(&specified)
+        );
     }
     assert_eq!(specified.notes, [Note::OtherWork { generators: None }]);
     // It is said before such a run, and in its record.
@@ -229,12 +268,19 @@ fn what_is_said_beside_holds_over_the_record() {
     for said in [&other.errors, &other.output] {
         let said = String::from_utf8_lossy(said);
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains("differs from that of the repeated run"), "{said}");
+        assert!(
+            said.contains("differs from that of the repeated run"),
+            "{said}"
+        );
     }
     let planned = answer(&["plan", "--like", path, "--transactions", "7"], at.path());
-    assert!(planned.contains("differs from that of the repeated run"), "{planned}");
+    assert!(
+        planned.contains("differs from that of the repeated run"),
+        "{planned}"
+    );
     // An acknowledgement log is a place, too, and other generators are named.
-    let mut document: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let mut document: Value =
+        serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let record = &mut document["record"];
     record["spec"]["ack_log"] = json!(ack_log);
     record["spec"]["prepared"] = json!(true);
@@ -243,8 +289,13 @@ fn what_is_said_beside_holds_over_the_record() {
     std::fs::write(&file, document.to_string()).unwrap();
     let specified = specify(&work(&["--like", path])).unwrap();
     assert_eq!(specified.spec.ack_log, None);
-    let other_work = Note::OtherWork { generators: Some(0) };
-    assert_eq!(specified.notes, [other_work.clone(), Note::NoAckLog, Note::NotPrepared]);
+    let other_work = Note::OtherWork {
+        generators: Some(0),
+    };
+    assert_eq!(
+        specified.notes,
+        [other_work.clone(), Note::NoAckLog, Note::NotPrepared]
+    );
     let specified = specify(&work(&["--like", path, "--ack-log", &ack_log])).unwrap();
     assert_eq!(specified.spec.ack_log.as_deref(), Some(Path::new(&ack_log)));
     assert_eq!(specified.notes, [other_work, Note::NotPrepared]);
@@ -266,12 +317,18 @@ fn a_record_may_come_from_standard_input() {
     let said = original::say(original::ours(), &words, at.path(), b"{}", &[]);
     let errors = String::from_utf8(said.errors).unwrap();
     assert_eq!(said.code, Some(2));
-    assert!(errors.contains("cannot use the run standard input: "), "{errors}");
+    assert!(
+        errors.contains("cannot use the run standard input: "),
+        "{errors}"
+    );
 }
 
 /// What is wrong, at which place of a record, and what is told of it.
 fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
-    let sweep = |climb: Value| json!({"climb": climb, "arrivals": "poisson", "fresh": false, "slo_p99_ns": null});
+    let sweep = |climb: Value| {
+        json!({"climb": climb, "arrivals": "poisson", "fresh": false,
+        "slo_p99_ns": null})
+    };
     vec![
         ("/schema", json!(999), "use a newer postmark"),
         ("/schema", json!(0), "schema version 0"),
@@ -279,23 +336,39 @@ fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
         ("/spec/workload/work/files", json!(-5), "-5"),
         ("/spec/workload/work/files", json!(0), "number of files 0"),
         ("/spec/workload/work/bias-read", json!(11), "0 to 10"),
-        ("/spec/workload/work/read-block-bytes", json!(0), "read block"),
+        (
+            "/spec/workload/work/read-block-bytes",
+            json!(0),
+            "read block",
+        ),
         ("/spec/workload/workers/workers", json!(0), "1 to 4096"),
-        ("/spec/workload/workers/workers", json!(4_000_000), "1 to 4096"),
+        (
+            "/spec/workload/workers/workers",
+            json!(4_000_000),
+            "1 to 4096",
+        ),
         ("/spec/workload/workers/pools", json!("many"), "many"),
         (
             "/spec/storage",
             json!("simulated"),
             "expected one of `stdio`, `raw`, `posix`, `null`",
         ),
-        ("/spec/durability", json!("always\u{1b}[2J"), "expected none, fdatasync"),
+        (
+            "/spec/durability",
+            json!("always\u{1b}[2J"),
+            "expected none, fdatasync",
+        ),
         (
             "/spec/cache",
             json!("hot\u{1b}[2J"),
             "expected one of `as-is`, `warm`, `cold`, `cold-data`",
         ),
         ("/spec/on_error", json!("never"), "never"),
-        ("/spec/stall_timeout_ns", json!(0), "'0s' for --stall-timeout"),
+        (
+            "/spec/stall_timeout_ns",
+            json!(0),
+            "'0s' for --stall-timeout",
+        ),
         (
             "/spec/drive/pace",
             json!({"open": {"per_second": -1.0, "arrivals": "poisson"}}),
@@ -312,7 +385,11 @@ fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
             json!({"steady": {"rule": "slope", "round_ns": 1, "rounds_max": 3}}),
             "--round",
         ),
-        ("/spec/drive/sweep", sweep(json!({"rates": []})), "it has no steps"),
+        (
+            "/spec/drive/sweep",
+            sweep(json!({"rates": []})),
+            "it has no steps",
+        ),
         (
             "/spec/drive/sweep",
             sweep(json!({"rates": [2.0, 1.0]})),
@@ -337,7 +414,10 @@ fn records_from_others_are_not_trusted() {
         let said = ended(&["run", "--like", path], at.path());
         let errors = String::from_utf8_lossy(&said.errors).into_owned();
         assert_eq!(said.code, Some(2), "{told}: {errors}");
-        assert!(errors.contains(told) && errors.contains(path), "{told}: {errors}");
+        assert!(
+            errors.contains(told) && errors.contains(path),
+            "{told}: {errors}"
+        );
         assert!(!errors.contains('\u{1b}'), "{errors:?}");
         assert_eq!(tree(at.path()), [], "{told}");
     };

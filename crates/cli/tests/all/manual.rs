@@ -1,4 +1,5 @@
-//! `postmark man` and `postmark completions`: pages and scripts have all commands and options, and shells understand them.
+//! `postmark man` and `postmark completions`: pages and scripts have all commands and options, and
+//! shells understand them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,7 +42,11 @@ fn pages(directory: &Path) -> BTreeMap<String, String> {
 /// The options that a command's help has at the beginning of a line.
 fn options(help: &str) -> Vec<&str> {
     let lines = help.lines().map(str::trim_start);
-    let starts = lines.filter_map(|line| line.strip_prefix("-h, ").or(line.strip_prefix("-V, ")).or(Some(line)));
+    let starts = lines.filter_map(|line| {
+        line.strip_prefix("-h, ")
+            .or(line.strip_prefix("-V, "))
+            .or(Some(line))
+    });
     let options = starts.filter(|line| line.starts_with("--"));
     options
         .map(|line| {
@@ -60,7 +65,10 @@ fn each_command_has_a_page_with_all_its_options() {
     assert!(pages.len() > 18, "{:?}", pages.keys());
     for (name, page) in &pages {
         let mut words: Vec<&str> = name.splitn(2, '-').skip(1).collect();
-        if let Some(command) = words.first().and_then(|word| word.strip_prefix("published-")) {
+        if let Some(command) = words
+            .first()
+            .and_then(|word| word.strip_prefix("published-"))
+        {
             words = vec!["published", command];
         }
         words.push("--help");
@@ -69,7 +77,10 @@ fn each_command_has_a_page_with_all_its_options() {
         assert!(options.contains(&"--help"), "{name}: {options:?}");
         for option in options {
             let escaped = option.replace('-', "\\-");
-            assert!(page.contains(&format!("\\fB{escaped}\\fR")), "{name}: {option}");
+            assert!(
+                page.contains(&format!("\\fB{escaped}\\fR")),
+                "{name}: {option}"
+            );
         }
         for section in [
             "NAME",
@@ -80,7 +91,10 @@ fn each_command_has_a_page_with_all_its_options() {
             "ENVIRONMENT",
             "FILES",
         ] {
-            assert!(page.contains(&format!("\n.SH {section}\n")), "{name}: {section}");
+            assert!(
+                page.contains(&format!("\n.SH {section}\n")),
+                "{name}: {section}"
+            );
         }
     }
     for name in ["postmark", "postmark-run", "postmark-show"] {
@@ -88,7 +102,10 @@ fn each_command_has_a_page_with_all_its_options() {
     }
     // An option without a text helps nobody.
     for (name, page) in &pages {
-        assert!(!page.contains("fR\n\n.TP"), "{name}: an option without a text");
+        assert!(
+            !page.contains("fR\n\n.TP"),
+            "{name}: an option without a text"
+        );
     }
     assert_eq!(output(&["man"], scene.path()), pages["postmark"]);
 }
@@ -123,7 +140,10 @@ fn the_examples_of_the_pages_are_understood() {
         commands.extend(lines.map(plain));
     }
     assert_eq!(
-        pages.values().filter(|page| page.contains("\n.SH EXAMPLES\n")).count(),
+        pages
+            .values()
+            .filter(|page| page.contains("\n.SH EXAMPLES\n"))
+            .count(),
         order.len()
     );
     crate::documents::perform("manual pages", &commands);
@@ -131,7 +151,9 @@ fn the_examples_of_the_pages_are_understood() {
 
 /// Text without the escapes of roff.
 fn plain(text: &str) -> String {
-    text.replace("\\*(Aq", "'").replace("\\-", "-").replace("\\\\", "\\")
+    text.replace("\\*(Aq", "'")
+        .replace("\\-", "-")
+        .replace("\\\\", "\\")
 }
 
 #[test]
@@ -177,7 +199,10 @@ fn pages_are_written_over_by_force_only() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--force"));
     assert_eq!(fs::read_to_string(&page).unwrap(), "mine");
-    assert!(!scene.path().join("a/b/postmark.1").exists(), "nothing is written");
+    assert!(
+        !scene.path().join("a/b/postmark.1").exists(),
+        "nothing is written"
+    );
     output(&["man", "a/b", "--force"], scene.path());
     assert!(fs::read_to_string(&page).unwrap().contains("POSTMARK-RUN"));
 }
@@ -193,7 +218,10 @@ fn shell(program: &str, arguments: &[&str], script: &str, directory: &Path) -> S
         .output()
         .unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && errors.is_empty(), "{program}: {errors}");
+    assert!(
+        output.status.success() && errors.is_empty(),
+        "{program}: {errors}"
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -207,8 +235,9 @@ fn bash_completes() {
     .unwrap();
     let complete = |words: &str| {
         let script = format!(
-            "source ./postmark.bash; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
-             _postmark postmark \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+            "source ./postmark.bash; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - \
+             1)); _postmark postmark \"${{COMP_WORDS[COMP_CWORD]}}\" \
+             \"${{COMP_WORDS[COMP_CWORD-1]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\""
         );
         shell("bash", &["--norc"], &script, scene.path())
     };
@@ -234,7 +263,9 @@ fn fish_completes() {
     )
     .unwrap();
     let complete = |words: &str| {
-        let script = format!("source postmark.fish; complete -C '{words}' | string replace -r '\\t.*' ''; true");
+        let script = format!(
+            "source postmark.fish; complete -C '{words}' | string replace -r '\\t.*' ''; true"
+        );
         shell("fish", &["--no-config"], &script, scene.path())
     };
     assert_eq!(complete("postmark run --targ"), "--target\n");
@@ -253,7 +284,7 @@ fn zsh_reads_the_completions() {
     )
     .unwrap();
     shell("zsh", &["-f"], "zsh -n _postmark", scene.path());
-    let script =
-        "autoload -Uz compinit; fpath=($PWD $fpath); compinit -u -D; autoload +X _postmark; print $_comps[postmark]";
+    let script = "autoload -Uz compinit; fpath=($PWD $fpath); compinit -u -D; autoload +X \
+                  _postmark; print $_comps[postmark]";
     assert_eq!(shell("zsh", &["-f"], script, scene.path()), "_postmark\n");
 }

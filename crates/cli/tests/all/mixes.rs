@@ -1,4 +1,5 @@
-//! Mixes, workers and shared pools by the program's own words: what is planned is what is run, and nothing stays.
+//! Mixes, workers and shared pools by the program's own words: what is planned is what is run, and
+//! nothing stays.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -13,7 +14,9 @@ const SMALL: &str = "--files 40 --transactions 400";
 fn presets() -> Vec<String> {
     let machine = workload::presets::Machine::SMALL;
     let all = workload::presets::all(&machine);
-    all.into_iter().map(|preset| preset.name.to_owned()).collect()
+    all.into_iter()
+        .map(|preset| preset.name.to_owned())
+        .collect()
 }
 
 #[test]
@@ -32,13 +35,25 @@ fn every_preset_plans_and_means_the_same_as_its_configuration_file() {
     let at = directory();
     for preset in presets() {
         // The largest take minutes in debug builds; their numbers are looked at all the same.
-        let words = ["plan", "--preset", &preset, "--transactions", "300", "--files", "50"];
+        let words = [
+            "plan",
+            "--preset",
+            &preset,
+            "--transactions",
+            "300",
+            "--files",
+            "50",
+        ];
         round_trip(&words, at.path());
-        answer(&["plan", "--preset", &preset, "--format", "toml"], at.path());
+        answer(
+            &["plan", "--preset", &preset, "--format", "toml"],
+            at.path(),
+        );
     }
 }
 
-/// What a configuration file says that was made from words comes to the same file, and to the same plan.
+/// What a configuration file says that was made from words comes to the same file, and to the same
+/// plan.
 fn round_trip(words: &[&str], at: &Path) {
     let file = at.join("config.toml");
     let toml = answer(&[words, &["--format", "toml"]].concat(), at);
@@ -51,7 +66,10 @@ fn round_trip(words: &[&str], at: &Path) {
     };
     assert_eq!(specified(&toml), specified(&toml_again), "{words:?}");
     let (one, other) = (json(words, at), json(&again, at));
-    assert_eq!(one["spec"]["workload"], other["spec"]["workload"], "{words:?}");
+    assert_eq!(
+        one["spec"]["workload"], other["spec"]["workload"],
+        "{words:?}"
+    );
     assert_eq!(one["plan"], other["plan"], "{words:?}");
     std::fs::remove_file(file).unwrap();
 }
@@ -65,17 +83,22 @@ fn words_survive_configuration_files() {
     )
     .unwrap();
     for words in [
-        "--workers 3 --worker-seeds same --subdirs 4 --contents compressible:2.5 --pin --durability batch:100",
+        "--workers 3 --worker-seeds same --subdirs 4 --contents compressible:2.5 --pin \
+         --durability batch:100",
         "--writers 2 --readers 3",
-        "--writers 2 --readers 3 --bias-read 9 --bias-create -1 --size 100..200 --subdirs 5 --read-block 128",
+        "--writers 2 --readers 3 --bias-read 9 --bias-create -1 --size 100..200 --subdirs 5 \
+         --read-block 128",
         "--preset paper-1000-50000 --readers 2",
-        "--mix read=5,append=2,create=1,delete=1 --size lognormal:median=8KiB,sigma=1.2,max=1MiB --append-size 1..4KiB \
-         --range-size 512 --size-max 2MiB --popularity zipf:0.99 --dirs tree:3x2 --entries-max 500 --names hashed:20 \
-         --contents incompressible --dedup 1.5 --think exponential:1us --align 512 --seed 12345678901234",
-        "--mix read=1,create=1,delete=1 --size histogram@sizes.txt --popularity hot:10%/90% --names padded:9 --subdirs 7",
-        "--mix deliver=1,delete=1,list=1 --names maildir --workers 2 --durability fsync+dir --direct",
-        "--mix read=1 --size exponential:mean=2KiB,max=64KiB --cache cold-data --no-sync-phases --no-check --verify \
-         --on-error 0.5% --stall-timeout 90s --steps",
+        "--mix read=5,append=2,create=1,delete=1 --size lognormal:median=8KiB,sigma=1.2,max=1MiB \
+         --append-size 1..4KiB --range-size 512 --size-max 2MiB --popularity zipf:0.99 --dirs \
+         tree:3x2 --entries-max 500 --names hashed:20 --contents incompressible --dedup 1.5 \
+         --think exponential:1us --align 512 --seed 12345678901234",
+        "--mix read=1,create=1,delete=1 --size histogram@sizes.txt --popularity hot:10%/90% \
+         --names padded:9 --subdirs 7",
+        "--mix deliver=1,delete=1,list=1 --names maildir --workers 2 --durability fsync+dir \
+         --direct",
+        "--mix read=1 --size exponential:mean=2KiB,max=64KiB --cache cold-data --no-sync-phases \
+         --no-check --verify --on-error 0.5% --stall-timeout 90s --steps",
         "--mix read=1 --on-error 17 --storage null --seed 18446744073709551615",
         "--mix read=1 --for 2m --warm-up 90s --rate 1234.5 --arrivals constant --workers 3",
         "--for 500ms --rate 0.25",
@@ -96,7 +119,8 @@ fn words_survive_configuration_files() {
     }
     // They end by time.
     for words in [
-        "plan --files 40 --mix read=1 --sweep 10.5,20,300 --arrivals constant --for 20s --slo p99<2500us",
+        "plan --files 40 --mix read=1 --sweep 10.5,20,300 --arrivals constant --for 20s --slo \
+         p99<2500us",
         "plan --files 40 --sweep 10%,55.5%,110% --fresh --warm-up 3s",
         "plan --files 40 --sweep workers=1,2,4",
         "plan --files 40 --mix read=1 --sweep 10,20 --warm-up 0s",
@@ -170,9 +194,14 @@ fn done(record: &Value, action: &str) -> u64 {
     let action = actions.find(|known| known.name() == action).unwrap();
     let action = serde_json::to_value(action).unwrap();
     let phases = record["actual"]["phases"].as_array().unwrap();
-    let phase = phases.iter().find(|phase| phase["phase"] == "transactions").unwrap();
+    let phase = phases
+        .iter()
+        .find(|phase| phase["phase"] == "transactions")
+        .unwrap();
     let operations = phase["segments"][0]["operations"].as_array().unwrap();
-    let of_action = operations.iter().filter(|operation| operation["action"] == action);
+    let of_action = operations
+        .iter()
+        .filter(|operation| operation["action"] == action);
     of_action
         .map(|operation| operation["meter"]["operations"].as_u64().unwrap())
         .sum()
@@ -189,16 +218,20 @@ fn every_operation_runs_verified_and_leaves_nothing() {
         let weights: Vec<String> = actions.iter().map(|action| format!("{action}=1")).collect();
         weights.join(",")
     };
-    let rest =
-        "--files 100 --transactions 3000 --size 1..20000 --append-size 1..5000 --size-max 40000 --verify --steps";
+    let rest = "--files 100 --transactions 3000 --size 1..20000 --append-size 1..5000 --size-max \
+                40000 --verify --steps";
     for shape in [
         "--dirs flat",
         "--dirs tree:2x2 --names hashed:20 --workers 2",
         "--writers 3 --readers 2 --subdirs 3",
     ] {
         let words = format!("--mix {} {rest} {shape}", mix(&all));
-        let refused = ended(&[&["run", "--quiet"][..], &split(&words)].concat(), at.path());
-        let lacks = String::from_utf8_lossy(&refused.errors).contains("does not support extended attributes");
+        let refused = ended(
+            &[&["run", "--quiet"][..], &split(&words)].concat(),
+            at.path(),
+        );
+        let lacks = String::from_utf8_lossy(&refused.errors)
+            .contains("does not support extended attributes");
         let some: Vec<&str> = all
             .iter()
             .copied()
@@ -225,7 +258,10 @@ fn every_preset_of_today_runs_small_and_verified() {
     let at = directory();
     for preset in workload::presets::all(&workload::presets::Machine::SMALL) {
         if preset.workload.mix().is_some() {
-            let record = run(&format!("--preset {} {SMALL} --verify", preset.name), at.path());
+            let record = run(
+                &format!("--preset {} {SMALL} --verify", preset.name),
+                at.path(),
+            );
             let policy = preset.how.durability.unwrap_or("none");
             assert_eq!(record["spec"]["durability"], policy, "{}", preset.name);
         }
@@ -237,20 +273,32 @@ fn every_preset_of_today_runs_small_and_verified() {
         &format!("--preset mail {SMALL} --durability none --workers 1"),
         at.path(),
     );
-    assert_eq!(record["spec"]["durability"], "none", "options hold over presets");
+    assert_eq!(
+        record["spec"]["durability"], "none",
+        "options hold over presets"
+    );
 }
 
 #[test]
 fn classic_work_with_workers_and_other_contents_runs() {
     let at = directory();
     let plain = run(SMALL, at.path());
-    let other = run(&format!("{SMALL} --contents incompressible --verify"), at.path());
+    let other = run(
+        &format!("{SMALL} --contents incompressible --verify"),
+        at.path(),
+    );
     assert_eq!(
         plain["actual"]["stream_hash"], other["actual"]["stream_hash"],
         "the same operations"
     );
-    assert_ne!(plain["fingerprint"], other["fingerprint"], "of other contents");
-    assert_eq!(other["spec"]["workload"]["contents"]["kind"], "incompressible");
+    assert_ne!(
+        plain["fingerprint"], other["fingerprint"],
+        "of other contents"
+    );
+    assert_eq!(
+        other["spec"]["workload"]["contents"]["kind"],
+        "incompressible"
+    );
     let many = run(
         &format!("{SMALL} --workers 3 --pin --cache warm --durability batch:50"),
         at.path(),
@@ -271,7 +319,10 @@ fn a_kept_pool_is_taken_again() {
         answer(&split(&keep), at.path());
         assert!(!tree(at.path()).is_empty(), "{words}: nothing was kept");
         let transactions = "--transactions 100";
-        let record = run(&format!("{words} --files 40 {transactions} --reuse"), at.path());
+        let record = run(
+            &format!("{words} --files 40 {transactions} --reuse"),
+            at.path(),
+        );
         assert_eq!(record["spec"]["keeping"]["reuse"], true);
     }
 }
@@ -311,12 +362,12 @@ fn an_ack_log_of_a_whole_run_tells_that_nothing_is_lost() {
     assert_eq!(verified["lost"].as_array().unwrap().len(), 1);
 }
 
-/// The report of a run that is not allowed files of more than 4 KiB: some creations fail, and the contents before that
-/// stay on disk.
+/// The report of a run that is not allowed files of more than 4 KiB: some creations fail, and the
+/// contents before that stay on disk.
 fn with_small_files_only(words: &str, at: &Path) -> (Option<i32>, Value) {
     let script = format!(
-        "trap '' XFSZ; ulimit -f 8; exec \"$0\" run --quiet --format json {words} \
-         --size histogram:100..3000=98,9000..9500=2"
+        "trap '' XFSZ; ulimit -f 8; exec \"$0\" run --quiet --format json {words} --size \
+         histogram:100..3000=98,9000..9500=2"
     );
     let arguments = ["-c", &script, ours().to_str().unwrap()].map(OsStr::new);
     let said = say(Path::new("/bin/sh"), &arguments, at, b"", &[]);
@@ -331,15 +382,18 @@ fn what_one_workers_failures_leave_is_known_to_all_of_a_shared_pool() {
     let at = directory();
     for seed in 1..6 {
         let words = format!(
-            "--mix create=3,delete=2,link=1,rename=1 --writers 8 --dirs subdirs:4 --files 200 --transactions 60 \
-             --on-error 1000 --seed {seed}"
+            "--mix create=3,delete=2,link=1,rename=1 --writers 8 --dirs subdirs:4 --files 200 \
+             --transactions 60 --on-error 1000 --seed {seed}"
         );
         let (code, record) = with_small_files_only(&words, at.path());
         assert_eq!(code, Some(0), "{record}");
         let errors = record["actual"]["errors"].as_array().unwrap();
         assert!(!errors.is_empty(), "nothing failed");
         for error in errors {
-            assert_eq!(error["step"], "write", "a failure brings no other error: {errors:?}");
+            assert_eq!(
+                error["step"], "write",
+                "a failure brings no other error: {errors:?}"
+            );
         }
         let check = &record["actual"]["check"]["known"];
         assert_eq!(check["wrong"], 0, "{check}");
@@ -354,7 +408,8 @@ fn a_share_of_errors_is_judged_at_the_end_however_few_operations_there_are() {
     let at = directory();
     // With this alignment every file is too large.
     let always = |share| {
-        let words = format!("--mix create=1 --files 70 --transactions 0 --on-error {share}% --align 8192");
+        let words =
+            format!("--mix create=1 --files 70 --transactions 0 --on-error {share}% --align 8192");
         with_small_files_only(&words, at.path())
     };
     let (code, record) = always(1);
@@ -371,14 +426,20 @@ fn a_share_of_errors_is_judged_at_the_end_however_few_operations_there_are() {
 fn nobody_waits_for_a_writer_that_thinks() {
     let at = directory();
     let record = run(
-        "--mix append=1,read=1 --size 10..20 --size-max 1MiB --files 2 --writers 3 --readers 3 --think 20ms --transactions 30",
+        "--mix append=1,read=1 --size 10..20 --size-max 1MiB --files 2 --writers 3 --readers 3 \
+         --think 20ms --transactions 30",
         at.path(),
     );
-    let waits = record["actual"]["phases"][1]["claim_waits"].as_array().unwrap();
+    let waits = record["actual"]["phases"][1]["claim_waits"]
+        .as_array()
+        .unwrap();
     for wait in waits {
         // Nothing where nobody had to wait.
         let max_ns = wait["wait"]["max_ns"].as_u64().unwrap_or(0);
-        assert!(max_ns < 15_000_000, "somebody waited for {max_ns} ns\n{wait}");
+        assert!(
+            max_ns < 15_000_000,
+            "somebody waited for {max_ns} ns\n{wait}"
+        );
     }
 }
 
@@ -387,10 +448,14 @@ fn a_run_by_time_at_a_rate_tells_every_second_and_keeps_to_it() {
     let (at, beside) = (directory(), tempfile::tempdir().unwrap());
     let live = beside.path().join("live.json");
     let words = format!(
-        "--mix read=2,create=1,delete=1 --files 100 --workers 2 --for 3s --warm-up 1s --rate 500 --arrivals constant --live {}",
+        "--mix read=2,create=1,delete=1 --files 100 --workers 2 --for 3s --warm-up 1s --rate 500 \
+         --arrivals constant --live {}",
         live.display()
     );
-    let report = json(&[&["run", "--quiet"][..], &split(&words)].concat(), at.path());
+    let report = json(
+        &[&["run", "--quiet"][..], &split(&words)].concat(),
+        at.path(),
+    );
     let phase = &report["summary"]["phases"][1];
     let rate = phase["transactions"]["per_second"].as_f64().unwrap();
     // The machine may be busy; more than what arrives is never done but to catch up.
@@ -426,13 +491,22 @@ fn a_run_by_time_at_a_rate_tells_every_second_and_keeps_to_it() {
     let counted = lines
         .iter()
         .filter(|line| line["phase"] == "transactions" && line["cpu_system_ns"].is_u64());
-    assert!(counted.count() >= 4, "what the kernel counted is not told: {lines:?}");
+    assert!(
+        counted.count() >= 4,
+        "what the kernel counted is not told: {lines:?}"
+    );
     let machine = &report["record"]["actual"]["phases"][1]["machine"];
     assert!(machine["index"].as_array().unwrap().len() >= 4, "{machine}");
     let slowest = record["slowest"].as_array().unwrap();
     assert_eq!(slowest.len(), 3, "of every kind");
-    for slow in slowest.iter().flat_map(|kind| kind["operations"].as_array().unwrap()) {
-        assert!(slow["path"].as_str().unwrap().contains("postmark-"), "{slow}");
+    for slow in slowest
+        .iter()
+        .flat_map(|kind| kind["operations"].as_array().unwrap())
+    {
+        assert!(
+            slow["path"].as_str().unwrap().contains("postmark-"),
+            "{slow}"
+        );
     }
     let text = answer(
         &split("run --quiet --full --files 50 --mix read=1 --for 200ms --rate 100"),
@@ -453,7 +527,8 @@ fn a_run_by_time_at_a_rate_tells_every_second_and_keeps_to_it() {
 fn a_reader_that_does_not_read_loses_lines_and_does_not_keep_the_run() {
     let at = directory();
     // Standard output is a pipe that nobody reads before the end, and longer than the pipe.
-    let script = "{ \"$0\" run --quiet --mix read=1 --files 20 --for 2s --live - --output /dev/null; echo ended >&2; } | { sleep 4; cat; }";
+    let script = "{ \"$0\" run --quiet --mix read=1 --files 20 --for 2s --live - --output \
+                  /dev/null; echo ended >&2; } | { sleep 4; cat; }";
     let arguments = ["-c", script, ours().to_str().unwrap()].map(OsStr::new);
     let began = std::time::Instant::now();
     let said = say(Path::new("/bin/sh"), &arguments, at.path(), b"", &[]);
@@ -467,7 +542,10 @@ fn a_reader_that_does_not_read_loses_lines_and_does_not_keep_the_run() {
 fn a_run_without_end_is_planned_as_far_as_can_be_gone_through() {
     let at = directory();
     let text = answer(&split("plan --for 2m"), at.path());
-    assert!(text.contains("the first 1000000 transactions of each worker"), "{text}");
+    assert!(
+        text.contains("the first 1000000 transactions of each worker"),
+        "{text}"
+    );
     let planned = json(&split("plan --for 2m"), at.path());
     assert_eq!(planned["plan"]["transactions"], 1_000_000);
     let ran = json(&split("run --quiet --for 50ms"), at.path());
@@ -505,7 +583,10 @@ fn a_refused_run_leaves_the_live_file_as_it_is() {
     std::fs::write(&kept, "mine").unwrap();
     for live in [&kept, &new] {
         let live = live.display().to_string();
-        let refused = ended(&["run", "--quiet", "--reuse", "--force", "--live", &live], at.path());
+        let refused = ended(
+            &["run", "--quiet", "--reuse", "--force", "--live", &live],
+            at.path(),
+        );
         assert_eq!(refused.code, Some(2));
     }
     assert_eq!(std::fs::read_to_string(&kept).unwrap(), "mine");

@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::support::{FileSystem, Scene, Volume, tool};
 
-/// Declares a test for a function of a file system, on each of those named; on all four where none is.
+/// Declares a test for a function of a file system, on each of those named; on all four where none
+/// is.
 macro_rules! on {
     ($test:ident) => {
         crate::mounted::on!($test: tmpfs, ext4, xfs, btrfs);
@@ -24,7 +25,8 @@ macro_rules! on {
 }
 pub(crate) use on;
 
-/// Held while caches are dropped: that would be felt by a run that wants a warm one, which holds it, too.
+/// Held while caches are dropped: that would be felt by a run that wants a warm one, which holds
+/// it, too.
 pub fn alone_with_the_cache() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -52,8 +54,8 @@ pub fn btrfs() -> Option<Mounted> {
 
 /// Images are sparse: this is what may be used, not what is.
 const IMAGE_MIB: u64 = 2_048;
-/// Images lie in memory where a file system there has room for a few whole ones: a disk that others use makes tests
-/// slow, and what they look at is the same.
+/// Images lie in memory where a file system there has room for a few whole ones: a disk that others
+/// use makes tests slow, and what they look at is the same.
 const MEMORY_MIN_BYTES: u64 = 8 << 30;
 
 fn scene() -> Scene {
@@ -114,7 +116,8 @@ impl Mounted {
         Frozen::freeze(&self.at)
     }
 
-    /// Takes it away as a crash does: what is not in its log is lost. It comes back with [`Self::comes_back`].
+    /// Takes it away as a crash does: what is not in its log is lost. It comes back with
+    /// [`Self::comes_back`].
     pub fn crashes(&self) {
         self.volume.kill();
     }
@@ -126,8 +129,8 @@ impl Mounted {
     }
 }
 
-/// A file system that takes no changes: whoever makes one waits in the kernel. It thaws with this value, and when
-/// the test's process ends, however that happens.
+/// A file system that takes no changes: whoever makes one waits in the kernel. It thaws with this
+/// value, and when the test's process ends, however that happens.
 #[derive(Debug)]
 pub struct Frozen {
     /// A shell that waits for the end of its input.
@@ -161,7 +164,10 @@ impl Drop for Frozen {
         drop(self.thaws.stdin.take());
         let thawed = self.thaws.wait().is_ok_and(|status| status.success());
         // Where there is a failure already, it is that one that is told.
-        assert!(thawed || std::thread::panicking(), "the file system does not thaw");
+        assert!(
+            thawed || std::thread::panicking(),
+            "the file system does not thaw"
+        );
     }
 }
 

@@ -1,5 +1,6 @@
-//! A name is one type: in a crate, and among the types that crates have in public. Types are structures, enumerations, unions,
-//! aliases and traits at the level of modules; those of tests are not counted, and what is handed on is declared once.
+//! A name is one type: in a crate, and among the types that crates have in public. Types are
+//! structures, enumerations, unions, aliases and traits at the level of modules; those of tests are
+//! not counted, and what is handed on is declared once.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,11 +22,15 @@ impl<'a> Visit<'a> for Types {
             Item::Union(item) => (&item.ident, &item.vis),
             Item::Type(item) => (&item.ident, &item.vis),
             Item::Trait(item) => (&item.ident, &item.vis),
-            Item::Mod(item) if !is_for_tests(&item.attrs) => return syn::visit::visit_item_mod(self, item),
+            Item::Mod(item) if !is_for_tests(&item.attrs) => {
+                return syn::visit::visit_item_mod(self, item);
+            }
             _ => return,
         };
-        self.0
-            .push((name.to_string(), matches!(visibility, Visibility::Public(_))));
+        self.0.push((
+            name.to_string(),
+            matches!(visibility, Visibility::Public(_)),
+        ));
     }
 }
 
@@ -41,7 +46,10 @@ fn doubles<'a>(sources: impl Iterator<Item = (&'a str, &'a Path)>) -> Vec<String
             for (name_of_type, is_public) in types.0 {
                 let declared = format!("{name}/{}", module.join("/"));
                 if is_public {
-                    public.entry(name_of_type.clone()).or_default().push(declared.clone());
+                    public
+                        .entry(name_of_type.clone())
+                        .or_default()
+                        .push(declared.clone());
                 }
                 own.entry(name_of_type).or_default().push(declared);
             }
@@ -80,7 +88,8 @@ fn a_double_is_found() {
     let found = || doubles([("one", one.path()), ("other", other.path())].into_iter());
     std::fs::write(
         one.path().join("lib.rs"),
-        "mod a; pub use a::A; pub struct B; mod inner { pub enum C {} } #[cfg(test)] mod tests { struct A; struct B; }",
+        "mod a; pub use a::A; pub struct B; mod inner { pub enum C {} } #[cfg(test)] mod tests { \
+         struct A; struct B; }",
     )
     .unwrap();
     std::fs::write(

@@ -1,6 +1,6 @@
-//! The storage `nfs` against servers that nobody here wrote: NFS-Ganesha in a network of its own (`nfs/ganesha.rs`), with the real
-//! binary, the wire as a witness (`nfs/wire.rs`), and a proxy that delays and breaks what passes (`nfs/proxy.rs`). The
-//! kernel's server is in `lab/nfs.rs`.
+//! The storage `nfs` against servers that nobody here wrote: NFS-Ganesha in a network of its own
+//! (`nfs/ganesha.rs`), with the real binary, the wire as a witness (`nfs/wire.rs`), and a proxy
+//! that delays and breaks what passes (`nfs/proxy.rs`). The kernel's server is in `lab/nfs.rs`.
 //!
 //! `POSTMARK_NFS_OPERATIONS` says how many operations the works have that verify what they read.
 
@@ -50,7 +50,10 @@ fn within(mut running: Running, limit: Duration) -> Ended {
             return running.ended(status);
         }
         if began.elapsed() > limit {
-            panic!("it hangs: after {limit:?} it has not ended\n{}", running.kill());
+            panic!(
+                "it hangs: after {limit:?} it has not ended\n{}",
+                running.kill()
+            );
         }
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -66,16 +69,22 @@ fn perform(ganesha: &Ganesha, url: &str, options: &str) -> Ran {
 fn is_whole(ran: &Ran) {
     ran.ended.code(0);
     let actual = &ran.record.actual;
-    ran.assert(actual.outcome == Outcome::Complete, "the outcome is not 'complete'")
-        .assert(!ran.summary.partial, "the summary calls it partial")
-        .assert(actual.errors.is_empty(), "there are errors")
-        .assert(actual.stalled.is_empty(), "somebody was stalled")
-        .assert(actual.clean_up.is_none(), "something was left to be cleaned up")
-        .assert(
-            actual.phases.iter().all(|phase| phase.complete),
-            "a phase is not complete",
-        )
-        .leaves_nothing();
+    ran.assert(
+        actual.outcome == Outcome::Complete,
+        "the outcome is not 'complete'",
+    )
+    .assert(!ran.summary.partial, "the summary calls it partial")
+    .assert(actual.errors.is_empty(), "there are errors")
+    .assert(actual.stalled.is_empty(), "somebody was stalled")
+    .assert(
+        actual.clean_up.is_none(),
+        "something was left to be cleaned up",
+    )
+    .assert(
+        actual.phases.iter().all(|phase| phase.complete),
+        "a phase is not complete",
+    )
+    .leaves_nothing();
 }
 
 /// The record's JSON.
@@ -118,7 +127,9 @@ impl Traffic {
     }
 
     fn repeated(&self) -> BTreeMap<String, u64> {
-        by_kind(&self.0["messages"], |kind| kind["retransmissions"]["known"].as_u64())
+        by_kind(&self.0["messages"], |kind| {
+            kind["retransmissions"]["known"].as_u64()
+        })
     }
 
     fn repetitions(&self) -> u64 {
@@ -129,9 +140,12 @@ impl Traffic {
 fn by_kind(reading: &Value, number: fn(&Value) -> Option<u64>) -> BTreeMap<String, u64> {
     let kinds = reading["kinds"]["known"].as_array();
     let kinds = kinds.unwrap_or_else(|| panic!("there are no calls in {reading}"));
-    let named = kinds
-        .iter()
-        .map(|kind| (kind["kind"].as_str().unwrap().to_owned(), number(kind).unwrap()));
+    let named = kinds.iter().map(|kind| {
+        (
+            kind["kind"].as_str().unwrap().to_owned(),
+            number(kind).unwrap(),
+        )
+    });
     named.filter(|(_, count)| *count > 0).collect()
 }
 
@@ -147,14 +161,18 @@ fn calls_in(ran: &Ran, phase: &str) -> BTreeMap<String, u64> {
     let readings = found["evidence"]["performing"]["messages"]["known"].as_array();
     let of_storage = |reading: &&Value| reading["counter"] == "nfs-storage";
     let reading = readings.and_then(|readings| readings.iter().find(of_storage));
-    requests(reading.unwrap_or_else(|| panic!("no messages in {}", found["evidence"]["performing"])))
+    requests(
+        reading.unwrap_or_else(|| panic!("no messages in {}", found["evidence"]["performing"])),
+    )
 }
 
 /// What a mix of all operations asks of NFS version 3: everything but extended attributes.
 fn asked() -> Vec<Action> {
     let lacks = ["set-xattr", "get-xattr"];
     let asked = Action::operations().filter(|action| action.is_asked_for());
-    asked.filter(|action| !lacks.contains(&action.name())).collect()
+    asked
+        .filter(|action| !lacks.contains(&action.name()))
+        .collect()
 }
 
 /// A command of the program that is no run, about a URL.

@@ -12,7 +12,11 @@ use crate::support::{Ended, FileSystem, Running, Scene, Volume};
 /// The program, about a target, with a command.
 fn command(scene: &Scene, target: &Path, options: &[&str], observed: &[&str]) -> Command {
     let mut command = Running::command(program());
-    command.arg("observe").arg("--target").arg(target).args(options);
+    command
+        .arg("observe")
+        .arg("--target")
+        .arg(target)
+        .args(options);
     command.arg("--").args(observed).current_dir(scene.path());
     command
 }
@@ -23,12 +27,15 @@ fn observe(scene: &Scene, target: &Path, options: &[&str], observed: &[&str]) ->
 
 /// The account as JSON, from standard error.
 fn account(ended: &Ended) -> Value {
-    let value: Value = serde_json::from_str(&ended.errors).unwrap_or_else(|error| panic!("{error}\n{ended}"));
+    let value: Value =
+        serde_json::from_str(&ended.errors).unwrap_or_else(|error| panic!("{error}\n{ended}"));
     value["observation"].clone()
 }
 
 fn known(value: &Value) -> u64 {
-    value["known"].as_u64().unwrap_or_else(|| panic!("not known: {value}"))
+    value["known"]
+        .as_u64()
+        .unwrap_or_else(|| panic!("not known: {value}"))
 }
 
 #[test]
@@ -50,7 +57,9 @@ fn a_command_in_memory_has_its_streams_and_an_account_without_devices() {
         .says("Observed: sh -c")
         .says("tmpfs (memory)")
         .says("exit status 0");
-    ended.says("served by: not available").does_not_say("Devices");
+    ended
+        .says("served by: not available")
+        .does_not_say("Devices");
 
     let ended = observe(&scene, scene.path(), &["--format", "json"], &["true"]);
     let account = account(ended.code(0));
@@ -73,22 +82,29 @@ fn what_reached_the_device_of_an_image_is_told_with_the_sync_apart() {
     let output = format!("of={}", big.display());
     let dd = ["dd", "if=/dev/zero", &output, "bs=1M", "count=32"];
     let json = ["--format", "json", "--output", "account.json"];
-    observe(&scene, &point, &json, &dd).code(0).does_not_say("Observed");
+    observe(&scene, &point, &json, &dd)
+        .code(0)
+        .does_not_say("Observed");
     let read = |name: &str| -> Value {
         let text = std::fs::read_to_string(scene.path().join(name)).unwrap();
         serde_json::from_str::<Value>(&text).unwrap()["observation"].clone()
     };
-    let written = |stretch: &Value| known(&stretch["devices"]["known"][0]["counters"]["known"]["written_bytes"]);
+    let written = |stretch: &Value| {
+        known(&stretch["devices"]["known"][0]["counters"]["known"]["written_bytes"])
+    };
     let account = read("account.json");
     assert!(
         known(&account["performing"]["own"]["written_bytes"]) >= 32 << 20,
         "{account}"
     );
-    let (command, sync) = (written(&account["performing"]), written(&account["sync"]["counted"]));
+    let (command, sync) = (
+        written(&account["performing"]),
+        written(&account["sync"]["counted"]),
+    );
     assert!(command + sync >= 32 << 20, "{command} + {sync}");
     assert!(known(&account["sync"]["duration_ns"]) > 0);
-    let allocated =
-        known(&account["performing"]["allocated_bytes"]) + known(&account["sync"]["counted"]["allocated_bytes"]);
+    let allocated = known(&account["performing"]["allocated_bytes"])
+        + known(&account["sync"]["counted"]["allocated_bytes"]);
     assert!(allocated >= 16 << 20, "{allocated}");
 
     // An output that exists is kept, and the command is not run.
@@ -163,14 +179,21 @@ fn the_exit_status_is_that_of_the_command() {
     }
     assert!(!scene.path().join("touched").exists());
     // Nothing is left of an output without an account.
-    observe(&scene, scene.path(), &["--output", "account"], &["./is-not-there"]).code(127);
+    observe(
+        &scene,
+        scene.path(),
+        &["--output", "account"],
+        &["./is-not-there"],
+    )
+    .code(127);
     assert!(!scene.path().join("account").exists());
 }
 
 #[test]
 fn a_signal_goes_to_the_command_and_the_account_is_told() {
     let scene = Scene::in_memory();
-    let script = "trap 'echo caught; exit 5' INT TERM HUP QUIT; echo ready; while :; do sleep 0.05; done";
+    let script =
+        "trap 'echo caught; exit 5' INT TERM HUP QUIT; echo ready; while :; do sleep 0.05; done";
     for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
         let observed = command(&scene, scene.path(), &[], &["sh", "-c", script]);
         // What is started in the background of a script ignores two of them.
@@ -180,15 +203,22 @@ fn a_signal_goes_to_the_command_and_the_account_is_told() {
             .arg(program())
             .args(observed.get_args());
         let mut running = Running::start(started, scene.path());
-        running.until("that the command goes on", |running| running.output().contains("ready"));
+        running.until("that the command goes on", |running| {
+            running.output().contains("ready")
+        });
         running.send(signal);
         let ended = running.finish();
         ended.code(5).says("caught").says("exit status 5");
         assert_eq!(ended.output.matches("caught").count(), 1, "{ended}");
     }
     // One that ends by it.
-    let mut running = Running::start(command(&scene, scene.path(), &[], &["sleep", "60"]), scene.path());
-    running.until("that the command goes on", |running| !running.children().is_empty());
+    let mut running = Running::start(
+        command(&scene, scene.path(), &[], &["sleep", "60"]),
+        scene.path(),
+    );
+    running.until("that the command goes on", |running| {
+        !running.children().is_empty()
+    });
     let child: i32 = running.children()[0].parse().unwrap();
     kill_process(Pid::from_raw(child).unwrap(), Signal::TERM).unwrap();
     running.finish().code(128 + 15).says("killed by signal 15");

@@ -1,4 +1,5 @@
-//! What the tests against the original share: where it is, how programs are run, random configurations.
+//! What the tests against the original share: where it is, how programs are run, random
+//! configurations.
 //!
 //! The original is Debian's binary, used as an oracle: run, never read.
 
@@ -36,7 +37,8 @@ pub fn tool(path: &'static str, remedy: &str) -> Option<&'static Path> {
     if path.exists() {
         return Some(path);
     }
-    let all = std::env::var_os("CI").is_some() || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1");
+    let all = std::env::var_os("CI").is_some()
+        || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1");
     let message = format!("{} is missing: {remedy}", path.display());
     assert!(!all, "{message}");
     eprintln!("skipped: {message}");
@@ -48,8 +50,8 @@ pub fn ours() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_postmark"))
 }
 
-/// A directory that goes with the test, in memory where there is a file system for that: what is compared does not
-/// depend on it, and thousands of files are made.
+/// A directory that goes with the test, in memory where there is a file system for that: what is
+/// compared does not depend on it, and thousands of files are made.
 pub fn directory() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     let place = if memory.is_dir() {

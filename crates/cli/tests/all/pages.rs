@@ -21,11 +21,17 @@ fn a_page_is_read_as_its_record_is() {
     let exported = answer(&["export", "1", "--archive", "a.db"], place.path());
     assert_eq!(exported, json("run.json"));
     // From the archive the same page comes out, with what was noted there.
-    answer(&["report", "1", "--archive", "a.db", "-o", "again.html"], place.path());
+    answer(
+        &["report", "1", "--archive", "a.db", "-o", "again.html"],
+        place.path(),
+    );
     let page = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
     assert_eq!(page("again.html"), page("page.html"));
     answer(&["note", "1", "<b>slow", "--archive", "a.db"], place.path());
-    answer(&["report", "1", "--archive", "a.db", "-o", "noted.html"], place.path());
+    answer(
+        &["report", "1", "--archive", "a.db", "-o", "noted.html"],
+        place.path(),
+    );
     assert!(page("noted.html").contains("Note: &lt;b&gt;slow"));
     answer(&["import", "noted.html", "--archive", "b.db"], place.path());
     let listed = answer(&["export", "1", "--archive", "b.db"], place.path());
@@ -42,13 +48,19 @@ fn a_page_that_is_there_stays_and_one_without_records_is_refused() {
     assert_eq!(ended(&["show", "other.html"], place.path()).code, Some(2));
     let kept = fs::read_to_string(place.path().join("other.html")).unwrap();
     assert_eq!(kept, "<!DOCTYPE html><p>nothing");
-    answer(&["report", "run.json", "-o", "other.html", "--force"], place.path());
+    answer(
+        &["report", "run.json", "-o", "other.html", "--force"],
+        place.path(),
+    );
     assert!(answer(&["show", "other.html"], place.path()).contains("transactions/s"));
 }
 
 /// What a command comes to that may write no file beyond 4 KiB, as on a file system that is full.
 fn ended_on_full(words: &str, at: &Path) -> Option<i32> {
-    let command = format!("trap '' XFSZ; ulimit -f 8; exec {} {words}", ours().display());
+    let command = format!(
+        "trap '' XFSZ; ulimit -f 8; exec {} {words}",
+        ours().display()
+    );
     let mut shell = Command::new("sh");
     shell
         .args(["-c", &command])
@@ -80,20 +92,46 @@ fn a_page_is_written_whole_or_not_at_all() {
     for to in ["good.html", "link.html", "new.html"] {
         let words = format!("report run.json --force -o {to}");
         assert_eq!(ended_on_full(&words, place.path()), Some(1), "{to}");
-        assert_eq!(fs::read_to_string(path("good.html")).unwrap(), "good", "{to}");
+        assert_eq!(
+            fs::read_to_string(path("good.html")).unwrap(),
+            "good",
+            "{to}"
+        );
         assert_eq!(names(place.path()), there, "{to}");
     }
-    answer(&["report", "run.json", "--force", "-o", "link.html"], place.path());
-    assert!(fs::read_to_string(path("good.html")).unwrap().contains("</html>"));
-    assert!(fs::symlink_metadata(path("link.html")).unwrap().is_symlink());
-    assert_eq!(fs::metadata(path("good.html")).unwrap().mode() & 0o777, 0o640);
+    answer(
+        &["report", "run.json", "--force", "-o", "link.html"],
+        place.path(),
+    );
+    assert!(
+        fs::read_to_string(path("good.html"))
+            .unwrap()
+            .contains("</html>")
+    );
+    assert!(
+        fs::symlink_metadata(path("link.html"))
+            .unwrap()
+            .is_symlink()
+    );
+    assert_eq!(
+        fs::metadata(path("good.html")).unwrap().mode() & 0o777,
+        0o640
+    );
     assert_eq!(names(place.path()), there);
 }
 
 #[test]
 fn a_page_is_written_also_where_nobody_could_be_given_the_report() {
     let place = directory();
-    let run = ["run", "--storage", "null", "--transactions", "10", "--target", "."];
+    let run = [
+        "run",
+        "--storage",
+        "null",
+        "--transactions",
+        "10",
+        "--target",
+        ".",
+    ];
     let to = ["--output", "/dev/full", "--report", "run.html"];
     let words = [&run[..], &["--archive", "none", "--quiet"], &to].concat();
     assert_eq!(ended(&words, place.path()).code, Some(1));
@@ -104,7 +142,14 @@ fn a_page_is_written_also_where_nobody_could_be_given_the_report() {
 fn a_file_is_refused_for_figures_before_a_page_is_written() {
     let place = directory();
     fs::write(place.path().join("run.json"), RUN).unwrap();
-    let words = ["report", "run.json", "-o", "page.html", "--figures", "run.json"];
+    let words = [
+        "report",
+        "run.json",
+        "-o",
+        "page.html",
+        "--figures",
+        "run.json",
+    ];
     assert_eq!(ended(&words, place.path()).code, Some(2));
     assert_eq!(names(place.path()), ["run.json"]);
 }
@@ -113,7 +158,10 @@ fn a_file_is_refused_for_figures_before_a_page_is_written() {
 fn the_runs_of_a_page_are_shown_one_after_another_and_one_of_them_is_repeated() {
     let place = directory();
     fs::write(place.path().join("run.json"), RUN).unwrap();
-    answer(&["report", "run.json", "run.json", "-o", "two.html"], place.path());
+    answer(
+        &["report", "run.json", "run.json", "-o", "two.html"],
+        place.path(),
+    );
     let show = |file: &str, format: &str| answer(&["show", file, "--format", format], place.path());
     let one = show("run.json", "text");
     assert_eq!(show("two.html", "text"), format!("{one}\n{one}"));
@@ -138,7 +186,8 @@ fn a_study_has_a_page_with_all_of_its_runs() {
     for target in ["one", "two"] {
         fs::create_dir(place.path().join(target)).unwrap();
     }
-    let targets = ["one", "two"].map(|target| format!("{target}={}", place.path().join(target).display()));
+    let targets =
+        ["one", "two"].map(|target| format!("{target}={}", place.path().join(target).display()));
     let mut study = vec![
         "study",
         "--name",
@@ -167,7 +216,11 @@ fn a_study_has_a_page_with_all_of_its_runs() {
         "--format",
         "json",
     ]);
-    study.extend(targets.iter().flat_map(|target| ["--target", target.as_str()]));
+    study.extend(
+        targets
+            .iter()
+            .flat_map(|target| ["--target", target.as_str()]),
+    );
     answer(&study, place.path());
     let page = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
     answer(
@@ -193,9 +246,14 @@ fn a_study_has_a_page_with_all_of_its_runs() {
                 "{text}"
             );
         }
-        None => assert!(text.contains("too many INVALID") && page("study.html").contains("too many INVALID")),
+        None => assert!(
+            text.contains("too many INVALID") && page("study.html").contains("too many INVALID")
+        ),
     }
-    let runs = answer(&["list", "--archive", "a.db", "--format", "csv"], place.path());
+    let runs = answer(
+        &["list", "--archive", "a.db", "--format", "csv"],
+        place.path(),
+    );
     let runs = runs.lines().count() - 1;
     let imported = answer(&["import", "study.html", "--archive", "b.db"], place.path());
     assert_eq!(imported.matches(": new").count(), runs, "{imported}");
@@ -208,11 +266,27 @@ fn a_study_has_a_page_with_all_of_its_runs() {
         shown(&page("imported.html")).matches("<details").count(),
         shown(&page("study.html")).matches("<details").count()
     );
-    let sides = ["report", "one", "two", "--archive", "a.db", "-o", "sides.html"];
+    let sides = [
+        "report",
+        "one",
+        "two",
+        "--archive",
+        "a.db",
+        "-o",
+        "sides.html",
+    ];
     answer(&sides, place.path());
     assert!(page("sides.html").contains("<h1>PostMark: two compared with one</h1>"));
     answer(
-        &["report", "1..1", "2..2", "--archive", "a.db", "-o", "ranges.html"],
+        &[
+            "report",
+            "1..1",
+            "2..2",
+            "--archive",
+            "a.db",
+            "-o",
+            "ranges.html",
+        ],
         place.path(),
     );
     answer(
@@ -229,8 +303,21 @@ fn a_study_has_a_page_with_all_of_its_runs() {
         place.path(),
     );
     assert!(page("single.html").contains("<h1>PostMark: run 2 compared with run 1</h1>"));
-    let refused = ["report", "1", "2", "--unlike", "--archive", "a.db", "-o", "no.html"];
-    assert_eq!(ended(&refused, place.path()).code, Some(2), "nothing is compared");
+    let refused = [
+        "report",
+        "1",
+        "2",
+        "--unlike",
+        "--archive",
+        "a.db",
+        "-o",
+        "no.html",
+    ];
+    assert_eq!(
+        ended(&refused, place.path()).code,
+        Some(2),
+        "nothing is compared"
+    );
     let figures = [
         "report",
         "1",
@@ -242,7 +329,9 @@ fn a_study_has_a_page_with_all_of_its_runs() {
         "figures",
     ];
     answer(&figures, place.path());
-    let all: Vec<_> = fs::read_dir(place.path().join("figures")).unwrap().collect();
+    let all: Vec<_> = fs::read_dir(place.path().join("figures"))
+        .unwrap()
+        .collect();
     assert!(all.len() >= 4 && all.len() % 4 == 0, "{all:?}");
     assert_eq!(ended(&figures, place.path()).code, Some(2), "they exist");
     let refused = ended(
@@ -269,9 +358,17 @@ fn a_run_writes_its_page_when_it_ends() {
         .into_iter()
         .chain(["--target", ".", "--archive", "a.db", "--quiet"])
         .collect();
-    let with = |report: &[&'static str]| run.iter().copied().chain(report.iter().copied()).collect::<Vec<_>>();
+    let with = |report: &[&'static str]| {
+        run.iter()
+            .copied()
+            .chain(report.iter().copied())
+            .collect::<Vec<_>>()
+    };
     answer(&with(&["--report", "run.html"]), place.path());
-    answer(&["report", "1", "--archive", "a.db", "-o", "again.html"], place.path());
+    answer(
+        &["report", "1", "--archive", "a.db", "-o", "again.html"],
+        place.path(),
+    );
     let page = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
     assert_eq!(shown(&page("again.html")), shown(&page("run.html")));
     assert_eq!(
@@ -301,7 +398,10 @@ fn classic_work_stands_beside_what_was_published() {
     answer(&run, place.path());
     let page = fs::read_to_string(place.path().join("run.html")).unwrap();
     let shown = shown(&page);
-    assert!(shown.contains("Transactions, 1997 to today") && shown.contains("Throughput, 1997 to today"));
+    assert!(
+        shown.contains("Transactions, 1997 to today")
+            && shown.contains("Throughput, 1997 to today")
+    );
     assert!(shown.contains("compares whole systems"));
 }
 
@@ -319,7 +419,9 @@ const EXAMPLES: [(&str, &[&str]); 5] = [
 fn the_examples_are_small_and_what_their_records_make() {
     let place = directory();
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let files = fs::read_dir(&examples).unwrap().map(|entry| entry.unwrap().path());
+    let files = fs::read_dir(&examples)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let pages = files.filter(|path| path.extension().is_some_and(|end| end == "html"));
     assert_eq!(pages.count(), EXAMPLES.len());
     let mut differing = Vec::new();
@@ -329,7 +431,12 @@ fn the_examples_are_small_and_what_their_records_make() {
         assert!(committed.len() < 500_000, "{name}: {}", committed.len());
         // Numbers of runs are as they were where all are imported in their order.
         let imported = answer(
-            &["import", example.to_str().unwrap(), "--archive", "examples.db"],
+            &[
+                "import",
+                example.to_str().unwrap(),
+                "--archive",
+                "examples.db",
+            ],
             place.path(),
         );
         assert!(imported.contains(": new"), "{name}: {imported}");
@@ -344,5 +451,8 @@ fn the_examples_are_small_and_what_their_records_make() {
             differing.push(name);
         }
     }
-    assert_eq!(differing, [""; 0], "POSTMARK_WRITE_GOLDEN=1 makes them again");
+    assert_eq!(
+        differing, [""; 0],
+        "POSTMARK_WRITE_GOLDEN=1 makes them again"
+    );
 }

@@ -1,5 +1,5 @@
-//! The prompt for people, on a real terminal (that of `script`): editing, completion, history, Ctrl-C and Ctrl-D,
-//! the shell behind `!`, and a run that Ctrl-C ends.
+//! The prompt for people, on a real terminal (that of `script`): editing, completion, history,
+//! Ctrl-C and Ctrl-D, the shell behind `!`, and a run that Ctrl-C ends.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -26,7 +26,8 @@ struct Terminal {
 impl Terminal {
     fn open() -> Self {
         let directory = original::directory();
-        // In the shell's place: a shell that stays as the parent gets Ctrl-C too, and some then end by it.
+        // In the shell's place: a shell that stays as the parent gets Ctrl-C too, and some then end
+        // by it.
         let program = format!("exec '{}'", original::ours().to_str().unwrap());
         let mut child = Command::new("/usr/bin/script")
             .args(["-q", "-e", "-c", &program, "/dev/null"])
@@ -117,7 +118,8 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Our own child, and where a test has failed only; the terminal's end takes the program with it.
+        // Our own child, and where a test has failed only; the terminal's end takes the program
+        // with it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -127,11 +129,19 @@ impl Drop for Terminal {
 fn lines_are_completed_and_remembered() {
     let mut terminal = Terminal::open();
     terminal.line("set nu\t 77");
-    assert!(terminal.line("show").contains("The base number of files is 77\r\n"));
+    assert!(
+        terminal
+            .line("show")
+            .contains("The base number of files is 77\r\n")
+    );
     terminal.line("set seed 7");
     terminal.press(UP);
     terminal.press(UP);
-    assert!(terminal.line("").contains("Random number generator seed is 7\r\n"));
+    assert!(
+        terminal
+            .line("")
+            .contains("Random number generator seed is 7\r\n")
+    );
     terminal.press("quit\r");
     assert_eq!(terminal.end(), Some(0));
 }
@@ -141,7 +151,11 @@ fn an_interrupt_gives_a_new_prompt_and_the_end_of_input_ends() {
     let mut terminal = Terminal::open();
     terminal.press(&format!("set number 5{CTRL_C}"));
     terminal.prompt();
-    assert!(terminal.line("show").contains("The base number of files is 500\r\n"));
+    assert!(
+        terminal
+            .line("show")
+            .contains("The base number of files is 500\r\n")
+    );
     terminal.press(CTRL_D);
     assert_eq!(terminal.end(), Some(0));
 }
@@ -165,7 +179,13 @@ fn a_shell_is_for_people() {
     assert!(terminal.line("!echo $((6 * 7))").contains("42\r\n"));
     terminal.press("exit\r");
     assert_eq!(terminal.end(), Some(0));
-    let piped = original::say(original::ours(), &[], &std::env::temp_dir(), b"!echo $((6 * 7))\n", &[]);
+    let piped = original::say(
+        original::ours(),
+        &[],
+        &std::env::temp_dir(),
+        b"!echo $((6 * 7))\n",
+        &[],
+    );
     assert!(!String::from_utf8_lossy(&piped.output).contains("42"));
     assert!(String::from_utf8_lossy(&piped.errors).starts_with("Error: '!' "));
 }

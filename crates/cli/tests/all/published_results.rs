@@ -33,41 +33,62 @@ fn the_list_names_what_show_takes() {
     ] {
         assert!(shown.contains(words), "{words} in\n{shown}");
     }
-    assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+    assert!(
+        shown.lines().all(|line| line.chars().count() <= 100),
+        "{shown}"
+    );
 }
 
 #[test]
 fn ranges_are_compared_with_the_rates_of_other_tables() {
     let place = directory();
     let shown = answer(&["published", "show", "veritas-logging"], place.path());
-    assert!(shown.contains("3 of 4 printed improvements agree"), "{shown}");
+    assert!(
+        shown.contains("3 of 4 printed improvements agree"),
+        "{shown}"
+    );
     assert!(shown.contains("differs by -4.08"), "{shown}");
 }
 
 #[test]
 fn every_format_has_the_same_cells() {
     let place = directory();
-    let csv = answer(&split("published show mail-page --format csv"), place.path());
+    let csv = answer(
+        &split("published show mail-page --format csv"),
+        place.path(),
+    );
     assert_eq!(csv.lines().count(), 1 + 225);
     let row = csv.lines().find(|line| line.contains(",6092.8,")).unwrap();
     assert!(
-        row.starts_with("mail-page,mail-page-1,p3-dpt,,,,1000/50000,1000,50000,1,1,1.0,data-read-rate,kB/s,6092.8,"),
+        row.starts_with(
+            "mail-page,mail-page-1,p3-dpt,,,,1000/50000,1000,50000,1,1,1.0,data-read-rate,kB/s,\
+             6092.8,"
+        ),
         "{row}"
     );
     let shown = json(&split("published show mail-page-3"), place.path());
     let cell = &shown["sources"][0]["tables"][0]["rows"][1]["cells"][9];
     assert_eq!(cell["known"]["printed"], "329.79");
     let made = shown["findings"].as_array().unwrap();
-    let soft = made.iter().find(|one| one["system"] == "2xp3-soft").unwrap();
+    let soft = made
+        .iter()
+        .find(|one| one["system"] == "2xp3-soft")
+        .unwrap();
     assert!(
         soft["made"]["neither"]["cause"]
             .as_str()
             .unwrap()
             .contains("misprinted")
     );
-    let ranges = answer(&split("published show veritas-logging --format csv"), place.path());
+    let ranges = answer(
+        &split("published show veritas-logging --format csv"),
+        place.path(),
+    );
     assert!(ranges.contains(",-88-(-77)%,-88,-77,"), "{ranges}");
-    let markdown = answer(&split("published show paper-1 --format markdown"), place.path());
+    let markdown = answer(
+        &split("published show paper-1 --format markdown"),
+        place.path(),
+    );
     assert!(
         markdown.contains("| 1000/50000 | UFS | TMPFS |") && markdown.contains("| --- | --: |"),
         "{markdown}"
@@ -82,7 +103,10 @@ fn an_unknown_name_is_answered_with_those_there_are() {
     let said = ended(&["published", "show", "paper-9"], place.path());
     assert_eq!(said.code, Some(2));
     let errors = String::from_utf8(said.errors).unwrap();
-    assert!(errors.contains("'paper-9' (use one of paper, paper-1"), "{errors}");
+    assert!(
+        errors.contains("'paper-9' (use one of paper, paper-1"),
+        "{errors}"
+    );
     assert_eq!(
         ended(&split("published show paper --format html"), place.path()).code,
         Some(2)
@@ -93,20 +117,34 @@ fn an_unknown_name_is_answered_with_those_there_are() {
 #[test]
 fn submissions_of_files_make_a_table() {
     let place = directory();
-    let submission = Submission::of(&Record::from_json(RUN).unwrap(), "Jo Doe", "A box with ext4").unwrap();
+    let submission = Submission::of(
+        &Record::from_json(RUN).unwrap(),
+        "Jo Doe",
+        "A box with ext4",
+    )
+    .unwrap();
     std::fs::write(place.path().join("jo.json"), submission.to_json()).unwrap();
-    let text = answer(&split("published submissions jo.json jo.json"), place.path());
+    let text = answer(
+        &split("published submissions jo.json jo.json"),
+        place.path(),
+    );
     assert!(
         text.contains("S1 [Jo Doe]: A box with ext4") && !text.contains("S2"),
         "{text}"
     );
-    // Several in one file, as an export of several runs has them; the last is a correction of the first.
+    // Several in one file, as an export of several runs has them; the last is a correction of the
+    // first.
     let of = |by: &str, system: &str| {
         Submission::of(&Record::from_json(RUN).unwrap(), by, system)
             .unwrap()
             .to_json()
     };
-    let several = [of("Jo Doe", "A box"), of("Al", "Another"), of("Jo Doe", "A larger box")].concat();
+    let several = [
+        of("Jo Doe", "A box"),
+        of("Al", "Another"),
+        of("Jo Doe", "A larger box"),
+    ]
+    .concat();
     std::fs::write(place.path().join("several.json"), &several).unwrap();
     let of_file = answer(&split("published submissions several.json"), place.path());
     for words in ["S1 [Jo Doe]: A larger box", "S2 [Al]: Another"] {
@@ -133,28 +171,41 @@ fn submissions_of_files_make_a_table() {
         let said = ended(&split(words), place.path());
         let errors = String::from_utf8(said.errors).unwrap();
         assert_eq!(said.code, Some(2), "{words}: {errors}");
-        assert!(errors.contains(words.rsplit(' ').next().unwrap()), "{words}: {errors}");
+        assert!(
+            errors.contains(words.rsplit(' ').next().unwrap()),
+            "{words}: {errors}"
+        );
     }
 }
 
 #[test]
 fn a_run_is_set_beside_what_was_published() {
     let place = directory();
-    let run = "run --preset default --edition 1.0 --storage null --format json --output run.json --quiet";
+    let run =
+        "run --preset default --edition 1.0 --storage null --format json --output run.json --quiet";
     answer(&split(run), place.path());
     let text = answer(&split("published beside run.json"), place.path());
-    assert!(text.contains("this run") && text.contains("paper-session"), "{text}");
+    assert!(
+        text.contains("this run") && text.contains("paper-session"),
+        "{text}"
+    );
     let other = run
         .replace("--preset default", "--files 77 --transactions 500")
         .replace("run.json", "other.json");
     answer(&split(&other), place.path());
-    let said = ended(&split("published beside other.json --format csv"), place.path());
+    let said = ended(
+        &split("published beside other.json --format csv"),
+        place.path(),
+    );
     let errors = String::from_utf8(said.errors).unwrap();
     assert_eq!(
         (said.code, said.output.split(|byte| *byte == b'\n').count()),
         (Some(0), 2)
     );
-    assert!(errors.contains("there are no published results for 77/500"), "{errors}");
+    assert!(
+        errors.contains("there are no published results for 77/500"),
+        "{errors}"
+    );
 }
 
 #[test]

@@ -1,8 +1,10 @@
-//! Runs whose ranks a launcher has started, with the real binary: on this machine, and on hosts in namespaces of their own
-//! (`ranks/hosts.rs`). What ranks agree on is tested in the crates `cluster` and `runner`, without MPI.
+//! Runs whose ranks a launcher has started, with the real binary: on this machine, and on hosts in
+//! namespaces of their own (`ranks/hosts.rs`). What ranks agree on is tested in the crates
+//! `cluster` and `runner`, without MPI.
 //!
-//! `POSTMARK_MPI` names the binary, built with the feature `mpi`; without it `target/mpi/postmark` is taken. `POSTMARK_HYDRA` names
-//! MPICH's launcher: for tests on this machine it takes the place of Open MPI's, and the binary must be built with MPICH.
+//! `POSTMARK_MPI` names the binary, built with the feature `mpi`; without it `target/mpi/postmark`
+//! is taken. `POSTMARK_HYDRA` names MPICH's launcher: for tests on this machine it takes the place
+//! of Open MPI's, and the binary must be built with MPICH.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -26,9 +28,11 @@ mod studied;
 
 /// In the environment of all ranks of a test.
 const MARK: &str = "POSTMARK_TEST_RANKS";
-/// Ranks that have lost one, or their launcher, end within this: 8 s without a sign of life, and their launcher's end.
+/// Ranks that have lost one, or their launcher, end within this: 8 s without a sign of life, and
+/// their launcher's end.
 const ENDS_WITHIN: Duration = Duration::from_secs(14);
-/// What killed ranks have left can be removed within this: a rank that was killed in a system call ends with it.
+/// What killed ranks have left can be removed within this: a rank that was killed in a system call
+/// ends with it.
 const REMOVED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The program that speaks MPI. Nothing where there is none, or no launcher: says so.
@@ -37,7 +41,8 @@ pub fn program() -> Option<PathBuf> {
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mpi/postmark");
     let program = named.unwrap_or(built);
     let there = program.is_file() && is_program("mpirun");
-    let need = "mpirun and a postmark that was built with the feature mpi (POSTMARK_MPI, or target/mpi/postmark)";
+    let need = "mpirun and a postmark that was built with the feature mpi (POSTMARK_MPI, or \
+                target/mpi/postmark)";
     is_met(there, need).then(|| program.canonicalize().unwrap())
 }
 
@@ -85,10 +90,16 @@ impl Job {
     /// The program on so many ranks, without its words.
     fn launch(&self, ranks: u32) -> Command {
         let hydra = std::env::var_os("POSTMARK_HYDRA");
-        let mut command = Running::command(Path::new(hydra.as_deref().unwrap_or(OsStr::new("mpirun"))));
+        let mut command =
+            Running::command(Path::new(hydra.as_deref().unwrap_or(OsStr::new("mpirun"))));
         command.arg("-n").arg(ranks.to_string());
         if hydra.is_none() {
-            command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
+            command.args([
+                "--allow-run-as-root",
+                "--oversubscribe",
+                "--bind-to",
+                "none",
+            ]);
             // What the launcher leaves of a killed job goes with the test.
             for directory in ["orte_tmpdir_base", "btl_vader_backing_directory"] {
                 command.args(["--mca", directory]).arg(self.scene.path());
@@ -135,8 +146,9 @@ impl Job {
         };
         let numbers = std::fs::read_dir("/proc").unwrap().flatten();
         let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-        let found = numbers
-            .filter(|number| std::fs::read(format!("/proc/{number}/environ")).is_ok_and(|text| is_of_rank(&text)));
+        let found = numbers.filter(|number| {
+            std::fs::read(format!("/proc/{number}/environ")).is_ok_and(|text| is_of_rank(&text))
+        });
         found.filter_map(Pid::from_raw).collect()
     }
 
@@ -153,19 +165,29 @@ impl Job {
     /// Waits until a rank has completed so many parts.
     fn until_completed(&self, running: &mut Running, rank: u32, count: usize) {
         let file = self.parts().join(format!("rank-{rank:05}.jsonl"));
-        let lines = || std::fs::read_to_string(&file).unwrap_or_default().lines().count();
+        let lines = || {
+            std::fs::read_to_string(&file)
+                .unwrap_or_default()
+                .lines()
+                .count()
+        };
         // The first two say who it is and what is performed.
         running.until("that parts are complete", |_| lines() >= 2 + count);
     }
 
-    /// Waits for the end of a job that something ended early, asserts that it came soon and is no success, and that no rank is left.
+    /// Waits for the end of a job that something ended early, asserts that it came soon and is no
+    /// success, and that no rank is left.
     fn ends_early(&self, mut running: Running, ranks: u32) -> Ended {
         let began = Instant::now();
         let status = loop {
             if let Some(status) = running.status() {
                 break status;
             }
-            assert!(began.elapsed() < ENDS_WITHIN, "it hangs\n{}", running.kill());
+            assert!(
+                began.elapsed() < ENDS_WITHIN,
+                "it hangs\n{}",
+                running.kill()
+            );
             std::thread::sleep(Duration::from_millis(5));
         };
         let ended = running.ended(status);
@@ -191,7 +213,10 @@ impl Job {
             if crate::support::names(&target).unwrap().is_empty() {
                 return;
             }
-            assert!(began.elapsed() < REMOVED_WITHIN, "something is left\n{cleaned}");
+            assert!(
+                began.elapsed() < REMOVED_WITHIN,
+                "something is left\n{cleaned}"
+            );
             std::thread::sleep(Duration::from_millis(100));
         }
     }

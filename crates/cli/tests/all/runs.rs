@@ -24,7 +24,10 @@ impl Run {
         let fixed = ["run", "--format", "json", "--target"].map(OsString::from);
         Self {
             program: program().to_owned(),
-            words: fixed.into_iter().chain([at.as_os_str().to_owned()]).collect(),
+            words: fixed
+                .into_iter()
+                .chain([at.as_os_str().to_owned()])
+                .collect(),
             at: at.to_owned(),
         }
         .and(options)
@@ -32,13 +35,15 @@ impl Run {
 
     /// The same with more options.
     pub fn and(mut self, options: &str) -> Self {
-        self.words.extend(options.split_whitespace().map(OsString::from));
+        self.words
+            .extend(options.split_whitespace().map(OsString::from));
         self
     }
 
     /// The same with an option whose value may hold anything.
     pub fn with(mut self, option: &str, value: impl AsRef<OsStr>) -> Self {
-        self.words.extend([option.into(), value.as_ref().to_owned()]);
+        self.words
+            .extend([option.into(), value.as_ref().to_owned()]);
         self
     }
 
@@ -90,10 +95,12 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// What ended, with the record on its standard output; `before` it there were these names in its target.
+    /// What ended, with the record on its standard output; `before` it there were these names in
+    /// its target.
     pub fn of(ended: Ended, before: Vec<OsString>) -> Self {
-        let record = Record::from_json(&ended.output)
-            .unwrap_or_else(|error| panic!("there is no record on standard output: {error}\n{ended}"));
+        let record = Record::from_json(&ended.output).unwrap_or_else(|error| {
+            panic!("there is no record on standard output: {error}\n{ended}")
+        });
         Self::with_record(ended, record, before)
     }
 
@@ -117,15 +124,22 @@ impl Ran {
         self
     }
 
-    /// Asserts that everything was done, nothing went wrong, all was looked at and on the device, and nothing is left.
+    /// Asserts that everything was done, nothing went wrong, all was looked at and on the device,
+    /// and nothing is left.
     pub fn is_complete(&self) -> &Self {
         self.ended.code(0);
         let actual = &self.record.actual;
-        self.assert(actual.outcome == Outcome::Complete, "the outcome is not 'complete'")
-            .assert(!self.summary.partial, "the summary calls it partial")
-            .assert(actual.errors.is_empty(), "there are errors")
-            .assert(actual.stalled.is_empty(), "somebody was stalled")
-            .assert(actual.clean_up.is_none(), "something was left to be cleaned up");
+        self.assert(
+            actual.outcome == Outcome::Complete,
+            "the outcome is not 'complete'",
+        )
+        .assert(!self.summary.partial, "the summary calls it partial")
+        .assert(actual.errors.is_empty(), "there are errors")
+        .assert(actual.stalled.is_empty(), "somebody was stalled")
+        .assert(
+            actual.clean_up.is_none(),
+            "something was left to be cleaned up",
+        );
         let checked = actual.check.known().is_some_and(|check| check.names > 0);
         self.assert(checked, "the names were not checked");
         for phase in &actual.phases {
@@ -137,13 +151,27 @@ impl Ran {
                     format_args!("{name} has skipped operations"),
                 );
         }
-        let failed = |phase: &PhaseSummary| phase.operations.iter().any(|operation| operation.failed > 0);
-        self.assert(!self.summary.phases.iter().any(failed), "operations have failed")
+        let failed = |phase: &PhaseSummary| {
+            phase
+                .operations
+                .iter()
+                .any(|operation| operation.failed > 0)
+        };
+        self.assert(
+            !self.summary.phases.iter().any(failed),
+            "operations have failed",
+        )
     }
 
     /// Asserts that all phases were begun, and that the space was seen to come back.
     pub fn has_all_phases(&self) -> &Self {
-        let phases: Vec<Phase> = self.record.actual.phases.iter().map(|phase| phase.phase).collect();
+        let phases: Vec<Phase> = self
+            .record
+            .actual
+            .phases
+            .iter()
+            .map(|phase| phase.phase)
+            .collect();
         let space_back = self.phase(Phase::Delete).space_back_ns.as_ref();
         self.assert(phases == Phase::ALL, "there is not every phase")
             .assert(
@@ -158,7 +186,10 @@ impl Ran {
         let now = names(&self.ended.place).unwrap();
         self.assert(
             now == self.before,
-            format_args!("the names in the target were {:?} and are {now:?}", self.before),
+            format_args!(
+                "the names in the target were {:?} and are {now:?}",
+                self.before
+            ),
         )
     }
 
@@ -171,7 +202,8 @@ impl Ran {
 
     /// Completed operations of a kind and a role in the transactions.
     pub fn count(&self, role: Role, action: Action) -> u64 {
-        let is_meant = |operation: &&OperationSummary| operation.role == role && operation.action == action;
+        let is_meant =
+            |operation: &&OperationSummary| operation.role == role && operation.action == action;
         let operations = self.phase(Phase::Transactions).operations.iter();
         operations
             .filter(is_meant)
@@ -196,7 +228,11 @@ impl fmt::Display for Ran {
         writeln!(f, "==== the record:\noutcome {:?}", actual.outcome)?;
         writeln!(f, "errors {:#?}", actual.errors)?;
         writeln!(f, "stalled {:?}\ncheck {:?}", actual.stalled, actual.check)?;
-        writeln!(f, "clean-up {:?}\nfetched {:?}", actual.clean_up, self.summary.reads)?;
+        writeln!(
+            f,
+            "clean-up {:?}\nfetched {:?}",
+            actual.clean_up, self.summary.reads
+        )?;
         for phase in &self.summary.phases {
             writeln!(
                 f,

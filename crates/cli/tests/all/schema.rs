@@ -45,13 +45,16 @@ fn runs_of_every_kind_are_as_the_schema_says() {
         "--files 50 --transactions 300",
         "--files 50 --transactions 300 --edition 1.0 --bias-read -1",
         "--files 50 --transactions 300 --storage null",
-        "--files 50 --transactions 300 --workers 3 --worker-seeds same --pin --cache warm --no-series --no-overhead",
+        "--files 50 --transactions 300 --workers 3 --worker-seeds same --pin --cache warm \
+         --no-series --no-overhead",
         "--files 50 --transactions 300 --no-latencies --no-sync-phases --no-check",
         "--files 3 --transactions 300 --bias-create 0",
         "--preset mail --files 50 --transactions 300 --verify --cache cold-data --on-error 1%",
         "--preset news --files 50 --transactions 300 --on-error 7",
-        "--mix read=5,list=1,stat=2,create=1,delete=1 --files 50 --transactions 300 --steps --think 10us --entries-max 200",
-        "--mix read=2,append=1,create=1,delete=1 --files 50 --transactions 300 --writers 2 --readers 2 --durability fsync",
+        "--mix read=5,list=1,stat=2,create=1,delete=1 --files 50 --transactions 300 --steps \
+         --think 10us --entries-max 200",
+        "--mix read=2,append=1,create=1,delete=1 --files 50 --transactions 300 --writers 2 \
+         --readers 2 --durability fsync",
         "--mix read=1 --files 50 --for 1500ms --warm-up 300ms --rate 2000 --steps",
         "--mix read=1 --files 50 --steady snia --round 1s --for 5s --rate 2000 --arrivals constant",
         "--mix read=1 --files 50 --steady slope --round 5s --for 25s --transactions 2000",
@@ -64,7 +67,10 @@ fn runs_of_every_kind_are_as_the_schema_says() {
             let (at, validator) = (at.path(), &validator);
             scope.spawn(move || {
                 let document = assert_valid(validator, &run(words, at), words);
-                assert_eq!(document["record"]["actual"]["outcome"], "complete", "{words}");
+                assert_eq!(
+                    document["record"]["actual"]["outcome"], "complete",
+                    "{words}"
+                );
             });
         }
     });
@@ -77,22 +83,32 @@ fn runs_of_every_kind_are_as_the_schema_says() {
 fn a_pool_that_was_chosen_is_as_the_schema_says_and_is_taken_as_it_was_chosen() {
     // Nothing is chosen for memory.
     let at = tempfile::tempdir().unwrap();
-    let words = "run --quiet --format json --mix read=1 --size 4KiB --working-set 0.0001x --transactions 300";
+    let words = "run --quiet --format json --mix read=1 --size 4KiB --working-set 0.0001x \
+                 --transactions 300";
     let said = ended(&split(words), at.path());
     let errors = String::from_utf8_lossy(&said.errors);
     if errors.contains("lies in memory") {
-        eprintln!("skipped: {} lies in memory: set TMPDIR", at.path().display());
+        eprintln!(
+            "skipped: {} lies in memory: set TMPDIR",
+            at.path().display()
+        );
         return;
     }
     assert_eq!(said.code, Some(0), "{errors}");
     let text = String::from_utf8(said.output).unwrap();
     let document = assert_valid(&validator(), &text, words);
     let chosen = &document["record"]["sizing"];
-    assert!(chosen["calibration"]["created_per_second"].is_f64(), "{chosen}");
+    assert!(
+        chosen["calibration"]["created_per_second"].is_f64(),
+        "{chosen}"
+    );
     let file = at.path().join("run.json");
     std::fs::write(&file, &text).unwrap();
     let again = json(&["plan", "--like", file.to_str().unwrap()], at.path());
-    assert_eq!(again["spec"]["workload"], document["record"]["spec"]["workload"]);
+    assert_eq!(
+        again["spec"]["workload"],
+        document["record"]["spec"]["workload"]
+    );
     assert_eq!(
         (&again["plan"]["fingerprint"], &again["sizing"]),
         (&document["record"]["fingerprint"], &Value::Null)
@@ -113,10 +129,14 @@ fn moments_count_from_an_origin_by_both_clocks() {
         )
     };
     let before = clocks();
-    let record = record::Record::from_json(&run("--files 50 --transactions 300", at.path())).unwrap();
+    let record =
+        record::Record::from_json(&run("--files 50 --transactions 300", at.path())).unwrap();
     let after = clocks();
     let origin = record.origin;
-    assert!((before.0..after.0).contains(&origin.monotonic_ns), "{origin:?}");
+    assert!(
+        (before.0..after.0).contains(&origin.monotonic_ns),
+        "{origin:?}"
+    );
     assert!((before.1..after.1).contains(&origin.unix_ns), "{origin:?}");
     assert!(origin.uncertainty_ns < 1_000_000, "{origin:?}");
     let last = record.actual.phases.last().unwrap().segments[0].ended_ns;
@@ -131,11 +151,21 @@ fn moments_count_from_an_origin_by_both_clocks() {
 fn a_run_that_failed_is_as_the_schema_says() {
     let at = directory();
     // No file may be larger than 8 KiB, and no signal says so.
-    let script = "trap '' XFSZ; ulimit -f 16; exec \"$0\" run --quiet --format json --files 20 --size 9000..20000";
+    let script = "trap '' XFSZ; ulimit -f 16; exec \"$0\" run --quiet --format json --files 20 \
+                  --size 9000..20000";
     let words = [OsStr::new("-c"), OsStr::new(script), ours().as_os_str()];
     let said = say(Path::new("/bin/sh"), &words, at.path(), b"", &[]);
-    assert_eq!(said.code, Some(1), "{}", String::from_utf8_lossy(&said.errors));
-    let document = assert_valid(&validator(), &String::from_utf8(said.output).unwrap(), script);
+    assert_eq!(
+        said.code,
+        Some(1),
+        "{}",
+        String::from_utf8_lossy(&said.errors)
+    );
+    let document = assert_valid(
+        &validator(),
+        &String::from_utf8(said.output).unwrap(),
+        script,
+    );
     let actual = &document["record"]["actual"];
     assert!(actual["outcome"]["failed"]["why"].is_string(), "{actual}");
     // What is not known has its reason.

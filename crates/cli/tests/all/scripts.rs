@@ -1,5 +1,6 @@
-//! What published scripts expect of a classic session, on our binary's real output: Phoronix Test Suite, LKP,
-//! mmtests, and others that look at banner, dots and prompt. Their patterns are copied in spirit, not in text.
+//! What published scripts expect of a classic session, on our binary's real output: Phoronix Test
+//! Suite, LKP, mmtests, and others that look at banner, dots and prompt. Their patterns are copied
+//! in spirit, not in text.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -9,15 +10,30 @@ use crate::original::{self, Said, say};
 
 fn session(lines: &str) -> String {
     let directory = original::directory();
-    let said = say(original::ours(), &[], directory.path(), lines.as_bytes(), &[]);
-    assert_eq!((said.code, said.errors.as_slice()), (Some(0), &b""[..]), "{said:?}");
-    assert!(original::tree(directory.path()).is_empty(), "something is left behind");
+    let said = say(
+        original::ours(),
+        &[],
+        directory.path(),
+        lines.as_bytes(),
+        &[],
+    );
+    assert_eq!(
+        (said.code, said.errors.as_slice()),
+        (Some(0), &b""[..]),
+        "{said:?}"
+    );
+    assert!(
+        original::tree(directory.path()).is_empty(),
+        "something is left behind"
+    );
     String::from_utf8(said.output).unwrap()
 }
 
-/// The Phoronix suite's profile `pts/postmark`: the script that it makes when it is installed, with its arguments in their order.
+/// The Phoronix suite's profile `pts/postmark`: the script that it makes when it is installed, with
+/// its arguments in their order.
 const PHORONIX_SCRIPT: &str = r#"#!/bin/sh
-printf 'set transactions %s\nset size %s %s\nset number %s\nrun\nquit\n' "$1" "$2" "$3" "$4" > benchmark.pmrc
+printf 'set transactions %s\nset size %s %s\nset number %s\nrun\nquit\n' "$1" "$2" "$3" "$4" \
+    > benchmark.pmrc
 "$POSTMARK" benchmark.pmrc > "$LOG_FILE" 2>&1
 "#;
 /// The line of its template that has the result, and the hint by which that line is found in a log.
@@ -29,10 +45,14 @@ fn phoronix_tokens(line: &str) -> Vec<&str> {
     line.filter(|token| !token.is_empty()).collect()
 }
 
-/// The suite's rule: of the last line with the hint the token that stands where the template has the result.
+/// The suite's rule: of the last line with the hint the token that stands where the template has
+/// the result.
 fn phoronix_result(log: &str) -> String {
     let place = phoronix_tokens(PHORONIX_LINE);
-    let place = place.iter().position(|token| *token == "#_RESULT_#").unwrap();
+    let place = place
+        .iter()
+        .position(|token| *token == "#_RESULT_#")
+        .unwrap();
     let line = log.lines().rfind(|line| line.contains(PHORONIX_HINT));
     let line = line.unwrap_or_else(|| panic!("no result in\n{log}"));
     phoronix_tokens(line)[place].to_owned()
@@ -46,7 +66,10 @@ fn phoronix(program: &Path, directory: &Path) -> String {
     let performed = Command::new("/bin/sh")
         .arg(&script)
         .args(["2500", "512", "10240", "50"])
-        .envs([("POSTMARK", program.as_os_str()), ("LOG_FILE", log.as_os_str())])
+        .envs([
+            ("POSTMARK", program.as_os_str()),
+            ("LOG_FILE", log.as_os_str()),
+        ])
         .env("POSTMARK_ARCHIVE", "none")
         .current_dir(directory)
         .status()
@@ -56,7 +79,8 @@ fn phoronix(program: &Path, directory: &Path) -> String {
     log
 }
 
-/// As root, and in a directory of another user, where a warning is in the log, the suite finds what it finds in the original's log.
+/// As root, and in a directory of another user, where a warning is in the log, the suite finds what
+/// it finds in the original's log.
 #[test]
 fn phoronix_finds_its_rate() {
     let mut programs = vec![(original::ours(), false)];
@@ -71,7 +95,10 @@ fn phoronix_finds_its_rate() {
         }
         let log = phoronix(program, directory.path());
         assert_eq!(log.contains("Warning: "), is_given, "{log}");
-        let line = log.lines().rfind(|line| line.contains(PHORONIX_HINT)).unwrap();
+        let line = log
+            .lines()
+            .rfind(|line| line.contains(PHORONIX_HINT))
+            .unwrap();
         // Whole seconds, at least one.
         let seconds: u64 = phoronix_tokens(line)[0].parse().unwrap();
         assert_eq!(
@@ -91,10 +118,19 @@ fn a_configuration_file_is_an_argument() {
         "set transactions 100\nset number 50\nrun\nquit\n",
     )
     .unwrap();
-    let Said { output, code, .. } = say(original::ours(), &[OsStr::new("config")], directory.path(), b"", &[]);
+    let Said { output, code, .. } = say(
+        original::ours(),
+        &[OsStr::new("config")],
+        directory.path(),
+        b"",
+        &[],
+    );
     let output = String::from_utf8(output).unwrap();
     assert_eq!(code, Some(0));
-    assert!(output.contains("\nReading configuration from file 'config'\n") && output.contains(" seconds total\n"));
+    assert!(
+        output.contains("\nReading configuration from file 'config'\n")
+            && output.contains(" seconds total\n")
+    );
     assert!(!output.contains("pm>"), "{output}");
 }
 
@@ -102,9 +138,11 @@ fn a_configuration_file_is_an_argument() {
 #[test]
 fn lkp_finds_the_terse_report() {
     let output = session(
-        "set size 500 1000\nset number 20\nset transactions 100\nset subdirectories 5\nset report terse\nrun\n",
+        "set size 500 1000\nset number 20\nset transactions 100\nset subdirectories 5\nset report \
+         terse\nrun\n",
     );
-    let numeric = |line: &&str| !line.is_empty() && line.chars().all(|c| matches!(c, '0'..='9' | '.' | ' '));
+    let numeric =
+        |line: &&str| !line.is_empty() && line.chars().all(|c| matches!(c, '0'..='9' | '.' | ' '));
     let numbers: Vec<f64> = output
         .lines()
         .find(numeric)
@@ -117,7 +155,8 @@ fn lkp_finds_the_terse_report() {
     assert!(output.ends_with("\npm>"));
 }
 
-/// mmtests: five numbers, the three kinds of `Mixed with transactions` and of `alone` told apart by their order.
+/// mmtests: five numbers, the three kinds of `Mixed with transactions` and of `alone` told apart by
+/// their order.
 #[test]
 fn mmtests_finds_its_figures_in_order() {
     let output = session("set transactions 500\nrun\nquit\n");
@@ -156,10 +195,15 @@ fn the_banner_is_line_one() {
         .unwrap();
     let (major, minor) = version.split_once('.').unwrap();
     assert!(
-        [major, minor].iter().all(|part| part.parse::<u32>().is_ok()),
+        [major, minor]
+            .iter()
+            .all(|part| part.parse::<u32>().is_ok()),
         "{version}"
     );
-    assert!(date.chars().all(|c| c.is_ascii_digit() || c == '/'), "{date}");
+    assert!(
+        date.chars().all(|c| c.is_ascii_digit() || c == '/'),
+        "{date}"
+    );
 }
 
 #[test]
@@ -180,10 +224,14 @@ fn ten_dots_and_one_line_of_bytes_read() {
 #[test]
 fn fewer_than_ten_transactions_work() {
     let output = session("set transactions 3\nset number 5\nrun\nquit\n");
-    assert!(output.contains("Performing transactions...Done\n"), "{output}");
+    assert!(
+        output.contains("Performing transactions...Done\n"),
+        "{output}"
+    );
 }
 
-/// The session that the paper prints for version 1.00, all of it but the times and what depends on them.
+/// The session that the paper prints for version 1.00, all of it but the times and what depends on
+/// them.
 #[test]
 fn the_papers_session_comes_out() {
     let directory = original::directory();
@@ -197,12 +245,13 @@ fn the_papers_session_comes_out() {
     );
     assert_eq!((said.code, said.errors.as_slice()), (Some(0), &b""[..]));
     let output = String::from_utf8(said.output).unwrap();
-    let expected = "PostMark v1.00 : 8/11/97\npm>Current configuration is:\nTransactions: 500\n\
-        Files range between 500 bytes and 9.77 kilobytes in size\nRandom number generator seed is 42\n\
-        The base number of files is 500\nThe working directory is: .\n\
-        Block sizes are: read=512 bytes, write=512 bytes\nBiases are: read/append=5, create/delete=5\n\
-        Using Unix buffered file I/O\npm>Creating files...Done\nPerforming transactions..........Done\n\
-        Deleting files...Done\nTime:\n";
+    let expected = "PostMark v1.00 : 8/11/97\npm>Current configuration is:\nTransactions: \
+                    500\nFiles range between 500 bytes and 9.77 kilobytes in size\nRandom number \
+                    generator seed is 42\nThe base number of files is 500\nThe working directory \
+                    is: .\nBlock sizes are: read=512 bytes, write=512 bytes\nBiases are: \
+                    read/append=5, create/delete=5\nUsing Unix buffered file I/O\npm>Creating \
+                    files...Done\nPerforming transactions..........Done\nDeleting \
+                    files...Done\nTime:\n";
     assert!(output.starts_with(expected), "{output}");
     for figure in [
         "\n\t740 created (",

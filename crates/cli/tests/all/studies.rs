@@ -1,5 +1,6 @@
-//! Studies under faults, with the real binary: killed and interrupted at any moment, on full disks, on mounts that go away; refused
-//! before anything is made; side by side; and what is done with their results.
+//! Studies under faults, with the real binary: killed and interrupted at any moment, on full disks,
+//! on mounts that go away; refused before anything is made; side by side; and what is done with
+//! their results.
 //!
 //! Kills come at random moments: `POSTMARK_SEED` repeats those of a seed, which is printed.
 
@@ -48,7 +49,10 @@ impl Lab {
 
     /// A file system that a study makes, with its image in the directory of images.
     fn made(&self, kind: &str, size: &str) -> String {
-        format!("make:{kind}?size={size}&in={}", self.path("images").display())
+        format!(
+            "make:{kind}?size={size}&in={}",
+            self.path("images").display()
+        )
     }
 
     /// The program with words that have no blanks in them.
@@ -106,7 +110,10 @@ impl Lab {
     fn listed(&self) -> Vec<ListedRun> {
         match self.opened() {
             Err(ArchiveError::Missing { .. }) => Vec::new(),
-            archive => archive.unwrap().list(&Filter::default(), &|_| false).unwrap(),
+            archive => archive
+                .unwrap()
+                .list(&Filter::default(), &|_| false)
+                .unwrap(),
         }
     }
 
@@ -115,18 +122,24 @@ impl Lab {
         let archive = self.open();
         archive.check().unwrap();
         let listed = archive.list(&Filter::default(), &|_| false).unwrap();
-        let records = listed.iter().map(|run| archive.record(run.number.unwrap()).unwrap());
+        let records = listed
+            .iter()
+            .map(|run| archive.record(run.number.unwrap()).unwrap());
         let complete = records.filter(|record| record.actual.outcome == Outcome::Complete);
         complete
             .map(|record| (record.study.clone().expect("it is of a study"), record))
             .collect()
     }
 
-    /// Every block is whole in its last attempt, and no run was made twice. An attempt ends with a run that is INVALID, as one may be
-    /// where the machine is busy; the last attempt that is made may end so, too.
+    /// Every block is whole in its last attempt, and no run was made twice. An attempt ends with a
+    /// run that is INVALID, as one may be where the machine is busy; the last attempt that is
+    /// made may end so, too.
     fn is_complete(&self, blocks: u32, runs: u32) {
         let complete = self.complete();
-        let studies: BTreeSet<&str> = complete.iter().map(|(part, _)| part.study.as_str()).collect();
+        let studies: BTreeSet<&str> = complete
+            .iter()
+            .map(|(part, _)| part.study.as_str())
+            .collect();
         assert_eq!(studies.len(), 1, "{studies:?}");
         let mut attempts: BTreeMap<(u32, u32), BTreeMap<u32, &StudiedRun>> = BTreeMap::new();
         for run in &complete {
@@ -140,7 +153,11 @@ impl Lab {
         for ((block, number), attempt) in &attempts {
             let last = attempt.len() as u32;
             let place = format!("block {block}, attempt {number}");
-            assert!(attempt.keys().copied().eq(1..=last), "{place}: {:?}", attempt.keys());
+            assert!(
+                attempt.keys().copied().eq(1..=last),
+                "{place}: {:?}",
+                attempt.keys()
+            );
             let level = Summary::of(&attempt[&last].1).verdict.level;
             if level == Level::Invalid {
                 let is_repeated = attempts.contains_key(&(*block, number + 1));
@@ -151,7 +168,10 @@ impl Lab {
                 continue;
             }
             assert_eq!(last, runs, "{place} is not whole");
-            let cells: BTreeSet<_> = attempt.values().map(|run| (&run.0.cell, run.0.is_twin)).collect();
+            let cells: BTreeSet<_> = attempt
+                .values()
+                .map(|run| (&run.0.cell, run.0.is_twin))
+                .collect();
             assert_eq!(cells.len() as u32, runs, "{place}: {cells:?}");
         }
     }
@@ -164,7 +184,9 @@ impl Lab {
         let ours: Vec<&str> = mounts.lines().filter(|line| line.contains(place)).collect();
         assert_eq!(ours.len(), volumes.len(), "{ours:#?}\n{told}");
         for device in names(Path::new("/sys/block")).unwrap() {
-            let file = Path::new("/sys/block").join(device).join("loop/backing_file");
+            let file = Path::new("/sys/block")
+                .join(device)
+                .join("loop/backing_file");
             let backing = std::fs::read_to_string(file).unwrap_or_default();
             assert!(!backing.contains(place), "{backing}\n{told}");
         }

@@ -23,7 +23,8 @@ pub use scene::Scene;
 pub use snapshot::Snapshot;
 pub use volume::{FileSystem, Volume};
 
-/// The names in a directory, in order. Its time of access stays as it is: looking is not to change what is looked at.
+/// The names in a directory, in order. Its time of access stays as it is: looking is not to change
+/// what is looked at.
 ///
 /// # Errors
 /// Where it cannot be read.

@@ -1,4 +1,5 @@
-//! Sweeps of loads and steady states as a user has them: on a pool in memory, with the program itself.
+//! Sweeps of loads and steady states as a user has them: on a pool in memory, with the program
+//! itself.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -15,31 +16,51 @@ fn of_words(words: &str, at: &Path) -> Value {
 fn a_sweep_of_rates_finds_its_limit() {
     let Some(strace) = strace() else { return };
     let at = directory();
-    // No more than 50 a second, with nothing to do for the machine: the fewer steps from what holds to what does not.
-    let slow = "-f --seccomp-bpf -o /dev/null -e trace=renameat2 -e inject=renameat2:delay_exit=20000";
-    let words =
-        "run --quiet --mix rename=1 --files 200 --size 1KiB --sweep 30,60 --warm-up 200ms --for 10s --format json";
+    // No more than 50 a second, with nothing to do for the machine: the fewer steps from what holds
+    // to what does not.
+    let slow =
+        "-f --seccomp-bpf -o /dev/null -e trace=renameat2 -e inject=renameat2:delay_exit=20000";
+    let words = "run --quiet --mix rename=1 --files 200 --size 1KiB --sweep 30,60 --warm-up 200ms \
+                 --for 10s --format json";
     let words = [split(slow), vec![ours().to_str().unwrap()], split(words)].concat();
     let words: Vec<&OsStr> = words.into_iter().map(OsStr::new).collect();
     let said = say(strace, &words, at.path(), b"", &[]);
-    assert_eq!(said.code, Some(0), "{}", String::from_utf8_lossy(&said.errors));
+    assert_eq!(
+        said.code,
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&said.errors)
+    );
     let report: Value = serde_json::from_slice(&said.output).unwrap();
     let sweep = &report["summary"]["sweep"];
     let sweep_steps = sweep["sweep_steps"].as_array().unwrap();
     assert_eq!(sweep_steps[0]["load"]["rate"], 30.0);
     assert_eq!(sweep_steps[0]["holds"], true, "{sweep}");
-    assert_eq!(sweep_steps[1]["holds"], false, "nobody does 60 a second: {sweep}");
+    assert_eq!(
+        sweep_steps[1]["holds"], false,
+        "nobody does 60 a second: {sweep}"
+    );
     assert!(sweep_steps[1]["waiting"].as_u64().unwrap() > 50, "{sweep}");
     let (highest, beyond) = (
         sweep["limit"]["highest"].as_f64().unwrap(),
         sweep["limit"]["lowest_beyond"].as_f64().unwrap(),
     );
-    assert!(30.0 <= highest && highest < beyond && beyond < 60.0, "{sweep}");
+    assert!(
+        30.0 <= highest && highest < beyond && beyond < 60.0,
+        "{sweep}"
+    );
     assert_eq!(
-        report["record"]["actual"]["sweep_steps"].as_array().unwrap().len(),
+        report["record"]["actual"]["sweep_steps"]
+            .as_array()
+            .unwrap()
+            .len(),
         sweep_steps.len()
     );
-    assert_eq!(std::fs::read_dir(at.path()).unwrap().count(), 0, "nothing is left");
+    assert_eq!(
+        std::fs::read_dir(at.path()).unwrap().count(),
+        0,
+        "nothing is left"
+    );
 }
 
 #[test]
@@ -47,7 +68,8 @@ fn a_sweep_of_workers_has_a_pool_for_each_sweep_step() {
     let at = directory();
     let text = answer(
         &split(
-            "run --quiet --full --mix read=2,create=1,delete=1 --files 100 --sweep workers=1,2 --warm-up 200ms --for 10s",
+            "run --quiet --full --mix read=2,create=1,delete=1 --files 100 --sweep workers=1,2 \
+             --warm-up 200ms --for 10s",
         ),
         at.path(),
     );
@@ -61,7 +83,10 @@ fn a_sweep_of_workers_has_a_pool_for_each_sweep_step() {
     }
     assert!(!text.contains("\nSaturation "), "rates have limits\n{text}");
     // What the phases of all steps took together: 10 s each, and a little for their pools.
-    let elapsed = text.lines().find_map(|line| line.strip_prefix("Elapsed: ")).unwrap();
+    let elapsed = text
+        .lines()
+        .find_map(|line| line.strip_prefix("Elapsed: "))
+        .unwrap();
     let elapsed: f64 = elapsed.split(' ').next().unwrap().parse().unwrap();
     assert!((19.5..40.0).contains(&elapsed), "{elapsed}");
     assert!(text.contains("p99, µs"), "by operation, too\n{text}");
@@ -69,14 +94,18 @@ fn a_sweep_of_workers_has_a_pool_for_each_sweep_step() {
         !text.contains("Latency, µs"),
         "it has no phases but those of its steps\n{text}"
     );
-    assert_eq!(std::fs::read_dir(at.path()).unwrap().count(), 0, "nothing is left");
+    assert_eq!(
+        std::fs::read_dir(at.path()).unwrap().count(),
+        0,
+        "nothing is left"
+    );
 }
 
 #[test]
 fn the_report_shows_rounds_and_what_the_rule_says_of_them() {
     let at = directory();
-    let words = "run --quiet --mix read=1 --files 200 --size 1KiB --rate 2000 --arrivals constant --steady snia --round 1s --for 8s \
-                 --warm-up 300ms";
+    let words = "run --quiet --mix read=1 --files 200 --size 1KiB --rate 2000 --arrivals constant \
+                 --steady snia --round 1s --for 8s --warm-up 300ms";
     let report = of_words(words, at.path());
     let found = &report["summary"]["phases"][1]["steady"];
     let rounds = found["rounds"].as_array().unwrap();
@@ -86,7 +115,10 @@ fn the_report_shows_rounds_and_what_the_rule_says_of_them() {
     let measured = report["summary"]["phases"][1]["transactions"]["count"]
         .as_u64()
         .unwrap();
-    assert!((9_000..=11_000).contains(&measured), "five rounds of 2,000: {measured}");
+    assert!(
+        (9_000..=11_000).contains(&measured),
+        "five rounds of 2,000: {measured}"
+    );
     let text = answer(&split(&format!("{words} --full")), at.path());
     for words in [
         "Steady      STEADY by the rule snia after",

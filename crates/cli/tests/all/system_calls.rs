@@ -1,7 +1,8 @@
-//! Under strace, ours makes the same system calls on the pool's files and directories as the original, in the
-//! same order: call, flags, mode, name, sizes, results. One difference is allowed: what keeps the files of others safe.
-//! Creation is exclusive, no link is followed, and names are resolved from the held directory of the location; so the C
-//! library's streams are made over a file that is open, about which they ask the kernel once.
+//! Under strace, ours makes the same system calls on the pool's files and directories as the
+//! original, in the same order: call, flags, mode, name, sizes, results. One difference is allowed:
+//! what keeps the files of others safe. Creation is exclusive, no link is followed, and names are
+//! resolved from the held directory of the location; so the C library's streams are made over a
+//! file that is open, about which they ask the kernel once.
 //!
 //! Calls on the manifest, on the locations themselves and the checks before the start are outside.
 
@@ -63,7 +64,8 @@ fn traced(strace: &Path, program: &Path, session: &str) -> Vec<Call> {
 /// The one difference that is allowed.
 fn as_if_unsafe(call: Call) -> Option<Call> {
     let (name, rest) = match (call.name.as_str(), call.rest.as_str()) {
-        // fdopen looks at how the file was opened; fopen to append goes to the end, where such a file is written anyway.
+        // fdopen looks at how the file was opened; fopen to append goes to the end, where such a
+        // file is written anyway.
         ("fcntl", "F_GETFL") | ("lseek", "0, SEEK_END") => return None,
         ("unlinkat", "0") => ("unlink", ""),
         ("unlinkat", "AT_REMOVEDIR") => ("rmdir", ""),
@@ -78,9 +80,16 @@ fn as_if_unsafe(call: Call) -> Option<Call> {
 }
 
 fn compare(seed: u64, session: &str, theirs: &[Call], ours: &[Call]) {
-    assert!(!theirs.is_empty(), "session {seed} made no call:\n{session}");
-    let differs = theirs.iter().zip(ours).position(|(one, other)| one != other);
-    let Some(at) = differs.or((theirs.len() != ours.len()).then(|| theirs.len().min(ours.len()))) else {
+    assert!(
+        !theirs.is_empty(),
+        "session {seed} made no call:\n{session}"
+    );
+    let differs = theirs
+        .iter()
+        .zip(ours)
+        .position(|(one, other)| one != other);
+    let Some(at) = differs.or((theirs.len() != ours.len()).then(|| theirs.len().min(ours.len())))
+    else {
         return;
     };
     let around = |calls: &[Call]| {
@@ -106,12 +115,19 @@ struct Seen {
 impl Seen {
     fn take(&mut self, calls: &[Call]) {
         self.calls += calls.len();
-        self.names.extend(calls.iter().map(|call| call.name.clone()));
+        self.names
+            .extend(calls.iter().map(|call| call.name.clone()));
     }
 
     fn check(&self) {
-        for name in ["openat", "read", "write", "close", "unlink", "mkdir", "rmdir"] {
-            assert!(self.names.contains(name), "no {name} in {} calls", self.calls);
+        for name in [
+            "openat", "read", "write", "close", "unlink", "mkdir", "rmdir",
+        ] {
+            assert!(
+                self.names.contains(name),
+                "no {name} in {} calls",
+                self.calls
+            );
         }
     }
 }

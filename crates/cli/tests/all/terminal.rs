@@ -10,7 +10,10 @@ const COLUMNS: usize = 60;
 
 /// What the program writes to a terminal of 60 columns, with something in the environment.
 fn on_terminal(scene: &Scene, words: &str, environment: &[(&str, &str)]) -> String {
-    let command = format!("stty cols {COLUMNS}; exec '{}' {words}", program().display());
+    let command = format!(
+        "stty cols {COLUMNS}; exec '{}' {words}",
+        program().display()
+    );
     let mut script = Command::new("/usr/bin/script");
     script.args(["-q", "-e", "-c", &command, "/dev/null"]);
     written(scene, script, environment)
@@ -60,7 +63,9 @@ fn plain(text: &str) -> String {
 fn is_narrow(text: &str) {
     for line in plain(text).lines() {
         // A path is not broken, and may stand beside the name of what it is.
-        let is_word = line.split(' ').any(|word| word.chars().count() > COLUMNS - 12);
+        let is_word = line
+            .split(' ')
+            .any(|word| word.chars().count() > COLUMNS - 12);
         assert!(
             line.trim_end().chars().count() <= COLUMNS || is_word,
             "{line:?}\n{text}"
@@ -70,7 +75,8 @@ fn is_narrow(text: &str) {
 
 fn run(target: &Path) -> String {
     format!(
-        "run --quiet --no-overhead --storage posix --files 40 --transactions 100 --seed 7 --target {}",
+        "run --quiet --no-overhead --storage posix --files 40 --transactions 100 --seed 7 \
+         --target {}",
         target.display()
     )
 }
@@ -100,21 +106,31 @@ fn reports_fit_a_terminal_of_sixty_columns() {
     }
 }
 
-/// Standard error is the terminal, too: progress stays in one line, and notes are broken between words.
+/// Standard error is the terminal, too: progress stays in one line, and notes are broken between
+/// words.
 #[test]
 fn progress_and_notes_fit_a_terminal_of_sixty_columns() {
     let scene = Scene::in_memory();
     let target = scene.directory("target");
     let words = format!(
-        "run --no-overhead --output /dev/null --storage posix --durability fsync --files 40 --for 1s --target {}",
+        "run --no-overhead --output /dev/null --storage posix --durability fsync --files 40 --for \
+         1s --target {}",
         target.display()
     );
     let text = on_terminal(&scene, &words, &[]);
-    let (progress, notes): (Vec<&str>, Vec<&str>) = text.split(['\r', '\n']).partition(|line| line.contains('\u{1b}'));
-    assert!(progress.iter().any(|line| line.contains("transactions")), "{text:?}");
+    let (progress, notes): (Vec<&str>, Vec<&str>) = text
+        .split(['\r', '\n'])
+        .partition(|line| line.contains('\u{1b}'));
+    assert!(
+        progress.iter().any(|line| line.contains("transactions")),
+        "{text:?}"
+    );
     for line in progress {
         let shown: String = line.split("\u{1b}[").map(uncontrolled).collect();
-        assert!(shown.trim_end().chars().count() <= COLUMNS, "{shown:?}\n{text:?}");
+        assert!(
+            shown.trim_end().chars().count() <= COLUMNS,
+            "{shown:?}\n{text:?}"
+        );
     }
     let notes = notes.join("\n");
     assert!(notes.contains("postmark: the run is INVALID:"), "{text:?}");
@@ -123,7 +139,8 @@ fn progress_and_notes_fit_a_terminal_of_sixty_columns() {
 
 /// What follows a control sequence of a terminal (ECMA-48): its final byte is a letter.
 fn uncontrolled(part: &str) -> &str {
-    let parameters = part.trim_start_matches(|character: char| character.is_ascii_digit() || character == ';');
+    let parameters =
+        part.trim_start_matches(|character: char| character.is_ascii_digit() || character == ';');
     match parameters.len() < part.len() || part.starts_with(['K', 'A', 'B']) {
         true => parameters.get(1..).unwrap_or_default(),
         false => part,
@@ -135,7 +152,10 @@ fn the_answer_is_painted_on_terminals_only_and_where_nobody_minds() {
     let scene = Scene::in_memory();
     let run = run(&scene.directory("target"));
     let painted = on_terminal(&scene, &run, &[]);
-    assert!(painted.contains("\u{1b}[33mDOUBTFUL\u{1b}[0m"), "{painted:?}");
+    assert!(
+        painted.contains("\u{1b}[33mDOUBTFUL\u{1b}[0m"),
+        "{painted:?}"
+    );
     assert_eq!(
         painted.matches("\u{1b}[0m").count(),
         2,
@@ -149,7 +169,11 @@ fn the_answer_is_painted_on_terminals_only_and_where_nobody_minds() {
     assert!(!on_pipe(&scene, &run, &[]).contains('\u{1b}'));
     assert!(on_pipe(&scene, &run, &[("CLICOLOR_FORCE", "1")]).contains('\u{1b}'));
     for format in ["json", "markdown", "classic"] {
-        let text = on_pipe(&scene, &format!("{run} --format {format}"), &[("CLICOLOR_FORCE", "1")]);
+        let text = on_pipe(
+            &scene,
+            &format!("{run} --format {format}"),
+            &[("CLICOLOR_FORCE", "1")],
+        );
         assert!(!text.contains('\u{1b}'), "{format}: {text:?}");
     }
     let file = scene.path().join("report");

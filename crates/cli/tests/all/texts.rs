@@ -1,5 +1,5 @@
-//! The texts that people read, in one place each for an editor: the help of all commands, the messages of all crates, and the
-//! reasons of verdicts. They are kept in files beside this one.
+//! The texts that people read, in one place each for an editor: the help of all commands, the
+//! messages of all crates, and the reasons of verdicts. They are kept in files beside this one.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use record::Reason;
 use serde_json::{Value, json};
 use syn::visit::Visit;
-use syn::{Attribute, Expr, ExprMethodCall, Field, Item, ItemEnum, ItemStruct, LitStr, Macro, Token, Variant};
+use syn::{
+    Attribute, Expr, ExprMethodCall, Field, Item, ItemEnum, ItemStruct, LitStr, Macro, Token,
+    Variant,
+};
 
 use crate::circles::{Crate, is_for_tests, sources};
 
@@ -17,30 +20,42 @@ pub fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/texts")
 }
 
-/// Compares a text with the one that is kept. With POSTMARK_WRITE_GOLDEN it is written, so that a wanted change shows in the diff.
+/// Compares a text with the one that is kept. With POSTMARK_WRITE_GOLDEN it is written, so that a
+/// wanted change shows in the diff.
 fn assert_kept(name: &str, text: &str) {
     let path = kept().join(name);
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
         std::fs::write(&path, text).unwrap();
     }
     let before = std::fs::read_to_string(&path).unwrap_or_default();
-    let differs = before.lines().zip(text.lines()).find(|(before, now)| before != now);
+    let differs = before
+        .lines()
+        .zip(text.lines())
+        .find(|(before, now)| before != now);
     assert!(
         before == text,
-        "tests/all/texts/{name} is not what the program has; the first line that differs: {differs:#?}; \
-         POSTMARK_WRITE_GOLDEN=1 rewrites it",
+        "tests/all/texts/{name} is not what the program has; the first line that differs: \
+         {differs:#?}; POSTMARK_WRITE_GOLDEN=1 rewrites it",
     );
 }
 
 /// The help of a command and of those below it, short and long.
 fn help(command: &mut clap::Command, name: &str, text: &mut String) {
-    for (option, help) in [("-h", command.render_help()), ("--help", command.render_long_help())] {
+    for (option, help) in [
+        ("-h", command.render_help()),
+        ("--help", command.render_long_help()),
+    ] {
         let lines: Vec<String> = help
             .to_string()
             .lines()
             .map(|line| line.trim_end().to_owned())
             .collect();
-        writeln!(text, "==== {name} {option}\n\n{}\n", lines.join("\n").trim_end()).unwrap();
+        writeln!(
+            text,
+            "==== {name} {option}\n\n{}\n",
+            lines.join("\n").trim_end()
+        )
+        .unwrap();
     }
     let below: Vec<String> = command
         .get_subcommands()
@@ -62,7 +77,8 @@ fn help_is_kept() {
     assert_kept("help.txt", &text);
 }
 
-/// The messages of a file: those that stand beside the variants of errors, and all others of more than one word.
+/// The messages of a file: those that stand beside the variants of errors, and all others of more
+/// than one word.
 #[derive(Default)]
 struct Messages {
     within: Vec<String>,
@@ -72,10 +88,14 @@ struct Messages {
 
 impl Messages {
     fn error(&mut self, attributes: &[Attribute], name: &str) {
-        for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("error")) {
+        for attribute in attributes
+            .iter()
+            .filter(|attribute| attribute.path().is_ident("error"))
+        {
             let tokens = attribute.meta.require_list().unwrap().tokens.to_string();
             let text = leading_literal(&tokens).filter(|text| is_text(text));
-            self.of_errors.extend(text.map(|text| (name.to_owned(), text)));
+            self.of_errors
+                .extend(text.map(|text| (name.to_owned(), text)));
         }
     }
 
@@ -107,14 +127,20 @@ fn leading_literal(tokens: &str) -> Option<String> {
         is_escaped = c == '\\' && !is_escaped;
         ends
     })?;
-    syn::parse_str(&tokens[..end + 2]).ok().map(|text: LitStr| text.value())
+    syn::parse_str(&tokens[..end + 2])
+        .ok()
+        .map(|text: LitStr| text.value())
 }
 
 /// Whether it has at least two words: names and places for values are no texts.
 fn is_text(text: &str) -> bool {
     let is_word = |word: &&str| {
         let letters = word.trim_matches(|c: char| !c.is_alphabetic());
-        letters.len() > 1 && letters.chars().all(|c| c.is_alphabetic() || "-'".contains(c)) && !word.contains('{')
+        letters.len() > 1
+            && letters
+                .chars()
+                .all(|c| c.is_alphabetic() || "-'".contains(c))
+            && !word.contains('{')
     };
     text.split_whitespace().filter(is_word).count() > 1
 }
@@ -169,7 +195,8 @@ impl<'a> Visit<'a> for Messages {
         {
             return;
         }
-        let arguments = made.parse_body_with(syn::punctuated::Punctuated::<Expr, Token![,]>::parse_terminated);
+        let arguments =
+            made.parse_body_with(syn::punctuated::Punctuated::<Expr, Token![,]>::parse_terminated);
         for argument in arguments.into_iter().flatten() {
             Messages::visit_expr(self, &argument);
         }
@@ -188,7 +215,12 @@ fn messages_are_kept() {
     crates.retain(|source| !source.ends_with("bench/src"));
     crates.sort();
     for source in crates {
-        let name = source.parent().and_then(Path::file_name).unwrap().to_str().unwrap();
+        let name = source
+            .parent()
+            .and_then(Path::file_name)
+            .unwrap()
+            .to_str()
+            .unwrap();
         if name == "passthrough" {
             // It is for tests.
             continue;
@@ -196,7 +228,9 @@ fn messages_are_kept() {
         for (module, file) in Crate::read(&source).files {
             let mut messages = Messages::default();
             messages.visit_file(&syn::parse_file(&std::fs::read_to_string(file).unwrap()).unwrap());
-            let Messages { of_errors, others, .. } = messages;
+            let Messages {
+                of_errors, others, ..
+            } = messages;
             count += of_errors.len();
             if of_errors.is_empty() && others.is_empty() {
                 continue;
@@ -219,15 +253,19 @@ fn messages_are_kept() {
 fn reasons() -> Vec<Value> {
     const S: u64 = 1_000_000_000;
     let slope = |interval: Value| {
-        json!({"slope": {"is_steady": false, "begins": 0, "window": 30, "average": 1000.0, "drift": 0.124,
-               "interval": interval, "autocorrelation": 0.1, "batches_effective": 8.0, "limit": 0.1}})
+        json!({"slope": {"is_steady": false, "begins": 0, "window": 30, "average": 1000.0,
+            "drift": 0.124,
+               "interval": interval, "autocorrelation": 0.1, "batches_effective": 8.0,
+                   "limit": 0.1}})
     };
     let change = |drift: f64, drift_by_chance: f64, excursion: f64, excursion_by_chance: f64| {
         json!({"change": {"is_steady": false, "window": 30, "average": 1000.0, "drift": drift,
-               "drift_by_chance": drift_by_chance, "slowest": 900.0, "fastest": 900.0 + 1000.0 * excursion,
+               "drift_by_chance": drift_by_chance, "slowest": 900.0,
+                   "fastest": 900.0 + 1000.0 * excursion,
                "excursion": excursion, "excursion_by_chance": excursion_by_chance}})
     };
-    let rounds = json!({"rounds": {"is_steady": false, "begins": 0, "window": 5, "average": 1000.0, "excursion": 0.249,
+    let rounds = json!({"rounds": {"is_steady": false, "begins": 0, "window": 5, "average": 1000.0,
+        "excursion": 0.249,
                         "slope_excursion": 0.12}});
     let skipped = |at_maximum_size, after_failure| {
         json!(workload::Skipped {
@@ -239,10 +277,13 @@ fn reasons() -> Vec<Value> {
     vec![
         json!({"reason": "partial", "outcome": {"interrupted": {"signal": 2}}}),
         json!({"reason": "partial", "outcome": {"failed": {"why": "cannot create a file"}}}),
-        json!({"reason": "partial", "outcome": {"place_gone": {"why": "/mnt is not the directory"}}}),
+        json!({"reason": "partial", "outcome": {"place_gone": {"why": "/mnt is not the \
+            directory"}}}),
         json!({"reason": "partial", "outcome": "unfinished"}),
-        json!({"reason": "errors", "errors": 1, "operations": 1000, "allowed": "1%", "is_exceeded": false}),
-        json!({"reason": "errors", "errors": 12, "operations": 1000, "allowed": "1%", "is_exceeded": true}),
+        json!({"reason": "errors", "errors": 1, "operations": 1000, "allowed": "1%",
+            "is_exceeded": false}),
+        json!({"reason": "errors", "errors": 12, "operations": 1000, "allowed": "1%",
+            "is_exceeded": true}),
         json!({"reason": "skipped", "skipped": skipped(93, 7), "operations": 900, "fraction": 0.1}),
         json!({"reason": "skipped", "skipped": skipped(0, 1), "operations": 9, "fraction": 0.1}),
         json!({"reason": "wrong-names", "wrong": 1, "names": 500}),
@@ -251,15 +292,20 @@ fn reasons() -> Vec<Value> {
         json!({"reason": "ran-dry", "end": "nothing-possible", "transactions": 12_345}),
         json!({"reason": "pool-changed-size", "files_before": 12_000, "files_after": 6_280}),
         json!({"reason": "pool-changed-size", "files_before": 100, "files_after": 18_504}),
-        json!({"reason": "too-short", "phase": "transactions", "measured_ns": S / 20, "operations": 4000}),
-        json!({"reason": "too-short", "phase": "transactions", "measured_ns": 4 * S, "operations": 4000}),
+        json!({"reason": "too-short", "phase": "transactions", "measured_ns": S / 20,
+            "operations": 4000}),
+        json!({"reason": "too-short", "phase": "transactions", "measured_ns": 4 * S,
+            "operations": 4000}),
         json!({"reason": "too-short", "phase": "prepare", "measured_ns": 4 * S, "operations": 12}),
         json!({"reason": "too-short", "phase": "transactions", "measured_ns": 0, "operations": 0}),
-        json!({"reason": "too-short", "phase": "transactions", "measured_ns": 4 * S, "operations": 0}),
+        json!({"reason": "too-short", "phase": "transactions", "measured_ns": 4 * S,
+            "operations": 0}),
         json!({"reason": "not-steady", "found": change(-0.21, 0.084, 0.18, 0.2)}),
         json!({"reason": "not-steady", "found": change(0.09, 0.15, 0.42, 0.11)}),
-        json!({"reason": "steady-state-not-reached", "rule": "slope", "rounds": 25, "last": slope(json!([0.11, 0.14]))}),
-        json!({"reason": "steady-state-not-reached", "rule": "slope", "rounds": 25, "last": slope(Value::Null)}),
+        json!({"reason": "steady-state-not-reached", "rule": "slope", "rounds": 25,
+            "last": slope(json!([0.11, 0.14]))}),
+        json!({"reason": "steady-state-not-reached", "rule": "slope", "rounds": 25,
+            "last": slope(Value::Null)}),
         json!({"reason": "steady-state-not-reached", "rule": "snia", "rounds": 25, "last": rounds}),
         json!({"reason": "rate-not-reached", "requested": 2000.0, "achieved": 1500.0}),
         json!({"reason": "overhead", "fraction": 0.18, "ns_per_operation": 812.0}),
@@ -273,39 +319,54 @@ fn reasons() -> Vec<Value> {
         json!({"reason": "suspended", "ns": 60 * S}),
         json!({"reason": "wall-clock-stepped", "ns": -2_000_000_000_i64}),
         json!({"reason": "clock-source-changed", "before": "tsc", "after": "hpet"}),
-        json!({"reason": "fits-in-memory", "cache": "cold", "pool_bytes": 1_u64 << 30, "cache_bytes": 4_u64 << 30}),
-        json!({"reason": "reads-from-memory", "asked": "cold", "device_bytes": 1 << 20, "read_bytes": 1 << 30}),
-        json!({"reason": "reads-from-memory", "asked": "direct", "device_bytes": 1 << 20, "read_bytes": 1 << 30}),
-        json!({"reason": "memory-beneath", "asked": "direct", "path": "/mnt", "loop_device": "loop0",
+        json!({"reason": "fits-in-memory", "cache": "cold", "pool_bytes": 1_u64 << 30,
+            "cache_bytes": 4_u64 << 30}),
+        json!({"reason": "reads-from-memory", "asked": "cold", "device_bytes": 1 << 20,
+            "read_bytes": 1 << 30}),
+        json!({"reason": "reads-from-memory", "asked": "direct", "device_bytes": 1 << 20,
+            "read_bytes": 1 << 30}),
+        json!({"reason": "memory-beneath", "asked": "direct", "path": "/mnt",
+            "loop_device": "loop0",
                "place": "ext4 on /dev/loop0 (loop over /x/y.img on ext4 /dev/vda), 20 % full",
                "device_bytes": 1 << 18, "read_bytes": 1 << 29}),
         json!({"reason": "memory-beneath", "asked": "cold", "path": "/mnt", "loop_device": "loop0",
                "place": "ext4 on /dev/loop0 (loop over /x/y.img on ext4 /dev/vda), 20 % full",
                "device_bytes": null, "read_bytes": 1 << 29}),
         json!({"reason": "memory-beneath", "asked": "direct", "path": "/mnt", "loop_device": null,
-               "place": "ext4 on /dev/ram0, 20 % full", "device_bytes": null, "read_bytes": 1 << 29}),
+               "place": "ext4 on /dev/ram0, 20 % full", "device_bytes": null,
+                   "read_bytes": 1 << 29}),
         json!({"reason": "reads-from-device", "device_bytes": 1 << 28, "read_bytes": 1 << 30}),
         json!({"reason": "cache-not-dropped", "cache": "cold", "cached": 30, "pages": 100}),
         json!({"reason": "cache-not-dropped", "cache": "cold-data", "cached": 90, "pages": 100}),
-        json!({"reason": "device-wrote-nothing", "phase": "prepare", "written_bytes": 1 << 30, "is_durable": false}),
-        json!({"reason": "device-wrote-nothing", "phase": "transactions", "written_bytes": 1 << 30, "is_durable": true}),
-        json!({"reason": "retransmissions", "of": "/mnt/nfs", "retransmissions": 12, "requests": 4776}),
+        json!({"reason": "device-wrote-nothing", "phase": "prepare", "written_bytes": 1 << 30,
+            "is_durable": false}),
+        json!({"reason": "device-wrote-nothing", "phase": "transactions", "written_bytes": 1 << 30,
+            "is_durable": true}),
+        json!({"reason": "retransmissions", "of": "/mnt/nfs", "retransmissions": 12,
+            "requests": 4776}),
         json!({"reason": "connections-lost", "times": 1}),
         json!({"reason": "server-restarted", "times": 2, "rewritten_bytes": 1 << 20}),
         json!({"reason": "outcomes-not-known", "operations": 1}),
         json!({"reason": "client-saturated", "workers": 0.97, "interface": null}),
         json!({"reason": "client-saturated", "workers": 0.97, "interface": ["eth0", 0.85]}),
-        json!({"reason": "client-saturated", "workers": 0.97, "interface": null, "host": "client3"}),
-        json!({"reason": "client-saturated", "workers": null, "interface": ["eth0", 0.85], "host": "client3", "others": 12}),
+        json!({"reason": "client-saturated", "workers": 0.97, "interface": null,
+            "host": "client3"}),
+        json!({"reason": "client-saturated", "workers": null, "interface": ["eth0", 0.85],
+            "host": "client3", "others": 12}),
         json!({"reason": "ranks-not-done", "failed": [3], "missing": [], "launched": 4}),
-        json!({"reason": "ranks-not-done", "failed": [3], "missing": (4..20).collect::<Vec<u32>>(), "launched": 64}),
-        json!({"reason": "hosts-apart", "slowest": "client3", "fastest": "client1", "fraction": 0.42}),
+        json!({"reason": "ranks-not-done", "failed": [3], "missing": (4..20).collect::<Vec<u32>>(),
+            "launched": 64}),
+        json!({"reason": "hosts-apart", "slowest": "client3", "fastest": "client1",
+            "fraction": 0.42}),
         json!({"reason": "too-few-clients", "workers": 8, "fewer": 4, "gain": 0.37}),
         json!({"reason": "clocks-not-aligned", "error_ns": S / 10, "measured_ns": 4 * S}),
         json!({"reason": "nearly-full", "path": "/mnt/disk", "fraction": 0.94}),
-        json!({"reason": "allocated-during-run", "allocated_bytes": 1 << 30, "written_bytes": 1_u64 << 31}),
-        json!({"reason": "durability-in-memory", "durability": "fsync", "path": "/tmp", "place": "tmpfs", "is_beneath": false}),
-        json!({"reason": "durability-in-memory", "durability": "fsync", "path": "/mnt", "place": "ext4 on /dev/ram0", "is_beneath": true}),
+        json!({"reason": "allocated-during-run", "allocated_bytes": 1 << 30,
+            "written_bytes": 1_u64 << 31}),
+        json!({"reason": "durability-in-memory", "durability": "fsync", "path": "/tmp",
+            "place": "tmpfs", "is_beneath": false}),
+        json!({"reason": "durability-in-memory", "durability": "fsync", "path": "/mnt",
+            "place": "ext4 on /dev/ram0", "is_beneath": true}),
         json!({"reason": "stalled", "times": 1, "longest_ns": 61 * S, "lost": 0}),
         json!({"reason": "stalled", "times": 3, "longest_ns": 61 * S, "lost": 1}),
         json!({"reason": "latency-overflow", "operations": 3, "range_ns": 68 * S}),
@@ -315,7 +376,8 @@ fn reasons() -> Vec<Value> {
 
 #[test]
 fn reasons_are_kept() {
-    let schema: Value = serde_json::from_str(include_str!("../../../../docs/schema/run-1.json")).unwrap();
+    let schema: Value =
+        serde_json::from_str(include_str!("../../../../docs/schema/run-1.json")).unwrap();
     let kinds = schema["$defs"]["Reason"]["oneOf"].as_array().unwrap();
     let all: BTreeSet<&str> = kinds
         .iter()

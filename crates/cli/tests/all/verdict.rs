@@ -1,9 +1,10 @@
-//! The verdict of runs: every reason that can be provoked is, with the real binary on real file systems, or with the runner
-//! on simulated storages and a virtual clock. Suspensions, steps of the clock, changed clock sources and CPU steal
-//! are provoked in records alone (`record/tests/all/verdict`), and so are rules of steady state and sweeps.
+//! The verdict of runs: every reason that can be provoked is, with the real binary on real file
+//! systems, or with the runner on simulated storages and a virtual clock. Suspensions, steps of the
+//! clock, changed clock sources and CPU steal are provoked in records alone
+//! (`record/tests/all/verdict`), and so are rules of steady state and sweeps.
 //!
-//! Tests that mount or drop caches need root. Without it they say so on standard error and pass, unless everything is to
-//! be tested (`CI` is set, or `POSTMARK_TEST_ALL=1`).
+//! Tests that mount or drop caches need root. Without it they say so on standard error and pass,
+//! unless everything is to be tested (`CI` is set, or `POSTMARK_TEST_ALL=1`).
 
 mod driven;
 mod faults;
@@ -43,7 +44,10 @@ impl Ran {
                     | Reason::ClockSourceChanged { .. }
             )
         };
-        let of_the_run = verdict.reasons.iter().filter(|reason| !of_the_machine(reason));
+        let of_the_run = verdict
+            .reasons
+            .iter()
+            .filter(|reason| !of_the_machine(reason));
         let of_the_run = of_the_run.map(Reason::level).max().unwrap_or(Level::Valid);
         self.assert(
             of_the_run == level && verdict.level >= level,

@@ -1,5 +1,6 @@
-//! Words that are no longer used: each stands here with the term that took its place, and nothing in the sources, the documents or the
-//! README has it. A word is refused as a whole one, whatever its case: `rung` is in `RUNG_MIN` and not in `wrung`.
+//! Words that are no longer used: each stands here with the term that took its place, and nothing
+//! in the sources, the documents or the README has it. A word is refused as a whole one, whatever
+//! its case: `rung` is in `RUNG_MIN` and not in `wrung`.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +40,8 @@ const EXCEPTIONS: [(&str, &str); 2] = [
     ("measure/src/steady.rs", "settling"),
 ];
 
-/// Phrases that a reader has to take apart, in what people read: help, messages, reasons, the README, the first pages and the guide.
+/// Phrases that a reader has to take apart, in what people read: help, messages, reasons, the
+/// README, the first pages and the guide.
 const PHRASES: [&str; 24] = [
     "anew",
     "is no",
@@ -115,10 +117,9 @@ fn words_that_were_replaced_are_not_used() {
         let text = std::fs::read_to_string(&path).unwrap();
         let path = path.strip_prefix(&root).unwrap();
         for (word, instead) in REFUSED {
-            if EXCEPTIONS
-                .iter()
-                .any(|(end, excepted)| path.ends_with(Path::new("crates").join(end)) && *excepted == word)
-            {
+            if EXCEPTIONS.iter().any(|(end, excepted)| {
+                path.ends_with(Path::new("crates").join(end)) && *excepted == word
+            }) {
                 continue;
             }
             let lines = lines_with(&text, word);
@@ -155,7 +156,9 @@ fn what_people_read_has_no_phrase_that_a_reader_takes_apart() {
             .filter(|part| !part.starts_with(" cli classic"));
         for (part, phrase) in parts.flat_map(|part| PHRASES.map(|phrase| (part, phrase))) {
             let lines: Vec<&str> = part.lines().collect();
-            let shown = lines_with(part, phrase).into_iter().map(|line| lines[line - 1]);
+            let shown = lines_with(part, phrase)
+                .into_iter()
+                .map(|line| lines[line - 1]);
             found.extend(shown.map(|line| format!("{}: '{phrase}': {line}", path.display())));
         }
     }
@@ -165,6 +168,9 @@ fn what_people_read_has_no_phrase_that_a_reader_takes_apart() {
 #[test]
 fn a_word_is_found_as_a_whole_one() {
     assert_eq!(lines_with("a\nRUNG_MIN of rungs\nwrung", "rung"), [2]);
-    assert_eq!(lines_with("run --at . and --at-most\n--attach\n--at-most", "--at"), [1]);
+    assert_eq!(
+        lines_with("run --at . and --at-most\n--attach\n--at-most", "--at"),
+        [1]
+    );
     assert_eq!(lines_with("nothing", "rung"), Vec::<usize>::new());
 }

@@ -1,4 +1,5 @@
-//! The classic prompt as wrappers call it, beside the original: what they rely on, and what the original is silent about.
+//! The classic prompt as wrappers call it, beside the original: what they rely on, and what the
+//! original is silent about.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -21,13 +22,20 @@ const COMMANDS: &[u8] = b"set number 20\nset transactions 40\nshow\nquit\n";
 /// What is told on both streams, and the exit status.
 fn session(arguments: &[&str], directory: &Path, commands: &[u8]) -> (String, String, i32) {
     let mut command = Running::command(program());
-    command.args(arguments).current_dir(directory).stdin(Stdio::piped());
+    command
+        .args(arguments)
+        .current_dir(directory)
+        .stdin(Stdio::piped());
     command.env("POSTMARK_ARCHIVE", "none");
     let mut child = command.spawn().unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), commands).unwrap();
     let output = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
-    (text(output.stdout), text(output.stderr), output.status.code().unwrap())
+    (
+        text(output.stdout),
+        text(output.stderr),
+        output.status.code().unwrap(),
+    )
 }
 
 /// A configuration file that is not there: the prompt, as with the original, and a warning.
@@ -43,7 +51,11 @@ fn a_file_that_is_not_there_opens_the_prompt() {
         );
         if let Some(oracle) = original::oracle() {
             let said = say(oracle, &[OsStr::new(name)], directory.path(), COMMANDS, &[]);
-            assert_eq!((output.as_bytes(), Some(code)), (&said.output[..], said.code), "{name}");
+            assert_eq!(
+                (output.as_bytes(), Some(code)),
+                (&said.output[..], said.code),
+                "{name}"
+            );
         }
     }
     // What is certainly meant otherwise is refused.
@@ -65,8 +77,13 @@ fn a_weight_that_is_a_word_is_ignored() {
     for name in ["place", "with", "with blanks"] {
         std::fs::create_dir(directory.path().join(name)).unwrap();
     }
-    for (argument, is_originals) in [("place WORD", true), ("place five", true), ("with blanks", false)] {
-        let commands = format!("set number 20\nset transactions 40\nset location {argument}\nshow\nquit\n");
+    for (argument, is_originals) in [
+        ("place WORD", true),
+        ("place five", true),
+        ("with blanks", false),
+    ] {
+        let commands =
+            format!("set number 20\nset transactions 40\nset location {argument}\nshow\nquit\n");
         let (output, errors, code) = session(&[], directory.path(), commands.as_bytes());
         assert_eq!(code, 0);
         if !is_originals {
@@ -84,7 +101,10 @@ fn a_weight_that_is_a_word_is_ignored() {
     }
     let commands = b"set number 20\nset transactions 40\nset location place WORD\nrun\n";
     let (output, errors, code) = session(&[], directory.path(), commands);
-    assert!(code == 0 && output.contains(" seconds total\n"), "{errors}{output}");
+    assert!(
+        code == 0 && output.contains(" seconds total\n"),
+        "{errors}{output}"
+    );
 }
 
 /// What was typed is quoted, blank by blank.
@@ -92,12 +112,18 @@ fn a_weight_that_is_a_word_is_ignored() {
 fn a_message_quotes_what_was_typed() {
     let directory = original::directory();
     let (_, errors, _) = session(&[], directory.path(), b"set size  10 20\nset number  5k\n");
-    assert!(errors.contains("'set size  10 20' is understood"), "{errors}");
+    assert!(
+        errors.contains("'set size  10 20' is understood"),
+        "{errors}"
+    );
     assert!(
         errors.contains("give plain numbers of bytes: 'set size 10 20'"),
         "{errors}"
     );
-    assert!(errors.contains("'set number  5k' is understood"), "{errors}");
+    assert!(
+        errors.contains("'set number  5k' is understood"),
+        "{errors}"
+    );
 }
 
 /// Files that load one another end, and the exit status says so.
@@ -136,7 +162,8 @@ fn a_location_that_is_removed_was_removed() {
     }
 }
 
-/// What is left of a killed run is its manifest, since a user has removed the files by hand: the next run goes on without a word.
+/// What is left of a killed run is its manifest, since a user has removed the files by hand: the
+/// next run goes on without a word.
 #[test]
 fn files_of_a_killed_run_that_were_removed_by_hand() {
     for (storage, subdirectories) in [(Streams, 1), (Raw, 3)] {
@@ -151,7 +178,9 @@ fn files_of_a_killed_run_that_were_removed_by_hand() {
         let remove = |but: Option<&str>| {
             for name in names(&location).unwrap() {
                 let path = location.join(&name);
-                if !name.as_bytes().starts_with(b".") && Some(name.to_string_lossy().as_ref()) != but {
+                if !name.as_bytes().starts_with(b".")
+                    && Some(name.to_string_lossy().as_ref()) != but
+                {
                     match path.symlink_metadata().unwrap().is_dir() {
                         true => std::fs::remove_dir_all(path).unwrap(),
                         false => std::fs::remove_file(path).unwrap(),
@@ -168,11 +197,17 @@ fn files_of_a_killed_run_that_were_removed_by_hand() {
         // One name of the run's keeps the manifest.
         let name = if subdirectories > 1 { "s0" } else { "17" };
         std::fs::create_dir(location.join(name)).unwrap();
-        let refused = face.perform(&Work::little(&location).in_subdirectories(subdirectories), &scene);
+        let refused = face.perform(
+            &Work::little(&location).in_subdirectories(subdirectories),
+            &scene,
+        );
         refused.code(1).says("still contains files of a killed run");
         remove(None);
         for _ in 0..2 {
-            let ended = face.perform(&Work::little(&location).in_subdirectories(subdirectories), &scene);
+            let ended = face.perform(
+                &Work::little(&location).in_subdirectories(subdirectories),
+                &scene,
+            );
             ended.code(0).does_not_say("killed run");
             let left = names(&location).unwrap();
             ended.assert(left == [".pmrc-not"], "something is left behind");
@@ -212,9 +247,9 @@ fn a_signal_ends_a_run_in_the_middle_of_a_file() {
             found.iter().any(|name| {
                 let path = directory.join(name);
                 let inner = path.join("1");
-                [path, inner]
-                    .iter()
-                    .any(|path| path.is_file() && path.metadata().is_ok_and(|facts| facts.len() > 10_000))
+                [path, inner].iter().any(|path| {
+                    path.is_file() && path.metadata().is_ok_and(|facts| facts.len() > 10_000)
+                })
             })
         };
         running.until("that the file is written", |_| is_written(&backing));
@@ -223,11 +258,15 @@ fn a_signal_ends_a_run_in_the_middle_of_a_file() {
         let ended = running.finish();
         ended.code(143).says("signal 15");
         ended.assert(since.elapsed() < Duration::from_secs(60), "it went on");
-        ended.assert(names(&backing).unwrap().is_empty(), "something is left behind");
+        ended.assert(
+            names(&backing).unwrap().is_empty(),
+            "something is left behind",
+        );
     }
 }
 
-/// What a program writes to a terminal with something in the environment: the prompt, which gets lines of its own, or words.
+/// What a program writes to a terminal with something in the environment: the prompt, which gets
+/// lines of its own, or words.
 fn on_terminal(directory: &Path, words: &str, environment: &[(&str, &str)]) -> String {
     let mut script = Command::new("/usr/bin/script");
     script.args([
@@ -237,21 +276,32 @@ fn on_terminal(directory: &Path, words: &str, environment: &[(&str, &str)]) -> S
         &format!("exec '{}' {words}", program().display()),
         "/dev/null",
     ]);
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "CI", "TERM"] {
+    for name in [
+        "NO_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "COLUMNS",
+        "CI",
+        "TERM",
+    ] {
         script.env_remove(name);
     }
-    script.env("POSTMARK_ARCHIVE", "none").envs(environment.iter().copied());
+    script
+        .env("POSTMARK_ARCHIVE", "none")
+        .envs(environment.iter().copied());
     script
         .current_dir(directory)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
-    let mut child = script.spawn().expect("script is needed: apt-get install bsdutils");
+    let mut child = script
+        .spawn()
+        .expect("script is needed: apt-get install bsdutils");
     let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"quit\r");
     String::from_utf8_lossy(&child.wait_with_output().unwrap().stdout).into_owned()
 }
 
-/// A launcher's pseudo-terminal, and a terminal that obeys no escape sequences, get none: of the editor, of help, of reports and of
-/// progress.
+/// A launcher's pseudo-terminal, and a terminal that obeys no escape sequences, get none: of the
+/// editor, of help, of reports and of progress.
 #[test]
 fn escape_sequences_are_for_terminals_of_the_users() {
     let directory = original::directory();
@@ -259,7 +309,10 @@ fn escape_sequences_are_for_terminals_of_the_users() {
     let users = [("TERM", "xterm")];
     for words in ["", "--help", run] {
         let written = on_terminal(directory.path(), words, &users);
-        assert!(written.contains('\u{1b}'), "'{words}' has none at all: {written:?}");
+        assert!(
+            written.contains('\u{1b}'),
+            "'{words}' has none at all: {written:?}"
+        );
         for others in [
             &[
                 ("TERM", "xterm"),

@@ -67,7 +67,10 @@ fn done_by(rank: u32) -> Part {
         let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         histogram.record(1_000 << (mixed >> 60));
     }
-    (histogram, vec![(rank, format!("host-{:04}", rank / 16), state)])
+    (
+        histogram,
+        vec![(rank, format!("host-{:04}", rank / 16), state)],
+    )
 }
 
 fn merge(mut a: Part, b: Part) -> Part {
@@ -82,7 +85,10 @@ fn begin(rank: &mut Together<Counted>) -> Receiver<Outcome<Part>> {
     let own = done_by(rank.links.communicator.rank());
     rank.attend();
     let count = rank.links.communicator.ranks();
-    rank.begin(Box::new(Merge::new(Collective::Merge, own, merge, answer)), count);
+    rank.begin(
+        Box::new(Merge::new(Collective::Merge, own, merge, answer)),
+        count,
+    );
     outcome
 }
 
@@ -109,7 +115,8 @@ fn thousands_of_ranks_merge_by_trees() {
     }
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     println!(
-        "{count} ranks: rank 0 merged {} messages of {} bytes in {at_root:?}; the largest has {} bytes; all ranks took {:?}",
+        "{count} ranks: rank 0 merged {} messages of {} bytes in {at_root:?}; the largest has {} \
+         bytes; all ranks took {:?}",
         of(&sent.to_0),
         of(&sent.to_0_bytes),
         of(&sent.largest_bytes),
@@ -161,7 +168,10 @@ fn whoever_had_no_processor_itself_does_not_say_that_others_were_silent() {
         std::thread::sleep(limit / 40);
         zero.attend();
     }
-    assert_eq!(zero.lost, Some(CommunicationError::Silent { rank: 1, limit }));
+    assert_eq!(
+        zero.lost,
+        Some(CommunicationError::Silent { rank: 1, limit })
+    );
 }
 
 #[test]
@@ -181,7 +191,10 @@ fn what_is_of_an_older_epoch_is_dropped_and_what_is_of_a_newer_one_is_kept() {
     };
     let begin = |rank: &mut Together<InProcess>| {
         let (answer, outcome) = mpsc::channel();
-        rank.begin(Box::new(Merge::new(Collective::Merge, 1, |a: u32, b| a + b, answer)), 2);
+        rank.begin(
+            Box::new(Merge::new(Collective::Merge, 1, |a: u32, b| a + b, answer)),
+            2,
+        );
         outcome
     };
     // Of the run that this rank is to open, and of the end after it: the other one is further.
@@ -216,7 +229,10 @@ fn what_was_whole_before_a_stop_is_answered() {
     one.open();
     let ask = |rank: &mut Together<InProcess>| {
         let (answer, outcome) = mpsc::channel();
-        rank.begin(Box::new(Merge::new(Collective::Merge, 1, |a: u32, b| a + b, answer)), 2);
+        rank.begin(
+            Box::new(Merge::new(Collective::Merge, 1, |a: u32, b| a + b, answer)),
+            2,
+        );
         outcome
     };
     let (first, second) = (ask(&mut one), ask(&mut one));
@@ -232,5 +248,8 @@ fn what_was_whole_before_a_stop_is_answered() {
     // Both have come when it looks.
     one.attend();
     assert_eq!(first.try_recv(), Ok(Ok(7)));
-    assert_eq!(second.try_recv(), Ok(Err(CommunicationError::Stopped { rank: 0 })));
+    assert_eq!(
+        second.try_recv(),
+        Ok(Err(CommunicationError::Stopped { rank: 0 }))
+    );
 }

@@ -1,4 +1,5 @@
-//! Some of the ranks do something without the others, which wait for them and are in step afterwards.
+//! Some of the ranks do something without the others, which wait for them and are in step
+//! afterwards.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +35,10 @@ fn runs_of_the_first_ranks_leave_all_in_step() {
                     for _ in 0..round {
                         assert_eq!(sum(&some), sum_of(count));
                     }
-                    assert_eq!(some.broadcast((ranks.rank() == 0).then_some(count)), Ok(count));
+                    assert_eq!(
+                        some.broadcast((ranks.rank() == 0).then_some(count)),
+                        Ok(count)
+                    );
                     assert!(some.clock_offset(|| 7).is_ok());
                 } else {
                     assert_eq!(ranks.rest(), Ok(()));
@@ -44,7 +48,12 @@ fn runs_of_the_first_ranks_leave_all_in_step() {
                     assert_eq!(sum(&some), sum_of(count));
                 }
                 let told = (ranks.rank() == 0).then_some(count);
-                assert_eq!(ranks.broadcast(told), Ok(count), "rank {} of {count}", ranks.rank());
+                assert_eq!(
+                    ranks.broadcast(told),
+                    Ok(count),
+                    "rank {} of {count}",
+                    ranks.rank()
+                );
                 assert_eq!(sum(ranks), sum_of(LAUNCHED));
             }
         }
@@ -106,11 +115,15 @@ fn a_rank_that_rests_where_others_work_is_out_of_step() {
     });
     for outcome in outcomes {
         let why = outcome.unwrap_err().to_string();
-        assert!(why.contains("out of step") && why.contains("rank 2"), "{why}");
+        assert!(
+            why.contains("out of step") && why.contains("rank 2"),
+            "{why}"
+        );
     }
 }
 
-/// Ranks behind the first `performing` watch while those perform so many runs, and hear what rank 0 has afterwards.
+/// Ranks behind the first `performing` watch while those perform so many runs, and hear what rank 0
+/// has afterwards.
 fn watched(launched: u32, performing: u32, runs: u32) {
     threads::each(launched, LIMIT, |ranks| {
         // Before and behind the runs all are in step.

@@ -47,7 +47,11 @@ fn offsets_are_found_within_their_errors() {
         let carriers = in_process::ranks(count).into_iter();
         let carriers = carriers
             .map(|carrier| {
-                let delay = Duration::from_millis(if carrier.rank() == 0 { delay } else { 2 * delay });
+                let delay = Duration::from_millis(if carrier.rank() == 0 {
+                    delay
+                } else {
+                    2 * delay
+                });
                 Slow(carrier, delay)
             })
             .collect();
@@ -66,7 +70,10 @@ fn offsets_are_found_within_their_errors() {
             );
             assert!(offset.error_ns < 1_000_000_000, "{offset:?}");
             assert_eq!(offset.error_ns == 0, rank == 0, "{offset:?}");
-            assert!(rank == 0 || offset.error_ns >= delay * 1_500_000, "{offset:?}");
+            assert!(
+                rank == 0 || offset.error_ns >= delay * 1_500_000,
+                "{offset:?}"
+            );
             assert!(offset.at_ns <= now_ns, "{offset:?}");
         }
     }

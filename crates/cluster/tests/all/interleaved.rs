@@ -61,7 +61,11 @@ impl Communicator for Late {
 
     fn receive(&mut self, limit: Duration) -> Result<Option<Message>, CommunicationError> {
         self.release_some()?;
-        let limit = if self.held.is_empty() { limit } else { Duration::ZERO };
+        let limit = if self.held.is_empty() {
+            limit
+        } else {
+            Duration::ZERO
+        };
         self.carrier.receive(limit)
     }
 
@@ -117,7 +121,8 @@ proptest! {
                 thread::sleep(Duration::from_micros(dice.roll(300)));
                 match *act {
                     Act::Sum(value) => came.push(ranks.meet(own(value), |a, b| a + b).unwrap()),
-                    Act::Tell(value) => came.push(ranks.broadcast((ranks.rank() == 0).then(|| own(value))).unwrap()),
+                    Act::Tell(value) => came.push(ranks.broadcast((ranks.rank() == 0).then(||
+                        own(value))).unwrap()),
                     Act::Both(value) => {
                         let mut first = ranks.begin(own(value), |a, b| a + b);
                         let mut second = ranks.begin(own(value), |a: u64, b| a.max(b));

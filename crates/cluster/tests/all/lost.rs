@@ -1,4 +1,5 @@
-//! A rank is lost, or does something else: all others name it, and nobody waits for what cannot come.
+//! A rank is lost, or does something else: all others name it, and nobody waits for what cannot
+//! come.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +12,8 @@ use crate::threads;
 
 const LIMIT: Duration = Duration::from_millis(800);
 
-/// A rank that neither says nor hears anything once it is frozen, as one that was stopped or whose link is down.
+/// A rank that neither says nor hears anything once it is frozen, as one that was stopped or whose
+/// link is down.
 struct Freezes(in_process::InProcess, Arc<AtomicBool>);
 
 impl Communicator for Freezes {
@@ -63,7 +65,14 @@ fn all_others_name(missing: u32) {
     let carriers = carriers
         .map(|carrier| {
             let is_it = carrier.rank() == missing;
-            Freezes(carrier, if is_it { Arc::clone(&frozen) } else { Arc::default() })
+            Freezes(
+                carrier,
+                if is_it {
+                    Arc::clone(&frozen)
+                } else {
+                    Arc::default()
+                },
+            )
         })
         .collect();
     let told = threads::each_over(carriers, LIMIT, |ranks| {
@@ -142,9 +151,17 @@ fn ranks_that_do_different_things_are_an_error_that_names_both() {
     // Several may find it at once, and of the two that differ either may.
     for outcome in outcomes {
         let error = outcome.unwrap_err();
-        assert!(matches!(error, CommunicationError::OutOfStep { .. }), "{error}");
+        assert!(
+            matches!(error, CommunicationError::OutOfStep { .. }),
+            "{error}"
+        );
         let text = error.to_string();
-        for part in ["rank 2 ", "compare clocks", "merge what all have", "the same command?"] {
+        for part in [
+            "rank 2 ",
+            "compare clocks",
+            "merge what all have",
+            "the same command?",
+        ] {
             assert!(text.contains(part), "{text}");
         }
     }
@@ -186,7 +203,10 @@ fn a_rank_that_left_or_began_another_run_is_an_error_of_those_that_wait_for_it()
     });
     for outcome in outcomes {
         let text = outcome.unwrap_err().to_string();
-        assert!(text.contains("rank 1 is to perform another run where rank 0"), "{text}");
+        assert!(
+            text.contains("rank 1 is to perform another run where rank 0"),
+            "{text}"
+        );
     }
 }
 
@@ -200,7 +220,10 @@ fn a_merge_that_panics_fails_everywhere() {
     });
     for outcome in outcomes {
         let error = outcome.unwrap_err();
-        assert_eq!(error.to_string(), "cannot merge what ranks have: it panicked");
+        assert_eq!(
+            error.to_string(),
+            "cannot merge what ranks have: it panicked"
+        );
     }
 }
 
@@ -213,7 +236,10 @@ fn after_they_have_left_ranks_are_told_so() {
             ranks.leave();
             ranks.open();
             let error = ranks.broadcast(Some(3)).unwrap_err();
-            assert_eq!(error.to_string(), "cannot talk to other ranks: this rank has left them");
+            assert_eq!(
+                error.to_string(),
+                "cannot talk to other ranks: this rank has left them"
+            );
         });
     }
 }
@@ -238,7 +264,14 @@ fn ranks_that_rest_miss_others_and_are_missed() {
         let carriers = carriers
             .map(|carrier| {
                 let is_it = carrier.rank() == missing;
-                Freezes(carrier, if is_it { Arc::clone(&frozen) } else { Arc::default() })
+                Freezes(
+                    carrier,
+                    if is_it {
+                        Arc::clone(&frozen)
+                    } else {
+                        Arc::default()
+                    },
+                )
             })
             .collect();
         threads::each_over(carriers, LIMIT, |ranks| {

@@ -35,7 +35,9 @@ fn every_rank_gets_what_rank_0_has() {
                 })
                 .collect::<Vec<String>>()
         });
-        let expected: Vec<String> = (0..50).map(|round| format!("round {round} of rank 0")).collect();
+        let expected: Vec<String> = (0..50)
+            .map(|round| format!("round {round} of rank 0"))
+            .collect();
         assert!(all.iter().all(|said| *said == expected), "{all:?}");
     }
 }
@@ -55,6 +57,9 @@ fn nobody_passes_a_border_before_all_are_there() {
             .collect::<Vec<u32>>()
     });
     for of_rank in seen {
-        assert_eq!(of_rank, (1..=20).map(|round| round * 17).collect::<Vec<_>>());
+        assert_eq!(
+            of_rank,
+            (1..=20).map(|round| round * 17).collect::<Vec<_>>()
+        );
     }
 }

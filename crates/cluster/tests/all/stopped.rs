@@ -23,7 +23,10 @@ struct Program {
 impl Program {
     fn tied_to(ranks: &Ranks) -> Self {
         let program = Self::default();
-        let (asked, told) = (Arc::clone(&program.wants_to_stop), Arc::clone(&program.was_told));
+        let (asked, told) = (
+            Arc::clone(&program.wants_to_stop),
+            Arc::clone(&program.was_told),
+        );
         ranks.tie(
             move || asked.load(Ordering::SeqCst).then_some(15),
             move || told.store(true, Ordering::SeqCst),
@@ -61,12 +64,21 @@ fn a_rank_that_stops_stops_all_whether_they_wait_or_work() {
                 program.works_until_told();
             }
             let stopped = CommunicationError::Stopped { rank: stops };
-            assert_eq!(sum(ranks), Err(stopped.clone()), "rank {} of {count}", ranks.rank());
+            assert_eq!(
+                sum(ranks),
+                Err(stopped.clone()),
+                "rank {} of {count}",
+                ranks.rank()
+            );
             assert_eq!(ranks.broadcast(Some(1)), Err(stopped));
             ranks.close();
-            // The end is met by all, whatever the run came to, and a wish to stop that stands is not heard any more.
+            // The end is met by all, whatever the run came to, and a wish to stop that stands is
+            // not heard any more.
             assert_eq!(sum(ranks), Ok((0..count).sum()));
-            assert_eq!((ranks.stopped_by(), ranks.stop_reason()), (Some(stops), Some(15)));
+            assert_eq!(
+                (ranks.stopped_by(), ranks.stop_reason()),
+                (Some(stops), Some(15))
+            );
             assert_eq!(
                 program.was_told.load(Ordering::SeqCst),
                 ranks.rank() != stops,
@@ -143,7 +155,9 @@ fn a_rank_that_closes_before_a_border_ends_the_run_of_those_that_wait_there() {
                     match outcome {
                         // It had a part in the first of both.
                         Ok(_) => (),
-                        Err(CommunicationError::Stopped { rank: by }) => assert_eq!(by, closes, "rank {rank}"),
+                        Err(CommunicationError::Stopped { rank: by }) => {
+                            assert_eq!(by, closes, "rank {rank}")
+                        }
                         Err(other) => panic!("rank {rank}: {other}"),
                     }
                 }
@@ -181,11 +195,15 @@ fn many_runs_follow_one_another() {
             ranks.open();
             let stops = run % 3 == 1 && ranks.rank() == run % 6;
             program.wants_to_stop.store(stops, Ordering::SeqCst);
-            let mut several: Vec<_> = (0..run % 4).map(|more| ranks.begin(more, |a, b| a + b)).collect();
+            let mut several: Vec<_> = (0..run % 4)
+                .map(|more| ranks.begin(more, |a, b| a + b))
+                .collect();
             for (more, meeting) in (0..).zip(&mut several) {
                 match meeting.wait(LIMIT).expect("it is known") {
                     Ok(total) => assert_eq!(total, 6 * more),
-                    Err(CommunicationError::Stopped { rank }) => assert_eq!((run % 3, rank), (1, run % 6)),
+                    Err(CommunicationError::Stopped { rank }) => {
+                        assert_eq!((run % 3, rank), (1, run % 6))
+                    }
                     Err(other) => panic!("run {run}: {other}"),
                 }
             }

@@ -22,7 +22,8 @@ pub fn each_over<C: Communicator + Send + 'static, T: Send>(
             .into_iter()
             .map(|carrier| {
                 scope.spawn(move || {
-                    let ranks = Ranks::join(limit, move || Ok(carrier)).expect("a thread for each rank");
+                    let ranks =
+                        Ranks::join(limit, move || Ok(carrier)).expect("a thread for each rank");
                     let outcome = act(&ranks);
                     ranks.leave();
                     outcome

@@ -18,8 +18,9 @@ fn step(part: &Part) -> String {
 }
 
 fn table() -> String {
-    let mut table =
-        "| operation | in a mix | steps, issued → completed | bytes | needs |\n|---|---|---|---|---|\n".to_owned();
+    let mut table = "| operation | in a mix | steps, issued → completed | bytes | needs \
+                     |\n|---|---|---|---|---|\n"
+        .to_owned();
     for kind in OperationKind::ALL {
         let words: Vec<String> = Action::operations()
             .filter(|action| action.performs() == Some(kind))
@@ -28,7 +29,11 @@ fn table() -> String {
         let steps: Vec<String> = kind.steps().iter().map(step).collect();
         let cells = [
             kind.name(),
-            if words.is_empty() { "–" } else { &words.join(", ") },
+            if words.is_empty() {
+                "–"
+            } else {
+                &words.join(", ")
+            },
             &steps.join(", "),
             kind.bytes().name(),
             kind.needs().name(),
@@ -55,10 +60,22 @@ fn every_row_agrees_with_itself() {
         let steps = kind.steps();
         let has = |wanted: &[Step]| steps.iter().any(|part| wanted.contains(&part.step));
         let syncs = steps.iter().any(|part| part.when == When::Synced);
-        assert_eq!(kind.changes(), syncs, "'{kind}' syncs if it changes something");
-        assert_eq!(kind.bytes() == Bytes::Written, has(&[Step::Write]), "{kind}");
+        assert_eq!(
+            kind.changes(),
+            syncs,
+            "'{kind}' syncs if it changes something"
+        );
+        assert_eq!(
+            kind.bytes() == Bytes::Written,
+            has(&[Step::Write]),
+            "{kind}"
+        );
         assert_eq!(kind.bytes() == Bytes::Read, has(&[Step::Read]), "{kind}");
-        assert_eq!(has(&[Step::Open]), has(&[Step::Close]), "what '{kind}' opens it closes");
+        assert_eq!(
+            has(&[Step::Open]),
+            has(&[Step::Close]),
+            "what '{kind}' opens it closes"
+        );
     }
 }
 
@@ -67,7 +84,10 @@ fn actions_have_their_numbers_and_their_words() {
     for (number, action) in Action::ALL.iter().enumerate() {
         assert_eq!(*action as usize, number, "{action:?}");
         assert_eq!(action.performs().is_none(), *action == Action::Nothing);
-        assert_eq!(Action::of_mix(action.name()), action.is_asked_for().then_some(*action));
+        assert_eq!(
+            Action::of_mix(action.name()),
+            action.is_asked_for().then_some(*action)
+        );
         assert!(!action.is_asked_for() || action.comes_as()[0].performs().is_some());
     }
 }

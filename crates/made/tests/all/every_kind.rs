@@ -27,7 +27,8 @@ fn life(spec: &MakeSpec) {
         return;
     }
     let mut made = Made::make(spec, "a name").unwrap();
-    let write = |made: &Made, name: &str, text: &str| fs::write(made.directory().join(name), text).unwrap();
+    let write =
+        |made: &Made, name: &str, text: &str| fs::write(made.directory().join(name), text).unwrap();
     assert_eq!(names(&made), [] as [&str; 0]);
     assert_eq!(made.facts().spec, spec.to_string());
     write(&made, "one", "of the first state");
@@ -49,7 +50,10 @@ fn life(spec: &MakeSpec) {
         for _ in 0..2 {
             made.restore("aged").unwrap();
             assert_eq!(names(&made), ["d", "kept"]);
-            assert_eq!(fs::read_to_string(made.directory().join("kept")).unwrap(), "the state");
+            assert_eq!(
+                fs::read_to_string(made.directory().join("kept")).unwrap(),
+                "the state"
+            );
             assert!(fs::read(made.directory().join("d/large")).unwrap() == vec![7; 3 << 20]);
             made.remake().unwrap();
             assert_eq!(names(&made), [] as [&str; 0]);
@@ -73,7 +77,10 @@ fn life(spec: &MakeSpec) {
     for of_loop in &facts.loops {
         assert_eq!(kernel(&of_loop.autoclear), Some(true), "{of_loop:?}");
         assert_eq!(kernel(&of_loop.direct_io), Some(spec.direct), "{of_loop:?}");
-        assert_eq!(of_loop.image_file_system.known().map(String::as_str), Some("tmpfs"));
+        assert_eq!(
+            of_loop.image_file_system.known().map(String::as_str),
+            Some("tmpfs")
+        );
     }
     let has_image = spec.kind.has_image();
     assert_eq!(
@@ -86,10 +93,19 @@ fn life(spec: &MakeSpec) {
     };
     assert_eq!(facts.driver.known().map(String::as_str), Some(driver));
     assert_eq!(facts.mkfs_commands.is_empty(), !has_image);
-    assert!(facts.mount_commands[0].starts_with("mount -t "), "{facts:?}");
-    assert!(facts.tools.iter().all(|tool| tool.version.is_known()), "{facts:?}");
+    assert!(
+        facts.mount_commands[0].starts_with("mount -t "),
+        "{facts:?}"
+    );
+    assert!(
+        facts.tools.iter().all(|tool| tool.version.is_known()),
+        "{facts:?}"
+    );
     let usable = *facts.usable_bytes.known().unwrap();
-    assert!(usable > spec.size_bytes / 4 && usable <= spec.size_bytes, "{facts:?}");
+    assert!(
+        usable > spec.size_bytes / 4 && usable <= spec.size_bytes,
+        "{facts:?}"
+    );
     let mount = facts.mount.known().unwrap();
     assert_eq!(mount.file_system_type, spec.kind.name());
     for option in &spec.mount_options {
@@ -110,7 +126,14 @@ fn life(spec: &MakeSpec) {
         },
         "{removed:?}"
     );
-    assert_eq!(removed.mounts, if spec.kind == FileSystemKind::Overlay { 2 } else { 1 });
+    assert_eq!(
+        removed.mounts,
+        if spec.kind == FileSystemKind::Overlay {
+            2
+        } else {
+            1
+        }
+    );
 }
 
 macro_rules! kinds {
@@ -123,7 +146,8 @@ macro_rules! kinds {
     };
 }
 
-kinds!(ext2: Ext2, ext3: Ext3, ext4: Ext4, xfs: Xfs, btrfs: Btrfs, overlay: Overlay, f2fs: F2fs, nilfs2: Nilfs2);
+kinds!(ext2: Ext2, ext3: Ext3, ext4: Ext4, xfs: Xfs, btrfs: Btrfs, overlay: Overlay, f2fs: F2fs,
+    nilfs2: Nilfs2);
 
 #[test]
 fn tmpfs() {

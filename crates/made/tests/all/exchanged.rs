@@ -36,7 +36,8 @@ fn made(scene: &Scene, word: &str) -> Option<(Made, PathBuf)> {
     Some((made, directory))
 }
 
-/// Moves a directory away, and puts one of the user's in its place, with own files of the same names.
+/// Moves a directory away, and puts one of the user's in its place, with own files of the same
+/// names.
 fn exchange(directory: &Path) -> PathBuf {
     let old = directory.with_file_name("old");
     fs::rename(directory, &old).unwrap();
@@ -50,7 +51,11 @@ fn exchange(directory: &Path) -> PathBuf {
 /// That a user's directory is as it was made; removes it.
 fn is_untouched(directory: &Path) {
     for name in NAMES {
-        assert_eq!(fs::read_to_string(directory.join(name)).unwrap(), "precious", "{name}");
+        assert_eq!(
+            fs::read_to_string(directory.join(name)).unwrap(),
+            "precious",
+            "{name}"
+        );
     }
     assert_eq!(fs::read_dir(directory).unwrap().count(), NAMES.len());
     fs::remove_dir_all(directory).unwrap();
@@ -85,18 +90,29 @@ fn a_directory_in_the_place_of_a_killed_one_stays_and_the_moved_one_is_cleaned()
         return;
     }
     let mut maker = started(&spec, "Ready");
-    let directory = fs::read_dir(scene.path()).unwrap().next().unwrap().unwrap().path();
+    let directory = fs::read_dir(scene.path())
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     let old = exchange(&directory);
     maker.kill().unwrap();
     maker.wait().unwrap();
     // By its path only what a user has put there is found.
     let found = free_in(scene.path()).remove(0);
-    assert!(matches!(found.state, MadeState::Untrusted { .. }), "{found:?}");
+    assert!(
+        matches!(found.state, MadeState::Untrusted { .. }),
+        "{found:?}"
+    );
     assert_eq!(found.remove().left.len(), 1);
     let found = free_in(&old).remove(0);
     assert_eq!(found.state, MadeState::Abandoned);
     let removed = found.remove();
-    assert_eq!((removed.left, removed.mounts, removed.loop_devices), (vec![], 1, 2));
+    assert_eq!(
+        (removed.left, removed.mounts, removed.loop_devices),
+        (vec![], 1, 2)
+    );
     is_untouched(&directory);
 }
 
@@ -108,7 +124,13 @@ fn files_of_a_user_in_it_stay_and_keep_the_manifest() {
     };
     made.save("state").unwrap();
     fs::create_dir_all(directory.join("saved-holiday/photos")).unwrap();
-    let mine = ["saved-holiday/photos/1", "saved-notes.txt", "journal", "saved-"].map(|name| directory.join(name));
+    let mine = [
+        "saved-holiday/photos/1",
+        "saved-notes.txt",
+        "journal",
+        "saved-",
+    ]
+    .map(|name| directory.join(name));
     for path in &mine {
         fs::write(path, "precious").unwrap();
     }
@@ -116,7 +138,10 @@ fn files_of_a_user_in_it_stay_and_keep_the_manifest() {
     let advice = format!("(then run 'postmark clean {}')", directory.display());
     assert!(error.ends_with(&advice), "{error}");
     for name in ["journal", "saved-", "saved-holiday", "saved-notes.txt"] {
-        let named = format!("{}: was not made by this program", directory.join(name).display());
+        let named = format!(
+            "{}: was not made by this program",
+            directory.join(name).display()
+        );
         assert!(error.contains(&named), "{name}: {error}");
     }
     assert_eq!(
@@ -158,9 +183,15 @@ fn files_of_a_user_in_the_place_of_ours_stay() {
     assert!(made.save("state").is_err());
     let error = made.remove().unwrap_err().to_string();
     for name in ["image", "saved-state-image"] {
-        let named = format!("{}: was not made by this program", directory.join(name).display());
+        let named = format!(
+            "{}: was not made by this program",
+            directory.join(name).display()
+        );
         assert!(error.contains(&named), "{error}");
-        assert_eq!(fs::read_to_string(directory.join(name)).unwrap(), "precious");
+        assert_eq!(
+            fs::read_to_string(directory.join(name)).unwrap(),
+            "precious"
+        );
         fs::remove_file(directory.join(name)).unwrap();
     }
     fs::remove_file(moved).unwrap();
@@ -176,7 +207,10 @@ fn an_image_that_was_moved_away_is_named_where_it_is() {
     let moved = scene.path().join("moved");
     fs::rename(directory.join("image"), &moved).unwrap();
     let error = made.remove().unwrap_err().to_string();
-    let named = format!("{}: was moved here by another program (remove it)", moved.display());
+    let named = format!(
+        "{}: was moved here by another program (remove it)",
+        moved.display()
+    );
     assert!(error.contains(&named), "{error}");
     fs::remove_file(&moved).unwrap();
     assert_eq!(free_in(scene.path()).remove(0).remove().left, []);
@@ -236,8 +270,14 @@ fn odd_path() {
     fs::create_dir(&real).unwrap();
     let link = scene.path().join("link");
     std::os::unix::fs::symlink(&real, &link).unwrap();
-    for word in ["ext4?size=16MiB&journal=8MiB", "overlay?size=16MiB", "tmpfs?size=8MiB"] {
-        let spec: MakeSpec = format!("make:{word}&in={}", link.display()).parse().unwrap();
+    for word in [
+        "ext4?size=16MiB&journal=8MiB",
+        "overlay?size=16MiB",
+        "tmpfs?size=8MiB",
+    ] {
+        let spec: MakeSpec = format!("make:{word}&in={}", link.display())
+            .parse()
+            .unwrap();
         if !is_root() || !can_make(&spec) {
             break;
         }
@@ -282,7 +322,8 @@ fn a_signal_ends_the_writing_of_an_image() {
     assert_eq!(stages, [MakeStage::Manifest]);
     assert!(error.is_interrupted(), "{error}");
     assert!(
-        error.to_string().starts_with("writing /") && error.to_string().ends_with("because of a signal"),
+        error.to_string().starts_with("writing /")
+            && error.to_string().ends_with("because of a signal"),
         "{error}"
     );
 }

@@ -46,17 +46,24 @@ fn without_root() {
     for (word, expected) in [
         (
             "ext4",
-            "cannot make ext4: setting up loop devices and mounting needs root (run as root, or use a directory of a mounted file system)",
+            "cannot make ext4: setting up loop devices and mounting needs root (run as root, or \
+             use a directory of a mounted file system)",
         ),
         (
             "tmpfs",
-            "cannot make tmpfs: mounting needs root (run as root, or use a directory of a mounted file system)",
+            "cannot make tmpfs: mounting needs root (run as root, or use a directory of a mounted \
+             file system)",
         ),
     ] {
         let mut command = Command::new("setpriv");
         // The program may lie where only root looks: it is handed over open.
         command
-            .args(["--reuid=65534", "--regid=65534", "--clear-groups", "/proc/self/fd/0"])
+            .args([
+                "--reuid=65534",
+                "--regid=65534",
+                "--clear-groups",
+                "/proc/self/fd/0",
+            ])
             .stdin(File::open(std::env::current_exe().unwrap()).unwrap());
         assert_eq!(answer(&mut command, &scene.spec(word)), expected);
     }
@@ -70,8 +77,8 @@ fn without_mkfs() {
         return;
     }
     let mut command = Command::new("unshare");
-    let hide = "for at in /usr/sbin /sbin /usr/bin /usr/local/sbin; do \
-        if [ -e $at/mkfs.xfs ]; then mount --bind /dev/null $at/mkfs.xfs; fi; done; exec \"$0\" \"$@\"";
+    let hide = "for at in /usr/sbin /sbin /usr/bin /usr/local/sbin; do if [ -e $at/mkfs.xfs ]; \
+                then mount --bind /dev/null $at/mkfs.xfs; fi; done; exec \"$0\" \"$@\"";
     command
         .args(["--mount", "sh", "-c", hide])
         .arg(std::env::current_exe().unwrap());
@@ -86,15 +93,24 @@ fn directories_that_cannot_be_used() {
         return;
     }
     let check = |name: &str| {
-        let word = format!("make:ext4?size=16MiB&in={}", scene.path().join(name).display());
+        let word = format!(
+            "make:ext4?size=16MiB&in={}",
+            scene.path().join(name).display()
+        );
         word.parse::<MakeSpec>().unwrap().check()
     };
     let error = check("missing").unwrap_err();
     assert!(
-        error.to_string().contains("No such file or directory") && error.to_string().ends_with("(use in=DIRECTORY)")
+        error.to_string().contains("No such file or directory")
+            && error.to_string().ends_with("(use in=DIRECTORY)")
     );
     fs::write(scene.path().join("file"), "").unwrap();
-    assert!(check("file").unwrap_err().to_string().contains("not a directory"));
+    assert!(
+        check("file")
+            .unwrap_err()
+            .to_string()
+            .contains("not a directory")
+    );
     fs::create_dir(scene.path().join("open")).unwrap();
     fs::set_permissions(scene.path().join("open"), fs::Permissions::from_mode(0o777)).unwrap();
     assert!(
@@ -102,7 +118,11 @@ fn directories_that_cannot_be_used() {
         "{:?}",
         check("open")
     );
-    fs::set_permissions(scene.path().join("open"), fs::Permissions::from_mode(0o1777)).unwrap();
+    fs::set_permissions(
+        scene.path().join("open"),
+        fs::Permissions::from_mode(0o1777),
+    )
+    .unwrap();
     let needs = check("open").unwrap();
     assert_eq!(needs.room.len(), 1);
     assert!(
@@ -124,17 +144,28 @@ impl Small {
         let at = scene.path().join("small");
         fs::create_dir(&at).unwrap();
         let size = std::ffi::CString::new(format!("size={mib}m,mode=0700")).unwrap();
-        rustix::mount::mount("small", &at, "tmpfs", MountFlags::empty(), Some(size.as_c_str())).unwrap();
+        rustix::mount::mount(
+            "small",
+            &at,
+            "tmpfs",
+            MountFlags::empty(),
+            Some(size.as_c_str()),
+        )
+        .unwrap();
         Self { scene }
     }
 
     fn spec(&self, kind_and_keys: &str) -> MakeSpec {
         let at = self.scene.path().join("small");
-        format!("make:{kind_and_keys}&in={}", at.display()).parse().unwrap()
+        format!("make:{kind_and_keys}&in={}", at.display())
+            .parse()
+            .unwrap()
     }
 
     fn names(&self) -> usize {
-        fs::read_dir(self.scene.path().join("small")).unwrap().count()
+        fs::read_dir(self.scene.path().join("small"))
+            .unwrap()
+            .count()
     }
 }
 
@@ -163,8 +194,14 @@ fn without_room_for_the_image() {
     };
     assert!(needed_bytes > 64 << 20 && available_bytes <= 20 << 20);
     // Image and journal share what there is.
-    let both = small.spec("ext4?size=16MiB&journal=8MiB").check().unwrap_err();
-    assert!(both.to_string().starts_with("no room for ext4 in "), "{both}");
+    let both = small
+        .spec("ext4?size=16MiB&journal=8MiB")
+        .check()
+        .unwrap_err();
+    assert!(
+        both.to_string().starts_with("no room for ext4 in "),
+        "{both}"
+    );
     assert_eq!(small.names(), 0);
 }
 
@@ -210,7 +247,9 @@ fn mkfs_or_mount_fails() {
             "'mount -t tmpfs -o no-such-option,size=16777216 ",
         ),
     ] {
-        let error = Made::make(&scene.spec(word), "fails").unwrap_err().to_string();
+        let error = Made::make(&scene.spec(word), "fails")
+            .unwrap_err()
+            .to_string();
         assert!(
             error.starts_with(expected) && error.contains("failed with exit status "),
             "{error}"
@@ -270,11 +309,17 @@ fn what_is_in_use_or_covered_stays() {
     );
     let error = made.remove().unwrap_err();
     assert!(matches!(error, MakeError::Left { .. }), "{error}");
-    assert_eq!(fs::read_to_string(mount.join("file")).unwrap(), "of somebody");
+    assert_eq!(
+        fs::read_to_string(mount.join("file")).unwrap(),
+        "of somebody"
+    );
     let removed = free_in(scene.path()).remove(0).remove();
     assert_eq!(removed.left.len(), 1, "{removed:?}");
     assert!(mount.join("file").exists());
     unmount(&mount);
     let removed = free_in(scene.path()).remove(0).remove();
-    assert_eq!((removed.left, removed.mounts, removed.images), (vec![], 1, 1));
+    assert_eq!(
+        (removed.left, removed.mounts, removed.images),
+        (vec![], 1, 1)
+    );
 }

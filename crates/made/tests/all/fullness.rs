@@ -88,7 +88,8 @@ fn xfs() {
 #[test]
 fn btrfs() {
     let scene = Scene::new();
-    // It divides its room in pieces for data and for its own, and what is usable changes with each piece.
+    // It divides its room in pieces for data and for its own, and what is usable changes with each
+    // piece.
     filled(&scene.spec("btrfs?size=512MiB"), 3.0);
 }
 

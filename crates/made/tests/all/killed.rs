@@ -14,8 +14,8 @@ use crate::support::{Scene, can_make, free_in, is_root};
 const SPEC: &str = "POSTMARK_MADE_SPEC";
 const STAGE: &str = "POSTMARK_MADE_STAGE";
 
-/// Not a test of its own: what the tests below start as another process, which makes a file system, and stays at a stage or goes on
-/// with one state after another.
+/// Not a test of its own: what the tests below start as another process, which makes a file system,
+/// and stays at a stage or goes on with one state after another.
 #[test]
 fn maker() {
     let (Ok(spec), Ok(stage)) = (std::env::var(SPEC), std::env::var(STAGE)) else {
@@ -27,12 +27,17 @@ fn maker() {
         stdout.write_all(b"reached\n").unwrap();
         stdout.flush().unwrap();
     };
-    let mut made = Made::make_with(&spec, "to be killed", MakeStop::default(), &mut |reached, _| {
-        if format!("{reached:?}") == stage {
-            tell();
-            std::thread::sleep(Duration::from_secs(600));
-        }
-    })
+    let mut made = Made::make_with(
+        &spec,
+        "to be killed",
+        MakeStop::default(),
+        &mut |reached, _| {
+            if format!("{reached:?}") == stage {
+                tell();
+                std::thread::sleep(Duration::from_secs(600));
+            }
+        },
+    )
     .unwrap();
     tell();
     loop {
@@ -54,7 +59,12 @@ pub fn started(spec: &MakeSpec, stage: &str) -> Child {
         .spawn()
         .unwrap();
     let output = BufReader::new(child.stdout.take().unwrap());
-    assert!(output.lines().any(|line| line.unwrap().ends_with("reached")), "{stage}");
+    assert!(
+        output
+            .lines()
+            .any(|line| line.unwrap().ends_with("reached")),
+        "{stage}"
+    );
     child
 }
 
@@ -82,9 +92,15 @@ fn killed_at_each_stage(scene: &Scene, spec: &MakeSpec) {
             }
         );
         let of_living = find(scene.path()).unwrap().remove(0).remove();
-        assert_eq!(of_living.left.len(), 1, "what is in use is left alone: {of_living:?}");
+        assert_eq!(
+            of_living.left.len(),
+            1,
+            "what is in use is left alone: {of_living:?}"
+        );
         assert!(
-            of_living.left[0].why.starts_with("in use by its maker (process "),
+            of_living.left[0]
+                .why
+                .starts_with("in use by its maker (process "),
             "{of_living:?}"
         );
         maker.kill().unwrap();
@@ -169,8 +185,15 @@ fn at_any_moment() {
 fn a_directory_without_a_whole_manifest_is_removed() {
     let scene = Scene::new();
     // No process has this number: it is above the highest that there can be.
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
-    let [empty, cut] = [0, 1].map(|number| scene.path().join(format!("postmark-made-{now}-4194305-{number}")));
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_secs();
+    let [empty, cut] = [0, 1].map(|number| {
+        scene
+            .path()
+            .join(format!("postmark-made-{now}-4194305-{number}"))
+    });
     for directory in [&empty, &cut] {
         fs::create_dir(directory).unwrap();
     }
@@ -191,15 +214,17 @@ fn what_only_looks_like_ours_is_left_alone() {
         fs::create_dir(&path).unwrap();
         path
     };
-    let manifest = |path: &Path, text: &str| fs::write(path.join(".postmark-made.json"), text).unwrap();
+    let manifest =
+        |path: &Path, text: &str| fs::write(path.join(".postmark-made.json"), text).unwrap();
     // Not of the form of our names, and a file.
     let other = directory("postmark-made-of-somebody");
     fs::write(scene.path().join("postmark-made-1-4194305-9"), "a file").unwrap();
     let text = |format: u32, id: &str| {
         format!(
-            r#"{{"format":"postmark-made-{format}","id":"{id}","process":4194305,"part":"file-system","name":"n","spec":"make:ext4","directory":{{"inode":1,"born":null}},"other":null}}
-{{"intended":"image"}}
-"#
+            "{{\"format\":\"postmark-made-{format}\",\"id\":\"{id}\",\"process\":4194305,\
+             \"part\":\"file-system\",\"name\":\"n\",\"spec\":\"make:ext4\",\
+             \"directory\":{{\"inode\":1,\"born\":null}},\"other\":null}}\n\
+             {{\"intended\":\"image\"}}\n"
         )
     };
     let copied = directory("postmark-made-1-4194305-2");
@@ -211,7 +236,10 @@ fn what_only_looks_like_ours_is_left_alone() {
     manifest(&newer, "{\"format\":\"postmark-made-3\"}\n");
     // An empty directory of another time, and one that has files.
     let foreign = directory("postmark-made-1-4194305-5");
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_secs();
     let full = directory(&format!("postmark-made-{now}-4194305-5"));
     fs::write(full.join("image"), "of somebody").unwrap();
     fs::write(foreign.join("a file"), "of somebody").unwrap();

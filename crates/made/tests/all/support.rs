@@ -17,7 +17,8 @@ mod needs;
 
 pub use needs::{is_met, is_root};
 
-/// Kinds that most kernels have: a kernel without one of them fails the tests where everything is to be tested.
+/// Kinds that most kernels have: a kernel without one of them fails the tests where everything is
+/// to be tested.
 const COMMON: [FileSystemKind; 7] = [
     FileSystemKind::Tmpfs,
     FileSystemKind::Ext2,
@@ -40,7 +41,8 @@ pub fn can_make(spec: &MakeSpec) -> bool {
     }
 }
 
-/// A directory for images. Dropped, it has to be empty, without mounts in it and loop devices over files in it.
+/// A directory for images. Dropped, it has to be empty, without mounts in it and loop devices over
+/// files in it.
 pub struct Scene {
     directory: TempDir,
 }
@@ -48,7 +50,10 @@ pub struct Scene {
 impl Scene {
     /// In memory: a disk that others use makes tests slow.
     pub fn new() -> Self {
-        let directory = tempfile::Builder::new().prefix("made-").tempdir_in("/dev/shm").unwrap();
+        let directory = tempfile::Builder::new()
+            .prefix("made-")
+            .tempdir_in("/dev/shm")
+            .unwrap();
         Self { directory }
     }
 
@@ -58,15 +63,22 @@ impl Scene {
 
     /// The word of a file system in this directory.
     pub fn spec(&self, kind_and_keys: &str) -> MakeSpec {
-        let question = if kind_and_keys.contains('?') { '&' } else { '?' };
+        let question = if kind_and_keys.contains('?') {
+            '&'
+        } else {
+            '?'
+        };
         let word = format!("make:{kind_and_keys}{question}in={}", self.path().display());
-        word.parse().unwrap_or_else(|error| panic!("{word}: {error}"))
+        word.parse()
+            .unwrap_or_else(|error| panic!("{word}: {error}"))
     }
 
     /// What is still there.
     pub fn left(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.path()).unwrap();
-        let mut left: Vec<String> = entries.map(|entry| format!("{:?}", entry.unwrap().path())).collect();
+        let mut left: Vec<String> = entries
+            .map(|entry| format!("{:?}", entry.unwrap().path()))
+            .collect();
         let table = MountTable::read(&Sources::default()).into_known().unwrap();
         let mounts = table.mounts.iter().map(|mount| &mount.mount_point);
         left.extend(
@@ -91,7 +103,8 @@ impl Drop for Scene {
     }
 }
 
-/// Unmounts as another program would. Programs that other tests start hold all files of this process for a moment.
+/// Unmounts as another program would. Programs that other tests start hold all files of this
+/// process for a moment.
 pub fn unmount(at: &Path) {
     let began = Instant::now();
     while let Err(errno) = rustix::mount::unmount(at, UnmountFlags::empty()) {
@@ -104,8 +117,9 @@ pub fn unmount(at: &Path) {
     }
 }
 
-/// What is found in a directory once nobody holds it: programs that a killed maker had started have ended, and so have those
-/// of other tests, which hold all files of this process for the moment in which they are started.
+/// What is found in a directory once nobody holds it: programs that a killed maker had started have
+/// ended, and so have those of other tests, which hold all files of this process for the moment in
+/// which they are started.
 pub fn free_in(directory: &Path) -> Vec<FoundMade> {
     let began = Instant::now();
     loop {
@@ -123,7 +137,9 @@ pub fn free_in(directory: &Path) -> Vec<FoundMade> {
 
 /// The loop devices with their images.
 fn images() -> impl Iterator<Item = (String, PathBuf)> {
-    let devices = std::fs::read_dir("/sys/block").unwrap().map(|entry| entry.unwrap());
+    let devices = std::fs::read_dir("/sys/block")
+        .unwrap()
+        .map(|entry| entry.unwrap());
     devices.filter_map(|entry| {
         let image = std::fs::read(entry.path().join("loop/backing_file")).ok()?;
         let name = entry.file_name().to_string_lossy().into_owned();

@@ -42,7 +42,9 @@ fn by_hand(handed: &[Handed], width: u64) -> BTreeMap<(u64, u8), (u64, u64, u64,
 
 /// Short runs and long ones.
 fn handed() -> impl Strategy<Value = Vec<Handed>> {
-    (0_u32..14).prop_flat_map(|bits| prop::collection::vec((0..1_u64 << bits, 0_u8..3, 0_u64..1 << 34), 0..60))
+    (0_u32..14).prop_flat_map(|bits| {
+        prop::collection::vec((0..1_u64 << bits, 0_u8..3, 0_u64..1 << 34), 0..60)
+    })
 }
 
 proptest! {
@@ -52,12 +54,14 @@ proptest! {
         prop_assert!(slices.len() <= SLICES_MAX);
         let width = slices.width_ns() / SLICE_NS;
         let last = handed.iter().map(|handed| handed.0).max().unwrap_or(0);
-        prop_assert!(width == 1 || last / (width / 2) >= SLICES_MAX as u64, "{last} would have fitted");
+        prop_assert!(width == 1 || last / (width / 2) >= SLICES_MAX as u64,
+            "{last} would have fitted");
         let mut expected = by_hand(&handed, width);
         for (index, slice) in (0..).zip(slices.iter()) {
             for (key, meter) in slice {
                 let (operations, bytes, failed, dense) = expected.remove(&(index, *key)).unwrap();
-                prop_assert_eq!((meter.operations, meter.bytes, meter.failed), (operations, bytes, failed));
+                prop_assert_eq!((meter.operations, meter.bytes, meter.failed), (operations, bytes,
+                    failed));
                 prop_assert_eq!(meter.latency.summary(), dense.summary());
                 prop_assert_eq!(meter.latency.mean_ns(), dense.mean_ns());
             }
@@ -67,7 +71,8 @@ proptest! {
         prop_assert_eq!(slices.totals().len(), totals.len());
         for (key, meter) in slices.totals() {
             let (operations, bytes, failed, dense) = &totals[&(0, key)];
-            prop_assert_eq!((meter.operations, meter.bytes, meter.failed), (*operations, *bytes, *failed));
+            prop_assert_eq!((meter.operations, meter.bytes, meter.failed), (*operations, *bytes,
+                *failed));
             prop_assert_eq!(meter.latency.summary(), dense.summary());
         }
     }
@@ -103,21 +108,26 @@ proptest! {
         prop_assert_eq!((recorded.len(), recorded.width_ns()), (slices.len(), slices.width_ns()));
         let groups = recorded.len().div_ceil(recorded.sharing());
         prop_assert!(groups <= LATENCY_SLICES_MAX, "{groups}");
-        prop_assert!(recorded.sharing() == 1 || recorded.len().div_ceil(recorded.sharing() / 2) > LATENCY_SLICES_MAX);
+        prop_assert!(recorded.sharing() == 1 ||
+            recorded.len().div_ceil(recorded.sharing() / 2) > LATENCY_SLICES_MAX);
         let latencies = |slices: &[&BTreeMap<u8, SliceMeter>], key: u8| {
             let mut sum = SparseHistogram::default();
-            slices.iter().filter_map(|slice| slice.get(&key)).for_each(|meter| sum.merge(&meter.latency));
+            slices.iter().filter_map(|slice| slice.get(&key)).for_each(|meter|
+                sum.merge(&meter.latency));
             sum
         };
         let (fine, coarse): (Vec<_>, Vec<_>) = (slices.iter().collect(), recorded.iter().collect());
-        for (fine, coarse) in fine.chunks(recorded.sharing()).zip(coarse.chunks(recorded.sharing())) {
+        for (fine,
+            coarse) in fine.chunks(recorded.sharing()).zip(coarse.chunks(recorded.sharing())) {
             for key in 0..3 {
-                prop_assert_eq!(latencies(coarse, key), latencies(fine, key).coarse(LATENCY_PRECISION_BITS));
+                prop_assert_eq!(latencies(coarse, key), latencies(fine,
+                    key).coarse(LATENCY_PRECISION_BITS));
                 let with = coarse.iter().filter_map(|slice| slice.get(&key));
                 prop_assert!(with.skip(1).all(|meter| meter.latency.count() == 0));
             }
             for (fine, coarse) in fine.iter().zip(coarse) {
-                let counts = |(key, meter): (&u8, &SliceMeter)| (*key, meter.operations, meter.bytes, meter.failed);
+                let counts = |(key, meter): (&u8, &SliceMeter)| (*key, meter.operations,
+                    meter.bytes, meter.failed);
                 prop_assert!(fine.iter().map(counts).eq(coarse.iter().map(counts)));
             }
         }
@@ -166,12 +176,15 @@ fn spoilt_ones_are_refused() {
     ] {
         assert!(json.contains(from));
         let other = json.replace(from, to);
-        assert!(serde_json::from_str::<Slices<u8>>(&other).is_err(), "{from} as {to}");
+        assert!(
+            serde_json::from_str::<Slices<u8>>(&other).is_err(),
+            "{from} as {to}"
+        );
     }
 }
 
-/// A second of a busy file system, by kind of operation: 5,000 of each, most near a median of their own (lognormal,
-/// sigma 0.5), three in a hundred waiting for the device (5 ms, sigma 0.8).
+/// A second of a busy file system, by kind of operation: 5,000 of each, most near a median of their
+/// own (lognormal, sigma 0.5), three in a hundred waiting for the device (5 ms, sigma 0.8).
 fn second(noise: &mut Noise, key: u8) -> SliceMeter {
     const OPERATIONS: u64 = 5_000;
     let mut latency = Histogram::default();

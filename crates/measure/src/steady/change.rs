@@ -14,7 +14,8 @@ pub const SLICES_MIN: usize = WINDOW_ROUNDS + 1;
 /// Student's t distribution, quantile 0.995 for 4 to 18 degrees of freedom (two less than batches):
 /// a line of constant rate exceeds it in 1 % of runs.
 const LINE: [f64; BATCHES - SLICES_MIN + 1] = [
-    4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921, 2.898, 2.878,
+    4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921,
+    2.898, 2.878,
 ];
 /// The same for a variance that is known.
 const LINE_KNOWN: f64 = 2.576;
@@ -22,13 +23,14 @@ const LINE_KNOWN: f64 = 2.576;
 /// The studentized range of five means, quantile 0.999 for 1 to 15 degrees of freedom (five less
 /// than batches): rounds of constant rate exceed it in 0.1 % of runs.
 const ROUNDS: [f64; BATCHES - SLICES_MIN + 1] = [
-    1657.5, 78.43, 29.13, 18.23, 13.93, 11.72, 10.40, 9.522, 8.906, 8.449, 8.098, 7.820, 7.595, 7.409, 7.252,
+    1657.5, 78.43, 29.13, 18.23, 13.93, 11.72, 10.40, 9.522, 8.906, 8.449, 8.098, 7.820, 7.595,
+    7.409, 7.252,
 ];
 /// The same for a variance that is known.
 const ROUNDS_KNOWN: f64 = 5.484;
 
-/// How much a rate changed over a window, and how much of that its noise explains. All shares are of
-/// the average.
+/// How much a rate changed over a window, and how much of that its noise explains. All shares are
+/// of the average.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RateChange {
     /// Whether neither the drift nor the excursion exceeds both its limit and its noise.
@@ -100,7 +102,11 @@ impl NotJudged {
 ///
 /// # Errors
 /// Why the window is not judged.
-pub fn change(slices: &[f64], width_ns: u64, durations: &Histogram) -> Result<RateChange, NotJudged> {
+pub fn change(
+    slices: &[f64],
+    width_ns: u64,
+    durations: &Histogram,
+) -> Result<RateChange, NotJudged> {
     if slices.len() < SLICES_MIN {
         return Err(NotJudged::FewSlices);
     }
@@ -118,7 +124,10 @@ fn judge(slices: &[f64], average: f64, counting_error: f64) -> Option<RateChange
     let counting_variance = (counting_error * average).powi(2) * count as f64;
 
     let line = Line::through(&batches)?;
-    let squares: f64 = batches.iter().map(|batch| line.residual(*batch).powi(2)).sum();
+    let squares: f64 = batches
+        .iter()
+        .map(|batch| line.residual(*batch).powi(2))
+        .sum();
     let share = slices.len() as f64 / average;
     let line_error = |variance: f64| (variance / line.squares_x).sqrt() * share;
     let by_residuals = LINE[count - SLICES_MIN] * line_error(squares / (count - 2) as f64);
@@ -134,7 +143,8 @@ fn judge(slices: &[f64], average: f64, counting_error: f64) -> Option<RateChange
     let fastest = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     // Rounds differ by at most one batch in length: the error is that of the shortest.
     let round_error = |variance: f64| (variance / (count / WINDOW_ROUNDS) as f64).sqrt() / average;
-    let by_rounds = ROUNDS[count - SLICES_MIN] * round_error(within / (count - WINDOW_ROUNDS) as f64);
+    let by_rounds =
+        ROUNDS[count - SLICES_MIN] * round_error(within / (count - WINDOW_ROUNDS) as f64);
 
     let found = RateChange {
         is_steady: true,
@@ -187,24 +197,38 @@ mod tests {
     use crate::noise::Noise;
 
     fn close(read: f64, expected: f64) {
-        assert!((read - expected).abs() < 1e-6, "{read} instead of {expected}");
+        assert!(
+            (read - expected).abs() < 1e-6,
+            "{read} instead of {expected}"
+        );
     }
 
     #[test]
     fn ten_slices_by_hand() {
         // 100 ± 1 in turns. About the means: products -5, squares of x 82.5, of y 10.
-        let slices: Vec<f64> = (0..10).map(|slice| if slice % 2 == 0 { 101.0 } else { 99.0 }).collect();
+        let slices: Vec<f64> = (0..10)
+            .map(|slice| if slice % 2 == 0 { 101.0 } else { 99.0 })
+            .collect();
         let found = judge(&slices, 100.0, 0.0).unwrap();
         close(found.drift, -5.0 / 82.5 * 10.0 / 100.0);
         let left: f64 = 10.0 - 25.0 / 82.5;
-        close(found.drift_by_chance, 3.355 * (left / 8.0 / 82.5).sqrt() / 10.0);
+        close(
+            found.drift_by_chance,
+            3.355 * (left / 8.0 / 82.5).sqrt() / 10.0,
+        );
         // All rounds have the mean 100 and, with 5 degrees of freedom, the variance 10 / 5 within.
         close(found.excursion, 0.0);
-        close(found.excursion_by_chance, 13.93 * (2.0_f64 / 2.0).sqrt() / 100.0);
+        close(
+            found.excursion_by_chance,
+            13.93 * (2.0_f64 / 2.0).sqrt() / 100.0,
+        );
         assert!(found.is_steady);
         // A known deviation of 10 % for the window is one of 31.6 % for a tenth of it.
         let noisy = judge(&slices, 100.0, 0.1).unwrap();
-        close(noisy.drift_by_chance, 2.576 * 0.1 * (10.0_f64 / 82.5).sqrt() * 10.0);
+        close(
+            noisy.drift_by_chance,
+            2.576 * 0.1 * (10.0_f64 / 82.5).sqrt() * 10.0,
+        );
         close(noisy.excursion_by_chance, 5.484 * 0.1 * 5.0_f64.sqrt());
     }
 
@@ -213,7 +237,9 @@ mod tests {
         for length in [SLICES_MIN, 10, 19, 20, 60, 233] {
             let ramp = |drift: f64| -> Vec<f64> {
                 let at = |slice: usize| (slice as f64 + 0.5) / length as f64 - 0.5;
-                (0..length).map(|slice| 100.0 * (1.0 + drift * at(slice))).collect()
+                (0..length)
+                    .map(|slice| 100.0 * (1.0 + drift * at(slice)))
+                    .collect()
             };
             for (drift, is_steady) in [(0.09, true), (0.11, false), (-0.09, true), (-0.11, false)] {
                 let found = judge(&ramp(drift), 100.0, 0.0).unwrap();
@@ -222,7 +248,9 @@ mod tests {
             }
         }
         // A first round that is faster is no line, and is found by the rounds.
-        let burst: Vec<f64> = (0..10).map(|slice| if slice < 2 { 150.0 } else { 100.0 }).collect();
+        let burst: Vec<f64> = (0..10)
+            .map(|slice| if slice < 2 { 150.0 } else { 100.0 })
+            .collect();
         let found = judge(&burst, 110.0, 0.01).unwrap();
         assert!(found.varies() && !found.is_steady, "{found:?}");
         close(found.excursion, 50.0 / 110.0);
@@ -237,7 +265,10 @@ mod tests {
         assert!((error - 0.01).abs() < 0.000_5, "{error}");
         close(counting_error(&of([1_000; 50])), 0.0);
         // One in two takes three times as long: c = 1/2.
-        close(counting_error(&of((0..100).map(|number| 1 + number % 2 * 2))), 0.05);
+        close(
+            counting_error(&of((0..100).map(|number| 1 + number % 2 * 2))),
+            0.05,
+        );
         close(counting_error(&of([])), 0.0);
     }
 

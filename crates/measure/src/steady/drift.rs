@@ -6,19 +6,22 @@ use serde::{Deserialize, Serialize};
 use super::{average, first_or_last, windows};
 use crate::line::Line;
 
-/// Batches that a window is divided into. Between 10 and 30 are advised, whatever the length (Schmeiser: Batch Size
-/// Effects in the Analysis of Simulation Output, Operations Research 30(3), 1982).
+/// Batches that a window is divided into. Between 10 and 30 are advised, whatever the length
+/// (Schmeiser: Batch Size Effects in the Analysis of Simulation Output, Operations Research 30(3),
+/// 1982).
 pub const BATCHES: usize = 20;
-/// The drift over a window that a steady run may have, as a share of its average: what SNIA allows the line.
+/// The drift over a window that a steady run may have, as a share of its average: what SNIA allows
+/// the line.
 pub const DRIFT_MAX: f64 = 0.10;
 
-/// Distances from the line that are this share of the average are rounding, and their correlation means nothing.
+/// Distances from the line that are this share of the average are rounding, and their correlation
+/// means nothing.
 const ROUNDING: f64 = 1e-12;
 
 /// The 97.5 % quantiles of Student's t distribution for 1 to 18 degrees of freedom.
 const STUDENT: [f64; BATCHES - 2] = [
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-    2.110, 2.101,
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+    2.145, 2.131, 2.120, 2.110, 2.101,
 ];
 
 /// A verdict on a window of slices, with its numbers.
@@ -34,7 +37,8 @@ pub struct Drift {
     pub average: f64,
     /// The rise of the line of least squares over the window, as a share of the average.
     pub drift: f64,
-    /// Where its 95 % confidence interval begins and ends; nothing where the slices hang together too closely to say.
+    /// Where its 95 % confidence interval begins and ends; nothing where the slices hang together
+    /// too closely to say.
     pub interval: Option<(f64, f64)>,
     /// The correlation of neighbouring batches about the line.
     pub autocorrelation: f64,
@@ -44,15 +48,17 @@ pub struct Drift {
     pub limit: f64,
 }
 
-/// The verdict on all of these slices as one window: steady is what drifts by at most `limit` of its average over the
-/// window, up or down, with a confidence of 95 %. So a short or a noisy window is not steady: it does not tell.
+/// The verdict on all of these slices as one window: steady is what drifts by at most `limit` of
+/// its average over the window, up or down, with a confidence of 95 %. So a short or a noisy window
+/// is not steady: it does not tell.
 ///
-/// Slices are not independent: a slow second is followed by another. Neighbours are therefore averaged to
-/// [`BATCHES`] batch means, which hang together the less the longer they are (Conway: Some Tactical Problems in Digital
-/// Simulation, Management Science 10(1), 1963), and a line is laid through these. With `e` their distances from it,
-/// what correlation is left is taken as that of a first-order autoregression, as Santer and others do (Statistical
-/// Significance of Trends and Trend Differences in Layer-Average Atmospheric Temperature Time Series, Journal of
-/// Geophysical Research 105(D6), 2000):
+/// Slices are not independent: a slow second is followed by another. Neighbours are therefore
+/// averaged to [`BATCHES`] batch means, which hang together the less the longer they are (Conway:
+/// Some Tactical Problems in Digital Simulation, Management Science 10(1), 1963), and a line is
+/// laid through these. With `e` their distances from it, what correlation is left is taken as that
+/// of a first-order autoregression, as Santer and others do (Statistical Significance of Trends and
+/// Trend Differences in Layer-Average Atmospheric Temperature Time Series, Journal of Geophysical
+/// Research 105(D6), 2000):
 ///
 /// ```text
 /// r        = max(0, sum(e[i] e[i+1]) / sum(e[i]^2))
@@ -61,9 +67,10 @@ pub struct Drift {
 /// interval = (slope ± t(97.5 %, floor(n - 2)) s) × slices / average
 /// ```
 ///
-/// It is assumed that batch means are about normal and that their correlation has that form; periods longer than the
-/// window (a file system's log that is written back every few minutes, seen for one) look like a drift. Fewer than three
-/// effective batches give no interval and are not steady.
+/// It is assumed that batch means are about normal and that their correlation has that form;
+/// periods longer than the window (a file system's log that is written back every few minutes, seen
+/// for one) look like a drift. Fewer than three effective batches give no interval and are not
+/// steady.
 ///
 /// Nothing for fewer slices than batches, and where the average is not above 0.
 pub fn drift(slices: &[f64], limit: f64) -> Option<Drift> {
@@ -86,7 +93,10 @@ pub fn drift(slices: &[f64], limit: f64) -> Option<Drift> {
     let share = slices.len() as f64 / average;
     let interval = student(batches_effective - 2.0).map(|t| {
         let error = (squares / (batches_effective - 2.0) / line.squares_x).sqrt();
-        ((line.slope - t * error) * share, (line.slope + t * error) * share)
+        (
+            (line.slope - t * error) * share,
+            (line.slope + t * error) * share,
+        )
     });
     Some(Drift {
         is_steady: interval.is_some_and(|(low, high)| -limit <= low && high <= limit),
@@ -101,10 +111,10 @@ pub fn drift(slices: &[f64], limit: f64) -> Option<Drift> {
     })
 }
 
-/// The verdict on the first window of so many slices that is steady; where none is, on the last that there is a
-/// verdict on; nothing where there is none. Who looks often finds by chance what is rare: with a window at every slice,
-/// the first steady one of a long run is a place to begin to measure, and no proof. What was measured is judged once
-/// more by [`drift`], as a whole.
+/// The verdict on the first window of so many slices that is steady; where none is, on the last
+/// that there is a verdict on; nothing where there is none. Who looks often finds by chance what is
+/// rare: with a window at every slice, the first steady one of a long run is a place to begin to
+/// measure, and no proof. What was measured is judged once more by [`drift`], as a whole.
 pub fn drifts(slices: &[f64], window: usize, limit: f64) -> Option<Drift> {
     let verdicts = windows(slices, window).filter_map(|(begins, values)| {
         Some(Drift {
@@ -115,7 +125,8 @@ pub fn drifts(slices: &[f64], window: usize, limit: f64) -> Option<Drift> {
     first_or_last(verdicts, |verdict| verdict.is_steady)
 }
 
-/// The middle of each batch, in slices from the first, and its mean. Batches differ by at most one slice in length.
+/// The middle of each batch, in slices from the first, and its mean. Batches differ by at most one
+/// slice in length.
 pub(super) fn batch_means(slices: &[f64], batches: usize) -> Vec<(f64, f64)> {
     (0..batches)
         .map(|batch| {
@@ -127,9 +138,14 @@ pub(super) fn batch_means(slices: &[f64], batches: usize) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Nothing for less than one degree of freedom; parts of one are left out, which errs to the wide side.
+/// Nothing for less than one degree of freedom; parts of one are left out, which errs to the wide
+/// side.
 fn student(degrees: f64) -> Option<f64> {
-    let whole = if degrees >= 1.0 { degrees as usize } else { return None };
+    let whole = if degrees >= 1.0 {
+        degrees as usize
+    } else {
+        return None;
+    };
     STUDENT.get(whole.min(STUDENT.len()) - 1).copied()
 }
 
@@ -139,29 +155,45 @@ mod tests {
     use crate::noise::Noise;
 
     fn close(read: f64, expected: f64) {
-        assert!((read - expected).abs() < 1e-6, "{read} instead of {expected}");
+        assert!(
+            (read - expected).abs() < 1e-6,
+            "{read} instead of {expected}"
+        );
     }
 
-    /// About 100, with normal noise of so much and this correlation of neighbours, drifting by `drift` over all.
-    fn series(noise: &mut Noise, length: u32, deviation: f64, correlation: f64, drift: f64) -> Vec<f64> {
+    /// About 100, with normal noise of so much and this correlation of neighbours, drifting by
+    /// `drift` over all.
+    fn series(
+        noise: &mut Noise,
+        length: u32,
+        deviation: f64,
+        correlation: f64,
+        drift: f64,
+    ) -> Vec<f64> {
         let fresh = (1.0 - correlation * correlation).sqrt();
         let mut last = noise.normal();
         (0..length)
             .map(|slice| {
                 last = correlation * last + fresh * noise.normal();
-                100.0 + deviation * last + 100.0 * drift * (f64::from(slice) / f64::from(length) - 0.5)
+                100.0
+                    + deviation * last
+                    + 100.0 * drift * (f64::from(slice) / f64::from(length) - 0.5)
             })
             .collect()
     }
 
     #[test]
     fn a_window_reckoned_by_hand() {
-        // 100 and one more or less in turns, a slice a batch. About the means: products -10, squares of x 665, of y 20.
-        let slices: Vec<f64> = (0..20).map(|slice| if slice % 2 == 0 { 101.0 } else { 99.0 }).collect();
+        // 100 and one more or less in turns, a slice a batch. About the means: products -10,
+        // squares of x 665, of y 20.
+        let slices: Vec<f64> = (0..20)
+            .map(|slice| if slice % 2 == 0 { 101.0 } else { 99.0 })
+            .collect();
         let drift = drift(&slices, DRIFT_MAX).unwrap();
         close(drift.average, 100.0);
         close(drift.drift, -10.0 / 665.0 * 20.0 / 100.0);
-        // What is left of y is 20 - 100 / 665; neighbours are opposite, so all 20 batches count, with 18 degrees.
+        // What is left of y is 20 - 100 / 665; neighbours are opposite, so all 20 batches count,
+        // with 18 degrees.
         assert!(drift.autocorrelation < -0.9);
         close(drift.batches_effective, 20.0);
         let half = 2.101 * ((20.0_f64 - 100.0 / 665.0) / 18.0 / 665.0).sqrt() * 20.0 / 100.0;
@@ -178,13 +210,19 @@ mod tests {
         let means = batch_means(&slices, BATCHES);
         assert_eq!(means.len(), BATCHES);
         // On a line x + 1/2 every batch mean is half a slice below its middle.
-        assert!(means.iter().all(|(middle, mean)| (middle - mean - 0.5).abs() < 1e-9));
+        assert!(
+            means
+                .iter()
+                .all(|(middle, mean)| (middle - mean - 0.5).abs() < 1e-9)
+        );
         assert_eq!((means[0], means[19]), ((1.0, 0.5), (45.5, 45.0)));
     }
 
     #[test]
     fn a_line_drifts_by_what_it_rises() {
-        let slices: Vec<f64> = (0..200).map(|slice| 100.0 + 0.05 * f64::from(slice)).collect();
+        let slices: Vec<f64> = (0..200)
+            .map(|slice| 100.0 + 0.05 * f64::from(slice))
+            .collect();
         // 10 over the window, of 104.975.
         let found = drift(&slices, DRIFT_MAX).unwrap();
         close(found.drift, 10.0 / 104.975);
@@ -194,13 +232,18 @@ mod tests {
 
     #[test]
     fn a_step_is_no_steady_state_until_it_is_over() {
-        let slices: Vec<f64> = (0..400).map(|slice| if slice < 100 { 100.0 } else { 120.0 }).collect();
+        let slices: Vec<f64> = (0..400)
+            .map(|slice| if slice < 100 { 100.0 } else { 120.0 })
+            .collect();
         // The step in the middle: a slope of 1.5 times the step over the window, of 110.
         let middle = drift(&slices[..200], DRIFT_MAX).unwrap();
         assert!(!middle.is_steady);
         assert!((middle.drift - 30.0 / 110.0).abs() < 0.01, "{middle:?}");
         let found = drifts(&slices, 200, DRIFT_MAX).unwrap();
-        assert!(found.is_steady && (90..=100).contains(&found.begins), "{found:?}");
+        assert!(
+            found.is_steady && (90..=100).contains(&found.begins),
+            "{found:?}"
+        );
     }
 
     #[test]
@@ -225,20 +268,27 @@ mod tests {
     #[test]
     fn the_interval_holds_the_drift_as_often_as_it_says() {
         let mut noise = Noise::new(7);
-        // With 2,000 windows a share of 95 % is found within ±1 % (two deviations). With slices that hang together over
-        // ten seconds (correlation 0.9), in batches of 15, a little less.
+        // With 2,000 windows a share of 95 % is found within ±1 % (two deviations). With slices
+        // that hang together over ten seconds (correlation 0.9), in batches of 15, a little
+        // less.
         for (correlation, least) in [(0.0, 0.94), (0.6, 0.94), (0.9, 0.90)] {
             let held = (0..2_000)
                 .filter(|_| {
                     let slices = series(&mut noise, 300, 10.0, correlation, 0.05);
-                    let (low, high) = drift(&slices, DRIFT_MAX).unwrap().interval.unwrap_or((-1.0, 1.0));
+                    let (low, high) = drift(&slices, DRIFT_MAX)
+                        .unwrap()
+                        .interval
+                        .unwrap_or((-1.0, 1.0));
                     // The noise moves the average, too, by far less than the drift's interval.
                     low <= 0.05 && 0.05 <= high
                 })
                 .count() as f64
                 / 2_000.0;
             println!("correlation {correlation}: {held}");
-            assert!((least..=0.99).contains(&held), "correlation {correlation}: {held}");
+            assert!(
+                (least..=0.99).contains(&held),
+                "correlation {correlation}: {held}"
+            );
         }
     }
 
@@ -259,6 +309,9 @@ mod tests {
         assert_eq!(drift(&[0.0; 100], DRIFT_MAX), None);
         assert_eq!(drift(&[f64::NAN; 100], DRIFT_MAX), None);
         assert_eq!(drifts(&[1.0; 100], 101, DRIFT_MAX), None);
-        assert!(drift(&[1.0; BATCHES], 0.0).is_some_and(|found| found.is_steady && found.interval == Some((0.0, 0.0))));
+        assert!(
+            drift(&[1.0; BATCHES], 0.0)
+                .is_some_and(|found| found.is_steady && found.interval == Some((0.0, 0.0)))
+        );
     }
 }

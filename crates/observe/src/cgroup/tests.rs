@@ -30,7 +30,10 @@ fn v1_takes_the_smallest_over_the_ancestors() {
         &[
             ("/sys/fs/cgroup/memory/memory.limit_in_bytes", UNLIMITED),
             ("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1048576\n"),
-            ("/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "4194304\n"),
+            (
+                "/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes",
+                "4194304\n",
+            ),
             ("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "150000\n"),
             ("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000\n"),
         ],
@@ -51,7 +54,10 @@ fn v1_without_limits_is_not_applicable() {
         V1_MEMBER,
         &[
             ("/sys/fs/cgroup/memory/memory.limit_in_bytes", UNLIMITED),
-            ("/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "9223372036854775807"),
+            (
+                "/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes",
+                "9223372036854775807",
+            ),
             (
                 "/sys/fs/cgroup/memory/a/b/memory.stat",
                 "cache 0\nhierarchical_memory_limit 9223372036854771712\n",
@@ -71,7 +77,10 @@ fn v1_hears_of_limits_above_what_is_visible() {
         V1_MEMBER,
         &[
             ("/sys/fs/cgroup/memory/memory.limit_in_bytes", UNLIMITED),
-            ("/sys/fs/cgroup/memory/memory.stat", "hierarchical_memory_limit 4096\n"),
+            (
+                "/sys/fs/cgroup/memory/memory.stat",
+                "hierarchical_memory_limit 4096\n",
+            ),
         ],
     );
     assert_eq!(read(&tree).memory_limit_bytes, Fact::Known(4096));
@@ -81,7 +90,11 @@ fn v1_hears_of_limits_above_what_is_visible() {
 fn a_v1_container_without_its_path_falls_back_to_the_mounts_root() {
     let mountinfo = "30 23 0:30 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
     let files = [("/sys/fs/cgroup/memory/memory.limit_in_bytes", "536870912\n")];
-    for membership in ["4:memory:/docker/abc\n", "4:memory:/docker/other\n", "4:memory:/\n"] {
+    for membership in [
+        "4:memory:/docker/abc\n",
+        "4:memory:/docker/other\n",
+        "4:memory:/\n",
+    ] {
         let limit = read(&tree(mountinfo, membership, &files)).memory_limit_bytes;
         assert_eq!(limit, Fact::Known(536_870_912), "{membership}");
     }
@@ -96,7 +109,10 @@ fn v2_takes_the_smallest_over_the_ancestors() {
             ("/sys/fs/cgroup/user.slice/memory.max", "2147483648\n"),
             ("/sys/fs/cgroup/user.slice/cpu.max", "50000 100000\n"),
             ("/sys/fs/cgroup/user.slice/run.scope/memory.max", "max\n"),
-            ("/sys/fs/cgroup/user.slice/run.scope/cpu.max", "max 100000\n"),
+            (
+                "/sys/fs/cgroup/user.slice/run.scope/cpu.max",
+                "max 100000\n",
+            ),
         ],
     );
     let expected = Cgroup {
@@ -186,8 +202,14 @@ fn a_hybrid_system_with_memory_in_version_1_is_asked_there() {
         &[
             ("/sys/fs/cgroup/unified/elsewhere/memory.max", "1\n"),
             ("/sys/fs/cgroup/memory/memory.limit_in_bytes", UNLIMITED),
-            ("/sys/fs/cgroup/memory/outer/memory.limit_in_bytes", "268435456\n"),
-            ("/sys/fs/cgroup/memory/outer/inner/memory.limit_in_bytes", UNLIMITED),
+            (
+                "/sys/fs/cgroup/memory/outer/memory.limit_in_bytes",
+                "268435456\n",
+            ),
+            (
+                "/sys/fs/cgroup/memory/outer/inner/memory.limit_in_bytes",
+                UNLIMITED,
+            ),
         ],
     );
     let cgroup = read(&tree);

@@ -29,7 +29,10 @@ fn nothing_happened() {
     let after = clocks(12 * SECOND, 3 * SECOND, 1_700_000_000 * SECOND);
     let difference = after.since(&before);
     assert_eq!(difference.elapsed_ns, 2_000_000_000);
-    assert_eq!((difference.suspended_ns, difference.wall_clock_stepped_ns), (0, 0));
+    assert_eq!(
+        (difference.suspended_ns, difference.wall_clock_stepped_ns),
+        (0, 0)
+    );
     assert_eq!(difference.uncertainty_ns, 100);
     assert_eq!(difference.clock_source_changed, Fact::Known(false));
 }
@@ -64,8 +67,18 @@ fn what_the_reading_may_have_made_itself_is_nothing() {
 
 #[test]
 fn the_extremes_are_no_panic() {
-    let far = Clocks::of([i128::from(i64::MAX), i128::MAX / 4, i128::MAX / 4, i128::from(i64::MAX)]);
-    let near = Clocks::of([i128::from(i64::MIN), i128::MIN / 4, i128::MIN / 4, i128::from(i64::MAX)]);
+    let far = Clocks::of([
+        i128::from(i64::MAX),
+        i128::MAX / 4,
+        i128::MAX / 4,
+        i128::from(i64::MAX),
+    ]);
+    let near = Clocks::of([
+        i128::from(i64::MIN),
+        i128::MIN / 4,
+        i128::MIN / 4,
+        i128::from(i64::MAX),
+    ]);
     let difference = far.since(&near);
     assert_eq!(difference.elapsed_ns, i64::MAX as u64);
     assert_eq!(far.boot_minus_monotonic_ns, i64::MAX);
@@ -89,7 +102,13 @@ fn a_clock_source_without_a_name_has_not_stayed_the_same() {
     let named = Clocks::read(&Tree::new(&[(SOURCE, "tsc\n")]).sources);
     let nameless = Clocks::read(&Tree::new(&[]).sources);
     for difference in [named.since(&nameless), nameless.since(&named)] {
-        assert!(difference.clock_source_changed.why().unwrap().contains(SOURCE));
+        assert!(
+            difference
+                .clock_source_changed
+                .why()
+                .unwrap()
+                .contains(SOURCE)
+        );
     }
 }
 

@@ -45,7 +45,8 @@ macro_rules! counters {
                 earlier: &DeviceCounters,
                 grown: impl Fn(&str, Kind, &Fact<u64>, &Fact<u64>) -> Fact<u64>,
             ) -> DeviceCounters {
-                DeviceCounters { $($counter: grown($what, $kind, &self.$counter, &earlier.$counter),)* }
+                DeviceCounters { $($counter: grown($what, $kind, &self.$counter,
+                    &earlier.$counter),)* }
             }
 
             /// What two devices counted, added up. A count that is not known of one is not known.
@@ -171,7 +172,10 @@ impl DeviceCounters {
         let is_none = |count: &Fact<u64>| matches!(count, Fact::Known(0) | Fact::NotApplicable);
         // Discards and flushes are not counted by all.
         let is_more = |count: &Fact<u64>| count.known().is_some_and(|count| *count > 0);
-        !is_none(&self.reads) || !is_none(&self.writes) || is_more(&self.discards) || is_more(&self.flushes)
+        !is_none(&self.reads)
+            || !is_none(&self.writes)
+            || is_more(&self.discards)
+            || is_more(&self.flushes)
     }
 
     /// The counters in a text of 11 numbers, 15 (since Linux 4.18, with
@@ -186,24 +190,34 @@ impl DeviceCounters {
         if length < 11 {
             return None;
         }
-        Some(DeviceCounters::of(|index, kind| match (index, flushes.why_not()) {
-            (11..15, _) if length < 15 => Fact::Unavailable(format!("{path}: this kernel does not count discards")),
-            (15.., _) if length < 17 => Fact::Unavailable(format!("{path}: this kernel does not count flushes")),
-            (15.., Some(why)) => Fact::Unavailable(format!("{path}: {why}")),
-            _ => Fact::Known(match kind {
-                Kind::Sectors => columns[index].saturating_mul(SECTOR_BYTES),
-                Kind::Count | Kind::Time | Kind::State => columns[index],
-            }),
+        Some(DeviceCounters::of(|index, kind| {
+            match (index, flushes.why_not()) {
+                (11..15, _) if length < 15 => {
+                    Fact::Unavailable(format!("{path}: this kernel does not count discards"))
+                }
+                (15.., _) if length < 17 => {
+                    Fact::Unavailable(format!("{path}: this kernel does not count flushes"))
+                }
+                (15.., Some(why)) => Fact::Unavailable(format!("{path}: {why}")),
+                _ => Fact::Known(match kind {
+                    Kind::Sectors => columns[index].saturating_mul(SECTOR_BYTES),
+                    Kind::Count | Kind::Time | Kind::State => columns[index],
+                }),
+            }
         }))
     }
 
     fn since(&self, earlier: &DeviceCounters, path: &str) -> DeviceCounters {
-        let count =
-            |what: &str, later: &Fact<u64>, earlier: &Fact<u64>| grown(format_args!("{path}: {what}"), later, earlier);
+        let count = |what: &str, later: &Fact<u64>, earlier: &Fact<u64>| {
+            grown(format_args!("{path}: {what}"), later, earlier)
+        };
         // Another device of this name would look like a wrap.
-        let may_wrap = [(&self.reads, &earlier.reads), (&self.writes, &earlier.writes)]
-            .iter()
-            .all(|(later, earlier)| count("", later, earlier).is_known());
+        let may_wrap = [
+            (&self.reads, &earlier.reads),
+            (&self.writes, &earlier.writes),
+        ]
+        .iter()
+        .all(|(later, earlier)| count("", later, earlier).is_known());
         self.since_with(earlier, |what, kind, later, earlier| {
             match (kind, wrapped_ms(later, earlier)) {
                 (Kind::State, _) => later.clone(),

@@ -39,7 +39,10 @@ impl FlushCount {
     pub(crate) fn of(sources: &Sources, name: &str, is_partition: bool) -> FlushCount {
         if is_partition {
             FlushCount::OfTheDisk
-        } else if sources.path(&format!("/sys/class/block/{name}/mq")).exists() {
+        } else if sources
+            .path(&format!("/sys/class/block/{name}/mq"))
+            .exists()
+        {
             FlushCount::Counted
         } else {
             FlushCount::NotOfThisDriver
@@ -50,7 +53,9 @@ impl FlushCount {
         match self {
             FlushCount::Counted => None,
             FlushCount::OfTheDisk => Some("flushes are counted of the whole disk only"),
-            FlushCount::NotOfThisDriver => Some("flushes are not counted of a device that takes no requests"),
+            FlushCount::NotOfThisDriver => {
+                Some("flushes are not counted of a device that takes no requests")
+            }
         }
     }
 }

@@ -50,7 +50,11 @@ impl SystemCounters {
             times: pair(&self.times, &earlier.times, |later, earlier| {
                 Fact::Known(later.spent_since(earlier))
             }),
-            context_switches: grown("/proc/stat: ctxt", &self.context_switches, &earlier.context_switches),
+            context_switches: grown(
+                "/proc/stat: ctxt",
+                &self.context_switches,
+                &earlier.context_switches,
+            ),
             running_tasks: self.running_tasks.clone(),
             blocked_tasks: self.blocked_tasks.clone(),
             dirty_bytes: self.dirty_bytes.clone(),
@@ -79,7 +83,9 @@ pub struct SystemCountersDifference {
 /// A line such as `ctxt 115315`.
 fn line(sources: &Sources, stat: &Fact<String>, key: &str) -> Fact<u64> {
     stat.as_ref().and_then(|text| {
-        let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
+        let value = text
+            .lines()
+            .find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
         match value {
             Some(value) => sources.parse(STAT, value),
             None => sources.unavailable(STAT, format!("has no line {key}")),

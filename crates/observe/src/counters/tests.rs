@@ -17,7 +17,8 @@ const EARLY: [(&str, &str); 6] = [
     ("/proc/self/task/7/comm", "worker-0\n"),
     (
         "/proc/stat",
-        "cpu  100 10 50 800 20 0 5 15 0 0\ncpu0 1 1 1 1\nintr 5 1 2\nctxt 1000\nbtime 1\nprocesses 9\nprocs_running 3\nprocs_blocked 1\n",
+        "cpu  100 10 50 800 20 0 5 15 0 0\ncpu0 1 1 1 1\nintr 5 1 2\nctxt 1000\nbtime \
+         1\nprocesses 9\nprocs_running 3\nprocs_blocked 1\n",
     ),
     (
         "/proc/meminfo",
@@ -30,7 +31,10 @@ const EARLY: [(&str, &str); 6] = [
 ];
 
 const LATE: [(&str, &str); 5] = [
-    ("/proc/self/status", "VmHWM:\t 950 kB\nVmRSS:\t 700 kB\nThreads:\t2\n"),
+    (
+        "/proc/self/status",
+        "VmHWM:\t 950 kB\nVmRSS:\t 700 kB\nThreads:\t2\n",
+    ),
     ("/proc/self/task/7/schedstat", "150 25 4\n"),
     (
         "/proc/stat",
@@ -49,7 +53,10 @@ fn vda() -> Fact<WatchedDevices> {
         role: DeviceRole::Target,
         flushes: FlushCount::Counted,
     }];
-    Fact::Known(WatchedDevices { list, unseen: vec![] })
+    Fact::Known(WatchedDevices {
+        list,
+        unseen: vec![],
+    })
 }
 
 /// Two snapshots of fixtures. (getrusage is this process's own.)
@@ -95,7 +102,10 @@ fn a_snapshot_has_all_subjects() {
     assert_eq!(system.dirty_bytes, Fact::Known(40 * 1024));
     assert_eq!(system.write_back_bytes, Fact::Known(8 * 1024));
     let devices = before.devices.known().unwrap();
-    assert_eq!(devices[0].counters.known().unwrap().flushes, Fact::Known(16));
+    assert_eq!(
+        devices[0].counters.known().unwrap().flushes,
+        Fact::Known(16)
+    );
 }
 
 #[test]
@@ -107,7 +117,11 @@ fn a_difference_counts_and_keeps_states() {
     assert_eq!(process.max_resident_bytes, Fact::Known(950 * 1024));
     assert_eq!(
         *process,
-        after.process.known().unwrap().since(before.process.known().unwrap())
+        after
+            .process
+            .known()
+            .unwrap()
+            .since(before.process.known().unwrap())
     );
     let thread = &difference.threads.known().unwrap().each[0];
     assert_eq!(
@@ -115,14 +129,23 @@ fn a_difference_counts_and_keeps_states() {
         (&Fact::Known(50), &Fact::Known(5))
     );
     let system = &difference.system;
-    assert_eq!(system.times.known().unwrap().total_ns, Fact::Known(1_000_000_000));
-    assert_eq!(system.times.known().unwrap().steal_ns, Fact::Known(100_000_000));
+    assert_eq!(
+        system.times.known().unwrap().total_ns,
+        Fact::Known(1_000_000_000)
+    );
+    assert_eq!(
+        system.times.known().unwrap().steal_ns,
+        Fact::Known(100_000_000)
+    );
     assert_eq!(system.context_switches, Fact::Known(250));
     assert_eq!(system.running_tasks, Fact::Known(1));
     assert_eq!(system.blocked_tasks, Fact::Known(0));
     assert_eq!(system.dirty_bytes, Fact::Known(0));
     assert_eq!(system.write_back_bytes, Fact::Known(4 * 1024));
-    let device = difference.devices.known().unwrap()[0].counters.known().unwrap();
+    let device = difference.devices.known().unwrap()[0]
+        .counters
+        .known()
+        .unwrap();
     assert_eq!(device.reads, Fact::Known(1));
     assert_eq!(device.read_bytes, Fact::Known(1024));
     assert_eq!(device.written_bytes, Fact::Known(5120));
@@ -163,7 +186,13 @@ fn missing_files_are_told_one_by_one() {
         assert!(difference.system.context_switches.why().is_some());
         assert!(difference.threads.why().is_some());
         assert_eq!(difference.devices, Fact::NotApplicable);
-        assert!(difference.own_fraction().why().unwrap().contains("/proc/stat"));
+        assert!(
+            difference
+                .own_fraction()
+                .why()
+                .unwrap()
+                .contains("/proc/stat")
+        );
     }
     before.process = Fact::Unavailable("no getrusage".into());
     let difference = after.since(&before);
@@ -196,10 +225,25 @@ fn spoilt_files_are_no_panic_and_no_number() {
         assert!(counters.system.running_tasks.why().is_some());
         assert!(counters.system.dirty_bytes.why().is_some());
         assert!(counters.threads.known().unwrap().count.why().is_some());
-        assert!(counters.devices.known().unwrap()[0].counters.why().is_some());
-        assert!(counters.since(&counters).system.write_back_bytes.why().is_some());
+        assert!(
+            counters.devices.known().unwrap()[0]
+                .counters
+                .why()
+                .is_some()
+        );
+        assert!(
+            counters
+                .since(&counters)
+                .system
+                .write_back_bytes
+                .why()
+                .is_some()
+        );
     }
-    let tree = Tree::new(&[("/proc/meminfo", "Dirty: 18014398509481985 kB\nWriteback: -1 kB\n")]);
+    let tree = Tree::new(&[(
+        "/proc/meminfo",
+        "Dirty: 18014398509481985 kB\nWriteback: -1 kB\n",
+    )]);
     let system = SystemCounters::read(&tree.sources);
     assert!(system.dirty_bytes.why().is_some(), "too many to be bytes");
     assert!(system.write_back_bytes.why().is_some());
@@ -210,13 +254,19 @@ fn counters_that_went_backwards_are_no_numbers() {
     let [before, after] = snapshots();
     let difference = before.since(&after);
     let why = difference.system.context_switches.why().unwrap();
-    assert!(why.contains("ctxt went backwards, from 1250 to 1000"), "{why}");
+    assert!(
+        why.contains("ctxt went backwards, from 1250 to 1000"),
+        "{why}"
+    );
     let times: &SystemTimesSpent = difference.system.times.known().unwrap();
     assert!(times.total_ns.why().is_some() && times.busy_ns.why().is_some());
     assert!(difference.others_fraction().why().is_some());
     let thread = &difference.threads.known().unwrap().each[0];
     assert!(thread.cpu_ns.why().is_some() && thread.waiting_ns.why().is_some());
-    let device = difference.devices.known().unwrap()[0].counters.known().unwrap();
+    let device = difference.devices.known().unwrap()[0]
+        .counters
+        .known()
+        .unwrap();
     assert!(device.reads.why().is_some() && device.flushes.why().is_some());
 }
 
@@ -230,12 +280,28 @@ fn others_are_busy_with_what_is_not_ours() {
     assert_eq!(difference.others_fraction(), Fact::Known(0.35));
     assert_eq!(difference.others_user_fraction(), Fact::Known(0.15));
     difference.process = Fact::Known(used(604_000_000));
-    assert_eq!(difference.others_fraction(), Fact::Known(0.0), "the ticks' grain");
+    assert_eq!(
+        difference.others_fraction(),
+        Fact::Known(0.0),
+        "the ticks' grain"
+    );
     difference.process = Fact::Known(used(1_004_000_000));
-    assert_eq!(difference.own_fraction(), Fact::Known(1.0), "the ticks' grain");
+    assert_eq!(
+        difference.own_fraction(),
+        Fact::Known(1.0),
+        "the ticks' grain"
+    );
     let unmoved = after.since(&after);
-    assert!(unmoved.others_fraction().why().unwrap().contains("no processor time"));
-    assert!(unmoved.own_fraction().why().is_some() && unmoved.others_user_fraction().why().is_some());
+    assert!(
+        unmoved
+            .others_fraction()
+            .why()
+            .unwrap()
+            .contains("no processor time")
+    );
+    assert!(
+        unmoved.own_fraction().why().is_some() && unmoved.others_user_fraction().why().is_some()
+    );
 }
 
 #[test]
@@ -355,7 +421,11 @@ fn this_process_on_this_machine() {
         difference.others_fraction(),
         difference.others_user_fraction(),
     ];
-    let within = |fraction: &Fact<f64>| fraction.known().is_some_and(|fraction| (0.0..=1.0).contains(fraction));
+    let within = |fraction: &Fact<f64>| {
+        fraction
+            .known()
+            .is_some_and(|fraction| (0.0..=1.0).contains(fraction))
+    };
     assert!(fractions.iter().all(within), "{fractions:?}");
     assert!(*difference.own_fraction().known().unwrap() > 0.0);
     // Counters of a device are known wherever the device is.

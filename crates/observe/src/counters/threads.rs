@@ -57,7 +57,11 @@ pub struct ThreadTimes {
 impl Threads {
     /// Reads the threads, given what the whole process used and the text of its
     /// status.
-    pub(super) fn read(sources: &Sources, process: &Fact<ProcessTimes>, status: &Fact<String>) -> Fact<Threads> {
+    pub(super) fn read(
+        sources: &Sources,
+        process: &Fact<ProcessTimes>,
+        status: &Fact<String>,
+    ) -> Fact<Threads> {
         SmallFiles::open(sources, TASK).and_then(|files| {
             let numbers = match files.numbers::<u32>(THREADS_MAX) {
                 Ok(numbers) => numbers,
@@ -68,7 +72,10 @@ impl Threads {
                 files,
                 path: String::new(),
             };
-            let mut each: Vec<ThreadTimes> = numbers.into_iter().filter_map(|tid| files.thread(tid)).collect();
+            let mut each: Vec<ThreadTimes> = numbers
+                .into_iter()
+                .filter_map(|tid| files.thread(tid))
+                .collect();
             each.sort_by_key(|thread| thread.tid);
             Fact::Known(Threads {
                 count: count(sources, status),
@@ -82,10 +89,15 @@ impl Threads {
     /// the whole process. A thread that is new has all its time in it.
     pub(super) fn since(&self, earlier: &Threads, process: &Fact<ProcessTimes>) -> Threads {
         // Otherwise a thread may be old, and only have been beyond the limit.
-        let told_all =
-            earlier.each.len() < THREADS_MAX && earlier.count.known().is_none_or(|count| *count <= THREADS_MAX as u64);
+        let told_all = earlier.each.len() < THREADS_MAX
+            && earlier
+                .count
+                .known()
+                .is_none_or(|count| *count <= THREADS_MAX as u64);
         let each = self.each.iter().map(|thread| {
-            let found = earlier.each.binary_search_by_key(&thread.tid, |before| before.tid);
+            let found = earlier
+                .each
+                .binary_search_by_key(&thread.tid, |before| before.tid);
             match found {
                 Ok(index) => thread.since(&earlier.each[index]),
                 Err(_) if told_all => thread.clone(),
@@ -134,7 +146,9 @@ impl ThreadTimes {
 fn rest_cpu_ns(process: &Fact<ProcessTimes>, each: &[ThreadTimes]) -> Fact<u64> {
     let known = each.iter().filter_map(|thread| thread.cpu_ns.known());
     let told = known.fold(0u64, |sum, cpu_ns| sum.saturating_add(*cpu_ns));
-    process.as_ref().map(|process| process.cpu_ns().saturating_sub(told))
+    process
+        .as_ref()
+        .map(|process| process.cpu_ns().saturating_sub(told))
 }
 
 fn count(sources: &Sources, status: &Fact<String>) -> Fact<u64> {
@@ -160,7 +174,10 @@ impl ThreadFiles<'_> {
         let mut buffer = [0; 1024];
         let schedstat = self.read(tid, "schedstat", &mut buffer).map(schedstat);
         let (cpu_ns, waiting_ns) = match schedstat {
-            Ok(Some(times)) => (Fact::Known(times.sum_exec_runtime), Fact::Known(times.run_delay)),
+            Ok(Some(times)) => (
+                Fact::Known(times.sum_exec_runtime),
+                Fact::Known(times.run_delay),
+            ),
             Ok(None) => {
                 let why = "counts no time slice";
                 (self.by_ticks(tid), self.unavailable(tid, "schedstat", why))
@@ -170,10 +187,15 @@ impl ThreadFiles<'_> {
                 let _ = self.read(tid, "stat", &mut [0]).ok()?;
                 (self.by_ticks(tid), Fact::NotApplicable)
             }
-            Err(error) => (self.by_ticks(tid), self.unavailable(tid, "schedstat", error)),
+            Err(error) => (
+                self.by_ticks(tid),
+                self.unavailable(tid, "schedstat", error),
+            ),
         };
         let name = match self.read(tid, "comm", &mut buffer) {
-            Ok(name) => Fact::Known(String::from_utf8_lossy(name.strip_suffix(b"\n").unwrap_or(name)).into_owned()),
+            Ok(name) => Fact::Known(
+                String::from_utf8_lossy(name.strip_suffix(b"\n").unwrap_or(name)).into_owned(),
+            ),
             Err(error) => self.unavailable(tid, "comm", error),
         };
         Some(ThreadTimes {
@@ -193,7 +215,12 @@ impl ThreadFiles<'_> {
         }
     }
 
-    fn read<'buffer>(&mut self, tid: u32, file: &str, buffer: &'buffer mut [u8]) -> Result<&'buffer [u8], Errno> {
+    fn read<'buffer>(
+        &mut self,
+        tid: u32,
+        file: &str,
+        buffer: &'buffer mut [u8],
+    ) -> Result<&'buffer [u8], Errno> {
         self.path.clear();
         // Writing to a string cannot fail.
         let _ = write!(self.path, "{tid}/{file}");
@@ -201,7 +228,8 @@ impl ThreadFiles<'_> {
     }
 
     fn unavailable<T>(&self, tid: u32, file: &str, why: impl std::fmt::Display) -> Fact<T> {
-        self.sources.unavailable(&format!("{TASK}/{tid}/{file}"), why)
+        self.sources
+            .unavailable(&format!("{TASK}/{tid}/{file}"), why)
     }
 }
 

@@ -42,7 +42,10 @@ pub struct WatchedDevices {
 impl WatchedDevices {
     /// The devices of targets. Not applicable if none of them has one, and
     /// unavailable if none is known; otherwise what is not known is `unseen`.
-    pub fn of<'target>(sources: &Sources, targets: impl IntoIterator<Item = &'target Target>) -> Fact<WatchedDevices> {
+    pub fn of<'target>(
+        sources: &Sources,
+        targets: impl IntoIterator<Item = &'target Target>,
+    ) -> Fact<WatchedDevices> {
         let mut search = Search::new(sources);
         for target in targets {
             match &target.device {
@@ -106,17 +109,24 @@ impl<'sources> Search<'sources> {
             self.watch(disk, DeviceRole::WholeDisk, false);
         }
         match &device.loop_backing {
-            Fact::Known(backing) => match (&backing.device, backing.mount.known().map(|mount| mount.class())) {
+            Fact::Known(backing) => match (
+                &backing.device,
+                backing.mount.known().map(|mount| mount.class()),
+            ) {
                 (Fact::Known(below), _) => self.add(below, DeviceRole::Beneath),
                 (Fact::NotApplicable, Some(Class::Memory)) => {}
-                (Fact::NotApplicable, _) => self.unseen(format!("{}: lies on no device that is known", backing.file)),
+                (Fact::NotApplicable, _) => {
+                    self.unseen(format!("{}: lies on no device that is known", backing.file))
+                }
                 (Fact::Unavailable(why), _) => self.unseen(why.clone()),
             },
             Fact::NotApplicable => {}
             Fact::Unavailable(why) => self.unseen(why.clone()),
         }
         match &device.members {
-            Fact::Known(members) => members.iter().for_each(|member| self.add(member, DeviceRole::Beneath)),
+            Fact::Known(members) => members
+                .iter()
+                .for_each(|member| self.add(member, DeviceRole::Beneath)),
             Fact::NotApplicable => {}
             Fact::Unavailable(why) => self.unseen(why.clone()),
         }

@@ -47,8 +47,10 @@ impl ProcessTimes {
     #[cfg(target_pointer_width = "64")]
     pub(crate) fn beside(sources: &Sources, status: &Fact<String>) -> Fact<ProcessTimes> {
         getrusage::this_process().and_then(|usage| {
-            ProcessTimes::of(&usage, sources.kibibytes(STATUS, status, "VmHWM"))
-                .map_or_else(|| Fact::Unavailable("getrusage: a negative count".into()), Fact::Known)
+            ProcessTimes::of(&usage, sources.kibibytes(STATUS, status, "VmHWM")).map_or_else(
+                || Fact::Unavailable("getrusage: a negative count".into()),
+                Fact::Known,
+            )
         })
     }
 
@@ -63,15 +65,22 @@ impl ProcessTimes {
         self.user_ns.saturating_add(self.system_ns)
     }
 
-    /// What two processes used, added up; the greatest memory of each was not at the same moment, so that their sum is an upper bound.
+    /// What two processes used, added up; the greatest memory of each was not at the same moment,
+    /// so that their sum is an upper bound.
     #[must_use]
     pub fn and(&self, other: &ProcessTimes) -> ProcessTimes {
         let sum = u64::saturating_add;
         ProcessTimes {
             user_ns: sum(self.user_ns, other.user_ns),
             system_ns: sum(self.system_ns, other.system_ns),
-            voluntary_context_switches: sum(self.voluntary_context_switches, other.voluntary_context_switches),
-            involuntary_context_switches: sum(self.involuntary_context_switches, other.involuntary_context_switches),
+            voluntary_context_switches: sum(
+                self.voluntary_context_switches,
+                other.voluntary_context_switches,
+            ),
+            involuntary_context_switches: sum(
+                self.involuntary_context_switches,
+                other.involuntary_context_switches,
+            ),
             max_resident_bytes: added(&self.max_resident_bytes, &other.max_resident_bytes),
             minor_faults: sum(self.minor_faults, other.minor_faults),
             major_faults: sum(self.major_faults, other.major_faults),
@@ -86,8 +95,14 @@ impl ProcessTimes {
         ProcessTimes {
             user_ns: used(self.user_ns, earlier.user_ns),
             system_ns: used(self.system_ns, earlier.system_ns),
-            voluntary_context_switches: used(self.voluntary_context_switches, earlier.voluntary_context_switches),
-            involuntary_context_switches: used(self.involuntary_context_switches, earlier.involuntary_context_switches),
+            voluntary_context_switches: used(
+                self.voluntary_context_switches,
+                earlier.voluntary_context_switches,
+            ),
+            involuntary_context_switches: used(
+                self.involuntary_context_switches,
+                earlier.involuntary_context_switches,
+            ),
             max_resident_bytes: self.max_resident_bytes.clone(),
             minor_faults: used(self.minor_faults, earlier.minor_faults),
             major_faults: used(self.major_faults, earlier.major_faults),
@@ -173,7 +188,9 @@ mod tests {
     use std::time::{Duration, Instant};
 
     fn read() -> ProcessTimes {
-        ProcessTimes::read(&Sources::default()).into_known().unwrap()
+        ProcessTimes::read(&Sources::default())
+            .into_known()
+            .unwrap()
     }
 
     /// Minor faults, major faults and processor time in ticks, by `/proc`.

@@ -43,16 +43,25 @@ impl SystemTimesSpent {
         if let Some(earlier) = earlier {
             for (delta, before) in deltas.iter_mut().zip(&earlier.0) {
                 let after = std::mem::replace(delta, Fact::NotApplicable);
-                *delta = after.and_then(|after| before.as_ref().map(|before| after - i128::from(*before)));
+                *delta = after
+                    .and_then(|after| before.as_ref().map(|before| after - i128::from(*before)));
             }
         }
         // A counter that went back gave its time to another column, so the
         // signed sum stays the time that passed.
         let total: i128 = deltas.iter().filter_map(Fact::known).sum();
-        let unused: i128 = [3, 4, 7].iter().filter_map(|column| deltas[*column].known()).sum();
-        let [user, nice, system, idle, iowait, irq, softirq, steal] = deltas.map(|delta| delta.and_then(forwards));
+        let unused: i128 = [3, 4, 7]
+            .iter()
+            .filter_map(|column| deltas[*column].known())
+            .sum();
+        let [user, nice, system, idle, iowait, irq, softirq, steal] =
+            deltas.map(|delta| delta.and_then(forwards));
         SystemTimesSpent {
-            total_ns: if total > 0 { forwards(total) } else { nothing_counted() },
+            total_ns: if total > 0 {
+                forwards(total)
+            } else {
+                nothing_counted()
+            },
             user_ns: user,
             nice_ns: nice,
             system_ns: system,
@@ -139,6 +148,12 @@ mod tests {
         let spent = times("cpu 9 0 0 1").spent_since(&times("cpu 1 0 0 3"));
         assert_eq!(spent.total_ns, Fact::Known(60_000_000));
         assert_eq!(spent.user_ns, Fact::Known(80_000_000));
-        assert!(spent.fraction_of(&spent.user_ns).why().unwrap().contains("backwards"));
+        assert!(
+            spent
+                .fraction_of(&spent.user_ns)
+                .why()
+                .unwrap()
+                .contains("backwards")
+        );
     }
 }

@@ -32,23 +32,32 @@ pub struct LoopBacking {
 }
 
 impl LoopBacking {
-    pub(super) fn read(sources: &Sources, table: &Fact<MountTable>, disk: &str, depth: usize) -> Fact<LoopBacking> {
-        sources.text(&format!("{disk}/loop/backing_file")).map(|file| {
-            let mount = table.as_ref().and_then(|table| table.mount_of(Path::new(&file)));
-            let device = mount.as_ref().and_then(|mount| {
-                if mount.class() != crate::Class::Block {
-                    return Fact::NotApplicable;
+    pub(super) fn read(
+        sources: &Sources,
+        table: &Fact<MountTable>,
+        disk: &str,
+        depth: usize,
+    ) -> Fact<LoopBacking> {
+        sources
+            .text(&format!("{disk}/loop/backing_file"))
+            .map(|file| {
+                let mount = table
+                    .as_ref()
+                    .and_then(|table| table.mount_of(Path::new(&file)));
+                let device = mount.as_ref().and_then(|mount| {
+                    if mount.class() != crate::Class::Block {
+                        return Fact::NotApplicable;
+                    }
+                    device_of_mount(sources, table, mount, depth + 1)
+                });
+                LoopBacking {
+                    direct_io: sources.switch(&format!("{disk}/loop/dio")),
+                    offset_bytes: sources.number(&format!("{disk}/loop/offset")),
+                    device: device.map(Box::new),
+                    mount,
+                    file,
                 }
-                device_of_mount(sources, table, mount, depth + 1)
-            });
-            LoopBacking {
-                direct_io: sources.switch(&format!("{disk}/loop/dio")),
-                offset_bytes: sources.number(&format!("{disk}/loop/offset")),
-                device: device.map(Box::new),
-                mount,
-                file,
-            }
-        })
+            })
     }
 
     /// `/x/y.img on ext4 /dev/vda`.
@@ -66,7 +75,12 @@ impl LoopBacking {
 
 /// The devices that a stacked device names as its own. Not applicable where it
 /// names none; unavailable if one of them cannot be read.
-pub(super) fn members(sources: &Sources, table: &Fact<MountTable>, disk: &str, depth: usize) -> Fact<Vec<Device>> {
+pub(super) fn members(
+    sources: &Sources,
+    table: &Fact<MountTable>,
+    disk: &str,
+    depth: usize,
+) -> Fact<Vec<Device>> {
     let slaves = format!("{disk}/slaves");
     if !sources.path(&slaves).exists() {
         return Fact::NotApplicable;

@@ -10,7 +10,9 @@ use crate::sources::Sources;
 /// The number of the block device that a mount's source names.
 pub(crate) fn number_of_source(sources: &Sources, source: &str) -> Fact<DeviceNumber> {
     let Some(name) = source.strip_prefix("/dev/") else {
-        return Fact::Unavailable(format!("/proc/self/mountinfo: the source `{source}` is not a device"));
+        return Fact::Unavailable(format!(
+            "/proc/self/mountinfo: the source `{source}` is not a device"
+        ));
     };
     by_kernel_name(sources, name)
         .or_else(|| by_mapper_name(sources, name.strip_prefix("mapper/")?))

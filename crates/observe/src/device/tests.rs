@@ -38,7 +38,9 @@ fn add_nvme(tree: &Tree) {
 }
 
 fn read(tree: &Tree, device: DeviceNumber) -> Device {
-    Device::read(&tree.sources, &NO_TABLE, device).into_known().unwrap()
+    Device::read(&tree.sources, &NO_TABLE, device)
+        .into_known()
+        .unwrap()
 }
 
 #[test]
@@ -74,7 +76,10 @@ fn a_mapper_device_names_its_members() {
     add_nvme(&tree);
     let mapped = [("dm/name", "vault\n"), ("queue/discard_max_bytes", "0\n")];
     add(&tree, "dm-0", "253:0", &mapped);
-    tree.link("/sys/devices/dm-0/slaves/nvme0n1p2", "/sys/devices/nvme0n1/nvme0n1p2");
+    tree.link(
+        "/sys/devices/dm-0/slaves/nvme0n1p2",
+        "/sys/devices/nvme0n1/nvme0n1p2",
+    );
     let device = read(&tree, number(253, 0));
     assert_eq!(device.kind, DeviceKind::DeviceMapper);
     assert_eq!(device.discard_supported, Fact::Known(false));
@@ -109,7 +114,10 @@ fn a_source_is_found_by_name_mapper_name_and_link() {
     let found = |source| number_of_source(&tree.sources, source);
     assert_eq!(found("/dev/nvme0n1p2"), Fact::Known(number(259, 2)));
     assert_eq!(found("/dev/mapper/vg-home"), Fact::Known(number(253, 3)));
-    assert_eq!(found("/dev/disk/by-label/home"), Fact::Known(number(259, 2)));
+    assert_eq!(
+        found("/dev/disk/by-label/home"),
+        Fact::Known(number(259, 2))
+    );
     assert!(found("/dev/gone").why().is_some());
     assert!(found("tank/data").why().unwrap().contains("tank/data"));
 }

@@ -12,7 +12,11 @@ use crate::mount::{Mount, unescape};
 use crate::sources::Sources;
 
 /// The device of an external journal. Not applicable where there is none.
-pub(super) fn device(sources: &Sources, mount: &Mount, device: &Fact<Device>) -> Fact<DeviceDurability> {
+pub(super) fn device(
+    sources: &Sources,
+    mount: &Mount,
+    device: &Fact<Device>,
+) -> Fact<DeviceDurability> {
     let source = match mount.file_system_type.as_str() {
         "xfs" => match mount.super_option("logdev") {
             Some(source) => Fact::Known(unescape(source)),
@@ -20,7 +24,9 @@ pub(super) fn device(sources: &Sources, mount: &Mount, device: &Fact<Device>) ->
         },
         "ext3" | "ext4" => match mount.super_option("journal_path") {
             Some(source) => Fact::Known(unescape(source)),
-            None => device.as_ref().and_then(|device| of_ext4(sources, &device.name)),
+            None => device
+                .as_ref()
+                .and_then(|device| of_ext4(sources, &device.name)),
         },
         _ => Fact::NotApplicable,
     };
@@ -38,7 +44,10 @@ fn of_ext4(sources: &Sources, name: &str) -> Fact<String> {
         let inode = journal.strip_prefix(&inside);
         inode.is_some_and(|inode| inode.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    let journals = sources.names("/proc/fs/jbd2").into_known().unwrap_or_default();
+    let journals = sources
+        .names("/proc/fs/jbd2")
+        .into_known()
+        .unwrap_or_default();
     if journals.iter().any(|journal| is_inside(journal)) {
         return Fact::NotApplicable;
     }
@@ -55,7 +64,9 @@ fn of_ext4(sources: &Sources, name: &str) -> Fact<String> {
             command.and_then(|command| match command.strip_prefix("jbd2/") {
                 Some(journal) if is_inside(journal) => Fact::NotApplicable,
                 // The kernel cuts names of tasks off.
-                Some(_) if command.len() == 15 => sources.unavailable(&comm, format!("`{command}` is cut off")),
+                Some(_) if command.len() == 15 => {
+                    sources.unavailable(&comm, format!("`{command}` is cut off"))
+                }
                 Some(journal) => Fact::Known(format!("/dev/{journal}")),
                 None => sources.unavailable(&comm, format!("`{command}` is not a journal")),
             })

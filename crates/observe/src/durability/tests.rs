@@ -46,7 +46,10 @@ fn disks() -> Tree {
         &tree,
         "sdb",
         "8:16",
-        &[("queue/write_cache", "write through\n"), ("queue/fua", "0\n")],
+        &[
+            ("queue/write_cache", "write through\n"),
+            ("queue/fua", "0\n"),
+        ],
     );
     add(&tree, "sdb/sdb1", "8:17", &[("partition", "1\n")]);
     tree
@@ -80,14 +83,23 @@ fn ext4_with_defaults() {
     };
     assert_eq!(facts, expected);
     let json = serde_json::to_string(&facts).unwrap();
-    assert_eq!(serde_json::from_str::<DurabilityFacts>(&json).unwrap(), facts);
+    assert_eq!(
+        serde_json::from_str::<DurabilityFacts>(&json).unwrap(),
+        facts
+    );
 }
 
 #[test]
 fn what_an_ext4_lacks_is_not_guessed() {
     let tree = disks();
     let facts = facts(&tree, "8:1", "ext4", "rw");
-    assert!(facts.data_mode.why().unwrap().contains("/proc/fs/ext4/sda1/options"));
+    assert!(
+        facts
+            .data_mode
+            .why()
+            .unwrap()
+            .contains("/proc/fs/ext4/sda1/options")
+    );
     assert!(facts.journal_device.why().unwrap().contains("journal_task"));
     // Without a journal.
     tree.file("/proc/fs/ext4/sda1/options", "rw\nbarrier\n");
@@ -116,43 +128,74 @@ fn barriers_by_options() {
         ("nilfs2", "rw", true),
         ("hfsplus", "rw,nobarrier", false),
     ] {
-        assert_eq!(barriers(kind, options), Fact::Known(expected), "{kind} {options}");
+        assert_eq!(
+            barriers(kind, options),
+            Fact::Known(expected),
+            "{kind} {options}"
+        );
     }
     assert!(barriers("vfat", "rw").why().unwrap().contains("vfat"));
-    assert_eq!(facts(&tree, "0:45", "tmpfs", "rw").barriers, Fact::NotApplicable);
+    assert_eq!(
+        facts(&tree, "0:45", "tmpfs", "rw").barriers,
+        Fact::NotApplicable
+    );
 }
 
 #[test]
 fn options_that_make_writes_wait_or_vanish() {
     let tree = disks();
     let of = |kind: &str, options: &str| facts(&tree, "8:1", kind, options);
-    assert_eq!(of("ext3", "rw,sync,data=journal").synchronous, Fact::Known(true));
-    assert_eq!(of("ext3", "rw,data=journal").data_mode, Fact::Known(DataMode::Journal));
+    assert_eq!(
+        of("ext3", "rw,sync,data=journal").synchronous,
+        Fact::Known(true)
+    );
+    assert_eq!(
+        of("ext3", "rw,data=journal").data_mode,
+        Fact::Known(DataMode::Journal)
+    );
     assert_eq!(
         of("ext4", "rw,data=writeback").data_mode,
         Fact::Known(DataMode::Writeback)
     );
-    assert!(of("ext4", "rw,data=odd").data_mode.why().unwrap().contains("data=odd"));
+    assert!(
+        of("ext4", "rw,data=odd")
+            .data_mode
+            .why()
+            .unwrap()
+            .contains("data=odd")
+    );
     let directories = of("ext4", "rw,dirsync");
     assert_eq!(
         (directories.synchronous, directories.synchronous_directories),
         (Fact::Known(false), Fact::Known(true))
     );
-    assert_eq!(of("xfs", "rw,wsync").synchronous_directories, Fact::Known(true));
+    assert_eq!(
+        of("xfs", "rw,wsync").synchronous_directories,
+        Fact::Known(true)
+    );
     let overlay = |options: &str| facts(&tree, "0:45", "overlay", options).syncs_ignored;
     assert_eq!(
         overlay("rw,lowerdir=/l,upperdir=/u,workdir=/w,volatile"),
         Fact::Known(true)
     );
-    assert_eq!(overlay("rw,lowerdir=/l,upperdir=/u,workdir=/w"), Fact::Known(false));
+    assert_eq!(
+        overlay("rw,lowerdir=/l,upperdir=/u,workdir=/w"),
+        Fact::Known(false)
+    );
 }
 
 #[test]
 fn options_of_nfs_and_smb() {
     let tree = Tree::new(&[]);
-    let nfs = |options: &str| facts(&tree, "0:45", "nfs4", options).nfs.into_known().unwrap();
+    let nfs = |options: &str| {
+        facts(&tree, "0:45", "nfs4", options)
+            .nfs
+            .into_known()
+            .unwrap()
+    };
     let usual = nfs(
-        "rw,vers=4.2,rsize=1048576,wsize=1048576,namlen=255,hard,proto=tcp,timeo=600,retrans=2,sec=sys,addr=203.0.113.7",
+        "rw,vers=4.2,rsize=1048576,wsize=1048576,namlen=255,hard,proto=tcp,timeo=600,retrans=2,\
+         sec=sys,addr=203.0.113.7",
     );
     let expected = NfsOptions {
         version: Fact::Known("4.2".into()),
@@ -172,7 +215,12 @@ fn options_of_nfs_and_smb() {
     let bare = nfs("rw,nconnect=many");
     assert!(bare.server_loss.why().unwrap().contains("hard or soft"));
     assert!(bare.version.why().is_some() && bare.connections.why().is_some());
-    let smb = |options: &str| facts(&tree, "0:45", "cifs", options).smb.into_known().unwrap();
+    let smb = |options: &str| {
+        facts(&tree, "0:45", "cifs", options)
+            .smb
+            .into_known()
+            .unwrap()
+    };
     let loose = smb("rw,vers=3.1.1,cache=loose,soft,nostrictsync");
     assert_eq!(loose.fsync_reaches_server, Fact::Known(false));
     assert_eq!(loose.server_loss, Fact::Known(ServerLoss::Soft));
@@ -199,7 +247,10 @@ fn a_journal_on_another_device() {
     tree.file("/proc/77/comm", "jbd2/sdb1\n");
     tree.file("/proc/fs/jbd2/sdb1/info", "");
     assert_eq!(journal("ext4", "rw"), on_sdb1);
-    let device = facts(&tree, "8:1", "ext4", "rw").journal_device.into_known().unwrap();
+    let device = facts(&tree, "8:1", "ext4", "rw")
+        .journal_device
+        .into_known()
+        .unwrap();
     assert_eq!(device.write_cache, Fact::Known("write through".into()));
     assert_eq!(device.force_unit_access, Fact::Known(false));
     for (task, expected) in [
@@ -210,7 +261,12 @@ fn a_journal_on_another_device() {
         assert_eq!(journal("ext4", "rw"), expected, "{task}");
     }
     tree.file("/proc/77/comm", "bash");
-    assert!(journal("ext4", "rw").why().unwrap().contains("not a journal"));
+    assert!(
+        journal("ext4", "rw")
+            .why()
+            .unwrap()
+            .contains("not a journal")
+    );
     assert!(
         journal("xfs", "rw,logdev=/dev/gone")
             .why()
@@ -225,7 +281,10 @@ fn who_answers_a_flush() {
     let tree = Tree::new(&[("/sys/class/iscsi_session/session1/state", "LOGGED_IN\n")]);
     let answers = |name: &str, number: &str, files: &[(&str, &str)]| {
         add(&tree, name, number, files);
-        let devices = facts(&tree, number, "ext4", "rw").devices.into_known().unwrap();
+        let devices = facts(&tree, number, "ext4", "rw")
+            .devices
+            .into_known()
+            .unwrap();
         devices
             .into_iter()
             .map(|device| device.flush_answer)
@@ -243,11 +302,18 @@ fn who_answers_a_flush() {
         [FlushAnswer::Hypervisor]
     );
     assert_eq!(
-        answers("nvme0n1", "259:0", &[("device/model", "Amazon Elastic Block Store")]),
+        answers(
+            "nvme0n1",
+            "259:0",
+            &[("device/model", "Amazon Elastic Block Store")]
+        ),
         [FlushAnswer::Hypervisor]
     );
     tree.file("/sys/devices/session1/target/device/iorequest_cnt", "0x1\n");
-    tree.link("/sys/devices/sde/device", "/sys/devices/session1/target/device");
+    tree.link(
+        "/sys/devices/sde/device",
+        "/sys/devices/session1/target/device",
+    );
     assert_eq!(answers("sde", "8:64", &[]), [FlushAnswer::OtherMachine]);
     tree.link("/sys/devices/dm-0/slaves/vda", "/sys/devices/vda");
     assert_eq!(
@@ -261,8 +327,17 @@ fn who_answers_a_flush() {
 fn what_a_device_does_not_tell_is_unavailable() {
     let tree = Tree::new(&[]);
     add(&tree, "sda", "8:0", &[("size", "8\n")]);
-    let devices = facts(&tree, "8:0", "xfs", "rw").devices.into_known().unwrap();
-    assert!(devices[0].force_unit_access.why().unwrap().contains("queue/fua"));
+    let devices = facts(&tree, "8:0", "xfs", "rw")
+        .devices
+        .into_known()
+        .unwrap();
+    assert!(
+        devices[0]
+            .force_unit_access
+            .why()
+            .unwrap()
+            .contains("queue/fua")
+    );
     let mut target = target(&tree, "8:0", "xfs", "rw");
     target.mount = Fact::Unavailable("masked".into());
     let facts = DurabilityFacts::of(&tree.sources, &target);

@@ -5,7 +5,10 @@ use crate::sources::tests::Tree;
 
 fn fixture() -> Tree {
     Tree::new(&[
-        ("/etc/os-release", "ID=x\nPRETTY_NAME=\"Some \\\"Linux\\\" 1\"\n"),
+        (
+            "/etc/os-release",
+            "ID=x\nPRETTY_NAME=\"Some \\\"Linux\\\" 1\"\n",
+        ),
         ("/proc/sys/kernel/random/boot_id", "9a7eafc8\n"),
         ("/proc/uptime", "1234.56 99.00\n"),
         (
@@ -15,7 +18,10 @@ fn fixture() -> Tree {
         (LOADAVG, "0.50 1.25 2.00 1/345 6789\n"),
         ("/proc/stat", "cpu 50 0 0 40 0 0 0 10\n"),
         (&format!("{CLOCK_SOURCE}/current_clocksource"), "tsc\n"),
-        (&format!("{CLOCK_SOURCE}/available_clocksource"), "tsc kvm-clock \n"),
+        (
+            &format!("{CLOCK_SOURCE}/available_clocksource"),
+            "tsc kvm-clock \n",
+        ),
         (HUGEPAGE, "always [madvise] never\n"),
         (
             "/proc/self/mountinfo",
@@ -29,12 +35,19 @@ fn fixture() -> Tree {
 #[test]
 fn a_fixture_machine_is_read() {
     let host = Host::read(&fixture().sources);
-    assert_eq!(host.operating_system, Fact::Known("Some \"Linux\" 1".into()));
+    assert_eq!(
+        host.operating_system,
+        Fact::Known("Some \"Linux\" 1".into())
+    );
     assert_eq!(host.boot_id, Fact::Known("9a7eafc8".into()));
     assert_eq!(host.uptime_seconds, Fact::Known(1234.56));
     assert_eq!(host.memory_total_bytes, Fact::Known(16_777_216));
     assert_eq!(host.memory_available_bytes, Fact::Known(8_388_608));
-    assert_eq!(host.swap_total_bytes, Fact::Known(0), "none is known to be none");
+    assert_eq!(
+        host.swap_total_bytes,
+        Fact::Known(0),
+        "none is known to be none"
+    );
     assert_eq!(host.clock_source, Fact::Known("tsc".into()));
     let clocks = vec!["tsc".to_owned(), "kvm-clock".to_owned()];
     assert_eq!(host.clock_sources_available, Fact::Known(clocks));
@@ -66,7 +79,10 @@ fn a_machine_is_emulated_where_that_is_certain() {
             .why()
             .is_some()
     );
-    let other = emulated(&[("/proc/cpuinfo", "CPU implementer : 0x41\nCPU part : 0xd0c\n")]);
+    let other = emulated(&[(
+        "/proc/cpuinfo",
+        "CPU implementer : 0x41\nCPU part : 0xd0c\n",
+    )]);
     assert!(other.why().is_some());
     assert!(emulated(&[]).why().is_some());
 }

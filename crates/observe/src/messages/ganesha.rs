@@ -1,9 +1,10 @@
-//! What NFS-Ganesha, a server in user space, counts for all of its clients and tells by D-Bus: the interface
-//! `org.ganesha.nfsd.exportstats`, as version 4.3 has it.
+//! What NFS-Ganesha, a server in user space, counts for all of its clients and tells by D-Bus: the
+//! interface `org.ganesha.nfsd.exportstats`, as version 4.3 has it.
 //!
-//! Calls of version 3 by procedure, without NULL, are those of `GetFULLV3Stats`, which the server's configuration must switch on. A call
-//! is counted before its reply leaves. `GetFastOPS` needs no switch, but its counters lose calls that several threads count at once: from
-//! there come operations of version 4, whose calls nothing counts, and whether the others are a 0.
+//! Calls of version 3 by procedure, without NULL, are those of `GetFULLV3Stats`, which the server's
+//! configuration must switch on. A call is counted before its reply leaves. `GetFastOPS` needs no
+//! switch, but its counters lose calls that several threads count at once: from there come
+//! operations of version 4, whose calls nothing counts, and whether the others are a 0.
 
 use std::time::Duration;
 
@@ -25,7 +26,8 @@ const INTERFACE: &str = "org.ganesha.nfsd.exportstats";
 /// A server that stands still does not keep an observer from its other counters for longer.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 
-/// A row of `GetFULLV3Stats`: the procedure, its calls, errors, repetitions, and mean, shortest and longest times.
+/// A row of `GetFULLV3Stats`: the procedure, its calls, errors, repetitions, and mean, shortest and
+/// longest times.
 type Procedure = (String, u64, u64, u64, f64, f64, f64);
 
 /// The server, by its bus.
@@ -41,7 +43,8 @@ impl Ganesha {
         // A tree of a test's has no other bus.
         let named = named.filter(|_| *sources == Sources::default());
         let address = named.unwrap_or_else(|| format!("unix:path={}", sources.path(BUS).display()));
-        let registered = Channel::open_private(&address).and_then(|mut bus| bus.register().map(|()| bus));
+        let registered =
+            Channel::open_private(&address).and_then(|mut bus| bus.register().map(|()| bus));
         let found = registered.map_err(told).and_then(|bus| {
             let found = Self { bus };
             found.ask("GetFULLV3Stats").map(|_| found)
@@ -54,7 +57,9 @@ impl Ganesha {
 
     fn ask(&self, method: &str) -> Result<Message, String> {
         let call = Message::new_method_call(NAME, OBJECT, INTERFACE, method)?;
-        self.bus.send_with_reply_and_block(call, ANSWERS_WITHIN).map_err(told)
+        self.bus
+            .send_with_reply_and_block(call, ANSWERS_WITHIN)
+            .map_err(told)
     }
 
     /// What it has counted of version 3, and of version 4.
@@ -75,7 +80,9 @@ impl Ganesha {
             Ok((kinds, fast)) => [
                 of_3.reading(if kinds.is_empty() && fast.of_3 > 0 {
                     let why = "it has served calls, and counted none by procedure";
-                    fact(format!("{why} (NFS_CORE_PARAM needs Enable_Fast_Stats = false)"))
+                    fact(format!(
+                        "{why} (NFS_CORE_PARAM needs Enable_Fast_Stats = false)"
+                    ))
                 } else {
                     Fact::Known(kinds)
                 }),
@@ -92,7 +99,9 @@ impl Ganesha {
 /// Why the bus did not answer.
 fn told(error: dbus::Error) -> String {
     match error.name() {
-        Some("org.freedesktop.DBus.Error.ServiceUnknown") => format!("{NAME} is not on the D-Bus system bus"),
+        Some("org.freedesktop.DBus.Error.ServiceUnknown") => {
+            format!("{NAME} is not on the D-Bus system bus")
+        }
         Some("org.freedesktop.DBus.Error.NoReply") => format!("{NAME} does not answer"),
         Some("org.freedesktop.DBus.Error.AccessDenied") => {
             "the D-Bus system bus does not let this user ask for it (observe as root)".to_owned()
@@ -132,7 +141,9 @@ fn procedures(reply: &Message) -> Result<Vec<MessageKind>, String> {
     }
     let rows: Vec<Procedure> = parts.read().map_err(|_| not_understood())?;
     let occurred = rows.into_iter().filter(|row| row.1 > 0);
-    let mut kinds: Vec<MessageKind> = occurred.map(|row| MessageKind::counted(&row.0, row.1)).collect();
+    let mut kinds: Vec<MessageKind> = occurred
+        .map(|row| MessageKind::counted(&row.0, row.1))
+        .collect();
     kinds.sort_by(|one, other| one.kind.cmp(&other.kind));
     Ok(kinds)
 }
@@ -147,10 +158,12 @@ struct FastCounts {
 }
 
 impl FastCounts {
-    /// The answer is one structure: the name of a protocol with a colon, the name and the count of each of its operations, the next
-    /// protocol.
+    /// The answer is one structure: the name of a protocol with a colon, the name and the count of
+    /// each of its operations, the next protocol.
     fn of(reply: &Message) -> Result<Self, String> {
-        let mut parts = answered(reply)?.recurse(ArgType::Struct).ok_or_else(not_understood)?;
+        let mut parts = answered(reply)?
+            .recurse(ArgType::Struct)
+            .ok_or_else(not_understood)?;
         let mut found = Self::default();
         let (mut protocol, mut name) = (String::new(), String::new());
         while parts.arg_type() != ArgType::Invalid {
@@ -171,7 +184,9 @@ impl FastCounts {
                 }
             }
         }
-        found.of_4.sort_by(|one, other| one.operation.cmp(&other.operation));
+        found
+            .of_4
+            .sort_by(|one, other| one.operation.cmp(&other.operation));
         Ok(found)
     }
 }
@@ -198,7 +213,10 @@ mod tests {
     #[test]
     fn calls_are_told_by_procedure() {
         let kinds = procedures(&with(vec![row("WRITE", 7), row("READ", 5)])).unwrap();
-        let told: Vec<(&str, u64)> = kinds.iter().map(|kind| (&*kind.kind, kind.requests)).collect();
+        let told: Vec<(&str, u64)> = kinds
+            .iter()
+            .map(|kind| (&*kind.kind, kind.requests))
+            .collect();
         assert_eq!(told, [("READ", 5), ("WRITE", 7)]);
         // What 4.3 answers where it has counted nothing.
         assert_eq!(procedures(&with(vec![row("None", 0)])), Ok(Vec::new()));
@@ -207,7 +225,8 @@ mod tests {
     #[test]
     fn operations_of_version_4_are_told_apart_from_calls_of_version_3() {
         let part = (
-            "NFSv3:", "NULL", 2_u64, "GETATTR", 3_u64, "\nNFSv4:", "SEQUENCE", 4_u64, "\nMNT:", "MNT", 9_u64,
+            "NFSv3:", "NULL", 2_u64, "GETATTR", 3_u64, "\nNFSv4:", "SEQUENCE", 4_u64, "\nMNT:",
+            "MNT", 9_u64,
         );
         let expected = FastCounts {
             of_3: 3,
@@ -224,11 +243,20 @@ mod tests {
     #[test]
     fn what_is_switched_off_or_not_understood_is_told() {
         let off = procedures(&reply(false, "v3_full stats disabled")).unwrap_err();
-        assert!(off.contains("v3_full stats disabled (NFS_CORE_PARAM needs"), "{off}");
+        assert!(
+            off.contains("v3_full stats disabled (NFS_CORE_PARAM needs"),
+            "{off}"
+        );
         let off = FastCounts::of(&reply(true, "NFS stat counting disabled")).unwrap_err();
         assert!(off.contains("NFS stat counting disabled"), "{off}");
-        assert_eq!(procedures(&with(vec![("READ", 5_u64)])), Err(not_understood()));
+        assert_eq!(
+            procedures(&with(vec![("READ", 5_u64)])),
+            Err(not_understood())
+        );
         assert_eq!(FastCounts::of(&with(5_u64)), Err(not_understood()));
-        assert_eq!(FastCounts::of(&with((5_i32, "READ"))), Err(not_understood()));
+        assert_eq!(
+            FastCounts::of(&with((5_i32, "READ"))),
+            Err(not_understood())
+        );
     }
 }

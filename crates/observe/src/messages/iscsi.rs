@@ -30,11 +30,16 @@ pub(super) fn read(sources: &Sources, watched: &WatchedCounter) -> MessagesReadi
 
 /// `0x1a2b`.
 pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
-    let digits = text.strip_suffix('\n').and_then(|text| text.trim().strip_prefix("0x"));
+    let digits = text
+        .strip_suffix('\n')
+        .and_then(|text| text.trim().strip_prefix("0x"));
     let count = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
     watched.reading(match count {
         Some(0) => Fact::Known(vec![]),
         Some(count) => Fact::Known(vec![MessageKind::counted("commands", count)]),
-        None => Fact::Unavailable(format!("{}/iorequest_cnt: is not a number", device_link(&watched.of))),
+        None => Fact::Unavailable(format!(
+            "{}/iorequest_cnt: is not a number",
+            device_link(&watched.of)
+        )),
     })
 }

@@ -24,16 +24,26 @@ pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
     let section = section(text, &watched.of);
     let of_line = |name: &str, field: usize| -> Fact<u64> {
         section.clone().and_then(|section| {
-            let line = section.lines().find_map(|line| line.trim_start().strip_prefix(name));
-            let number = line.and_then(|line| line.split_ascii_whitespace().nth(field)?.parse().ok());
-            number.map_or_else(|| missing(&watched.of, &format!("no number in `{name}`")), Fact::Known)
+            let line = section
+                .lines()
+                .find_map(|line| line.trim_start().strip_prefix(name));
+            let number =
+                line.and_then(|line| line.split_ascii_whitespace().nth(field)?.parse().ok());
+            number.map_or_else(
+                || missing(&watched.of, &format!("no number in `{name}`")),
+                Fact::Known,
+            )
         })
     };
     MessagesReading {
         age_s: of_line("age:", 0),
         server_read_bytes: of_line("bytes:", 4),
         server_written_bytes: of_line("bytes:", 5),
-        ..watched.reading(section.clone().and_then(|section| kinds(&watched.of, section)))
+        ..watched.reading(
+            section
+                .clone()
+                .and_then(|section| kinds(&watched.of, section)),
+        )
     }
 }
 
@@ -44,12 +54,19 @@ fn missing<T>(mount_point: &str, why: &str) -> Fact<T> {
 /// The lines about the file system that is mounted there: of two, the later
 /// covers the earlier.
 fn section<'text>(text: &'text str, mount_point: &str) -> Fact<&'text str> {
-    // By a search for the beginnings of headings: other lines are not looked at, which on a machine with hundreds of mounts
-    // are a megabyte.
+    // By a search for the beginnings of headings: other lines are not looked at, which on a machine
+    // with hundreds of mounts are a megabyte.
     let next_lines = memchr::memmem::find_iter(text.as_bytes(), b"\ndevice ").map(|at| at + 1);
     let lines = std::iter::once(0).chain(next_lines);
-    let headings = lines.filter_map(|at| text[at..].split_inclusive('\n').next().map(|line| (at, line)));
-    let last = headings.filter(|(_, line)| heading(line, mount_point)).last();
+    let headings = lines.filter_map(|at| {
+        text[at..]
+            .split_inclusive('\n')
+            .next()
+            .map(|line| (at, line))
+    });
+    let last = headings
+        .filter(|(_, line)| heading(line, mount_point))
+        .last();
     let Some((at, line)) = last else {
         return missing(mount_point, "no NFS is mounted there");
     };
@@ -80,7 +97,10 @@ fn heading(line: &str, mount_point: &str) -> bool {
     let place = words.next().unwrap_or_default();
     let is_there = place == mount_point || (place.contains('\\') && unescape(place) == mount_point);
     let is_typed = words.next() == Some("with") && words.next() == Some("fstype");
-    is_mount && is_there && is_typed && matches!(words.next().map(str::trim_end), Some("nfs" | "nfs4"))
+    is_mount
+        && is_there
+        && is_typed
+        && matches!(words.next().map(str::trim_end), Some("nfs" | "nfs4"))
 }
 
 fn kinds(mount_point: &str, section: &str) -> Fact<Vec<MessageKind>> {
@@ -113,7 +133,14 @@ fn kind(line: &str) -> Option<MessageKind> {
     for column in &mut columns {
         *column = numbers.next()?.parse().ok()?;
     }
-    let [requests, transmissions, _, sent_bytes, received_bytes, times_ms @ ..] = columns;
+    let [
+        requests,
+        transmissions,
+        _,
+        sent_bytes,
+        received_bytes,
+        times_ms @ ..,
+    ] = columns;
     let time = |what: &str, ms: u64| match i64::try_from(ms) {
         Ok(_) => Fact::Known(ms),
         // Some kernels sum what is below 0.

@@ -147,13 +147,20 @@ pub(super) fn exports(sources: &Sources, target: &Target) -> bool {
         return false;
     };
     // All exports; those that clients have asked for, where the first is out of sight.
-    ["/var/lib/nfs/etab", "/proc/fs/nfsd/exports"].iter().any(|list| {
-        let text = sources.text(list).into_known().unwrap_or_default();
-        let directories = text.lines().filter_map(|line| line.split_ascii_whitespace().next());
-        let is_above =
-            |directory: &str| directory.starts_with('/') && std::path::Path::new(path).starts_with(directory);
-        directories.map(unescape).any(|directory| is_above(&directory))
-    })
+    ["/var/lib/nfs/etab", "/proc/fs/nfsd/exports"]
+        .iter()
+        .any(|list| {
+            let text = sources.text(list).into_known().unwrap_or_default();
+            let directories = text
+                .lines()
+                .filter_map(|line| line.split_ascii_whitespace().next());
+            let is_above = |directory: &str| {
+                directory.starts_with('/') && std::path::Path::new(path).starts_with(directory)
+            };
+            directories
+                .map(unescape)
+                .any(|directory| is_above(&directory))
+        })
 }
 
 pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
@@ -169,17 +176,24 @@ pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
 /// The numbers of `proc3 22 747 7259760 …`, whose first says how many follow.
 fn counts(text: &str, name: &str) -> Fact<Vec<u64>> {
     // Only a line that is whole has its end.
-    let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+    let lines = text
+        .split_inclusive('\n')
+        .filter_map(|line| line.strip_suffix('\n'));
     let line = lines
         .filter_map(|line| line.split_once(' '))
         .find(|(first, _)| *first == name);
     let Some((_, numbers)) = line else {
         return Fact::Unavailable(format!("{NFSD}: no line `{name}`"));
     };
-    let numbers: Option<Vec<u64>> = numbers.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
+    let numbers: Option<Vec<u64>> = numbers
+        .split_ascii_whitespace()
+        .map(|word| word.parse().ok())
+        .collect();
     match numbers.as_deref() {
         Some([count, counts @ ..]) if *count == counts.len() as u64 => Fact::Known(counts.to_vec()),
-        _ => Fact::Unavailable(format!("{NFSD}: `{name}` has not as many numbers as it says")),
+        _ => Fact::Unavailable(format!(
+            "{NFSD}: `{name}` has not as many numbers as it says"
+        )),
     }
 }
 

@@ -33,7 +33,8 @@ const COMMANDS_OF_SMB1: [&str; 18] = [
     "FClose",
 ];
 
-/// What the last line that is said of a share begins with, of SMB 2 and later and of SMB 1: nothing else closes the last one.
+/// What the last line that is said of a share begins with, of SMB 2 and later and of SMB 1: nothing
+/// else closes the last one.
 const LAST: [&str; 2] = ["OplockBreaks:", "FindFirst:"];
 
 /// `smb3.1.1` by the option `vers`.
@@ -46,7 +47,10 @@ pub(super) fn protocol(mount: &Mount) -> String {
 pub(super) fn share(source: &str) -> String {
     let plain = source.replace('\\', "/");
     let mut names = plain.trim_start_matches('/').split('/');
-    let (server, share) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
+    let (server, share) = (
+        names.next().unwrap_or_default(),
+        names.next().unwrap_or_default(),
+    );
     format!("//{server}/{share}")
 }
 
@@ -104,7 +108,9 @@ impl Counted {
                 (is_wanted, is_whole) = (false, true);
             } else if is_wanted {
                 is_whole |= LAST.iter().any(|name| line.starts_with(name));
-                counted.add(line).ok_or_else(|| format!("`{line}` is not understood"))?;
+                counted
+                    .add(line)
+                    .ok_or_else(|| format!("`{line}` is not understood"))?;
             }
         }
         match (is_found, is_whole) {
@@ -172,6 +178,8 @@ fn heading(line: &str) -> Option<&str> {
     let (number, name) = line.split_once(") ")?;
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     let name = name.trim_end();
-    let name = name.strip_suffix("DISCONNECTED").map_or(name, str::trim_end);
+    let name = name
+        .strip_suffix("DISCONNECTED")
+        .map_or(name, str::trim_end);
     (is_number && name.starts_with("\\\\")).then_some(name)
 }

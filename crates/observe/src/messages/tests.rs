@@ -47,8 +47,13 @@ fn disk(name: &str) -> WatchedCounter {
 
 /// Each capture with each of its counters.
 fn all() -> Vec<(WatchedCounter, &'static str)> {
-    let mut all: Vec<_> = ["/A", "/B", "/C", "/D"].map(|at| (nfs(at), NFS_TELEGRAF)).into();
-    all.extend([(nfs("/mnt/nfs/test"), NFS_PROCFS), (nfs("<mountpoint>"), NFS_RDMA)]);
+    let mut all: Vec<_> = ["/A", "/B", "/C", "/D"]
+        .map(|at| (nfs(at), NFS_TELEGRAF))
+        .into();
+    all.extend([
+        (nfs("/mnt/nfs/test"), NFS_PROCFS),
+        (nfs("<mountpoint>"), NFS_RDMA),
+    ]);
     all.extend(
         NFSD.iter()
             .flat_map(|text| nfs_server::PROTOCOLS.map(|protocol| (nfsd(protocol), *text))),
@@ -72,7 +77,10 @@ fn all() -> Vec<(WatchedCounter, &'static str)> {
 }
 
 fn kind<'reading>(reading: &'reading MessagesReading, name: &str) -> &'reading MessageKind {
-    let kinds = reading.kinds.known().unwrap_or_else(|| panic!("{reading:?}"));
+    let kinds = reading
+        .kinds
+        .known()
+        .unwrap_or_else(|| panic!("{reading:?}"));
     kinds
         .iter()
         .find(|kind| kind.kind == name)
@@ -80,6 +88,12 @@ fn kind<'reading>(reading: &'reading MessagesReading, name: &str) -> &'reading M
 }
 
 fn requests_by_kind(reading: &MessagesReading) -> Vec<(&str, u64)> {
-    let kinds = reading.kinds.known().unwrap_or_else(|| panic!("{reading:?}"));
-    kinds.iter().map(|kind| (kind.kind.as_str(), kind.requests)).collect()
+    let kinds = reading
+        .kinds
+        .known()
+        .unwrap_or_else(|| panic!("{reading:?}"));
+    kinds
+        .iter()
+        .map(|kind| (kind.kind.as_str(), kind.requests))
+        .collect()
 }

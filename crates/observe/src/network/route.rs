@@ -48,7 +48,9 @@ pub(super) fn interface_to(sources: &Sources, address: IpAddr) -> Fact<String> {
 /// `eth0 00000000 010200C0 0003 0 0 0 00000000 …`: interface, destination,
 /// gateway, flags, references, use, metric, mask.
 fn fitting_v4(line: &str, address: IpAddr) -> Option<Route<'_>> {
-    let IpAddr::V4(address) = address else { return None };
+    let IpAddr::V4(address) = address else {
+        return None;
+    };
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let [interface, destination, _, flags, _, _, metric, mask, ..] = words[..] else {
         return None;
@@ -72,15 +74,31 @@ fn fitting_v4(line: &str, address: IpAddr) -> Option<Route<'_>> {
 /// destination and its length, source and its length, next hop, metric,
 /// references, use, flags, interface; all numbers in hexadecimal digits.
 fn fitting_v6(line: &str, address: IpAddr) -> Option<Route<'_>> {
-    let IpAddr::V6(address) = address else { return None };
+    let IpAddr::V6(address) = address else {
+        return None;
+    };
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
-    let [destination, length, _, source_length, _, metric, _, _, flags, interface] = words[..] else {
+    let [
+        destination,
+        length,
+        _,
+        source_length,
+        _,
+        metric,
+        _,
+        _,
+        flags,
+        interface,
+    ] = words[..]
+    else {
         return None;
     };
     let number = |word: &str| u32::from_str_radix(word, 16).ok();
     let prefix_bits = number(length).filter(|bits| *bits <= Ipv6Addr::BITS)?;
     let destination = u128::from_str_radix(destination, 16).ok()?;
-    let mask = u128::MAX.checked_shl(Ipv6Addr::BITS - prefix_bits).unwrap_or(0);
+    let mask = u128::MAX
+        .checked_shl(Ipv6Addr::BITS - prefix_bits)
+        .unwrap_or(0);
     let flags = number(flags)?;
     // Routes for some sources only are another's.
     let fits = flags & UP != 0

@@ -17,10 +17,14 @@ down\t077100CB\t00000000\t0000\t0\t0\t0\tFFFFFFFF\t0\t0\t0
 ";
 
 const ROUTES_V6: &str = "\
-fd000000000000000000000000000000 40 00000000000000000000000000000000 00 00000000000000000000000000000000 00000100 00000001 00000000 00000001     eth0
-00000000000000000000000000000000 00 00000000000000000000000000000000 00 fd000000000000000000000000000001 00000400 00000003 00000000 00000003     eth1
-fd000000000000000000000000000009 80 00000000000000000000000000000000 00 00000000000000000000000000000000 00000000 00000002 00000000 80200001       lo
-00000000000000000000000000000000 00 00000000000000000000000000000000 00 00000000000000000000000000000000 ffffffff 00000001 00000000 00200200       lo
+fd000000000000000000000000000000 40 00000000000000000000000000000000 00 \
+     00000000000000000000000000000000 00000100 00000001 00000000 00000001     eth0
+00000000000000000000000000000000 00 00000000000000000000000000000000 00 \
+     fd000000000000000000000000000001 00000400 00000003 00000000 00000003     eth1
+fd000000000000000000000000000009 80 00000000000000000000000000000000 00 \
+     00000000000000000000000000000000 00000000 00000002 00000000 80200001       lo
+00000000000000000000000000000000 00 00000000000000000000000000000000 00 \
+     00000000000000000000000000000000 ffffffff 00000001 00000000 00200200       lo
 ";
 
 fn tree() -> Tree {
@@ -58,7 +62,12 @@ fn the_longest_prefix_leads_then_the_least_metric() {
             .unwrap()
             .contains("no route to 203.0.113.7")
     );
-    assert!(interface(&tree, "fd00::7").why().unwrap().contains("ipv6_route"));
+    assert!(
+        interface(&tree, "fd00::7")
+            .why()
+            .unwrap()
+            .contains("ipv6_route")
+    );
 }
 
 /// A target on a mount of this line of mountinfo. Nothing else of it is looked at.
@@ -86,13 +95,25 @@ fn servers_of_targets_and_the_interfaces_to_them() {
     let again = "41 1 0:46 / /smb rw - cifs //203.0.113.8/share rw\n";
     let here = "42 1 0:47 / /here rw - nfs4 localhost:/x rw,addr=127.0.0.1\n";
     let memory = "43 1 0:48 / /tmp rw - tmpfs t rw\n";
-    let found = watched(&tree, &[nfs, again, here, memory]).into_known().unwrap();
-    let names: Vec<&str> = found.list.iter().map(|interface| interface.name.as_str()).collect();
+    let found = watched(&tree, &[nfs, again, here, memory])
+        .into_known()
+        .unwrap();
+    let names: Vec<&str> = found
+        .list
+        .iter()
+        .map(|interface| interface.name.as_str())
+        .collect();
     assert_eq!(names, ["eth1", "lo"]);
     assert_eq!(found.list[0].server, "203.0.113.7");
     let readings = found.read(&tree.sources);
     assert_eq!(readings[0].speed_bits_per_s, Fact::Known(10_000_000_000));
-    assert!(readings[1].speed_bits_per_s.why().unwrap().contains("lo/speed"));
+    assert!(
+        readings[1]
+            .speed_bits_per_s
+            .why()
+            .unwrap()
+            .contains("lo/speed")
+    );
     assert_eq!(watched(&tree, &[memory]), Fact::NotApplicable);
     let unknown = watched(&tree, &["44 1 0:49 / /nine rw - 9p share rw\n"]);
     assert!(
@@ -107,11 +128,20 @@ fn servers_of_targets_and_the_interfaces_to_them() {
 fn the_portals_of_an_iscsi_disk() {
     let tree = tree();
     tree.file("/sys/class/iscsi_session/session3/state", "LOGGED_IN\n");
-    tree.file("/sys/class/iscsi_connection/connection3:0/address", "203.0.113.9\n");
-    tree.file("/sys/class/iscsi_connection/connection30:0/address", "198.51.100.5\n");
+    tree.file(
+        "/sys/class/iscsi_connection/connection3:0/address",
+        "203.0.113.9\n",
+    );
+    tree.file(
+        "/sys/class/iscsi_connection/connection30:0/address",
+        "198.51.100.5\n",
+    );
     tree.file("/sys/devices/session3/target/model", "disk\n");
     tree.file("/sys/devices/session3/block/sda/dev", "8:0\n");
-    tree.link("/sys/devices/session3/block/sda/device", "/sys/devices/session3/target");
+    tree.link(
+        "/sys/devices/session3/block/sda/device",
+        "/sys/devices/session3/target",
+    );
     tree.link("/sys/class/block/sda", "/sys/devices/session3/block/sda");
     tree.link("/sys/dev/block/8:0", "/sys/devices/session3/block/sda");
     let found = watched(&tree, &["40 1 8:0 / /mnt rw - ext4 /dev/sda rw\n"]);
@@ -142,11 +172,22 @@ fn differences_and_the_part_that_is_used() {
             .unwrap()
             .contains("went backwards")
     );
-    assert!(before.since(&[]).sent_bytes.why().unwrap().contains("not read before"));
+    assert!(
+        before
+            .since(&[])
+            .sent_bytes
+            .why()
+            .unwrap()
+            .contains("not read before")
+    );
     for speed in ["-1\n", "4294967295\n", "0\n"] {
         tree.file("/sys/class/net/eth1/speed", speed);
         assert!(
-            read().speed_bits_per_s.why().unwrap().contains("does not tell"),
+            read()
+                .speed_bits_per_s
+                .why()
+                .unwrap()
+                .contains("does not tell"),
             "{speed}"
         );
         assert!(read().utilization(1.0).why().is_some());
@@ -168,7 +209,8 @@ fn this_machine_leads_to_itself_by_the_loopback() {
 
 proptest! {
     #[test]
-    fn any_table_is_read_or_refused(text in "[ -~\\n\\t]{0,300}", v4 in any::<u32>(), v6 in any::<u128>()) {
+    fn any_table_is_read_or_refused(text in "[ -~\\n\\t]{0,300}", v4 in any::<u32>(),
+        v6 in any::<u128>()) {
         let table = format!("{ROUTES}{text}\n{ROUTES_V6}");
         let tree = Tree::new(&[("/proc/net/route", &table), ("/proc/net/ipv6_route", &table)]);
         let _ = route::interface_to(&tree.sources, IpAddr::V4(v4.into()));

@@ -39,7 +39,11 @@ impl SmallFiles {
         let mut numbers = Vec::new();
         while numbers.len() < count_max {
             let Some(entry) = entries.next() else { break };
-            let name = entry?.file_name().to_str().ok().and_then(|name| name.parse().ok());
+            let name = entry?
+                .file_name()
+                .to_str()
+                .ok()
+                .and_then(|name| name.parse().ok());
             numbers.extend(name);
         }
         Ok(numbers)
@@ -47,9 +51,14 @@ impl SmallFiles {
 
     /// What one read gives of a file: all of it, if the buffer has room for it,
     /// because the kernel makes these files as a whole.
-    pub(crate) fn read<'buffer>(&self, path: &str, buffer: &'buffer mut [u8]) -> Result<&'buffer [u8], Errno> {
+    pub(crate) fn read<'buffer>(
+        &self,
+        path: &str,
+        buffer: &'buffer mut [u8],
+    ) -> Result<&'buffer [u8], Errno> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        let file = retry_on_intr(|| rustix::fs::openat(&self.directory, path, flags, Mode::empty()))?;
+        let file =
+            retry_on_intr(|| rustix::fs::openat(&self.directory, path, flags, Mode::empty()))?;
         let length = retry_on_intr(|| rustix::io::read(&file, &mut *buffer))?;
         Ok(&buffer[..length])
     }
@@ -62,7 +71,13 @@ mod tests {
 
     #[test]
     fn names_that_are_numbers_up_to_a_limit() {
-        let tree = Tree::new(&[("/d/1", ""), ("/d/22", ""), ("/d/x", ""), ("/d/-3", ""), ("/d/333", "")]);
+        let tree = Tree::new(&[
+            ("/d/1", ""),
+            ("/d/22", ""),
+            ("/d/x", ""),
+            ("/d/-3", ""),
+            ("/d/333", ""),
+        ]);
         let files = SmallFiles::open(&tree.sources, "/d").into_known().unwrap();
         let mut numbers = files.numbers::<u32>(9).unwrap();
         numbers.sort_unstable();

@@ -40,9 +40,17 @@ fn line_without_fill(mut target: Target) -> String {
 #[test]
 fn a_loop_device_is_followed_to_the_physical_one() {
     let tree = tree("7:0", "xfs", "/dev/loop0");
-    let image = tree.directory.path().canonicalize().unwrap().join("images/disk.img");
+    let image = tree
+        .directory
+        .path()
+        .canonicalize()
+        .unwrap()
+        .join("images/disk.img");
     let image = image.to_str().unwrap();
-    tree.file("/sys/devices/loop0/loop/backing_file", &format!("{image}\n"));
+    tree.file(
+        "/sys/devices/loop0/loop/backing_file",
+        &format!("{image}\n"),
+    );
     tree.file("/sys/devices/loop0/loop/dio", "1\n");
     tree.file("/sys/devices/loop0/loop/offset", "0\n");
     tree.link("/sys/dev/block/7:0", "/sys/devices/loop0");
@@ -106,7 +114,11 @@ fn reads_that_a_server_does_are_not_counted() {
         ("fuse.fuse-overlayfs", "overlay", false),
     ] {
         let target = read(&tree("0:45", kind, source));
-        assert_eq!(target.mount.known().unwrap().counts_reads(), is_counted, "{kind}");
+        assert_eq!(
+            target.mount.known().unwrap().counts_reads(),
+            is_counted,
+            "{kind}"
+        );
     }
 }
 
@@ -156,7 +168,10 @@ fn a_read_only_target_says_so() {
 fn the_root_of_this_machine_is_sane() {
     let target = Target::read(&Sources::default(), Path::new("/"));
     assert_eq!(target.canonical_path, Fact::Known("/".into()));
-    assert_eq!(target.mount.known().unwrap().mount_point, std::path::Path::new("/"));
+    assert_eq!(
+        target.mount.known().unwrap().mount_point,
+        std::path::Path::new("/")
+    );
     assert!(target.name_length_bytes_max.known().unwrap() >= &14);
     assert!(!target.one_line().contains("unknown"));
 }

@@ -1,13 +1,15 @@
-//! What is done with what a kernel wrote about messages: an earlier and a later text, with a byte 0 between, are read for every
-//! counter that the captures have, and their difference is taken. Captures go through it in `messages.rs`, and whatever the fuzz
-//! target `messages` comes up with.
+//! What is done with what a kernel wrote about messages: an earlier and a later text, with a byte 0
+//! between, are read for every counter that the captures have, and their difference is taken.
+//! Captures go through it in `messages.rs`, and whatever the fuzz target `messages` comes up with.
 
 use observe::MessageCounter::{IscsiSession, NfsClient, NfsServer, SmbClient};
 use observe::{MessagesReading, WatchedCounter};
 
 /// Panics where something is not as it should be.
 pub fn count(bytes: &[u8]) {
-    let mut parts = bytes.splitn(2, |byte| *byte == 0).map(String::from_utf8_lossy);
+    let mut parts = bytes
+        .splitn(2, |byte| *byte == 0)
+        .map(String::from_utf8_lossy);
     let earlier = parts.next().unwrap_or_default();
     let later = parts.next().unwrap_or_else(|| earlier.clone());
     for (counter, protocol, of) in [

@@ -1,6 +1,6 @@
-//! The graphs of a paper with the results of a study: transactions, operations on files and throughput, as the page on a
-//! log-structured file system drew them; improvements, as the brief of VERITAS; times, messages and processor time, as the study of
-//! NFS and iSCSI tabled them.
+//! The graphs of a paper with the results of a study: transactions, operations on files and
+//! throughput, as the page on a log-structured file system drew them; improvements, as the brief of
+//! VERITAS; times, messages and processor time, as the study of NFS and iSCSI tabled them.
 
 use document::{DotRow, DotValue, Dots};
 use study::PaperLayout;
@@ -60,7 +60,12 @@ pub fn graphs(results: &LayoutResults) -> Vec<Dots> {
     if results.layout == PaperLayout::Veritas {
         all.push(improvements(results));
     }
-    all.retain(|graph| graph.rows.iter().any(|row| matches!(row.value, DotValue::At { .. })));
+    all.retain(|graph| {
+        graph
+            .rows
+            .iter()
+            .any(|row| matches!(row.value, DotValue::At { .. }))
+    });
     all
 }
 
@@ -81,13 +86,17 @@ fn graph(results: &LayoutResults, title: &str, axis: &str, figures: &[Figure]) -
             }
         }
     }
-    let mut caption = "Points of the study: medians over its blocks, with bars from the least to the greatest. Published points are as printed, of machines of their time. The axis is logarithmic.".to_owned();
+    let mut caption = "Points of the study: medians over its blocks, with bars from the least to \
+                       the greatest. Published points are as printed, of machines of their time. \
+                       The axis is logarithmic."
+        .to_owned();
     if results
         .works
         .iter()
         .any(|work| work.published.is_some() && !work.is_as_published())
     {
-        caption += " NOT ALIKE: the study's work differs from the published work, so that values cannot be compared.";
+        caption += " NOT ALIKE: the study's work differs from the published work, so that values \
+                    cannot be compared.";
     }
     Dots {
         title: format!("{title} by system"),
@@ -117,7 +126,9 @@ fn row(results: &LayoutResults, work: usize, system: usize, figure: Figure) -> O
             range: None,
         },
         // A system that the layout expects and the study lacks is told by its tables.
-        ShownValue::Missing { .. } if results.systems[system].is_expected || results.systems[system].is_published => {
+        ShownValue::Missing { .. }
+            if results.systems[system].is_expected || results.systems[system].is_published =>
+        {
             return None;
         }
         ShownValue::Missing { why } => DotValue::Missing(why.clone()),
@@ -148,7 +159,12 @@ fn improvements(results: &LayoutResults) -> Dots {
         let mut of_work = Vec::new();
         for (at, system) in own.iter().enumerate() {
             for over in &own[..at] {
-                let ratio = results.ratio(Figure::TransactionsRate, (work, *system), (work, *over), ALPHA);
+                let ratio = results.ratio(
+                    Figure::TransactionsRate,
+                    (work, *system),
+                    (work, *over),
+                    ALPHA,
+                );
                 let percent = |ratio: f64| (ratio - 1.0) * 100.0;
                 of_work.push(DotRow {
                     name: format!("{} over {}", name(results, *system), name(results, *over)),
@@ -166,9 +182,15 @@ fn improvements(results: &LayoutResults) -> Dots {
             }
         }
         for value in results.values.iter().filter(|value| value.work == work) {
-            if let (Some(over), ShownValue::Printed { value: percent, .. }) = (value.over, &value.value) {
+            if let (Some(over), ShownValue::Printed { value: percent, .. }) =
+                (value.over, &value.value)
+            {
                 of_work.push(DotRow {
-                    name: format!("{} over {}", name(results, value.system), results.systems[over].name),
+                    name: format!(
+                        "{} over {}",
+                        name(results, value.system),
+                        results.systems[over].name
+                    ),
                     value: DotValue::At {
                         kind: 1,
                         value: *percent,
@@ -184,7 +206,10 @@ fn improvements(results: &LayoutResults) -> Dots {
     }
     Dots {
         title: "Improvements by series".to_owned(),
-        caption: "By how much one system's transactions per second exceed another's, in percent. Points of the study: geometric means of pairs within blocks, with 95 % intervals where there are five blocks.".to_owned(),
+        caption: "By how much one system's transactions per second exceed another's, in percent. \
+                  Points of the study: geometric means of pairs within blocks, with 95 % \
+                  intervals where there are five blocks."
+            .to_owned(),
         axis: "percent".to_owned(),
         is_logarithmic: false,
         kinds: KINDS.map(str::to_owned).to_vec(),

@@ -1,4 +1,5 @@
-//! What of a paper's differences a study finds again, and what not: every sentence follows from the numbers of both.
+//! What of a paper's differences a study finds again, and what not: every sentence follows from the
+//! numbers of both.
 
 use document::units::{counted, grouped};
 use document::{Cell, Number, Table};
@@ -51,7 +52,9 @@ fn compared(results: &LayoutResults) -> Vec<Figure> {
     let of_layout = super::results::figures_of(results.layout);
     let has_rates = of_layout.contains(&Figure::TransactionsRate);
     all.into_iter()
-        .filter(|figure| of_layout.contains(figure) && (!has_rates || *figure == Figure::TransactionsRate))
+        .filter(|figure| {
+            of_layout.contains(figure) && (!has_rates || *figure == Figure::TransactionsRate)
+        })
         .collect()
 }
 
@@ -72,7 +75,8 @@ const fn in_short(figure: Figure) -> &'static str {
     }
 }
 
-/// What holds today and what does not, as sentences; empty where the paper has nothing of the study's works.
+/// What holds today and what does not, as sentences; empty where the paper has nothing of the
+/// study's works.
 pub fn sentences(results: &LayoutResults) -> Vec<String> {
     let mut items = Vec::new();
     if results.published().next().is_none() {
@@ -89,9 +93,14 @@ pub fn sentences(results: &LayoutResults) -> Vec<String> {
 }
 
 fn none(results: &LayoutResults) -> String {
-    let works: Vec<String> = results.works.iter().map(super::results::StudiedWork::label).collect();
+    let works: Vec<String> = results
+        .works
+        .iter()
+        .map(super::results::StudiedWork::label)
+        .collect();
     format!(
-        "The source '{}' has no results of {} ('postmark published show {}' lists its configurations).",
+        "The source '{}' has no results of {} ('postmark published show {}' lists its \
+         configurations).",
         results.source,
         works.join(", "),
         results.source
@@ -107,7 +116,11 @@ fn scaled(results: &LayoutResults) -> Vec<String> {
         };
         let mut unlike = Vec::new();
         if shape != published {
-            unlike.push(format!("{} in place of {}", shape.label(), published.label()));
+            unlike.push(format!(
+                "{} in place of {}",
+                shape.label(),
+                published.label()
+            ));
         }
         unlike.extend(work.differences.iter().cloned());
         let name = match work.name == shape.label() {
@@ -115,7 +128,8 @@ fn scaled(results: &LayoutResults) -> Vec<String> {
             false => format!("{}: ", work.name),
         };
         items.push(format!(
-            "Not the published work: {name}{}. Ratios between systems are compared below; the numbers themselves are not.",
+            "Not the published work: {name}{}. Ratios between systems are compared below; the \
+             numbers themselves are not.",
             unlike.join("; ")
         ));
     }
@@ -145,11 +159,17 @@ fn orders(results: &LayoutResults) -> Vec<String> {
                     order
                 };
                 let theirs = |(_, system): &(usize, usize)| {
-                    results.printed(work, *system, figure).map_or(0.0, |(value, _)| value)
+                    results
+                        .printed(work, *system, figure)
+                        .map_or(0.0, |(value, _)| value)
                 };
-                let ours = |(system, _): &(usize, usize)| results.median(work, *system, figure).unwrap_or(0.0);
+                let ours = |(system, _): &(usize, usize)| {
+                    results.median(work, *system, figure).unwrap_or(0.0)
+                };
                 let (there, here) = (sorted(&theirs), sorted(&ours));
-                let words = |order: &[(usize, usize)], number: &dyn Fn(&(usize, usize)) -> f64, is_ours: bool| {
+                let words = |order: &[(usize, usize)],
+                             number: &dyn Fn(&(usize, usize)) -> f64,
+                             is_ours: bool| {
                     let word = |pair: &(usize, usize)| {
                         let system = if is_ours { pair.0 } else { pair.1 };
                         format!("{} {}", results.systems[system].name, amount(number(pair)))
@@ -191,15 +211,22 @@ fn of_variant(variant: Option<&str>) -> String {
     variant.map_or_else(String::new, |variant| format!(" ({variant})"))
 }
 
-/// The systems of the study with the paper's that they stand for, in the paper's order, where both have the figure.
-fn counterparts(results: &LayoutResults, work: usize, figure: Figure, variant: Option<&str>) -> Vec<(usize, usize)> {
+/// The systems of the study with the paper's that they stand for, in the paper's order, where both
+/// have the figure.
+fn counterparts(
+    results: &LayoutResults,
+    work: usize,
+    figure: Figure,
+    variant: Option<&str>,
+) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for theirs in results.published() {
         let system = &results.systems[theirs];
         if system.variant.as_deref() != variant || results.printed(work, theirs, figure).is_none() {
             continue;
         }
-        let is_for = |ours: &usize| results.systems[*ours].counterpart.as_ref() == Some(&system.name);
+        let is_for =
+            |ours: &usize| results.systems[*ours].counterpart.as_ref() == Some(&system.name);
         let ours = results.own().filter(is_for);
         pairs.extend(
             ours.filter(|ours| results.median(work, *ours, figure).is_some())
@@ -227,8 +254,9 @@ fn between_systems(results: &LayoutResults, figure: Figure, differences: &mut Ve
                     continue;
                 }
                 // As it is printed, where it is.
-                let is_printed =
-                    |value: &super::results::StudiedValue| (value.system, value.over) == (*other_theirs, Some(*theirs));
+                let is_printed = |value: &super::results::StudiedValue| {
+                    (value.system, value.over) == (*other_theirs, Some(*theirs))
+                };
                 let (one_of, other_of) = if results.values.iter().any(is_printed) {
                     ((*other_ours, *other_theirs), (*ours, *theirs))
                 } else {
@@ -278,7 +306,8 @@ fn between_works(results: &LayoutResults, figure: Figure, differences: &mut Vec<
         if !(before.is_as_published() && now.is_as_published()) {
             continue;
         }
-        let processes = |shape: Option<crate::shape::ConfigurationShape>| shape.map(|shape| shape.processes);
+        let processes =
+            |shape: Option<crate::shape::ConfigurationShape>| shape.map(|shape| shape.processes);
         if processes(before.published) != processes(now.published) {
             continue;
         }
@@ -303,7 +332,10 @@ fn between_works(results: &LayoutResults, figure: Figure, differences: &mut Vec<
                         in_short(figure),
                         of_variant(variant.as_deref())
                     ),
-                    of: format!("{} ({})", results.systems[theirs].name, results.systems[ours].name),
+                    of: format!(
+                        "{} ({})",
+                        results.systems[theirs].name, results.systems[ours].name
+                    ),
                     there: one.0 / other.0,
                     there_open: one.1.over(other.1),
                     over: (work, ours),
@@ -331,7 +363,8 @@ fn judged(results: &LayoutResults) -> Vec<(Difference, PairedRatio, Found)> {
     judged.collect()
 }
 
-/// What becomes of the differences between two systems or works: each outcome with those that have it.
+/// What becomes of the differences between two systems or works: each outcome with those that have
+/// it.
 struct PairOutcomes<'a> {
     between: &'a str,
     outcomes: Vec<(String, Vec<&'a str>)>,
@@ -342,7 +375,10 @@ fn found_again(judged: &[(Difference, PairedRatio, Found)]) -> Vec<String> {
     let all: Vec<Found> = judged.iter().map(|(_, _, found)| *found).collect();
     let mut pairs: Vec<PairOutcomes<'_>> = Vec::new();
     for (difference, here, found) in judged {
-        let at = match pairs.iter().position(|pair| pair.between == difference.between) {
+        let at = match pairs
+            .iter()
+            .position(|pair| pair.between == difference.between)
+        {
             Some(at) => at,
             None => {
                 pairs.push(PairOutcomes {
@@ -368,9 +404,14 @@ fn found_again(judged: &[(Difference, PairedRatio, Found)]) -> Vec<String> {
     sentences
 }
 
-/// How many times one number is the other, in the paper and in the study; nothing where none can be judged.
+/// How many times one number is the other, in the paper and in the study; nothing where none can be
+/// judged.
 pub fn ratios(results: &LayoutResults) -> Option<Table> {
-    let mut table = Table::new(2, &["ratio", "of", "printed", "here", "from", "to", "blocks"]).folding();
+    let mut table = Table::new(
+        2,
+        &["ratio", "of", "printed", "here", "from", "to", "blocks"],
+    )
+    .folding();
     table.column("result", true);
     let mut last = String::new();
     for (difference, here, found) in judged(results) {
@@ -449,8 +490,14 @@ fn summary(found: &[Found]) -> Option<String> {
         (opposite, "not holding"),
         (not_shown, "not shown by these blocks"),
         (none, "none within the printed digits"),
-        (same, "with the same direction, but too few blocks for an interval"),
-        (other, "with the other direction, but too few blocks for an interval"),
+        (
+            same,
+            "with the same direction, but too few blocks for an interval",
+        ),
+        (
+            other,
+            "with the other direction, but too few blocks for an interval",
+        ),
     ] {
         if number > 0 {
             parts.push(format!("{} {what}", grouped(number as u64)));
@@ -471,21 +518,33 @@ fn summary(found: &[Found]) -> Option<String> {
 fn times_as_fast(results: &LayoutResults) -> Vec<String> {
     let mut pairs: Vec<(String, f64, f64)> = Vec::new();
     for figure in speeds(results) {
-        for (work, _) in results.works.iter().enumerate().filter(|(_, of)| of.is_as_published()) {
+        for (work, _) in results
+            .works
+            .iter()
+            .enumerate()
+            .filter(|(_, of)| of.is_as_published())
+        {
             for variant in variants(results) {
                 for (ours, theirs) in counterparts(results, work, figure, variant.as_deref()) {
                     let values = results
                         .median(work, ours, figure)
                         .zip(results.printed(work, theirs, figure));
-                    let Some((now, (then, _))) = values else { continue };
+                    let Some((now, (then, _))) = values else {
+                        continue;
+                    };
                     let times = if figure == Figure::Elapsed {
                         then / now
                     } else {
                         now / then
                     };
-                    let name = format!("{} as {}", results.systems[ours].name, results.systems[theirs].name);
+                    let name = format!(
+                        "{} as {}",
+                        results.systems[ours].name, results.systems[theirs].name
+                    );
                     match pairs.iter_mut().find(|(known, ..)| *known == name) {
-                        Some((_, least, most)) => (*least, *most) = (least.min(times), most.max(times)),
+                        Some((_, least, most)) => {
+                            (*least, *most) = (least.min(times), most.max(times))
+                        }
                         None => pairs.push((name, times, times)),
                     }
                 }
@@ -497,7 +556,11 @@ fn times_as_fast(results: &LayoutResults) -> Vec<String> {
     }
     let pair = |(name, least, most): &(String, f64, f64)| match amount(*least) == amount(*most) {
         true => format!("{} times as fast: {name}", amount(*least)),
-        false => format!("{} to {} times as fast: {name}", amount(*least), amount(*most)),
+        false => format!(
+            "{} to {} times as fast: {name}",
+            amount(*least),
+            amount(*most)
+        ),
     };
     let pairs: Vec<String> = pairs.iter().map(pair).collect();
     vec![format!(
@@ -517,7 +580,12 @@ fn speeds(results: &LayoutResults) -> impl Iterator<Item = Figure> {
 fn among(results: &LayoutResults) -> Vec<String> {
     let (mut all, mut items) = (Vec::new(), Vec::new());
     for figure in speeds(results) {
-        for (work, of) in results.works.iter().enumerate().filter(|(_, of)| of.is_as_published()) {
+        for (work, of) in results
+            .works
+            .iter()
+            .enumerate()
+            .filter(|(_, of)| of.is_as_published())
+        {
             let theirs: Vec<f64> = results
                 .published()
                 .filter_map(|system| Some(results.printed(work, system, figure)?.0))
@@ -543,7 +611,9 @@ fn among(results: &LayoutResults) -> Vec<String> {
                 all.push(format!("{} at {}", theirs.len(), of.name));
                 continue;
             }
-            let ours = ours.iter().map(|(name, slower)| format!("{name} than {slower}"));
+            let ours = ours
+                .iter()
+                .map(|(name, slower)| format!("{name} than {slower}"));
             items.push(format!(
                 "Of the {} printed at {}, today's are faster: {}.",
                 counted(theirs.len() as u64, "system"),
@@ -575,7 +645,8 @@ fn without_counterpart(results: &LayoutResults) -> Option<String> {
     }
     (!names.is_empty()).then(|| {
         format!(
-            "Not judged: the study has no counterpart of {} (name one in the study file: counterparts = {{ TARGET = \"{}\" }}).",
+            "Not judged: the study has no counterpart of {} (name one in the study file: \
+             counterparts = {{ TARGET = \"{}\" }}).",
             names.join(", "),
             names[0]
         )

@@ -11,8 +11,8 @@ use crate::plain::why_not_plain;
 use crate::shape::{ConfigurationShape, differences};
 use crate::source::Figure;
 
-/// One run of a study. Figures are in the units of published tables: seconds, files, kilobytes (of 1,024 bytes), each second;
-/// rates are of one process, where there are several.
+/// One run of a study. Figures are in the units of published tables: seconds, files, kilobytes (of
+/// 1,024 bytes), each second; rates are of one process, where there are several.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperRun {
     /// Its place in the study.
@@ -21,11 +21,13 @@ pub struct PaperRun {
     pub is_counted: bool,
     /// What its work is; nothing of mixes.
     pub shape: Option<(ConfigurationShape, Edition)>,
-    /// Why it is not a plain run of the published kind: one that was paced, has another seed, is a mix.
+    /// Why it is not a plain run of the published kind: one that was paced, has another seed, is a
+    /// mix.
     pub differences: Vec<String>,
     /// Machine and file system in a few words.
     pub description: String,
-    /// Who answered: `nfs3`, `nfs4.2`, `iscsi`, `block device`, `memory`; nothing where that is not known.
+    /// Who answered: `nfs3`, `nfs4.2`, `iscsi`, `block device`, `memory`; nothing where that is
+    /// not known.
     pub protocol: Option<String>,
     /// What came out. What the run does not know is missing.
     pub figures: BTreeMap<Figure, f64>,
@@ -40,7 +42,10 @@ impl PaperRun {
         let mut differences = differences(workload);
         differences.extend(why_not_plain(record).map(|why| why.to_string()));
         if summary.verdict.reasons.contains(&Reason::Emulated) {
-            differences.push("on emulated processors, where times are the emulator's and counts are true".to_owned());
+            differences.push(
+                "on emulated processors, where times are the emulator's and counts are true"
+                    .to_owned(),
+            );
         }
         Some(Self {
             is_counted: summary.verdict.level != Level::Invalid,
@@ -57,7 +62,11 @@ impl PaperRun {
 fn figures(summary: &Summary, processes: u32) -> BTreeMap<Figure, f64> {
     let mut figures = BTreeMap::new();
     let mut add = |figure: Figure, value: Option<f64>| {
-        figures.extend(value.filter(|value| value.is_finite()).map(|value| (figure, value)));
+        figures.extend(
+            value
+                .filter(|value| value.is_finite())
+                .map(|value| (figure, value)),
+        );
     };
     add(Figure::Elapsed, Some(summary.elapsed_ns as f64 / 1e9));
     add(Figure::Messages, messages(summary));
@@ -68,7 +77,10 @@ fn figures(summary: &Summary, processes: u32) -> BTreeMap<Figure, f64> {
     // As the brief has it: of each process.
     let processes = f64::from(processes.max(1));
     let kilobytes = |number: Option<f64>| number.map(|number| number / KILOBYTE_BYTES);
-    add(Figure::TransactionsTime, Some(paper.transactions_ns as f64 / 1e9));
+    add(
+        Figure::TransactionsTime,
+        Some(paper.transactions_ns as f64 / 1e9),
+    );
     for (count, each_second, rate) in [
         (None, Figure::TransactionsRate, paper.transactions),
         (Some(Figure::Created), Figure::CreatedRate, paper.created),
@@ -103,15 +115,23 @@ fn figures(summary: &Summary, processes: u32) -> BTreeMap<Figure, f64> {
     }
     for (sum, each_second, rate) in [
         (Figure::DataRead, Figure::DataReadRate, paper.bytes_read),
-        (Figure::DataWritten, Figure::DataWrittenRate, paper.bytes_written),
+        (
+            Figure::DataWritten,
+            Figure::DataWrittenRate,
+            paper.bytes_written,
+        ),
     ] {
         add(sum, kilobytes(Some(rate.count as f64 / processes)));
-        add(each_second, kilobytes(rate.per_second.map(|rate| rate / processes)));
+        add(
+            each_second,
+            kilobytes(rate.per_second.map(|rate| rate / processes)),
+        );
     }
     figures
 }
 
-/// Of the whole run: requests to servers; without a server, commands to the devices of the file systems.
+/// Of the whole run: requests to servers; without a server, commands to the devices of the file
+/// systems.
 fn messages(summary: &Summary) -> Option<f64> {
     let mut sum = 0;
     for phase in &summary.phases {
@@ -146,7 +166,10 @@ fn cpu_s(summary: &Summary) -> Option<f64> {
 }
 
 fn protocol(record: &Record, summary: &Summary) -> Option<String> {
-    let evidence = summary.phases.iter().find_map(|phase| phase.evidence.as_ref());
+    let evidence = summary
+        .phases
+        .iter()
+        .find_map(|phase| phase.evidence.as_ref());
     if let Some(sent) = evidence.and_then(|evidence| evidence.messages.first()) {
         return Some(match sent.counter {
             // The kernel's client is another one, with a cache.
@@ -167,11 +190,17 @@ fn protocol(record: &Record, summary: &Summary) -> Option<String> {
 
 /// File system, kernel, processors and memory.
 fn description(record: &Record, part: &StudyPart) -> String {
-    let target = record.locations.first().and_then(|location| location.target.known());
+    let target = record
+        .locations
+        .first()
+        .and_then(|location| location.target.known());
     let mount = target.and_then(|target| target.mount.known());
     let mut words = Vec::new();
     words.extend(mount.map(|mount| mount.file_system_type.clone()));
-    let server = record.locations.first().and_then(|location| location.server.as_ref());
+    let server = record
+        .locations
+        .first()
+        .and_then(|location| location.server.as_ref());
     words.extend(server.map(ServerRecord::one_line));
     match &part.made {
         Some(made) => words.push(format!("made as {}", made.asked)),
@@ -180,7 +209,12 @@ fn description(record: &Record, part: &StudyPart) -> String {
     let host = &record.host;
     words.push(format!("{} {}", host.kernel.sysname, host.kernel.release));
     let processors = &host.processors;
-    words.extend(processors.online.known().map(|online| counted(*online, "processor")));
+    words.extend(
+        processors
+            .online
+            .known()
+            .map(|online| counted(*online, "processor")),
+    );
     words.extend(processors.model.known().cloned());
     words.extend(
         host.memory_total_bytes

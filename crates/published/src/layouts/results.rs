@@ -19,7 +19,8 @@ use crate::source::{Figure, PublishedTable, Source};
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutError {
     /// The paper has no such system.
-    #[error("counterparts.{target} = \"{system}\": {paper} has no such system (use one of {})", .systems.join(", "))]
+    #[error("counterparts.{target} = \"{system}\": {paper} has no such system (use one of {})",
+        .systems.join(", "))]
     NoSuchSystem {
         /// The target whose counterpart it is to be.
         target: String,
@@ -106,7 +107,8 @@ impl StudiedWork {
 
     /// The configuration as heads of tables have it; the name of what has none.
     pub fn label(&self) -> String {
-        self.shape.map_or_else(|| self.name.clone(), |shape| shape.label())
+        self.shape
+            .map_or_else(|| self.name.clone(), |shape| shape.label())
     }
 }
 
@@ -127,7 +129,8 @@ pub struct StudiedSystem {
     pub counterpart: Option<String>,
     /// Whether it is no target, but something that the layout has a column of.
     pub is_expected: bool,
-    /// Whether it is a server that the program speaks to by itself: no kernel's client lies between.
+    /// Whether it is a server that the program speaks to by itself: no kernel's client lies
+    /// between.
     #[serde(skip)]
     pub is_user_space: bool,
 }
@@ -217,7 +220,9 @@ impl BlockValues {
 
     /// A value for each block: of its last attempt.
     fn each(&self) -> Vec<f64> {
-        let last = |attempts: &BTreeMap<u32, Vec<f64>>| attempts.values().next_back().map(|values| middle(values));
+        let last = |attempts: &BTreeMap<u32, Vec<f64>>| {
+            attempts.values().next_back().map(|values| middle(values))
+        };
         self.0.values().filter_map(last).collect()
     }
 
@@ -241,7 +246,9 @@ impl BlockValues {
     fn over(&self, other: &Self, alpha: f64) -> Option<PairedRatio> {
         let mut logs = Vec::new();
         for (block, attempts) in &self.0 {
-            let Some(others) = other.0.get(block) else { continue };
+            let Some(others) = other.0.get(block) else {
+                continue;
+            };
             let pair = attempts
                 .iter()
                 .rev()
@@ -252,13 +259,15 @@ impl BlockValues {
             return None;
         }
         let blocks = count(logs.len());
-        let interval = Mean::of(&logs).filter(|_| blocks >= BLOCKS_MIN).map(|mean| {
-            let (low, high) = mean.interval(alpha);
-            Interval {
-                low: low.exp(),
-                high: high.exp(),
-            }
-        });
+        let interval = Mean::of(&logs)
+            .filter(|_| blocks >= BLOCKS_MIN)
+            .map(|mean| {
+                let (low, high) = mean.interval(alpha);
+                Interval {
+                    low: low.exp(),
+                    high: high.exp(),
+                }
+            });
         Some(PairedRatio {
             ratio: mean(&logs).exp(),
             interval,
@@ -310,16 +319,19 @@ pub const SESSION: [Figure; 21] = [
 /// The figures of a layout, in order.
 pub const fn figures_of(layout: PaperLayout) -> &'static [Figure] {
     match layout {
-        PaperLayout::Tr3022 | PaperLayout::Submissions => {
-            &[Figure::TransactionsRate, Figure::DataReadRate, Figure::DataWrittenRate]
-        }
+        PaperLayout::Tr3022 | PaperLayout::Submissions => &[
+            Figure::TransactionsRate,
+            Figure::DataReadRate,
+            Figure::DataWrittenRate,
+        ],
         PaperLayout::Veritas => &[Figure::TransactionsRate],
         PaperLayout::Sessions => &SESSION,
         PaperLayout::Completion => &[Figure::Elapsed, Figure::Messages, Figure::CpuTime],
     }
 }
 
-/// Protocols that the layout `completion` has columns of, with their names: what is not there was not measured.
+/// Protocols that the layout `completion` has columns of, with their names: what is not there was
+/// not measured.
 const PROTOCOLS: [(&str, &str); 5] = [
     ("block device", "block device"),
     ("nfs3", "NFS v3"),
@@ -346,7 +358,11 @@ pub fn check(layout: PaperLayout, design: &Design, library: &Library) -> Result<
                 target: target.clone(),
                 system: system.clone(),
                 paper: paper.name.clone(),
-                systems: paper.systems.iter().map(|known| known.column.clone()).collect(),
+                systems: paper
+                    .systems
+                    .iter()
+                    .map(|known| known.column.clone())
+                    .collect(),
             });
         }
     }
@@ -363,7 +379,8 @@ fn source(library: &Library, layout: PaperLayout) -> Result<&Source, PublishedEr
 }
 
 impl LayoutResults {
-    /// The results of a study's runs, and of the paper those of the same work. `compared` is the same study as it compares its cells.
+    /// The results of a study's runs, and of the paper those of the same work. `compared` is the
+    /// same study as it compares its cells.
     ///
     /// # Errors
     /// Where the paper lacks a counterpart.
@@ -418,7 +435,11 @@ impl LayoutResults {
         // They are of the paper whose layout the study file names.
         let is_other = design.layout.is_some_and(|own| own != self.layout);
         let none = BTreeMap::new();
-        let counterparts = if is_other { &none } else { &design.counterparts };
+        let counterparts = if is_other {
+            &none
+        } else {
+            &design.counterparts
+        };
         for target in &design.targets {
             let is_user_space = target.is_of_server();
             let counterpart = counterparts.get(&target.name).cloned();
@@ -451,27 +472,34 @@ impl LayoutResults {
                 .filter(|at| !matches!(at.dimension.as_str(), "target" | "workload"));
             let key = (
                 cell.workload,
-                values.clone().map(|at| at.value.as_str()).collect::<Vec<_>>(),
+                values
+                    .clone()
+                    .map(|at| at.value.as_str())
+                    .collect::<Vec<_>>(),
             );
-            let work = works.iter().position(|known| *known == key).unwrap_or_else(|| {
-                let mut words = Vec::new();
-                if design.workloads.len() > 1 || key.1.is_empty() {
-                    words.push(design.workloads[cell.workload].name.clone());
-                }
-                words.extend(values.map(|at| format!("{}={}", at.dimension, at.value)));
-                let preset = design.workloads[cell.workload].preset.as_deref();
-                self.works.push(StudiedWork {
-                    name: words.join(" "),
-                    shape: None,
-                    differences: Vec::new(),
-                    published: preset.and_then(shape_of_preset),
-                    tables: Vec::new(),
+            let work = works
+                .iter()
+                .position(|known| *known == key)
+                .unwrap_or_else(|| {
+                    let mut words = Vec::new();
+                    if design.workloads.len() > 1 || key.1.is_empty() {
+                        words.push(design.workloads[cell.workload].name.clone());
+                    }
+                    words.extend(values.map(|at| format!("{}={}", at.dimension, at.value)));
+                    let preset = design.workloads[cell.workload].preset.as_deref();
+                    self.works.push(StudiedWork {
+                        name: words.join(" "),
+                        shape: None,
+                        differences: Vec::new(),
+                        published: preset.and_then(shape_of_preset),
+                        tables: Vec::new(),
+                    });
+                    works.push(key);
+                    works.len() - 1
                 });
-                works.push(key);
-                works.len() - 1
-            });
             for (number, side) in sides.iter().enumerate() {
-                let label = side.map_or_else(|| cell.label.clone(), |side| cell.label_of_side(side));
+                let label =
+                    side.map_or_else(|| cell.label.clone(), |side| cell.label_of_side(side));
                 places.insert(label, (work, cell.target * sides.len() + number));
             }
         }
@@ -492,7 +520,10 @@ impl LayoutResults {
             return;
         }
         for (protocol, name) in PROTOCOLS {
-            if runs.iter().any(|run| run.protocol.as_deref() == Some(protocol)) {
+            if runs
+                .iter()
+                .any(|run| run.protocol.as_deref() == Some(protocol))
+            {
                 continue;
             }
             self.systems.push(StudiedSystem {
@@ -517,7 +548,10 @@ impl LayoutResults {
             let blocks = counted.entry((work, system)).or_default();
             *blocks.entry(run.part.block).or_default() |= run.is_counted;
             for (figure, value) in run.figures.iter().filter(|_| run.is_counted) {
-                self.blocks.entry((work, system, *figure)).or_default().add(run, *value);
+                self.blocks
+                    .entry((work, system, *figure))
+                    .or_default()
+                    .add(run, *value);
             }
         }
         for ((work, system), blocks) in counted {
@@ -554,11 +588,17 @@ impl LayoutResults {
     }
 
     fn why_missing(&self, work: usize, system: usize) -> String {
-        let mut of_cell = self.blocks.keys().filter(|(of, by, _)| (*of, *by) == (work, system));
+        let mut of_cell = self
+            .blocks
+            .keys()
+            .filter(|(of, by, _)| (*of, *by) == (work, system));
         if of_cell.next().is_some() {
             return UNKNOWN.to_owned();
         }
-        match (self.invalid_of(work, system), self.systems[system].description.why()) {
+        match (
+            self.invalid_of(work, system),
+            self.systems[system].description.why(),
+        ) {
             (Some(_), _) => "not measured: all of its runs are INVALID".to_owned(),
             (None, Some(why)) if self.systems[system].is_expected => format!("not measured: {why}"),
             (None, _) => "not measured".to_owned(),
@@ -567,7 +607,9 @@ impl LayoutResults {
 
     /// The blocks of a cell that are in no number; nothing where all of them are.
     pub fn invalid_of(&self, work: usize, system: usize) -> Option<&InvalidBlocks> {
-        self.invalid.iter().find(|one| (one.work, one.system) == (work, system))
+        self.invalid
+            .iter()
+            .find(|one| (one.work, one.system) == (work, system))
     }
 
     /// Whether a cell has so many INVALID blocks that it is compared with nothing.
@@ -586,7 +628,11 @@ impl LayoutResults {
                 paper.configurations.iter().any(of)
             };
             let of_work = &self.works[work];
-            let Some(shape) = [of_work.shape, of_work.published].into_iter().flatten().find(has) else {
+            let Some(shape) = [of_work.shape, of_work.published]
+                .into_iter()
+                .flatten()
+                .find(has)
+            else {
                 self.works[work].published = None;
                 continue;
             };
@@ -608,7 +654,10 @@ impl LayoutResults {
                     self.add_row(row, work, first + system);
                 }
                 if is_in {
-                    let title = table.title.split_once(':').map_or(&*table.title, |(first, _)| first);
+                    let title = table
+                        .title
+                        .split_once(':')
+                        .map_or(&*table.title, |(first, _)| first);
                     self.works[work].tables.push(title.to_owned());
                     self.add_improvements(paper, table, work, &known, first);
                 }
@@ -657,9 +706,14 @@ impl LayoutResults {
                 let is_same = |(system, variant): &&(String, Option<String>)| {
                     Some(system) == name.as_ref() && *variant == place.of.variant
                 };
-                known.iter().position(|one| is_same(&one)).map(|at| first + at)
+                known
+                    .iter()
+                    .position(|one| is_same(&one))
+                    .map(|at| first + at)
             };
-            let (Some(system), Some(over), true) = (find(&place.of.system), find(&place.of.over), is_of_work) else {
+            let (Some(system), Some(over), true) =
+                (find(&place.of.system), find(&place.of.over), is_of_work)
+            else {
                 continue;
             };
             self.values.push(StudiedValue {
@@ -673,7 +727,13 @@ impl LayoutResults {
     }
 
     /// What came out.
-    pub fn value(&self, work: usize, system: usize, figure: Figure, over: Option<usize>) -> Option<&ShownValue> {
+    pub fn value(
+        &self,
+        work: usize,
+        system: usize,
+        figure: Figure,
+        over: Option<usize>,
+    ) -> Option<&ShownValue> {
         let is_it = |value: &&StudiedValue| {
             (value.work, value.system, value.figure, value.over) == (work, system, figure, over)
         };
@@ -691,7 +751,11 @@ impl LayoutResults {
     /// What was printed of a figure, and what its digits leave open.
     pub fn printed(&self, work: usize, system: usize, figure: Figure) -> Option<(f64, Interval)> {
         match self.value(work, system, figure, None)? {
-            ShownValue::Printed { printed, value, unit } => {
+            ShownValue::Printed {
+                printed,
+                value,
+                unit,
+            } => {
                 let number: PrintedNumber = printed.parse().ok()?;
                 Some((*value, Interval::of(&number, *unit)))
             }
@@ -699,8 +763,9 @@ impl LayoutResults {
         }
     }
 
-    /// How many times one system's value at a work is another's, perhaps at another work; nothing where they have no block in
-    /// common, or too many INVALID ones. `alpha`: the error of the interval.
+    /// How many times one system's value at a work is another's, perhaps at another work; nothing
+    /// where they have no block in common, or too many INVALID ones. `alpha`: the error of the
+    /// interval.
     pub fn ratio(
         &self,
         figure: Figure,

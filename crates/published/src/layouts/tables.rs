@@ -30,7 +30,8 @@ pub fn document(results: &LayoutResults, view: LayoutView) -> Document {
     document.words(numbers(results));
     if results.is_doubtful {
         document.warning(
-            "DOUBTFUL: a baseline of this study and its twin, the same system, differ; the comparisons have the ratio.",
+            "DOUBTFUL: a baseline of this study and its twin, the same system, differ; the \
+             comparisons have the ratio.",
         );
     }
     document.gap();
@@ -84,22 +85,27 @@ fn numbers(results: &LayoutResults) -> String {
         0 => "Nothing has been measured yet".to_owned(),
         1 => "Numbers of the study are of one block: they have no spread".to_owned(),
         blocks => format!(
-            "Numbers of the study are medians of {}, and below them the least and the greatest block",
+            "Numbers of the study are medians of {}, and below them the least and the greatest \
+             block",
             counted(blocks.into(), "block")
         ),
     };
     let of_layout = match results.layout {
         PaperLayout::Tr3022 | PaperLayout::Submissions => {
-            "Transactions per second are of the transactions' time, data rates of the whole run's; Kbytes have 1,024 bytes."
+            "Transactions per second are of the transactions' time, data rates of the whole run's; \
+             Kbytes have 1,024 bytes."
         }
         PaperLayout::Veritas => {
-            "Files, transactions, subdirectories and rates are of each process. Improvements of the study are geometric means of pairs within blocks."
+            "Files, transactions, subdirectories and rates are of each process. Improvements of \
+             the study are geometric means of pairs within blocks."
         }
         PaperLayout::Sessions => {
-            "A factor says how many times as fast the first system is as the second: of the study the geometric mean of pairs within blocks. Megabytes have 1,048,576 bytes."
+            "A factor says how many times as fast the first system is as the second: of the study \
+             the geometric mean of pairs within blocks. Megabytes have 1,048,576 bytes."
         }
         PaperLayout::Completion => {
-            "Messages are requests to the server, and without a server commands to the device during the phases; CPU is the processor time of the program. All are of the whole run."
+            "Messages are requests to the server, and without a server commands to the device \
+             during the phases; CPU is the processor time of the program. All are of the whole run."
         }
     };
     format!("{what}. {of_layout}")
@@ -126,7 +132,9 @@ fn header(results: &LayoutResults, system: usize) -> String {
 /// What a number of the study is multiplied with to be in the unit of the layout's table.
 fn scale(layout: PaperLayout, figure: Figure) -> f64 {
     match (layout, figure) {
-        (PaperLayout::Sessions, Figure::DataReadRate | Figure::DataWrittenRate) => 1.0 / KILOBYTE_BYTES,
+        (PaperLayout::Sessions, Figure::DataReadRate | Figure::DataWrittenRate) => {
+            1.0 / KILOBYTE_BYTES
+        }
         _ => 1.0,
     }
 }
@@ -137,10 +145,12 @@ fn cell(results: &LayoutResults, work: usize, system: usize, figure: Figure) -> 
     match results.value(work, system, figure, None) {
         Some(ShownValue::Measured(measured)) => Cell::ours(number(measured.median * scale, figure)),
         Some(ShownValue::Printed { printed, .. }) => Cell::ours(printed),
-        Some(ShownValue::Missing { why }) if !results.systems[system].is_published => match why.as_str() {
-            UNKNOWN => Cell::Unavailable(why.clone()),
-            _ => Cell::ours(NOT_MEASURED),
-        },
+        Some(ShownValue::Missing { why }) if !results.systems[system].is_published => {
+            match why.as_str() {
+                UNKNOWN => Cell::Unavailable(why.clone()),
+                _ => Cell::ours(NOT_MEASURED),
+            }
+        }
         Some(ShownValue::Missing { why }) => Cell::Unavailable(why.clone()),
         None => Cell::Empty,
     }
@@ -154,7 +164,11 @@ fn number(value: f64, figure: Figure) -> String {
 }
 
 /// The row below a row of medians: nothing where no number of the row is of several blocks.
-fn spread(results: &LayoutResults, leads: Vec<Cell>, places: &[(usize, usize, Figure)]) -> Option<Vec<Cell>> {
+fn spread(
+    results: &LayoutResults,
+    leads: Vec<Cell>,
+    places: &[(usize, usize, Figure)],
+) -> Option<Vec<Cell>> {
     let range = |(work, system, figure): &(usize, usize, Figure)| {
         let scale = scale(results.layout, *figure);
         match results.value(*work, *system, *figure, None) {
@@ -176,17 +190,32 @@ fn spread(results: &LayoutResults, leads: Vec<Cell>, places: &[(usize, usize, Fi
     is_some.then(|| leads.into_iter().chain(cells).collect())
 }
 
-/// Systems side by side, figures below one another, for each configuration: the study's, and those of the paper below.
+/// Systems side by side, figures below one another, for each configuration: the study's, and those
+/// of the paper below.
 fn by_configuration(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
     let mut tables = Vec::new();
     for (work, of) in results.works.iter().enumerate() {
         let own: Vec<usize> = results.own().collect();
-        tables.push((head(results, work), side_by_side(results, work, of.label(), &own)));
-        let is_there = |system: &usize| results.value(work, *system, Figure::TransactionsRate, None).is_some();
+        tables.push((
+            head(results, work),
+            side_by_side(results, work, of.label(), &own),
+        ));
+        let is_there = |system: &usize| {
+            results
+                .value(work, *system, Figure::TransactionsRate, None)
+                .is_some()
+        };
         let published: Vec<usize> = results.published().filter(is_there).collect();
         if view.is_with_published && !published.is_empty() {
-            let label = of.published.map_or_else(|| of.label(), |shape| shape.label());
-            let table = side_by_side(results, work, format!("{}: {label}", results.source), &published);
+            let label = of
+                .published
+                .map_or_else(|| of.label(), |shape| shape.label());
+            let table = side_by_side(
+                results,
+                work,
+                format!("{}: {label}", results.source),
+                &published,
+            );
             tables.push((String::new(), table));
         }
     }
@@ -200,9 +229,16 @@ fn side_by_side(results: &LayoutResults, work: usize, head: String, systems: &[u
     }
     for figure in figures_of(results.layout) {
         let mut row = vec![Cell::ours(label(*figure))];
-        row.extend(systems.iter().map(|system| cell(results, work, *system, *figure)));
+        row.extend(
+            systems
+                .iter()
+                .map(|system| cell(results, work, *system, *figure)),
+        );
         table.row(row);
-        let places: Vec<_> = systems.iter().map(|system| (work, *system, *figure)).collect();
+        let places: Vec<_> = systems
+            .iter()
+            .map(|system| (work, *system, *figure))
+            .collect();
         if let Some(row) = spread(results, vec![Cell::ours(SPREAD)], &places) {
             table.row(row);
         }
@@ -213,7 +249,9 @@ fn side_by_side(results: &LayoutResults, work: usize, head: String, systems: &[u
 /// `Table 1, Table 4: 1,000 files, 50,000 transactions`.
 fn head(results: &LayoutResults, work: usize) -> String {
     let of = &results.works[work];
-    let what = of.shape.map_or_else(|| of.name.clone(), |shape| shape.in_short());
+    let what = of
+        .shape
+        .map_or_else(|| of.name.clone(), |shape| shape.in_short());
     if of.tables.is_empty() {
         return what;
     }
@@ -228,10 +266,14 @@ fn head(results: &LayoutResults, work: usize) -> String {
 
 /// A line for each series, as the brief has it; the brief's own below, for each build.
 fn by_series(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
-    let mut groups: Vec<(String, Vec<usize>)> = vec![("This study".to_owned(), results.own().collect())];
+    let mut groups: Vec<(String, Vec<usize>)> =
+        vec![("This study".to_owned(), results.own().collect())];
     if view.is_with_published {
         for system in results.published() {
-            let variant = results.systems[system].variant.as_deref().unwrap_or_default();
+            let variant = results.systems[system]
+                .variant
+                .as_deref()
+                .unwrap_or_default();
             let name = format!("The brief, {variant}");
             match groups.iter_mut().find(|(group, _)| *group == name) {
                 Some((_, systems)) => systems.push(system),
@@ -247,7 +289,13 @@ fn by_series(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> 
 
 fn series(results: &LayoutResults, systems: &[usize]) -> Table {
     let name = |system: usize| results.systems[system].name.as_str();
-    let stub = ["Series", "Processes", "Subdirectories", "Files", "Transactions"];
+    let stub = [
+        "Series",
+        "Processes",
+        "Subdirectories",
+        "Files",
+        "Transactions",
+    ];
     let mut table = Table::new(1, &stub).folding().leading(1);
     for system in systems {
         table.column(name(*system), false);
@@ -257,11 +305,17 @@ fn series(results: &LayoutResults, systems: &[usize]) -> Table {
         table.column(format!("{} over {}, %", name(*system), name(*over)), false);
     }
     for (work, of) in results.works.iter().enumerate() {
-        let is_there = |system: &usize| results.value(work, *system, Figure::TransactionsRate, None).is_some();
+        let is_there = |system: &usize| {
+            results
+                .value(work, *system, Figure::TransactionsRate, None)
+                .is_some()
+        };
         if !systems.iter().any(is_there) {
             continue;
         }
-        let is_published = systems.iter().any(|system| results.systems[*system].is_published);
+        let is_published = systems
+            .iter()
+            .any(|system| results.systems[*system].is_published);
         let shape = if is_published { of.published } else { of.shape };
         let mut row = vec![Cell::ours(&of.name)];
         row.extend(match shape {
@@ -300,7 +354,9 @@ fn series(results: &LayoutResults, systems: &[usize]) -> Table {
 
 /// Each system over each before it; of the brief those that it prints.
 fn improvements(results: &LayoutResults, systems: &[usize]) -> Vec<(usize, usize)> {
-    let is_published = systems.iter().any(|system| results.systems[*system].is_published);
+    let is_published = systems
+        .iter()
+        .any(|system| results.systems[*system].is_published);
     let mut pairs = Vec::new();
     if is_published {
         for value in &results.values {
@@ -321,23 +377,37 @@ fn improvement(results: &LayoutResults, work: usize, system: usize, over: usize)
         Some(ShownValue::Missing { why }) => return Cell::Unavailable(why.clone()),
         Some(ShownValue::Measured(_)) | None => {}
     }
-    let ratio = results.ratio(Figure::TransactionsRate, (work, system), (work, over), results.alpha);
+    let ratio = results.ratio(
+        Figure::TransactionsRate,
+        (work, system),
+        (work, over),
+        results.alpha,
+    );
     match ratio {
         Some(ratio) => Cell::ours(document::units::fixed((ratio.ratio - 1.0) * 100.0, 2)),
         None => Cell::ours(NOT_MEASURED),
     }
 }
 
-/// Two systems side by side with the factor, in the lines of the original's report; a table for each work.
+/// Two systems side by side with the factor, in the lines of the original's report; a table for
+/// each work.
 fn sessions(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
     let mut tables = Vec::new();
     for work in 0..results.works.len() {
         let own: Vec<usize> = results.own().collect();
-        let published: Vec<usize> = results.published().filter(|_| view.is_with_published).collect();
+        let published: Vec<usize> = results
+            .published()
+            .filter(|_| view.is_with_published)
+            .collect();
         let base = own.first().copied();
         let counterpart = base.and_then(|base| results.systems[base].counterpart.clone());
-        let is_counterpart = |system: &&usize| Some(&results.systems[**system].name) == counterpart.as_ref();
-        let base_there = published.iter().find(is_counterpart).or(published.last()).copied();
+        let is_counterpart =
+            |system: &&usize| Some(&results.systems[**system].name) == counterpart.as_ref();
+        let base_there = published
+            .iter()
+            .find(is_counterpart)
+            .or(published.last())
+            .copied();
         let mut table = Table::new(1, &[""]).folding();
         for (systems, base) in [(&own, base), (&published, base_there)] {
             for system in systems {
@@ -354,7 +424,11 @@ fn sessions(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
             let mut row = vec![Cell::ours(label_of_session(figure))];
             let mut places = Vec::new();
             for (systems, base) in [(&own, base), (&published, base_there)] {
-                row.extend(systems.iter().map(|system| cell(results, work, *system, figure)));
+                row.extend(
+                    systems
+                        .iter()
+                        .map(|system| cell(results, work, *system, figure)),
+                );
                 places.extend(systems.iter().map(|system| (work, *system, figure)));
                 for (system, base) in factors(systems, base) {
                     row.push(factor(results, work, figure, system, base));
@@ -365,7 +439,9 @@ fn sessions(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
             table.row(row);
             // What is counted is the same in every block.
             let is_counted = unit_of(figure) == Unit::Files;
-            if let Some(row) = spread(results, vec![Cell::ours(SPREAD)], &places).filter(|_| !is_counted) {
+            if let Some(row) =
+                spread(results, vec![Cell::ours(SPREAD)], &places).filter(|_| !is_counted)
+            {
                 table.row(row);
             }
         }
@@ -381,15 +457,27 @@ fn factors(systems: &[usize], base: Option<usize>) -> Vec<(usize, usize)> {
 }
 
 /// How many times as fast: rates over rates, and times the other way round.
-fn factor(results: &LayoutResults, work: usize, figure: Figure, system: usize, base: usize) -> Cell {
+fn factor(
+    results: &LayoutResults,
+    work: usize,
+    figure: Figure,
+    system: usize,
+    base: usize,
+) -> Cell {
     let is_time = match unit_of(figure) {
         Unit::Seconds => true,
         Unit::Files => return Cell::Empty,
         _ => false,
     };
     let ratio = if results.systems[system].is_published {
-        let printed = |system| results.printed(work, system, figure).map(|(value, _)| value);
-        printed(system).zip(printed(base)).map(|(one, other)| one / other)
+        let printed = |system| {
+            results
+                .printed(work, system, figure)
+                .map(|(value, _)| value)
+        };
+        printed(system)
+            .zip(printed(base))
+            .map(|(one, other)| one / other)
     } else {
         let ratio = results.ratio(figure, (work, system), (work, base), results.alpha);
         ratio.map(|ratio| ratio.ratio)
@@ -402,9 +490,12 @@ fn factor(results: &LayoutResults, work: usize, figure: Figure, system: usize, b
     }
 }
 
-/// A line for each size of the pool; times, messages and processor time of each system beside one another.
+/// A line for each size of the pool; times, messages and processor time of each system beside one
+/// another.
 fn by_pool(results: &LayoutResults, view: LayoutView) -> Table {
-    let mut table = Table::new(0, &["Files", "Transactions"]).folding().leading(1);
+    let mut table = Table::new(0, &["Files", "Transactions"])
+        .folding()
+        .leading(1);
     let systems = systems(results, view);
     let mut columns: Vec<(usize, Figure)> = Vec::new();
     for (figure, name) in [
@@ -413,7 +504,8 @@ fn by_pool(results: &LayoutResults, view: LayoutView) -> Table {
         (Figure::CpuTime, "CPU (s)"),
     ] {
         for system in &systems {
-            let is_there = (0..results.works.len()).any(|work| results.value(work, *system, figure, None).is_some());
+            let is_there = (0..results.works.len())
+                .any(|work| results.value(work, *system, figure, None).is_some());
             if is_there {
                 table.column(format!("{} {name}", header(results, *system)), false);
                 columns.push((*system, figure));
@@ -438,7 +530,11 @@ fn by_pool(results: &LayoutResults, view: LayoutView) -> Table {
             .iter()
             .map(|(system, figure)| (work, *system, *figure))
             .collect();
-        if let Some(row) = spread(results, vec![Cell::ours("least to"), Cell::ours("greatest")], &places) {
+        if let Some(row) = spread(
+            results,
+            vec![Cell::ours("least to"), Cell::ours("greatest")],
+            &places,
+        ) {
             table.row(row);
         }
     }
@@ -608,7 +704,14 @@ pub fn csv(results: &LayoutResults, view: LayoutView) -> Table {
             ShownValue::Printed { unit, .. } => *unit,
             ShownValue::Measured(_) | ShownValue::Missing { .. } => unit_of(value.figure),
         };
-        let mut row = leads(results, value.work, value.system, value.figure, value.over, unit);
+        let mut row = leads(
+            results,
+            value.work,
+            value.system,
+            value.figure,
+            value.over,
+            unit,
+        );
         row.extend(match &value.value {
             ShownValue::Measured(measured) => vec![
                 Number::Rate(measured.median).into(),
@@ -644,9 +747,21 @@ fn improvements_of_study(results: &LayoutResults, sheet: &mut Table) {
     let percent = |ratio: f64| Cell::from(Number::Rate((ratio - 1.0) * 100.0));
     for work in 0..results.works.len() {
         for (system, over) in improvements(results, &own) {
-            let ratio = results.ratio(Figure::TransactionsRate, (work, system), (work, over), results.alpha);
+            let ratio = results.ratio(
+                Figure::TransactionsRate,
+                (work, system),
+                (work, over),
+                results.alpha,
+            );
             let Some(ratio) = ratio else { continue };
-            let mut row = leads(results, work, system, Figure::Improvement, Some(over), Unit::Percent);
+            let mut row = leads(
+                results,
+                work,
+                system,
+                Figure::Improvement,
+                Some(over),
+                Unit::Percent,
+            );
             row.extend([percent(ratio.ratio), Cell::Empty, Cell::Empty]);
             row.extend(match ratio.interval {
                 Some(interval) => [percent(interval.low), percent(interval.high)],
@@ -668,7 +783,11 @@ fn leads(
 ) -> Vec<Cell> {
     let of = &results.works[work];
     let by = &results.systems[system];
-    let shape = if by.is_published { of.published } else { of.shape };
+    let shape = if by.is_published {
+        of.published
+    } else {
+        of.shape
+    };
     let count = |number: Option<u64>| Cell::from(number.map(Number::Count));
     let text = |text: Option<&String>| text.map_or(Cell::Empty, |text| Cell::from(text.as_str()));
     vec![

@@ -1,5 +1,6 @@
-//! What a column of NFS in user space says beside a printed one: how many messages each transaction takes where no client caches
-//! anything, what more files do to that, and how long it takes. Every number is computed; the reasons are of the client.
+//! What a column of NFS in user space says beside a printed one: how many messages each transaction
+//! takes where no client caches anything, what more files do to that, and how long it takes. Every
+//! number is computed; the reasons are of the client.
 
 use document::units::grouped;
 
@@ -9,21 +10,25 @@ use crate::source::Figure;
 
 /// Messages that differ by no more than this share are the same.
 const SAME: f64 = 0.01;
-/// Calls for a file that is made before the transactions and deleted after them: CREATE, WRITE, REMOVE. Files of the published
-/// works fit into one WRITE, and nothing commits them.
+/// Calls for a file that is made before the transactions and deleted after them: CREATE, WRITE,
+/// REMOVE. Files of the published works fit into one WRITE, and nothing commits them.
 const CALLS_OF_A_FILE: f64 = 3.0;
 
 /// What holds of the column, as sentences; empty where the study has none.
 pub fn sentences(results: &LayoutResults) -> Vec<String> {
-    let columns = results.own().filter(|system| results.systems[*system].is_user_space);
-    columns.flat_map(|system| of_system(results, system)).collect()
+    let columns = results
+        .own()
+        .filter(|system| results.systems[*system].is_user_space);
+    columns
+        .flat_map(|system| of_system(results, system))
+        .collect()
 }
 
 fn of_system(results: &LayoutResults, system: usize) -> Vec<String> {
     let name = &results.systems[system].name;
-    let counterpart = results
-        .published()
-        .find(|theirs| results.systems[system].counterpart.as_ref() == Some(&results.systems[*theirs].name));
+    let counterpart = results.published().find(|theirs| {
+        results.systems[system].counterpart.as_ref() == Some(&results.systems[*theirs].name)
+    });
     let mut sentences = Vec::new();
     let mut messages = Vec::new();
     for (number, work) in results.works.iter().enumerate() {
@@ -54,9 +59,10 @@ fn of_system(results: &LayoutResults, system: usize) -> Vec<String> {
     sentences.extend(growth(name, &messages));
     if !sentences.is_empty() {
         sentences.push(format!(
-            "Why: {name} keeps no names, attributes or data on the client. Each operation sends all of its calls and waits for each \
-             reply, so its time is that of the server's answers, from its memory or its disk, and of the way there and back. A \
-             kernel's client, as the printed one, answers from its cache and sends writes later."
+            "Why: {name} keeps no names, attributes or data on the client. Each operation sends \
+             all of its calls and waits for each reply, so its time is that of the server's \
+             answers, from its memory or its disk, and of the way there and back. A kernel's \
+             client, as the printed one, answers from its cache and sends writes later."
         ));
     }
     sentences
@@ -65,11 +71,15 @@ fn of_system(results: &LayoutResults, system: usize) -> Vec<String> {
 /// For each transaction of a work whose number of them is known.
 fn of_each(work: &StudiedWork, messages: f64) -> Option<String> {
     let transactions = work.shape?.transactions;
-    (transactions > 0).then(|| format!("{:.2} for each transaction", messages / transactions as f64))
+    (transactions > 0)
+        .then(|| format!("{:.2} for each transaction", messages / transactions as f64))
 }
 
 /// How many more files explain that there are more messages; nothing where they do not.
-fn of_files(first: &(&StudiedWork, f64, Option<f64>), last: &(&StudiedWork, f64, Option<f64>)) -> Option<u64> {
+fn of_files(
+    first: &(&StudiedWork, f64, Option<f64>),
+    last: &(&StudiedWork, f64, Option<f64>),
+) -> Option<u64> {
     let files = |work: &StudiedWork| work.shape.map(|shape| shape.files);
     let more = files(last.0)?.checked_sub(files(first.0)?)?;
     let expected = first.1 + CALLS_OF_A_FILE * more as f64;
@@ -92,8 +102,9 @@ fn growth(name: &str, messages: &[(&StudiedWork, f64, Option<f64>)]) -> Option<S
     });
     let same = match of_files(first, last) {
         Some(files) => format!(
-            " The difference is the larger pool itself: CREATE, WRITE and REMOVE for each of {} more files. To the transactions the \
-             size of the pool makes no difference, as nothing is cached.",
+            " The difference is the larger pool itself: CREATE, WRITE and REMOVE for each of {} \
+             more files. To the transactions the size of the pool makes no difference, as nothing \
+             is cached.",
             grouped(files)
         ),
         None => String::new(),

@@ -9,7 +9,8 @@ fn library() -> Library {
     Library::read().unwrap()
 }
 
-/// Every row with data read and data written, and the edition that made it, by the ratio that `workload` plans.
+/// Every row with data read and data written, and the edition that made it, by the ratio that
+/// `workload` plans.
 const MADE_BY: [(&str, &str); 12] = [
     (
         "paper-1",
@@ -27,31 +28,40 @@ const MADE_BY: [(&str, &str); 12] = [
         "paper-4",
         "FAT=1.0 NTFS/R0=neither NTFS/R5=1.0 CIFS/F330=1.0 CIFS/F630=1.0",
     ),
-    ("paper-5", "NTFS/R0=1.0 NTFS/R5=1.0 CIFS/F330=1.0 CIFS/F630=1.0"),
-    ("paper-6", "NTFS/R0=1.0 NTFS/R5=1.0 CIFS/F330=1.0 CIFS/F630=1.0"),
+    (
+        "paper-5",
+        "NTFS/R0=1.0 NTFS/R5=1.0 CIFS/F330=1.0 CIFS/F630=1.0",
+    ),
+    (
+        "paper-6",
+        "NTFS/R0=1.0 NTFS/R5=1.0 CIFS/F330=1.0 CIFS/F630=1.0",
+    ),
     ("paper-session", "Session=1.0"),
     (
         "mail-page-1",
-        "UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0 PPro+SOFT=1.0 P3/Linux=1.0 P3+DPT=1.0 \
-         2xP3+UFS=1.0 2xP3+SOFT=1.0 2xP3+MFS=1.0 U5+UFS=1.0 U5+Log=1.0 U5+TMPFS=1.0 PBG3/HFS+=1.5 PBG3/MFS=1.5 \
-         PBG4/HFS+=1.5 PBG4/MFS=1.5 Compaq+UFS=1.5 Compaq+Soft=1.5",
+        "UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0 PPro+SOFT=1.0 \
+         P3/Linux=1.0 P3+DPT=1.0 2xP3+UFS=1.0 2xP3+SOFT=1.0 2xP3+MFS=1.0 U5+UFS=1.0 U5+Log=1.0 \
+         U5+TMPFS=1.0 PBG3/HFS+=1.5 PBG3/MFS=1.5 PBG4/HFS+=1.5 PBG4/MFS=1.5 Compaq+UFS=1.5 \
+         Compaq+Soft=1.5",
     ),
     (
         "mail-page-2",
-        "UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0 PPro+SOFT=1.0 P3/Linux=1.0 P3+DPT=1.0 \
-         2xP3+UFS=1.0 2xP3+SOFT=1.0 2xP3+MFS=1.0 U5+UFS=1.0 U5+Log=1.0 U5+TMPFS=1.0 PBG3/HFS+=1.5 PBG3/MFS=1.5 \
-         PBG4/HFS+=1.5 PBG4/MFS=1.5 Compaq+UFS=1.5 Compaq+Soft=1.5",
+        "UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0 PPro+SOFT=1.0 \
+         P3/Linux=1.0 P3+DPT=1.0 2xP3+UFS=1.0 2xP3+SOFT=1.0 2xP3+MFS=1.0 U5+UFS=1.0 U5+Log=1.0 \
+         U5+TMPFS=1.0 PBG3/HFS+=1.5 PBG3/MFS=1.5 PBG4/HFS+=1.5 PBG4/MFS=1.5 Compaq+UFS=1.5 \
+         Compaq+Soft=1.5",
     ),
     (
         "mail-page-3",
-        "TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0 PPro+SOFT=1.0 P3/Linux=1.0 P3+DPT=1.0 \
-         2xP3+UFS=1.0 2xP3+SOFT=neither 2xP3+MFS=1.0 U5+UFS=1.0 U5+Log=1.0 U5+TMPFS=1.0 PBG3/HFS+=1.5 PBG3/MFS=1.5 \
-         PBG4/HFS+=1.5 PBG4/MFS=1.5 Compaq+UFS=1.5 Compaq+Soft=1.5",
+        "TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0 PPro+SOFT=1.0 P3/Linux=1.0 \
+         P3+DPT=1.0 2xP3+UFS=1.0 2xP3+SOFT=neither 2xP3+MFS=1.0 U5+UFS=1.0 U5+Log=1.0 \
+         U5+TMPFS=1.0 PBG3/HFS+=1.5 PBG3/MFS=1.5 PBG4/HFS+=1.5 PBG4/MFS=1.5 Compaq+UFS=1.5 \
+         Compaq+Soft=1.5",
     ),
     (
         "mail-page-4",
-        "P3/Linux=1.0 2xP3+UFS=1.0 2xP3+SOFT=1.0 2xP3+MFS=1.0 U5+UFS=1.0 U5+Log=1.0 U5+TMPFS=1.0 PBG3/HFS+=1.5 \
-         PBG3/MFS=1.5 PBG4/HFS+=1.5 PBG4/MFS=1.5 Compaq+UFS=1.5 Compaq+Soft=1.5",
+        "P3/Linux=1.0 2xP3+UFS=1.0 2xP3+SOFT=1.0 2xP3+MFS=1.0 U5+UFS=1.0 U5+Log=1.0 U5+TMPFS=1.0 \
+         PBG3/HFS+=1.5 PBG3/MFS=1.5 PBG4/HFS+=1.5 PBG4/MFS=1.5 Compaq+UFS=1.5 Compaq+Soft=1.5",
     ),
     ("lfs-sessions", "LFS=1.5 ext3=1.5"),
 ];
@@ -104,7 +114,11 @@ fn rows_that_fit_neither_edition_are_named_with_a_cause() {
         let WhichEdition::Neither { cause } = &finding.made else {
             continue;
         };
-        assert_ne!(cause, "the cause is not known", "{} {}", finding.table, finding.column);
+        assert_ne!(
+            cause, "the cause is not known",
+            "{} {}",
+            finding.table, finding.column
+        );
         neither.push((finding.table.as_str(), finding.system.as_str()));
     }
     assert_eq!(
@@ -144,7 +158,9 @@ fn rates_that_were_converted_wrongly_are_known() {
         .filter(|finding| !finding.converted.is_empty())
         .map(|finding| {
             let cells = finding.converted.iter();
-            let cells: Vec<String> = cells.map(|one| format!("{} {}", one.printed, one.meant)).collect();
+            let cells: Vec<String> = cells
+                .map(|one| format!("{} {}", one.printed, one.meant))
+                .collect();
             format!("{} {}: {}", finding.table, finding.column, cells.join(", "))
         })
         .collect();

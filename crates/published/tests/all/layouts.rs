@@ -1,4 +1,5 @@
-//! Results of studies in the tables of papers: made-up runs, whose numbers a test knows, letter for letter.
+//! Results of studies in the tables of papers: made-up runs, whose numbers a test knows, letter for
+//! letter.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +89,8 @@ fn results(layout: PaperLayout, design: &Design, runs: &[PaperRun]) -> LayoutRes
     LayoutResults::of(layout, design, runs, &compared, &Library::read().unwrap()).unwrap()
 }
 
-/// Compares text, Markdown and CSV with what is kept, or writes them where POSTMARK_WRITE_GOLDEN is set.
+/// Compares text, Markdown and CSV with what is kept, or writes them where POSTMARK_WRITE_GOLDEN is
+/// set.
 fn compare(name: &str, results: &LayoutResults, view: LayoutView) {
     let document = layouts::document(results, view);
     let text = document::text(&document, WIDTH);
@@ -165,9 +167,17 @@ fn completion_by_the_size_of_the_pool() {
         design.targets.push(target);
         design.counterparts.insert(name.to_owned(), name.to_owned());
     }
-    let mut runs = runs(&design, 5, &[("ext4", 20_000.0), ("NFS v3", 700.0), ("iSCSI", 5_000.0)]);
+    let mut runs = runs(
+        &design,
+        5,
+        &[("ext4", 20_000.0), ("NFS v3", 700.0), ("iSCSI", 5_000.0)],
+    );
     for run in &mut runs {
-        let protocol = [("NFS v3", "nfs3"), ("iSCSI", "iscsi"), ("ext4", "block device")];
+        let protocol = [
+            ("NFS v3", "nfs3"),
+            ("iSCSI", "iscsi"),
+            ("ext4", "block device"),
+        ];
         let protocol = protocol
             .into_iter()
             .find(|(name, _)| run.part.cell.contains(name))
@@ -187,24 +197,44 @@ fn completion_in_user_space_stands_beside_the_printed_protocol() {
     let mut target = design.targets[0].clone();
     (target.name, target.at) = ("in user space".to_owned(), "nfs://server/export".to_owned());
     design.targets.push(target);
-    let mut runs = runs(&design, 5, &[("ext4", 20_000.0), ("in user space", 2_500.0)]);
-    for run in runs.iter_mut().filter(|run| run.part.cell.contains("in user space")) {
+    let mut runs = runs(
+        &design,
+        5,
+        &[("ext4", 20_000.0), ("in user space", 2_500.0)],
+    );
+    for run in runs
+        .iter_mut()
+        .filter(|run| run.part.cell.contains("in user space"))
+    {
         run.protocol = Some("nfs3 in user space".to_owned());
         // Nothing is cached: only making and deleting the pool takes more.
         let files = run.shape.unwrap().0.files as f64;
-        run.figures.insert(Figure::Messages, 350_000.0 + 3.0 * files);
+        run.figures
+            .insert(Figure::Messages, 350_000.0 + 3.0 * files);
     }
     let results = results(PaperLayout::Completion, &design, &runs);
     compare("completion-user-space", &results, WITH);
-    let shown = text(&results).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(!shown.contains("no target with NFS v3 in user space"), "{shown}");
+    let shown = text(&results)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        !shown.contains("no target with NFS v3 in user space"),
+        "{shown}"
+    );
     assert!(shown.contains("no target with NFS v3"), "{shown}");
     // 100,000 transactions, of which 371,963 messages were printed at 1,000 files.
     assert!(
-        shown.contains("353,000 messages of the whole run here; 3.53 for each transaction; 371,963 printed, 0.95"),
+        shown.contains(
+            "353,000 messages of the whole run here; 3.53 for each transaction; 371,963 printed, \
+             0.95"
+        ),
         "{shown}"
     );
-    assert!(shown.contains("REMOVE for each of 24,000 more files"), "{shown}");
+    assert!(
+        shown.contains("REMOVE for each of 24,000 more files"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -216,7 +246,10 @@ fn what_holds_follows_from_the_numbers() {
             &design,
             &runs(&design, blocks, &[("ext4", ext4), ("tmpfs", tmpfs)]),
         );
-        text(&results).split_whitespace().collect::<Vec<_>>().join(" ")
+        text(&results)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let holds = judged(6, 1_000.0, 2_000.0);
     assert!(
@@ -254,7 +287,11 @@ fn smaller_work_is_not_set_beside_the_paper() {
     let design = kept("tr3022-small");
     let mut runs = runs(&design, 1, &[("ext4", 30_000.0), ("tmpfs", 60_000.0)]);
     for run in &mut runs {
-        if let Some((shape, _)) = run.shape.as_mut().filter(|(shape, _)| shape.files == 20_000) {
+        if let Some((shape, _)) = run
+            .shape
+            .as_mut()
+            .filter(|(shape, _)| shape.files == 20_000)
+        {
             (shape.files, shape.transactions) = (200, shape.transactions / 100);
         }
     }
@@ -265,7 +302,10 @@ fn smaller_work_is_not_set_beside_the_paper() {
         "{shown}"
     );
     // The numbers at 200/500 and 200/1000 would make this a range.
-    assert!(shown.contains("30.0 times as fast: tmpfs as TMPFS."), "{shown}");
+    assert!(
+        shown.contains("30.0 times as fast: tmpfs as TMPFS."),
+        "{shown}"
+    );
     assert!(
         !shown.contains("200/500 over 1000/50000"),
         "steps of unlike size: {shown}"
@@ -276,7 +316,10 @@ fn smaller_work_is_not_set_beside_the_paper() {
 fn invalid_runs_and_missing_ones_are_told_apart() {
     let design = kept("tr3022-small");
     let mut runs = runs(&design, 2, &[("ext4", 30_000.0), ("tmpfs", 60_000.0)]);
-    for run in runs.iter_mut().filter(|run| run.part.cell == "1000/50000 tmpfs") {
+    for run in runs
+        .iter_mut()
+        .filter(|run| run.part.cell == "1000/50000 tmpfs")
+    {
         run.is_counted = false;
     }
     runs.retain(|run| run.part.cell != "200/500 tmpfs");
@@ -317,7 +360,12 @@ fn counterparts_are_of_the_layout_that_the_study_file_names() {
     let design = kept("tr3022");
     let runs = runs(&design, 5, &[("ext4", 1_000.0), ("tmpfs", 2_000.0)]);
     let other = results(PaperLayout::Submissions, &design, &runs);
-    assert!(other.systems.iter().all(|system| system.counterpart.is_none()));
+    assert!(
+        other
+            .systems
+            .iter()
+            .all(|system| system.counterpart.is_none())
+    );
 }
 
 #[test]
@@ -336,12 +384,17 @@ fn an_attempt_that_was_repeated_does_not_count_twice() {
 #[test]
 fn counterparts_that_the_paper_does_not_have_are_refused() {
     let mut design = kept("tr3022");
-    design.counterparts.insert("xfs".to_owned(), "VxFS".to_owned());
-    let error = layouts::check(PaperLayout::Tr3022, &design, &Library::read().unwrap()).unwrap_err();
+    design
+        .counterparts
+        .insert("xfs".to_owned(), "VxFS".to_owned());
+    let error =
+        layouts::check(PaperLayout::Tr3022, &design, &Library::read().unwrap()).unwrap_err();
     assert!(matches!(error, LayoutError::NoSuchSystem { .. }));
     let told = error.to_string();
     assert!(
-        told.starts_with("counterparts.xfs = \"VxFS\": paper has no such system (use one of UFS, TMPFS"),
+        told.starts_with(
+            "counterparts.xfs = \"VxFS\": paper has no such system (use one of UFS, TMPFS"
+        ),
         "{told}"
     );
 }
@@ -356,14 +409,20 @@ fn figures_of_a_record_are_its_summary_in_the_units_of_the_paper() {
     let summary = Summary::of(&record);
     let paper = summary.paper.unwrap();
     let figure = |figure| run.figures.get(&figure).copied();
-    assert_eq!(figure(Figure::TransactionsRate), paper.transactions.per_second);
+    assert_eq!(
+        figure(Figure::TransactionsRate),
+        paper.transactions.per_second
+    );
     assert_eq!(figure(Figure::Elapsed), Some(paper.elapsed_ns as f64 / 1e9));
     assert_eq!(
         figure(Figure::DataReadRate),
         paper.bytes_read.per_second.map(|rate| rate / 1024.0)
     );
     assert_eq!(figure(Figure::Created), Some(paper.created.count as f64));
-    assert!(run.shape.is_some_and(|(_, edition)| Edition::ALL.contains(&edition)));
+    assert!(
+        run.shape
+            .is_some_and(|(_, edition)| Edition::ALL.contains(&edition))
+    );
 }
 
 #[test]
@@ -372,7 +431,10 @@ fn every_study_file_is_one_and_has_its_small_one() {
     for layout in PaperLayout::ALL {
         for name in [layout.name().to_owned(), format!("{layout}-small")] {
             let design = kept(&name);
-            assert_eq!((design.layout, design.name.as_str()), (Some(layout), name.as_str()));
+            assert_eq!(
+                (design.layout, design.name.as_str()),
+                (Some(layout), name.as_str())
+            );
             layouts::check(layout, &design, &library).unwrap();
         }
     }

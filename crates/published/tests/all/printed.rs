@@ -1,4 +1,5 @@
-//! What was published, against itself: cells, labels, improvements, ranges, and what the texts claim of their tables.
+//! What was published, against itself: cells, labels, improvements, ranges, and what the texts
+//! claim of their tables.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +41,8 @@ fn all_improvements_are_recomputed_and_one_differs() {
             // 218 % is of the cell that is lost.
             "veritas-vxqlog: VxFS+VxQLOG over UFS, 32 bit, massive-1 massive-2 massive-3: unknown",
             // 3.00 over 11.08 is -72.92 %, and is printed so in the table that the range is of.
-            "veritas-logging: UFS Logging over UFS, 64 bit, massive-1 massive-2 massive-3: differs by -4.08",
+            "veritas-logging: UFS Logging over UFS, 64 bit, massive-1 massive-2 massive-3: \
+             differs by -4.08",
         ]
     );
     assert_eq!(exact, improvements.len() - rest.len());
@@ -49,7 +51,11 @@ fn all_improvements_are_recomputed_and_one_differs() {
 #[test]
 fn what_the_broken_row_has_lost_is_unavailable() {
     let library = library();
-    let source = library.sources.iter().find(|source| source.name == "veritas").unwrap();
+    let source = library
+        .sources
+        .iter()
+        .find(|source| source.name == "veritas")
+        .unwrap();
     let table = source.table("veritas-multi-32").unwrap();
     let row = &table.rows[0];
     let printed: Vec<Option<&str>> = row
@@ -106,7 +112,10 @@ fn the_page_repeats_the_papers_numbers() {
                 .iter()
                 .find(|row| row.table.name == theirs && row.system.column == paper.system.column)
                 .unwrap();
-            assert_eq!(page.system.contributor.known().map(String::as_str), Some("NetApp"));
+            assert_eq!(
+                page.system.contributor.known().map(String::as_str),
+                Some("NetApp")
+            );
             for (figure, (cell, _)) in &paper.figures {
                 compared += 1;
                 if page.figures[figure].0 != *cell {
@@ -149,11 +158,23 @@ fn the_sessions_are_what_is_planned() {
     let library = library();
     for (table, created, read, appended, deleted) in [
         ("paper-session", 740.0, 237.0, 262.0, 740.0),
-        ("lfs-sessions", 2_510_496.0, 2_499_695.0, 2_472_080.0, 2_510_496.0),
+        (
+            "lfs-sessions",
+            2_510_496.0,
+            2_499_695.0,
+            2_472_080.0,
+            2_510_496.0,
+        ),
     ] {
         for row in library.rows().iter().filter(|row| row.table.name == table) {
             let value = |figure| row.figure(figure).unwrap().0.value;
-            let found = [Figure::Created, Figure::Read, Figure::Appended, Figure::Deleted].map(value);
+            let found = [
+                Figure::Created,
+                Figure::Read,
+                Figure::Appended,
+                Figure::Deleted,
+            ]
+            .map(value);
             assert_eq!(found, [created, read, appended, deleted], "{table}");
             assert_eq!(
                 value(Figure::CreatedAlone) + value(Figure::CreatedMixed),
@@ -200,5 +221,10 @@ fn every_cell_of_every_table_is_there() {
         ("veritas-vxfs", 4 * 2),
         ("veritas-vxqlog", 4 * 2),
     ];
-    assert_eq!(cells, expected.map(|(name, count)| (name.to_owned(), count)).into());
+    assert_eq!(
+        cells,
+        expected
+            .map(|(name, count)| (name.to_owned(), count))
+            .into()
+    );
 }

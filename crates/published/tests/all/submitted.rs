@@ -4,8 +4,13 @@ use std::time::Duration;
 
 use document::units;
 use published::submissions::{Group, Numbered};
-use published::{Beside, Library, NotPlain, PublishedError, PublishedFormat, Submission, SubmissionError, submissions};
-use record::{ArrivalProcess, Level, Outcome, Pace, Record, SteadyAsked, SteadyRule, Stop, Summary, Workload};
+use published::{
+    Beside, Library, NotPlain, PublishedError, PublishedFormat, Submission, SubmissionError,
+    submissions,
+};
+use record::{
+    ArrivalProcess, Level, Outcome, Pace, Record, SteadyAsked, SteadyRule, Stop, Summary, Workload,
+};
 use workload::presets::{self, Machine};
 use workload::{Action, Classic, Edition, Mix, Weights, Workers, fingerprint};
 
@@ -24,7 +29,10 @@ fn of(workload: Workload) -> Record {
     let fingerprint = fingerprint::fingerprint(&workload).unwrap();
     let mut record = kept();
     record.spec.workload = workload;
-    Record { fingerprint, ..record }
+    Record {
+        fingerprint,
+        ..record
+    }
 }
 
 fn preset(name: &str) -> Workload {
@@ -53,7 +61,10 @@ fn grouped(library: &Library, all: &[Submission]) -> Vec<Group> {
 fn a_submission_comes_back_from_its_json() {
     let submission = Submission::of(&plain(), " Jo Doe ", "Ultra 5, ext4").unwrap();
     assert_eq!(
-        (submission.contributor.as_str(), submission.configuration.as_str()),
+        (
+            submission.contributor.as_str(),
+            submission.configuration.as_str()
+        ),
         ("Jo Doe", "default")
     );
     let paper = Summary::of(&kept()).paper.unwrap();
@@ -88,10 +99,16 @@ fn what_cannot_be_compared_is_not_submitted() {
         ..Mix::default()
     };
     let record = of(Workload::from(listing));
-    assert_eq!(Submission::of(&record, "Jo", "x"), Err(SubmissionError::NoRates));
+    assert_eq!(
+        Submission::of(&record, "Jo", "x"),
+        Err(SubmissionError::NoRates)
+    );
     let mut timeless = plain();
     timeless.actual.phases.clear();
-    assert_eq!(Submission::of(&timeless, "Jo", "x"), Err(SubmissionError::NoRates));
+    assert_eq!(
+        Submission::of(&timeless, "Jo", "x"),
+        Err(SubmissionError::NoRates)
+    );
 }
 
 /// A change of a plain run, and why it is none then.
@@ -137,11 +154,21 @@ fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
             "--steady",
         ),
         (
-            |run| run.spec.workload = run.spec.workload.clone().with_transactions(Workload::ENDLESS),
+            |run| {
+                run.spec.workload = run
+                    .spec
+                    .workload
+                    .clone()
+                    .with_transactions(Workload::ENDLESS)
+            },
             NotPlain::EndedOtherwise,
             "ended by time",
         ),
-        (|run| run.spec.keeping.reuse = true, NotPlain::Reused, "--reuse"),
+        (
+            |run| run.spec.keeping.reuse = true,
+            NotPlain::Reused,
+            "--reuse",
+        ),
         (|run| run.spec.keeping.keep = true, NotPlain::Kept, "--keep"),
         (
             |run| {
@@ -158,7 +185,10 @@ fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
     for (change, why, told) in changes {
         let mut run = plain.clone();
         change(&mut run);
-        assert_eq!(Submission::of(&run, "Jo", "x"), Err(SubmissionError::NotPlain(why)));
+        assert_eq!(
+            Submission::of(&run, "Jo", "x"),
+            Err(SubmissionError::NotPlain(why))
+        );
         let none = beside_run(&library, &run).unwrap().none.unwrap();
         assert_eq!(none, why.to_string());
         assert!(none.contains(told), "{none}");
@@ -167,7 +197,9 @@ fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
 
 #[test]
 fn hostile_submissions_are_refused_without_repeating_what_they_say() {
-    let good = Submission::of(&plain(), "Jo", "A machine").unwrap().to_json();
+    let good = Submission::of(&plain(), "Jo", "A machine")
+        .unwrap()
+        .to_json();
     let long = "x".repeat(600);
     for (from, to, told) in [
         ("\"Jo\"", "\"Jo\\u001b[2J\"", "U+001B"),
@@ -180,19 +212,43 @@ fn hostile_submissions_are_refused_without_repeating_what_they_say() {
             "it has 600 characters (at most 500)",
         ),
         ("\"storage\": \"", "\"storage\": \"\\u0007", "U+0007"),
-        ("\"xxh3-128:", "\"xxh3-128:\\u001b", "fingerprint: expected 'xxh3"),
+        (
+            "\"xxh3-128:",
+            "\"xxh3-128:\\u001b",
+            "fingerprint: expected 'xxh3",
+        ),
         ("\"xxh3-128:", "\"md5:", "fingerprint: expected 'xxh3"),
-        ("\"elapsed_s\": ", "\"elapsed_s\": -", "rates: expected numbers from 0"),
-        ("\"elapsed_s\": ", "\"elapsed_s\": 9e999, \"x\": ", "not a submission"),
-        ("\"files\": 500", "\"files\": 0", "workload: invalid number of files 0"),
+        (
+            "\"elapsed_s\": ",
+            "\"elapsed_s\": -",
+            "rates: expected numbers from 0",
+        ),
+        (
+            "\"elapsed_s\": ",
+            "\"elapsed_s\": 9e999, \"x\": ",
+            "not a submission",
+        ),
+        (
+            "\"files\": 500",
+            "\"files\": 0",
+            "workload: invalid number of files 0",
+        ),
         (
             "\"schema\": 1",
             "\"schema\": 2",
             "schema version 2, and this program reads versions up to 1",
         ),
-        ("\"contributor\"", "\"by\\u001b[31m\"", "unknown field `by\\x1b[31m`"),
+        (
+            "\"contributor\"",
+            "\"by\\u001b[31m\"",
+            "unknown field `by\\x1b[31m`",
+        ),
         ("\"submission\"", "\"record\"", "it has no key 'submission'"),
-        ("\"when_unix_ns\": ", "\"when_unix_ns\": -", "not a submission"),
+        (
+            "\"when_unix_ns\": ",
+            "\"when_unix_ns\": -",
+            "not a submission",
+        ),
         ("{", "[", "not a submission"),
     ] {
         assert!(good.contains(from), "{from} in {good}");
@@ -203,8 +259,13 @@ fn hostile_submissions_are_refused_without_repeating_what_they_say() {
         assert!(!error.chars().any(char::is_control), "{error:?}");
     }
     let much = format!("{good}{}", " ".repeat(70_000));
-    assert!(matches!(Submission::from_json(&much), Err(SubmissionError::TooLong(_))));
-    assert!(Submission::from_json("").is_err() && Submission::from_json(&"[".repeat(60_000)).is_err());
+    assert!(matches!(
+        Submission::from_json(&much),
+        Err(SubmissionError::TooLong(_))
+    ));
+    assert!(
+        Submission::from_json("").is_err() && Submission::from_json(&"[".repeat(60_000)).is_err()
+    );
 }
 
 #[test]
@@ -239,15 +300,31 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
     );
     // 11 columns of the paper, and 15 of the page that do not repeat them.
     assert_eq!(groups[0].published.len(), 26);
-    let column = |name: &str| groups[0].published.iter().find(|column| column.column == name).unwrap();
-    let value = |name: &str| column(name).figures.iter().map(|one| one.value).collect::<Vec<_>>();
+    let column = |name: &str| {
+        groups[0]
+            .published
+            .iter()
+            .find(|column| column.column == name)
+            .unwrap()
+    };
+    let value = |name: &str| {
+        column(name)
+            .figures
+            .iter()
+            .map(|one| one.value)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(value("UFS"), [36.0, 115.67, 118.27]);
     // 5.95 and 6.09 megabytes of edition 1.0, which has 1,000 kilobytes in one.
     assert!(column("P3+DPT").is_converted && !column("PBG4/MFS").is_converted);
     assert_eq!(value("P3+DPT"), [1851.0, 5950.0, 6090.0]);
     let ufs = &groups[0].published[0];
     assert_eq!(
-        (ufs.column.as_str(), ufs.edition.as_str(), ufs.tables.join(" ")),
+        (
+            ufs.column.as_str(),
+            ufs.edition.as_str(),
+            ufs.tables.join(" ")
+        ),
         ("UFS", "1.0", "paper-1 mail-page-1".to_owned())
     );
     let text = submissions::show(&groups, PublishedFormat::Text);
@@ -261,10 +338,18 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
     ] {
         assert!(text.contains(words), "{words} in\n{text}");
     }
-    assert!(text.lines().all(|line| line.chars().count() <= 130), "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 130),
+        "{text}"
+    );
     // What another edition made stands behind: the page's first column comes after its last ones.
-    let (ours, behind) = text.split_once("made by another edition or by none").unwrap();
-    assert!(ours.contains("PBG3/HFS+") && !ours.contains("P3+DPT"), "{ours}");
+    let (ours, behind) = text
+        .split_once("made by another edition or by none")
+        .unwrap();
+    assert!(
+        ours.contains("PBG3/HFS+") && !ours.contains("P3+DPT"),
+        "{ours}"
+    );
     assert!(
         behind.contains("P3+DPT") && behind.contains("2.4 % too high"),
         "{behind}"
@@ -274,7 +359,8 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
     let csv = submissions::show(&groups, PublishedFormat::Csv);
     assert_eq!(csv.lines().count(), 1 + 3 + 2 * 26);
     assert!(csv.contains(",1851,5950,6090,,"), "{csv}");
-    let json: serde_json::Value = serde_json::from_str(&submissions::show(&groups, PublishedFormat::Json)).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&submissions::show(&groups, PublishedFormat::Json)).unwrap();
     let configuration = &json["configurations"][0];
     assert_eq!(configuration["submissions"].as_array().unwrap().len(), 2);
     assert_eq!(configuration["submissions"][1]["number"], 3);
@@ -289,7 +375,10 @@ fn completion_times_stand_where_others_have_printed_them() {
     ];
     let groups = grouped(&Library::read().unwrap(), &all);
     let text = submissions::show(&groups[..1], PublishedFormat::Text);
-    let row = text.lines().find(|line| line.contains("Completion time (s)")).unwrap();
+    let row = text
+        .lines()
+        .find(|line| line.contains("Completion time (s)"))
+        .unwrap();
     let cells: Vec<&str> = row.split_whitespace().collect();
     assert_eq!(cells[3..5], ["146", "12"], "{text}");
     assert_eq!(cells[5], format!("{:.2}", all[0].rates.elapsed_s), "{text}");
@@ -307,19 +396,31 @@ fn a_name_that_is_too_wide_for_a_head_stands_above_alone() {
         submitted(preset("default"), &long),
         submitted(preset("default"), "Jo Doe of Somewhere"),
     ];
-    let text = submissions::show(&grouped(&Library::read().unwrap(), &all), PublishedFormat::Text);
+    let text = submissions::show(
+        &grouped(&Library::read().unwrap(), &all),
+        PublishedFormat::Text,
+    );
     assert_eq!(text.matches(&long).count(), 1, "{text}");
     assert!(text.contains(&format!("- S1 [{long}]:")), "{text}");
     let table = text.split_once("500/500 ").unwrap().1;
-    assert!(table.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert!(
+        table.lines().all(|line| line.chars().count() <= 100),
+        "{text}"
+    );
     assert!(text.contains("Somewhere]"), "{text}");
 }
 
 #[test]
 fn where_nothing_was_submitted_it_is_said_how_it_would_be() {
     let text = submissions::show(&[], PublishedFormat::Text);
-    assert_eq!(text, "No submissions (add some with postmark import FILE)\n");
-    assert_eq!(submissions::show(&[], PublishedFormat::Csv).lines().count(), 1);
+    assert_eq!(
+        text,
+        "No submissions (add some with postmark import FILE)\n"
+    );
+    assert_eq!(
+        submissions::show(&[], PublishedFormat::Csv).lines().count(),
+        1
+    );
 }
 
 #[test]
@@ -380,9 +481,15 @@ fn other_fingerprints_stand_apart() {
         ])
         .map(|(apart, told)| (apart.why.as_str(), apart.why.contains(told)))
         .collect();
-    assert!(why.len() == 5 && why.iter().all(|(_, is_told)| *is_told), "{why:?}");
+    assert!(
+        why.len() == 5 && why.iter().all(|(_, is_told)| *is_told),
+        "{why:?}"
+    );
     let text = submissions::show(&groups, PublishedFormat::Text);
-    assert!(text.contains("with other fingerprints: not comparable"), "{text}");
+    assert!(
+        text.contains("with other fingerprints: not comparable"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -398,7 +505,13 @@ fn a_workload_that_would_take_the_memory_is_not_planned() {
     large.configuration = record::workload_in_words(&large.workload);
     let again = Submission::from_json(&large.to_json()).unwrap();
     let groups = grouped(&Library::read().unwrap(), &[again]);
-    assert!(groups[0].fingerprint.why().unwrap().contains("were not checked"));
+    assert!(
+        groups[0]
+            .fingerprint
+            .why()
+            .unwrap()
+            .contains("were not checked")
+    );
     assert_eq!(groups[0].apart.len(), 1);
 }
 
@@ -410,11 +523,21 @@ fn mixes_are_compared_with_one_another() {
         seed: 9,
         ..Mix::default()
     });
-    let all = [submitted(mix(), "A"), submitted(other, "B"), submitted(mix(), "C")];
+    let all = [
+        submitted(mix(), "A"),
+        submitted(other, "B"),
+        submitted(mix(), "C"),
+    ];
     let groups = grouped(&library, &all);
     let told: Vec<(usize, usize, usize)> = groups
         .iter()
-        .map(|group| (group.submissions.len(), group.apart.len(), group.published.len()))
+        .map(|group| {
+            (
+                group.submissions.len(),
+                group.apart.len(),
+                group.published.len(),
+            )
+        })
         .collect();
     assert_eq!(told, [(2, 0, 0), (1, 0, 0)]);
 }
@@ -424,12 +547,18 @@ fn markup_of_contributors_is_text() {
     let submission = Submission::of(&plain(), "<b>|x|", "=HYPERLINK(\"http://x\")").unwrap();
     let groups = grouped(&Library::read().unwrap(), &[submission]);
     let markdown = submissions::show(&groups, PublishedFormat::Markdown);
-    assert!(!markdown.contains("<b>") && !markdown.contains("|x|"), "{markdown}");
+    assert!(
+        !markdown.contains("<b>") && !markdown.contains("|x|"),
+        "{markdown}"
+    );
     let csv = submissions::show(&groups, PublishedFormat::Csv);
     assert!(csv.contains("\"'=HYPERLINK("), "{csv}");
     for name in ["-inf", "+1", "-5"] {
         let submission = Submission::of(&plain(), name, "A machine").unwrap();
-        let csv = submissions::show(&grouped(&Library::read().unwrap(), &[submission]), PublishedFormat::Csv);
+        let csv = submissions::show(
+            &grouped(&Library::read().unwrap(), &[submission]),
+            PublishedFormat::Csv,
+        );
         assert!(csv.contains(&format!(",'{name},")), "{csv}");
     }
 }
@@ -438,7 +567,10 @@ fn markup_of_contributors_is_text() {
 fn a_run_stands_beside_every_published_row_of_its_configuration() {
     let library = Library::read().unwrap();
     let beside = beside_run(&library, &of(preset("mail-page-3"))).unwrap();
-    assert_eq!((beside.configuration.as_str(), &beside.none), ("20000/100000", &None));
+    assert_eq!(
+        (beside.configuration.as_str(), &beside.none),
+        ("20000/100000", &None)
+    );
     let ours = beside.ours.unwrap();
     let row = |column: &str| beside.rows.iter().find(|row| row.column == column).unwrap();
     let soft = row("2xP3+SOFT");
@@ -449,7 +581,10 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
     assert_eq!(row("NFS/F630").tables, ["paper-3", "mail-page-3"]);
     // The brief's Medium has the same numbers, and transactions a second alone.
     let vxfs = row("VxFS, 32 bit");
-    assert_eq!((vxfs.figures.len(), vxfs.figures[0].printed.as_str()), (1, "75.00 /s"));
+    assert_eq!(
+        (vxfs.figures.len(), vxfs.figures[0].printed.as_str()),
+        (1, "75.00 /s")
+    );
     assert_eq!(beside.rows.len(), 5 + 4 + 15 + 8);
     let text = beside.show(PublishedFormat::Text);
     let paper = Summary::of(&kept()).paper.unwrap();
@@ -471,7 +606,10 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
         let flowed = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flowed.contains(words), "{words} in\n{text}");
     }
-    assert!(!text.contains("'?'"), "every row's edition is known: {text}");
+    assert!(
+        !text.contains("'?'"),
+        "every row's edition is known: {text}"
+    );
     assert!(
         beside.comparable[0].starts_with("Comparable: rows of edition 1.5 have"),
         "{:?}",
@@ -480,7 +618,10 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
     let converted = row("U5+TMPFS");
     assert!(converted.is_converted);
     assert_eq!(
-        (converted.figures[1].printed.as_str(), converted.figures[1].theirs),
+        (
+            converted.figures[1].printed.as_str(),
+            converted.figures[1].theirs
+        ),
         ("1679.36 kB/s", 1_640.0)
     );
     assert!(beside.show(PublishedFormat::Csv).lines().count() > 60);
@@ -491,9 +632,18 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
 fn processes_are_compared_each_with_each() {
     let library = Library::read().unwrap();
     let record = of(preset("veritas-massive-2"));
-    let all = Summary::of(&record).paper.unwrap().transactions.per_second.unwrap();
+    let all = Summary::of(&record)
+        .paper
+        .unwrap()
+        .transactions
+        .per_second
+        .unwrap();
     let beside = beside_run(&library, &record).unwrap();
-    let row = beside.rows.iter().find(|row| row.column == "UFS, 32 bit").unwrap();
+    let row = beside
+        .rows
+        .iter()
+        .find(|row| row.column == "UFS, 32 bit")
+        .unwrap();
     assert_eq!(row.figures[0].factor, all / 12.0 / 9.08);
     assert_eq!(beside.rows.len(), 8);
 }
@@ -503,8 +653,15 @@ fn completion_times_and_megabytes_are_compared_too() {
     let library = Library::read().unwrap();
     let of_iscsi = beside_run(&library, &of(preset("nfs-iscsi-5000"))).unwrap();
     let elapsed = Summary::of(&kept()).elapsed_ns as f64 / 1e9;
-    let iscsi = of_iscsi.rows.iter().find(|row| row.column == "iSCSI").unwrap();
-    assert_eq!((iscsi.figures.len(), iscsi.figures[0].factor), (1, 35.0 / elapsed));
+    let iscsi = of_iscsi
+        .rows
+        .iter()
+        .find(|row| row.column == "iSCSI")
+        .unwrap();
+    assert_eq!(
+        (iscsi.figures.len(), iscsi.figures[0].factor),
+        (1, 35.0 / elapsed)
+    );
     assert!(
         of_iscsi.comparable[0].contains("rows with '?'"),
         "{:?}",
@@ -534,7 +691,9 @@ fn a_run_of_other_work_is_told_why_there_is_nothing() {
         }),
         ..Workload::from(Mix {
             files: 300,
-            weights: Weights::default().with(Action::Read, 1).with(Action::Append, 4),
+            weights: Weights::default()
+                .with(Action::Read, 1)
+                .with(Action::Append, 4),
             ..Mix::default()
         })
     };
@@ -545,7 +704,8 @@ fn a_run_of_other_work_is_told_why_there_is_nothing() {
         ..Classic::default()
     };
     assert!(
-        none(Workload::from(odd)).contains("there are no published results for 777/500 (there are some for 1000/50000")
+        none(Workload::from(odd))
+            .contains("there are no published results for 777/500 (there are some for 1000/50000")
     );
     let seeded = Classic {
         seed: 7,

@@ -120,8 +120,11 @@ fn is_same(file: &Number, derived: &Number) -> bool {
     match (file.as_f64(), derived.as_f64()) {
         // 5.0 for 5, but no whole number that is rounded on the way.
         (Some(file_number), Some(derived_number)) if !(is_whole(file) && is_whole(derived)) => {
-            let is_exact = |number: &Number, float: f64| !is_whole(number) || float.abs() < EXACT_BELOW;
-            file_number == derived_number && is_exact(file, file_number) && is_exact(derived, derived_number)
+            let is_exact =
+                |number: &Number, float: f64| !is_whole(number) || float.abs() < EXACT_BELOW;
+            file_number == derived_number
+                && is_exact(file, file_number)
+                && is_exact(derived, derived_number)
         }
         _ => false,
     }
@@ -198,14 +201,18 @@ impl<'de> Visitor<'de> for Compared<'_> {
         loop {
             let part = format!("[{length}]");
             let derived = elements.get(length);
-            let next = found.within(&part, |found| list.next_element_seed(Compared { derived, found }))?;
+            let next = found.within(&part, |found| {
+                list.next_element_seed(Compared { derived, found })
+            })?;
             if next.is_none() {
                 break;
             }
             length += 1;
         }
         for (index, element) in elements.iter().enumerate().skip(length) {
-            found.within(&format!("[{index}]"), |found| found.differs(None, Some(element)));
+            found.within(&format!("[{index}]"), |found| {
+                found.differs(None, Some(element))
+            });
         }
         Ok(())
     }
@@ -217,7 +224,10 @@ impl<'de> Visitor<'de> for Compared<'_> {
             while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
             return Ok(());
         };
-        let derived: Vec<(&str, &Value)> = fields.iter().map(|(name, value)| (name.as_str(), value)).collect();
+        let derived: Vec<(&str, &Value)> = fields
+            .iter()
+            .map(|(name, value)| (name.as_str(), value))
+            .collect();
         Fields {
             derived: &derived,
             is_document: false,
@@ -258,7 +268,9 @@ impl<'de> Visitor<'de> for Fields<'_> {
             seen.extend(known.map(|(known, _)| *known));
             let derived = known.map(|(_, value)| *value);
             let part = field(&found.path, &name);
-            found.within(&part, |found| object.next_value_seed(Compared { derived, found }))?;
+            found.within(&part, |found| {
+                object.next_value_seed(Compared { derived, found })
+            })?;
         }
         for (name, value) in derived.iter().filter(|(name, _)| !seen.contains(name)) {
             let part = field(&found.path, name);
@@ -293,10 +305,12 @@ mod tests {
 
     #[test]
     fn equal_values_do_not_differ_however_they_are_printed() {
-        let derived = json!({"a": [1, -2, 0.1, null], "b": {"c": "x", "d": true}, "e": 5.0, "f": 5, "g": u64::MAX});
+        let derived = json!({"a": [1, -2, 0.1, null], "b": {"c": "x", "d": true}, "e": 5.0, "f": 5,
+            "g": u64::MAX});
         for file in [
             derived.to_string(),
-            r#"{"g":18446744073709551615, "f":5.0,"e":5,"b":{"d":true,"c":"\u0078"},"a":[1e0,-2,1.0e-1,null]}"#
+            r#"{"g":18446744073709551615, "f":5.0,"e":5,
+                "b":{"d":true,"c":"\u0078"},"a":[1e0,-2,1.0e-1,null]}"#
                 .to_owned(),
         ] {
             assert_eq!(compared(&file, &derived), [], "{file}");
@@ -305,10 +319,16 @@ mod tests {
 
     #[test]
     fn every_difference_is_told_with_its_path() {
-        let derived = json!({"a": [1, 2, 3], "b": {"c": "x"}, "d": 9007199254740993_u64, "e": null, "f": {"g": 1}});
-        let file = r#"{"a":[1,5],"b":[7],"d":9007199254740992.0,"e":0,"f":{"g":1,"g":2,"h":{"i":1}}}"#;
+        let derived = json!({"a": [1, 2, 3], "b": {"c": "x"}, "d": 9007199254740993_u64, "e": null,
+            "f": {"g": 1}});
+        let file =
+            r#"{"a":[1,5],"b":[7],"d":9007199254740992.0,"e":0,"f":{"g":1,"g":2,"h":{"i":1}}}"#;
         let told = |path: &str, file: Option<&str>, derived: Option<&str>| {
-            (path.to_owned(), file.map(str::to_owned), derived.map(str::to_owned))
+            (
+                path.to_owned(),
+                file.map(str::to_owned),
+                derived.map(str::to_owned),
+            )
         };
         assert_eq!(
             compared(file, &derived),

@@ -1,5 +1,6 @@
-//! What holds between the numbers of a record that the program wrote, beyond what reading asks for. Each file below has the rules
-//! about one kind of thing; a rule speaks where two parts of a record say the same in different ways.
+//! What holds between the numbers of a record that the program wrote, beyond what reading asks for.
+//! Each file below has the rules about one kind of thing; a rule speaks where two parts of a record
+//! say the same in different ways.
 
 mod command_line;
 mod counters;
@@ -25,7 +26,8 @@ use crate::run::{Load, OperationRecord, PhaseRecord, Record, SystemDuring};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// Numbers are in their range, moments in their order, and sums can be made: what every reader of a record asks for.
+    /// Numbers are in their range, moments in their order, and sums can be made: what every reader
+    /// of a record asks for.
     Consistency,
     /// The fingerprint is that of the record's workload.
     Fingerprint,
@@ -39,7 +41,8 @@ pub enum Rule {
     Parts,
     /// Phases are in their order, and one begins after the one before has ended.
     PhaseOrder,
-    /// Moments of segments, workers, syncs and readings of the machine follow one another, and lie within the run.
+    /// Moments of segments, workers, syncs and readings of the machine follow one another, and lie
+    /// within the run.
     Times,
     /// Phases last as long as the spec asks for, and as what was done over their time.
     Duration,
@@ -142,9 +145,19 @@ impl Findings {
         });
     }
 
-    fn equal(&mut self, rule: Rule, field: &str, (what, found): (&str, u64), (other, expected): (&str, u64)) {
+    fn equal(
+        &mut self,
+        rule: Rule,
+        field: &str,
+        (what, found): (&str, u64),
+        (other, expected): (&str, u64),
+    ) {
         if found != expected {
-            self.broken(rule, field, format!("{what}: {found}, but {other}: {expected}"));
+            self.broken(
+                rule,
+                field,
+                format!("{what}: {found}, but {other}: {expected}"),
+            );
         }
     }
 }
@@ -204,12 +217,19 @@ impl Scope<'_> {
 
 /// The operations of all segments.
 fn all_operations(phase: &PhaseRecord) -> impl Iterator<Item = &OperationRecord> {
-    phase.segments.iter().flat_map(|segment| &segment.operations)
+    phase
+        .segments
+        .iter()
+        .flat_map(|segment| &segment.operations)
 }
 
 /// The times that operations took from issue to completion, as far as that is known.
 fn service(operation: &OperationRecord) -> &Histogram {
-    operation.meter.service.as_ref().unwrap_or(&operation.meter.latency)
+    operation
+        .meter
+        .service
+        .as_ref()
+        .unwrap_or(&operation.meter.latency)
 }
 
 /// The longest operation of a phase, in nanoseconds.

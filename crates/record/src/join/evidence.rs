@@ -1,8 +1,9 @@
 //! The evidence of several ranks as one.
 //!
-//! Who counts decides what is added. What the process counts (its own I/O, the calls of a storage that speaks to servers by itself) is
-//! added over all ranks. What a host's kernel counts for all processes (messages of mounts, interfaces) is taken once for each
-//! host, and added over hosts. Devices are taken once for each kernel: containers of one machine have the same.
+//! Who counts decides what is added. What the process counts (its own I/O, the calls of a storage
+//! that speaks to servers by itself) is added over all ranks. What a host's kernel counts for all
+//! processes (messages of mounts, interfaces) is taken once for each host, and added over hosts.
+//! Devices are taken once for each kernel: containers of one machine have the same.
 
 use std::collections::HashSet;
 
@@ -30,9 +31,13 @@ pub(super) enum Apart {
 pub(super) fn both(one: PhaseEvidence, other: PhaseEvidence, apart: Apart) -> PhaseEvidence {
     PhaseEvidence {
         performing: accounted(one.performing, other.performing, apart),
-        syncing: options(one.syncing, other.syncing, |one, other| accounted(one, other, apart)),
+        syncing: options(one.syncing, other.syncing, |one, other| {
+            accounted(one, other, apart)
+        }),
         residency: options(one.residency, other.residency, residency),
-        server: options(one.server, other.server, |one, other| ServerCounts::and(one, &other)),
+        server: options(one.server, other.server, |one, other| {
+            ServerCounts::and(one, &other)
+        }),
     }
 }
 
@@ -41,7 +46,9 @@ pub(super) fn of_hosts(hosts: &[HostPhase]) -> Option<PhaseEvidence> {
     let mut kernels: HashSet<(Option<&str>, &str)> = HashSet::new();
     let mut sum: Option<PhaseEvidence> = None;
     for host in hosts {
-        let Some(evidence) = &host.evidence else { continue };
+        let Some(evidence) = &host.evidence else {
+            continue;
+        };
         let kernel = match host.host.boot_id.known() {
             Some(boot) => (Some(boot.as_str()), ""),
             None => (None, host.host.hostname.as_str()),
@@ -72,7 +79,9 @@ fn accounted(one: Accounted, other: Accounted, apart: Apart) -> Accounted {
         } else {
             one.devices
         },
-        messages: facts(one.messages, other.messages, |one, other| messages(one, other, apart)),
+        messages: facts(one.messages, other.messages, |one, other| {
+            messages(one, other, apart)
+        }),
         interfaces: if apart == Apart::Processes {
             one.interfaces
         } else {
@@ -94,7 +103,10 @@ fn added(one: Fact<u64>, other: Fact<u64>) -> Fact<u64> {
 fn devices(one: Vec<DeviceReading>, other: Vec<DeviceReading>) -> Vec<DeviceReading> {
     let mut all = below_targets(one);
     let names = |group: &[DeviceReading]| -> Vec<(String, DeviceRole)> {
-        group.iter().map(|device| (device.name.clone(), device.role)).collect()
+        group
+            .iter()
+            .map(|device| (device.name.clone(), device.role))
+            .collect()
     };
     for group in below_targets(other) {
         let of_group = names(&group);
@@ -103,7 +115,9 @@ fn devices(one: Vec<DeviceReading>, other: Vec<DeviceReading>) -> Vec<DeviceRead
             Some(known) => {
                 for (known, more) in known.iter_mut().zip(group) {
                     let before = std::mem::replace(&mut known.counters, Fact::NotApplicable);
-                    known.counters = facts(before, more.counters, |one, other| DeviceCounters::and(&one, &other));
+                    known.counters = facts(before, more.counters, |one, other| {
+                        DeviceCounters::and(&one, &other)
+                    });
                 }
             }
         }
@@ -122,10 +136,15 @@ fn below_targets(devices: Vec<DeviceReading>) -> Vec<Vec<DeviceReading>> {
     groups
 }
 
-fn messages(mut all: Vec<MessagesReading>, more: Vec<MessagesReading>, apart: Apart) -> Vec<MessagesReading> {
+fn messages(
+    mut all: Vec<MessagesReading>,
+    more: Vec<MessagesReading>,
+    apart: Apart,
+) -> Vec<MessagesReading> {
     for reading in more {
         let same = |known: &&mut MessagesReading| {
-            (known.counter, &known.protocol, &known.of) == (reading.counter, &reading.protocol, &reading.of)
+            (known.counter, &known.protocol, &known.of)
+                == (reading.counter, &reading.protocol, &reading.of)
         };
         let is_of_process = reading.counter == MessageCounter::NfsStorage;
         match all.iter_mut().find(same) {
@@ -140,7 +159,10 @@ fn messages(mut all: Vec<MessagesReading>, more: Vec<MessagesReading>, apart: Ap
     all
 }
 
-fn interfaces(mut all: Vec<InterfaceReading>, more: Vec<InterfaceReading>) -> Vec<InterfaceReading> {
+fn interfaces(
+    mut all: Vec<InterfaceReading>,
+    more: Vec<InterfaceReading>,
+) -> Vec<InterfaceReading> {
     for reading in more {
         let Some(known) = all.iter_mut().find(|known| known.name == reading.name) else {
             all.push(reading);

@@ -26,8 +26,9 @@ impl PhaseRecord {
         self
     }
 
-    /// What the ranks of both did. `self` has the lower ones; both come from [`of_rank`](Self::of_rank) and are of the same kind, and
-    /// moments of both count from the same origin. Counters over time, and what a rule of steady state found, are those of the
+    /// What the ranks of both did. `self` has the lower ones; both come from
+    /// [`of_rank`](Self::of_rank) and are of the same kind, and moments of both count from the
+    /// same origin. Counters over time, and what a rule of steady state found, are those of the
     /// lowest rank.
     #[must_use]
     pub fn join(mut self, later: Self) -> Self {
@@ -128,7 +129,8 @@ fn join_hosts(hosts: &mut Vec<HostPhase>, more: Vec<HostPhase>) {
     }
 }
 
-/// The phases of both by kind and place among those of their kind. One that only one of them has was not performed to its end by all.
+/// The phases of both by kind and place among those of their kind. One that only one of them has
+/// was not performed to its end by all.
 pub(super) fn all(phases: Vec<PhaseRecord>, later: Vec<PhaseRecord>) -> Vec<PhaseRecord> {
     let mut later: BTreeMap<Key, PhaseRecord> = keyed(later).collect();
     let mut joined: BTreeMap<Key, PhaseRecord> = BTreeMap::new();

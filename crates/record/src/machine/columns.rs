@@ -56,7 +56,8 @@ pub(super) trait Column {
     /// Takes a number for a new slice, or more for the last one.
     fn put(&mut self, is_new: bool, number: Option<u64>);
 
-    /// Merges slices: by slice, whether it begins a new one; otherwise it goes in with the one before.
+    /// Merges slices: by slice, whether it begins a new one; otherwise it goes in with the one
+    /// before.
     fn merge(&mut self, begins: &[bool]);
 
     /// Whether it has a number, or nothing, for each of so many slices.

@@ -13,8 +13,8 @@ pub const WORKER_THREAD: &str = "worker ";
 /// Is given the columns of a group, one after the other, each with what was counted for it.
 pub(super) type Visit<'a> = dyn FnMut(&'static str, &mut dyn Column, Fact<u64>) + 'a;
 
-/// A group with its columns. Each is stated once: what it is, its number in what was counted, and its name in the lines of
-/// `--live` where it is in them; docs/specification.md has a table of all.
+/// A group with its columns. Each is stated once: what it is, its number in what was counted, and
+/// its name in the lines of `--live` where it is in them; docs/specification.md has a table of all.
 macro_rules! over_time {
     (
         $(#[$about:meta])*
@@ -55,8 +55,14 @@ fn own(counted: &CountersDifference, number: fn(&ProcessTimes) -> u64) -> Fact<u
     counted.process.as_ref().map(number)
 }
 
-fn time(system: &SystemCountersDifference, column: fn(&SystemTimesSpent) -> &Fact<u64>) -> Fact<u64> {
-    system.times.as_ref().and_then(|times| column(times).clone())
+fn time(
+    system: &SystemCountersDifference,
+    column: fn(&SystemTimesSpent) -> &Fact<u64>,
+) -> Fact<u64> {
+    system
+        .times
+        .as_ref()
+        .and_then(|times| column(times).clone())
 }
 
 over_time! {
@@ -68,10 +74,12 @@ over_time! {
     /// Processor time in the kernel, in nanoseconds.
     system_ns: Counts = |counted| own(counted, |own| own.system_ns), live "cpu_system_ns";
     /// Times that a thread gave up its processor to wait.
-    voluntary_context_switches: Counts = |counted| own(counted, |own| own.voluntary_context_switches),
+    voluntary_context_switches: Counts = |counted| own(counted, |own|
+        own.voluntary_context_switches),
         live "voluntary_context_switches";
     /// Times that a thread was taken off its processor.
-    involuntary_context_switches: Counts = |counted| own(counted, |own| own.involuntary_context_switches),
+    involuntary_context_switches: Counts = |counted| own(counted, |own|
+        own.involuntary_context_switches),
         live "involuntary_context_switches";
     /// Page faults that needed no device.
     minor_faults: Counts = |counted| own(counted, |own| own.minor_faults), live "minor_faults";
@@ -89,7 +97,8 @@ over_time! {
         /// Its name.
         name: Fact<String>,
     }
-    /// Processor time, in nanoseconds. What it used between the last reading and its own end is in the process's time only.
+    /// Processor time, in nanoseconds. What it used between the last reading and its own end is in
+    /// the process's time only.
     cpu_ns: Counts = |thread| thread.cpu_ns.clone(), live "cpu_ns";
     /// Time that it could have run and waited for a processor, in nanoseconds.
     waiting_ns: Counts = |thread| thread.waiting_ns.clone(), live "waiting_ns";
@@ -99,8 +108,8 @@ over_time! {
     /// The machine: all processors together, everybody's work (proc_stat(5), proc_meminfo(5)).
     #[derive(Default)]
     SystemOverTime of SystemCountersDifference {}
-    /// All columns of the kernel's line added up, in nanoseconds, as the next ones: about the time that passed, times the
-    /// processors.
+    /// All columns of the kernel's line added up, in nanoseconds, as the next ones: about the time
+    /// that passed, times the processors.
     total_ns: Counts = |system| time(system, |times| &times.total_ns), live "machine_total_ns";
     /// Used: all but idle, iowait and steal.
     busy_ns: Counts = |system| time(system, |times| &times.busy_ns), live "machine_busy_ns";
@@ -110,7 +119,8 @@ over_time! {
     nice_ns: Counts = |system| time(system, |times| &times.nice_ns);
     /// The kernel.
     system_ns: Counts = |system| time(system, |times| &times.system_ns);
-    /// Nothing to do while a task waits for a device. The kernel may count it backwards; that slice then has none.
+    /// Nothing to do while a task waits for a device. The kernel may count it backwards; that slice
+    /// then has none.
     iowait_ns: Counts = |system| time(system, |times| &times.iowait_ns), live "machine_iowait_ns";
     /// Hardware interrupts.
     irq_ns: Counts = |system| time(system, |times| &times.irq_ns);
@@ -119,7 +129,8 @@ over_time! {
     /// Taken away by the hypervisor.
     steal_ns: Counts = |system| time(system, |times| &times.steal_ns), live "machine_steal_ns";
     /// Times that a processor changed from one task to another.
-    context_switches: Counts = |system| system.context_switches.clone(), live "machine_context_switches";
+    context_switches: Counts = |system| system.context_switches.clone(),
+        live "machine_context_switches";
     /// Tasks that run or could run.
     running_tasks: States = |system| system.running_tasks.clone(), live "running_tasks";
     /// Tasks that wait for a device.

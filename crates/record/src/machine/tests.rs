@@ -27,7 +27,9 @@ impl Machine {
             resident_bytes: Fact::Known(much % 1_000_003),
             threads: Fact::Known(Threads {
                 count: Fact::Known(self.threads as u64),
-                each: (0..self.threads).map(|thread| thread_after(thread, much)).collect(),
+                each: (0..self.threads)
+                    .map(|thread| thread_after(thread, much))
+                    .collect(),
                 rest_cpu_ns: Fact::Known(0),
             }),
             system: SystemCounters {
@@ -38,7 +40,11 @@ impl Machine {
                 dirty_bytes: Fact::Known(much % 7_919 * 4_096),
                 write_back_bytes: Fact::Known(much % 17 * 4_096),
             },
-            devices: Fact::Known((0..self.devices).map(|device| device_after(device, much)).collect()),
+            devices: Fact::Known(
+                (0..self.devices)
+                    .map(|device| device_after(device, much))
+                    .collect(),
+            ),
         }
     }
 
@@ -66,7 +72,11 @@ impl Machine {
 
 fn times_after(much: u64) -> Fact<SystemTimes> {
     let [user, system, idle] = [much * 20, much * 30, much * 10];
-    let columns = format!("cpu {user} 0 {system} {idle} {much} 0 {} {}", much / 9, much / 7);
+    let columns = format!(
+        "cpu {user} 0 {system} {idle} {much} 0 {} {}",
+        much / 9,
+        much / 7
+    );
     Fact::Known(SystemTimes::parse(&columns, SLICE_NS).unwrap())
 }
 
@@ -112,8 +122,8 @@ fn device_after(device: usize, much: u64) -> DeviceReading {
     }
 }
 
-/// Every counter must have, of each slice, the difference of the readings at its ends; every state the greatest and the last
-/// of the readings in it.
+/// Every counter must have, of each slice, the difference of the readings at its ends; every state
+/// the greatest and the last of the readings in it.
 fn assert_is(over_time: &mut MachineOverTime, machine: &Machine, readings: &[(u64, u64)]) {
     let width = over_time.width_ns / SLICE_NS;
     let mut rows: Vec<(u64, Vec<(u64, u64)>)> = Vec::new();
@@ -126,7 +136,10 @@ fn assert_is(over_time: &mut MachineOverTime, machine: &Machine, readings: &[(u6
     }
     let indices: Vec<u64> = rows.iter().map(|row| row.0).collect();
     assert_eq!(over_time.index, indices);
-    let ends: Vec<u64> = rows.iter().map(|row| row.1.last().unwrap().0 * SLICE_NS).collect();
+    let ends: Vec<u64> = rows
+        .iter()
+        .map(|row| row.1.last().unwrap().0 * SLICE_NS)
+        .collect();
     assert_eq!(over_time.ended_ns, ends);
     let mut before = 0;
     let mut expected = MachineOverTime::new(0, &machine.after(0));
@@ -172,8 +185,9 @@ fn states(over_time: &mut MachineOverTime) -> Vec<&mut States> {
 
 /// Readings at ascending seconds, few or far apart, with so much each.
 fn readings() -> impl Strategy<Value = Vec<(u64, u64)>> {
-    let steps =
-        (0_u32..13).prop_flat_map(|bits| prop::collection::vec((1..=1_u64 << bits, 0_u64..5_000_000_000), 1..80));
+    let steps = (0_u32..13).prop_flat_map(|bits| {
+        prop::collection::vec((1..=1_u64 << bits, 0_u64..5_000_000_000), 1..80)
+    });
     steps.prop_map(|steps| {
         let mut at = (0, 0);
         let reading = |(seconds, much): (u64, u64)| {
@@ -184,7 +198,10 @@ fn readings() -> impl Strategy<Value = Vec<(u64, u64)>> {
     })
 }
 
-const SMALL: Machine = Machine { threads: 3, devices: 2 };
+const SMALL: Machine = Machine {
+    threads: 3,
+    devices: 2,
+};
 
 proptest! {
     #[test]
@@ -194,7 +211,8 @@ proptest! {
         let last = readings.last().unwrap().0 - 1;
         let width = over_time.width_ns / SLICE_NS;
         prop_assert!(last / width < SLICES_MAX as u64);
-        prop_assert!(width == 1 || last / (width / 2) >= SLICES_MAX as u64, "{last} would have fitted");
+        prop_assert!(width == 1 || last / (width / 2) >= SLICES_MAX as u64,
+            "{last} would have fitted");
         assert_is(&mut over_time, &SMALL, &readings);
     }
 
@@ -206,7 +224,8 @@ proptest! {
     }
 
     #[test]
-    fn what_is_missing_now_and_then_is_lost_nowhere(readings in readings(), missing in prop::collection::vec(any::<bool>(), 80)) {
+    fn what_is_missing_now_and_then_is_lost_nowhere(readings in readings(),
+        missing in prop::collection::vec(any::<bool>(), 80)) {
         // The reader takes the difference to the last reading that was known.
         let mut over_time = MachineOverTime::new(0, &SMALL.after(0));
         let mut base = 0;
@@ -234,7 +253,8 @@ proptest! {
 
 #[test]
 fn slices_double_at_the_border_and_keep_their_moments() {
-    let mut readings: Vec<(u64, u64)> = (1..=1_800).map(|second| (second, second * 1_000)).collect();
+    let mut readings: Vec<(u64, u64)> =
+        (1..=1_800).map(|second| (second, second * 1_000)).collect();
     let over_time = SMALL.over_time(&readings);
     assert_eq!((over_time.len(), over_time.width_ns), (1_800, SLICE_NS));
     readings.push((1_801, 1_801_000));
@@ -247,7 +267,8 @@ fn slices_double_at_the_border_and_keep_their_moments() {
     assert_eq!(over_time.process.user_ns.each()[900], Some(7_000));
 }
 
-/// 64 workers that use a processor each, on a day, and in the half hour after which slices begin to widen.
+/// 64 workers that use a processor each, on a day, and in the half hour after which slices begin to
+/// widen.
 #[test]
 fn a_day_of_64_workers_takes_less_than_4_megabytes() {
     let machine = Machine {
@@ -256,12 +277,17 @@ fn a_day_of_64_workers_takes_less_than_4_megabytes() {
     };
     for seconds in [1_800, 86_400] {
         // The last thread's time is 66 times this: a little less than a second of each.
-        let readings: Vec<(u64, u64)> = (1..=seconds).map(|second| (second, second * 15_111_999)).collect();
+        let readings: Vec<(u64, u64)> = (1..=seconds)
+            .map(|second| (second, second * 15_111_999))
+            .collect();
         let over_time = machine.over_time(&readings);
         assert!(over_time.len() >= 1_350, "{}", over_time.len());
         let bytes = serde_json::to_string(&over_time).unwrap().len();
         assert!(bytes < 4_000_000, "{bytes} bytes for {seconds} s");
-        assert!(bytes > 1_000_000, "{bytes} bytes for {seconds} s: is that all of it?");
+        assert!(
+            bytes > 1_000_000,
+            "{bytes} bytes for {seconds} s: is that all of it?"
+        );
         let all = 0..over_time.len();
         let threads = over_time.threads.known().unwrap();
         let (last, much) = (threads.last().unwrap(), readings.last().unwrap().1);
@@ -299,7 +325,13 @@ fn what_is_not_known_is_nothing_and_the_reason_is_there_once() {
     );
     assert_eq!(over_time.system.steal_ns.each()[3], None);
     assert_eq!(over_time.unknown[0], of_flushes);
-    let find = |why: &str| over_time.unknown.iter().find(|unknown| unknown.why == why).unwrap();
+    let find = |why: &str| {
+        over_time
+            .unknown
+            .iter()
+            .find(|unknown| unknown.why == why)
+            .unwrap()
+    };
     assert_eq!(find("/proc/stat: gone").columns.len(), 9);
     assert_eq!(
         find("the thread had ended").columns,
@@ -332,10 +364,15 @@ fn targets_without_devices_have_none() {
 #[test]
 fn slices_of_a_stretch_are_those_that_lie_in_it() {
     let over_time = SMALL.over_time(&[(1, 10), (2, 20), (3, 30), (10, 100)]);
-    let of = |from_ms: u64, to_ms: u64| over_time.slices_of(&(from_ms * 1_000_000..to_ms * 1_000_000));
+    let of =
+        |from_ms: u64, to_ms: u64| over_time.slices_of(&(from_ms * 1_000_000..to_ms * 1_000_000));
     assert_eq!(of(0, 10_000), 0..4);
     assert_eq!(of(1_000, 3_000), 1..3);
-    assert_eq!(of(1_400, 2_400), 1..2, "more than half of one, less of the next");
+    assert_eq!(
+        of(1_400, 2_400),
+        1..2,
+        "more than half of one, less of the next"
+    );
     assert_eq!(of(4_000, 5_000), 3..4, "no half of any");
     assert_eq!(of(2_600, 4_000), 2..4, "no half of any, parts of two");
     assert_eq!(of(11_000, 12_000), 0..0);
@@ -362,7 +399,12 @@ fn threads_that_end_as_the_phase_begins_are_not_told_apart() {
         .map(|thread| thread.tid)
         .collect();
     assert_eq!(tids, [100, 102]);
-    assert!(over_time.unknown.iter().all(|unknown| !unknown.why.contains("ended")));
+    assert!(
+        over_time
+            .unknown
+            .iter()
+            .all(|unknown| !unknown.why.contains("ended"))
+    );
 }
 
 #[test]
@@ -377,11 +419,27 @@ fn workers_are_known_by_their_names() {
 fn spoilt_ones_are_refused() {
     let json = serde_json::to_string(&SMALL.over_time(&[(1, 10), (3, 30)])).unwrap();
     for (from, to, words) in [
-        ("\"width_ns\":1000000000", "\"width_ns\":1500000000", "seconds wide"),
+        (
+            "\"width_ns\":1000000000",
+            "\"width_ns\":1500000000",
+            "seconds wide",
+        ),
         ("\"width_ns\":1000000000", "\"width_ns\":0", "seconds wide"),
-        ("\"index\":[0,2]", "\"index\":[2,2]", "numbered in their order"),
-        ("\"index\":[0,2]", "\"index\":[0,1800]", "numbered in their order"),
-        ("\"index\":[0,2]", "\"index\":[0]", "has not a number for each of 1"),
+        (
+            "\"index\":[0,2]",
+            "\"index\":[2,2]",
+            "numbered in their order",
+        ),
+        (
+            "\"index\":[0,2]",
+            "\"index\":[0,1800]",
+            "numbered in their order",
+        ),
+        (
+            "\"index\":[0,2]",
+            "\"index\":[0]",
+            "has not a number for each of 1",
+        ),
         (
             "\"ended_ns\":[1000000000,3000000000]",
             "\"ended_ns\":[3000000000,1000000000]",
@@ -396,16 +454,20 @@ fn spoilt_ones_are_refused() {
         ("\"process\":{", "\"process\":{\"more\":1,", "more"),
     ] {
         assert!(json.contains(from), "{from}: {json}");
-        let error = serde_json::from_str::<MachineOverTime>(&json.replacen(from, to, 1)).unwrap_err();
+        let error =
+            serde_json::from_str::<MachineOverTime>(&json.replacen(from, to, 1)).unwrap_err();
         assert!(error.to_string().contains(words), "{to}: {error}");
     }
 }
 
-/// The columns that docs/specification.md has a table of: what stands in its first cells, but for the names of the groups.
+/// The columns that docs/specification.md has a table of: what stands in its first cells, but for
+/// the names of the groups.
 #[test]
 fn the_documents_table_has_each_column_once() {
     const DOCS: &str = include_str!("../../../../docs/specification.md");
-    let (_, table) = DOCS.split_once("| column | unit | source |\n|---|---|---|\n").unwrap();
+    let (_, table) = DOCS
+        .split_once("| column | unit | source |\n|---|---|---|\n")
+        .unwrap();
     let cells = table
         .lines()
         .map_while(|line| line.strip_prefix("| ")?.split(" | ").next());
@@ -416,7 +478,10 @@ fn the_documents_table_has_each_column_once() {
     let mut columns = Vec::new();
     MachineOverTime::new(0, &SMALL.after(0)).each(None, &mut |place, _, _| {
         // One thread and one device tell of all.
-        if place.of.is_none_or(|of| ["100", "vd0"].contains(&&*of.to_string())) {
+        if place
+            .of
+            .is_none_or(|of| ["100", "vd0"].contains(&&*of.to_string()))
+        {
             columns.push(place.column);
         }
     });

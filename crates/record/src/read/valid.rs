@@ -1,5 +1,6 @@
-//! Whether the numbers of a record can be those of a run: moments in their order, numbers in their range, sums that can be
-//! made. What was checked where it was read (histograms, slices, columns of the machine) is not checked again.
+//! Whether the numbers of a record can be those of a run: moments in their order, numbers in their
+//! range, sums that can be made. What was checked where it was read (histograms, slices, columns of
+//! the machine) is not checked again.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,10 @@ use workload::Workload;
 use crate::classic::ClassicFigures;
 use crate::cluster::ClusterRecord;
 use crate::driven::{Sizing, SteadyFound};
-use crate::run::{Actual, LocationRecord, OperationRecord, PhaseRecord, Record, Segment, SlowestRecord, WorkerPhase};
+use crate::run::{
+    Actual, LocationRecord, OperationRecord, PhaseRecord, Record, Segment, SlowestRecord,
+    WorkerPhase,
+};
 use crate::run::{Load, SweepStep};
 
 /// No moment is further from the origin, and nothing lasts longer: 2^62 ns, 146 years.
@@ -22,9 +26,11 @@ const SWEEP_STEPS_MAX: usize = 4096;
 const RANKS_MAX: usize = 1_000_000;
 /// The longest name of a host, in bytes: Linux has 64, and names of the DNS have 255.
 const HOSTNAME_BYTES_MAX: usize = 255;
-/// The most segments of a phase; a run has a warm-up, rounds that were merged into one, and a window of rounds.
+/// The most segments of a phase; a run has a warm-up, rounds that were merged into one, and a
+/// window of rounds.
 const SEGMENTS_MAX: usize = 4096;
-/// The most kinds of steps in a phase, which are looked for one by one; all storages together have fewer.
+/// The most kinds of steps in a phase, which are looked for one by one; all storages together have
+/// fewer.
 const STEPS_MAX: usize = 64;
 /// The longest name of a step or a device, in bytes: it widens a column of a table.
 const NAME_BYTES_MAX: usize = 255;
@@ -69,7 +75,10 @@ fn each<T>(name: &'static str, list: &[T], mut check: impl FnMut(&T) -> Valid) -
 
 fn at_most(field: &'static str, found: usize, most: usize) -> Valid {
     if found > most {
-        return wrong(field, format!("{found} of them, and there are at most {most}"));
+        return wrong(
+            field,
+            format!("{found} of them, and there are at most {most}"),
+        );
     }
     Ok(())
 }
@@ -111,7 +120,10 @@ fn moment(field: &'static str, ns: u64) -> Valid {
 
 fn order(field: &'static str, began_ns: u64, ended_ns: u64) -> Valid {
     if ended_ns < began_ns {
-        return wrong(field, format!("{ended_ns} is before {began_ns}, where it began"));
+        return wrong(
+            field,
+            format!("{ended_ns} is before {began_ns}, where it began"),
+        );
     }
     moment(field, ended_ns)
 }
@@ -196,11 +208,16 @@ fn cluster(cluster: &ClusterRecord) -> Valid {
     at_most("hosts", cluster.hosts.len(), cluster.ranks.len())?;
     let hosts = cluster.hosts.iter().map(|host| host.host.hostname.clone());
     hosts.enumerate().try_for_each(|(index, hostname)| {
-        at_most("host.hostname", hostname.len(), HOSTNAME_BYTES_MAX).within(|| format!("hosts[{index}]"))
+        at_most("host.hostname", hostname.len(), HOSTNAME_BYTES_MAX)
+            .within(|| format!("hosts[{index}]"))
     })?;
     at_most("observers", cluster.observers.len(), RANKS_MAX)?;
     each("observers", &cluster.observers, |observer| {
-        at_most("host.hostname", observer.host.hostname.len(), HOSTNAME_BYTES_MAX)?;
+        at_most(
+            "host.hostname",
+            observer.host.hostname.len(),
+            HOSTNAME_BYTES_MAX,
+        )?;
         for clock in [&observer.clock_begin, &observer.clock_end] {
             moment("clock.error_ns", clock.error_ns)?;
             moment("clock.offset_ns", clock.offset_ns.unsigned_abs())?;
@@ -209,7 +226,10 @@ fn cluster(cluster: &ClusterRecord) -> Valid {
         each("phases", &observer.phases, |phase| moment("ns", phase.ns))
     })?;
     let missing = cluster.missing.iter().map(|missing| missing.rank);
-    distinct("missing", missing.chain(cluster.ranks.iter().map(|rank| rank.rank)))?;
+    distinct(
+        "missing",
+        missing.chain(cluster.ranks.iter().map(|rank| rank.rank)),
+    )?;
     each("missing", &cluster.missing, |missing| {
         below("rank", missing.rank, cluster.launched)
     })?;
@@ -230,7 +250,10 @@ fn cluster(cluster: &ClusterRecord) -> Valid {
         }
         let hashes = rank.worker_hashes.len();
         if hashes > rank.workers as usize {
-            return wrong("worker_hashes", format!("{hashes} of {} workers", rank.workers));
+            return wrong(
+                "worker_hashes",
+                format!("{hashes} of {} workers", rank.workers),
+            );
         }
         for clock in [&rank.clock.begin, &rank.clock.end] {
             if let Fact::Known(clock) = clock {
@@ -238,7 +261,10 @@ fn cluster(cluster: &ClusterRecord) -> Valid {
                 moment("clock.offset_ns", clock.offset_ns.unsigned_abs())?;
             }
         }
-        moment("clock.wall_offset_ns", rank.clock.wall_offset_ns.unsigned_abs())
+        moment(
+            "clock.wall_offset_ns",
+            rank.clock.wall_offset_ns.unsigned_abs(),
+        )
     })
 }
 
@@ -255,7 +281,9 @@ fn location(location: &LocationRecord) -> Valid {
     };
     let Target { fill_fraction, .. } = target;
     let fraction = fill_fraction.known().copied();
-    fraction.map_or(Ok(()), |fraction| from_to("target.fill_fraction", fraction, (0.0, 1.0)))
+    fraction.map_or(Ok(()), |fraction| {
+        from_to("target.fill_fraction", fraction, (0.0, 1.0))
+    })
 }
 
 fn drive(drive: &Drive) -> Valid {
@@ -266,9 +294,9 @@ fn drive(drive: &Drive) -> Valid {
         return Ok(());
     };
     match &sweep.climb {
-        Climb::Rates(rates) | Climb::OfClosedLoop(rates) => {
-            rates.iter().try_for_each(|number| rate("sweep.climb", *number))
-        }
+        Climb::Rates(rates) | Climb::OfClosedLoop(rates) => rates
+            .iter()
+            .try_for_each(|number| rate("sweep.climb", *number)),
         Climb::Workers(_) | Climb::Ranks(_) => Ok(()),
     }
 }
@@ -281,7 +309,10 @@ fn sizing(sizing: &Sizing) -> Valid {
     let Some(calibration) = &sizing.calibration else {
         return Ok(());
     };
-    not_negative("calibration.created_per_second", calibration.created_per_second)?;
+    not_negative(
+        "calibration.created_per_second",
+        calibration.created_per_second,
+    )?;
     let transactions = calibration.transactions_per_second;
     transactions.map_or(Ok(()), |number| {
         not_negative("calibration.transactions_per_second", number)
@@ -296,7 +327,9 @@ fn actual(actual: &Actual) -> Valid {
         self::sweep_step(sweep_step, &mut totals)
     })?;
     let mut errors = Total::of("all errors");
-    each("errors", &actual.errors, |error| errors.add("count", &[error.count]))?;
+    each("errors", &actual.errors, |error| {
+        errors.add("count", &[error.count])
+    })?;
     if let Some(figures) = &actual.classic {
         classic(figures).within(|| "classic".to_owned())?;
     }
@@ -320,7 +353,10 @@ fn phases(phases: &[PhaseRecord], totals: &mut Totals) -> Valid {
 
 fn phase(phase: &PhaseRecord, totals: &mut Totals) -> Valid {
     at_most("segments", phase.segments.len(), SEGMENTS_MAX)?;
-    let operations = phase.segments.iter().flat_map(|segment| &segment.operations);
+    let operations = phase
+        .segments
+        .iter()
+        .flat_map(|segment| &segment.operations);
     let steps: BTreeSet<&String> = operations
         .flat_map(|operation| &operation.steps)
         .map(|step| &step.step)
@@ -342,7 +378,9 @@ fn phase(phase: &PhaseRecord, totals: &mut Totals) -> Valid {
             return wrong("ranks", "more than can be launched");
         }
         let workers = host.workers.as_ref();
-        workers.map_or(Ok(()), |workers| host_ns.add("workers", &[workers.cpu_ns, workers.ns]))
+        workers.map_or(Ok(()), |workers| {
+            host_ns.add("workers", &[workers.cpu_ns, workers.ns])
+        })
     })?;
     let mut earlier_ns = 0;
     each("segments", &phase.segments, |segment| {
@@ -354,35 +392,56 @@ fn phase(phase: &PhaseRecord, totals: &mut Totals) -> Valid {
         self::segment(segment, totals)
     })?;
     totals.phases_ns.add("segments", &[phase.measured_ns()])?;
-    totals.transactions.add("waiting", &[phase.waiting.unwrap_or(0)])?;
-    at_most("workers", phase.workers.len(), Workload::WORKERS_MAX as usize)?;
-    each("workers", &phase.workers, |worker| self::worker(worker, totals))?;
+    totals
+        .transactions
+        .add("waiting", &[phase.waiting.unwrap_or(0)])?;
+    at_most(
+        "workers",
+        phase.workers.len(),
+        Workload::WORKERS_MAX as usize,
+    )?;
+    each("workers", &phase.workers, |worker| {
+        self::worker(worker, totals)
+    })?;
     if let Some(first) = &phase.first_done {
         moment("first_done.at_ns", first.at_ns)?;
     }
     moment("caught_up_ns", phase.caught_up_ns.unwrap_or(0))?;
-    distinct("claim_waits", phase.claim_waits.iter().map(|waits| waits.role))?;
+    distinct(
+        "claim_waits",
+        phase.claim_waits.iter().map(|waits| waits.role),
+    )?;
     each("claim_waits", &phase.claim_waits, |waits| {
         totals.durations.add("wait", &[waits.wait.count()])
     })?;
     slices(phase)?;
-    distinct("slowest", phase.slowest.iter().map(|slowest| slowest.action))?;
+    distinct(
+        "slowest",
+        phase.slowest.iter().map(|slowest| slowest.action),
+    )?;
     each("slowest", &phase.slowest, slowest)?;
     machine(phase)?;
     if let Some(found) = &phase.steady {
         steady(found).within(|| "steady".to_owned())?;
     }
     let sync = phase.sync.as_ref();
-    sync.map_or(Ok(()), |sync| order("sync.ended_ns", sync.began_ns, sync.ended_ns))
+    sync.map_or(Ok(()), |sync| {
+        order("sync.ended_ns", sync.began_ns, sync.ended_ns)
+    })
 }
 
 fn segment(segment: &Segment, totals: &mut Totals) -> Valid {
     order("ended_ns", segment.began_ns, segment.ended_ns)?;
-    totals.transactions.add("transactions", &[segment.transactions])?;
+    totals
+        .transactions
+        .add("transactions", &[segment.transactions])?;
     totals.issued.add("issued", &[segment.issued])?;
     totals.skipped.add("skipped", &[segment.skipped.total()])?;
     let keys = segment.operations.iter();
-    distinct("operations", keys.map(|operation| (operation.role, operation.action)))?;
+    distinct(
+        "operations",
+        keys.map(|operation| (operation.role, operation.action)),
+    )?;
     each("operations", &segment.operations, |operation| {
         self::operation(operation, totals)
     })
@@ -397,10 +456,14 @@ fn operation(operation: &OperationRecord, totals: &mut Totals) -> Valid {
         latency,
         service,
     } = &operation.meter;
-    totals.operations.add("meter", &[*operations, *failed, *missed])?;
+    totals
+        .operations
+        .add("meter", &[*operations, *failed, *missed])?;
     totals.bytes.add("meter.bytes", &[*bytes])?;
     let service = service.as_ref().map_or(0, Histogram::count);
-    totals.durations.add("meter.latency", &[latency.count(), service])?;
+    totals
+        .durations
+        .add("meter.latency", &[latency.count(), service])?;
     distinct("steps", operation.steps.iter().map(|step| &step.step))?;
     each("steps", &operation.steps, |step| {
         name("step", &step.step)?;
@@ -411,7 +474,10 @@ fn operation(operation: &OperationRecord, totals: &mut Totals) -> Valid {
 fn name(field: &'static str, name: &str) -> Valid {
     at_most(field, name.len(), NAME_BYTES_MAX).map_err(|_| Wrong {
         field: field.to_owned(),
-        why: format!("a name of {} bytes, and they have at most {NAME_BYTES_MAX}", name.len()),
+        why: format!(
+            "a name of {} bytes, and they have at most {NAME_BYTES_MAX}",
+            name.len()
+        ),
     })
 }
 
@@ -448,7 +514,9 @@ fn slowest(slowest: &SlowestRecord) -> Valid {
                 ),
             );
         }
-        slow.step.as_ref().map_or(Ok(()), |step| name("step.step", &step.step))
+        slow.step
+            .as_ref()
+            .map_or(Ok(()), |step| name("step.step", &step.step))
     })
 }
 
@@ -456,12 +524,17 @@ fn machine(phase: &PhaseRecord) -> Valid {
     let Some(machine) = &phase.machine else {
         return Ok(());
     };
-    moment("machine.ended_ns", machine.ended_ns.last().copied().unwrap_or(0))?;
+    moment(
+        "machine.ended_ns",
+        machine.ended_ns.last().copied().unwrap_or(0),
+    )?;
     moment("machine.began_ns", machine.began_ns)?;
     let devices = machine.devices.known().map(|devices| &devices[..]);
-    each("machine.devices.known", devices.unwrap_or_default(), |device| {
-        name("name", &device.name)
-    })
+    each(
+        "machine.devices.known",
+        devices.unwrap_or_default(),
+        |device| name("name", &device.name),
+    )
 }
 
 fn steady(found: &SteadyFound) -> Valid {
@@ -486,7 +559,8 @@ fn steady(found: &SteadyFound) -> Valid {
     Ok(())
 }
 
-/// Reports of edition 1.5 print sums of bytes as 32-bit floats, whose range is smaller than that of the numbers in JSON.
+/// Reports of edition 1.5 print sums of bytes as 32-bit floats, whose range is smaller than that of
+/// the numbers in JSON.
 fn classic(figures: &ClassicFigures) -> Valid {
     for (field, bytes) in [
         ("bytes_read", figures.bytes_read),
@@ -494,6 +568,12 @@ fn classic(figures: &ClassicFigures) -> Valid {
     ] {
         from_to(field, bytes, (0.0, f32::MAX.into()))?;
     }
-    Total::of("the files").add("created_mixed", &[figures.created_alone, figures.created_mixed])?;
-    Total::of("the files").add("deleted_mixed", &[figures.deleted_alone, figures.deleted_mixed])
+    Total::of("the files").add(
+        "created_mixed",
+        &[figures.created_alone, figures.created_mixed],
+    )?;
+    Total::of("the files").add(
+        "deleted_mixed",
+        &[figures.deleted_alone, figures.deleted_mixed],
+    )
 }

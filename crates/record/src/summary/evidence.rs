@@ -18,8 +18,9 @@ use crate::server::ServerCounts;
 pub struct EvidenceSummary {
     /// Where the contents that operations read came from.
     pub reads: ReadsServed,
-    /// By operation, who served it. Not available where a phase has several kinds of operations, and for names and
-    /// attributes of a local file system, whose reads the kernel attributes to nobody.
+    /// By operation, who served it. Not available where a phase has several kinds of operations,
+    /// and for names and attributes of a local file system, whose reads the kernel attributes
+    /// to nobody.
     pub operations: BTreeMap<String, Fact<ServedBy>>,
     /// What the devices read meanwhile: contents, names and attributes together.
     pub device_reads: DeviceReads,
@@ -27,10 +28,11 @@ pub struct EvidenceSummary {
     pub writes: WritesServed,
     /// Flushes of the device's cache.
     pub flushes: FlushesServed,
-    /// Requests to servers: RPC calls, SMB and SCSI commands, by counter; empty for targets without one, and where none can
-    /// be read (the record has the reason).
+    /// Requests to servers: RPC calls, SMB and SCSI commands, by counter; empty for targets
+    /// without one, and where none can be read (the record has the reason).
     pub messages: Vec<MessagesSent>,
-    /// Commands to the devices below the targets, from above down to the disks; those that cannot be read are missing.
+    /// Commands to the devices below the targets, from above down to the disks; those that cannot
+    /// be read are missing.
     pub commands: Vec<CommandsSent>,
     /// How much of the pool was in memory; nothing for phases that have no such sample.
     pub residency: Option<Residency>,
@@ -39,7 +41,8 @@ pub struct EvidenceSummary {
     pub server: Option<ServerCounts>,
 }
 
-/// Shares of who served operations: of their bytes, or of the operations where they move none. They add up to 1.
+/// Shares of who served operations: of their bytes, or of the operations where they move none. They
+/// add up to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServedBy {
     /// Memory of this machine.
@@ -57,7 +60,8 @@ pub struct DeviceReads {
     pub reads: Fact<u64>,
     /// Their bytes.
     pub bytes: Fact<u64>,
-    /// Reads for each transaction, or each file in `prepare` and `delete`; nothing where that is not known.
+    /// Reads for each transaction, or each file in `prepare` and `delete`; nothing where that is
+    /// not known.
     pub per_done: Option<f64>,
 }
 
@@ -66,9 +70,11 @@ pub struct DeviceReads {
 pub struct WritesServed {
     /// Bytes that operations wrote.
     pub written_bytes: u64,
-    /// Bytes that were written to the devices that the targets' file systems lie on, the sync after the phase included.
+    /// Bytes that were written to the devices that the targets' file systems lie on, the sync
+    /// after the phase included.
     pub device_bytes: Fact<u64>,
-    /// Bytes to the device for each byte written; nothing where that is not known, or nothing was written.
+    /// Bytes to the device for each byte written; nothing where that is not known, or nothing was
+    /// written.
     pub amplification: Option<f64>,
 }
 
@@ -94,9 +100,11 @@ pub struct MessagesSent {
     pub of: String,
     /// Requests that left; retransmissions and replies are not among them.
     pub requests: Fact<u64>,
-    /// Requests for each transaction, or each file in `prepare` and `delete`; nothing where that is not known.
+    /// Requests for each transaction, or each file in `prepare` and `delete`; nothing where that
+    /// is not known.
     pub per_done: Option<f64>,
-    /// Transmissions beyond the first of a request; nothing where the counter does not tell, or not of every kind.
+    /// Transmissions beyond the first of a request; nothing where the counter does not tell, or
+    /// not of every kind.
     pub retransmissions: Option<u64>,
     /// By kind (procedure, command), the most frequent first.
     pub kinds: Vec<MessageKindSent>,
@@ -108,8 +116,13 @@ impl MessagesSent {
         let sent = |reading: &MessagesReading| {
             let requests = reading.requests();
             let kinds = reading.kinds.known().map_or(&[][..], Vec::as_slice);
-            let mut by_kind: Vec<MessageKindSent> = kinds.iter().map(|kind| of_kind(kind, done)).collect();
-            by_kind.sort_by(|a, b| b.requests.cmp(&a.requests).then_with(|| a.kind.cmp(&b.kind)));
+            let mut by_kind: Vec<MessageKindSent> =
+                kinds.iter().map(|kind| of_kind(kind, done)).collect();
+            by_kind.sort_by(|a, b| {
+                b.requests
+                    .cmp(&a.requests)
+                    .then_with(|| a.kind.cmp(&b.kind))
+            });
             Self {
                 counter: reading.counter,
                 protocol: reading.protocol.clone(),
@@ -120,7 +133,13 @@ impl MessagesSent {
                 kinds: by_kind,
             }
         };
-        counted.messages.known().into_iter().flatten().map(sent).collect()
+        counted
+            .messages
+            .known()
+            .into_iter()
+            .flatten()
+            .map(sent)
+            .collect()
     }
 }
 
@@ -131,9 +150,11 @@ pub struct MessageKindSent {
     pub kind: String,
     /// Requests that left.
     pub requests: u64,
-    /// Requests for each transaction, or each file in `prepare` and `delete`; nothing where nothing was done.
+    /// Requests for each transaction, or each file in `prepare` and `delete`; nothing where
+    /// nothing was done.
     pub per_done: Option<f64>,
-    /// Mean time from sending a request to its reply, in milliseconds; nothing where the counter does not tell.
+    /// Mean time from sending a request to its reply, in milliseconds; nothing where the counter
+    /// does not tell.
     pub mean_round_trip_ms: Option<f64>,
 }
 
@@ -148,14 +169,18 @@ pub struct CommandsSent {
     pub kinds: Vec<MessageKindSent>,
 }
 
-/// Of a phase of the record; nothing where it has no evidence. Phases of a sweep's steps are in no summary.
+/// Of a phase of the record; nothing where it has no evidence. Phases of a sweep's steps are in no
+/// summary.
 pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSummary> {
     let evidence = phase.evidence.as_ref()?;
     let reads = reads::of(record, std::iter::once(phase))?;
     let whole = whole(record);
     let evidence = &PhaseEvidence {
         performing: of_whole(&evidence.performing, &whole),
-        syncing: evidence.syncing.as_ref().map(|syncing| of_whole(syncing, &whole)),
+        syncing: evidence
+            .syncing
+            .as_ref()
+            .map(|syncing| of_whole(syncing, &whole)),
         residency: evidence.residency.clone(),
         server: evidence.server,
     };
@@ -184,9 +209,13 @@ pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
     })
 }
 
-/// Whether the devices of all targets are known, or none has one: else what devices did is not what all operations came to.
+/// Whether the devices of all targets are known, or none has one: else what devices did is not what
+/// all operations came to.
 fn whole(record: &Record) -> Result<(), String> {
-    let targets = record.locations.iter().filter_map(|location| location.target.known());
+    let targets = record
+        .locations
+        .iter()
+        .filter_map(|location| location.target.known());
     let (mut with, mut without) = (false, false);
     for target in targets {
         match &target.device {
@@ -211,14 +240,23 @@ fn of_whole(counted: &Accounted, whole: &Result<(), String>) -> Accounted {
 
 /// Of all segments, warm-ups too: counters have their work as well.
 fn all_operations(phase: &PhaseRecord) -> impl Iterator<Item = &OperationRecord> {
-    phase.segments.iter().flat_map(|segment| &segment.operations)
+    phase
+        .segments
+        .iter()
+        .flat_map(|segment| &segment.operations)
 }
 
 /// What was done in all segments: transactions, or operations in `prepare` and `delete`.
 fn done(phase: &PhaseRecord) -> u64 {
     match phase.phase {
-        Phase::Transactions => phase.segments.iter().map(|segment| segment.transactions).sum(),
-        Phase::Prepare | Phase::Delete => all_operations(phase).map(|operation| operation.meter.operations).sum(),
+        Phase::Transactions => phase
+            .segments
+            .iter()
+            .map(|segment| segment.transactions)
+            .sum(),
+        Phase::Prepare | Phase::Delete => all_operations(phase)
+            .map(|operation| operation.meter.operations)
+            .sum(),
     }
 }
 
@@ -232,13 +270,17 @@ fn by_operation(phase: &PhaseRecord, reads: &ReadsServed) -> BTreeMap<String, Fa
             cache: 1.0,
             ..ServedBy::default()
         }),
-        (_, [_, _, ..]) => Fact::Unavailable("mixed: the phase has several kinds of operations".to_owned()),
+        (_, [_, _, ..]) => {
+            Fact::Unavailable("mixed: the phase has several kinds of operations".to_owned())
+        }
         (Fact::Known(from), _) if action.moves_bytes_in() => served_reads(reads, *from),
         (Fact::Unavailable(why), _) => Fact::Unavailable(why.clone()),
         _ if action.moves_bytes_out() => {
             Fact::Unavailable("writes are accepted, not served: see the durability tier".to_owned())
         }
-        _ => Fact::Unavailable("the kernel does not count who served names and attributes".to_owned()),
+        _ => Fact::Unavailable(
+            "the kernel does not count who served names and attributes".to_owned(),
+        ),
     };
     actions
         .iter()
@@ -259,7 +301,8 @@ fn by_server(phase: &PhaseRecord) -> BTreeMap<String, Fact<ServedBy>> {
     done.map(served).collect()
 }
 
-/// Who served reads of which so much was fetched. Read-ahead may fetch more than is read: then the cache served none.
+/// Who served reads of which so much was fetched. Read-ahead may fetch more than is read: then the
+/// cache served none.
 fn served_reads(reads: &ReadsServed, from: Behind) -> Fact<ServedBy> {
     let Some(fraction) = reads.fraction else {
         return reads.served_bytes().and_then(|_| Fact::NotApplicable);
@@ -288,8 +331,9 @@ fn writes(phase: &PhaseRecord, evidence: &PhaseEvidence) -> WritesServed {
     let written_bytes = written.map(|operation| operation.meter.bytes).sum();
     let written_to = |counted: &Accounted| of_targets(counted, |device| &device.written_bytes);
     let device_bytes = match &evidence.syncing {
-        Some(syncing) => written_to(&evidence.performing)
-            .and_then(|performing| written_to(syncing).map(|syncing| performing.saturating_add(syncing))),
+        Some(syncing) => written_to(&evidence.performing).and_then(|performing| {
+            written_to(syncing).map(|syncing| performing.saturating_add(syncing))
+        }),
         None => written_to(&evidence.performing),
     };
     WritesServed {
@@ -315,8 +359,8 @@ fn flushes(record: &Record, phase: &PhaseRecord, counted: &Accounted) -> Flushes
     }
 }
 
-/// Flushes of the devices that the targets' file systems lie on; of a partition those of its whole disk, where the kernel counts
-/// them.
+/// Flushes of the devices that the targets' file systems lie on; of a partition those of its whole
+/// disk, where the kernel counts them.
 fn counted_flushes(counted: &Accounted) -> Fact<u64> {
     counted.devices.clone().and_then(|devices| {
         let mut sum = Fact::NotApplicable;
@@ -336,17 +380,28 @@ fn counted_flushes(counted: &Accounted) -> Fact<u64> {
 /// A counter of the devices that the targets' file systems lie on, added up.
 fn of_targets(counted: &Accounted, counter: fn(&DeviceCounters) -> &Fact<u64>) -> Fact<u64> {
     counted.devices.clone().and_then(|devices| {
-        let targets = devices.iter().filter(|device| device.role == DeviceRole::Target);
-        let counters = targets.map(|device| device.counters.as_ref().and_then(|counters| counter(counters).clone()));
+        let targets = devices
+            .iter()
+            .filter(|device| device.role == DeviceRole::Target);
+        let counters = targets.map(|device| {
+            device
+                .counters
+                .as_ref()
+                .and_then(|counters| counter(counters).clone())
+        });
         counters.fold(Fact::NotApplicable, added)
     })
 }
 
 /// Of all kinds together; nothing where the counter does not tell, or not of one of them.
 fn retransmissions(kinds: &[MessageKind]) -> Option<u64> {
-    let told = kinds.iter().filter(|kind| kind.retransmissions != Fact::NotApplicable);
+    let told = kinds
+        .iter()
+        .filter(|kind| kind.retransmissions != Fact::NotApplicable);
     let known = told.map(|kind| kind.retransmissions.known().copied());
-    known.reduce(|sum, more| Some(sum?.saturating_add(more?))).flatten()
+    known
+        .reduce(|sum, more| Some(sum?.saturating_add(more?)))
+        .flatten()
 }
 
 fn commands(counted: &Accounted, done: u64) -> Vec<CommandsSent> {
@@ -373,7 +428,13 @@ fn commands(counted: &Accounted, done: u64) -> Vec<CommandsSent> {
             kinds: known.collect(),
         })
     };
-    counted.devices.known().into_iter().flatten().filter_map(sent).collect()
+    counted
+        .devices
+        .known()
+        .into_iter()
+        .flatten()
+        .filter_map(sent)
+        .collect()
 }
 
 fn of_kind(kind: &MessageKind, done: u64) -> MessageKindSent {
@@ -396,7 +457,10 @@ fn over(count: &Fact<u64>, of: u64) -> Option<f64> {
 }
 
 /// The interface of which most was used in a phase, warm-ups included, with the share of its speed.
-pub(crate) fn busiest_interface(phase: &PhaseRecord, evidence: &PhaseEvidence) -> Option<(String, f64)> {
+pub(crate) fn busiest_interface(
+    phase: &PhaseRecord,
+    evidence: &PhaseEvidence,
+) -> Option<(String, f64)> {
     let (first, last) = (phase.segments.first()?, phase.segments.last()?);
     let seconds = last.ended_ns.saturating_sub(first.began_ns) as f64 / 1e9;
     let interfaces = evidence.performing.interfaces.known()?;

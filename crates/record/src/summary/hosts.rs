@@ -8,12 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::ClusterRecord;
 
-/// Wall clocks that are less apart, in nanoseconds, are those of machines that are set by the network: NTP keeps them within some
-/// milliseconds, and timestamps of files have whole seconds in many tools.
+/// Wall clocks that are less apart, in nanoseconds, are those of machines that are set by the
+/// network: NTP keeps them within some milliseconds, and timestamps of files have whole seconds in
+/// many tools.
 pub const WALL_CLOCKS_APART_NS: u64 = 1_000_000_000;
 
 /// Something that hosts should have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostFact {
     /// The program, with the version of its generators.
@@ -84,10 +87,17 @@ pub fn differences(cluster: &ClusterRecord) -> Vec<HostsDiffer> {
         }),
         of(HostFact::Kernel, &|place| {
             let kernel = &host(place).kernel;
-            Some(format!("{} {} {}", kernel.sysname, kernel.release, kernel.machine))
+            Some(format!(
+                "{} {} {}",
+                kernel.sysname, kernel.release, kernel.machine
+            ))
         }),
-        of(HostFact::ClockSource, &|place| known(&host(place).clock_source)),
-        of(HostFact::Processor, &|place| known(&host(place).processors.model)),
+        of(HostFact::ClockSource, &|place| {
+            known(&host(place).clock_source)
+        }),
+        of(HostFact::Processor, &|place| {
+            known(&host(place).processors.model)
+        }),
         of(HostFact::Processors, &|place| {
             host(place).processors.online.known().map(u64::to_string)
         }),
@@ -106,7 +116,9 @@ pub fn differences(cluster: &ClusterRecord) -> Vec<HostsDiffer> {
 fn wall_clocks(cluster: &ClusterRecord) -> BTreeMap<usize, i64> {
     let mut of_hosts = BTreeMap::new();
     for rank in &cluster.ranks {
-        of_hosts.entry(rank.host as usize).or_insert(rank.clock.wall_offset_ns);
+        of_hosts
+            .entry(rank.host as usize)
+            .or_insert(rank.clock.wall_offset_ns);
     }
     of_hosts
 }

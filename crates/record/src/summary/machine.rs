@@ -1,4 +1,5 @@
-//! What the machine did in a phase: the columns of a [`MachineOverTime`] over the time that was measured.
+//! What the machine did in a phase: the columns of a [`MachineOverTime`] over the time that was
+//! measured.
 
 use std::ops::Range;
 
@@ -9,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::Rate;
 use crate::machine::{Counts, DeviceOverTime, MachineOverTime, ThreadOverTime};
 
-/// The machine in a phase. Processor time is in processors: 1 is one of them all the time. Nothing stands where a
-/// number is not known; the record says why.
+/// The machine in a phase. Processor time is in processors: 1 is one of them all the time. Nothing
+/// stands where a number is not known; the record says why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineSummary {
     /// The time that it is of, in nanoseconds: the slices of which more than half was measured.
@@ -23,8 +24,8 @@ pub struct MachineSummary {
     pub workers: Option<WorkersCpu>,
     /// Its other threads, those that have ended too.
     pub other_threads: Option<f64>,
-    /// Everybody else: what all processors were busy with, without this program. Threads of the kernel are among them, also
-    /// where they work for this program.
+    /// Everybody else: what all processors were busy with, without this program. Threads of the
+    /// kernel are among them, also where they work for this program.
     pub others: Option<f64>,
     /// Taken away by the hypervisor.
     pub steal: Option<f64>,
@@ -61,12 +62,13 @@ pub struct WorkersCpu {
     pub min: f64,
     /// The one with the most.
     pub max: f64,
-    /// The most that one of them could have run and waited for a processor; nothing where that is not known.
+    /// The most that one of them could have run and waited for a processor; nothing where that is
+    /// not known.
     pub waiting_max: Option<f64>,
 }
 
-/// One device in a phase. What it did for others is in it, too. Nothing stands where the kernel does not count something, a mean is
-/// one of no operations, or nothing was done.
+/// One device in a phase. What it did for others is in it, too. Nothing stands where the kernel
+/// does not count something, a mean is one of no operations, or nothing was done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSummary {
     /// The kernel's name of it.
@@ -93,7 +95,8 @@ pub struct DeviceSummary {
     pub mean_flush_ms: Option<f64>,
     /// The most operations that it had at a reading.
     pub in_flight_max: Option<u64>,
-    /// Reads for each thing done: a transaction, or a file in `prepare` and `delete`. Nothing where nothing was done.
+    /// Reads for each thing done: a transaction, or a file in `prepare` and `delete`. Nothing
+    /// where nothing was done.
     pub reads_per_done: Option<f64>,
     /// Writes for each thing done.
     pub writes_per_done: Option<f64>,
@@ -103,8 +106,13 @@ pub struct DeviceSummary {
     pub flushes_per_done: Option<f64>,
 }
 
-/// Over the time that was measured, in which so much was done. Nothing where nothing was counted in it.
-pub(super) fn summary(machine: &MachineOverTime, measured: Range<u64>, done: u64) -> Option<MachineSummary> {
+/// Over the time that was measured, in which so much was done. Nothing where nothing was counted in
+/// it.
+pub(super) fn summary(
+    machine: &MachineOverTime,
+    measured: Range<u64>,
+    done: u64,
+) -> Option<MachineSummary> {
     let slices = machine.slices_of(&measured);
     let spans = machine.spans().skip(slices.start).take(slices.len());
     let ns: u64 = spans.map(|span| span.end - span.start).sum();
@@ -121,20 +129,27 @@ pub(super) fn summary(machine: &MachineOverTime, measured: Range<u64>, done: u64
     let (user, system_mode) = (of.share(&process.user_ns), of.share(&process.system_ns));
     let own = user.zip(system_mode).map(|(user, system)| user + system);
     let busy = of.share(&system.busy_ns);
-    let workers = machine.threads.known().and_then(|threads| of.workers(threads));
+    let workers = machine
+        .threads
+        .known()
+        .and_then(|threads| of.workers(threads));
     let devices = machine.devices.known().into_iter().flatten();
     Some(MachineSummary {
         ns,
         user,
         system: system_mode,
         workers,
-        // The times are read one after the other, and the machine's in ticks: less than nothing is none.
-        other_threads: own.zip(workers).map(|(own, workers)| (own - workers.sum).max(0.0)),
+        // The times are read one after the other, and the machine's in ticks: less than nothing is
+        // none.
+        other_threads: own
+            .zip(workers)
+            .map(|(own, workers)| (own - workers.sum).max(0.0)),
         others: busy.zip(own).map(|(busy, own)| (busy - own).max(0.0)),
         steal: of.share(&system.steal_ns),
         processors: of.share(&system.total_ns),
         voluntary_context_switches_per_second: of.per_second(&process.voluntary_context_switches),
-        involuntary_context_switches_per_second: of.per_second(&process.involuntary_context_switches),
+        involuntary_context_switches_per_second: of
+            .per_second(&process.involuntary_context_switches),
         context_switches_per_second: of.per_second(&system.context_switches),
         minor_faults_per_second: of.per_second(&process.minor_faults),
         major_faults_per_second: of.per_second(&process.major_faults),
@@ -145,8 +160,12 @@ pub(super) fn summary(machine: &MachineOverTime, measured: Range<u64>, done: u64
     })
 }
 
-/// The workers' processor time over the time that was measured, with how long that is in nanoseconds.
-pub(super) fn workers(machine: &MachineOverTime, measured: Range<u64>) -> Option<(u64, WorkersCpu)> {
+/// The workers' processor time over the time that was measured, with how long that is in
+/// nanoseconds.
+pub(super) fn workers(
+    machine: &MachineOverTime,
+    measured: Range<u64>,
+) -> Option<(u64, WorkersCpu)> {
     let summary = summary(machine, measured, 0)?;
     Some((summary.ns, summary.workers?))
 }
@@ -185,7 +204,9 @@ impl Of {
 
     fn workers(&self, threads: &[ThreadOverTime]) -> Option<WorkersCpu> {
         let workers = || threads.iter().filter(|thread| thread.is_worker());
-        let used: Vec<f64> = workers().filter_map(|thread| self.share(&thread.cpu_ns)).collect();
+        let used: Vec<f64> = workers()
+            .filter_map(|thread| self.share(&thread.cpu_ns))
+            .collect();
         let least = used.iter().copied().reduce(f64::min)?;
         Some(WorkersCpu {
             count: used.len() as u64,
@@ -208,7 +229,9 @@ impl Of {
             written_bytes: self.rate(&device.written_bytes),
             flushes: self.rate(&device.flushes),
             // About so, and whole milliseconds.
-            busy_fraction: self.share(&device.busy_ms).map(|share| (share * 1e6).min(1.0)),
+            busy_fraction: self
+                .share(&device.busy_ms)
+                .map(|share| (share * 1e6).min(1.0)),
             mean_read_ms: self.mean(&device.reading_ms, &device.reads),
             mean_write_ms: self.mean(&device.writing_ms, &device.writes),
             mean_flush_ms: self.mean(&device.flushing_ms, &device.flushes),

@@ -31,7 +31,8 @@ pub struct ObserverRow {
     pub phase: Option<Phase>,
     /// How long it lasted, in nanoseconds.
     pub ns: u64,
-    /// The share of the time of all processors in which they worked, in user mode or in the kernel, from 0 to 1.
+    /// The share of the time of all processors in which they worked, in user mode or in the
+    /// kernel, from 0 to 1.
     pub cpu_busy: Fact<f64>,
     /// Its 99th percentile over windows of 2 s. Not available of less than 2 s.
     pub cpu_busy_p99: Fact<f64>,
@@ -51,16 +52,17 @@ pub struct ObserverRow {
     pub passed_per_s: Fact<f64>,
     /// Calls that NFS servers counted, of all clients.
     pub server_calls: Fact<u64>,
-    /// Time that the processors worked for each of these calls, in nanoseconds: everything that the machine did is in it. Not
-    /// applicable where there were no calls.
+    /// Time that the processors worked for each of these calls, in nanoseconds: everything that
+    /// the machine did is in it. Not applicable where there were no calls.
     pub cpu_ns_per_call: Fact<f64>,
-    /// Calls that the ranks' NFS clients counted. Not applicable where they used none, and unavailable of the whole where the kernel's
-    /// client counted them.
+    /// Calls that the ranks' NFS clients counted. Not applicable where they used none, and
+    /// unavailable of the whole where the kernel's client counted them.
     pub client_calls: Fact<u64>,
 }
 
 impl ObserverRow {
-    /// By how much the server counted more than the clients, as a share of what these did; nothing where one of the two is not known.
+    /// By how much the server counted more than the clients, as a share of what these did; nothing
+    /// where one of the two is not known.
     pub fn calls_differ(&self) -> Option<f64> {
         let (server, client) = (*self.server_calls.known()?, *self.client_calls.known()?);
         (client > 0).then(|| (server as f64 - client as f64) / client as f64)
@@ -85,9 +87,13 @@ fn of_one(record: &Record, observer: &ObserverRecord) -> ObserverSummary {
         whole_sent,
     )];
     for phase in &observer.phases {
-        let performed = of_step(record, phase.step).iter().find(|one| one.phase == phase.phase);
+        let performed = of_step(record, phase.step)
+            .iter()
+            .find(|one| one.phase == phase.phase);
         let evidence = performed.and_then(|performed| performed.evidence.as_ref());
-        let sent = evidence.map_or(Fact::NotApplicable, |evidence| sent(&evidence.performing.messages));
+        let sent = evidence.map_or(Fact::NotApplicable, |evidence| {
+            sent(&evidence.performing.messages)
+        });
         rows.push(row(
             (phase.step, Some(phase.phase)),
             phase.ns,
@@ -99,7 +105,10 @@ fn of_one(record: &Record, observer: &ObserverRecord) -> ObserverSummary {
     ObserverSummary {
         host: observer.host.hostname.clone(),
         interval_ns: observer.interval_ns,
-        clock_error_ns: observer.clock_begin.error_ns.max(observer.clock_end.error_ns),
+        clock_error_ns: observer
+            .clock_begin
+            .error_ns
+            .max(observer.clock_end.error_ns),
         rows,
     }
 }
@@ -127,10 +136,16 @@ fn row(
             ns => Fact::Known(count as f64 / (ns as f64 / 1e9)),
         })
     };
-    let processors = || counted.clone().and_then(|counted| counted.processors.as_ref());
+    let processors = || {
+        counted
+            .clone()
+            .and_then(|counted| counted.processors.as_ref())
+    };
     let stored = || counted.clone().and_then(MachineCounted::stored);
     let passed = |of: fn(&observe::InterfaceReading) -> &Fact<u64>| {
-        let interfaces = counted.clone().and_then(|counted| counted.interfaces.as_ref());
+        let interfaces = counted
+            .clone()
+            .and_then(|counted| counted.interfaces.as_ref());
         interfaces.and_then(|interfaces| {
             let mut sum = 0_u64;
             for interface in interfaces {
@@ -168,9 +183,12 @@ fn row(
         sent_per_s: sent,
         cpu_ns_per_call: server_calls.as_ref().and_then(|calls| match calls {
             0 => Fact::NotApplicable,
-            calls => {
-                processors().and_then(|spent| spent.busy_ns.as_ref().map(|busy_ns| *busy_ns as f64 / *calls as f64))
-            }
+            calls => processors().and_then(|spent| {
+                spent
+                    .busy_ns
+                    .as_ref()
+                    .map(|busy_ns| *busy_ns as f64 / *calls as f64)
+            }),
         }),
         server_calls,
         client_calls,

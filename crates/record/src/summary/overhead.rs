@@ -11,8 +11,9 @@ use crate::run::{Actual, PhaseRecord};
 pub struct OverheadSummary {
     /// A worker's time for one operation on the null storage, in nanoseconds.
     pub ns_per_operation: f64,
-    /// That, for every operation of the transactions, over the times that the workers were in them; of a sweep the greatest of
-    /// its steps, since most of them have workers who wait. Nothing where they took no time.
+    /// That, for every operation of the transactions, over the times that the workers were in
+    /// them; of a sweep the greatest of its steps, since most of them have workers who wait.
+    /// Nothing where they took no time.
     pub fraction: Option<f64>,
 }
 

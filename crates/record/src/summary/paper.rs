@@ -38,18 +38,20 @@ pub struct PaperFigures {
     pub bytes_written: Rate,
 }
 
-/// Whether a run has the paper's operations and no others, and its record all phases that it began: one that is missing there
-/// is of zero length, and nothing was done in it.
+/// Whether a run has the paper's operations and no others, and its record all phases that it began:
+/// one that is missing there is of zero length, and nothing was done in it.
 pub(super) fn applies(record: &Record) -> bool {
     if record.actual.outcome == Outcome::Unfinished || record.spec.drive.sweep.is_some() {
         return false;
     }
     match &record.spec.workload.work {
         Work::Classic(_) => true,
-        Work::Mix(mix) => mix
-            .weights
-            .actions()
-            .all(|action| matches!(action, Action::Create | Action::Read | Action::Append | Action::Delete)),
+        Work::Mix(mix) => mix.weights.actions().all(|action| {
+            matches!(
+                action,
+                Action::Create | Action::Read | Action::Append | Action::Delete
+            )
+        }),
     }
 }
 

@@ -12,9 +12,12 @@ use super::evidence::{self, EvidenceSummary};
 use super::machine::{self, MachineSummary, WorkersCpu};
 use super::{Rate, operations};
 use crate::driven::SteadyFound;
-use crate::run::{ClaimWaits, OperationRecord, PhaseRecord, Record, SegmentKind, StepRecord, WorkerPhase};
+use crate::run::{
+    ClaimWaits, OperationRecord, PhaseRecord, Record, SegmentKind, StepRecord, WorkerPhase,
+};
 
-/// What was done from the start of a phase until a moment: files (in `prepare` and `delete`) or transactions.
+/// What was done from the start of a phase until a moment: files (in `prepare` and `delete`) or
+/// transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Until {
     /// From the start of the phase to the moment, in nanoseconds.
@@ -41,7 +44,8 @@ pub struct PhaseSummary {
     pub complete: bool,
     /// What was warmed up before, in no other number here; nothing where nothing was.
     pub warm_up: Option<WarmUp>,
-    /// The rounds before the window of a rule of steady state, likewise; nothing where there were none.
+    /// The rounds before the window of a rule of steady state, likewise; nothing where there were
+    /// none.
     pub approach: Option<WarmUp>,
     /// What the rule of steady state found; nothing where none was to end it.
     pub steady: Option<SteadyFound>,
@@ -49,19 +53,21 @@ pub struct PhaseSummary {
     pub waiting: Option<u64>,
     /// From its first measured segment's start to its last one's end, in nanoseconds.
     pub duration_ns: u64,
-    /// Transactions of which at least one operation was completed, and a second of the phase; nothing in phases that have none.
+    /// Transactions of which at least one operation was completed, and a second of the phase;
+    /// nothing in phases that have none.
     pub transactions: Option<Rate>,
-    /// Until the first worker was done; nothing where none was. With several ranks what the others had done by then is reckoned: each
-    /// worker is taken to have worked evenly.
+    /// Until the first worker was done; nothing where none was. With several ranks what the others
+    /// had done by then is reckoned: each worker is taken to have worked evenly.
     pub first_done: Option<Until>,
     /// Until the last worker was done: the whole phase.
     pub last_done: Until,
-    /// Until everything was on the device: the phase and the sync after it; nothing where that was not measured.
+    /// Until everything was on the device: the phase and the sync after it; nothing where that was
+    /// not measured.
     pub until_durable: Option<Until>,
     /// How long the sync took, in nanoseconds; nothing where there was none.
     pub sync_ns: Option<u64>,
-    /// From the end of the deletion until the file system showed the space as free again, in nanoseconds; nothing
-    /// where that was not looked at.
+    /// From the end of the deletion until the file system showed the space as free again, in
+    /// nanoseconds; nothing where that was not looked at.
     pub space_back_ns: Option<Fact<u64>>,
     /// Each worker's own rate; nothing where there is one worker.
     pub workers: Vec<WorkerRate>,
@@ -90,7 +96,8 @@ pub struct WarmUp {
     pub transactions: Rate,
 }
 
-/// Operations of one kind, done by workers of one role, in one phase. Latencies are nothing where none were recorded.
+/// Operations of one kind, done by workers of one role, in one phase. Latencies are nothing where
+/// none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationSummary {
     /// Who did them: by role in `transactions`, else `worker`, whoever it was.
@@ -107,7 +114,8 @@ pub struct OperationSummary {
     pub missed: u64,
     /// Latencies; from the due time in an open loop.
     pub latency_ns: LatencySummary,
-    /// Times from issue to completion, where latencies are from the due time; nothing in a closed loop, where they are the latencies.
+    /// Times from issue to completion, where latencies are from the due time; nothing in a closed
+    /// loop, where they are the latencies.
     pub service_ns: Option<LatencySummary>,
     /// Latencies past the histogram's range.
     pub overflow: u64,
@@ -126,7 +134,8 @@ pub struct StepSummary {
     pub duration_ns: LatencySummary,
 }
 
-/// One worker's own rate: transactions, or files in `prepare` and `delete`, a second of its own time.
+/// One worker's own rate: transactions, or files in `prepare` and `delete`, a second of its own
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerRate {
     /// Its number.
@@ -137,8 +146,8 @@ pub struct WorkerRate {
     pub done: Rate,
 }
 
-/// The workers' own rates, one beside the other: transactions, or files in `prepare` and `delete`, a second of each
-/// worker's own time.
+/// The workers' own rates, one beside the other: transactions, or files in `prepare` and `delete`,
+/// a second of each worker's own time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
     /// Whose: by role in `transactions`, else `worker`, whoever it was.
@@ -170,11 +179,16 @@ pub struct ClaimWaitSummary {
 
 pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
     let duration_ns = record.measured_ns();
-    let began_ns = record.measured().next().map_or(0, |segment| segment.began_ns);
+    let began_ns = record
+        .measured()
+        .next()
+        .map_or(0, |segment| segment.began_ns);
     let done = match record.phase {
         Phase::Transactions => record.transactions(),
         // Links and directories of a mix are removed with the files, and counted with them.
-        Phase::Prepare | Phase::Delete => operations(record).map(|operation| operation.meter.operations).sum(),
+        Phase::Prepare | Phase::Delete => operations(record)
+            .map(|operation| operation.meter.operations)
+            .sum(),
     };
     let workers = workers(record.phase, &record.workers);
     let sync = record.sync.as_ref();
@@ -183,7 +197,8 @@ pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
         phase: record.phase,
         complete: record.complete,
         duration_ns,
-        transactions: (record.phase == Phase::Transactions).then(|| Rate::over(record.transactions(), duration_ns)),
+        transactions: (record.phase == Phase::Transactions)
+            .then(|| Rate::over(record.transactions(), duration_ns)),
         first_done: first_done(record, began_ns),
         last_done: Until::new(done, duration_ns),
         until_durable: sync_ns.map(|sync_ns| Until::new(done, duration_ns + sync_ns)),
@@ -219,8 +234,8 @@ pub(crate) fn phase_workers(record: &PhaseRecord) -> Option<(u64, WorkersCpu)> {
     machine::workers(machine, began_ns..began_ns + record.measured_ns())
 }
 
-/// Until the first of all workers was done. A rank knows no more than what its own workers had done by then; with several, each worker
-/// is taken to have worked evenly.
+/// Until the first of all workers was done. A rank knows no more than what its own workers had done
+/// by then; with several, each worker is taken to have worked evenly.
 fn first_done(record: &PhaseRecord, began_ns: u64) -> Option<Until> {
     let first = record.first_done?;
     let by_then = |worker: &WorkerPhase| {
@@ -250,7 +265,12 @@ fn done_by(phase: Phase, worker: &WorkerPhase) -> u64 {
 
 /// All segments of a kind that is not measured, from the first to the last.
 fn stretch(record: &PhaseRecord, kind: SegmentKind) -> Option<WarmUp> {
-    let of_kind = || record.segments.iter().filter(|segment| segment.kind == kind);
+    let of_kind = || {
+        record
+            .segments
+            .iter()
+            .filter(|segment| segment.kind == kind)
+    };
     let (first, last) = (of_kind().next()?, of_kind().next_back()?);
     let duration_ns = last.ended_ns.saturating_sub(first.began_ns);
     let transactions = of_kind().map(|segment| segment.transactions).sum();

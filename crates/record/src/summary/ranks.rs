@@ -1,8 +1,9 @@
 //! What each rank and each host contributed.
 //!
-//! The numbers are of the transactions, of a sweep of those of its last step, else of the preparation. A rank's rate is of its own
-//! time, from the first of its workers to the last: with a fixed number of transactions for each worker all ranks do the same, and
-//! the slow ones take longer.
+//! The numbers are of the transactions, of a sweep of those of its last step, else of the
+//! preparation. A rank's rate is of its own time, from the first of its workers to the last: with a
+//! fixed number of transactions for each worker all ranks do the same, and the slow ones take
+//! longer.
 
 use std::collections::HashMap;
 
@@ -25,7 +26,8 @@ pub struct RanksSummary {
     pub launched: u32,
     /// The numbers of those whose part there is not.
     pub missing: Vec<u32>,
-    /// The phase that the numbers are of; nothing where none was begun, and where its workers are not those of the ranks.
+    /// The phase that the numbers are of; nothing where none was begun, and where its workers are
+    /// not those of the ranks.
     pub phase: Option<Phase>,
     /// By host, in order of its first rank.
     pub hosts: Vec<HostShare>,
@@ -37,8 +39,8 @@ pub struct RanksSummary {
     pub hosts_spread: Option<SharesSpread>,
     /// The rank with the least rate; nothing where all have the same.
     pub slowest_rank: Option<SlowestRank>,
-    /// By how much moments of two ranks may be off against each other, in nanoseconds: twice the greatest error of a clock. Not
-    /// available where one was not measured.
+    /// By how much moments of two ranks may be off against each other, in nanoseconds: twice the
+    /// greatest error of a clock. Not available where one was not measured.
     pub clock_error_ns: Fact<u64>,
     /// What hosts do not have in common.
     pub differences: Vec<HostsDiffer>,
@@ -77,7 +79,8 @@ pub struct HostShare {
     pub fraction: Option<f64>,
     /// The same a second for each of its workers; nothing where no time passed.
     pub per_worker: Option<f64>,
-    /// How far its monotonic clock was from that of rank 0, in nanoseconds, as its first rank found it before the run.
+    /// How far its monotonic clock was from that of rank 0, in nanoseconds, as its first rank
+    /// found it before the run.
     pub clock_offset_ns: Fact<i64>,
     /// That is off by this at most, in nanoseconds.
     pub clock_error_ns: Fact<u64>,
@@ -85,7 +88,8 @@ pub struct HostShare {
     pub wall_offset_ns: i64,
     /// Processor time of a worker, on average, in processors; nothing where that is not known.
     pub worker_cpu: Option<f64>,
-    /// The interface that leads to the server and of which most was used, with the share of its speed; nothing where that is not known.
+    /// The interface that leads to the server and of which most was used, with the share of its
+    /// speed; nothing where that is not known.
     pub interface: Option<(String, f64)>,
 }
 
@@ -117,7 +121,9 @@ pub struct SlowestRank {
 pub(crate) fn summary(record: &Record) -> Option<RanksSummary> {
     let cluster = record.cluster.as_ref()?;
     let phase = judged(record).filter(|phase| workers_of(cluster, phase).is_some());
-    let per_rank = phase.and_then(|phase| workers_of(cluster, phase)).unwrap_or_default();
+    let per_rank = phase
+        .and_then(|phase| workers_of(cluster, phase))
+        .unwrap_or_default();
     let ranks = ranks(cluster, phase, &per_rank);
     let hosts = hosts(cluster, phase, &per_rank);
     let slowest = slowest(cluster, &ranks);
@@ -138,20 +144,35 @@ pub(crate) fn summary(record: &Record) -> Option<RanksSummary> {
 
 /// The transactions, of a sweep those of its last step, else the preparation.
 pub(crate) fn judged(record: &Record) -> Option<&PhaseRecord> {
-    let of_kind = |kind| record.actual.phases.iter().find(move |phase| phase.phase == kind);
+    let of_kind = |kind| {
+        record
+            .actual
+            .phases
+            .iter()
+            .find(move |phase| phase.phase == kind)
+    };
     let of_sweep = || record.actual.sweep_steps.last()?.transactions();
     of_kind(Phase::Transactions)
         .or_else(of_sweep)
         .or_else(|| of_kind(Phase::Prepare))
 }
 
-/// The workers of each rank in a phase, where they can be told: those of its range; where a step has another number of workers, every
-/// rank has as many.
-fn workers_of<'a>(cluster: &ClusterRecord, phase: &'a PhaseRecord) -> Option<Vec<Vec<&'a WorkerPhase>>> {
-    let all: u64 = cluster.ranks.iter().map(|rank| u64::from(rank.workers)).sum();
+/// The workers of each rank in a phase, where they can be told: those of its range; where a step
+/// has another number of workers, every rank has as many.
+fn workers_of<'a>(
+    cluster: &ClusterRecord,
+    phase: &'a PhaseRecord,
+) -> Option<Vec<Vec<&'a WorkerPhase>>> {
+    let all: u64 = cluster
+        .ranks
+        .iter()
+        .map(|rank| u64::from(rank.workers))
+        .sum();
     let found = phase.workers.len() as u64;
     let (count, is_as_launched) = (cluster.ranks.len() as u64, found == all);
-    if count == 0 || !(is_as_launched || (cluster.missing.is_empty() && found > 0 && found % count == 0)) {
+    if count == 0
+        || !(is_as_launched || (cluster.missing.is_empty() && found > 0 && found % count == 0))
+    {
         return None;
     }
     let each = found / count;
@@ -171,8 +192,16 @@ fn workers_of<'a>(cluster: &ClusterRecord, phase: &'a PhaseRecord) -> Option<Vec
 }
 
 fn done_by(phase: Phase, workers: &[&WorkerPhase]) -> Rate {
-    let began_ns = workers.iter().map(|worker| worker.began_ns).min().unwrap_or(0);
-    let ended_ns = workers.iter().map(|worker| worker.ended_ns).max().unwrap_or(0);
+    let began_ns = workers
+        .iter()
+        .map(|worker| worker.began_ns)
+        .min()
+        .unwrap_or(0);
+    let ended_ns = workers
+        .iter()
+        .map(|worker| worker.ended_ns)
+        .max()
+        .unwrap_or(0);
     let done = workers.iter().map(|worker| match phase {
         Phase::Transactions => worker.transactions,
         Phase::Prepare | Phase::Delete => worker.operations,
@@ -185,7 +214,11 @@ const NOTHING: Rate = Rate {
     per_second: None,
 };
 
-fn ranks(cluster: &ClusterRecord, phase: Option<&PhaseRecord>, per_rank: &[Vec<&WorkerPhase>]) -> Vec<RankShare> {
+fn ranks(
+    cluster: &ClusterRecord,
+    phase: Option<&PhaseRecord>,
+    per_rank: &[Vec<&WorkerPhase>],
+) -> Vec<RankShare> {
     let all: u64 = total(phase, per_rank);
     let share = |(place, rank): (usize, &RankRecord)| {
         let workers = per_rank.get(place);
@@ -204,25 +237,38 @@ fn ranks(cluster: &ClusterRecord, phase: Option<&PhaseRecord>, per_rank: &[Vec<&
 }
 
 fn total(phase: Option<&PhaseRecord>, per_rank: &[Vec<&WorkerPhase>]) -> u64 {
-    let done = phase.map(|phase| per_rank.iter().map(|workers| done_by(phase.phase, workers).count).sum());
+    let done = phase.map(|phase| {
+        per_rank
+            .iter()
+            .map(|workers| done_by(phase.phase, workers).count)
+            .sum()
+    });
     done.unwrap_or(0)
 }
 
-fn hosts(cluster: &ClusterRecord, phase: Option<&PhaseRecord>, per_rank: &[Vec<&WorkerPhase>]) -> Vec<HostShare> {
+fn hosts(
+    cluster: &ClusterRecord,
+    phase: Option<&PhaseRecord>,
+    per_rank: &[Vec<&WorkerPhase>],
+) -> Vec<HostShare> {
     let all = total(phase, per_rank);
     let seen: HashMap<&HostId, &HostPhase> = phase
         .into_iter()
         .flat_map(|phase| &phase.hosts)
         .map(|seen| (&seen.host, seen))
         .collect();
-    let mut of_host: Vec<(Vec<&WorkerPhase>, Vec<&RankRecord>)> = vec![Default::default(); cluster.hosts.len()];
+    let mut of_host: Vec<(Vec<&WorkerPhase>, Vec<&RankRecord>)> =
+        vec![Default::default(); cluster.hosts.len()];
     for (place, rank) in cluster.ranks.iter().enumerate() {
         if let Some((workers, ranks)) = of_host.get_mut(rank.host as usize) {
             workers.extend(per_rank.get(place).into_iter().flatten());
             ranks.push(rank);
         }
     }
-    let share = |(host, (workers, ranks)): (&crate::cluster::HostRecord, (Vec<&WorkerPhase>, Vec<&RankRecord>))| {
+    let share = |(host, (workers, ranks)): (
+        &crate::cluster::HostRecord,
+        (Vec<&WorkerPhase>, Vec<&RankRecord>),
+    )| {
         let done = phase.map_or(NOTHING, |phase| done_by(phase.phase, &workers));
         let id = host.id();
         let seen = seen.get(&id).copied();
@@ -240,12 +286,16 @@ fn hosts(cluster: &ClusterRecord, phase: Option<&PhaseRecord>, per_rank: &[Vec<&
             workers: count,
             done,
             fraction: (all > 0).then(|| done.count as f64 / all as f64),
-            per_worker: done.per_second.map(|per_second| per_second / f64::from(count.max(1))),
+            per_worker: done
+                .per_second
+                .map(|per_second| per_second / f64::from(count.max(1))),
             clock_offset_ns: begin.clone().map(|clock| clock.offset_ns),
             clock_error_ns: begin.map(|clock| clock.error_ns),
             wall_offset_ns: ranks.first().map_or(0, |rank| rank.clock.wall_offset_ns),
             worker_cpu: seen.and_then(worker_cpu),
-            interface: phase.zip(seen).and_then(|(phase, seen)| busiest_interface(phase, seen)),
+            interface: phase
+                .zip(seen)
+                .and_then(|(phase, seen)| busiest_interface(phase, seen)),
         }
     };
     cluster.hosts.iter().zip(of_host).map(share).collect()
@@ -275,12 +325,20 @@ fn spread(rates: impl Iterator<Item = f64>) -> Option<SharesSpread> {
             _ => (rates[middle - 1] + rates[middle]) / 2.0,
         },
         max_per_second: greatest,
-        apart_fraction: if greatest > 0.0 { 1.0 - least / greatest } else { 0.0 },
+        apart_fraction: if greatest > 0.0 {
+            1.0 - least / greatest
+        } else {
+            0.0
+        },
     })
 }
 
 fn slowest(cluster: &ClusterRecord, ranks: &[RankShare]) -> Option<SlowestRank> {
-    let rated = || ranks.iter().filter_map(|rank| Some((rank, rank.done.per_second?)));
+    let rated = || {
+        ranks
+            .iter()
+            .filter_map(|rank| Some((rank, rank.done.per_second?)))
+    };
     let (rank, per_second) = rated().min_by(|one, other| one.1.total_cmp(&other.1))?;
     let is_slower = rated().any(|(_, other)| other > per_second);
     is_slower.then(|| SlowestRank {
@@ -300,7 +358,9 @@ pub(crate) fn clock_error(cluster: &ClusterRecord) -> Fact<u64> {
         match &rank.clock.begin {
             Fact::Known(begin) => greatest = greatest.max(begin.error_ns),
             Fact::NotApplicable => {}
-            Fact::Unavailable(why) => return Fact::Unavailable(format!("rank {}: {why}", rank.rank)),
+            Fact::Unavailable(why) => {
+                return Fact::Unavailable(format!("rank {}: {why}", rank.rank));
+            }
         }
         if let Fact::Known(end) = &rank.clock.end {
             // Moments are shifted by the offset before the run, and clocks drift.
@@ -312,7 +372,8 @@ pub(crate) fn clock_error(cluster: &ClusterRecord) -> Fact<u64> {
     Fact::Known(greatest.saturating_mul(2))
 }
 
-/// Whether workers of all hosts do the same, so that their rates can be compared: readers and writers do not.
+/// Whether workers of all hosts do the same, so that their rates can be compared: readers and
+/// writers do not.
 pub(crate) fn is_comparable(phase: &PhaseRecord) -> bool {
     let mut roles: Vec<Role> = phase.workers.iter().map(|worker| worker.role).collect();
     roles.sort_unstable();

@@ -1,4 +1,5 @@
-//! Where the contents that were read came from, and whether that is what the run asked of the cache.
+//! Where the contents that were read came from, and whether that is what the run asked of the
+//! cache.
 
 use std::collections::BTreeSet;
 
@@ -68,7 +69,10 @@ impl Behind {
                 Fact::NotApplicable => continue,
                 Fact::Unavailable(why) => return Fact::Unavailable(why),
             }
-            let has_device = location.target.known().is_some_and(|target| target.device.is_known());
+            let has_device = location
+                .target
+                .known()
+                .is_some_and(|target| target.device.is_known());
             has_device_of_memory |= has_device && kinds.last() == Some(&Self::Memory);
         }
         let first = kinds.first().copied().unwrap_or(Self::Device);
@@ -105,7 +109,9 @@ impl Behind {
         }
         if let Some(caching) = device.caching_loop() {
             let name = &caching.name;
-            return Fact::Unavailable(format!("a loop device caches: /dev/{name} has no direct I/O"));
+            return Fact::Unavailable(format!(
+                "a loop device caches: /dev/{name} has no direct I/O"
+            ));
         }
         let served = last.iter().find_map(|device| {
             let backing = device.loop_backing.known()?;
@@ -113,7 +119,9 @@ impl Behind {
             Some(&backing.file)
         });
         match served {
-            Some(file) => Fact::Unavailable(format!("a server provides the file of a loop device: {file}")),
+            Some(file) => Fact::Unavailable(format!(
+                "a server provides the file of a loop device: {file}"
+            )),
             None => Fact::Known(Self::Device),
         }
     }
@@ -132,7 +140,9 @@ fn is_counted(record: &Record) -> Fact<()> {
                 true => target.class.as_ref().map(|_| ()),
                 false => {
                     let kind = &mount.file_system_type;
-                    Fact::Unavailable(format!("the kernel does not count the reads of a {kind} server"))
+                    Fact::Unavailable(format!(
+                        "the kernel does not count the reads of a {kind} server"
+                    ))
                 }
             })
     };
@@ -149,18 +159,19 @@ fn is_counted(record: &Record) -> Fact<()> {
 pub struct ReadsServed {
     /// Bytes that operations read.
     pub read_bytes: u64,
-    /// Bytes that the kernel fetched for this process from behind the page cache, or that the program itself got from servers. Not
-    /// available where the kernel does not count them.
+    /// Bytes that the kernel fetched for this process from behind the page cache, or that the
+    /// program itself got from servers. Not available where the kernel does not count them.
     pub fetched_bytes: Fact<u64>,
     /// What lies behind the page cache, followed to the last device. Not available where a loop
     /// device reads its file through the page cache.
     pub fetched_from: Fact<Behind>,
     /// The share that a device or a server served: fetched bytes over read bytes. 0 where memory
-    /// served everything, above 1 where more was fetched than read; nothing where one is not known,
-    /// or nothing was read.
+    /// served everything, above 1 where more was fetched than read; nothing where one is not
+    /// known, or nothing was read.
     pub fraction: Option<f64>,
     /// Bytes that the last devices beneath the targets' loop devices read meanwhile, of the whole
-    /// machine: of what was read, no more can come from them. Not applicable without a loop device.
+    /// machine: of what was read, no more can come from them. Not applicable without a loop
+    /// device.
     pub beneath_loop_bytes: Fact<u64>,
     /// In what that is not what was asked of the cache; nothing where it is.
     pub surprise: Option<Surprise>,
@@ -169,7 +180,9 @@ pub struct ReadsServed {
 impl ReadsServed {
     /// Fetched bytes, where it is known who served them.
     pub fn served_bytes(&self) -> Fact<u64> {
-        self.fetched_from.as_ref().and_then(|_| self.fetched_bytes.clone())
+        self.fetched_from
+            .as_ref()
+            .and_then(|_| self.fetched_bytes.clone())
     }
 
     /// Fetched bytes over read bytes, whatever served them: what was asked of the page cache is
@@ -181,7 +194,10 @@ impl ReadsServed {
 }
 
 /// Of these phases together, which all have evidence.
-pub(crate) fn of<'phase>(record: &Record, phases: impl Iterator<Item = &'phase PhaseRecord>) -> Option<ReadsServed> {
+pub(crate) fn of<'phase>(
+    record: &Record,
+    phases: impl Iterator<Item = &'phase PhaseRecord>,
+) -> Option<ReadsServed> {
     let is_counted = is_counted(record);
     let fetched_from = is_counted.as_ref().and_then(|()| Behind::of(record));
     let last_devices = beneath_caching_loops(record);
@@ -195,7 +211,9 @@ pub(crate) fn of<'phase>(record: &Record, phases: impl Iterator<Item = &'phase P
         };
         read_bytes += bytes_read(phase);
         fetched_bytes = added(fetched_bytes, of_phase);
-        let of_phase = last_devices.as_ref().and_then(|names| bytes_of(performing, names));
+        let of_phase = last_devices
+            .as_ref()
+            .and_then(|names| bytes_of(performing, names));
         beneath_loop_bytes = added(beneath_loop_bytes, of_phase);
     }
     let fetched_bytes = is_counted.and_then(|()| fetched_bytes);
@@ -220,7 +238,10 @@ pub(crate) fn of<'phase>(record: &Record, phases: impl Iterator<Item = &'phase P
 /// The names of the devices at the bottom of the targets' caching loop devices. Not applicable
 /// where none of these caches, or its file lies on no device.
 fn beneath_caching_loops(record: &Record) -> Fact<BTreeSet<&str>> {
-    let targets = record.locations.iter().filter_map(|location| location.target.known());
+    let targets = record
+        .locations
+        .iter()
+        .filter_map(|location| location.target.known());
     let caching = targets.filter_map(|target| target.device.known()?.caching_loop());
     let last = caching.flat_map(|device| {
         let last = device.physical().into_iter();
@@ -236,7 +257,9 @@ fn beneath_caching_loops(record: &Record) -> Fact<BTreeSet<&str>> {
 /// What devices of these names read.
 fn bytes_of(counted: &Accounted, names: &BTreeSet<&str>) -> Fact<u64> {
     counted.devices.as_ref().and_then(|devices| {
-        let of_names = devices.iter().filter(|device| names.contains(device.name.as_str()));
+        let of_names = devices
+            .iter()
+            .filter(|device| names.contains(device.name.as_str()));
         let bytes = of_names.map(|device| {
             device
                 .counters
@@ -259,7 +282,9 @@ pub(super) fn added(sum: Fact<u64>, more: Fact<u64>) -> Fact<u64> {
 /// What the program itself got from servers: the kernel knows nothing of it.
 fn from_servers(counted: &Accounted) -> Fact<u64> {
     counted.messages.as_ref().and_then(|messages| {
-        let bytes = messages.iter().map(|reading| reading.server_read_bytes.clone());
+        let bytes = messages
+            .iter()
+            .map(|reading| reading.server_read_bytes.clone());
         bytes.fold(Fact::Known(0), |sum: Fact<u64>, more| {
             sum.and_then(|sum| more.map(|more| sum.saturating_add(more)))
         })
@@ -274,14 +299,18 @@ pub(crate) fn of_transactions(record: &Record) -> Option<ReadsServed> {
 
 /// What the operations of all segments read.
 fn bytes_read(phase: &PhaseRecord) -> u64 {
-    let operations = phase.segments.iter().flat_map(|segment| &segment.operations);
+    let operations = phase
+        .segments
+        .iter()
+        .flat_map(|segment| &segment.operations);
     let reads = operations.filter(|operation| operation.action.moves_bytes_in());
     reads.map(|operation| operation.meter.bytes).sum()
 }
 
 fn surprise(fetched: f64, spec: &RunSpec) -> Option<Surprise> {
     match spec.cache {
-        // Past the cache everything comes from the device; a server's client without a cache has what it reads from the server.
+        // Past the cache everything comes from the device; a server's client without a cache has
+        // what it reads from the server.
         _ if spec.direct || spec.storage.speaks_to_servers() => None,
         Cache::Cold | Cache::ColdData if fetched < COLD_MIN => Some(Surprise::LittleThoughCold),
         Cache::Warm if fetched > WARM_MAX => Some(Surprise::MuchThoughWarm),

@@ -31,7 +31,9 @@ pub fn shares(workload: &Workload) -> Vec<Share> {
     };
     match workload.workers {
         Workers::Private { .. } => of(Role::Worker, &mix.weights),
-        Workers::Shared { writers, readers, .. } => {
+        Workers::Shared {
+            writers, readers, ..
+        } => {
             let mut shares = Vec::new();
             if writers > 0 {
                 shares.extend(of(Role::Writer, &mix.weights.of_those_that_read(false)));
@@ -46,5 +48,7 @@ pub fn shares(workload: &Workload) -> Vec<Share> {
 
 /// The transactions of all workers together, as asked for.
 pub fn transactions_meant(workload: &Workload) -> u64 {
-    workload.transactions().saturating_mul(workload.workers.count().into())
+    workload
+        .transactions()
+        .saturating_mul(workload.workers.count().into())
 }

@@ -8,7 +8,9 @@ use spec::Durability;
 use crate::run::Record;
 
 /// What a change had reached when its operation was acknowledged, the least first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum DurabilityTier {
     /// Memory, and nothing else ever.
@@ -42,7 +44,8 @@ pub struct DurabilitySummary {
     pub tier: Fact<DurabilityTier>,
     /// What lies behind the page cache of the target that has it.
     pub is_server: bool,
-    /// What an acknowledged write means in the words of the protocol; nothing where the storage speaks to no server by itself.
+    /// What an acknowledged write means in the words of the protocol; nothing where the storage
+    /// speaks to no server by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stability: Option<String>,
 }
@@ -97,7 +100,8 @@ pub(super) fn summary(record: &Record) -> DurabilitySummary {
     }
 }
 
-/// By the protocol: a COMMIT, and writes that are not UNSTABLE, are answered when the server says that all is on stable storage.
+/// By the protocol: a COMMIT, and writes that are not UNSTABLE, are answered when the server says
+/// that all is on stable storage.
 fn of_server(policy: Durability) -> DurabilityTier {
     match policy {
         Durability::None | Durability::Batch(_) => DurabilityTier::HandedOver,
@@ -133,8 +137,10 @@ fn of_target(
         if let (Fact::Unavailable(why), false) = (&facts.barriers, mount.is_fuse()) {
             return Err(why.clone());
         }
-        let stays_here = facts.smb.known().map(|smb| &smb.fsync_reaches_server) == Some(&Fact::Known(false));
-        let is_without_flush = facts.barriers == Fact::Known(false) || stays_here || mount.is_fuse();
+        let stays_here =
+            facts.smb.known().map(|smb| &smb.fsync_reaches_server) == Some(&Fact::Known(false));
+        let is_without_flush =
+            facts.barriers == Fact::Known(false) || stays_here || mount.is_fuse();
         return Ok(if is_without_flush {
             HandedOver
         } else {
@@ -147,7 +153,9 @@ fn of_target(
     }
     if class == Class::Network || mount.is_fuse() {
         let kind = &mount.file_system_type;
-        return Err(format!("when a {kind} client sends what was written is not known"));
+        return Err(format!(
+            "when a {kind} client sends what was written is not known"
+        ));
     }
     Ok(PageCache)
 }

@@ -47,7 +47,12 @@ pub struct OperationTotal {
 }
 
 /// Both, of a record; nothing of a sweep, whose steps have them.
-pub(super) fn totals(record: &Record) -> (Option<TransactionsSummary>, BTreeMap<String, OperationTotal>) {
+pub(super) fn totals(
+    record: &Record,
+) -> (
+    Option<TransactionsSummary>,
+    BTreeMap<String, OperationTotal>,
+) {
     let mut phases = record.actual.phases.iter();
     let phase = phases.find(|phase| phase.phase == Phase::Transactions);
     let Some(phase) = phase.filter(|_| record.spec.drive.sweep.is_none()) else {
@@ -83,6 +88,8 @@ pub(super) fn totals(record: &Record) -> (Option<TransactionsSummary>, BTreeMap<
         skipped_fraction: phase.skipped_fraction(),
         latency_ns: all.latency.summary(),
     };
-    let kinds = kinds.into_iter().map(|(name, meter)| (name, of_kind(meter)));
+    let kinds = kinds
+        .into_iter()
+        .map(|(name, meter)| (name, of_kind(meter)));
     (Some(transactions), kinds.collect())
 }

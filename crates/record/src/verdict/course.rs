@@ -29,9 +29,14 @@ pub(super) fn reasons(record: &Record) -> Vec<Reason> {
 fn errors(record: &Record) -> Option<Reason> {
     let errors: u64 = record.actual.errors.iter().map(|error| error.count).sum();
     let tried = |phase: &PhaseRecord| -> u64 {
-        let meters = phase.segments.iter().flat_map(|segment| &segment.operations);
+        let meters = phase
+            .segments
+            .iter()
+            .flat_map(|segment| &segment.operations);
         meters
-            .map(|operation| operation.meter.operations + operation.meter.failed + operation.meter.missed)
+            .map(|operation| {
+                operation.meter.operations + operation.meter.failed + operation.meter.missed
+            })
             .sum()
     };
     let operations = all_phases(record).map(tried).sum();
@@ -40,7 +45,8 @@ fn errors(record: &Record) -> Option<Reason> {
         operations,
         allowed: record.spec.on_error.to_string(),
         // A run of a sweep's that came to its end has kept to what is allowed; their sum need not.
-        is_exceeded: !is_complete_sweep(record) && record.spec.on_error.is_exceeded(errors, operations),
+        is_exceeded: !is_complete_sweep(record)
+            && record.spec.on_error.is_exceeded(errors, operations),
     })
 }
 
@@ -66,7 +72,10 @@ fn wrong_names(record: &Record) -> Option<Reason> {
         .known()
         .into_iter()
         .chain(&record.actual.check_across);
-    let check = checks.copied().reduce(Check::beside).filter(|check| check.wrong > 0)?;
+    let check = checks
+        .copied()
+        .reduce(Check::beside)
+        .filter(|check| check.wrong > 0)?;
     Some(Reason::WrongNames {
         wrong: check.wrong,
         names: check.names,
@@ -74,10 +83,18 @@ fn wrong_names(record: &Record) -> Option<Reason> {
 }
 
 fn ran_dry(record: &Record) -> Option<Reason> {
-    let end = record.actual.end.known().filter(|end| **end != End::Complete)?;
+    let end = record
+        .actual
+        .end
+        .known()
+        .filter(|end| **end != End::Complete)?;
     Some(Reason::RanDry {
         end: *end,
-        transactions: record.actual.transactions().map(PhaseRecord::transactions).sum(),
+        transactions: record
+            .actual
+            .transactions()
+            .map(PhaseRecord::transactions)
+            .sum(),
     })
 }
 

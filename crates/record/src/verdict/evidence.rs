@@ -6,7 +6,9 @@ use observe::{Class, Fact};
 use spec::Cache;
 use workload::{Action, Phase};
 
-use super::limits::{ALLOCATED_MAX, CLIENT_MAX, FILLED_MAX, INTERFACE_MAX, NOT_DROPPED_MAX, RETRANSMITTED_MAX};
+use super::limits::{
+    ALLOCATED_MAX, CLIENT_MAX, FILLED_MAX, INTERFACE_MAX, NOT_DROPPED_MAX, RETRANSMITTED_MAX,
+};
 use super::memory::pool_bytes;
 use super::reason::share;
 use super::{Reason, all_phases, is_partial, transactions};
@@ -32,7 +34,11 @@ fn cache_not_dropped(record: &Record) -> Option<Reason> {
     if !matches!(record.spec.cache, Cache::Cold | Cache::ColdData) {
         return None;
     }
-    let residency = transactions(record)?.evidence.as_ref()?.residency.as_ref()?;
+    let residency = transactions(record)?
+        .evidence
+        .as_ref()?
+        .residency
+        .as_ref()?;
     let sample = residency.before.known()?;
     (share(sample.cached, sample.pages) > NOT_DROPPED_MAX).then(|| Reason::CacheNotDropped {
         cache: record.spec.cache.name().to_owned(),
@@ -41,7 +47,8 @@ fn cache_not_dropped(record: &Record) -> Option<Reason> {
     })
 }
 
-/// A phase that wrote, and was synced to its end, without a byte for the device. What lies in memory has no device.
+/// A phase that wrote, and was synced to its end, without a byte for the device. What lies in
+/// memory has no device.
 fn device_wrote_nothing(record: &Record) -> Option<Reason> {
     let mut phases = all_phases(record).filter(|phase| phase.complete);
     phases.find_map(|phase| {
@@ -62,7 +69,8 @@ fn device_wrote_nothing(record: &Record) -> Option<Reason> {
 }
 
 fn retransmissions(record: &Record) -> Option<Reason> {
-    let counters = all_phases(record).filter_map(|phase| Some(evidence::phase_evidence(record, phase)?.messages));
+    let counters = all_phases(record)
+        .filter_map(|phase| Some(evidence::phase_evidence(record, phase)?.messages));
     counters.flatten().find_map(|sent| {
         let (requests, retransmissions) = (*sent.requests.known()?, sent.retransmissions?);
         (share(retransmissions, requests) > RETRANSMITTED_MAX).then_some(Reason::Retransmissions {
@@ -87,12 +95,18 @@ fn of_servers(record: &Record) -> Vec<Reason> {
     let reconnected = (counts.reconnections > 0).then_some(Reason::ConnectionsLost {
         times: counts.reconnections,
     });
-    [not_known, restarted, reconnected].into_iter().flatten().collect()
+    [not_known, restarted, reconnected]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Whether a target is a server, over a mount or without one.
 pub(super) fn targets_a_server(record: &Record) -> bool {
-    let mut targets = record.locations.iter().filter_map(|location| location.target.known());
+    let mut targets = record
+        .locations
+        .iter()
+        .filter_map(|location| location.target.known());
     let is_mounted = targets.any(|target| target.class == Fact::Known(Class::Network));
     is_mounted || record.spec.storage.speaks_to_servers()
 }
@@ -115,7 +129,8 @@ impl Used {
     }
 }
 
-/// On a target that is a server: whether the workers' processors or the interface were what limited them, on this machine or on one of several hosts.
+/// On a target that is a server: whether the workers' processors or the interface were what limited
+/// them, on this machine or on one of several hosts.
 pub(super) fn client_saturated(record: &Record) -> Option<Reason> {
     if !targets_a_server(record) {
         return None;
@@ -123,8 +138,13 @@ pub(super) fn client_saturated(record: &Record) -> Option<Reason> {
     let phases = || all_phases(record).filter(|phase| phase.phase == Phase::Transactions);
     let clients: Vec<Used> = if phases().any(|phase| !phase.hosts.is_empty()) {
         let mut hosts: BTreeMap<Named<'_>, Vec<SeenOn<'_>>> = BTreeMap::new();
-        for (phase, host) in phases().flat_map(|phase| phase.hosts.iter().map(move |host| (phase, host))) {
-            let id = (&*host.host.hostname, host.host.boot_id.known().map(String::as_str));
+        for (phase, host) in
+            phases().flat_map(|phase| phase.hosts.iter().map(move |host| (phase, host)))
+        {
+            let id = (
+                &*host.host.hostname,
+                host.host.boot_id.known().map(String::as_str),
+            );
             hosts.entry(id).or_default().push((phase, host));
         }
         let of_host = |(id, seen): (Named<'_>, Vec<SeenOn<'_>>)| {
@@ -140,13 +160,17 @@ pub(super) fn client_saturated(record: &Record) -> Option<Reason> {
             let workers = phase::summary(record, phase).machine?.workers?;
             (workers.count > 0).then(|| workers.sum / workers.count as f64)
         });
-        let interfaces = phases().filter_map(|phase| evidence::busiest_interface(phase, phase.evidence.as_ref()?));
+        let interfaces = phases()
+            .filter_map(|phase| evidence::busiest_interface(phase, phase.evidence.as_ref()?));
         vec![used(None, workers, interfaces)]
     };
     let mut saturated: Vec<Used> = clients.into_iter().filter(Used::is_saturated).collect();
     // The one that used most of either.
     let most = |client: &Used| {
-        let interface = client.interface.as_ref().map_or(0.0, |(_, fraction)| *fraction);
+        let interface = client
+            .interface
+            .as_ref()
+            .map_or(0.0, |(_, fraction)| *fraction);
         client.workers.unwrap_or(0.0).max(interface)
     };
     saturated.sort_by(|one, other| most(other).total_cmp(&most(one)));
@@ -173,15 +197,25 @@ fn used(
     let interface = interfaces.max_by(|a, b| a.1.total_cmp(&b.1));
     Used {
         host,
-        workers: workers.reduce(f64::max).filter(|fraction| *fraction > CLIENT_MAX),
+        workers: workers
+            .reduce(f64::max)
+            .filter(|fraction| *fraction > CLIENT_MAX),
         interface: interface.filter(|(_, fraction)| *fraction > INTERFACE_MAX),
     }
 }
 
 /// With the pool on it. Memory has no allocator that searches.
 fn nearly_full(record: &Record) -> Option<Reason> {
-    let weights: u64 = record.locations.iter().map(|location| u64::from(location.weight)).sum();
-    let is_prepared = record.actual.phases.iter().any(|phase| phase.phase == Phase::Prepare);
+    let weights: u64 = record
+        .locations
+        .iter()
+        .map(|location| u64::from(location.weight))
+        .sum();
+    let is_prepared = record
+        .actual
+        .phases
+        .iter()
+        .any(|phase| phase.phase == Phase::Prepare);
     record.locations.iter().find_map(|location| {
         let target = location.target.known()?;
         let (filled, space) = (target.fill_fraction.known()?, target.space.known()?);
@@ -209,10 +243,15 @@ fn allocated_during_run(record: &Record) -> Option<Reason> {
         if let Some(syncing) = &seen.syncing {
             allocated_bytes = allocated_bytes.saturating_add(*syncing.allocated_bytes.known()?);
         }
-        let written_bytes = *evidence::phase_evidence(record, phase)?.writes.device_bytes.known()?;
-        (share(allocated_bytes, written_bytes) > ALLOCATED_MAX).then_some(Reason::AllocatedDuringRun {
-            allocated_bytes,
-            written_bytes,
-        })
+        let written_bytes = *evidence::phase_evidence(record, phase)?
+            .writes
+            .device_bytes
+            .known()?;
+        (share(allocated_bytes, written_bytes) > ALLOCATED_MAX).then_some(
+            Reason::AllocatedDuringRun {
+                allocated_bytes,
+                written_bytes,
+            },
+        )
     })
 }

@@ -13,7 +13,9 @@ pub(super) fn reasons(record: &Record) -> Vec<Reason> {
     let served_by = reads::of_transactions(record);
     let found = [
         fits_in_memory(record, served_by.as_ref()),
-        served_by.as_ref().and_then(|served_by| not_as_asked(record, served_by)),
+        served_by
+            .as_ref()
+            .and_then(|served_by| not_as_asked(record, served_by)),
         served_by
             .as_ref()
             .and_then(|served_by| memory_beneath(record, served_by)),
@@ -38,7 +40,8 @@ fn asked_of_device(record: &Record) -> Option<&'static str> {
 /// came from there as a cold cache needs, little was read twice.
 fn fits_in_memory(record: &Record, served_by: Option<&ReadsServed>) -> Option<Reason> {
     let fraction = served_by.and_then(ReadsServed::fetched_fraction);
-    if !says_cold(record) || fraction.is_some_and(|fraction| fraction >= SERVED_BY_DEVICE_COLD_MIN) {
+    if !says_cold(record) || fraction.is_some_and(|fraction| fraction >= SERVED_BY_DEVICE_COLD_MIN)
+    {
         return None;
     }
     let cache_bytes = record.host.cache_limit_bytes().into_known()?;
@@ -50,8 +53,8 @@ fn fits_in_memory(record: &Record, served_by: Option<&ReadsServed>) -> Option<Re
     })
 }
 
-/// Contents of all pools when the transactions began: what was created before, or, where the pool was there already,
-/// what its sizes come to on the average.
+/// Contents of all pools when the transactions began: what was created before, or, where the pool
+/// was there already, what its sizes come to on the average.
 pub(super) fn pool_bytes(record: &Record) -> u64 {
     let mut phases = record.actual.phases.iter();
     if let Some(prepare) = phases.find(|phase| phase.phase == Phase::Prepare) {
@@ -65,7 +68,9 @@ pub(super) fn pool_bytes(record: &Record) -> u64 {
 
 fn expected_bytes(workload: &Workload) -> u64 {
     let mean = match &workload.work {
-        Work::Classic(classic) => (classic.size_low_bytes as f64 + classic.size_high_bytes as f64) / 2.0,
+        Work::Classic(classic) => {
+            (classic.size_low_bytes as f64 + classic.size_high_bytes as f64) / 2.0
+        }
         Work::Mix(mix) => mix.sizes.mean(),
     };
     let pools = if workload.workers.is_shared() {
@@ -76,7 +81,8 @@ fn expected_bytes(workload: &Workload) -> u64 {
     (mean * workload.files() as f64 * f64::from(pools)) as u64
 }
 
-/// What reads got from the device, where that is not what the run says of them. What it does not speak of is as it is.
+/// What reads got from the device, where that is not what the run says of them. What it does not
+/// speak of is as it is.
 fn not_as_asked(record: &Record, served_by: &ReadsServed) -> Option<Reason> {
     let device_bytes = *served_by.fetched_bytes.known()?;
     let read_bytes = served_by.read_bytes;
@@ -86,7 +92,8 @@ fn not_as_asked(record: &Record, served_by: &ReadsServed) -> Option<Reason> {
             read_bytes,
         });
     }
-    let past_the_cache = record.spec.direct && served_by.fetched_fraction()? < SERVED_BY_DEVICE_DIRECT_MIN;
+    let past_the_cache =
+        record.spec.direct && served_by.fetched_fraction()? < SERVED_BY_DEVICE_DIRECT_MIN;
     let is_less = past_the_cache || served_by.surprise == Some(Surprise::LittleThoughCold);
     (is_less && is_counted(&record.locations)).then_some(Reason::ReadsFromMemory {
         asked: asked_of_device(record)?.to_owned(),
@@ -116,11 +123,14 @@ fn memory_beneath(record: &Record, served_by: &ReadsServed) -> Option<Reason> {
     })
 }
 
-/// Whether the kernel counts for this process what it fetches from all of these: of networks, FUSE and layers it may
-/// not.
+/// Whether the kernel counts for this process what it fetches from all of these: of networks, FUSE
+/// and layers it may not.
 fn is_counted(locations: &[LocationRecord]) -> bool {
     locations.iter().all(|location| {
-        let class = location.target.known().and_then(|target| target.class.known());
+        let class = location
+            .target
+            .known()
+            .and_then(|target| target.class.known());
         matches!(class, Some(Class::Block | Class::Memory))
     })
 }

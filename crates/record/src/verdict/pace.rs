@@ -38,12 +38,18 @@ pub(super) fn measured(record: &Record) -> Option<Measured> {
     Some(Measured {
         phase: phase.phase,
         ns: phase.measured_ns(),
-        operations: operations(phase).map(|operation| operation.meter.operations).sum(),
+        operations: operations(phase)
+            .map(|operation| operation.meter.operations)
+            .sum(),
     })
 }
 
 fn too_short(measured: Measured) -> Option<Reason> {
-    let Measured { phase, ns, operations } = measured;
+    let Measured {
+        phase,
+        ns,
+        operations,
+    } = measured;
     // A hundredth less is no matter.
     let is_short = ns < MEASURED_MIN_NS / 100 * 99 || operations < OPERATIONS_MIN;
     is_short.then_some(Reason::TooShort {
@@ -53,19 +59,27 @@ fn too_short(measured: Measured) -> Option<Reason> {
     })
 }
 
-/// Operations a second of each whole second (slice) that was measured while all workers were at work.
+/// Operations a second of each whole second (slice) that was measured while all workers were at
+/// work.
 fn seconds(phase: &PhaseRecord) -> Vec<f64> {
     let (Some(first), Some(last)) = (phase.measured().next(), phase.measured().last()) else {
         return Vec::new();
     };
-    let zero_ns = phase.segments.iter().map(|segment| segment.began_ns).min().unwrap_or(0);
-    let until_ns = phase
-        .first_done
-        .map_or(last.ended_ns, |first_done| first_done.at_ns.min(last.ended_ns));
+    let zero_ns = phase
+        .segments
+        .iter()
+        .map(|segment| segment.began_ns)
+        .min()
+        .unwrap_or(0);
+    let until_ns = phase.first_done.map_or(last.ended_ns, |first_done| {
+        first_done.at_ns.min(last.ended_ns)
+    });
     let width_ns = phase.slices.width_ns();
     // The borders of seconds and of segments are some operations apart.
     let slack_ns = width_ns / 100;
-    let begin = (first.began_ns - zero_ns).saturating_sub(slack_ns).div_ceil(width_ns);
+    let begin = (first.began_ns - zero_ns)
+        .saturating_sub(slack_ns)
+        .div_ceil(width_ns);
     let end = until_ns.saturating_sub(zero_ns).saturating_add(slack_ns) / width_ns;
     // Where nothing was done for longer than a series is, more of nothing tells no more.
     let end = end.min(2 * SLICES_MAX as u64);
@@ -133,7 +147,11 @@ fn not_steady(record: &Record, seen: &Seen) -> Option<Reason> {
 
 /// Of what was due until the first worker was done: from then on not all arrivals are met.
 fn rate_not_reached(record: &Record) -> Option<Reason> {
-    let Pace::Open { per_second, arrivals } = record.spec.drive.pace else {
+    let Pace::Open {
+        per_second,
+        arrivals,
+    } = record.spec.drive.pace
+    else {
         return None;
     };
     let summary = phase::summary(record, judged(record)?);

@@ -17,7 +17,10 @@ pub(super) fn reasons(record: &Record) -> Vec<Reason> {
     let of_run: Vec<&PhaseRecord> = record.actual.phases.iter().chain(of_steps).collect();
     let of_own = own.iter().map(|step| step.phases.iter().collect());
     let mut pools = std::iter::once(of_run).chain(of_own);
-    pools.find_map(|phases| changed(&phases)).into_iter().collect()
+    pools
+        .find_map(|phases| changed(&phases))
+        .into_iter()
+        .collect()
 }
 
 /// By the phases that one pool went through.
@@ -32,7 +35,12 @@ fn changed(phases: &[&PhaseRecord]) -> Option<Reason> {
         // A kept pool: known by what was left of it, where that was removed.
         None => {
             let delete = of(Phase::Delete).find(|phase| phase.complete)?;
-            -delete.segments.iter().chain(transactions()).map(grown).sum::<i64>()
+            -delete
+                .segments
+                .iter()
+                .chain(transactions())
+                .map(grown)
+                .sum::<i64>()
         }
     };
     let mut measured: Option<(i64, i64)> = None;
@@ -69,6 +77,8 @@ fn grown(segment: &Segment) -> i64 {
 fn is_one_way<'segment>(segments: impl Iterator<Item = &'segment Segment>) -> bool {
     let operations = segments.flat_map(|segment| &segment.operations);
     let mut done = operations.filter(|operation| operation.meter.operations > 0);
-    let first = done.next().and_then(|operation| operation.action.changes_count());
+    let first = done
+        .next()
+        .and_then(|operation| operation.action.changes_count());
     first.is_some() && done.all(|operation| operation.action.changes_count() == first)
 }

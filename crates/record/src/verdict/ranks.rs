@@ -38,7 +38,8 @@ fn ranks_not_done(record: &Record) -> Option<Reason> {
     })
 }
 
-/// Not of a partial run, whose hosts ended at different moments, and not of readers and writers, whose rates differ by what they do.
+/// Not of a partial run, whose hosts ended at different moments, and not of readers and writers,
+/// whose rates differ by what they do.
 fn hosts_apart(record: &Record) -> Option<Reason> {
     if is_partial(record) || !ranks::judged(record).is_some_and(ranks::is_comparable) {
         return None;
@@ -49,7 +50,12 @@ fn hosts_apart(record: &Record) -> Option<Reason> {
         let rate = |host: &HostShare| host.per_worker.unwrap_or(0.0);
         rate(one).total_cmp(&rate(other))
     };
-    let rated = || summary.hosts.iter().filter(|host| host.per_worker.is_some());
+    let rated = || {
+        summary
+            .hosts
+            .iter()
+            .filter(|host| host.per_worker.is_some())
+    };
     let (slowest, fastest) = (rated().min_by(by_rate)?, rated().max_by(by_rate)?);
     (fraction > HOSTS_APART_MAX).then(|| Reason::HostsApart {
         slowest: slowest.host.clone(),
@@ -58,10 +64,13 @@ fn hosts_apart(record: &Record) -> Option<Reason> {
     })
 }
 
-/// Of a sweep of workers or ranks in a closed loop, on a server: its step with the most workers against the one with the next fewer. Of a single
-/// load nothing says what more of it would bring.
+/// Of a sweep of workers or ranks in a closed loop, on a server: its step with the most workers
+/// against the one with the next fewer. Of a single load nothing says what more of it would bring.
 fn too_few_clients(record: &Record) -> Option<Reason> {
-    let is_cluster = record.cluster.as_ref().is_some_and(|cluster| cluster.launched > 1);
+    let is_cluster = record
+        .cluster
+        .as_ref()
+        .is_some_and(|cluster| cluster.launched > 1);
     let is_open = matches!(record.spec.drive.pace, Pace::Open { .. });
     if !is_cluster || is_open || !targets_a_server(record) || client_saturated(record).is_some() {
         return None;
@@ -74,14 +83,21 @@ fn too_few_clients(record: &Record) -> Option<Reason> {
     let mut steps: Vec<(u32, f64)> = closed
         .filter_map(|step| {
             let summary = SweepStepSummary::of(step);
-            Some((step.workers, summary.achieved_per_second.filter(|_| summary.complete)?))
+            Some((
+                step.workers,
+                summary.achieved_per_second.filter(|_| summary.complete)?,
+            ))
         })
         .collect();
     steps.sort_by_key(|(workers, _)| *workers);
     let (workers, most) = steps.pop()?;
     let (fewer, before) = steps.into_iter().rfind(|(fewer, _)| *fewer < workers)?;
     let gain = most / before - 1.0;
-    (gain.is_finite() && gain > MORE_CLIENTS_MAX).then_some(Reason::TooFewClients { workers, fewer, gain })
+    (gain.is_finite() && gain > MORE_CLIENTS_MAX).then_some(Reason::TooFewClients {
+        workers,
+        fewer,
+        gain,
+    })
 }
 
 fn clocks_not_aligned(record: &Record) -> Option<Reason> {
@@ -89,6 +105,10 @@ fn clocks_not_aligned(record: &Record) -> Option<Reason> {
         return None;
     };
     let measured_ns = ranks::judged(record)?.measured_ns();
-    (measured_ns > 0 && share(error_ns, measured_ns) > CLOCKS_MAX)
-        .then_some(Reason::ClocksNotAligned { error_ns, measured_ns })
+    (measured_ns > 0 && share(error_ns, measured_ns) > CLOCKS_MAX).then_some(
+        Reason::ClocksNotAligned {
+            error_ns,
+            measured_ns,
+        },
+    )
 }

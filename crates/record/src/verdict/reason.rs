@@ -1,5 +1,6 @@
-//! Why numbers may be worth less than they seem: a closed list, each reason with its numbers. `docs/specification.md`,
-//! "Verdict", has every threshold with its reason or source; a test compares the two lists.
+//! Why numbers may be worth less than they seem: a closed list, each reason with its numbers.
+//! `docs/specification.md`, "Verdict", has every threshold with its reason or source; a test
+//! compares the two lists.
 
 use observe::BusyProgram;
 use schemars::JsonSchema;
@@ -8,67 +9,73 @@ use spec::SteadyRule;
 use workload::{End, Phase, Skipped};
 
 use self::limits::{
-    MEASURED_LEAST_NS, NOT_DROPPED_MOST, OPERATIONS_MIN, OWN_MOST, PAUSED_MOST, SERVED_BY_DEVICE_NEVER, SKIPPED_MOST,
-    STEAL_MOST,
+    MEASURED_LEAST_NS, NOT_DROPPED_MOST, OPERATIONS_MIN, OWN_MOST, PAUSED_MOST,
+    SERVED_BY_DEVICE_NEVER, SKIPPED_MOST, STEAL_MOST,
 };
 use super::{Level, Steadiness};
 use crate::run::Outcome;
 pub use crate::share::share;
 
-/// From where on something speaks against a run's numbers. Each limit says why it lies there; the same stands in
-/// `docs/specification.md`, "Verdict".
+/// From where on something speaks against a run's numbers. Each limit says why it lies there; the
+/// same stands in `docs/specification.md`, "Verdict".
 pub mod limits {
     pub use crate::summary::reads::{
         COLD_MIN as SERVED_BY_DEVICE_COLD_MIN, DIRECT_MIN as SERVED_BY_DEVICE_DIRECT_MIN,
         WARM_MAX as SERVED_BY_DEVICE_WARM_MAX,
     };
 
-    /// A run that is measured for less is doubtful, in nanoseconds: 10 s, what a step of a sweep takes at least. Linux's
-    /// flusher threads wake up every 5 s (`vm.dirty_writeback_centisecs`, Documentation/admin-guide/sysctl/vm.rst), and ext4
-    /// commits its journal every 5 s (`commit=`, Documentation/admin-guide/ext4.rst): in 10 s both take part in it twice.
-    /// A hundredth less is no matter, since workers begin to be measured between two transactions.
+    /// A run that is measured for less is doubtful, in nanoseconds: 10 s, what a step of a sweep
+    /// takes at least. Linux's flusher threads wake up every 5 s
+    /// (`vm.dirty_writeback_centisecs`, Documentation/admin-guide/sysctl/vm.rst), and ext4
+    /// commits its journal every 5 s (`commit=`, Documentation/admin-guide/ext4.rst): in 10 s both
+    /// take part in it twice. A hundredth less is no matter, since workers begin to be measured
+    /// between two transactions.
     pub const MEASURED_MIN_NS: u64 = 10_000_000_000;
 
-    /// A run that is measured for less is invalid, in nanoseconds: workers are woken some ten microseconds one after the
-    /// other, so that the borders of a phase of 1 ms are a tenth of it.
+    /// A run that is measured for less is invalid, in nanoseconds: workers are woken some ten
+    /// microseconds one after the other, so that the borders of a phase of 1 ms are a tenth of
+    /// it.
     pub const MEASURED_LEAST_NS: u64 = 1_000_000;
 
-    /// A run of fewer operations is invalid: of fewer than a hundred the nearest rank of the 99th percentile is the
-    /// greatest.
+    /// A run of fewer operations is invalid: of fewer than a hundred the nearest rank of the 99th
+    /// percentile is the greatest.
     pub const OPERATIONS_MIN: u64 = 100;
 
-    /// The share of the requested rate that must be achieved. Above what a system can do a queue grows for
-    /// as long as the run goes on, and latencies say how long that was (Schroeder, Wierman, Harchol-Balter: Open Versus
-    /// Closed: A Cautionary Tale, NSDI 2006).
+    /// The share of the requested rate that must be achieved. Above what a system can do a queue
+    /// grows for as long as the run goes on, and latencies say how long that was (Schroeder,
+    /// Wierman, Harchol-Balter: Open Versus Closed: A Cautionary Tale, NSDI 2006).
     pub const ACHIEVED_MIN: f64 = 0.99;
 
-    /// Poisson arrivals come as they come: so many standard deviations fewer than expected are no reason. More are met once
-    /// in 700 runs.
+    /// Poisson arrivals come as they come: so many standard deviations fewer than expected are no
+    /// reason. More are met once in 700 runs.
     pub const ARRIVALS_DEVIATIONS: f64 = 3.0;
 
-    /// The share of the workers' time that the program itself may have: by so much at most would the rates be higher
-    /// without it, and by so much may a steady run drift.
+    /// The share of the workers' time that the program itself may have: by so much at most would
+    /// the rates be higher without it, and by so much may a steady run drift.
     pub const OWN_MAX: f64 = 0.10;
 
     /// Past this share of the workers' time most of what is measured is the program itself.
     pub const OWN_MOST: f64 = 0.50;
 
-    /// The share of all processors' time that other programs may have: half of what a steady run may drift, since what is
-    /// there in one run and not in the next is counted twice when they are compared.
+    /// The share of all processors' time that other programs may have: half of what a steady run
+    /// may drift, since what is there in one run and not in the next is counted twice when they
+    /// are compared.
     pub const OTHERS_MAX: f64 = 0.05;
 
-    /// The share of all processors' time that may be CPU steal: what an achieved rate may lack. Time counts as steal only
-    /// where something here was ready to run, so it is missing in what was measured.
+    /// The share of all processors' time that may be CPU steal: what an achieved rate may lack.
+    /// Time counts as steal only where something here was ready to run, so it is missing in
+    /// what was measured.
     pub const STEAL_MAX: f64 = 0.01;
 
     /// Past this share of CPU steal more is missing than a steady run may drift.
     pub const STEAL_MOST: f64 = 0.10;
 
-    /// Shares of processors' time are judged from so many nanoseconds on: the kernel counts in ticks of 10 ms, which are
-    /// 1 % of a second.
+    /// Shares of processors' time are judged from so many nanoseconds on: the kernel counts in
+    /// ticks of 10 ms, which are 1 % of a second.
     pub const SHARES_FROM_NS: u64 = 1_000_000_000;
 
-    /// Less than this share of what was read is the metadata beside it: the reads never reached the device.
+    /// Less than this share of what was read is the metadata beside it: the reads never reached the
+    /// device.
     pub const SERVED_BY_DEVICE_NEVER: f64 = 0.01;
 
     /// Past this share of a phase's time in pauses the 99th percentile may be one of pauses.
@@ -77,39 +84,45 @@ pub mod limits {
     /// Past this share of pauses more is missing than a steady run may drift.
     pub const PAUSED_MOST: f64 = 0.10;
 
-    /// The share of a sample that may still be in the page cache after it was dropped: what a steady run may drift.
+    /// The share of a sample that may still be in the page cache after it was dropped: what a
+    /// steady run may drift.
     pub const NOT_DROPPED_MAX: f64 = 0.10;
 
     /// Past this share of a sample in the page cache, most of the pool was never dropped.
     pub const NOT_DROPPED_MOST: f64 = 0.50;
 
-    /// The share of requests that may be sent again: NFS waits 60 s over TCP before it does (`timeo`, nfs(5)), so that one in a
-    /// thousand outweighs all others.
+    /// The share of requests that may be sent again: NFS waits 60 s over TCP before it does
+    /// (`timeo`, nfs(5)), so that one in a thousand outweighs all others.
     pub const RETRANSMITTED_MAX: f64 = 0.001;
 
-    /// The processor time of a worker, on average, from which on the client is what limits a run on a server.
+    /// The processor time of a worker, on average, from which on the client is what limits a run on
+    /// a server.
     pub const CLIENT_MAX: f64 = 0.90;
 
-    /// The share of an interface's speed from which on it limits a run on a server: headers, acknowledgements and gaps take the rest.
+    /// The share of an interface's speed from which on it limits a run on a server: headers,
+    /// acknowledgements and gaps take the rest.
     pub const INTERFACE_MAX: f64 = 0.80;
 
-    /// By how much the slowest host's rate of a worker may be below the fastest one's: three times what a steady run may drift. Beyond it
-    /// the rate of all is that of unequal clients, and where each does the same work it is the slowest one's.
+    /// By how much the slowest host's rate of a worker may be below the fastest one's: three times
+    /// what a steady run may drift. Beyond it the rate of all is that of unequal clients, and
+    /// where each does the same work it is the slowest one's.
     pub const HOSTS_APART_MAX: f64 = 0.30;
 
-    /// Where the last step of a sweep with several ranks brought more than this, the target had more to give: what a steady run may
-    /// drift.
+    /// Where the last step of a sweep with several ranks brought more than this, the target had
+    /// more to give: what a steady run may drift.
     pub const MORE_CLIENTS_MAX: f64 = 0.10;
 
-    /// The share of the measured time that clocks of ranks may be apart: borders of what was measured are off by so much, and what an
-    /// achieved rate may lack is as much.
+    /// The share of the measured time that clocks of ranks may be apart: borders of what was
+    /// measured are off by so much, and what an achieved rate may lack is as much.
     pub const CLOCKS_MAX: f64 = 0.01;
 
-    /// The share of a file system's room that may be taken: allocators search longer beyond it, which is why FFS kept 10 % free
-    /// (McKusick, Joy, Leffler, Fabry: A Fast File System for UNIX, 1984).
+    /// The share of a file system's room that may be taken: allocators search longer beyond it,
+    /// which is why FFS kept 10 % free (McKusick, Joy, Leffler, Fabry: A Fast File System for
+    /// UNIX, 1984).
     pub const FILLED_MAX: f64 = 0.90;
 
-    /// Of what was written to a device, the share that the files below it may allocate meanwhile: what a steady run may drift.
+    /// Of what was written to a device, the share that the files below it may allocate meanwhile:
+    /// what a steady run may drift.
     pub const ALLOCATED_MAX: f64 = 0.10;
 
     /// By how much of its files a pool may grow or shrink while it is measured: twice what a steady
@@ -293,7 +306,8 @@ pub enum Reason {
         /// Bytes that they returned.
         read_bytes: u64,
     },
-    /// The caches were to be empty, and a sample of the pool was still there when the transactions began.
+    /// The caches were to be empty, and a sample of the pool was still there when the transactions
+    /// began.
     CacheNotDropped {
         /// What was asked of the cache.
         cache: String,
@@ -320,12 +334,14 @@ pub enum Reason {
         /// Requests.
         requests: u64,
     },
-    /// Connections to a server were lost, and the requests in flight on them were answered late or not at all.
+    /// Connections to a server were lost, and the requests in flight on them were answered late or
+    /// not at all.
     ConnectionsLost {
         /// How often one was opened again.
         times: u64,
     },
-    /// A server was restarted during the run, and contents that it may have lost were written again.
+    /// A server was restarted during the run, and contents that it may have lost were written
+    /// again.
     ServerRestarted {
         /// Changes of its write verifier.
         times: u64,
@@ -337,13 +353,17 @@ pub enum Reason {
         /// So many.
         operations: u64,
     },
-    /// The target is a server, and the workers had no processor time left, or the interface to it no room.
+    /// The target is a server, and the workers had no processor time left, or the interface to it
+    /// no room.
     ClientSaturated {
-        /// Processor time of a worker, on average, from 0 to 1; nothing where that is not the reason.
+        /// Processor time of a worker, on average, from 0 to 1; nothing where that is not the
+        /// reason.
         workers: Option<f64>,
-        /// The interface that leads to the server, and the share of its speed that was used; nothing where that is not the reason.
+        /// The interface that leads to the server, and the share of its speed that was used;
+        /// nothing where that is not the reason.
         interface: Option<(String, f64)>,
-        /// Of several hosts, the one of which that is; nothing where one process performed the run.
+        /// Of several hosts, the one of which that is; nothing where one process performed the
+        /// run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         host: Option<String>,
         /// How many other hosts were saturated, too; nothing where there were none.
@@ -368,7 +388,8 @@ pub enum Reason {
         /// By how much the least is below the greatest, from 0 to 1.
         fraction: f64,
     },
-    /// More clients still brought more, and none was saturated: what the target can do was not reached.
+    /// More clients still brought more, and none was saturated: what the target can do was not
+    /// reached.
     TooFewClients {
         /// Workers of the step with the most.
         workers: u32,
@@ -442,7 +463,13 @@ impl Reason {
 
     /// How bad it is.
     pub fn level(&self) -> Level {
-        let invalid_where = |is_so: bool| if is_so { Level::Invalid } else { Level::Doubtful };
+        let invalid_where = |is_so: bool| {
+            if is_so {
+                Level::Invalid
+            } else {
+                Level::Doubtful
+            }
+        };
         match self {
             Self::Partial { .. }
             | Self::WrongNames { .. }
@@ -490,8 +517,13 @@ impl Reason {
                 device_bytes,
                 read_bytes,
                 ..
-            } => invalid_where(device_bytes.is_some_and(|bytes| share(bytes, *read_bytes) < SERVED_BY_DEVICE_NEVER)),
-            Self::CacheNotDropped { cached, pages, .. } => invalid_where(share(*cached, *pages) > NOT_DROPPED_MOST),
+            } => invalid_where(
+                device_bytes
+                    .is_some_and(|bytes| share(bytes, *read_bytes) < SERVED_BY_DEVICE_NEVER),
+            ),
+            Self::CacheNotDropped { cached, pages, .. } => {
+                invalid_where(share(*cached, *pages) > NOT_DROPPED_MOST)
+            }
             Self::DeviceWroteNothing { is_durable, .. } => invalid_where(*is_durable),
             Self::DurabilityInMemory { is_beneath, .. } => invalid_where(!is_beneath),
             Self::Stalled { lost, .. } => invalid_where(*lost > 0),

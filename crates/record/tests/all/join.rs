@@ -1,14 +1,16 @@
-//! Records of ranks joined: in any order the same, and the same as that of one process with all workers.
+//! Records of ranks joined: in any order the same, and the same as that of one process with all
+//! workers.
 
 use std::time::Instant;
 
 use measure::SLOWEST_KEPT;
 use proptest::prelude::*;
 use record::{
-    Action, Actual, Check, ClaimWaits, ClusterRecord, Completed, CompletedPart, End, ErrorRecord, Fact, FirstDone,
-    Histogram, HostRecord, Meter, MissingRank, OperationRecord, Outcome, Phase, PhaseRecord, RankClock,
-    RankClockOffset, RankRecord, Record, Role, Segment, SegmentKind, SliceMeter, Slices, SlowOperation, SlowestRecord,
-    Stalled, StreamHash, Summary, Tool, WorkerPhase, Workers,
+    Action, Actual, Check, ClaimWaits, ClusterRecord, Completed, CompletedPart, End, ErrorRecord,
+    Fact, FirstDone, Histogram, HostRecord, Meter, MissingRank, OperationRecord, Outcome, Phase,
+    PhaseRecord, RankClock, RankClockOffset, RankRecord, Record, Role, Segment, SegmentKind,
+    SliceMeter, Slices, SlowOperation, SlowestRecord, Stalled, StreamHash, Summary, Tool,
+    WorkerPhase, Workers,
 };
 use serde_json::Value;
 use workload::Skipped;
@@ -16,7 +18,8 @@ use workload::Skipped;
 /// What one worker does.
 #[derive(Clone, Debug)]
 struct Did {
-    /// Of each operation its latency; it is of the segment, and of the second, that its index says.
+    /// Of each operation its latency; it is of the segment, and of the second, that its index
+    /// says.
     operations: Vec<(u64, u64)>,
     began_ns: u64,
     failed: u64,
@@ -53,12 +56,23 @@ const SECOND: u64 = 1_000_000_000;
 
 /// What workers did in the transactions, added up worker by worker.
 fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
-    let role = |worker: u32| if worker % 3 == 0 { Role::Writer } else { Role::Reader };
+    let role = |worker: u32| {
+        if worker % 3 == 0 {
+            Role::Writer
+        } else {
+            Role::Reader
+        }
+    };
     let numbered = || (first_worker..).zip(workers);
-    let all = || numbered().flat_map(move |(worker, did)| did.operations.iter().map(move |one| (worker, *one)));
+    let all = || {
+        numbered()
+            .flat_map(move |(worker, did)| did.operations.iter().map(move |one| (worker, *one)))
+    };
     let meter = |of: Role, number: u64| {
         let mut meter = Meter::default();
-        for (_, (ns, _)) in all().filter(|(worker, (_, at))| role(*worker) == of && at % 2 == number) {
+        for (_, (ns, _)) in
+            all().filter(|(worker, (_, at))| role(*worker) == of && at % 2 == number)
+        {
             meter.count(10);
             meter.latency.record(ns);
         }
@@ -71,7 +85,8 @@ fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
             SegmentKind::Measured
         },
         began_ns: number * 4 * SECOND + numbered().map(|(_, did)| did.began_ns).min().unwrap(),
-        ended_ns: (number + 1) * 4 * SECOND - numbered().map(|(_, did)| did.began_ns).min().unwrap(),
+        ended_ns: (number + 1) * 4 * SECOND
+            - numbered().map(|(_, did)| did.began_ns).min().unwrap(),
         issued: 0,
         transactions: all().filter(|(_, (_, at))| at % 2 == number).count() as u64,
         skipped: Skipped::default(),
@@ -142,13 +157,17 @@ fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
             })
             .min_by_key(|first| (first.at_ns, first.worker)),
         waiting: Some(workers.iter().map(|did| did.failed).sum()),
-        caught_up_ns: numbered().map(|(_, did)| Some(did.began_ns + 7)).min().unwrap(),
+        caught_up_ns: numbered()
+            .map(|(_, did)| Some(did.began_ns + 7))
+            .min()
+            .unwrap(),
         claim_waits: roles
             .into_iter()
             .filter_map(|of| {
                 let mut wait = Histogram::default();
                 let own = numbered().filter(|(worker, _)| role(*worker) == of);
-                own.filter_map(|(_, did)| did.waits).for_each(|ns| wait.record(ns));
+                own.filter_map(|(_, did)| did.waits)
+                    .for_each(|ns| wait.record(ns));
                 (wait.count() > 0).then_some(ClaimWaits { role: of, wait })
             })
             .collect(),
@@ -179,7 +198,9 @@ fn process(first_worker: u32, workers: &[Did], of: u32) -> Record {
         (first_worker..).take(workers.len()).map(hash).collect(),
     ));
     let failed: u64 = workers.iter().map(|did| did.failed).sum();
-    let first = (first_worker..).zip(workers).find(|(_, did)| did.failed > 0);
+    let first = (first_worker..)
+        .zip(workers)
+        .find(|(_, did)| did.failed > 0);
     actual.errors = first
         .map(|(worker, _)| ErrorRecord {
             operation: "read".to_owned(),
@@ -214,7 +235,14 @@ fn process(first_worker: u32, workers: &[Did], of: u32) -> Record {
 }
 
 /// As a rank on one of two hosts.
-fn part(record: Record, rank: u32, launched: u32, first_worker: u32, workers: u32, host: u32) -> Record {
+fn part(
+    record: Record,
+    rank: u32,
+    launched: u32,
+    first_worker: u32,
+    workers: u32,
+    host: u32,
+) -> Record {
     let mut machine = record.host.clone();
     machine.hostname = format!("host{host}");
     machine.boot_id = Fact::Known(format!("boot{}", host / 2));
@@ -305,11 +333,16 @@ fn difference(one: &Record, other: &Record) -> Option<String> {
         }
     }
     let values = [one, other].map(|record| serde_json::to_value(record).unwrap());
-    place(&values[0], &values[1], "").or_else(|| (one != other).then(|| "in what is not written".to_owned()))
+    place(&values[0], &values[1], "")
+        .or_else(|| (one != other).then(|| "in what is not written".to_owned()))
 }
 
 fn sizes(workers: usize, cuts: &[usize]) -> Vec<usize> {
-    let mut at: Vec<usize> = cuts.iter().map(|cut| cut % workers).filter(|cut| *cut > 0).collect();
+    let mut at: Vec<usize> = cuts
+        .iter()
+        .map(|cut| cut % workers)
+        .filter(|cut| *cut > 0)
+        .collect();
     at.extend([0, workers]);
     at.sort_unstable();
     at.dedup();
@@ -347,7 +380,9 @@ proptest! {
 /// Workers that do the same.
 fn alike(count: usize) -> Vec<Did> {
     let did = Did {
-        operations: (0..10).map(|number| (1_000 + number * 37, number % 4)).collect(),
+        operations: (0..10)
+            .map(|number| (1_000 + number * 37, number % 4))
+            .collect(),
         began_ns: 3,
         failed: 0,
         stalled: false,
@@ -368,7 +403,9 @@ fn the_stream_hash_does_not_depend_on_how_workers_are_spread() {
         assert_eq!(hash(ranks), whole, "{ranks}");
     }
     let mut lacking = parts(&workers, &[4, 4]);
-    lacking[1].cluster.as_mut().unwrap().ranks[0].worker_hashes.pop();
+    lacking[1].cluster.as_mut().unwrap().ranks[0]
+        .worker_hashes
+        .pop();
     let joined = Record::join_all(lacking).unwrap();
     assert!(matches!(joined.actual.stream_hash, Fact::Unavailable(_)));
 }
@@ -382,7 +419,9 @@ fn the_worst_rank_says_how_the_run_ended() {
         }
         Record::join_all(all).unwrap().actual.outcome
     };
-    let failed = |why: &str| Outcome::Failed { why: why.to_owned() };
+    let failed = |why: &str| Outcome::Failed {
+        why: why.to_owned(),
+    };
     let gone = || Outcome::PlaceGone {
         why: "unmounted".to_owned(),
     };
@@ -440,7 +479,10 @@ fn a_phase_that_not_all_ranks_reached_is_not_complete() {
         .iter()
         .map(|phase| (phase.phase, phase.complete))
         .collect();
-    assert_eq!(complete, [(Phase::Transactions, true), (Phase::Delete, false)]);
+    assert_eq!(
+        complete,
+        [(Phase::Transactions, true), (Phase::Delete, false)]
+    );
 }
 
 #[test]
@@ -484,15 +526,19 @@ fn ranks_that_are_missing_are_named_and_the_run_is_not_complete() {
     assert_eq!(partial.cluster.unwrap().missing, [missing]);
 }
 
-/// Of a rank: bytes read by the process, calls of its own client and of the mount, writes of the device.
+/// Of a rank: bytes read by the process, calls of its own client and of the mount, writes of the
+/// device.
 fn evidence(own: u64, calls: u64, mount: u64, writes: u64) -> serde_json::Value {
     let messages = |counter: &str, requests: u64| {
         serde_json::json!({
             "counter": counter, "protocol": "nfs3", "of": "/mnt", "age_s": "not_applicable",
-            "kinds": { "known": [{ "kind": "LOOKUP", "requests": requests, "retransmissions": { "known": 0 },
-                "sent_bytes": "not_applicable", "received_bytes": "not_applicable", "queued_ms": "not_applicable",
+            "kinds": { "known": [{ "kind": "LOOKUP", "requests": requests, "retransmissions": {
+                "known": 0 },
+                "sent_bytes": "not_applicable", "received_bytes": "not_applicable",
+                    "queued_ms": "not_applicable",
                 "round_trip_ms": "not_applicable", "execution_ms": "not_applicable" }] },
-            "operations": "not_applicable", "server_read_bytes": "not_applicable", "server_written_bytes": "not_applicable",
+            "operations": "not_applicable", "server_read_bytes": "not_applicable",
+                "server_written_bytes": "not_applicable",
         })
     };
     let names = [
@@ -520,9 +566,12 @@ fn evidence(own: u64, calls: u64, mount: u64, writes: u64) -> serde_json::Value 
         .collect();
     serde_json::json!({
         "performing": {
-            "own": { "read_bytes": { "known": own }, "written_bytes": "not_applicable", "cancelled_bytes": "not_applicable" },
-            "devices": { "known": [{ "name": "sda", "role": "target", "counters": { "known": counters } }] },
-            "messages": { "known": [messages("nfs-storage", calls), messages("nfs-client", mount)] },
+            "own": { "read_bytes": { "known": own }, "written_bytes": "not_applicable",
+                "cancelled_bytes": "not_applicable" },
+            "devices": { "known": [{ "name": "sda", "role": "target", "counters": {
+                "known": counters } }] },
+            "messages": { "known": [messages("nfs-storage", calls), messages("nfs-client",
+                mount)] },
             "interfaces": { "known": [{ "name": "eth0", "speed_bits_per_s": { "known": 1000 },
                 "received_bytes": { "known": mount }, "sent_bytes": { "known": 1 } }] },
             "allocated_bytes": "not_applicable",
@@ -550,12 +599,18 @@ fn each_counter_is_added_over_those_who_have_one_of_their_own() {
     let performing = &phase.evidence.as_ref().unwrap().performing;
     assert_eq!(performing.own.read_bytes, Fact::Known(11_111));
     let messages = performing.messages.known().unwrap();
-    let requests: Vec<_> = messages.iter().map(|messages| messages.requests()).collect();
+    let requests: Vec<_> = messages
+        .iter()
+        .map(|messages| messages.requests())
+        .collect();
     assert_eq!(requests, [Fact::Known(11_111), Fact::Known(7 + 8 + 9)]);
     let devices = performing.devices.known().unwrap();
     assert_eq!(devices.len(), 1);
     // Host 1's are those of host 0: one kernel counted both.
-    assert_eq!(devices[0].counters.known().unwrap().writes, Fact::Known(100 + 102));
+    assert_eq!(
+        devices[0].counters.known().unwrap().writes,
+        Fact::Known(100 + 102)
+    );
     assert_eq!(
         performing.interfaces.known().unwrap()[0].received_bytes,
         Fact::Known(24)
@@ -565,14 +620,20 @@ fn each_counter_is_added_over_those_who_have_one_of_their_own() {
     let cluster = joined.cluster.as_ref().unwrap();
     let places: Vec<u32> = cluster.ranks.iter().map(|rank| rank.host).collect();
     assert_eq!(places, [0, 1, 2, 0, 1]);
-    let processor_ns = |during: &record::SystemDuring| during.counted.process.known().unwrap().cpu_ns();
-    assert_eq!(processor_ns(&joined.during), 2 * processor_ns(&kept().during));
+    let processor_ns =
+        |during: &record::SystemDuring| during.counted.process.known().unwrap().cpu_ns();
+    assert_eq!(
+        processor_ns(&joined.during),
+        2 * processor_ns(&kept().during)
+    );
 }
 
-/// Time and memory at the root of a tree of so many ranks; `POSTMARK_TEST_RANKS` says another number.
+/// Time and memory at the root of a tree of so many ranks; `POSTMARK_TEST_RANKS` says another
+/// number.
 #[test]
 fn ten_thousand_ranks_are_joined_in_seconds() {
-    let ranks: usize = std::env::var("POSTMARK_TEST_RANKS").map_or(2_000, |ranks| ranks.parse().unwrap());
+    let ranks: usize =
+        std::env::var("POSTMARK_TEST_RANKS").map_or(2_000, |ranks| ranks.parse().unwrap());
     let workers = alike(ranks);
     let one = process(0, &workers[..1], ranks as u32);
     let all: Vec<Record> = (0..ranks as u32)
@@ -607,7 +668,10 @@ fn ten_thousand_ranks_are_joined_in_seconds() {
     );
     drop(json);
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap();
     let kib: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
     println!(
         "{ranks} ranks: joined in {joining:?}, summed up in {summing:?}, {} MiB at the most",

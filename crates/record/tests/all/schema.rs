@@ -1,4 +1,5 @@
-//! The published JSON Schema: it is what the types say, takes what runs wrote, and refuses what no run writes.
+//! The published JSON Schema: it is what the types say, takes what runs wrote, and refuses what no
+//! run writes.
 
 use jsonschema::Validator;
 use record::Record;
@@ -32,7 +33,10 @@ fn the_published_schema_is_what_the_types_say() {
     assert_eq!(text, PUBLISHED, "docs/schema/run-1.json");
     let schema: Value = serde_json::from_str(PUBLISHED).unwrap();
     jsonschema::meta::validate(&schema).unwrap();
-    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert_eq!(
+        schema["$schema"],
+        "https://json-schema.org/draft/2020-12/schema"
+    );
     assert_eq!(schema["$id"], "urn:postmark:run:1");
 }
 
@@ -67,12 +71,16 @@ fn is_nullable(schema: &Value) -> bool {
             .any(|any| is_null(&any["type"]))
 }
 
-/// The fields of a schema and of its variants, each with what describes it: itself, and what it is in.
+/// The fields of a schema and of its variants, each with what describes it: itself, and what it is
+/// in.
 fn fields(place: &str, schema: &Value, found: &mut Vec<(String, String, bool)>) {
     let within = schema["description"].as_str().unwrap_or_default();
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
         let place = format!("{place}.{name}");
-        let words = format!("{} {within}", field["description"].as_str().unwrap_or_default());
+        let words = format!(
+            "{} {within}",
+            field["description"].as_str().unwrap_or_default()
+        );
         found.push((place.clone(), words, is_nullable(field)));
         fields(&place, field, found);
     }
@@ -88,7 +96,10 @@ fn what_may_be_null_says_when_it_is() {
     for (name, definition) in schema["$defs"].as_object().unwrap() {
         fields(name, definition, &mut found);
     }
-    let nullable: Vec<_> = found.iter().filter(|(_, _, is_nullable)| *is_nullable).collect();
+    let nullable: Vec<_> = found
+        .iter()
+        .filter(|(_, _, is_nullable)| *is_nullable)
+        .collect();
     assert!(nullable.len() > 100, "{}", nullable.len());
     let silent: Vec<&String> = nullable
         .iter()
@@ -108,8 +119,14 @@ fn the_document_has_every_field() {
         let rows = table
             .lines()
             .filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
-        let named: Vec<&str> = rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
-        for field in schema["$defs"][name]["properties"].as_object().unwrap().keys() {
+        let named: Vec<&str> = rows
+            .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+            .collect();
+        for field in schema["$defs"][name]["properties"]
+            .as_object()
+            .unwrap()
+            .keys()
+        {
             assert!(named.contains(&field.as_str()), "{name}: {field}");
         }
     }
@@ -159,7 +176,9 @@ fn all_places(document: &Value) -> Vec<String> {
 /// With another value at a place.
 fn with(document: &Value, place: &str, value: Value) -> Value {
     let mut changed = document.clone();
-    *changed.pointer_mut(place).unwrap_or_else(|| panic!("{place}")) = value;
+    *changed
+        .pointer_mut(place)
+        .unwrap_or_else(|| panic!("{place}")) = value;
     changed
 }
 
@@ -224,7 +243,10 @@ fn a_value_of_another_type_is_refused() {
         for place in all_places(&document) {
             // No field takes both.
             let other = with(&document, &place, json!({"no": ["such"]}));
-            assert!(!validator.is_valid(&other), "{place} is an object that there is not");
+            assert!(
+                !validator.is_valid(&other),
+                "{place} is an object that there is not"
+            );
         }
     }
 }
@@ -283,7 +305,8 @@ fn words_that_nobody_writes_are_refused() {
     }
 }
 
-/// The schema and the reader know the same fields: what one refuses, the other does too, and elsewhere both let pass.
+/// The schema and the reader know the same fields: what one refuses, the other does too, and
+/// elsewhere both let pass.
 #[test]
 fn unknown_fields_are_refused_where_the_reader_refuses_them() {
     let validator = validator();

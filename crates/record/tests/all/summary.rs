@@ -2,9 +2,9 @@
 
 use record::summary::{Surprise, shares, transactions_meant};
 use record::{
-    Action, Cache, ClaimWaits, Fact, FirstDone, Histogram, Meter, Mix, OperationRecord, Outcome, Overhead, Phase,
-    PhaseRecord, PhaseSummary, PhaseSync, Record, Role, Segment, SegmentKind, Slices, StepRecord, Summary, SweepStep,
-    WorkerPhase, Workers, Workload,
+    Action, Cache, ClaimWaits, Fact, FirstDone, Histogram, Meter, Mix, OperationRecord, Outcome,
+    Overhead, Phase, PhaseRecord, PhaseSummary, PhaseSync, Record, Role, Segment, SegmentKind,
+    Slices, StepRecord, Summary, SweepStep, WorkerPhase, Workers, Workload,
 };
 use workload::Skipped;
 
@@ -23,7 +23,12 @@ fn histogram(durations_ns: &[u64]) -> Histogram {
     histogram
 }
 
-fn operation(role: Role, action: Action, operations: u64, step_ns: &[(&str, u64)]) -> OperationRecord {
+fn operation(
+    role: Role,
+    action: Action,
+    operations: u64,
+    step_ns: &[(&str, u64)],
+) -> OperationRecord {
     let steps = step_ns.iter().map(|(step, ns)| StepRecord {
         step: (*step).to_owned(),
         latency: histogram(&[*ns]),
@@ -42,7 +47,13 @@ fn operation(role: Role, action: Action, operations: u64, step_ns: &[(&str, u64)
 }
 
 /// A worker that began at 10 s.
-fn worker(worker: u32, role: Role, seconds: u64, transactions: u64, operations: u64) -> WorkerPhase {
+fn worker(
+    worker: u32,
+    role: Role,
+    seconds: u64,
+    transactions: u64,
+    operations: u64,
+) -> WorkerPhase {
     WorkerPhase {
         worker,
         role,
@@ -56,7 +67,11 @@ fn worker(worker: u32, role: Role, seconds: u64, transactions: u64, operations: 
 }
 
 /// A phase from 10 s to 14 s with a segment for each list of operations.
-fn phase(phase: Phase, segments: Vec<Vec<OperationRecord>>, workers: Vec<WorkerPhase>) -> PhaseRecord {
+fn phase(
+    phase: Phase,
+    segments: Vec<Vec<OperationRecord>>,
+    workers: Vec<WorkerPhase>,
+) -> PhaseRecord {
     let count = segments.len() as u64;
     let transactions: u64 = workers.iter().map(|worker| worker.transactions).sum();
     let segment = |(index, operations)| Segment {
@@ -125,9 +140,15 @@ fn first_last_and_durable_are_reckoned_from_the_phases_start() {
     );
     // What lies between the phase and the sync counts in neither.
     let durable = summary.until_durable.unwrap();
-    assert_eq!((durable.ns, durable.done.per_second), (6 * SECOND, Some(20.0)));
+    assert_eq!(
+        (durable.ns, durable.done.per_second),
+        (6 * SECOND, Some(20.0))
+    );
     assert_eq!(summary.sync_ns, Some(2 * SECOND));
-    assert_eq!(summary.space_back_ns, None, "it is looked at after deletion");
+    assert_eq!(
+        summary.space_back_ns, None,
+        "it is looked at after deletion"
+    );
 }
 
 #[test]
@@ -138,12 +159,18 @@ fn what_was_not_measured_is_nothing() {
     assert_eq!(summary.last_done.done.per_second, Some(0.0));
     assert!(summary.spread.is_empty() && summary.claim_waits.is_empty());
     let empty = summary_of(phase(Phase::Prepare, Vec::new(), Vec::new()));
-    assert_eq!((empty.duration_ns, empty.last_done.done.per_second), (0, None));
+    assert_eq!(
+        (empty.duration_ns, empty.last_done.done.per_second),
+        (0, None)
+    );
 }
 
 #[test]
 fn space_that_is_back_or_not_is_told() {
-    for fact in [Fact::Known(3 * SECOND), Fact::Unavailable("it went on".to_owned())] {
+    for fact in [
+        Fact::Known(3 * SECOND),
+        Fact::Unavailable("it went on".to_owned()),
+    ] {
         let mut delete = phase(Phase::Delete, Vec::new(), Vec::new());
         delete.sync = Some(PhaseSync {
             began_ns: 14 * SECOND,
@@ -163,7 +190,12 @@ fn workers_rates_are_over_their_own_time() {
         worker(3, Role::Reader, 1, 9, 9),
         worker(4, Role::Reader, 1, 1, 1),
     ];
-    let spread = summary_of(phase(Phase::Transactions, vec![Vec::new()], workers.clone())).spread;
+    let spread = summary_of(phase(
+        Phase::Transactions,
+        vec![Vec::new()],
+        workers.clone(),
+    ))
+    .spread;
     let figures: Vec<_> = spread
         .iter()
         .map(|of| {
@@ -189,7 +221,10 @@ fn workers_rates_are_over_their_own_time() {
     let spread = summary_of(phase(Phase::Delete, vec![Vec::new()], workers)).spread;
     assert_eq!(spread.len(), 1);
     assert_eq!((spread[0].role, spread[0].workers), (Role::Worker, 5));
-    assert_eq!((spread[0].min_per_second, spread[0].max_per_second), (1.0, 40.0));
+    assert_eq!(
+        (spread[0].min_per_second, spread[0].max_per_second),
+        (1.0, 40.0)
+    );
 }
 
 #[test]
@@ -200,7 +235,10 @@ fn one_worker_has_no_spread_and_one_without_time_no_rate() {
             .spread
             .is_empty()
     );
-    let two = vec![worker(0, Role::Worker, 0, 0, 0), worker(1, Role::Worker, 4, 40, 80)];
+    let two = vec![
+        worker(0, Role::Worker, 0, 0, 0),
+        worker(1, Role::Worker, 4, 40, 80),
+    ];
     let spread = &summary_of(phase(Phase::Transactions, vec![Vec::new()], two)).spread[0];
     assert_eq!((spread.min_per_second, spread.max_per_second), (0.0, 10.0));
 }
@@ -210,7 +248,12 @@ fn roles_and_segments_are_merged_where_they_do_the_same() {
     let segments = || {
         vec![
             vec![
-                operation(Role::Writer, Action::Create, 30, &[("open", 100), ("close", 10)]),
+                operation(
+                    Role::Writer,
+                    Action::Create,
+                    30,
+                    &[("open", 100), ("close", 10)],
+                ),
                 operation(Role::Reader, Action::Create, 10, &[("open", 300)]),
             ],
             vec![operation(
@@ -226,7 +269,11 @@ fn roles_and_segments_are_merged_where_they_do_the_same() {
         panic!("one kind of operation: {:?}", prepare.operations);
     };
     assert_eq!((create.role, create.operations.count), (Role::Worker, 100));
-    assert_eq!(create.operations.per_second, Some(25.0), "over both segments");
+    assert_eq!(
+        create.operations.per_second,
+        Some(25.0),
+        "over both segments"
+    );
     assert_eq!(create.bytes.count, 10_000);
     let steps: Vec<_> = create
         .steps
@@ -272,7 +319,10 @@ fn the_transactions_stand_under_short_names() {
     let summary = Summary::of(&record);
     let all = summary.transactions.unwrap();
     assert_eq!((all.rate.count, all.rate.per_second), (2_000, Some(500.0)));
-    assert_eq!((all.read_bytes.count, all.written_bytes.count), (100_000, 150_000));
+    assert_eq!(
+        (all.read_bytes.count, all.written_bytes.count),
+        (100_000, 150_000)
+    );
     assert_eq!(summary.operations.len(), 2);
     let read = &summary.operations["read"];
     assert_eq!(
@@ -281,7 +331,10 @@ fn the_transactions_stand_under_short_names() {
         "of both roles"
     );
     // Ten of a thousand lie beyond the one, and one beyond the other.
-    assert_eq!((read.latency_ns.p99, read.latency_ns.p99_9), (Some(1_000), None));
+    assert_eq!(
+        (read.latency_ns.p99, read.latency_ns.p99_9),
+        (Some(1_000), None)
+    );
     let json = serde_json::to_value(&summary).unwrap();
     assert_eq!(json["transactions"]["per_second"], 500.0);
     assert_eq!(json["operations"]["read"]["latency_ns"]["p99"], 1_000);
@@ -300,7 +353,10 @@ fn waits_of_those_who_never_waited_are_left_out() {
     let waits = summary_of(transactions).claim_waits;
     assert_eq!(waits.len(), 1);
     assert_eq!((waits[0].role, waits[0].count), (Role::Reader, 3));
-    assert_eq!((waits[0].wait_ns.mean, waits[0].wait_ns.max), (Some(300.0), Some(600)));
+    assert_eq!(
+        (waits[0].wait_ns.mean, waits[0].wait_ns.max),
+        (Some(300.0), Some(600))
+    );
 }
 
 #[test]
@@ -323,11 +379,18 @@ fn of_a_run_that_was_killed_there_is_no_list() {
     let mut record = kept();
     record.actual.outcome = Outcome::Unfinished;
     record.actual.phases.truncate(1);
-    assert_eq!(Summary::of(&record).paper, None, "how many were deleted is not known");
+    assert_eq!(
+        Summary::of(&record).paper,
+        None,
+        "how many were deleted is not known"
+    );
     // What was not begun was not done, where the run itself tells that it ended.
     record.actual.outcome = Outcome::Interrupted { signal: 2 };
     let paper = Summary::of(&record).paper.unwrap();
-    assert_eq!((paper.created_alone.count > 0, paper.deleted.count), (true, 0));
+    assert_eq!(
+        (paper.created_alone.count > 0, paper.deleted.count),
+        (true, 0)
+    );
 }
 
 #[test]
@@ -342,7 +405,10 @@ fn elapsed_is_the_phases_and_not_what_lies_between() {
     ]));
     assert_eq!(summary.elapsed_ns, 8 * SECOND);
     let paper = summary.paper.unwrap();
-    assert_eq!((paper.created.count, paper.created.per_second), (16, Some(16.0 / 8.0)));
+    assert_eq!(
+        (paper.created.count, paper.created.per_second),
+        (16, Some(16.0 / 8.0))
+    );
 }
 
 #[test]
@@ -362,7 +428,9 @@ fn shares_are_of_each_roles_own_weights() {
     };
     let of = |role, action| {
         let all = shares(&workload);
-        let found = all.iter().find(|share| (share.role, share.action) == (role, action));
+        let found = all
+            .iter()
+            .find(|share| (share.role, share.action) == (role, action));
         found.map(|share| share.fraction)
     };
     assert_eq!(of(Role::Writer, Action::Append), Some(0.5));
@@ -374,8 +442,15 @@ fn shares_are_of_each_roles_own_weights() {
         readers: 1,
         pools: 1,
     };
-    assert!(shares(&workload).iter().all(|share| share.role == Role::Reader));
-    assert!(shares(&kept().spec.workload).is_empty(), "the classic pairs are no mix");
+    assert!(
+        shares(&workload)
+            .iter()
+            .all(|share| share.role == Role::Reader)
+    );
+    assert!(
+        shares(&kept().spec.workload).is_empty(),
+        "the classic pairs are no mix"
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Every reason of a verdict on both sides of its threshold, on records that are well but for one thing; and that the
-//! documentation has exactly these reasons.
+//! Every reason of a verdict on both sides of its threshold, on records that are well but for one
+//! thing; and that the documentation has exactly these reasons.
 
 pub mod made;
 

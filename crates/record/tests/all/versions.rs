@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use record::run::SCHEMA_VERSION;
 use record::{
-    Action, Cache, Climb, Durability, Edition, End, Fact, Level, Load, Outcome, Phase, Record, Role, StorageName,
-    Summary,
+    Action, Cache, Climb, Durability, Edition, End, Fact, Level, Load, Outcome, Phase, Record,
+    Role, StorageName, Summary,
 };
 
-/// What the program wrote, letter for letter: version, name, text, and the hash of the text. Nobody changes them.
+/// What the program wrote, letter for letter: version, name, text, and the hash of the text. Nobody
+/// changes them.
 const KEPT: [(u32, &str, &str, u64); 4] = [
     (
         1,
@@ -54,23 +55,33 @@ fn every_version_has_its_records() {
     assert_eq!(versions, (1..=SCHEMA_VERSION).collect());
     for (version, name, text, hash_of) in KEPT {
         assert_eq!(hash(text), hash_of, "{name}: {:#x}", hash(text));
-        assert!(text.contains(&format!("\"record\":{{\"schema\":{version},")), "{name}");
+        assert!(
+            text.contains(&format!("\"record\":{{\"schema\":{version},")),
+            "{name}"
+        );
         let record = Record::from_json(text).unwrap();
         // Read is what would be written now, and reads the same again.
         assert_eq!(record.schema, SCHEMA_VERSION);
-        assert_eq!(Record::from_json(&record.to_json()).unwrap(), record, "{name}");
+        assert_eq!(
+            Record::from_json(&record.to_json()).unwrap(),
+            record,
+            "{name}"
+        );
     }
 }
 
-/// While there is one version only, what was written by its first runs is what its last ones would write.
+/// While there is one version only, what was written by its first runs is what its last ones would
+/// write.
 #[test]
 fn what_was_kept_is_written_as_it_was() {
     for (version, name, text, _) in KEPT {
         if version == SCHEMA_VERSION {
             let written = Record::from_json(text).unwrap().to_json();
             let record = |text: &str| text.split_once("\"record\":").unwrap().1.to_owned();
-            // Of work that something else ends, the first records have a number that nobody asked for.
-            let text = record(text).replace("\"transactions\":1099511627776,", "\"transactions\":null,");
+            // Of work that something else ends, the first records have a number that nobody asked
+            // for.
+            let text =
+                record(text).replace("\"transactions\":1099511627776,", "\"transactions\":null,");
             assert!(record(&written) == text, "{name}");
         }
     }
@@ -78,7 +89,10 @@ fn what_was_kept_is_written_as_it_was() {
 
 /// Operations that were done, of the measured transactions.
 fn counts(record: &Record) -> Vec<(Action, u64)> {
-    let operations = record.actual.transactions().flat_map(|phase| phase.measured());
+    let operations = record
+        .actual
+        .transactions()
+        .flat_map(|phase| phase.measured());
     operations
         .flat_map(|segment| &segment.operations)
         .map(|operation| (operation.action, operation.meter.operations))
@@ -90,14 +104,23 @@ fn a_mix_of_the_first_version_is_read() {
     let record = kept("1-mix");
     assert_eq!(record.tool.generators, 1);
     assert_eq!(record.spec.command_line[..2], ["postmark", "run"]);
-    assert_eq!(record.fingerprint.as_str(), "xxh3-128:c840403b470df9802a93a20adef202b1");
-    assert_eq!((record.spec.storage, record.spec.latencies), (StorageName::Posix, true));
+    assert_eq!(
+        record.fingerprint.as_str(),
+        "xxh3-128:c840403b470df9802a93a20adef202b1"
+    );
+    assert_eq!(
+        (record.spec.storage, record.spec.latencies),
+        (StorageName::Posix, true)
+    );
     let mix = record.spec.workload.mix().unwrap();
     assert_eq!((mix.files, mix.transactions, mix.seed), (20, 60, 7));
     assert_eq!(mix.weights.to_string(), "create=1,read=3,append=1,delete=1");
     assert_eq!(mix.sizes.to_string(), "1..4KiB");
     let how = &record.spec;
-    assert_eq!((how.durability, how.cache), (Durability::Fsync, Cache::AsIs));
+    assert_eq!(
+        (how.durability, how.cache),
+        (Durability::Fsync, Cache::AsIs)
+    );
     assert!(how.sync_phases && how.series && how.steps && how.verify && !how.direct);
     // The monotonic clock counts from the boot on, as the uptime that was read just before does.
     let uptime_s = *record.host.uptime_seconds.known().unwrap();
@@ -124,14 +147,24 @@ fn a_mix_of_the_first_version_is_read() {
     let transactions = &actual.phases[1];
     assert_eq!(transactions.workers.len(), 2);
     let read = &transactions.segments[0].operations[1];
-    assert_eq!((read.meter.bytes, read.meter.latency.count()), (134_039, 67));
+    assert_eq!(
+        (read.meter.bytes, read.meter.latency.count()),
+        (134_039, 67)
+    );
     let steps: Vec<&str> = read.steps.iter().map(|step| step.step.as_str()).collect();
     assert_eq!(steps, ["open", "read", "stat", "close"]);
     let over_time = &transactions.slices.totals()[&(Role::Worker, Action::Read)];
     assert_eq!((over_time.operations, over_time.latency.count()), (67, 67));
-    assert!(transactions.machine.as_ref().is_some_and(|machine| machine.len() == 1));
+    assert!(
+        transactions
+            .machine
+            .as_ref()
+            .is_some_and(|machine| machine.len() == 1)
+    );
     let mut slowest = transactions.slowest.iter();
-    let slowest = slowest.find(|slowest| slowest.action == Action::Read).unwrap();
+    let slowest = slowest
+        .find(|slowest| slowest.action == Action::Read)
+        .unwrap();
     assert_eq!(Some(slowest.operations[0].ns), read.meter.latency.max_ns());
 }
 
@@ -156,7 +189,10 @@ fn a_sweep_of_the_first_version_is_read() {
         "{sweep:?}"
     );
     assert!(sweep.sweep_steps[1].achieved_per_second.unwrap() > 80.0);
-    let service = sweep.sweep_steps.iter().map(|sweep_step| sweep_step.service_p99_ns);
+    let service = sweep
+        .sweep_steps
+        .iter()
+        .map(|sweep_step| sweep_step.service_p99_ns);
     assert!(service.min().unwrap().is_some());
 }
 
@@ -168,7 +204,10 @@ fn a_failed_run_of_the_first_version_is_read() {
     };
     assert!(why.contains("File too large"), "{why}");
     let error = &record.actual.errors[0];
-    assert_eq!((error.operation.as_str(), error.step.as_str()), ("append", "write"));
+    assert_eq!(
+        (error.operation.as_str(), error.step.as_str()),
+        ("append", "write")
+    );
     assert_eq!((&error.errno, error.count), (&Fact::Known(27), 1));
     let removed = record.actual.clean_up.as_ref().unwrap();
     assert_eq!((removed.files, removed.left.len()), (22, 0));
@@ -178,7 +217,10 @@ fn a_failed_run_of_the_first_version_is_read() {
         .iter()
         .map(|phase| (phase.phase, phase.complete))
         .collect();
-    assert_eq!(complete, [(Phase::Prepare, true), (Phase::Transactions, false)]);
+    assert_eq!(
+        complete,
+        [(Phase::Prepare, true), (Phase::Transactions, false)]
+    );
     assert!(Summary::of(&record).partial);
 }
 
@@ -196,7 +238,10 @@ fn a_classic_run_of_the_first_version_is_read() {
         (figures.created_alone, figures.created_mixed, figures.read),
         (30, 32, 27)
     );
-    assert_eq!((figures.bytes_read, figures.bytes_written), (174_772.0, 390_243.0));
+    assert_eq!(
+        (figures.bytes_read, figures.bytes_written),
+        (174_772.0, 390_243.0)
+    );
     assert_eq!(
         counts(&record),
         [
@@ -211,10 +256,17 @@ fn a_classic_run_of_the_first_version_is_read() {
 #[test]
 fn a_summary_can_be_made_of_the_first_version() {
     let summary = Summary::of(&kept("1-mix"));
-    assert_eq!(summary.verdict.level, Level::Invalid, "107 operations are few");
+    assert_eq!(
+        summary.verdict.level,
+        Level::Invalid,
+        "107 operations are few"
+    );
     let transactions = summary.phase(Phase::Transactions).unwrap();
     assert_eq!(
-        (transactions.transactions.unwrap().count, transactions.skipped.total()),
+        (
+            transactions.transactions.unwrap().count,
+            transactions.skipped.total()
+        ),
         (107, 13),
         "60 of each worker"
     );
@@ -225,8 +277,13 @@ fn a_summary_can_be_made_of_the_first_version() {
 #[test]
 fn sums_of_more_than_64_bits_come_back() {
     let mut record = kept("1-mix");
-    let latency = &mut record.actual.phases[1].segments[0].operations[0].meter.latency;
+    let latency = &mut record.actual.phases[1].segments[0].operations[0]
+        .meter
+        .latency;
     (0..4).for_each(|_| latency.record(u64::MAX));
-    assert!(record.to_json().contains("\"sum_ns\":7378"), "four times 2^64");
+    assert!(
+        record.to_json().contains("\"sum_ns\":7378"),
+        "four times 2^64"
+    );
     assert_eq!(Record::from_json(&record.to_json()).unwrap(), record);
 }

@@ -13,11 +13,26 @@ const ROWS_MAX: usize = 100;
 
 /// Each step as a point at its median with its way to the 99th percentile.
 pub(super) fn render(document: &mut Document, summary: &Summary) {
-    let phase = summary.phases.iter().find(|phase| phase.phase == Phase::Transactions);
+    let phase = summary
+        .phases
+        .iter()
+        .find(|phase| phase.phase == Phase::Transactions);
     let operations = phase.iter().flat_map(|phase| &phase.operations);
     let mut rows = Vec::new();
     let mut ends: Vec<f64> = Vec::new();
-    let mut data = Table::new(3, &["operation", "role", "step", "count", "mean", "p50", "p99", "max"]);
+    let mut data = Table::new(
+        3,
+        &[
+            "operation",
+            "role",
+            "step",
+            "count",
+            "mean",
+            "p50",
+            "p99",
+            "max",
+        ],
+    );
     for operation in operations.filter(|operation| !operation.steps.is_empty()) {
         let name = match operation.role {
             Role::Worker => operation.action.name().to_owned(),
@@ -38,7 +53,9 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
                 name: step.step.clone(),
                 band: None,
                 marks: p50.map(mark).into_iter().collect(),
-                why: p50.is_none().then(|| "fewer than ten lie beyond the median".to_owned()),
+                why: p50
+                    .is_none()
+                    .then(|| "fewer than ten lie beyond the median".to_owned()),
             });
             let cell = |ns: Option<u64>| ns.map(|ns| Number::Latency(ns as f64)).into();
             data.row(vec![
@@ -56,8 +73,9 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
     if ends.is_empty() {
         return;
     }
-    let mut caption =
-        "Time of each step of the transactions' operations: the median, and a line to the 99th percentile.".to_owned();
+    let mut caption = "Time of each step of the transactions' operations: the median, and a line \
+                       to the 99th percentile."
+        .to_owned();
     if rows.len() > ROWS_MAX {
         rows.truncate(ROWS_MAX);
         caption += " The first are drawn; the table has all.";

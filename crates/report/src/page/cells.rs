@@ -1,5 +1,5 @@
-//! What sides came to, beyond their ratios: a table of all of them, values along the axes of a study, distributions over one another,
-//! and runs in their order.
+//! What sides came to, beyond their ratios: a table of all of them, values along the axes of a
+//! study, distributions over one another, and runs in their order.
 
 use std::collections::BTreeMap;
 
@@ -48,23 +48,39 @@ pub(super) fn table(document: &mut Document, sides: &[PageSide<'_>], metrics: &[
         table.row(row);
     }
     document.table(table);
-    document.note("Medians over the runs that are counted, with the least and the greatest. A name leads to its runs.");
+    document.note(
+        "Medians over the runs that are counted, with the least and the greatest. A name leads to \
+         its runs.",
+    );
 }
 
-/// For each axis of numbers, the values along it: a picture for all else that is varied, a line for each target.
-pub(super) fn along(document: &mut Document, sides: &[PageSide<'_>], design: &Design, metrics: &[Metric]) {
+/// For each axis of numbers, the values along it: a picture for all else that is varied, a line for
+/// each target.
+pub(super) fn along(
+    document: &mut Document,
+    sides: &[PageSide<'_>],
+    design: &Design,
+    metrics: &[Metric],
+) {
     for axis in &design.axes {
         let Some(values) = axis.numbers().filter(|values| values.len() > 1) else {
             continue;
         };
         let place = |side: &PageSide<'_>| {
             let at = side.coordinate(&axis.name)?;
-            values.iter().find(|(word, _)| word == at).map(|(_, number)| *number)
+            values
+                .iter()
+                .find(|(word, _)| word == at)
+                .map(|(_, number)| *number)
         };
         // All else that is varied, but for targets and sides.
         let mut panels: BTreeMap<Vec<(&str, &str)>, Vec<&PageSide<'_>>> = BTreeMap::new();
-        for side in sides.iter().filter(|side| !side.is_twin && place(side).is_some()) {
-            let others = coordinates(side).filter(|(dimension, _)| !["target", "side", &axis.name].contains(dimension));
+        for side in sides
+            .iter()
+            .filter(|side| !side.is_twin && place(side).is_some())
+        {
+            let others = coordinates(side)
+                .filter(|(dimension, _)| !["target", "side", &axis.name].contains(dimension));
             panels.entry(others.collect()).or_default().push(side);
         }
         let pictures = || {
@@ -77,14 +93,23 @@ pub(super) fn along(document: &mut Document, sides: &[PageSide<'_>], design: &De
                 .iter()
                 .map(|(dimension, value)| format!("{dimension} {value}"))
                 .collect();
-            panel(document, (&axis.name, &others.join(", ")), sides, &place, metric);
+            panel(
+                document,
+                (&axis.name, &others.join(", ")),
+                sides,
+                &place,
+                metric,
+            );
         }
         left_out(document, pictures().count());
     }
 }
 
 fn coordinates<'a>(side: &'a PageSide<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
-    let part = side.runs.first().and_then(|run| run.run.record.study.as_ref());
+    let part = side
+        .runs
+        .first()
+        .and_then(|run| run.run.record.study.as_ref());
     part.into_iter()
         .flat_map(|part| &part.coordinates)
         .map(|at| (at.dimension.as_str(), at.value.as_str()))
@@ -158,11 +183,16 @@ fn panel(
         true => format!("{} along {axis}", capital(&noun(metric))),
         false => format!("{} along {axis}, {others}", capital(&noun(metric))),
     };
-    let mut caption = "Medians over the counted runs of each cell; bars from the least to the greatest.".to_owned();
+    let mut caption = "Medians over the counted runs of each cell; bars from the least to the \
+                       greatest."
+        .to_owned();
     if more > 0 {
         caption += &format!(" {more} more targets are not drawn.");
     }
-    let drawn: Vec<&PageSide<'_>> = lines.iter().flat_map(|(_, sides)| sides.iter().copied()).collect();
+    let drawn: Vec<&PageSide<'_>> = lines
+        .iter()
+        .flat_map(|(_, sides)| sides.iter().copied())
+        .collect();
     caption += &not_alike(&drawn);
     let xs: Vec<f64> = series
         .iter()
@@ -190,18 +220,24 @@ fn panel(
 
 /// A logarithmic scale where values lie far apart, exactly from the least to the greatest.
 fn wide(values: &[f64]) -> Scale {
-    let (low, high) = values.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
-        (low.min(*value), high.max(*value))
-    });
+    let (low, high) = values
+        .iter()
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
+            (low.min(*value), high.max(*value))
+        });
     match low > 0.0 && high / low >= 8.0 {
         true => Scale::Log { low, high },
         false => Scale::over(values.iter().copied()),
     }
 }
 
-/// Percentile curves of what is compared with one another: of all operations of the transactions, and of those whose latencies are
-/// compared.
-pub(super) fn distributions(document: &mut Document, groups: &[Vec<&PageSide<'_>>], metrics: &[Metric]) {
+/// Percentile curves of what is compared with one another: of all operations of the transactions,
+/// and of those whose latencies are compared.
+pub(super) fn distributions(
+    document: &mut Document,
+    groups: &[Vec<&PageSide<'_>>],
+    metrics: &[Metric],
+) {
     let mut kinds: Vec<Option<Action>> = vec![None];
     for metric in metrics {
         if let Metric::Latency(action, _) = metric {
@@ -220,21 +256,35 @@ pub(super) fn distributions(document: &mut Document, groups: &[Vec<&PageSide<'_>
             let mut merged = Histogram::default();
             for run in side.counted() {
                 let operations = percentiles::operations(run.run.record);
-                for operation in operations.filter(|operation| kind.is_none_or(|kind| operation.action == kind)) {
+                for operation in
+                    operations.filter(|operation| kind.is_none_or(|kind| operation.action == kind))
+                {
                     merged.merge(&operation.meter.latency);
                 }
             }
             merged
         };
         let drawn: Vec<&PageSide<'_>> = group.iter().copied().take(SERIES_MAX).collect();
-        let merged: Vec<(String, Histogram)> = drawn.iter().map(|side| (side.name.clone(), merged(side))).collect();
-        let curves: Vec<Curve<'_>> = merged.iter().map(|(name, latency)| Curve::of(name, latency)).collect();
+        let merged: Vec<(String, Histogram)> = drawn
+            .iter()
+            .map(|side| (side.name.clone(), merged(side)))
+            .collect();
+        let curves: Vec<Curve<'_>> = merged
+            .iter()
+            .map(|(name, latency)| Curve::of(name, latency))
+            .collect();
         let runs = drawn.iter().flat_map(|side| side.counted());
-        let operations: Vec<_> = runs.flat_map(|run| percentiles::operations(run.run.record)).collect();
+        let operations: Vec<_> = runs
+            .flat_map(|run| percentiles::operations(run.run.record))
+            .collect();
         let time = percentiles::what(&operations);
-        let what = kind.map_or_else(|| "all operations".to_owned(), |kind| kind.name().to_owned());
+        let what = kind.map_or_else(
+            || "all operations".to_owned(),
+            |kind| kind.name().to_owned(),
+        );
         let mut caption = format!(
-            "{} that a share of {what} of the transactions did not exceed, over all counted runs. Each curve ends where fewer than ten operations lie beyond.",
+            "{} that a share of {what} of the transactions did not exceed, over all counted runs. \
+             Each curve ends where fewer than ten operations lie beyond.",
             capital(time)
         );
         if group.len() > SERIES_MAX {
@@ -266,8 +316,16 @@ pub(super) fn order(document: &mut Document, groups: &[Vec<&PageSide<'_>>], metr
     left_out(document, pictures().count());
 }
 
-fn in_order(document: &mut Document, group: &[&PageSide<'_>], metric: Metric, is_one_of_several: bool) {
-    let mut data = Table::new(2, &["run", "", "order", "block", "value", "over its median"]);
+fn in_order(
+    document: &mut Document,
+    group: &[&PageSide<'_>],
+    metric: Metric,
+    is_one_of_several: bool,
+) {
+    let mut data = Table::new(
+        2,
+        &["run", "", "order", "block", "value", "over its median"],
+    );
     let mut series = Vec::new();
     let mut behind = Vec::new();
     let mut xs = Vec::new();
@@ -316,14 +374,19 @@ fn in_order(document: &mut Document, group: &[&PageSide<'_>], metric: Metric, is
     if data.is_empty() {
         return;
     }
-    let points = series.iter().flat_map(|series| series.points.iter().flatten());
+    let points = series
+        .iter()
+        .flat_map(|series| series.points.iter().flatten());
     let far = points.fold(0.02_f64, |far, (_, y)| far.max((y - 1.0).abs())) * 1.1;
     let what = noun(metric);
     let title = match is_one_of_several {
         true => format!("{} in the order of runs: {}", capital(&what), group[0].name),
         false => format!("{} in the order of runs", capital(&what)),
     };
-    let mut caption = "Each run over the median of its side, in the order in which all runs began. Without drift, points lie around 1 from left to right. Red: INVALID runs, which are not counted.".to_owned();
+    let mut caption = "Each run over the median of its side, in the order in which all runs \
+                       began. Without drift, points lie around 1 from left to right. Red: INVALID \
+                       runs, which are not counted."
+        .to_owned();
     if group.len() > SERIES_MAX {
         caption += &format!(" The first {SERIES_MAX} of {} are drawn.", group.len());
     }

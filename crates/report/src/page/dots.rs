@@ -30,7 +30,11 @@ pub fn dots(of: &Dots) -> Picture {
                 data.row(vec![
                     row.name.as_str().into(),
                     heading.into(),
-                    of.kinds.get(*kind).map(String::as_str).unwrap_or_default().into(),
+                    of.kinds
+                        .get(*kind)
+                        .map(String::as_str)
+                        .unwrap_or_default()
+                        .into(),
                     cell(*value),
                     range.map(|(low, _)| cell(low)).into(),
                     range.map(|(_, high)| cell(high)).into(),

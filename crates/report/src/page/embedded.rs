@@ -1,4 +1,5 @@
-//! The records within a page: packed once, in an element that no browser executes or shows, and read back as they were.
+//! The records within a page: packed once, in an element that no browser executes or shows, and
+//! read back as they were.
 
 mod histograms;
 
@@ -16,12 +17,13 @@ use self::histograms::{Longer, shorter};
 pub const PAGE_BYTES_MAX: usize = 64 << 20;
 /// Nor have the records in it more, in bytes: records shrink to a tenth, not to a fortieth.
 pub const RECORDS_BYTES_MAX: u64 = 2 << 30;
-/// So much is compressed as well as can be; more, which no study has that records what today's runs do, would take seconds.
+/// So much is compressed as well as can be; more, which no study has that records what today's runs
+/// do, would take seconds.
 const THOROUGH_BYTES_MAX: usize = 24 << 20;
 const BEGIN: &str = "<script type=\"application/vnd.postmark.records+gzip\" id=\"records\">";
 /// The same, where the histograms are short texts.
-const BEGIN_SHORTER: &str =
-    "<script type=\"application/vnd.postmark.records+gzip\" data-histograms=\"packed\" id=\"records\">";
+const BEGIN_SHORTER: &str = "<script type=\"application/vnd.postmark.records+gzip\" \
+                             data-histograms=\"packed\" id=\"records\">";
 const END: &str = "</script>";
 
 /// Why a page has no records.
@@ -79,7 +81,8 @@ pub fn is_page(beginning: &[u8]) -> bool {
     beginning.trim_ascii_start().first() == Some(&b'<')
 }
 
-/// The documents within a page, as they were given: they are unpacked while they are read, so that whoever reads sets the limit.
+/// The documents within a page, as they were given: they are unpacked while they are read, so that
+/// whoever reads sets the limit.
 ///
 /// # Errors
 /// Where there are none, or they are damaged. What is damaged further on is an error of reading.
@@ -87,10 +90,16 @@ pub fn records(page: &[u8]) -> Result<Box<dyn Read>, PageError> {
     if page.len() > PAGE_BYTES_MAX {
         return Err(PageError::TooLong);
     }
-    // Behind everything that is shown, in which nobody can write this element: its brackets are escaped there.
+    // Behind everything that is shown, in which nobody can write this element: its brackets are
+    // escaped there.
     let found = [(BEGIN_SHORTER, true), (BEGIN, false)]
         .into_iter()
-        .find_map(|(begin, is_shorter)| Some((memory_find(page, begin.as_bytes())? + begin.len(), is_shorter)));
+        .find_map(|(begin, is_shorter)| {
+            Some((
+                memory_find(page, begin.as_bytes())? + begin.len(),
+                is_shorter,
+            ))
+        });
     let (at, is_shorter) = found.ok_or(PageError::None)?;
     let length = memory_find(&page[at..], END.as_bytes()).ok_or(PageError::Damaged)?;
     let packed = BASE64_STANDARD.decode(&page[at..at + length]);
@@ -152,7 +161,8 @@ mod tests {
         assert_eq!(short.read_to_end(&mut Vec::new()).unwrap(), 1_000);
     }
 
-    /// Both kinds of elements are read, and what has no histograms as they are written stays as it is.
+    /// Both kinds of elements are read, and what has no histograms as they are written stays as it
+    /// is.
     #[test]
     fn documents_of_others_are_kept_as_they_are() {
         for (document, begin) in [
@@ -163,7 +173,10 @@ mod tests {
             let element = element(&[document, document]);
             assert!(element.starts_with(begin), "{element}");
             let mut read = String::new();
-            records(element.as_bytes()).unwrap().read_to_string(&mut read).unwrap();
+            records(element.as_bytes())
+                .unwrap()
+                .read_to_string(&mut read)
+                .unwrap();
             assert_eq!(read, document.repeat(2));
         }
     }

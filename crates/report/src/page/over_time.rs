@@ -1,4 +1,5 @@
-//! What was done over time: rate and throughput here, latencies and what the machine did meanwhile in files of their own.
+//! What was done over time: rate and throughput here, latencies and what the machine did meanwhile
+//! in files of their own.
 
 mod heat_maps;
 pub(super) mod machine;
@@ -61,7 +62,11 @@ impl Stretch {
 
 /// The phases whose moments count from the record's own origin, in the order of time.
 pub(crate) fn phases(record: &Record) -> Vec<&PhaseRecord> {
-    let steps = record.actual.sweep_steps.iter().filter(|step| step.of_run.is_none());
+    let steps = record
+        .actual
+        .sweep_steps
+        .iter()
+        .filter(|step| step.of_run.is_none());
     let mut phases: Vec<&PhaseRecord> = record.actual.phases.iter().collect();
     phases.extend(steps.flat_map(|step| &step.phases));
     phases.sort_by_key(|phase| began_ns(phase));
@@ -76,17 +81,24 @@ fn ended_ns(phase: &PhaseRecord) -> u64 {
     phase.segments.last().map_or(0, |segment| segment.ended_ns)
 }
 
-/// Slices put together, so that there are no more than so many of all phases, without their latencies.
+/// Slices put together, so that there are no more than so many of all phases, without their
+/// latencies.
 pub(crate) fn stretches(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
     put_together(phases, slices(phases).div_ceil(most).max(1), false)
 }
 
 /// The same with latencies, of whole stretches that share them.
 fn stretches_of_latencies(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
-    let sharing = phases.iter().map(|phase| phase.slices.sharing()).max().unwrap_or(1);
+    let sharing = phases
+        .iter()
+        .map(|phase| phase.slices.sharing())
+        .max()
+        .unwrap_or(1);
     // More than there are is all of them.
     let together = slices(phases).div_ceil(most).max(1);
-    let together = together.checked_next_multiple_of(sharing).unwrap_or(sharing);
+    let together = together
+        .checked_next_multiple_of(sharing)
+        .unwrap_or(sharing);
     put_together(phases, together, true)
 }
 
@@ -114,8 +126,10 @@ fn put_together(phases: &[&PhaseRecord], together: usize, with_latencies: bool) 
                 done.operations = done.operations.saturating_add(meter.operations);
                 done.bytes = done.bytes.saturating_add(meter.bytes);
                 if with_latencies {
-                    // Those of older records are finer than a picture shows, and take long to be merged.
-                    done.latency.merge(&meter.latency.coarse(LATENCY_PRECISION_BITS));
+                    // Those of older records are finer than a picture shows, and take long to be
+                    // merged.
+                    done.latency
+                        .merge(&meter.latency.coarse(LATENCY_PRECISION_BITS));
                 }
                 stretch.failed = stretch.failed.saturating_add(meter.failed);
             }
@@ -127,7 +141,8 @@ fn put_together(phases: &[&PhaseRecord], together: usize, with_latencies: bool) 
             }
         }
         // Slices end with the last one in which something was done.
-        let told_ns = began_ns.saturating_add((slices.len() as u64).saturating_mul(phase.slices.width_ns()));
+        let told_ns =
+            began_ns.saturating_add((slices.len() as u64).saturating_mul(phase.slices.width_ns()));
         if !slices.is_empty() && ended_ns.saturating_sub(told_ns) >= phase.slices.width_ns() {
             stretches.push(Stretch {
                 began_ns: told_ns,
@@ -167,7 +182,11 @@ fn behind(record: &Record) -> Vec<Behind> {
             from: seconds(began_ns(phase)),
             to: seconds(ended_ns(phase)),
             name: phase.phase.name().to_owned(),
-            class: if number % 2 == 0 { "phase" } else { "phase other" },
+            class: if number % 2 == 0 {
+                "phase"
+            } else {
+                "phase other"
+            },
         });
         for segment in phase
             .segments
@@ -200,12 +219,14 @@ fn failures(stretches: &[Stretch]) -> impl Iterator<Item = Behind> {
     })
 }
 
-/// Slices of phases in which nothing was completed, those that follow one another as one, where they are wide enough to be seen.
+/// Slices of phases in which nothing was completed, those that follow one another as one, where
+/// they are wide enough to be seen.
 fn stalls(phases: &[&PhaseRecord]) -> Vec<Behind> {
     let mut stalls: Vec<(u64, u64)> = Vec::new();
     let (mut widest_ns, mut whole_ns) = (0, 0);
     for phase in phases {
-        let (began_ns, ended_ns, width_ns) = (began_ns(phase), ended_ns(phase), phase.slices.width_ns());
+        let (began_ns, ended_ns, width_ns) =
+            (began_ns(phase), ended_ns(phase), phase.slices.width_ns());
         let idle: Vec<bool> = phase
             .slices
             .iter()
@@ -245,7 +266,13 @@ fn stalls(phases: &[&PhaseRecord]) -> Vec<Behind> {
 /// Why there is nothing over time.
 fn why_missing(record: &Record) -> &'static str {
     match (&record.actual.outcome, phases(record).is_empty()) {
-        (_, true) if record.actual.sweep_steps.iter().any(|step| step.of_run.is_some()) => {
+        (_, true)
+            if record
+                .actual
+                .sweep_steps
+                .iter()
+                .any(|step| step.of_run.is_some()) =>
+        {
             "each step of the sweep was a run of its own"
         }
         (Outcome::Complete, true) => "the run has no phases",
@@ -294,11 +321,18 @@ fn line(name: &str, stretches: &[Stretch], value: impl Fn(&Stretch) -> Option<f6
 
 /// The values of all series.
 fn values(series: &[Series]) -> impl Iterator<Item = f64> {
-    let points = series.iter().flat_map(|series| series.points.iter().flatten());
+    let points = series
+        .iter()
+        .flat_map(|series| series.points.iter().flatten());
     points.map(|(_, y)| *y)
 }
 
-fn rates(document: &mut Document, record: &Record, stretches: &[Stretch], kinds: &BTreeMap<Action, u64>) {
+fn rates(
+    document: &mut Document,
+    record: &Record,
+    stretches: &[Stretch],
+    kinds: &BTreeMap<Action, u64>,
+) {
     let mut most: Vec<(&Action, &u64)> = kinds.iter().collect();
     most.sort_by_key(|(_, operations)| std::cmp::Reverse(**operations));
     let several = most.len() > 1;
@@ -317,7 +351,11 @@ fn rates(document: &mut Document, record: &Record, stretches: &[Stretch], kinds:
     let mut series = vec![line("all operations", stretches, |stretch| {
         stretch.per_second(|done| done.operations)
     })];
-    series.extend(shown.iter().map(|action| line(action.name(), stretches, of(*action))));
+    series.extend(
+        shown
+            .iter()
+            .map(|action| line(action.name(), stretches, of(*action))),
+    );
     let mut header = vec!["from, s".to_owned(), "failed".to_owned(), "all".to_owned()];
     header.extend(shown.iter().map(|action| action.name().to_owned()));
     let mut data = Table::new(0, &header);
@@ -325,9 +363,16 @@ fn rates(document: &mut Document, record: &Record, stretches: &[Stretch], kinds:
         let mut row: Vec<Cell> = vec![
             Number::Seconds(stretch.began_ns).into(),
             Number::Count(stretch.failed).into(),
-            stretch.per_second(|done| done.operations).map(Number::Rate).into(),
+            stretch
+                .per_second(|done| done.operations)
+                .map(Number::Rate)
+                .into(),
         ];
-        row.extend(shown.iter().map(|action| of(*action)(stretch).map(Number::Rate).into()));
+        row.extend(
+            shown
+                .iter()
+                .map(|action| of(*action)(stretch).map(Number::Rate).into()),
+        );
         data.row(row);
     }
     let failed: u64 = stretches
@@ -335,7 +380,9 @@ fn rates(document: &mut Document, record: &Record, stretches: &[Stretch], kinds:
         .fold(0, |sum, stretch| sum.saturating_add(stretch.failed));
     let title = "Rate over time";
     let caption = format!(
-        "Completed operations/s in stretches of up to {}. Shaded: phases; red: stretches with failed operations ({failed} failed); grey: stretches in which no operation was completed.{}",
+        "Completed operations/s in stretches of up to {}. Shaded: phases; red: stretches with \
+         failed operations ({failed} failed); grey: stretches in which no operation was \
+         completed.{}",
         latency(stretches.iter().map(Stretch::seconds).fold(0.0, f64::max) * 1e9),
         match most.len() > SERIES_MAX - 1 {
             true => " The operations with the highest counts are drawn.",
@@ -377,20 +424,33 @@ pub(super) fn rate_label(value: f64) -> String {
 fn throughputs(document: &mut Document, record: &Record, stretches: &[Stretch]) {
     let moved = |is_wanted: fn(Action) -> bool| {
         move |stretch: &Stretch| {
-            let wanted = stretch.done.iter().filter(|(action, _)| is_wanted(**action));
+            let wanted = stretch
+                .done
+                .iter()
+                .filter(|(action, _)| is_wanted(**action));
             let sum: f64 = wanted.map(|(_, done)| done.bytes as f64).sum();
             (stretch.seconds() > 0.0).then(|| sum / stretch.seconds())
         }
     };
-    let (read, written) = (moved(Action::moves_bytes_in), moved(Action::moves_bytes_out));
-    let series = vec![line("read", stretches, read), line("written", stretches, written)];
+    let (read, written) = (
+        moved(Action::moves_bytes_in),
+        moved(Action::moves_bytes_out),
+    );
+    let series = vec![
+        line("read", stretches, read),
+        line("written", stretches, written),
+    ];
     if values(&series).all(|value| value <= 0.0) {
         document.note("Throughput over time: not applicable (no operation moved bytes).");
         return;
     }
     let mut data = Table::new(0, &["from, s", "read", "written"]);
     for stretch in stretches {
-        let cell = |value: Option<f64>| value.map(|value| Cell::Number(Number::Bytes(value), "/s")).into();
+        let cell = |value: Option<f64>| {
+            value
+                .map(|value| Cell::Number(Number::Bytes(value), "/s"))
+                .into()
+        };
         data.row(vec![
             Number::Seconds(stretch.began_ns).into(),
             cell(read(stretch)),
@@ -419,7 +479,10 @@ pub(super) fn throughput_label(value: f64) -> String {
     match shown.split_once(' ') {
         _ if value == 0.0 => "0".to_owned(),
         Some((digits, unit)) if digits.contains('.') => {
-            format!("{} {unit}", digits.trim_end_matches('0').trim_end_matches('.'))
+            format!(
+                "{} {unit}",
+                digits.trim_end_matches('0').trim_end_matches('.')
+            )
         }
         _ => shown,
     }

@@ -1,5 +1,6 @@
-//! Percentile curves: latency against the share of operations that took no longer, on the axis log(1/(1-p)), on which each
-//! further nine is as wide as the one before. A curve ends where fewer than ten operations lie beyond.
+//! Percentile curves: latency against the share of operations that took no longer, on the axis
+//! log(1/(1-p)), on which each further nine is as wide as the one before. A curve ends where fewer
+//! than ten operations lie beyond.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,8 @@ const BEYOND_MIN: f64 = 10.0;
 /// Points to each nine.
 const POINTS: i32 = 20;
 
-/// The curve of each operation of the transactions, and response over service time where loads are requested.
+/// The curve of each operation of the transactions, and response over service time where loads are
+/// requested.
 pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     document.title("Percentiles");
     if !record.spec.latencies {
@@ -46,10 +48,16 @@ pub(super) fn operations(record: &Record) -> impl Iterator<Item = &OperationReco
 }
 
 fn of_phases(phases: &[PhaseRecord]) -> impl Iterator<Item = &OperationRecord> {
-    measured(phases.iter().filter(|phase| phase.phase == Phase::Transactions))
+    measured(
+        phases
+            .iter()
+            .filter(|phase| phase.phase == Phase::Transactions),
+    )
 }
 
-fn measured<'a>(phases: impl Iterator<Item = &'a PhaseRecord>) -> impl Iterator<Item = &'a OperationRecord> {
+fn measured<'a>(
+    phases: impl Iterator<Item = &'a PhaseRecord>,
+) -> impl Iterator<Item = &'a OperationRecord> {
     phases
         .flat_map(|phase| phase.measured())
         .flat_map(|segment| &segment.operations)
@@ -86,25 +94,40 @@ fn by_operation(document: &mut Document, operations: &[&OperationRecord], which:
         .collect();
     let what = what(operations);
     let mut caption = format!(
-        "{} that a share of the operations did not exceed. Each curve ends where fewer than ten operations lie beyond.{which}",
+        "{} that a share of the operations did not exceed. Each curve ends where fewer than ten \
+         operations lie beyond.{which}",
         capital(what)
     );
     let services: Vec<String> = curves
         .iter()
-        .filter_map(|curve| Some(format!("{} {}", curve.name, service(curve.service?.summary().p99))))
+        .filter_map(|curve| {
+            Some(format!(
+                "{} {}",
+                curve.name,
+                service(curve.service?.summary().p99)
+            ))
+        })
         .collect();
     if !services.is_empty() {
-        caption += &format!(" p99 service time, from the issue: {}.", services.join(", "));
+        caption += &format!(
+            " p99 service time, from the issue: {}.",
+            services.join(", ")
+        );
     }
     if more > 0 {
-        caption += &format!(" {} with fewer operations left out.", counted(more as u64, "kind"));
+        caption += &format!(
+            " {} with fewer operations left out.",
+            counted(more as u64, "kind")
+        );
     }
     let title = format!("Percentiles of {what} by operation");
     self::curves(document, &title, caption, what, &curves);
 }
 
 /// What latencies are: from the due time, where loads are requested.
-pub(super) fn what<'a>(operations: impl IntoIterator<Item = &'a &'a OperationRecord>) -> &'static str {
+pub(super) fn what<'a>(
+    operations: impl IntoIterator<Item = &'a &'a OperationRecord>,
+) -> &'static str {
     let is_due = operations
         .into_iter()
         .any(|operation| operation.meter.service.is_some());
@@ -128,9 +151,16 @@ fn response(document: &mut Document, operations: &[&OperationRecord], which: &st
         Curve::of("service time", &service),
     ];
     let caption = format!(
-        "All operations that were due at a time: response time counts from then, service time from the issue. The gap is waiting, which a closed loop hides.{which}"
+        "All operations that were due at a time: response time counts from then, service time \
+         from the issue. The gap is waiting, which a closed loop hides.{which}"
     );
-    self::curves(document, "Response time over service time", caption, "time", &curves);
+    self::curves(
+        document,
+        "Response time over service time",
+        caption,
+        "time",
+        &curves,
+    );
 }
 
 /// A line of a picture of percentiles.
@@ -152,7 +182,13 @@ impl<'a> Curve<'a> {
     }
 }
 
-pub(super) fn curves(document: &mut Document, title: &str, caption: String, what: &str, curves: &[Curve<'_>]) {
+pub(super) fn curves(
+    document: &mut Document,
+    title: &str,
+    caption: String,
+    what: &str,
+    curves: &[Curve<'_>],
+) {
     let series: Vec<Series> = curves
         .iter()
         .map(|curve| Series {
@@ -161,7 +197,10 @@ pub(super) fn curves(document: &mut Document, title: &str, caption: String, what
         })
         .filter(|series| !series.points.is_empty())
         .collect();
-    for curve in curves.iter().filter(|curve| self::points(curve.latency).is_empty()) {
+    for curve in curves
+        .iter()
+        .filter(|curve| self::points(curve.latency).is_empty())
+    {
         document.note(format!(
             "Percentiles of {}: not available ({}, and ten must lie beyond the median).",
             curve.name,
@@ -174,7 +213,11 @@ pub(super) fn curves(document: &mut Document, title: &str, caption: String, what
         }
         return;
     }
-    let points = || series.iter().flat_map(|series| series.points.iter().flatten());
+    let points = || {
+        series
+            .iter()
+            .flat_map(|series| series.points.iter().flatten())
+    };
     let high = points().map(|(x, _)| *x).fold(2.0, f64::max);
     let chart = Chart {
         title,
@@ -214,7 +257,8 @@ pub(crate) fn share(parts: f64) -> String {
     format!("{share} %")
 }
 
-/// One part of so many lies beyond a latency; and the latency in nanoseconds. None where ten lie beyond no median.
+/// One part of so many lies beyond a latency; and the latency in nanoseconds. None where ten lie
+/// beyond no median.
 pub(crate) fn points(latency: &Histogram) -> Vec<(f64, f64)> {
     // Half of them lie beyond the median: with fewer there is nothing to show.
     let most = latency.count() as f64 / BEYOND_MIN;
@@ -260,7 +304,9 @@ fn data(curves: &[Curve<'_>]) -> Table {
         let cell = |ns: Option<u64>| ns.map(|ns| Number::Latency(ns as f64)).into();
         row.extend(shown.map(cell));
         if has_service {
-            row.push(cell(curve.service.and_then(|service| service.summary().p99)));
+            row.push(cell(
+                curve.service.and_then(|service| service.summary().p99),
+            ));
         }
         table.row(row);
     }

@@ -1,4 +1,5 @@
-//! The ratio plot: every comparison as a point with its interval on a logarithmic axis, and the A/A noise behind.
+//! The ratio plot: every comparison as a point with its interval on a logarithmic axis, and the A/A
+//! noise behind.
 
 use document::{Document, Number, Table};
 use study::{Better, Comparison, Comparisons};
@@ -48,7 +49,11 @@ pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
         let group = (&table.baseline, row.metric);
         let is_alone = tables.len() == 1 && all.iter().all(|(_, other)| other.metric == row.metric);
         if before.replace(group) != Some(group) && !is_alone {
-            rows.push(Row::heading(format!("{}, {} = 1", noun(row.metric), table.baseline)));
+            rows.push(Row::heading(format!(
+                "{}, {} = 1",
+                noun(row.metric),
+                table.baseline
+            )));
         }
         let estimate = row.estimate();
         let interval = estimate.and_then(|estimate| estimate.interval);
@@ -124,10 +129,12 @@ fn caption(tables: &[Comparisons], all: usize, has_band: bool) -> String {
         .first()
         .map_or_else(String::new, |table| confidence(table.confidence));
     let mut caption = format!(
-        "Each side over its baseline, with the {level} interval where there are five blocks or runs of each. {}",
+        "Each side over its baseline, with the {level} interval where there are five blocks or \
+         runs of each. {}",
         match has_band {
             true =>
-                "Shaded: the A/A noise, the 95 % interval of the baseline's twin over the baseline, which are the same system: a ratio within it may be noise.",
+                "Shaded: the A/A noise, the 95 % interval of the baseline's twin over the \
+                 baseline, which are the same system: a ratio within it may be noise.",
             false => "No A/A noise is shaded: no baseline has a twin with five blocks.",
         }
     );

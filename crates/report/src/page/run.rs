@@ -55,14 +55,19 @@ pub(super) fn strip(record: &Record, summary: &Summary) -> Document {
     cache(&mut strip, record, summary);
     strip.sentence("Served by", served::in_short(record, summary));
     errors(&mut strip, record, summary);
-    let overhead = summary.overhead.as_ref().and_then(|overhead| overhead.fraction);
+    let overhead = summary
+        .overhead
+        .as_ref()
+        .and_then(|overhead| overhead.fraction);
     strip.sentence(
         "Overhead of the program",
         match (overhead, &record.actual.overhead) {
             (Some(fraction), _) => percent(fraction),
             (None, Fact::Unavailable(why)) => format!("not available ({why})"),
             (None, Fact::Known(_)) => "not available (the transactions took no time)".to_owned(),
-            (None, Fact::NotApplicable) => "not measured (--no-overhead, or no time for it)".to_owned(),
+            (None, Fact::NotApplicable) => {
+                "not measured (--no-overhead, or no time for it)".to_owned()
+            }
         },
     );
     text::outcome(&mut strip, record);
@@ -126,7 +131,9 @@ fn achieved(strip: &mut Document, summary: &Summary) {
         },
         match p99 {
             Some(ns) => latency(ns as f64),
-            None => "not available (fewer than ten operations lie beyond, or none was timed)".to_owned(),
+            None => {
+                "not available (fewer than ten operations lie beyond, or none was timed)".to_owned()
+            }
         },
     );
 }
@@ -164,7 +171,9 @@ fn at_last_sustained(strip: &mut Document, summary: &Summary) {
                 latency(service as f64)
             ),
             (Some(ns), None) => format!("{} there", latency(ns as f64)),
-            (None, _) => "not available (fewer than ten operations lie beyond, or none was timed)".to_owned(),
+            (None, _) => {
+                "not available (fewer than ten operations lie beyond, or none was timed)".to_owned()
+            }
         },
     );
 }
@@ -178,7 +187,10 @@ fn durability(strip: &mut Document, record: &Record, summary: &Summary) {
     } else {
         "in memory (the storage touches no file system)".to_owned()
     };
-    strip.sentence("Durability", tier.replace("acknowledged: ", "acknowledged "));
+    strip.sentence(
+        "Durability",
+        tier.replace("acknowledged: ", "acknowledged "),
+    );
 }
 
 /// How much of a sample of the pool was in the page cache, before and after.
@@ -189,7 +201,9 @@ fn cache(strip: &mut Document, record: &Record, summary: &Summary) {
         .filter_map(|phase| phase.evidence.as_ref()?.residency.as_ref())
         .next();
     let said = |sample: &Fact<ResidencySample>| match sample {
-        Fact::Known(sample) if sample.pages > 0 => percent(sample.cached as f64 / sample.pages as f64),
+        Fact::Known(sample) if sample.pages > 0 => {
+            percent(sample.cached as f64 / sample.pages as f64)
+        }
         Fact::Known(_) => "no pages".to_owned(),
         Fact::Unavailable(why) => format!("not available ({why})"),
         Fact::NotApplicable => "not applicable".to_owned(),
@@ -203,8 +217,12 @@ fn cache(strip: &mut Document, record: &Record, summary: &Summary) {
                 said(&residency.before),
                 said(&residency.after)
             ),
-            None if summary.sweep.is_some() => format!("{asked}; before and after each step: below"),
-            None => format!("{asked}; before and after: not available (no sample of the pool was taken)"),
+            None if summary.sweep.is_some() => {
+                format!("{asked}; before and after each step: below")
+            }
+            None => format!(
+                "{asked}; before and after: not available (no sample of the pool was taken)"
+            ),
         },
     );
 }
@@ -248,7 +266,10 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
     let before = all.blocks().len();
     text::phases::render(all, summary);
     if all.blocks().len() == before {
-        all.note("Phases: not available (the run ended before its first phase did, or each step of a sweep was a run of its own).");
+        all.note(
+            "Phases: not available (the run ended before its first phase did, or each step of a \
+             sweep was a run of its own).",
+        );
     }
     workers(all, summary);
     text::ranks::render(all, summary);
@@ -285,7 +306,8 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
     document
 }
 
-/// A command that does the same work in the directory in which it is given, from wherever it is copied.
+/// A command that does the same work in the directory in which it is given, from wherever it is
+/// copied.
 fn again(document: &mut Document, record: &Record) {
     /// A longer one is no command that anybody copies.
     const LONGEST: usize = 4_000;
@@ -296,7 +318,10 @@ fn again(document: &mut Document, record: &Record) {
     }
     command += " --target .";
     if command.len() > LONGEST || command.contains(is_harmful) {
-        document.words("The same work, once this file is imported ('postmark import'), in the working directory:");
+        document.words(
+            "The same work, once this file is imported ('postmark import'), in the working \
+             directory:",
+        );
         command = format!("postmark run --like {} --target .", record.id);
     } else {
         document.words("The same work in the working directory:");
@@ -315,7 +340,11 @@ fn for_shells(word: &str) -> Cow<'_, str> {
 
 /// How the workers shared in the work. Of two the table of rates says it all.
 fn workers(document: &mut Document, summary: &Summary) {
-    for phase in summary.phases.iter().filter(|phase| phase.workers.len() > 2) {
+    for phase in summary
+        .phases
+        .iter()
+        .filter(|phase| phase.workers.len() > 2)
+    {
         of_phase(document, phase);
     }
 }
@@ -325,7 +354,9 @@ fn of_phase(document: &mut Document, phase: &PhaseSummary) {
         .workers
         .iter()
         .filter_map(|worker| Some((worker, worker.done.per_second?)));
-    let points: Vec<(f64, f64)> = known.map(|(worker, rate)| (f64::from(worker.worker), rate)).collect();
+    let points: Vec<(f64, f64)> = known
+        .map(|(worker, rate)| (f64::from(worker.worker), rate))
+        .collect();
     let title = format!("Spread of workers in {}", phase.phase.name());
     let caption = "Each worker's own rate: what it did over its own time.".to_owned();
     let mut data = Table::new(0, &["worker", "done", "per second"]);
@@ -359,7 +390,10 @@ fn of_phase(document: &mut Document, phase: &PhaseSummary) {
         // Workers are not on a line: points alone, with nothing between them.
         series: vec![Series {
             name: String::new(),
-            points: points.into_iter().flat_map(|point| [Some(point), None]).collect(),
+            points: points
+                .into_iter()
+                .flat_map(|point| [Some(point), None])
+                .collect(),
         }],
     };
     document.figure(chart.picture(data));

@@ -18,24 +18,32 @@ pub(super) fn in_short(record: &Record, summary: &Summary) -> String {
     if summary.sweep.is_some() {
         return "by step, below".to_owned();
     }
-    let transactions = summary.phases.iter().find(|phase| phase.phase == Phase::Transactions);
+    let transactions = summary
+        .phases
+        .iter()
+        .find(|phase| phase.phase == Phase::Transactions);
     let Some(evidence) = transactions.and_then(|phase| phase.evidence.as_ref()) else {
         return "not available (no evidence was recorded of transactions)".to_owned();
     };
     let reads = &evidence.reads;
-    let mut words = vec![match (reads.read_bytes, cached(reads), reads.served_bytes()) {
-        (0, ..) => "the transactions read no contents".to_owned(),
-        (_, Some(share), _) => format!(
-            "{} of what was read from the cache, the rest by the {}",
-            percent(share),
-            behind(reads)
-        ),
-        (_, None, Fact::Unavailable(why)) => format!("not available ({why})"),
-        (_, None, _) => "not applicable".to_owned(),
-    }];
+    let mut words = vec![
+        match (reads.read_bytes, cached(reads), reads.served_bytes()) {
+            (0, ..) => "the transactions read no contents".to_owned(),
+            (_, Some(share), _) => format!(
+                "{} of what was read from the cache, the rest by the {}",
+                percent(share),
+                behind(reads)
+            ),
+            (_, None, Fact::Unavailable(why)) => format!("not available ({why})"),
+            (_, None, _) => "not applicable".to_owned(),
+        },
+    ];
     for sent in &evidence.messages {
         if let Some(each) = sent.per_done {
-            words.push(format!("{each:.2} messages per transaction ({})", sent.protocol));
+            words.push(format!(
+                "{each:.2} messages per transaction ({})",
+                sent.protocol
+            ));
         }
     }
     words.join("; ")
@@ -62,10 +70,16 @@ pub(super) fn render(all: &mut Document, record: &Record, summary: &Summary) {
 
 /// The shares of who served each kind of operation, where they are known; else why they are not.
 fn by_operation(all: &mut Document, summary: &Summary) {
-    let mut shares = Table::new(2, &["Served by, by operation", "", "cache", "server", "device"]);
+    let mut shares = Table::new(
+        2,
+        &["Served by, by operation", "", "cache", "server", "device"],
+    );
     let mut missing: Vec<(&str, Vec<String>)> = Vec::new();
     for phase in &summary.phases {
-        let operations = phase.evidence.iter().flat_map(|evidence| &evidence.operations);
+        let operations = phase
+            .evidence
+            .iter()
+            .flat_map(|evidence| &evidence.operations);
         for (operation, served) in operations {
             match served {
                 Fact::Known(served) => shares.row(vec![
@@ -91,7 +105,10 @@ fn by_operation(all: &mut Document, summary: &Summary) {
         all.note("shares of the bytes of an operation, or of the operations where they move none");
     }
     for (why, names) in missing {
-        all.note(format!("served by, of {}: not available ({why})", names.join(", ")));
+        all.note(format!(
+            "served by, of {}: not available ({why})",
+            names.join(", ")
+        ));
     }
 }
 
@@ -109,7 +126,11 @@ fn by_step(all: &mut Document, record: &Record, summary: &Summary) {
         all.note("Who served the steps: not available (no evidence was recorded of them).");
         return;
     }
-    let stretches = || found.iter().map(|(name, evidence)| (name.as_str(), evidence));
+    let stretches = || {
+        found
+            .iter()
+            .map(|(name, evidence)| (name.as_str(), evidence))
+    };
     table(all, stretches());
     let mut sampled = Table::new(3, &["Step", "in the page cache before", "after"]);
     for (name, evidence) in stretches() {
@@ -124,7 +145,10 @@ fn by_step(all: &mut Document, record: &Record, summary: &Summary) {
     if !sampled.is_empty() {
         all.table(sampled);
     }
-    messages(all, stretches().map(|(name, evidence)| (name, &evidence.messages[..])));
+    messages(
+        all,
+        stretches().map(|(name, evidence)| (name, &evidence.messages[..])),
+    );
     unavailable(all, stretches().flat_map(|(_, evidence)| asked(evidence)));
 }
 
@@ -136,7 +160,8 @@ fn sample(sample: &Fact<ResidencySample>) -> String {
     }
 }
 
-/// The 99th percentile from issue to completion of operations that were due at a time: what stands beside response times.
+/// The 99th percentile from issue to completion of operations that were due at a time: what stands
+/// beside response times.
 pub(super) fn service(p99_ns: Option<u64>) -> String {
     match p99_ns {
         Some(ns) => latency(ns as f64),

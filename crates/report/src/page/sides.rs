@@ -1,4 +1,5 @@
-//! The sides of a comparison on a page: the cells of a study, their twins, what else is compared; each with its runs.
+//! The sides of a comparison on a page: the cells of a study, their twins, what else is compared;
+//! each with its runs.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +39,10 @@ pub(super) fn anchor(run: u64) -> String {
 }
 
 /// All of them, baselines first, then their twins; those without a run are left out.
-pub(super) fn all<'a>(groups: &'a [SideGroup], runs: &'a [(u64, PageRun<'a>)]) -> Vec<PageSide<'a>> {
+pub(super) fn all<'a>(
+    groups: &'a [SideGroup],
+    runs: &'a [(u64, PageRun<'a>)],
+) -> Vec<PageSide<'a>> {
     let mut by_time: Vec<&(u64, PageRun<'a>)> = runs.iter().collect();
     by_time.sort_by_key(|(number, run)| (run.record.origin.begun_unix_ns(), *number));
     let known: BTreeMap<u64, (usize, &PageRun<'a>)> = by_time
@@ -50,13 +54,20 @@ pub(super) fn all<'a>(groups: &'a [SideGroup], runs: &'a [(u64, PageRun<'a>)]) -
     for (group, of) in groups.iter().enumerate() {
         let twin = of.baseline.twin.iter().map(|twin| (twin, true));
         let others = of.sides.iter().map(|side| (side, false));
-        for (compared, is_twin) in std::iter::once((&of.baseline.side, false)).chain(twin).chain(others) {
+        for (compared, is_twin) in std::iter::once((&of.baseline.side, false))
+            .chain(twin)
+            .chain(others)
+        {
             let runs: Vec<SideRun<'_>> = compared
                 .runs
                 .iter()
                 .filter_map(|observed| {
                     let (order, run) = *known.get(&observed.run?)?;
-                    Some(SideRun { observed, run, order })
+                    Some(SideRun {
+                        observed,
+                        run,
+                        order,
+                    })
                 })
                 .collect();
             if runs.is_empty() {
@@ -124,7 +135,9 @@ pub(super) fn not_alike(sides: &[&PageSide<'_>]) -> String {
     let mut differences = Vec::new();
     for side in others {
         let unlike = unlike(side.compared, first.compared);
-        let unlike = unlike.iter().filter(|unlike| unlike.what != UnlikeWhat::Fingerprint);
+        let unlike = unlike
+            .iter()
+            .filter(|unlike| unlike.what != UnlikeWhat::Fingerprint);
         let words: Vec<String> = unlike.map(unlike_words).collect();
         if !words.is_empty() {
             differences.push(format!(

@@ -1,4 +1,5 @@
-//! The page of a study, or of sides that are compared: what follows from them first, then what it is made of, down to each run.
+//! The page of a study, or of sides that are compared: what follows from them first, then what it
+//! is made of, down to each run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -77,7 +78,8 @@ pub fn comparison_document(page: &ComparedPage<'_>) -> Document {
     document
 }
 
-/// What has to be known of every picture of it: what the page begins with, the sentences, and the work.
+/// What has to be known of every picture of it: what the page begins with, the sentences, and the
+/// work.
 pub fn comparison_conditions(page: &ComparedPage<'_>) -> Document {
     let mut document = strip(page, &all(page.groups, &page.runs));
     document.gap();
@@ -87,7 +89,11 @@ pub fn comparison_conditions(page: &ComparedPage<'_>) -> Document {
         works.insert(run.record.fingerprint.to_string(), run.record);
     }
     for (fingerprint, record) in works {
-        text::workload_lines(&mut document, &record.spec.workload, &Summary::of(record).shares);
+        text::workload_lines(
+            &mut document,
+            &record.spec.workload,
+            &Summary::of(record).shares,
+        );
         document.sentence("Fingerprint", fingerprint);
     }
     document
@@ -121,7 +127,10 @@ fn strip(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
             strip.paint(vec![(found.join(" and "), Tone::Doubtful)]);
         }
     }
-    let errors = page.runs.iter().flat_map(|(_, run)| &run.record.actual.errors);
+    let errors = page
+        .runs
+        .iter()
+        .flat_map(|(_, run)| &run.record.actual.errors);
     let errors = errors.fold(0_u64, |sum, error| sum.saturating_add(error.count));
     strip.sentence(
         "Errors",
@@ -171,16 +180,21 @@ fn size(strip: &mut Document, page: &ComparedPage<'_>, sides: &[PageSide<'_>]) {
         .collect();
     let runs: usize = sides.iter().map(|side| side.runs.len()).sum();
     let cells = sides.iter().filter(|side| !side.is_twin).count() as u64;
-    let name = if page.design.is_some() { "cell" } else { "side" };
+    let name = if page.design.is_some() {
+        "cell"
+    } else {
+        "side"
+    };
     let mut words = format!("{}, {}", counted(cells, name), counted(runs as u64, "run"));
     match blocks.len() {
         0 => words += ", not in blocks",
         blocks => words += &format!(", {}", counted(blocks as u64, "block")),
     }
-    if let Some(design) = page
-        .design
-        .filter(|design| (design.blocks as usize) > blocks.len() && design.until.is_none() && design.run_for.is_none())
-    {
+    if let Some(design) = page.design.filter(|design| {
+        (design.blocks as usize) > blocks.len()
+            && design.until.is_none()
+            && design.run_for.is_none()
+    }) {
         words += &format!(" of {} that are planned", design.blocks);
     }
     strip.sentence("Size", words);
@@ -205,7 +219,10 @@ fn noise(strip: &mut Document, tables: &[Comparisons]) {
 
 /// How many runs have which verdict, and why.
 fn levels(strip: &mut Document, sides: &[PageSide<'_>]) {
-    let runs = sides.iter().flat_map(|side| &side.runs).map(|run| run.observed);
+    let runs = sides
+        .iter()
+        .flat_map(|side| &side.runs)
+        .map(|run| run.observed);
     let counts = VerdictCounts::of(runs);
     strip.sentence("Verdicts of the runs", comparison::verdicts(&counts));
     let levels = comparison::levels(&counts).into_iter();
@@ -222,7 +239,9 @@ fn tables(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
     for of in page.tables {
         document.heading(format!("Comparison with {}", of.baseline));
         let linked = |name: &str| {
-            let side = sides.iter().find(|side| !side.is_twin && side.compared.label == name);
+            let side = sides
+                .iter()
+                .find(|side| !side.is_twin && side.compared.label == name);
             side.map_or_else(|| name.into(), PageSide::linked)
         };
         document.table(table(of, linked));
@@ -279,7 +298,10 @@ fn runs(main: &mut String, side: &PageSide<'_>, metrics: &[Metric]) {
         let values: Vec<String> = values.collect();
         head += &match (
             values.is_empty(),
-            summary.transactions.as_ref().and_then(|all| all.rate.per_second),
+            summary
+                .transactions
+                .as_ref()
+                .and_then(|all| all.rate.per_second),
         ) {
             (false, _) => format!(", {}", values.join(", ")),
             (true, Some(per_second)) => format!(", {} transactions/s", rate(Some(per_second))),

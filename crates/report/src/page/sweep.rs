@@ -1,4 +1,5 @@
-//! A sweep: latency against the achieved rate, what was offered, and where the limits are; of workers, how it scales.
+//! A sweep: latency against the achieved rate, what was offered, and where the limits are; of
+//! workers, how it scales.
 
 use document::units::{latency, rate};
 use document::{Document, Number, Table};
@@ -20,14 +21,16 @@ const PERCENTILES: [(&str, Percentile); 3] = [
 
 pub(super) use crate::text::sweep::load;
 
-/// The step with the highest load that was sustained, with its place in the order of measurement; where none was, that of the
-/// highest load that came to its end.
+/// The step with the highest load that was sustained, with its place in the order of measurement;
+/// where none was, that of the highest load that came to its end.
 pub(super) fn last_sustained(summary: &Summary) -> Option<(usize, &SweepStepSummary)> {
     let ended = || {
         let steps = by_load(summary).into_iter();
         steps.filter(|(_, step)| step.complete && step.achieved_per_second.is_some())
     };
-    ended().rfind(|(_, step)| step.holds).or_else(|| ended().next_back())
+    ended()
+        .rfind(|(_, step)| step.holds)
+        .or_else(|| ended().next_back())
 }
 
 /// Whether a step was sustained, behind its load.
@@ -44,7 +47,8 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
         return;
     };
     document.title("Sweep");
-    let steps: Vec<&SweepStepSummary> = by_load(summary).into_iter().map(|(_, step)| step).collect();
+    let steps: Vec<&SweepStepSummary> =
+        by_load(summary).into_iter().map(|(_, step)| step).collect();
     let measured: Vec<&SweepStepSummary> = steps
         .iter()
         .copied()
@@ -102,7 +106,10 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
             Load::Workers(count) | Load::Ranks(count) => f64::from(count) == knee.rate,
             Load::Closed => false,
         };
-        let at = steps.iter().find(at_knee).and_then(|step| step.achieved_per_second);
+        let at = steps
+            .iter()
+            .find(at_knee)
+            .and_then(|step| step.achieved_per_second);
         let name = if of_rates {
             format!("knee {}/s", rate(Some(knee.rate)))
         } else {
@@ -110,7 +117,17 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
         };
         behind.extend(at.map(|at| Behind::Upright { at, name }));
     }
-    let mut data = Table::new(0, &["requested/s", "workers", "achieved/s", "p50", "p99", "p99.9"]);
+    let mut data = Table::new(
+        0,
+        &[
+            "requested/s",
+            "workers",
+            "achieved/s",
+            "p50",
+            "p99",
+            "p99.9",
+        ],
+    );
     for step in steps {
         let cell = |ns: Option<u64>| ns.map(|ns| Number::Latency(ns as f64)).into();
         data.row(vec![
@@ -154,7 +171,8 @@ fn counted_by(steps: &[&SweepStepSummary]) -> &'static str {
     }
 }
 
-/// What was achieved of what was offered; of workers or ranks, against as many times what the fewest achieved.
+/// What was achieved of what was offered; of workers or ranks, against as many times what the
+/// fewest achieved.
 fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
     let of = |load: fn(&SweepStepSummary) -> Option<f64>| -> Vec<(f64, f64)> {
         steps
@@ -170,19 +188,24 @@ fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
         return;
     };
     let each = if is_of_counts { at_first / first } else { 1.0 };
-    let ideal: Vec<(f64, f64)> = points.iter().map(|(load, _)| (*load, load * each)).collect();
+    let ideal: Vec<(f64, f64)> = points
+        .iter()
+        .map(|(load, _)| (*load, load * each))
+        .collect();
     let (title, x, against, caption) = match (is_of_counts, counted_by(steps)) {
         (true, "rank") => (
             "Scaling over ranks",
             "ranks",
             "linear",
-            "Achieved rate against a line on which each rank adds what the ranks of the first step did.",
+            "Achieved rate against a line on which each rank adds what the ranks of the first \
+             step did.",
         ),
         (true, _) => (
             "Scaling over workers",
             "workers",
             "linear",
-            "Achieved rate against a line on which each worker adds what the workers of the first step did.",
+            "Achieved rate against a line on which each worker adds what the workers of the first \
+             step did.",
         ),
         (false, _) => (
             "Achieved against offered rate",

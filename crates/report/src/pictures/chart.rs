@@ -54,7 +54,12 @@ pub(crate) enum Behind {
     /// A value of the vertical axis.
     Level { at: f64, name: String },
     /// From where to where the values at one place go, in the colour of a line.
-    Range { at: f64, from: f64, to: f64, series: usize },
+    Range {
+        at: f64,
+        from: f64,
+        to: f64,
+        series: usize,
+    },
     /// A picture over the whole plane.
     Picture(Indexed),
     /// Values that are not drawn, for the readout.
@@ -94,7 +99,8 @@ impl Chart<'_> {
             y: self.y.scale,
         };
         let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" role=\"img\"{}><title>{}</title><desc>{}</desc>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" \
+             role=\"img\"{}><title>{}</title><desc>{}</desc>\n",
             self.readings(&plane),
             html(self.title),
             html(self.description)
@@ -113,9 +119,10 @@ impl Chart<'_> {
         svg + &names + "</svg>"
     }
 
-    /// What the readout of a page (`style/page.js`) shows, as attributes: where the plane begins and ends from the top; in the
-    /// first row the names of the axis and of the series; then for each place of the axis where it lies, its label, and the label of
-    /// each series there. Names cannot hold the tabs and newlines between them: those are escaped there.
+    /// What the readout of a page (`style/page.js`) shows, as attributes: where the plane begins
+    /// and ends from the top; in the first row the names of the axis and of the series; then
+    /// for each place of the axis where it lies, its label, and the label of each series there.
+    /// Names cannot hold the tabs and newlines between them: those are escaped there.
     fn readings(&self, plane: &Plane) -> String {
         let unseen = self.behind.iter().filter_map(|behind| match behind {
             Behind::Unseen(series) => Some(series),
@@ -141,7 +148,13 @@ impl Chart<'_> {
             let _ = write!(rows, "\t{}", html(&series.name));
         }
         for (tenths, (x, values)) in places {
-            let _ = write!(rows, "\n{}.{}\t{}", tenths / 10, tenths % 10, html(&(self.x.label)(x)));
+            let _ = write!(
+                rows,
+                "\n{}.{}\t{}",
+                tenths / 10,
+                tenths % 10,
+                html(&(self.x.label)(x))
+            );
             for value in values {
                 let _ = write!(rows, "\t{}", html(&value));
             }
@@ -166,7 +179,8 @@ impl Chart<'_> {
             }
             let _ = writeln!(
                 svg,
-                "<g class=\"name\"><path class=\"line s{}\" d=\"M{x:.1} {:.1}h18\"/><text x=\"{:.1}\" y=\"{y:.1}\">{}</text></g>",
+                "<g class=\"name\"><path class=\"line s{}\" d=\"M{x:.1} {:.1}h18\"/><text \
+                 x=\"{:.1}\" y=\"{y:.1}\">{}</text></g>",
                 number % SERIES_MAX,
                 y - 4.0,
                 x + 22.0,
@@ -184,7 +198,8 @@ impl Chart<'_> {
                 let label = (self.y.label)(tick);
                 let _ = writeln!(
                     svg,
-                    "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{right}\"/><text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                    "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{right}\"/><text class=\"end\" \
+                     x=\"{:.1}\" y=\"{:.1}\">{}</text>",
                     LEFT - 6.0,
                     y + 4.0,
                     html(&label)
@@ -210,7 +225,9 @@ impl Chart<'_> {
         }
         let _ = writeln!(
             svg,
-            "<path class=\"axis\" d=\"M{LEFT} {:.1}V{bottom}H{right}\"/><text class=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text><text class=\"middle\" transform=\"translate(13 {:.1}) rotate(-90)\">{}</text>",
+            "<path class=\"axis\" d=\"M{LEFT} {:.1}V{bottom}H{right}\"/><text class=\"middle\" \
+             x=\"{:.1}\" y=\"{:.1}\">{}</text><text class=\"middle\" transform=\"translate(13 \
+             {:.1}) rotate(-90)\">{}</text>",
             plane.top,
             (LEFT + right) / 2.0,
             HEIGHT - 6.0,
@@ -240,14 +257,19 @@ impl Chart<'_> {
             let _ = writeln!(svg, "<path class=\"line s{class}\" d=\"{path}\"/>");
         }
         // All lines of a picture look alike.
-        if self.series.iter().any(|series| series.points.len() > POINTS_DRAWN_MAX) {
+        if self
+            .series
+            .iter()
+            .any(|series| series.points.len() > POINTS_DRAWN_MAX)
+        {
             return;
         }
         for (x, y) in series.points.iter().flatten() {
             if let Some((left, top)) = plane.point(*x, *y) {
                 let _ = writeln!(
                     svg,
-                    "<circle class=\"s{class}\" cx=\"{left:.1}\" cy=\"{top:.1}\" r=\"2.5\"><title>{}: {} at {}</title></circle>",
+                    "<circle class=\"s{class}\" cx=\"{left:.1}\" cy=\"{top:.1}\" \
+                     r=\"2.5\"><title>{}: {} at {}</title></circle>",
                     html(&series.name),
                     html(&(self.y.label)(*y)),
                     html(&(self.x.label)(*x))
@@ -257,7 +279,8 @@ impl Chart<'_> {
     }
 }
 
-/// Where a label around a place ends, with room behind it; nothing where it would touch what ends before.
+/// Where a label around a place ends, with room behind it; nothing where it would touch what ends
+/// before.
 pub(crate) fn beside(x: f64, label: &str, before: f64) -> Option<f64> {
     let half = LETTER * label.chars().count() as f64 / 2.0;
     (x - half > before).then_some(x + half + LETTER)
@@ -289,14 +312,20 @@ impl Plane {
         let (bottom, right) = (HEIGHT - BOTTOM, self.width - RIGHT);
         let top = self.top;
         let _ = match behind {
-            Behind::Stretch { from, to, name, class } => {
+            Behind::Stretch {
+                from,
+                to,
+                name,
+                class,
+            } => {
                 let (Some(from), Some(to)) = (self.x(*from), self.x(*to)) else {
                     return;
                 };
                 let (width, height) = ((to - from).max(1.0), bottom - top);
                 let _ = writeln!(
                     svg,
-                    "<rect class=\"{class}\" x=\"{from:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"><title>{}</title></rect>",
+                    "<rect class=\"{class}\" x=\"{from:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" \
+                     height=\"{height:.1}\"><title>{}</title></rect>",
                     html(name)
                 );
                 // A name that has no room is in the table.
@@ -308,19 +337,31 @@ impl Plane {
                     "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
                     from + 3.0,
                     // A warm-up lies within a phase, whose name stands above.
-                    top + if *class == "warm-up" { 13.0 + LINE } else { 13.0 },
+                    top + if *class == "warm-up" {
+                        13.0 + LINE
+                    } else {
+                        13.0
+                    },
                     html(name)
                 )
             }
             Behind::Upright { at, .. } => {
                 let Some(x) = self.x(*at) else { return };
-                writeln!(svg, "<path class=\"rule\" d=\"M{x:.1} {top:.1}V{bottom}\"/>")
+                writeln!(
+                    svg,
+                    "<path class=\"rule\" d=\"M{x:.1} {top:.1}V{bottom}\"/>"
+                )
             }
             Behind::Level { at, .. } => {
                 let Some(y) = self.y(*at) else { return };
                 writeln!(svg, "<path class=\"rule\" d=\"M{LEFT} {y:.1}H{right}\"/>")
             }
-            Behind::Range { at, from, to, series } => {
+            Behind::Range {
+                at,
+                from,
+                to,
+                series,
+            } => {
                 let (Some((x, from)), Some(to)) = (self.point(*at, *from), self.y(*to)) else {
                     return;
                 };
@@ -334,7 +375,8 @@ impl Plane {
             }
             Behind::Picture(picture) => writeln!(
                 svg,
-                "<image class=\"pixels\" x=\"{LEFT}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" preserveAspectRatio=\"none\" href=\"{}\"/>",
+                "<image class=\"pixels\" x=\"{LEFT}\" y=\"{top:.1}\" width=\"{:.1}\" \
+                 height=\"{:.1}\" preserveAspectRatio=\"none\" href=\"{}\"/>",
                 right - LEFT,
                 bottom - top,
                 picture.address()

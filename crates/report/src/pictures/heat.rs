@@ -1,10 +1,12 @@
-//! The colours of heat maps: from dark to light, so that they can be told apart in grey and by those who are colour-blind.
+//! The colours of heat maps: from dark to light, so that they can be told apart in grey and by
+//! those who are colour-blind.
 
 use super::png::Indexed;
 
 /// Steps between the least and the greatest value.
 pub(crate) const SHADES: u8 = 32;
-/// Points of the palette viridis (<https://bids.github.io/colormap/>), between which colours are mixed.
+/// Points of the palette viridis (<https://bids.github.io/colormap/>), between which colours are
+/// mixed.
 const VIRIDIS: [[f64; 3]; 5] = [
     [68.0, 1.0, 84.0],
     [59.0, 82.0, 139.0],
@@ -25,7 +27,11 @@ impl Grid {
     /// Without values.
     pub(crate) fn new(columns: usize, rows: usize) -> Self {
         let values = vec![0.0; columns * rows];
-        Self { columns, rows, values }
+        Self {
+            columns,
+            rows,
+            values,
+        }
     }
 
     /// Adds to a value; what lies outside goes nowhere.
@@ -40,7 +46,8 @@ impl Grid {
         self.values.iter().copied().filter(|value| *value > 0.0)
     }
 
-    /// A pixel each, on a logarithmic scale of colours from the least to the greatest value; what is 0 is not seen.
+    /// A pixel each, on a logarithmic scale of colours from the least to the greatest value; what
+    /// is 0 is not seen.
     pub(crate) fn picture(&self, (low, high): (f64, f64)) -> Indexed {
         let span = (high / low).ln();
         let shade = |value: f64| match value > 0.0 {
@@ -56,7 +63,9 @@ impl Grid {
         Indexed {
             width: self.columns as u32,
             pixels: from_top.flatten().map(|value| shade(*value)).collect(),
-            palette: std::iter::once([0; 3]).chain((0..SHADES).map(colour)).collect(),
+            palette: std::iter::once([0; 3])
+                .chain((0..SHADES).map(colour))
+                .collect(),
         }
     }
 }

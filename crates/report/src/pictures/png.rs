@@ -1,4 +1,5 @@
-//! A picture of a few colours as PNG (ISO/IEC 15948: indexed, 8 bits a pixel), and that as an address within a page.
+//! A picture of a few colours as PNG (ISO/IEC 15948: indexed, 8 bits a pixel), and that as an
+//! address within a page.
 
 use std::io::Write;
 
@@ -43,7 +44,10 @@ impl Indexed {
 
     /// The whole file, as an address.
     pub(crate) fn address(&self) -> String {
-        format!("data:image/png;base64,{}", BASE64_STANDARD.encode(self.bytes()))
+        format!(
+            "data:image/png;base64,{}",
+            BASE64_STANDARD.encode(self.bytes())
+        )
     }
 }
 

@@ -1,5 +1,5 @@
-//! Rows below one another on one horizontal axis: points with intervals, and what lies behind them. A row without points is a
-//! heading, or says why it has none.
+//! Rows below one another on one horizontal axis: points with intervals, and what lies behind them.
+//! A row without points is a heading, or says why it has none.
 
 use std::fmt::Write;
 
@@ -75,7 +75,10 @@ impl Rows {
 
     fn svg(&self, width: f64) -> String {
         let longest = self.rows.iter().filter(|row| !row.is_heading());
-        let longest = longest.map(|row| row.name.chars().count()).max().unwrap_or(0);
+        let longest = longest
+            .map(|row| row.name.chars().count())
+            .max()
+            .unwrap_or(0);
         let left = (LETTER * longest as f64 + 20.0).clamp(60.0, width * NAMES_PART);
         let mut names = String::new();
         let top = self.names(&mut names, width);
@@ -83,7 +86,8 @@ impl Rows {
         let right = width - RIGHT;
         let x = |value: f64| Some(left + self.x.scale.place(value)? * (right - left));
         let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {:.0}\" role=\"img\"><title>{}</title><desc>{}</desc>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {:.0}\" \
+             role=\"img\"><title>{}</title><desc>{}</desc>\n",
             bottom + BOTTOM,
             html(&self.title),
             html(&self.caption)
@@ -113,11 +117,15 @@ impl Rows {
             self.row(&mut svg, row, (left, right, y), &x);
         }
         if let Some(at) = self.rule.and_then(x) {
-            let _ = writeln!(svg, "<path class=\"rule\" d=\"M{at:.1} {top:.1}V{bottom:.1}\"/>");
+            let _ = writeln!(
+                svg,
+                "<path class=\"rule\" d=\"M{at:.1} {top:.1}V{bottom:.1}\"/>"
+            );
         }
         let _ = writeln!(
             svg,
-            "<path class=\"axis\" d=\"M{left:.1} {bottom:.1}H{right:.1}\"/><text class=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            "<path class=\"axis\" d=\"M{left:.1} {bottom:.1}H{right:.1}\"/><text class=\"middle\" \
+             x=\"{:.1}\" y=\"{:.1}\">{}</text>",
             (left + right) / 2.0,
             bottom + BOTTOM - 8.0,
             html(&self.x.name)
@@ -137,13 +145,24 @@ impl Rows {
                 (x, y) = (8.0, y + LINE);
             }
             mark(svg, number, x + 5.0, y - 4.0, "");
-            let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x + 14.0, html(name));
+            let _ = writeln!(
+                svg,
+                "<text x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
+                x + 14.0,
+                html(name)
+            );
             x += wide;
         }
         y + LINE / 2.0
     }
 
-    fn row(&self, svg: &mut String, row: &Row, (left, right, y): (f64, f64, f64), x: &impl Fn(f64) -> Option<f64>) {
+    fn row(
+        &self,
+        svg: &mut String,
+        row: &Row,
+        (left, right, y): (f64, f64, f64),
+        x: &impl Fn(f64) -> Option<f64>,
+    ) {
         if row.is_heading() {
             let most = ((right / LETTER) as usize).max(1);
             let _ = writeln!(
@@ -155,12 +174,19 @@ impl Rows {
             return;
         }
         // What lies beyond the axis ends with it.
-        let within = |value: f64| x(value).unwrap_or(if self.x.scale.is_above(value) { right } else { left });
+        let within = |value: f64| {
+            x(value).unwrap_or(if self.x.scale.is_above(value) {
+                right
+            } else {
+                left
+            })
+        };
         if let Some((from, to)) = row.band {
             let (from, to) = (within(from), within(to));
             let _ = writeln!(
                 svg,
-                "<rect class=\"noise\" x=\"{from:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{HEIGHT}\"/>",
+                "<rect class=\"noise\" x=\"{from:.1}\" y=\"{:.1}\" width=\"{:.1}\" \
+                 height=\"{HEIGHT}\"/>",
                 y - HEIGHT / 2.0,
                 (to - from).max(1.0)
             );
@@ -221,7 +247,9 @@ fn mark(svg: &mut String, series: usize, x: f64, y: f64, said: &str) {
         4 => "m0 -5l4.5 5l-4.5 5l-4.5 -5z",
         5 => "m-1.5 -5h3v10h-3z",
         6 => "m-5 -1.5h10v3h-10z",
-        _ => "m-4 -4l1.5 -1.5l2.5 3l2.5 -3l1.5 1.5l-3 4l3 4l-1.5 1.5l-2.5 -3l-2.5 3l-1.5 -1.5l3 -4z",
+        _ => {
+            "m-4 -4l1.5 -1.5l2.5 3l2.5 -3l1.5 1.5l-3 4l3 4l-1.5 1.5l-2.5 -3l-2.5 3l-1.5 -1.5l3 -4z"
+        }
     };
     let _ = write!(
         svg,

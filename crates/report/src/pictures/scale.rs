@@ -57,8 +57,14 @@ impl Scale {
         let high = known.fold(f64::NEG_INFINITY, f64::max);
         match low < high {
             true => Self::Linear { low, high },
-            false if low.is_finite() => Self::Linear { low, high: low + 1.0 },
-            false => Self::Linear { low: 0.0, high: 1.0 },
+            false if low.is_finite() => Self::Linear {
+                low,
+                high: low + 1.0,
+            },
+            false => Self::Linear {
+                low: 0.0,
+                high: 1.0,
+            },
         }
     }
 
@@ -68,7 +74,10 @@ impl Scale {
         let low = known.clone().fold(f64::INFINITY, f64::min);
         let high = known.fold(0.0, f64::max);
         if high <= 0.0 {
-            return Self::Log { low: 1.0, high: 10.0 };
+            return Self::Log {
+                low: 1.0,
+                high: 10.0,
+            };
         }
         let low = 10_f64.powf(low.clamp(1.0 / VALUE_MAX, VALUE_MAX).log10().floor());
         let high = 10_f64.powf(high.clamp(1.0 / VALUE_MAX, VALUE_MAX).log10().ceil());
@@ -94,7 +103,9 @@ impl Scale {
     /// Whether a value lies beyond the upper end.
     pub(crate) fn is_above(self, value: f64) -> bool {
         match self {
-            Self::Linear { high, .. } | Self::Stepped { high, .. } | Self::Log { high, .. } => value > high,
+            Self::Linear { high, .. } | Self::Stepped { high, .. } | Self::Log { high, .. } => {
+                value > high
+            }
         }
     }
 
@@ -106,7 +117,9 @@ impl Scale {
             Self::Log { low, high } => (value / low).ln() / (high / low).ln(),
         };
         // A little beyond is a matter of rounding.
-        (-0.01..=1.01).contains(&place).then(|| place.clamp(0.0, 1.0))
+        (-0.01..=1.01)
+            .contains(&place)
+            .then(|| place.clamp(0.0, 1.0))
     }
 
     /// What stands at the axis.
@@ -115,12 +128,15 @@ impl Scale {
             Self::Linear { low, high } => {
                 let step = step(high - low);
                 let first = (low / step).ceil() as i64;
-                let ticks = (0..=2 * TICKS as i64 + 1).map(|number| (first.saturating_add(number)) as f64 * step);
+                let ticks = (0..=2 * TICKS as i64 + 1)
+                    .map(|number| (first.saturating_add(number)) as f64 * step);
                 ticks.filter(|tick| *tick <= high + step * 1e-6).collect()
             }
             Self::Stepped { high, step } => {
                 let number = (high / step).round() as i32;
-                (0..=number).map(|number| f64::from(number) * step).collect()
+                (0..=number)
+                    .map(|number| f64::from(number) * step)
+                    .collect()
             }
             // Within less than a power of ten, as many values as on a linear scale.
             Self::Log { low, high } if high / low < 9.99 => Self::Linear { low, high }.ticks(),
@@ -128,7 +144,8 @@ impl Scale {
                 let powers = low.log10().floor() as i32..=high.log10().ceil() as i32;
                 let wide = high / low > 1e4;
                 let steps: &[f64] = if wide { &[1.0] } else { &[1.0, 2.0, 5.0] };
-                let ticks = powers.flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
+                let ticks = powers
+                    .flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
                 ticks.filter(|tick| (low..=high).contains(tick)).collect()
             }
             Self::Log { low, high } => {

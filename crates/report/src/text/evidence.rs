@@ -1,11 +1,14 @@
-//! Who served each phase: what was read and written, and what reached the device or the server for it.
+//! Who served each phase: what was read and written, and what reached the device or the server for
+//! it.
 
 use document::units::{grouped, percent};
 use document::{Cell, Document, Number, Table};
 use record::summary::{
     Behind, DurabilitySummary, DurabilityTier, EvidenceSummary, MessagesSent, ReadsServed, Surprise,
 };
-use record::{Fact, MessageCounter, PhaseSummary, Residency, ResidencySample, ServerCounts, Summary};
+use record::{
+    Fact, MessageCounter, PhaseSummary, Residency, ResidencySample, ServerCounts, Summary,
+};
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
     let phases: Vec<(&PhaseSummary, &EvidenceSummary)> = summary
@@ -18,9 +21,14 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     }
     table(
         document,
-        phases.iter().map(|(phase, evidence)| (phase.phase.name(), *evidence)),
+        phases
+            .iter()
+            .map(|(phase, evidence)| (phase.phase.name(), *evidence)),
     );
-    for residency in phases.iter().filter_map(|(_, evidence)| evidence.residency.as_ref()) {
+    for residency in phases
+        .iter()
+        .filter_map(|(_, evidence)| evidence.residency.as_ref())
+    {
         self::residency(document, residency);
     }
     let sent = phases
@@ -32,14 +40,18 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     if let Some(why) = summary.durability.tier.why() {
         document.note(format!("acknowledged: not available ({why})"));
     }
-    unavailable(document, phases.iter().flat_map(|(_, evidence)| asked(evidence)));
+    unavailable(
+        document,
+        phases.iter().flat_map(|(_, evidence)| asked(evidence)),
+    );
     if let Some(surprise) = summary.reads.as_ref().and_then(|reads| reads.surprise) {
         document.note(self::surprise(surprise));
     }
     document.gap();
 }
 
-/// Of servers that the storage speaks to by itself: that they served everything, and what else happened on the way.
+/// Of servers that the storage speaks to by itself: that they served everything, and what else
+/// happened on the way.
 fn servers(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) {
     let mut counts = phases
         .iter()
@@ -48,7 +60,8 @@ fn servers(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]
     if counts.peek().is_none() {
         return;
     }
-    document.note("all operations were served by the server: no cache of this machine lies between");
+    document
+        .note("all operations were served by the server: no cache of this machine lies between");
     let sum = counts.fold(ServerCounts::default(), ServerCounts::and);
     let told = [
         (
@@ -76,10 +89,15 @@ fn servers(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]
     let mut words: Vec<String> = told
         .into_iter()
         .filter(|(count, ..)| *count > 0)
-        .map(|(count, one, many)| format!("{} {}", grouped(count), if count == 1 { one } else { many }))
+        .map(|(count, one, many)| {
+            format!("{} {}", grouped(count), if count == 1 { one } else { many })
+        })
         .collect();
     if sum.rewritten_bytes > 0 {
-        words.push(format!("{} written again", Number::Bytes(sum.rewritten_bytes as f64)));
+        words.push(format!(
+            "{} written again",
+            Number::Bytes(sum.rewritten_bytes as f64)
+        ));
     }
     if !words.is_empty() {
         document.note(words.join("; "));
@@ -87,7 +105,10 @@ fn servers(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]
 }
 
 /// What was read and written in stretches with a name.
-pub(crate) fn table<'a>(document: &mut Document, stretches: impl Iterator<Item = (&'a str, &'a EvidenceSummary)>) {
+pub(crate) fn table<'a>(
+    document: &mut Document,
+    stretches: impl Iterator<Item = (&'a str, &'a EvidenceSummary)>,
+) {
     let header = [
         "Served by",
         "read",
@@ -119,7 +140,10 @@ pub(crate) fn table<'a>(document: &mut Document, stretches: impl Iterator<Item =
                 .known()
                 .map(|bytes| Number::Bytes(*bytes as f64))
                 .into(),
-            writes.amplification.map(|ratio| Number::Decimal(ratio, 2)).into(),
+            writes
+                .amplification
+                .map(|ratio| Number::Decimal(ratio, 2))
+                .into(),
             count(&flushes.flushes),
             flushes
                 .per_durable_operation
@@ -128,7 +152,10 @@ pub(crate) fn table<'a>(document: &mut Document, stretches: impl Iterator<Item =
         ]);
     }
     document.table(table);
-    document.note("device/written: write amplification; per durable: flushes for each operation that is synced");
+    document.note(
+        "device/written: write amplification; per durable: flushes for each operation that is \
+         synced",
+    );
 }
 
 fn moved(bytes: u64) -> Cell {
@@ -148,15 +175,22 @@ pub(crate) fn cached(reads: &ReadsServed) -> Option<f64> {
 pub(crate) fn acknowledged(durability: &DurabilitySummary) -> String {
     if let Some(stability) = &durability.stability {
         let contents = match &durability.tier {
-            Fact::Known(DurabilityTier::FlushAcknowledged) => "on what the server says is stable storage",
+            Fact::Known(DurabilityTier::FlushAcknowledged) => {
+                "on what the server says is stable storage"
+            }
             _ => "in the server's memory",
         };
         return format!(
-            "acknowledged: contents {contents} ({}: {stability}), names on stable storage by the protocol's rule",
+            "acknowledged: contents {contents} ({}: {stability}), names on stable storage by the \
+             protocol's rule",
             durability.policy
         );
     }
-    let behind = if durability.is_server { "server" } else { "device" };
+    let behind = if durability.is_server {
+        "server"
+    } else {
+        "device"
+    };
     let tier = match &durability.tier {
         Fact::Known(DurabilityTier::Memory) => "in memory".to_owned(),
         Fact::Known(DurabilityTier::PageCache) => "in the page cache".to_owned(),
@@ -214,7 +248,10 @@ pub(crate) fn in_words(sample: &ResidencySample) -> String {
 const KINDS_MAX: usize = 8;
 
 /// What went to servers in stretches with a name, by kind.
-pub(crate) fn messages<'a>(document: &mut Document, stretches: impl Iterator<Item = (&'a str, &'a [MessagesSent])>) {
+pub(crate) fn messages<'a>(
+    document: &mut Document,
+    stretches: impl Iterator<Item = (&'a str, &'a [MessagesSent])>,
+) {
     let mut table = Table::new(
         3,
         &[
@@ -251,15 +288,19 @@ pub(crate) fn messages<'a>(document: &mut Document, stretches: impl Iterator<Ite
                     Number::Count(kind.requests).into(),
                     kind.per_done.map(|ratio| Number::Decimal(ratio, 2)).into(),
                     Cell::Empty,
-                    kind.mean_round_trip_ms.map(|ms| Number::Decimal(ms, 2)).into(),
+                    kind.mean_round_trip_ms
+                        .map(|ms| Number::Decimal(ms, 2))
+                        .into(),
                 ]);
             }
         }
     }
     if !table.is_empty() {
         document.table(table);
-        document
-            .note("a message is a request that left; replies are not counted, and retransmissions (resent) are apart");
+        document.note(
+            "a message is a request that left; replies are not counted, and retransmissions \
+             (resent) are apart",
+        );
     }
 }
 
@@ -272,19 +313,28 @@ pub(crate) fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, O
         flushes,
         ..
     } = evidence;
-    let why = reads.fetched_from.why().or_else(|| reads.fetched_bytes.why());
+    let why = reads
+        .fetched_from
+        .why()
+        .or_else(|| reads.fetched_bytes.why());
     let fetched = Some(("reads from the cache", why)).filter(|_| reads.read_bytes > 0);
     let numbers = [
         ("device reads", device_reads.reads.why()),
         ("bytes to the device", writes.device_bytes.why()),
         ("flushes", flushes.flushes.why()),
     ];
-    let sent = evidence.messages.iter().map(|sent| ("messages", sent.requests.why()));
+    let sent = evidence
+        .messages
+        .iter()
+        .map(|sent| ("messages", sent.requests.why()));
     fetched.into_iter().chain(numbers).chain(sent)
 }
 
 /// Why numbers are missing, each reason once.
-pub(crate) fn unavailable<'a>(document: &mut Document, numbers: impl Iterator<Item = (&'a str, Option<&'a str>)>) {
+pub(crate) fn unavailable<'a>(
+    document: &mut Document,
+    numbers: impl Iterator<Item = (&'a str, Option<&'a str>)>,
+) {
     let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
     for (what, why) in numbers {
         let Some(why) = why else {
@@ -304,8 +354,11 @@ pub(crate) fn unavailable<'a>(document: &mut Document, numbers: impl Iterator<It
 fn surprise(surprise: Surprise) -> &'static str {
     match surprise {
         Surprise::LittleThoughCold => {
-            "the device served little for a cold cache: the cache still served files that were read or created before"
+            "the device served little for a cold cache: the cache still served files that were \
+             read or created before"
         }
-        Surprise::MuchThoughWarm => "the device served much for a warm cache: the pool did not stay in memory",
+        Surprise::MuchThoughWarm => {
+            "the device served much for a warm cache: the pool did not stay in memory"
+        }
     }
 }

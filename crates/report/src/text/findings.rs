@@ -1,4 +1,5 @@
-//! What was found besides times: what reads got from the device, how the names were, what failed, what was left.
+//! What was found besides times: what reads got from the device, how the names were, what failed,
+//! what was left.
 
 use document::units::{counted, grouped, percent, seconds};
 use document::{Cell, Document, Number};
@@ -37,8 +38,8 @@ fn checks(document: &mut Document, record: &Record) {
     }
     if let Some(stale) = &record.actual.stale {
         document.note(format!(
-            "Seen late: {} of other ranks were not there, or not as acknowledged, at the first look. The last, {}, was seen after {} s \
-             (at first: {}).",
+            "Seen late: {} of other ranks were not there, or not as acknowledged, at the first \
+             look. The last, {}, was seen after {} s (at first: {}).",
             counted(stale.count, "name"),
             stale.path,
             seconds(stale.longest_ns),
@@ -58,7 +59,10 @@ fn checks(document: &mut Document, record: &Record) {
                     0 => "as acknowledged".to_owned(),
                     wrong => format!("{} NOT as acknowledged", grouped(wrong)),
                 };
-                document.line(format!("Checked by another rank: {}: {verdict}", found(across)));
+                document.line(format!(
+                    "Checked by another rank: {}: {verdict}",
+                    found(across)
+                ));
             }
             if check.left_out > 0 {
                 document.note(format!(
@@ -106,7 +110,11 @@ fn not_performed(document: &mut Document, summary: &Summary) {
         if phase.skipped.total() > 0 {
             skipped(document, phase);
         }
-        for operation in phase.operations.iter().filter(|operation| operation.missed > 0) {
+        for operation in phase
+            .operations
+            .iter()
+            .filter(|operation| operation.missed > 0)
+        {
             document.line(format!(
                 "Missed: {} in {name}: another worker had removed the file",
                 counted(operation.missed, operation.action.name())
@@ -138,9 +146,10 @@ pub(crate) fn errors(document: &mut Document, record: &Record, max: usize) {
 }
 
 pub(crate) fn stalled(document: &mut Document, stalled: &Stalled) {
-    let who = stalled
-        .worker
-        .map_or_else(|| "the run itself".to_owned(), |worker| format!("worker {worker}"));
+    let who = stalled.worker.map_or_else(
+        || "the run itself".to_owned(),
+        |worker| format!("worker {worker}"),
+    );
     let end = if stalled.came_back {
         "it returned"
     } else {

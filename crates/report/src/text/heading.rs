@@ -4,8 +4,8 @@ use document::Document;
 use document::units::{counted, grouped, percent, rate};
 use record::summary::Share;
 use record::{
-    Action, Cache, Classic, Climb, Drive, Durability, Fact, Mix, OnError, Pace, Record, Role, RunSpec, Stop, Summary,
-    Sweep, Work, Workers, Workload,
+    Action, Cache, Classic, Climb, Drive, Durability, Fact, Mix, OnError, Pace, Record, Role,
+    RunSpec, Stop, Summary, Sweep, Work, Workers, Workload,
 };
 
 use super::verdict;
@@ -130,7 +130,10 @@ fn mix(document: &mut Document, workload: &Workload, mix: &Mix, shares: &[Share]
         format!("write {} bytes", grouped(mix.write_block_bytes)),
     ];
     if mix.align_bytes > 1 {
-        words.push(format!("sizes in multiples of {} bytes", grouped(mix.align_bytes)));
+        words.push(format!(
+            "sizes in multiples of {} bytes",
+            grouped(mix.align_bytes)
+        ));
     }
     document.list("", "blocks: ", &words);
 }
@@ -140,7 +143,10 @@ fn sizes(mix: &Mix) -> Vec<String> {
     let mut words = vec![format!("files {}", mix.sizes)];
     if mix.weights.get(Action::Append) > 0 {
         words.push(format!("appends {}", mix.append_sizes));
-        words.push(format!("growing to at most {} bytes", grouped(mix.size_max_bytes)));
+        words.push(format!(
+            "growing to at most {} bytes",
+            grouped(mix.size_max_bytes)
+        ));
     }
     if mix.weights.get(Action::ReadRange) > 0 {
         words.push(format!("ranges {}", mix.range_sizes));
@@ -154,9 +160,17 @@ fn places(mix: &Mix, workload: &Workload) -> Vec<String> {
     words.push(match workload.directories() {
         0 => format!("directories {}", mix.layout.shape),
         count if workload.location_weights().len() == 1 => {
-            format!("directories {} ({} in all)", mix.layout.shape, grouped(count))
+            format!(
+                "directories {} ({} in all)",
+                mix.layout.shape,
+                grouped(count)
+            )
         }
-        count => format!("directories {} ({} in each location)", mix.layout.shape, grouped(count)),
+        count => format!(
+            "directories {} ({} in each location)",
+            mix.layout.shape,
+            grouped(count)
+        ),
     });
     if let Some(entries) = mix.layout.entries_max {
         words.push(format!("each with at most {} entries", grouped(entries)));
@@ -194,7 +208,10 @@ fn workers(document: &mut Document, workload: &Workload) {
             counted(readers.into(), "reader")
         ),
     };
-    let (first, last) = (workload.worker_seed(0), workload.worker_seed(workers.count() - 1));
+    let (first, last) = (
+        workload.worker_seed(0),
+        workload.worker_seed(workers.count() - 1),
+    );
     let seeds = if first == last {
         format!("all with seed {first}")
     } else {
@@ -303,7 +320,11 @@ fn driven(drive: &Drive) -> Vec<String> {
             drive.warm_up.as_nanos() as f64 / 1e9
         ));
     }
-    if let Pace::Open { per_second, arrivals } = drive.pace {
+    if let Pace::Open {
+        per_second,
+        arrivals,
+    } = drive.pace
+    {
         words.push(format!(
             "requested rate {}/s ({arrivals} arrivals)",
             rate(Some(per_second))

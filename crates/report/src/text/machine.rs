@@ -1,11 +1,13 @@
-//! What the machine did meanwhile: processors, memory that waits to be written, and the devices under the targets.
+//! What the machine did meanwhile: processors, memory that waits to be written, and the devices
+//! under the targets.
 
 use document::{Block, Cell, Document, Number, Table, kept};
 use record::machine::Unknown;
 use record::summary::{DeviceSummary, MachineSummary};
 use record::{DeviceRole, Phase, PhaseSummary, Rate, Record, Summary};
 
-/// Shorter stretches are in the record only: the kernel counts the machine's processors in ticks of 10 ms.
+/// Shorter stretches are in the record only: the kernel counts the machine's processors in ticks of
+/// 10 ms.
 const MIN_NS: u64 = 100_000_000;
 /// More devices than these are in the record only.
 const DEVICES_MAX: usize = 4;
@@ -21,7 +23,9 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
         return;
     }
     processors(document, &phases);
-    let transactions = phases.iter().find(|(phase, _)| phase.phase == Phase::Transactions);
+    let transactions = phases
+        .iter()
+        .find(|(phase, _)| phase.phase == Phase::Transactions);
     if let Some((_, machine)) = transactions {
         threads(document, machine);
         devices(document, machine);
@@ -82,9 +86,14 @@ fn size(number: Option<u64>) -> Cell {
 /// How the transactions' threads shared in the program's time.
 fn threads(document: &mut Document, machine: &MachineSummary) {
     let mut words = Vec::new();
-    let [others, memory] = [share(machine.other_threads), size(machine.resident_max_bytes)].map(|cell| cell.short());
+    let [others, memory] = [
+        share(machine.other_threads),
+        size(machine.resident_max_bytes),
+    ]
+    .map(|cell| cell.short());
     if let Some(workers) = machine.workers {
-        let [sum, least, most] = [workers.sum, workers.min, workers.max].map(|used| share(Some(used)));
+        let [sum, least, most] =
+            [workers.sum, workers.min, workers.max].map(|used| share(Some(used)));
         words.push(match workers.count {
             1 => format!("the worker {sum}, other threads {others}"),
             _ => format!("workers {least} to {most} each, other threads {others}"),
@@ -126,7 +135,11 @@ fn devices(document: &mut Document, machine: &MachineSummary) {
 
 /// Why there is no table of devices.
 fn no_devices(document: &mut Document, record: &Record) {
-    let machines = record.actual.phases.iter().filter_map(|phase| phase.machine.as_ref());
+    let machines = record
+        .actual
+        .phases
+        .iter()
+        .filter_map(|phase| phase.machine.as_ref());
     let why = machines.filter_map(|machine| machine.devices.why()).next();
     if let Some(why) = why {
         document.push(Block::Note {
@@ -185,7 +198,10 @@ fn unknown(document: &mut Document, record: &Record) {
             .iter()
             .any(|column| SHOWN.iter().any(|shown| column.ends_with(shown)))
     };
-    for unknown in unknown.flat_map(|machine| &machine.unknown).filter(is_shown) {
+    for unknown in unknown
+        .flat_map(|machine| &machine.unknown)
+        .filter(is_shown)
+    {
         document.note(format!("not available: {}", unknown.why));
     }
 }

@@ -13,7 +13,10 @@ use super::machine::role;
 pub fn observation(observation: &Observation) -> Document {
     let mut account = Document::default();
     let document = &mut account;
-    document.head(format!("Observed: {}", harmless(&observation.command.join(" "))));
+    document.head(format!(
+        "Observed: {}",
+        harmless(&observation.command.join(" "))
+    ));
     let target = &observation.target;
     document.pair(
         0,
@@ -66,17 +69,26 @@ pub fn observation(observation: &Observation) -> Document {
     let fetched = observation.fetched_bytes();
     unavailable(
         document,
-        [("fetched", fetched.why()), ("written", own.written_bytes.why())]
-            .into_iter()
-            .chain(requests),
+        [
+            ("fetched", fetched.why()),
+            ("written", own.written_bytes.why()),
+        ]
+        .into_iter()
+        .chain(requests),
     );
     account
 }
 
 /// What was counted apart, with its name.
 fn stretches(observation: &Observation) -> Vec<(&'static str, &Accounted)> {
-    let sync = observation.sync.as_ref().map(|sync| ("sync", &sync.counted));
-    [("command", &observation.performing)].into_iter().chain(sync).collect()
+    let sync = observation
+        .sync
+        .as_ref()
+        .map(|sync| ("sync", &sync.counted));
+    [("command", &observation.performing)]
+        .into_iter()
+        .chain(sync)
+        .collect()
 }
 
 fn ended(end: CommandEnd) -> String {
@@ -94,14 +106,24 @@ fn amount(bytes: &Fact<u64>) -> String {
 }
 
 fn devices(document: &mut Document, stretches: &[(&str, &Accounted)]) {
-    let header = ["Devices", "", "", "reads", "read", "writes", "written", "flushes"];
+    let header = [
+        "Devices", "", "", "reads", "read", "writes", "written", "flushes",
+    ];
     let mut table = Table::new(3, &header);
     for (name, counted) in stretches {
         for device in counted.devices.known().into_iter().flatten() {
             let of = |counter: fn(&DeviceCounters) -> &Fact<u64>| -> Fact<u64> {
-                device.counters.as_ref().and_then(|counters| counter(counters).clone())
+                device
+                    .counters
+                    .as_ref()
+                    .and_then(|counters| counter(counters).clone())
             };
-            let moved = |bytes: &Fact<u64>| -> Cell { bytes.known().map(|bytes| Number::Bytes(*bytes as f64)).into() };
+            let moved = |bytes: &Fact<u64>| -> Cell {
+                bytes
+                    .known()
+                    .map(|bytes| Number::Bytes(*bytes as f64))
+                    .into()
+            };
             table.row(vec![
                 (*name).into(),
                 device.name.as_str().into(),
@@ -123,10 +145,16 @@ fn devices(document: &mut Document, stretches: &[(&str, &Accounted)]) {
 fn notes(document: &mut Document, observation: &Observation, stretches: &[(&str, &Accounted)]) {
     for (name, counted) in stretches {
         if let Some(why) = counted.devices.why() {
-            document.note(format!("devices ({name}): not available ({})", harmless(why)));
+            document.note(format!(
+                "devices ({name}): not available ({})",
+                harmless(why)
+            ));
         }
         if let Some(why) = counted.messages.why() {
-            document.note(format!("messages ({name}): not available ({})", harmless(why)));
+            document.note(format!(
+                "messages ({name}): not available ({})",
+                harmless(why)
+            ));
         }
         match &counted.allocated_bytes {
             Fact::Known(0) | Fact::NotApplicable => {}
@@ -144,7 +172,9 @@ fn notes(document: &mut Document, observation: &Observation, stretches: &[(&str,
             }
         }
     }
-    document.note("served by: not available (the kernel counts what a command fetched, not what it read)");
+    document.note(
+        "served by: not available (the kernel counts what a command fetched, not what it read)",
+    );
     if observation.sync.is_none() {
         document.note("no sync was made: what is in the page cache is in no number of the devices");
     }

@@ -1,4 +1,5 @@
-//! What observers counted on their machines, for the whole run and in each phase, beside what the ranks sent.
+//! What observers counted on their machines, for the whole run and in each phase, beside what the
+//! ranks sent.
 
 use document::units::{counted, grouped, percent};
 use document::{Cell, Document, Number, Table, kept};
@@ -28,7 +29,10 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     document.head("Observers");
     // Where nobody counted calls, a line says why.
     let is_counted = |row: &ObserverRow| row.server_calls.is_known() || row.client_calls.is_known();
-    let has_calls = observers.iter().flat_map(|observer| &observer.rows).any(is_counted);
+    let has_calls = observers
+        .iter()
+        .flat_map(|observer| &observer.rows)
+        .any(is_counted);
     let of_calls = if has_calls { &CALLS[..] } else { &[] };
     let mut table = Table::new(2, &[&MACHINE[..], of_calls, &TRAFFIC[..]].concat()).folding();
     let rows = observers
@@ -44,18 +48,24 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     document.table(table);
     let more = rows.clone().count().saturating_sub(ROWS_MAX);
     if more > 0 {
-        document.line(format!("{} more are in the record.", counted(more as u64, "row")));
+        document.line(format!(
+            "{} more are in the record.",
+            counted(more as u64, "row")
+        ));
     }
     document.line("CPU: of all processors; p99: of windows of 2 s.");
     document.line("Read, written: devices that lie on no others. Network: both directions.");
     if has_calls {
-        document
-            .line("NFS calls: counted by the machine's servers, of all clients; sent: counted by the ranks' clients.");
+        document.line(
+            "NFS calls: counted by the machine's servers, of all clients; sent: counted by the \
+             ranks' clients.",
+        );
         document.line("CPU/call: time that the processors worked, for each of the server's calls.");
     }
     for observer in observers {
         document.line(format!(
-            "{}: counters read every {:.0} ms, and counted evenly in between; moments within {:.1} µs.",
+            "{}: counters read every {:.0} ms, and counted evenly in between; moments within \
+             {:.1} µs.",
             kept(&observer.host),
             observer.interval_ns as f64 / 1e6,
             observer.clock_error_ns as f64 / 1e3

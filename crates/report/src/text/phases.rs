@@ -57,11 +57,17 @@ fn operations(document: &mut Document, summary: &Summary) {
         }
         table.row(cells);
         for operation in &phase.operations {
-            let mut cells = vec![role(operation.role).into(), operation.action.name().into(), Cell::Empty];
+            let mut cells = vec![
+                role(operation.role).into(),
+                operation.action.name().into(),
+                Cell::Empty,
+            ];
             cells.extend(counts(&operation.operations));
             if operation.action.moves_bytes_in() || operation.action.moves_bytes_out() {
                 let moved = &operation.bytes;
-                let per_second = moved.per_second.map(|rate| Cell::Number(Number::Bytes(rate), "/s"));
+                let per_second = moved
+                    .per_second
+                    .map(|rate| Cell::Number(Number::Bytes(rate), "/s"));
                 cells.extend([Number::Bytes(moved.count as f64).into(), per_second.into()]);
             }
             table.row(cells);
@@ -90,7 +96,10 @@ pub(crate) fn arrivals(document: &mut Document, summary: &Summary) {
         rate(Some(found.requested_per_second)),
         found.form
     ));
-    document.below(format!("{} due but not started at the end", grouped(found.waiting)));
+    document.below(format!(
+        "{} due but not started at the end",
+        grouped(found.waiting)
+    ));
     document.gap();
 }
 
@@ -110,7 +119,8 @@ fn unit(phase: Phase) -> &'static str {
     }
 }
 
-/// Rates until the first worker was done, the last one, and all was on the device: where these differ.
+/// Rates until the first worker was done, the last one, and all was on the device: where these
+/// differ.
 fn moments(document: &mut Document, summary: &Summary) {
     let mut table = Table::new(2, &["Until", "", "seconds", "done", "per second"]);
     if summary.phases.iter().any(|phase| phase.sync_ns.is_some()) {
@@ -143,15 +153,22 @@ fn moments(document: &mut Document, summary: &Summary) {
     }
     if !table.is_empty() {
         document.table(table);
-        summary.phases.iter().for_each(|phase| space_back(document, phase));
+        summary
+            .phases
+            .iter()
+            .for_each(|phase| space_back(document, phase));
         document.gap();
     }
 }
 
 fn space_back(document: &mut Document, phase: &PhaseSummary) {
     match &phase.space_back_ns {
-        Some(Fact::Known(ns)) => document.note(format!("space was free again after {} s", seconds(*ns))),
-        Some(Fact::Unavailable(why)) => document.note(format!("time until the space was free: not available ({why})")),
+        Some(Fact::Known(ns)) => {
+            document.note(format!("space was free again after {} s", seconds(*ns)))
+        }
+        Some(Fact::Unavailable(why)) => document.note(format!(
+            "time until the space was free: not available ({why})"
+        )),
         Some(Fact::NotApplicable) | None => {}
     }
 }
@@ -199,7 +216,10 @@ fn spread(document: &mut Document, summary: &Summary) {
     if !table.is_empty() {
         document.table(table);
         document.note("each worker's operations / its own time");
-        summary.phases.iter().for_each(|phase| of_each(document, phase));
+        summary
+            .phases
+            .iter()
+            .for_each(|phase| of_each(document, phase));
         document.gap();
     }
 }
@@ -214,7 +234,10 @@ fn of_each(document: &mut Document, phase: &PhaseSummary) {
     }
     for (index, workers) in phase.workers.chunks(PER_LINE).enumerate() {
         let name = if index == 0 { phase.phase.name() } else { "" };
-        let rates: Vec<String> = workers.iter().map(|worker| rate(worker.done.per_second)).collect();
+        let rates: Vec<String> = workers
+            .iter()
+            .map(|worker| rate(worker.done.per_second))
+            .collect();
         document.below(format!(
             "{name:12}  worker {:>2} on: {}",
             workers[0].worker,

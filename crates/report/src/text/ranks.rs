@@ -1,4 +1,5 @@
-//! What each host and each rank contributed, how their clocks stood, and what hosts do not have in common.
+//! What each host and each rank contributed, how their clocks stood, and what hosts do not have in
+//! common.
 
 use document::units::{counted, grouped, percent, rate};
 use document::{Cell, Document, Number, Table, kept};
@@ -41,7 +42,10 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
         ));
     }
     document.line(match &ranks.clock_error_ns {
-        Fact::Known(ns) => format!("Clocks: moments of two ranks are within {:.1} µs.", *ns as f64 / 1e3),
+        Fact::Known(ns) => format!(
+            "Clocks: moments of two ranks are within {:.1} µs.",
+            *ns as f64 / 1e3
+        ),
         Fact::NotApplicable => "Clocks: not compared.".to_owned(),
         Fact::Unavailable(why) => format!("Clocks: not available ({why})."),
     });
@@ -79,7 +83,8 @@ fn hosts(document: &mut Document, ranks: &RanksSummary) {
         shown.truncate(HOSTS_MAX);
     }
     for host in &shown {
-        let microseconds = |ns: Option<f64>| -> Cell { ns.map(|ns| Number::Decimal(ns / 1e3, 1)).into() };
+        let microseconds =
+            |ns: Option<f64>| -> Cell { ns.map(|ns| Number::Decimal(ns / 1e3, 1)).into() };
         table.row(vec![
             kept(&host.host).into(),
             Number::Count(host.ranks.into()).into(),
@@ -104,9 +109,15 @@ fn hosts(document: &mut Document, ranks: &RanksSummary) {
 }
 
 fn each_rank(document: &mut Document, ranks: &RanksSummary) {
-    let mut table = Table::new(2, &["rank", "host", "workers", "done", "share", "per second"]);
+    let mut table = Table::new(
+        2,
+        &["rank", "host", "workers", "done", "share", "per second"],
+    );
     for rank in &ranks.ranks {
-        let host = ranks.hosts.get(rank.host as usize).map_or("", |host| &host.host);
+        let host = ranks
+            .hosts
+            .get(rank.host as usize)
+            .map_or("", |host| &host.host);
         table.row(vec![
             rank.rank.to_string().into(),
             kept(host).into(),

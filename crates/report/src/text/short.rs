@@ -1,4 +1,5 @@
-//! The answer on one screen: what was measured, how fast it was, and whether that holds. Everything else is in the whole report.
+//! The answer on one screen: what was measured, how fast it was, and whether that holds. Everything
+//! else is in the whole report.
 
 use document::units::{bound, latency, percent, rate, throughput};
 use document::{Document, Number, Table, Tone, kept};
@@ -41,7 +42,12 @@ pub fn short(record: &Record) -> Document {
     for stalled in &record.actual.stalled {
         findings::stalled(document, stalled);
     }
-    if let Some(removed) = record.actual.clean_up.as_ref().filter(|removed| removed.incomplete) {
+    if let Some(removed) = record
+        .actual
+        .clean_up
+        .as_ref()
+        .filter(|removed| removed.incomplete)
+    {
         clean_up(document, "", removed);
     }
     for note in &record.hints {
@@ -64,7 +70,10 @@ fn what(record: &Record, summary: &Summary) -> String {
     let mut words = vec![spec.storage.to_string(), workers];
     words.extend(how(spec));
     if let Some(transactions) = measured(summary) {
-        words.push(format!("{} measured", latency(transactions.duration_ns as f64)));
+        words.push(format!(
+            "{} measured",
+            latency(transactions.duration_ns as f64)
+        ));
     }
     let places = environment::places(record);
     format!(
@@ -99,7 +108,11 @@ fn answer(summary: &Summary) -> String {
                 words.push(format!("{what} {}", throughput(per_second)));
             }
         }
-        words.extend(latency_ns.p99.map(|ns| format!("p99 {}", latency(ns as f64))));
+        words.extend(
+            latency_ns
+                .p99
+                .map(|ns| format!("p99 {}", latency(ns as f64))),
+        );
     }
     words.extend(summary.sweep.iter().flat_map(sweep::found));
     words.push(summary.verdict.level.name().to_owned());
@@ -108,7 +121,8 @@ fn answer(summary: &Summary) -> String {
 
 /// What stands out of the answer.
 fn emphasis(summary: &Summary) -> Vec<(String, Tone)> {
-    let done = measured(summary).map(|transactions| (rate(transactions.rate.per_second), Tone::Headline));
+    let done =
+        measured(summary).map(|transactions| (rate(transactions.rate.per_second), Tone::Headline));
     let level = summary.verdict.level;
     done.into_iter().chain([verdict::painted(level)]).collect()
 }
@@ -125,7 +139,9 @@ fn operations(document: &mut Document, summary: &Summary) {
     }
     let mut table = Table::new(1, &["", "ops/s", "mean", "p50", "p99", "p99.9", "max"]);
     for (name, total) in &summary.operations {
-        let OperationTotal { rate, latency_ns, .. } = total;
+        let OperationTotal {
+            rate, latency_ns, ..
+        } = total;
         let LatencySummary {
             mean,
             p50,
@@ -135,8 +151,14 @@ fn operations(document: &mut Document, summary: &Summary) {
             ..
         } = *latency_ns;
         let rate = rate.per_second.map(Number::Rate);
-        let mut cells = vec![name.as_str().into(), rate.into(), mean.map(Number::Latency).into()];
-        cells.extend([p50, p99, p99_9, max].map(|ns| ns.map(|ns| Number::Latency(ns as f64)).into()));
+        let mut cells = vec![
+            name.as_str().into(),
+            rate.into(),
+            mean.map(Number::Latency).into(),
+        ];
+        cells.extend(
+            [p50, p99, p99_9, max].map(|ns| ns.map(|ns| Number::Latency(ns as f64)).into()),
+        );
         table.row(cells);
     }
     document.table(table);
@@ -145,7 +167,10 @@ fn operations(document: &mut Document, summary: &Summary) {
 
 /// The phases beside the transactions.
 fn others(document: &mut Document, summary: &Summary) {
-    let others = summary.phases.iter().filter(|phase| phase.phase != Phase::Transactions);
+    let others = summary
+        .phases
+        .iter()
+        .filter(|phase| phase.phase != Phase::Transactions);
     let words: Vec<String> = others
         .map(|phase| {
             let done = phase.last_done.done;
@@ -162,7 +187,9 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
     let mut words = Vec::new();
     if let Some(reads) = summary.reads.as_ref().filter(|reads| reads.read_bytes > 0) {
         match (reads.served_bytes(), evidence::cached(reads)) {
-            (Fact::Known(_), Some(cached)) => words.push(format!("reads: {} from cache", percent(cached))),
+            (Fact::Known(_), Some(cached)) => {
+                words.push(format!("reads: {} from cache", percent(cached)))
+            }
             (Fact::Unavailable(why), _) => {
                 document.words(format!("reads from cache: not available ({why})"));
             }
@@ -172,7 +199,11 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
     if record.spec.storage.touches() {
         words.push(evidence::acknowledged(&summary.durability));
     }
-    if let Some(fraction) = summary.overhead.as_ref().and_then(|overhead| overhead.fraction) {
+    if let Some(fraction) = summary
+        .overhead
+        .as_ref()
+        .and_then(|overhead| overhead.fraction)
+    {
         words.push(format!("overhead: {}", percent(fraction)));
     }
     if !words.is_empty() {

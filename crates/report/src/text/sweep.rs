@@ -5,8 +5,8 @@ use document::{Cell, Document, Number, Table};
 use measure::knee::POINTS_MIN;
 use measure::steady;
 use record::{
-    Action, Limit, Load, PhaseSummary, Role, SloSummary, SteadyAsked, Summary, SweepStepOperation, SweepStepSummary,
-    SweepSummary,
+    Action, Limit, Load, PhaseSummary, Role, SloSummary, SteadyAsked, Summary, SweepStepOperation,
+    SweepStepSummary, SweepSummary,
 };
 
 use crate::steps::by_load;
@@ -14,7 +14,8 @@ use crate::steps::by_load;
 /// So many kinds of operations stand beside one another.
 const KINDS_MAX: usize = 5;
 
-/// The steps and what follows from them; in full with all columns, and with the latencies by operation.
+/// The steps and what follows from them; in full with all columns, and with the latencies by
+/// operation.
 pub(crate) fn render(document: &mut Document, summary: &Summary, is_full: bool) {
     let Some(sweep) = &summary.sweep else {
         return;
@@ -31,7 +32,8 @@ pub(crate) fn render(document: &mut Document, summary: &Summary, is_full: bool) 
             "Saturation",
             "sustained",
             limit,
-            "sustained: every worker kept up with its arrivals in the last fifth of the step, and at most 1 % of the operations failed or were skipped",
+            "sustained: every worker kept up with its arrivals in the last fifth of the step, and \
+             at most 1 % of the operations failed or were skipped",
         );
     }
     if let Some(slo) = &sweep.slo {
@@ -55,8 +57,14 @@ pub(crate) fn found(sweep: &SweepSummary) -> Vec<String> {
     let mut words = Vec::new();
     let highest = |limit: &Limit| {
         // Where no step was too much, it lies beyond the highest one.
-        let above = if limit.lowest_beyond.is_some() { "" } else { "above " };
-        limit.highest.map(|highest| format!("{above}{}/s", rate(Some(highest))))
+        let above = if limit.lowest_beyond.is_some() {
+            ""
+        } else {
+            "above "
+        };
+        limit
+            .highest
+            .map(|highest| format!("{above}{}/s", rate(Some(highest))))
     };
     words.extend(
         sweep
@@ -66,7 +74,8 @@ pub(crate) fn found(sweep: &SweepSummary) -> Vec<String> {
             .map(|rate| format!("saturation {rate}")),
     );
     if let Some(slo) = &sweep.slo {
-        let met = highest(&slo.limit).map_or_else(|| "not met".to_owned(), |rate| format!("met at {rate}"));
+        let met = highest(&slo.limit)
+            .map_or_else(|| "not met".to_owned(), |rate| format!("met at {rate}"));
         words.push(format!("p99 < {}: {met}", latency(slo.p99_ns as f64)));
     }
     if let Some(knee) = &sweep.knee {
@@ -88,7 +97,19 @@ fn state(step: &SweepStepSummary) -> &'static str {
 
 /// The columns that fit on one screen.
 fn in_short(document: &mut Document, summary: &Summary) {
-    let mut table = Table::new(2, &["load", "", "per second", "mean", "p50", "p99", "p99.9", "max"]);
+    let mut table = Table::new(
+        2,
+        &[
+            "load",
+            "",
+            "per second",
+            "mean",
+            "p50",
+            "p99",
+            "p99.9",
+            "max",
+        ],
+    );
     for (_, step) in by_load(summary) {
         let mut cells = vec![load(step.load).into(), state(step).into()];
         cells.push(step.achieved_per_second.map(Number::Rate).into());
@@ -136,11 +157,16 @@ fn sweep_steps(document: &mut Document, summary: &Summary) {
             whole(sweep_step.p99_ns),
             whole(sweep_step.p999_ns),
             whole(sweep_step.max_ns),
-            sweep_step.service_p99_ns.map_or(Cell::Empty, |ns| whole(Some(ns))),
+            sweep_step
+                .service_p99_ns
+                .map_or(Cell::Empty, |ns| whole(Some(ns))),
         ]);
     }
     document.table(table);
-    document.note("steps by load, numbered in the order of measurement; latencies of all operations; with a requested rate, response times from the due time");
+    document.note(
+        "steps by load, numbered in the order of measurement; latencies of all operations; with a \
+         requested rate, response times from the due time",
+    );
     for (number, sweep_step) in by_load(summary) {
         if sweep_step.failed > 0 || sweep_step.skipped.total() > 0 {
             document.note(format!(
@@ -179,18 +205,23 @@ fn by_operation(document: &mut Document, sweep: &SweepSummary, summary: &Summary
         for (number, sweep_step) in by_load(summary) {
             let of_kind = |(role, action): &(Role, Action)| {
                 let mut all = sweep_step.by_operation.iter();
-                let found = all.find(|operation| (operation.role, operation.action) == (*role, *action));
+                let found =
+                    all.find(|operation| (operation.role, operation.action) == (*role, *action));
                 let p99_ns = found.and_then(|operation| operation.p99_ns);
                 p99_ns.map(|ns| Number::Microseconds(ns as f64)).into()
             };
-            let mut cells = vec![Number::Ordinal(number as u64 + 1).into(), load(sweep_step.load).into()];
+            let mut cells = vec![
+                Number::Ordinal(number as u64 + 1).into(),
+                load(sweep_step.load).into(),
+            ];
             cells.extend(kinds.iter().map(of_kind));
             table.row(cells);
         }
         document.table(table);
     }
     document.note(
-        "--format json has each step's time series, operation steps, slowest operations, waits and machine counters",
+        "--format json has each step's time series, operation steps, slowest operations, waits \
+         and machine counters",
     );
 }
 
@@ -259,7 +290,8 @@ fn knee(document: &mut Document, sweep: &SweepSummary) {
             knee.points
         ),
         None => format!(
-            "none (it needs {POINTS_MIN} sustained steps whose mean latency at least doubles and bends upwards)"
+            "none (it needs {POINTS_MIN} sustained steps whose mean latency at least doubles and \
+             bends upwards)"
         ),
     };
     document.sentence("Knee", words);
@@ -275,7 +307,11 @@ pub(crate) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &Phase
     let Some(found) = &phase.steady else {
         return;
     };
-    let verdict = if found.is_steady { "STEADY" } else { "NOT STEADY" };
+    let verdict = if found.is_steady {
+        "STEADY"
+    } else {
+        "NOT STEADY"
+    };
     let rounds = format!(
         "{verdict} by the rule {} after {} of {} s, at most {}",
         asked.rule.name(),
@@ -298,7 +334,10 @@ pub(crate) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &Phase
     }
     if let Some(slope) = &found.slope {
         let interval = slope.interval.map_or_else(
-            || "not available: the rates of successive seconds are too strongly correlated".to_owned(),
+            || {
+                "not available: the rates of successive seconds are too strongly correlated"
+                    .to_owned()
+            },
             |(low, high)| format!("{} to {}", percent(low), percent(high)),
         );
         words.push(format!(
@@ -307,6 +346,10 @@ pub(crate) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &Phase
         ));
     }
     document.list("Steady", "", &words);
-    let rates: Vec<String> = found.rounds.iter().map(|per_second| rate(Some(*per_second))).collect();
+    let rates: Vec<String> = found
+        .rounds
+        .iter()
+        .map(|per_second| rate(Some(*per_second)))
+        .collect();
     document.list("", "rounds, transactions/s: ", &rates);
 }

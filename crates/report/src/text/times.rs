@@ -44,7 +44,10 @@ fn latencies(document: &mut Document, summary: &Summary) {
     let mut is_open = false;
     for phase in &summary.phases {
         let name = phase.phase.name();
-        let has_roles = phase.operations.iter().any(|operation| operation.role != Role::Worker);
+        let has_roles = phase
+            .operations
+            .iter()
+            .any(|operation| operation.role != Role::Worker);
         if has_roles {
             table.row(vec![name.into()]);
         }
@@ -54,7 +57,11 @@ fn latencies(document: &mut Document, summary: &Summary) {
             } else {
                 name.to_owned()
             };
-            table.row(latency_cells(first, operation.action.name(), &operation.latency_ns));
+            table.row(latency_cells(
+                first,
+                operation.action.name(),
+                &operation.latency_ns,
+            ));
             if let Some(service) = &operation.service_ns {
                 is_open = true;
                 table.row(latency_cells(String::new(), "  service", service));
@@ -77,12 +84,23 @@ fn latencies(document: &mut Document, summary: &Summary) {
 /// Of each kind of the transactions the slowest operation; more of them are in the record.
 fn slowest(document: &mut Document, record: &Record) {
     let phases = record.actual.phases.iter();
-    let header = ["Slowest", "longest step", "step, ms", "all, ms", "at, s", "path"];
+    let header = [
+        "Slowest",
+        "longest step",
+        "step, ms",
+        "all, ms",
+        "at, s",
+        "path",
+    ];
     let mut table = Table::new(2, &header[..5]).leading(1);
     // The last one: where there is no room beside it, the path stands below, not the numbers.
     table.column(header[5], true);
     let run_directory = match record.locations.as_slice() {
-        [only] => only.directory.rsplit('/').next().map(|name| format!("{name}/")),
+        [only] => only
+            .directory
+            .rsplit('/')
+            .next()
+            .map(|name| format!("{name}/")),
         _ => None,
     };
     let inside = |path: &str| {
@@ -102,7 +120,9 @@ fn slowest(document: &mut Document, record: &Record) {
                 step.map(|step| Number::Milliseconds(step.ns)).into(),
                 Number::Milliseconds(slow.ns).into(),
                 Number::Seconds(slow.issued_ns.saturating_sub(began_ns)).into(),
-                inside(&slow.path).unwrap_or_else(|| slow.path.clone()).into(),
+                inside(&slow.path)
+                    .unwrap_or_else(|| slow.path.clone())
+                    .into(),
             ]);
         }
     }
@@ -140,7 +160,17 @@ fn whole(ns: Option<u64>) -> Cell {
 }
 
 fn steps(document: &mut Document, summary: &Summary) {
-    let header = ["Step, µs", "", "", "count", "mean", "p50", "p99", "p99.9", "max"];
+    let header = [
+        "Step, µs",
+        "",
+        "",
+        "count",
+        "mean",
+        "p50",
+        "p99",
+        "p99.9",
+        "max",
+    ];
     let mut table = Table::new(3, &header);
     for phase in &summary.phases {
         let mut name = phase.phase.name().to_owned();

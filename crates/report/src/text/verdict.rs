@@ -10,7 +10,11 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     let verdict = &summary.verdict;
     let level = verdict.level;
     if level == Level::Valid {
-        document.list("Verdict", &format!("{}: ", level.name()), &looked_at(summary));
+        document.list(
+            "Verdict",
+            &format!("{}: ", level.name()),
+            &looked_at(summary),
+        );
         return document.paint(vec![painted(level)]);
     }
     document.pair(0, "Verdict", level.name());
@@ -48,7 +52,11 @@ pub(crate) fn reasons(document: &mut Document, summary: &Summary, max: usize) {
 
 /// A reason that is less bad than the verdict says so.
 fn said(reason: &Reason, level: Level) -> String {
-    let lead = if reason.level() < level { "(doubtful) " } else { "" };
+    let lead = if reason.level() < level {
+        "(doubtful) "
+    } else {
+        ""
+    };
     format!("{lead}{} {}", describe(reason), what_to_do(reason))
 }
 
@@ -87,7 +95,10 @@ fn looked_at(summary: &Summary) -> Vec<String> {
         .and_then(|reads| Some((reads, evidence::cached(reads)?)))
     {
         let fetched = percent(1.0 - cached);
-        words.push(format!("{fetched} of reads from the {}", evidence::behind(reads)));
+        words.push(format!(
+            "{fetched} of reads from the {}",
+            evidence::behind(reads)
+        ));
     }
     words
 }

@@ -27,7 +27,8 @@ fn findings(browser: &Browser, axe: &str) -> String {
     let found = browser.value(
         "axe.run(document, {resultTypes: ['violations']}).then((result) => result.violations
            .filter((rule) => rule.impact === 'serious' || rule.impact === 'critical')
-           .map((rule) => `${rule.id}: ${rule.nodes.map((node) => node.html.slice(0, 200) + ' ' + node.failureSummary).join('\\n')}`)
+           .map((rule) => `${rule.id}: ${rule.nodes.map((node) => node.html.slice(0, 200) + ' ' + \
+         node.failureSummary).join('\\n')}`)
            .join('\\n'))",
     );
     found.as_str().unwrap().to_owned()
@@ -53,7 +54,8 @@ fn pages_are_accessible_at_every_width_and_ask_for_nothing() {
                 wider.as_i64().unwrap() <= 0,
                 "{name} is {wider} wider than {width} pixels"
             );
-            // What axe finds of colours depends on colours alone; of the run it looks at every width.
+            // What axe finds of colours depends on colours alone; of the run it looks at every
+            // width.
             let colours = match width {
                 1280 => &["dark", "light"][..],
                 390 => &["light"],
@@ -79,7 +81,11 @@ fn nothing_of_a_hostile_record_is_executed() {
     browser.open(&hostile_study());
     has_nothing_foreign(&browser);
     let cells = browser.text("main");
-    assert!(cells.matches("<script>alert(1)").count() > 10, "{}", cells.len());
+    assert!(
+        cells.matches("<script>alert(1)").count() > 10,
+        "{}",
+        cells.len()
+    );
     browser.open(&hostile());
     has_nothing_foreign(&browser);
     let shown = HOSTILE.split('\u{202e}').next().unwrap();
@@ -91,8 +97,12 @@ fn has_nothing_foreign(browser: &Browser) {
     // A dialog would have been an error of the driver.
     assert_eq!(browser.complaints(), [""; 0]);
     assert_eq!(
-        browser.value("[document.querySelectorAll('img, iframe, object, embed, form').length, document.scripts.length,
-           [...document.querySelectorAll('*')].filter((element) => [...element.attributes].some((one) => one.name.startsWith('on'))).length]"),
+        browser.value(
+            "[document.querySelectorAll('img, iframe, object, embed, form').length, \
+             document.scripts.length,
+           [...document.querySelectorAll('*')].filter((element) => \
+             [...element.attributes].some((one) => one.name.startsWith('on'))).length]"
+        ),
         json!([0, 2, 0])
     );
 }
@@ -146,11 +156,13 @@ fn values_series_and_tables_answer_the_pointer() {
     // Rows go up, down, and back; latencies by their value, whatever their unit.
     let column = |number: u32| {
         browser.value(&format!(
-            "[...document.querySelectorAll('#sorted tbody tr')].map((row) => row.cells[{number}].textContent)"
+            "[...document.querySelectorAll('#sorted tbody tr')].map((row) => \
+             row.cells[{number}].textContent)"
         ))
     };
     browser.value(
-        "const table = [...document.querySelectorAll('.data table')].find((table) => table.tHead.textContent.includes('p99.9'));
+        "const table = [...document.querySelectorAll('.data table')].find((table) => \
+         table.tHead.textContent.includes('p99.9'));
          table.id = 'sorted'; table.closest('details').open = true; 0",
     );
     let before = column(0);
@@ -165,9 +177,16 @@ fn values_series_and_tables_answer_the_pointer() {
     assert_eq!(column(0), before);
     // Latencies go by their value, whatever unit they are shown in.
     browser.point("#sorted th:nth-of-type(2) button", (0.5, 0.5), true);
-    let kept = browser
-        .value("[...document.querySelectorAll('#sorted tbody tr')].map((row) => Number(row.cells[2].dataset.value))");
-    let kept: Vec<f64> = kept.as_array().unwrap().iter().filter_map(Value::as_f64).collect();
+    let kept = browser.value(
+        "[...document.querySelectorAll('#sorted tbody tr')].map((row) => \
+         Number(row.cells[2].dataset.value))",
+    );
+    let kept: Vec<f64> = kept
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_f64)
+        .collect();
     assert!(kept.len() > 1 && kept.is_sorted(), "{kept:?}");
     assert_eq!(browser.complaints(), [""; 0]);
 }
@@ -175,9 +194,10 @@ fn values_series_and_tables_answer_the_pointer() {
 /// The text of the button to copy, when it has been pressed.
 fn copied(browser: &Browser) -> String {
     browser.point("button.copy", (0.5, 0.5), true);
-    let changed =
-        "new Promise((done) => { const look = () => document.querySelector('button.copy').textContent === 'Copy'
-        ? setTimeout(look, 20) : done(document.querySelector('button.copy').textContent); look(); })";
+    let changed = "new Promise((done) => { const look = () => \
+                   document.querySelector('button.copy').textContent === 'Copy'
+        ? setTimeout(look, 20) : done(document.querySelector('button.copy').textContent); look(); \
+                   })";
     browser.value(changed).as_str().unwrap().to_owned()
 }
 
@@ -197,7 +217,8 @@ fn a_command_is_copied_or_where_that_is_forbidden_selected() {
     assert_eq!(copied(&browser), "Copied");
     assert_eq!(browser.value("navigator.clipboard.readText()"), command);
     browser.open(&page);
-    browser.value("navigator.clipboard.writeText = () => Promise.reject(new Error('forbidden')); 0");
+    browser
+        .value("navigator.clipboard.writeText = () => Promise.reject(new Error('forbidden')); 0");
     assert_eq!(copied(&browser), "Selected");
     assert_eq!(browser.value("getSelection().toString()"), command);
     assert_eq!(browser.complaints(), [""; 0]);
@@ -214,7 +235,8 @@ fn a_study_of_a_hundred_runs_can_be_used_within_a_second() {
     // The script has run by then; of several, because other tests run beside.
     let ready = (0..5).map(|_| {
         browser.open(&page);
-        let ready = browser.value("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd");
+        let ready =
+            browser.value("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd");
         ready.as_f64().unwrap()
     });
     let ready: Vec<f64> = ready.collect();
@@ -224,7 +246,8 @@ fn a_study_of_a_hundred_runs_can_be_used_within_a_second() {
     // It is used: a table is sorted, and a run is shown.
     let took = browser.value(
         "(() => { const began = performance.now(); document.querySelector('thead button').click();
-           location.hash = document.querySelector('a[href^=\"#run-\"]').getAttribute('href'); document.body.offsetHeight;
+           location.hash = document.querySelector('a[href^=\"#run-\"]').getAttribute('href'); \
+         document.body.offsetHeight;
            return performance.now() - began; })()",
     );
     assert!(took.as_f64().unwrap() < 1_000.0, "{took} ms");
@@ -240,12 +263,14 @@ fn a_page_is_used_by_keyboard_alone() {
     browser.wide(1280);
     browser.open(&of_run());
     let mut seen = Vec::new();
-    let wanted = browser.value("document.querySelectorAll('a, button, summary, [tabindex]').length");
+    let wanted =
+        browser.value("document.querySelectorAll('a, button, summary, [tabindex]').length");
     for _ in 0..wanted.as_u64().unwrap() {
         browser.press("Tab");
         let at = browser.value(
             "(() => { const at = document.activeElement; const style = getComputedStyle(at);
-               return {tag: at.tagName, name: at.getAttribute('aria-label') || at.textContent.trim().slice(0, 60),
+               return {tag: at.tagName, name: at.getAttribute('aria-label') || \
+             at.textContent.trim().slice(0, 60),
                        role: at.getAttribute('role'), outline: style.outlineStyle}; })()",
         );
         if at["tag"] == "BODY" {
@@ -282,12 +307,24 @@ fn a_page_is_used_by_keyboard_alone() {
         }
         if at["tag"] == "SUMMARY" {
             browser.press("Enter");
-            assert_eq!(browser.value("document.activeElement.parentElement.open"), true);
+            assert_eq!(
+                browser.value("document.activeElement.parentElement.open"),
+                true
+            );
         }
         seen.push(at["name"].as_str().unwrap().to_owned());
     }
-    for name in ["Rate over time", "all operations", "Workload", "Environment", "Copy"] {
-        assert!(seen.iter().any(|one| one == name), "{name} is not reached: {seen:?}");
+    for name in [
+        "Rate over time",
+        "all operations",
+        "Workload",
+        "Environment",
+        "Copy",
+    ] {
+        assert!(
+            seen.iter().any(|one| one == name),
+            "{name} is not reached: {seen:?}"
+        );
     }
     assert_eq!(browser.complaints(), [""; 0]);
 }
@@ -316,13 +353,19 @@ fn a_page_is_dark_where_that_is_wanted_whole_on_paper_and_without_script() {
     browser.shown("print", "dark");
     assert_eq!(browser.value(colour), "rgb(255, 255, 255)");
     let high = browser.value(
-        "[...document.querySelectorAll('article > details')].map((one) => one.getBoundingClientRect().height > 60)",
+        "[...document.querySelectorAll('article > details')].map((one) => \
+         one.getBoundingClientRect().height > 60)",
     );
     let high = high.as_array().unwrap();
-    assert!(!high.is_empty() && high.iter().all(|high| high == true), "{high:?}");
+    assert!(
+        !high.is_empty() && high.iter().all(|high| high == true),
+        "{high:?}"
+    );
     browser.shown("", "");
     let paper = browser.tools("Page.printToPDF", json!({"printBackground": true}));
-    let paper = BASE64_STANDARD.decode(paper["data"].as_str().unwrap()).unwrap();
+    let paper = BASE64_STANDARD
+        .decode(paper["data"].as_str().unwrap())
+        .unwrap();
     assert!(
         paper.starts_with(b"%PDF") && paper.len() > 20_000,
         "{} bytes",
@@ -330,26 +373,36 @@ fn a_page_is_dark_where_that_is_wanted_whole_on_paper_and_without_script() {
     );
     assert_eq!(browser.complaints(), [""; 0]);
     // All of it is there without script.
-    browser.tools("Emulation.setScriptExecutionDisabled", json!({"value": true}));
+    browser.tools(
+        "Emulation.setScriptExecutionDisabled",
+        json!({"value": true}),
+    );
     browser.open(&of_run());
     assert!(browser.text(".strip").contains("p99 latency"));
-    let counts =
-        browser.value("['svg', 'table', 'pre', 'button'].map((name) => document.querySelectorAll(name).length)");
-    assert!(counts[0].as_u64() > Some(5) && counts[1].as_u64() > Some(5), "{counts}");
+    let counts = browser.value(
+        "['svg', 'table', 'pre', 'button'].map((name) => document.querySelectorAll(name).length)",
+    );
+    assert!(
+        counts[0].as_u64() > Some(5) && counts[1].as_u64() > Some(5),
+        "{counts}"
+    );
     assert_eq!((&counts[2], &counts[3]), (&json!(1), &json!(0)));
 }
 
-/// The picture's parts as a browser draws them, in grey and small, without letters: those are the machine's fonts.
+/// The picture's parts as a browser draws them, in grey and small, without letters: those are the
+/// machine's fonts.
 fn drawn(browser: &Browser, record: &Record) -> String {
     browser.wide(1280);
     browser.shown("screen", "light");
     browser.open(&page_of(record));
     browser.value(
         "const style = document.body.appendChild(document.createElement('style'));
-         style.textContent = 'svg text, figcaption { visibility: hidden } svg { width: 640px; max-width: none } .figures { display: block }'; 0",
+         style.textContent = 'svg text, figcaption { visibility: hidden } svg { width: 640px; \
+         max-width: none } .figures { display: block }'; 0",
     );
     let places = browser.value(
-        "[...document.querySelectorAll('svg')].map((svg) => { const place = svg.getBoundingClientRect();
+        "[...document.querySelectorAll('svg')].map((svg) => { const place = \
+         svg.getBoundingClientRect();
            return [place.left, place.top + scrollY, place.width, place.height]; })",
     );
     let pictures: Vec<Value> = places
@@ -357,18 +410,23 @@ fn drawn(browser: &Browser, record: &Record) -> String {
         .unwrap()
         .iter()
         .map(|place| {
-            let clip = json!({"x": place[0], "y": place[1], "width": place[2], "height": place[3], "scale": 1});
+            let clip = json!({"x": place[0], "y": place[1], "width": place[2], "height": place[3],
+                "scale": 1});
             let parameters = json!({"clip": clip, "captureBeyondViewport": true});
             browser.tools("Page.captureScreenshot", parameters)["data"].take()
         })
         .collect();
     let all = browser.value(&format!(
         "(async () => {{ const all = [];
-           for (const data of {}) {{ const image = new Image(); image.src = 'data:image/png;base64,' + data; await image.decode(); all.push(image); }}
+           for (const data of {}) {{ const image = new Image(); image.src = \
+         'data:image/png;base64,' + data; await image.decode(); all.push(image); }}
            const high = Math.round({COMPARED} * all[0].height / all[0].width);
-           const canvas = document.createElement('canvas'); canvas.width = 2 * {COMPARED}; canvas.height = high * Math.ceil(all.length / 2);
-           const context = canvas.getContext('2d'); context.imageSmoothingQuality = 'high'; context.filter = 'grayscale(1)';
-           all.forEach((image, number) => context.drawImage(image, number % 2 * {COMPARED}, Math.floor(number / 2) * high, {COMPARED}, high));
+           const canvas = document.createElement('canvas'); canvas.width = 2 * {COMPARED}; \
+         canvas.height = high * Math.ceil(all.length / 2);
+           const context = canvas.getContext('2d'); context.imageSmoothingQuality = 'high'; \
+         context.filter = 'grayscale(1)';
+           all.forEach((image, number) => context.drawImage(image, number % 2 * {COMPARED}, \
+         Math.floor(number / 2) * high, {COMPARED}, high));
            return canvas.toDataURL('image/png').split(',')[1]; }})()",
         Value::from(pictures)
     ));
@@ -389,13 +447,16 @@ fn pictures_look_as_they_did() {
     let golden = BASE64_STANDARD.encode(std::fs::read(&path).unwrap());
     let differ = |one: &str, other: &str| {
         let share = browser.value(&format!(
-            "(async () => {{ const pixels = async (data) => {{ const image = new Image(); image.src = 'data:image/png;base64,' + data;
-               await image.decode(); const canvas = document.createElement('canvas'); canvas.width = image.width; canvas.height = image.height;
+            "(async () => {{ const pixels = async (data) => {{ const image = new Image(); \
+             image.src = 'data:image/png;base64,' + data;
+               await image.decode(); const canvas = document.createElement('canvas'); canvas.width \
+             = image.width; canvas.height = image.height;
                const context = canvas.getContext('2d'); context.drawImage(image, 0, 0);
                return context.getImageData(0, 0, image.width, image.height).data; }};
                const [one, other] = [await pixels({one:?}), await pixels({other:?})];
                if (one.length !== other.length) return 1;
-               let differing = 0; for (let at = 0; at < one.length; at += 4) if (Math.abs(one[at] - other[at]) > 32) differing += 1;
+               let differing = 0; for (let at = 0; at < one.length; at += 4) if (Math.abs(one[at] \
+             - other[at]) > 32) differing += 1;
                return differing / (one.length / 4); }})()"
         ));
         share.as_f64().unwrap()
@@ -405,5 +466,9 @@ fn pictures_look_as_they_did() {
     assert!(share < 0.005, "{:.2} % of the pixels differ", share * 100.0);
     // And a picture with other values is told apart.
     let other = self::drawn(&browser, &over_time(40, &[Action::Read]));
-    assert!(differ(&other, &golden) > 0.005, "{}", differ(&other, &golden));
+    assert!(
+        differ(&other, &golden) > 0.005,
+        "{}",
+        differ(&other, &golden)
+    );
 }

@@ -6,8 +6,8 @@ use document::Rendering;
 use record::Level;
 use study::statistics::ALPHA;
 use study::{
-    Baseline, BlockAttempt, ComparedSide, Comparisons, Gate, GateRules, Metric, Observed, Requirement, SideGroup,
-    UnlikeWhat,
+    Baseline, BlockAttempt, ComparedSide, Comparisons, Gate, GateRules, Metric, Observed,
+    Requirement, SideGroup, UnlikeWhat,
 };
 
 fn metric(word: &str) -> Metric {
@@ -17,7 +17,8 @@ fn metric(word: &str) -> Metric {
 /// Deviations of six runs, in percent.
 const NOISE: [f64; 6] = [0.0, 2.0, -1.0, 1.0, -2.0, 0.5];
 
-/// A side of so many blocks, with transactions/s and a latency; its noise begins at another place than that of others.
+/// A side of so many blocks, with transactions/s and a latency; its noise begins at another place
+/// than that of others.
 fn side(label: &str, rate: f64, shift: usize, blocks: u32) -> ComparedSide {
     let runs = (1..=blocks).map(|number| {
         let noise = 1.0 + NOISE[(number as usize * (shift + 1) + shift) % 6] / 100.0;
@@ -88,11 +89,23 @@ fn study_found() -> Comparisons {
 fn comparisons_are_a_table_and_sentences() {
     let found = study_found();
     let text = document::text(&report::comparison::document(&found), document::WIDTH);
-    compare("comparison.txt", include_str!("../golden/comparison.txt"), &text);
+    compare(
+        "comparison.txt",
+        include_str!("../golden/comparison.txt"),
+        &text,
+    );
     let markdown = Rendering::Markdown.show(&report::comparison::document(&found), document::WIDTH);
-    compare("comparison.md", include_str!("../golden/comparison.md"), &markdown);
+    compare(
+        "comparison.md",
+        include_str!("../golden/comparison.md"),
+        &markdown,
+    );
     let csv = report::comparison::as_csv(std::slice::from_ref(&found));
-    compare("comparison.csv", include_str!("../golden/comparison.csv"), &csv);
+    compare(
+        "comparison.csv",
+        include_str!("../golden/comparison.csv"),
+        &csv,
+    );
 }
 
 #[test]
@@ -113,7 +126,10 @@ fn a_difference_is_said_as_it_would_be_asked() {
         "{sentences:?}"
     );
     assert!(sentences[0].ends_with(", 10 blocks)"), "{sentences:?}");
-    assert!(sentences[1].contains("no difference shown"), "{sentences:?}");
+    assert!(
+        sentences[1].contains("no difference shown"),
+        "{sentences:?}"
+    );
     assert!(sentences[1].contains("% would have been"), "{sentences:?}");
 }
 
@@ -121,7 +137,8 @@ fn a_difference_is_said_as_it_would_be_asked() {
 fn runs_that_were_not_interleaved_say_so() {
     let mut cold = without_blocks(side("cold", 5_000.0, 1, 6), 6);
     for run in &mut cold.runs {
-        run.conditions.insert(UnlikeWhat::CacheState, "cold".to_owned());
+        run.conditions
+            .insert(UnlikeWhat::CacheState, "cold".to_owned());
     }
     let baseline = Baseline::alone(without_blocks(side("base", 10_000.0, 0, 6), 6));
     let sides = [cold, without_blocks(side("few", 5_000.0, 1, 6), 2)];

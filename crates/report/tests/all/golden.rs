@@ -1,8 +1,8 @@
 //! Reports of kept records, letter for letter. `run.json` is a record of a real run.
 
 use record::{
-    Action, ArrivalProcess, Calibration, Check, CleanUp, End, ErrorRecord, Fact, Left, Outcome, Overhead, Pace, Phase,
-    ReadError, Record, Role, Sizing, SliceMeter, Slices, Workers,
+    Action, ArrivalProcess, Calibration, Check, CleanUp, End, ErrorRecord, Fact, Left, Outcome,
+    Overhead, Pace, Phase, ReadError, Record, Role, Sizing, SliceMeter, Slices, Workers,
 };
 
 use crate::made;
@@ -37,7 +37,8 @@ fn the_answer_fits_on_one_screen() {
     compare("short.txt", include_str!("../golden/short.txt"), &text);
     assert!(text.lines().count() <= 40, "{text}");
     assert!(
-        text.lines().all(|line| line.chars().count() <= document::SCREEN_WIDTH),
+        text.lines()
+            .all(|line| line.chars().count() <= document::SCREEN_WIDTH),
         "{text}"
     );
 }
@@ -47,8 +48,13 @@ fn the_screen_says_what_the_device_served() {
     let screen = |fetched_share: Fact<u64>| {
         let mut record = kept();
         let mut phases = record.actual.phases.iter_mut();
-        let transactions = phases.find(|phase| phase.phase == Phase::Transactions).unwrap();
-        let operations = transactions.segments.iter().flat_map(|segment| &segment.operations);
+        let transactions = phases
+            .find(|phase| phase.phase == Phase::Transactions)
+            .unwrap();
+        let operations = transactions
+            .segments
+            .iter()
+            .flat_map(|segment| &segment.operations);
         let read_bytes: u64 = operations
             .filter(|operation| operation.action == Action::Read)
             .map(|operation| operation.meter.bytes)
@@ -73,9 +79,11 @@ fn the_screen_says_what_the_device_served() {
 fn a_failed_run_says_what_failed_and_what_was_left() {
     let mut record = kept();
     record.actual.outcome = Outcome::Failed {
-        why: "cannot append to /mnt/disk/7 (step write): No space left on device (os error 28)".to_owned(),
+        why: "cannot append to /mnt/disk/7 (step write): No space left on device (os error 28)"
+            .to_owned(),
     };
-    record.actual.stream_hash = Fact::Unavailable("the run ended before the last operation".to_owned());
+    record.actual.stream_hash =
+        Fact::Unavailable("the run ended before the last operation".to_owned());
     record.actual.phases.pop();
     let transactions = record.actual.phases.last_mut().unwrap();
     transactions.complete = false;
@@ -131,11 +139,15 @@ fn an_interrupted_run_and_a_dry_pool_are_marked() {
     let words: Vec<&str> = text.split_whitespace().collect();
     assert!(
         words.join(" ").ends_with(
-            "Note: The repeated run chose its operations before it began. This run chooses them while it runs."
+            "Note: The repeated run chose its operations before it began. This run chooses them \
+             while it runs."
         ),
         "{text}"
     );
-    for (end, words) in [(End::OutOfFiles, "ran dry"), (End::OutOfReach, "search for ever")] {
+    for (end, words) in [
+        (End::OutOfFiles, "ran dry"),
+        (End::OutOfReach, "search for ever"),
+    ] {
         record.actual.end = Fact::Known(end);
         assert!(report::text::render(&record).contains(words), "{words}");
     }
@@ -155,7 +167,9 @@ fn valid() -> Record {
             operations: 10_000 - second,
             ..SliceMeter::default()
         };
-        transactions.slices.add(second, (Role::Worker, Action::Read), meter);
+        transactions
+            .slices
+            .add(second, (Role::Worker, Action::Read), meter);
     }
     record.during.clocks.elapsed_ns = 61 * SECOND;
     transactions.evidence = Some(made::evidence(Fact::Known(0), 40_960));
@@ -171,8 +185,10 @@ fn a_verdict_that_is_valid_says_what_was_looked_at() {
         lines,
         [
             // The kept latencies are of few operations.
-            "Verdict     VALID: 60.000 s measured, too noisy to show small changes (drift -0.6 %, noise ±25.7 %),",
-            "            no errors, other programs 0.0 %, CPU steal 0.0 %, 0.0 % of reads from the device"
+            "Verdict     VALID: 60.000 s measured, too noisy to show small changes (drift -0.6 %, \
+             noise ±25.7 %),",
+            "            no errors, other programs 0.0 %, CPU steal 0.0 %, 0.0 % of reads from \
+             the device"
         ]
     );
 }
@@ -192,9 +208,11 @@ fn a_reason_that_is_less_bad_than_the_verdict_says_so() {
         lines,
         [
             "Verdict     INVALID",
-            "  - The machine was suspended for 12.000 s during the run. Keep the machine awake (systemd-inhibit),",
+            "  - The machine was suspended for 12.000 s during the run. Keep the machine awake \
+             (systemd-inhibit),",
             "    and repeat the run.",
-            "  - (doubtful) CPU steal: the hypervisor took 5.0 % of the processor time (threshold 1.0 %). Use a",
+            "  - (doubtful) CPU steal: the hypervisor took 5.0 % of the processor time (threshold \
+             1.0 %). Use a",
             "    machine that is not shared, or repeat the run at a quieter time.",
         ]
     );
@@ -224,14 +242,20 @@ fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
     let text = report::text::render(&record);
     let section = |text: &str| -> Vec<String> {
         let lines = text.lines().skip_while(|line| !line.starts_with("  CPU, "));
-        lines.take_while(|line| !line.is_empty()).map(str::to_owned).collect()
+        lines
+            .take_while(|line| !line.is_empty())
+            .map(str::to_owned)
+            .collect()
     };
     let lines = section(&text);
     assert!((8..=11).contains(&lines.len()), "{text}");
     let said_why = "  (not available: ";
     let is_narrow = |line: &&String| line.chars().count() <= 100 || line.starts_with(said_why);
     assert_eq!(lines.iter().find(|line| !is_narrow(line)), None);
-    assert!(lines.iter().any(|line| line.starts_with(said_why)), "{text}");
+    assert!(
+        lines.iter().any(|line| line.starts_with(said_why)),
+        "{text}"
+    );
     // A name that makes a line too long, which is broken then.
     let machine = record.actual.phases[1].machine.as_mut().unwrap();
     if let Fact::Known(devices) = &mut machine.devices {
@@ -266,7 +290,10 @@ fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
     }
     let summary = record::Summary::of(&record);
     assert!(summary.phases.iter().all(|phase| phase.machine.is_some()));
-    assert_eq!(section(&report::text::render(&record)), Vec::<String>::new());
+    assert_eq!(
+        section(&report::text::render(&record)),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -278,7 +305,8 @@ fn what_is_not_known_or_not_there_is_said() {
         40_960,
     ));
     actual.phases[1].claim_waits.clear();
-    actual.phases[2].sync.as_mut().unwrap().space_back_ns = Fact::Unavailable("5 bytes are missing".to_owned());
+    actual.phases[2].sync.as_mut().unwrap().space_back_ns =
+        Fact::Unavailable("5 bytes are missing".to_owned());
     actual.taken = Some(Check {
         names: 1,
         directories: 1,
@@ -305,8 +333,9 @@ fn what_is_not_known_or_not_there_is_said() {
 #[test]
 fn what_was_chosen_is_said_in_a_sentence() {
     let mut record = kept();
-    let sentence = "Chose 131,072 files (8.00 KiB on average, 1.00 GiB in all): 4 x the page cache of 256.00 MiB (the \
-                    control group's limit). A calibration of 2.1 s created 12,000 files/s. Creating the pool takes about 11 s.";
+    let sentence = "Chose 131,072 files (8.00 KiB on average, 1.00 GiB in all): 4 x the page \
+                    cache of 256.00 MiB (the control group's limit). A calibration of 2.1 s \
+                    created 12,000 files/s. Creating the pool takes about 11 s.";
     let sizing = Sizing {
         working_set: record::WorkingSet::OfCache(4.0),
         cache_bytes: 256 << 20,
@@ -321,7 +350,10 @@ fn what_was_chosen_is_said_in_a_sentence() {
         }),
         transactions: None,
     };
-    assert!(!report::text::render(&record).contains("Sizing"), "nothing was chosen");
+    assert!(
+        !report::text::render(&record).contains("Sizing"),
+        "nothing was chosen"
+    );
     record.sizing = Some(sizing.clone());
     let mut plan = made::plan(&record, record.spec.workload.clone());
     plan.sizing = Some(Sizing {
@@ -338,12 +370,24 @@ fn what_was_chosen_is_said_in_a_sentence() {
         (report::text::render(&record), ""),
         (report::plan::render(&plan), " A run estimates its duration"),
     ] {
-        let lines = text.lines().skip_while(|line| !line.starts_with("Sizing      Chose "));
-        let lines: Vec<&str> = lines.take_while(|line| !line.starts_with("Fingerprint")).collect();
-        assert!(lines.iter().all(|line| line.chars().count() <= 100), "{text}");
-        let words: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
+        let lines = text
+            .lines()
+            .skip_while(|line| !line.starts_with("Sizing      Chose "));
+        let lines: Vec<&str> = lines
+            .take_while(|line| !line.starts_with("Fingerprint"))
+            .collect();
         assert!(
-            words.join(" ").starts_with(&format!("Sizing {sentence}{more}")),
+            lines.iter().all(|line| line.chars().count() <= 100),
+            "{text}"
+        );
+        let words: Vec<&str> = lines
+            .iter()
+            .flat_map(|line| line.split_whitespace())
+            .collect();
+        assert!(
+            words
+                .join(" ")
+                .starts_with(&format!("Sizing {sentence}{more}")),
             "{text}"
         );
     }
@@ -358,7 +402,10 @@ fn the_programs_overhead_is_one_line() {
     );
     record.actual.overhead = Fact::Unavailable("signal 2 ended it".to_owned());
     let text = report::text::render(&record);
-    assert!(text.contains("Overhead: not available (signal 2 ended it)\n"), "{text}");
+    assert!(
+        text.contains("Overhead: not available (signal 2 ended it)\n"),
+        "{text}"
+    );
     let transactions = record
         .actual
         .phases
@@ -374,7 +421,8 @@ fn the_programs_overhead_is_one_line() {
         ns_per_operation: 210.0,
     });
     let text = report::text::render(&record);
-    let line = "Overhead: 0.21 µs per operation on the null storage, 2.1 % of the workers' time in transactions\n";
+    let line = "Overhead: 0.21 µs per operation on the null storage, 2.1 % of the workers' time \
+                in transactions\n";
     assert!(text.contains(line), "{text}");
     record.actual.phases.clear();
     let text = report::text::render(&record);
@@ -424,14 +472,22 @@ fn plans_say_what_workers_would_do_together() {
             include_str!("../golden/plan.txt"),
             kept.spec.workload.clone(),
         ),
-        ("plan-private.txt", include_str!("../golden/plan-private.txt"), private),
+        (
+            "plan-private.txt",
+            include_str!("../golden/plan-private.txt"),
+            private,
+        ),
         (
             "plan-shared.txt",
             include_str!("../golden/plan-shared.txt"),
             made::shared_workload(),
         ),
     ] {
-        compare(name, golden, &report::plan::render(&made::plan(&kept, workload)));
+        compare(
+            name,
+            golden,
+            &report::plan::render(&made::plan(&kept, workload)),
+        );
     }
 }
 
@@ -449,7 +505,10 @@ fn a_newer_or_foreign_record_is_refused() {
         Err(ReadError::Newer { found: 999 })
     ));
     let older = RUN.replace("\"schema\":1", "\"schema\":0");
-    assert!(matches!(Record::from_json(&older), Err(ReadError::NoVersion)));
+    assert!(matches!(
+        Record::from_json(&older),
+        Err(ReadError::NoVersion)
+    ));
     for foreign in ["", "{}", "[1]", "{\"record\":{\"schema\":1}}"] {
         assert!(
             matches!(Record::from_json(foreign), Err(ReadError::NoRecord { .. })),
@@ -465,14 +524,25 @@ fn a_report_can_be_shown_in_other_formats_and_widths() {
     let is_row = |line: &&str| line.starts_with("| ");
     let lines: Vec<&str> = markdown.lines().collect();
     let mut tables = 0;
-    for table in lines.split(|line| !is_row(line)).filter(|table| !table.is_empty()) {
+    for table in lines
+        .split(|line| !is_row(line))
+        .filter(|table| !table.is_empty())
+    {
         let columns = |line: &str| line.replace("\\|", "").matches('|').count();
-        assert!(table.iter().all(|row| columns(row) == columns(table[0])), "{table:#?}");
+        assert!(
+            table.iter().all(|row| columns(row) == columns(table[0])),
+            "{table:#?}"
+        );
         tables += 1;
     }
     assert_eq!(tables, 9, "{markdown}");
     assert!(markdown.contains("- **Workload** 2,000 files, 1,000 transactions, seed 7\n"));
     let narrow = document::text(&report, 60);
-    let verdict = narrow.lines().take_while(|line| !line.starts_with("Workload"));
-    assert!(verdict.skip(1).all(|line| line.chars().count() <= 60), "{narrow}");
+    let verdict = narrow
+        .lines()
+        .take_while(|line| !line.starts_with("Workload"));
+    assert!(
+        verdict.skip(1).all(|line| line.chars().count() <= 60),
+        "{narrow}"
+    );
 }

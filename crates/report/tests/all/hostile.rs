@@ -1,13 +1,14 @@
-//! Records of others: whatever is in them, they are refused with a word about it, or shown without harm.
+//! Records of others: whatever is in them, they are refused with a word about it, or shown without
+//! harm.
 
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use record::LOCATIONS_MAX;
 use record::{
-    Action, ArrivalProcess, Climb, Load, Outcome, Pace, Phase, ReadError, Record, Role, Sizing, SliceMeter,
-    SlowOperation, SlowStep, SlowestRecord, Stalled, SteadyAsked, SteadyFound, SteadyRule, Stop, Sweep, SweepStep,
-    SweepStepRun,
+    Action, ArrivalProcess, Climb, Load, Outcome, Pace, Phase, ReadError, Record, Role, Sizing,
+    SliceMeter, SlowOperation, SlowStep, SlowestRecord, Stalled, SteadyAsked, SteadyFound,
+    SteadyRule, Stop, Sweep, SweepStep, SweepStepRun,
 };
 use serde_json::Value;
 
@@ -15,8 +16,10 @@ use crate::imported::{everything, import};
 use crate::{made, paged};
 
 const RUN: &str = include_str!("../golden/run.json");
-/// Clears the screen, sets the title, turns the writing round, ends the line, and goes on in another.
-const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{2066}\u{200f}\u{7f}\u{0}\u{2028}\r\nForged      all is well\n\t|`<script>=cmd";
+/// Clears the screen, sets the title, turns the writing round, ends the line, and goes on in
+/// another.
+const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{2066}\u{200f}\u{7f}\u{0}\
+                       \u{2028}\r\nForged      all is well\n\t|`<script>=cmd";
 
 fn kept() -> Record {
     Record::from_json(RUN).unwrap()
@@ -33,7 +36,9 @@ fn over_time(mut record: Record) -> Record {
                 failed: second % 2,
                 latency: made::durations(1_000 - second, 20_000 + 100 * second).take_sparse(),
             };
-            phase.slices.add(second, (Role::Worker, Action::Read), meter);
+            phase
+                .slices
+                .add(second, (Role::Worker, Action::Read), meter);
         }
         phase.slowest = vec![SlowestRecord {
             action: Action::Read,
@@ -60,7 +65,9 @@ fn steady() -> Record {
         round_ns: 5_000_000_000,
         rounds_max: 25,
     });
-    let seconds: Vec<f64> = (0..25).map(|second| f64::from(1_000 - second % 7)).collect();
+    let seconds: Vec<f64> = (0..25)
+        .map(|second| f64::from(1_000 - second % 7))
+        .collect();
     let phases = record.actual.phases.iter_mut();
     for phase in phases.filter(|phase| phase.phase == Phase::Transactions) {
         let rounds = vec![990.0, 1_000.0, 1_010.0, 995.0, 1_005.0];
@@ -109,7 +116,12 @@ fn records() -> Vec<(&'static str, Record)> {
         fresh: false,
         slo_p99_ns: Some(1_000_000),
     });
-    for load in [Load::Closed, Load::Rate(1_000.0), Load::Workers(2), Load::Ranks(2)] {
+    for load in [
+        Load::Closed,
+        Load::Rate(1_000.0),
+        Load::Workers(2),
+        Load::Ranks(2),
+    ] {
         sweep.actual.sweep_steps.push(SweepStep {
             load,
             workers: 2,
@@ -206,7 +218,10 @@ fn a_record_of_hostile_strings_is_shown_without_harm() {
                 Ok(_) => hostile += 1,
                 Err(error) => {
                     assert!(
-                        matches!(error, ReadError::NoRecord { .. } | ReadError::Impossible { .. }),
+                        matches!(
+                            error,
+                            ReadError::NoRecord { .. } | ReadError::Impossible { .. }
+                        ),
                         "{error}"
                     );
                     *document.pointer_mut(place).unwrap() = kept;
@@ -225,7 +240,11 @@ fn a_record_of_hostile_strings_is_shown_without_harm() {
             shown[0]
         );
         // No line is one of a name's, and the names are read again as they were.
-        assert!(!shown[0].lines().any(|line| line.starts_with("Forged")), "{}", shown[0]);
+        assert!(
+            !shown[0].lines().any(|line| line.starts_with("Forged")),
+            "{}",
+            shown[0]
+        );
         assert_eq!(record.host.hostname, HOSTILE);
         assert_eq!(Record::from_json(&shown[1]).unwrap().host.hostname, HOSTILE);
     }
@@ -304,7 +323,10 @@ fn what_no_run_can_have_written_is_refused_by_its_name() {
         ),
     ] {
         let told = refused(&place, other);
-        assert!(told.contains(&field) && told.contains(why), "{place}: {told}");
+        assert!(
+            told.contains(&field) && told.contains(why),
+            "{place}: {told}"
+        );
     }
 }
 
@@ -322,7 +344,9 @@ fn sums_that_no_view_could_make_are_refused() {
             let place = format!("/record/actual/phases/{phase}/segments/0/{place}");
             *document.pointer_mut(&place).unwrap() = Value::from(u64::MAX);
         }
-        let told = Record::from_json(&document.to_string()).unwrap_err().to_string();
+        let told = Record::from_json(&document.to_string())
+            .unwrap_err()
+            .to_string();
         assert!(
             told.contains("record.actual.phases[1].segments[0]") && told.contains("2^64"),
             "{told}"
@@ -347,7 +371,9 @@ fn a_run_in_as_many_locations_as_there_may_be_is_read() {
     record.locations = vec![record.locations[0].clone(); LOCATIONS_MAX];
     assert!(import(record.to_json().as_bytes()));
     record.locations.push(record.locations[0].clone());
-    let told = Record::from_json(&record.to_json()).unwrap_err().to_string();
+    let told = Record::from_json(&record.to_json())
+        .unwrap_err()
+        .to_string();
     assert!(
         told.contains("record.locations") && told.contains("there are at most 16384"),
         "{told}"
@@ -357,7 +383,10 @@ fn a_run_in_as_many_locations_as_there_may_be_is_read() {
 #[test]
 fn texts_that_are_no_records_are_refused_in_a_line() {
     let deep = format!("{{\"record\":{}{}}}", "[".repeat(300), "]".repeat(300));
-    let hostile = format!("{{\"record\":{{\"schema\":\"{}\"}}}}", "\u{202e}".repeat(10_000));
+    let hostile = format!(
+        "{{\"record\":{{\"schema\":\"{}\"}}}}",
+        "\u{202e}".repeat(10_000)
+    );
     for text in [
         "",
         "{",
@@ -499,7 +528,8 @@ fn documents() -> Vec<Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 600, max_shrink_iters: 200,
+        ..ProptestConfig::default() })]
 
     /// In one place most of the time: what is wrong elsewhere would hide it.
     #[test]

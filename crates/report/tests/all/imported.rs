@@ -1,5 +1,6 @@
-//! What is done with a record of others: read, summed up, shown and listed in every format, written and read again. Finds, seeds
-//! and mutated records go through it in `hostile.rs`, and whatever the fuzz target `import` comes up with.
+//! What is done with a record of others: read, summed up, shown and listed in every format, written
+//! and read again. Finds, seeds and mutated records go through it in `hostile.rs`, and whatever the
+//! fuzz target `import` comes up with.
 
 use document::harmless;
 use record::{Headline, ListedRun, Record};
@@ -16,7 +17,10 @@ pub fn import(bytes: &[u8]) -> bool {
         Err(error) => {
             let told = error.to_string();
             is_harmless(&told);
-            assert!(!told.contains('\n') && told.chars().count() < 1_000, "{told}");
+            assert!(
+                !told.contains('\n') && told.chars().count() < 1_000,
+                "{told}"
+            );
             return false;
         }
     };
@@ -28,13 +32,16 @@ pub fn import(bytes: &[u8]) -> bool {
     let again = Record::from_json(&harmless::lines(&written));
     assert_eq!(again.expect("what was written is read again"), record);
     let entries = [entry(&record)];
-    let listed: Vec<ListedRun> = serde_json::from_str(&harmless::lines(&list::json(&entries))).expect("a list is JSON");
+    let listed: Vec<ListedRun> =
+        serde_json::from_str(&harmless::lines(&list::json(&entries))).expect("a list is JSON");
     assert_eq!(listed, entries);
     for csv in [list::csv(&entries), export::csv(&entries[0], &record)] {
         let printed = harmless::lines(&csv);
         assert_eq!(printed, csv);
         assert!(
-            printed.split_inclusive('\n').all(|line| line.ends_with("\r\n")),
+            printed
+                .split_inclusive('\n')
+                .all(|line| line.ends_with("\r\n")),
             "{printed:?}"
         );
     }
@@ -72,7 +79,10 @@ pub fn everything(record: &Record) -> Vec<String> {
         export::csv(&entries[0], record),
     ];
     if let Some(figures) = &record.actual.classic {
-        shown.extend([ClassicFormat::Verbose, ClassicFormat::Terse].map(|format| classic::report(figures, format)));
+        shown.extend(
+            [ClassicFormat::Verbose, ClassicFormat::Terse]
+                .map(|format| classic::report(figures, format)),
+        );
         shown.push(classic::partial(figures));
     }
     shown
@@ -80,6 +90,7 @@ pub fn everything(record: &Record) -> Vec<String> {
 
 /// Nothing in it is obeyed or unseen, but for the ends of lines.
 fn is_harmless(text: &str) {
-    let harmful = |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
+    let harmful =
+        |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
     assert!(!text.replace("\r\n", "\n").contains(harmful), "{text:?}");
 }

@@ -1,7 +1,8 @@
 //! Lists and exports: what they show of records, and what they do to strings of others.
 
 use record::{
-    ArrivalProcess, Climb, Headline, Level, ListedRun, Load, Outcome, Phase, Record, State, Sweep, SweepStep,
+    ArrivalProcess, Climb, Headline, Level, ListedRun, Load, Outcome, Phase, Record, State, Sweep,
+    SweepStep,
 };
 use report::{export, list};
 
@@ -37,8 +38,14 @@ fn a_list_fits_a_terminal_and_says_what_it_is_of() {
             "run", "begun", "(UTC)", "host", "on", "workload", "verdict", "trans/s", "p99"
         ]
     );
-    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{text}");
-    assert!(lines[2].contains("a-machin…") && lines[2].contains("1.23 ms"), "{text}");
+    assert!(
+        lines.iter().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    assert!(
+        lines[2].contains("a-machin…") && lines[2].contains("1.23 ms"),
+        "{text}"
+    );
     assert_eq!(listed(&[]), "No runs\n");
     assert_eq!(list::json(&[]), "[]\n");
     let listed: Vec<ListedRun> = serde_json::from_str(&list::json(&[entry(&record)])).unwrap();
@@ -95,8 +102,15 @@ fn a_line_is_of_the_measured_transactions() {
         phases: vec![phase.clone()],
         of_run: None,
     };
-    sweep.actual.sweep_steps = vec![sweep_step(2, transactions), sweep_step(1, &slow), sweep_step(3, &slow)];
-    sweep.actual.phases.retain(|phase| phase.phase != Phase::Transactions);
+    sweep.actual.sweep_steps = vec![
+        sweep_step(2, transactions),
+        sweep_step(1, &slow),
+        sweep_step(3, &slow),
+    ];
+    sweep
+        .actual
+        .phases
+        .retain(|phase| phase.phase != Phase::Transactions);
     assert_eq!(Headline::of(&sweep).transactions_per_second, Some(rate));
     let rows = export::csv(&entry(&sweep), &sweep);
     let steps: Vec<&str> = rows
@@ -106,7 +120,10 @@ fn a_line_is_of_the_measured_transactions() {
     let by_load = [",2,workers,1,1,", ",1,workers,2,2,", ",3,workers,3,3,"];
     assert_eq!(steps.len(), by_load.len(), "{rows}");
     assert!(
-        steps.iter().zip(by_load).all(|(row, step)| row.contains(step)),
+        steps
+            .iter()
+            .zip(by_load)
+            .all(|(row, step)| row.contains(step)),
         "{rows}"
     );
     // Without transactions there is no rate.
@@ -126,8 +143,15 @@ fn every_row_has_the_columns_of_its_header() {
     let rows = export::csv(&entry(&record), &record);
     let header = export::CSV_HEADER.trim_end();
     assert!(rows.lines().count() >= 5);
-    assert!(rows.lines().all(|line| columns(line) == columns(header)), "{rows}");
-    assert_eq!(rows.matches(",transactions,all,transaction,").count(), 1, "{rows}");
+    assert!(
+        rows.lines().all(|line| columns(line) == columns(header)),
+        "{rows}"
+    );
+    assert_eq!(
+        rows.matches(",transactions,all,transaction,").count(),
+        1,
+        "{rows}"
+    );
     let row = rows
         .lines()
         .find(|line| line.contains(",transactions,worker,read,"))
@@ -150,7 +174,9 @@ fn strings_of_others_are_text() {
     evil.tags = vec!["@tag".to_owned()];
     let evil = [evil];
     for text in [listed(&evil), list::markdown(&evil), list::csv(&evil)] {
-        let is_harmful = |character: char| document::harmless::is_harmful(character) && !"\r\n".contains(character);
+        let is_harmful = |character: char| {
+            document::harmless::is_harmful(character) && !"\r\n".contains(character)
+        };
         assert!(!text.contains(is_harmful), "{text:?}");
     }
     assert_eq!(listed(&evil).lines().count(), 2);
@@ -158,7 +184,10 @@ fn strings_of_others_are_text() {
     assert!(!markdown.contains("<script>"), "{markdown}");
     assert_eq!(markdown.lines().count(), 3);
     let csv = list::csv(&evil);
-    assert!(csv.contains("'=HYPERLINK") && csv.contains("'@tag"), "{csv}");
+    assert!(
+        csv.contains("'=HYPERLINK") && csv.contains("'@tag"),
+        "{csv}"
+    );
 }
 
 #[test]
@@ -167,7 +196,10 @@ fn an_unfinished_run_is_reported_as_far_as_it_came() {
     record.actual.outcome = Outcome::Unfinished;
     loop {
         let text = report::text::render(&record);
-        assert!(text.contains("UNFINISHED: the program was killed"), "{text}");
+        assert!(
+            text.contains("UNFINISHED: the program was killed"),
+            "{text}"
+        );
         assert!(text.contains("INVALID"), "{text}");
         // Down to a run that had completed nothing.
         if record.actual.phases.pop().is_none() {

@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
-use record::machine::{Counts, DeviceOverTime, ProcessOverTime, States, SystemOverTime, ThreadOverTime, Unknown};
+use record::machine::{
+    Counts, DeviceOverTime, ProcessOverTime, States, SystemOverTime, ThreadOverTime, Unknown,
+};
 use record::{
-    Accounted, Action, Cache, Check, ClaimWaits, DeviceCounters, DeviceReading, DeviceRole, Durability, ErrorRecord,
-    Fact, FirstDone, Histogram, Keeping, MachineOverTime, Meter, Mix, OnError, OperationRecord, Outcome, OwnIo, Phase,
-    PhaseEvidence, PhaseRecord, PhaseSync, Place, PlanRecord, Record, Residency, ResidencySample, Role, RunSpec,
-    Segment, SegmentKind, Slices, Stalled, StepRecord, StorageName, WorkerPhase, Workers, Workload,
+    Accounted, Action, Cache, Check, ClaimWaits, DeviceCounters, DeviceReading, DeviceRole,
+    Durability, ErrorRecord, Fact, FirstDone, Histogram, Keeping, MachineOverTime, Meter, Mix,
+    OnError, OperationRecord, Outcome, OwnIo, Phase, PhaseEvidence, PhaseRecord, PhaseSync, Place,
+    PlanRecord, Record, Residency, ResidencySample, Role, RunSpec, Segment, SegmentKind, Slices,
+    Stalled, StepRecord, StorageName, WorkerPhase, Workers, Workload,
 };
 use workload::Skipped;
 
@@ -51,7 +54,8 @@ fn with_steps(mut operation: OperationRecord, steps: &[(&str, u64)]) -> Operatio
     operation
 }
 
-/// A phase whose workers begin together, and end one after the other as said: worker, role, milliseconds, done.
+/// A phase whose workers begin together, and end one after the other as said: worker, role,
+/// milliseconds, done.
 fn phase(
     phase: Phase,
     ms: Range<u64>,
@@ -75,8 +79,9 @@ fn phase(
         .collect();
     let all: u64 = workers.iter().map(|worker| worker.operations).sum();
     let first = workers.iter().min_by_key(|worker| worker.ended_ns).unwrap();
-    let done_by_then =
-        |worker: &WorkerPhase| worker.operations * (first.ended_ns - began_ns) / (worker.ended_ns - began_ns);
+    let done_by_then = |worker: &WorkerPhase| {
+        worker.operations * (first.ended_ns - began_ns) / (worker.ended_ns - began_ns)
+    };
     PhaseRecord {
         phase,
         complete: true,
@@ -179,7 +184,11 @@ pub fn private(kept: &Record) -> Record {
         [0, 1, 2].map(|worker| (worker as u32, Role::Worker, ends[worker], done[worker]))
     };
     let one = |action, operations, bytes_each, middle_ns| {
-        operation(Role::Worker, action, meter(operations, bytes_each, middle_ns))
+        operation(
+            Role::Worker,
+            action,
+            meter(operations, bytes_each, middle_ns),
+        )
     };
     let mut record = Record {
         spec: RunSpec {
@@ -286,7 +295,8 @@ pub fn shared(kept: &Record) -> Record {
     for phase in &mut actual.phases {
         phase.machine = Some(machine(&phase.segments[0]));
     }
-    actual.check = Fact::Unavailable("files whose operations had failed are in an unknown state".to_owned());
+    actual.check =
+        Fact::Unavailable("files whose operations had failed are in an unknown state".to_owned());
     for (phase, (fetched_bytes, written_bytes)) in
         actual
             .phases
@@ -312,11 +322,18 @@ pub fn shared(kept: &Record) -> Record {
 
 /// Two writers and two readers that are done after so many milliseconds with so much each.
 fn workers(ends: [u64; 4], done: [u64; 4]) -> [(u32, Role, u64, u64); 4] {
-    let role = |worker| if worker < 2 { Role::Writer } else { Role::Reader };
+    let role = |worker| {
+        if worker < 2 {
+            Role::Writer
+        } else {
+            Role::Reader
+        }
+    };
     [0, 1, 2, 3].map(|worker| (worker as u32, role(worker), ends[worker], done[worker]))
 }
 
-/// What a machine of two processors did meanwhile: a partition of a disk, which is half as busy as the workers wait.
+/// What a machine of two processors did meanwhile: a partition of a disk, which is half as busy as
+/// the workers wait.
 fn machine(segment: &Segment) -> MachineOverTime {
     let ns = segment.ended_ns - segment.began_ns;
     let count = |number: u64| Counts::from(vec![Some(number)]);
@@ -396,8 +413,12 @@ fn machine(segment: &Segment) -> MachineOverTime {
             device("vda", DeviceRole::WholeDisk, count(operations / 2)),
         ]),
         unknown: vec![Unknown {
-            why: "/sys/class/block/vda1/stat: flushes are counted of the whole disk only".to_owned(),
-            columns: vec!["devices.vda1.flushes".to_owned(), "devices.vda1.flushing_ms".to_owned()],
+            why: "/sys/class/block/vda1/stat: flushes are counted of the whole disk only"
+                .to_owned(),
+            columns: vec![
+                "devices.vda1.flushes".to_owned(),
+                "devices.vda1.flushing_ms".to_owned(),
+            ],
         }],
     }
 }
@@ -431,16 +452,29 @@ fn shared_prepare() -> PhaseRecord {
 
 fn shared_transactions() -> PhaseRecord {
     let writer = |action, operations, bytes_each, middle_ns| {
-        operation(Role::Writer, action, meter(operations, bytes_each, middle_ns))
+        operation(
+            Role::Writer,
+            action,
+            meter(operations, bytes_each, middle_ns),
+        )
     };
     let reader = |action, operations, bytes_each, middle_ns| {
-        operation(Role::Reader, action, meter(operations, bytes_each, middle_ns))
+        operation(
+            Role::Reader,
+            action,
+            meter(operations, bytes_each, middle_ns),
+        )
     };
     let reads = ["open", "read", "close"];
     let looks = [(reads[0], 9_000), (reads[1], 31_000), (reads[2], 1_000)];
     let mut append = writer(Action::Append, 570, 5_000, 950_000);
     append.meter.failed = 2;
-    let appends = [("open", 9_000), ("write", 20_000), ("sync", 920_000), ("close", 1_500)];
+    let appends = [
+        ("open", 9_000),
+        ("write", 20_000),
+        ("sync", 920_000),
+        ("close", 1_500),
+    ];
     let operations = vec![
         writer(Action::Create, 576, 12_800, 1_450_000),
         with_steps(append, &appends),
@@ -462,7 +496,10 @@ fn shared_transactions() -> PhaseRecord {
         role,
         wait: durations(count, middle_ns),
     };
-    transactions.claim_waits = vec![waits(Role::Writer, 12, 33_000), waits(Role::Reader, 214, 900_000)];
+    transactions.claim_waits = vec![
+        waits(Role::Writer, 12, 33_000),
+        waits(Role::Reader, 214, 900_000),
+    ];
     transactions.sync = Some(PhaseSync {
         began_ns: 1_830 * MS,
         ended_ns: 1_842 * MS,
@@ -507,15 +544,25 @@ fn failures(record: &mut Record) {
         came_back,
     };
     actual.stalled = vec![
-        stalled(Some(3), "read", "/mnt/disk/pool/s0/s2/3c6ef372fe94f82b", 61, true),
+        stalled(
+            Some(3),
+            "read",
+            "/mnt/disk/pool/s0/s2/3c6ef372fe94f82b",
+            61,
+            true,
+        ),
         stalled(None, "sync (syncfs)", "/mnt/disk/pool", 300, false),
     ];
     actual.outcome = Outcome::Complete;
 }
 
-/// The plan of a workload, on the targets of the kept run; the room is known for that one's workload.
+/// The plan of a workload, on the targets of the kept run; the room is known for that one's
+/// workload.
 pub fn plan(kept: &Record, workload: Workload) -> PlanRecord {
-    let targets = kept.locations.iter().filter_map(|location| location.target.known());
+    let targets = kept
+        .locations
+        .iter()
+        .filter_map(|location| location.target.known());
     let room = kept.room.clone().filter(|_| workload == kept.spec.workload);
     PlanRecord {
         tool: kept.tool.clone(),

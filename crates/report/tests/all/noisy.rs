@@ -1,7 +1,9 @@
-//! Runs as they are in earnest: seeded noise that no compression removes, in latencies, counts and the kernel's counters; and how
-//! long their pages are.
+//! Runs as they are in earnest: seeded noise that no compression removes, in latencies, counts and
+//! the kernel's counters; and how long their pages are.
 
-use record::{Action, Histogram, MachineOverTime, Phase, Record, Role, SliceMeter, Slices, WorkerPhase};
+use record::{
+    Action, Histogram, MachineOverTime, Phase, Record, Role, SliceMeter, Slices, WorkerPhase,
+};
 use serde_json::Value;
 
 use crate::made;
@@ -36,8 +38,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// The kinds of operations of a usual mix.
 const USUAL: [Action; 4] = [Action::Read, Action::Append, Action::Create, Action::Delete];
 
-/// So many durations: log-normal around a median of their kind with sigma 0.5, and three in a hundred that wait for a device
-/// (5 ms, sigma 0.8).
+/// So many durations: log-normal around a median of their kind with sigma 0.5, and three in a
+/// hundred that wait for a device (5 ms, sigma 0.8).
 fn durations(noise: &mut Noise, kind: usize, count: u64) -> Histogram {
     let mut latency = Histogram::default();
     for _ in 0..count {
@@ -50,8 +52,15 @@ fn durations(noise: &mut Noise, kind: usize, count: u64) -> Histogram {
     latency
 }
 
-/// The run with transactions of so many seconds, in which each kind of operation is done so often a second.
-pub fn noisy(record: &Record, seed: u64, seconds: u64, kinds: &[Action], per_second: u64) -> Record {
+/// The run with transactions of so many seconds, in which each kind of operation is done so often a
+/// second.
+pub fn noisy(
+    record: &Record,
+    seed: u64,
+    seconds: u64,
+    kinds: &[Action],
+    per_second: u64,
+) -> Record {
     let mut noise = Noise::new(seed);
     let mut record = record.clone();
     // As wide as slices are then.
@@ -79,9 +88,14 @@ pub fn noisy(record: &Record, seed: u64, seconds: u64, kinds: &[Action], per_sec
         phase.slices = slices.recorded();
         let segment = phase.segments.last_mut().unwrap();
         segment.ended_ns = segment.began_ns + seconds * SECOND_NS;
-        segment.operations.retain(|operation| kinds.contains(&operation.action));
+        segment
+            .operations
+            .retain(|operation| kinds.contains(&operation.action));
         for operation in &mut segment.operations {
-            let number = kinds.iter().position(|kind| *kind == operation.action).unwrap();
+            let number = kinds
+                .iter()
+                .position(|kind| *kind == operation.action)
+                .unwrap();
             operation.meter.operations = sums[number].count();
             operation.meter.latency = sums[number].clone();
         }
@@ -95,9 +109,13 @@ pub fn noisy(record: &Record, seed: u64, seconds: u64, kinds: &[Action], per_sec
 fn machine(noise: &mut Noise, began_ns: u64, slices: u64, wide: u64) -> MachineOverTime {
     fn fill(value: &mut Value, noise: &mut Noise, slices: u64) {
         match value {
-            Value::Array(column) if column.len() == 1 && (column[0].is_u64() || column[0].is_null()) => {
+            Value::Array(column)
+                if column.len() == 1 && (column[0].is_u64() || column[0].is_null()) =>
+            {
                 let middle = column[0].as_u64();
-                let number = |noise: &mut Noise| middle.map(|middle| (middle as f64 * (0.5 + noise.unit())) as u64);
+                let number = |noise: &mut Noise| {
+                    middle.map(|middle| (middle as f64 * (0.5 + noise.unit())) as u64)
+                };
                 *column = (0..slices).map(|_| number(noise).into()).collect();
             }
             Value::Array(all) => all.iter_mut().for_each(|one| fill(one, noise, slices)),
@@ -106,13 +124,17 @@ fn machine(noise: &mut Noise, began_ns: u64, slices: u64, wide: u64) -> MachineO
         }
     }
     let shared = made::shared(&kept());
-    let mut value = serde_json::to_value(shared.actual.phases[1].machine.as_ref().unwrap()).unwrap();
+    let mut value =
+        serde_json::to_value(shared.actual.phases[1].machine.as_ref().unwrap()).unwrap();
     fill(&mut value, noise, slices);
     // The kernel counts the machine's times in ticks of 10 ms.
     let system = value["system"].as_object_mut().unwrap();
     for (_, column) in system.iter_mut().filter(|(name, _)| name.ends_with("_ns")) {
         for number in column.as_array_mut().into_iter().flatten() {
-            *number = number.as_u64().map(|ns| ns / 10_000_000 * 10_000_000).into();
+            *number = number
+                .as_u64()
+                .map(|ns| ns / 10_000_000 * 10_000_000)
+                .into();
         }
     }
     value["began_ns"] = began_ns.into();
@@ -132,7 +154,8 @@ fn lengths(page: &str) -> (usize, usize) {
 #[test]
 fn the_page_of_a_day_is_below_a_megabyte_and_a_half() {
     let base = made::private(&kept());
-    // As many kinds of operations as there are for three hours, and those of a usual mix from half an hour to a day.
+    // As many kinds of operations as there are for three hours, and those of a usual mix from half
+    // an hour to a day.
     for (seconds, kinds, most) in [
         (1_800, &USUAL[..], 1_500_000),
         (10_000, Action::ALL, 2_000_000),
@@ -162,7 +185,10 @@ fn the_page_of_a_day_is_below_a_megabyte_and_a_half() {
 
 fn many_workers(record: &mut Record) {
     for phase in &mut record.actual.phases {
-        let (began_ns, ended_ns) = (phase.segments[0].began_ns, phase.segments[0].ended_ns.max(1));
+        let (began_ns, ended_ns) = (
+            phase.segments[0].began_ns,
+            phase.segments[0].ended_ns.max(1),
+        );
         let worker = |worker| WorkerPhase {
             worker,
             role: Role::Worker,
@@ -177,14 +203,16 @@ fn many_workers(record: &mut Record) {
     }
 }
 
-/// The largest record that a run of today's or of an earlier program writes: two roles with all kinds of operations for half an
-/// hour, each second with its own latencies in full precision.
+/// The largest record that a run of today's or of an earlier program writes: two roles with all
+/// kinds of operations for half an hour, each second with its own latencies in full precision.
 #[test]
 fn the_page_of_the_largest_record_is_made_in_time() {
     let base = made::private(&kept());
     let mut record = noisy(&base, 3, 1_800, &USUAL, 200);
     let mut noise = Noise::new(5);
-    let some: Vec<Histogram> = (0..64).map(|kind| durations(&mut noise, kind % 8, 1_500)).collect();
+    let some: Vec<Histogram> = (0..64)
+        .map(|kind| durations(&mut noise, kind % 8, 1_500))
+        .collect();
     for phase in record
         .actual
         .phases

@@ -1,5 +1,6 @@
-//! A number is the same on the page, in the JSON and in the text, for every kind of record: what the JSON has is in a row of the
-//! page with its exact value, and the text has a line with all that this row shows.
+//! A number is the same on the page, in the JSON and in the text, for every kind of record: what
+//! the JSON has is in a row of the page with its exact value, and the text has a line with all that
+//! this row shows.
 
 use document::units::{latency, rate};
 use measure::Histogram;
@@ -18,7 +19,9 @@ fn plain(html: &str) -> String {
         .split('<')
         .map(|part| part.split_once('>').map_or(part, |(_, text)| text))
         .collect();
-    text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&amp;", "&")
 }
 
 /// The rows of all tables.
@@ -30,7 +33,10 @@ fn rows(page: &str) -> Vec<Vec<Shown>> {
             .and_then(|(_, value)| value.split_once('"')?.0.parse().ok());
         Some((plain(rest), value))
     };
-    let rows = page.split("<tr>").skip(1).map(|row| row.split_once("</tr>").unwrap().0);
+    let rows = page
+        .split("<tr>")
+        .skip(1)
+        .map(|row| row.split_once("</tr>").unwrap().0);
     rows.map(|row| {
         let cells = row.replace("<th", "<td");
         cells.split("<td").filter_map(cell).collect()
@@ -50,14 +56,15 @@ fn has(line: &str, words: &[&str]) -> bool {
     })
 }
 
-/// A row of the page that begins so has all of these values, and a line of the text shows what it shows. How many rows do.
+/// A row of the page that begins so has all of these values, and a line of the text shows what it
+/// shows. How many rows do.
 fn same(what: &str, (page, text): (&[Vec<Shown>], &str), name: &str, values: &[f64]) {
     let is_near = |one: f64, other: f64| (one - other).abs() <= one.abs() * 1e-9;
     let has_values = |row: &&Vec<Shown>| {
         let mut left = row.iter().filter_map(|(_, value)| *value);
-        values
-            .iter()
-            .all(|wanted| left.any(|value| is_near(value, *wanted) || is_near(value * 1e3, *wanted)))
+        values.iter().all(|wanted| {
+            left.any(|value| is_near(value, *wanted) || is_near(value * 1e3, *wanted))
+        })
     };
     let of_name = |row: &&Vec<Shown>| row.iter().any(|(shown, _)| shown == name);
     let found: Vec<&Vec<Shown>> = page.iter().filter(of_name).filter(has_values).collect();
@@ -70,7 +77,10 @@ fn same(what: &str, (page, text): (&[Vec<Shown>], &str), name: &str, values: &[f
             .collect();
         text.lines().any(|line| has(line, &shown))
     });
-    assert!(is_told, "{what}: no line of the text has a row of {name}: {found:?}");
+    assert!(
+        is_told,
+        "{what}: no line of the text has a row of {name}: {found:?}"
+    );
 }
 
 fn numbers(value: &Value, keys: &[&str]) -> Vec<f64> {
@@ -96,7 +106,10 @@ fn compare(what: &str, record: &Record) -> usize {
             .unwrap()
             .0,
     );
-    assert!(strip.contains(&verdict) && text.contains(&verdict), "{what}: {verdict}");
+    assert!(
+        strip.contains(&verdict) && text.contains(&verdict),
+        "{what}: {verdict}"
+    );
     let mut compared = 0;
     for phase in summary["phases"].as_array().unwrap() {
         for operation in phase["operations"].as_array().unwrap() {
@@ -125,7 +138,11 @@ fn compare(what: &str, record: &Record) -> usize {
         }
         compared += 1;
     }
-    for step in summary["sweep"]["sweep_steps"].as_array().into_iter().flatten() {
+    for step in summary["sweep"]["sweep_steps"]
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
         let requested = rate(step["load"]["rate"].as_f64());
         let values = numbers(
             step,
@@ -148,13 +165,17 @@ fn compare(what: &str, record: &Record) -> usize {
 fn open() -> Record {
     let mut record = over_time(40, &[Action::Read, Action::Append]);
     for phase in &mut record.actual.phases {
-        let operations = phase.segments.iter_mut().flat_map(|segment| &mut segment.operations);
+        let operations = phase
+            .segments
+            .iter_mut()
+            .flat_map(|segment| &mut segment.operations);
         for operation in operations.filter(|_| phase.phase == Phase::Transactions) {
             let mut response = Histogram::default();
             for (ns, count) in operation.meter.latency.durations() {
                 (0..count).for_each(|_| response.record(ns * 3));
             }
-            operation.meter.service = Some(std::mem::replace(&mut operation.meter.latency, response));
+            operation.meter.service =
+                Some(std::mem::replace(&mut operation.meter.latency, response));
         }
     }
     record
@@ -209,9 +230,16 @@ fn a_number_that_differs_is_found() {
     let page = page_of(&record);
     let all = rows(page.split_once("<script").unwrap().0);
     let text = report::text::render(&record).replace('\u{a0}', " ");
-    let p50 = Summary::of(&record).operations["append"].latency_ns.p50.unwrap() as f64;
+    let p50 = Summary::of(&record).operations["append"]
+        .latency_ns
+        .p50
+        .unwrap() as f64;
     same("kept", (&all, &text), "append", &[p50]);
-    for (page, text, value) in [(&all[..], &text[..], p50 + 1.0), (&all, "", p50), (&[], &text, p50)] {
+    for (page, text, value) in [
+        (&all[..], &text[..], p50 + 1.0),
+        (&all, "", p50),
+        (&[], &text, p50),
+    ] {
         let found = std::panic::catch_unwind(|| same("kept", (page, text), "append", &[value]));
         assert!(found.is_err());
     }

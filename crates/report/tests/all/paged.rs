@@ -1,5 +1,5 @@
-//! The page of a record of others: made in time, well-formed and harmless. Records of `hostile.rs` and `pages.rs` go through it,
-//! and whatever the fuzz target `page` comes up with.
+//! The page of a record of others: made in time, well-formed and harmless. Records of `hostile.rs`
+//! and `pages.rs` go through it, and whatever the fuzz target `page` comes up with.
 
 use std::time::Duration;
 
@@ -17,12 +17,14 @@ pub fn show(bytes: &[u8]) -> bool {
     let record = std::str::from_utf8(bytes)
         .ok()
         .and_then(|text| Record::from_json(text).ok());
-    let page = record.as_ref().map(|record| (shown(record), compared(record)));
+    let page = record
+        .as_ref()
+        .map(|record| (shown(record), compared(record)));
     page.is_some()
 }
 
-/// Panics where something is not as it should be. The page on which the record is compared with itself, by others and in a name
-/// of others.
+/// Panics where something is not as it should be. The page on which the record is compared with
+/// itself, by others and in a name of others.
 pub fn compared(record: &Record) -> String {
     let json = record.to_json();
     let run = || PageRun {
@@ -31,7 +33,10 @@ pub fn compared(record: &Record) -> String {
         remarks: Document::default(),
         more: Document::default(),
     };
-    let metrics = [Metric::Transactions, Metric::Latency(Action::Read, Statistic::P99)];
+    let metrics = [
+        Metric::Transactions,
+        Metric::Latency(Action::Read, Statistic::P99),
+    ];
     let side = |number: u64| ComparedSide {
         label: record.host.hostname.clone(),
         runs: vec![Observed::of(record, Some(number), &metrics)],
@@ -77,7 +82,8 @@ pub fn shown(record: &Record) -> String {
 /// Panics where a page that took so long is not as it should be.
 fn checked(page: &str, took: Duration) {
     assert!(took < PAGE_MAX, "{took:?}");
-    let harmful = |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
+    let harmful =
+        |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
     assert!(!page.contains(harmful));
     let text = without_script(page);
     is_well_formed(&text);
@@ -87,7 +93,8 @@ fn checked(page: &str, took: Duration) {
 
 /// The time that this thread has had a processor (proc_pid_schedstat).
 pub fn processor_time() -> Duration {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("the kernel counts it");
+    let text =
+        std::fs::read_to_string("/proc/thread-self/schedstat").expect("the kernel counts it");
     let ns = text.split(' ').next().and_then(|ns| ns.parse().ok());
     Duration::from_nanos(ns.expect("nanoseconds"))
 }
@@ -113,14 +120,21 @@ pub fn places_are_numbers(visible: &str) {
     for tag in visible.split('<') {
         let mut parts = tag.split('"');
         while let (Some(name), Some(value)) = (parts.next(), parts.next()) {
-            let name = name.trim_end_matches('=').rsplit(' ').next().unwrap_or_default();
+            let name = name
+                .trim_end_matches('=')
+                .rsplit(' ')
+                .next()
+                .unwrap_or_default();
             if PLACES.contains(&name) {
                 assert!(!value.contains("NaN") && !value.contains("inf"), "{tag}");
                 places += 1;
             }
         }
     }
-    assert!(places > 0 || !visible.contains("<svg"), "no place was found");
+    assert!(
+        places > 0 || !visible.contains("<svg"),
+        "no place was found"
+    );
 }
 
 /// The page without what the script says.
@@ -130,8 +144,8 @@ pub fn without_script(page: &str) -> String {
     [before, after].concat()
 }
 
-/// Every element that is begun is ended, in order; its attributes are names with values in quotation marks, but for a few of
-/// HTML; `&` begins a character's name.
+/// Every element that is begun is ended, in order; its attributes are names with values in
+/// quotation marks, but for a few of HTML; `&` begins a character's name.
 pub fn is_well_formed(text: &str) {
     const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
     let mut open: Vec<&str> = Vec::new();

@@ -1,4 +1,5 @@
-//! Pages: complete, the same each time, with the numbers of every other view, and harmless whatever is in a record.
+//! Pages: complete, the same each time, with the numbers of every other view, and harmless whatever
+//! is in a record.
 
 use std::io::Read;
 
@@ -7,8 +8,8 @@ use base64::prelude::BASE64_STANDARD;
 use document::{Block, Cell, Document, Picture};
 use proptest::prelude::*;
 use record::{
-    Action, ArrivalProcess, Climb, Load, Meter, Outcome, Phase, Record, Role, SliceMeter, Slices, Summary, Sweep,
-    SweepStep,
+    Action, ArrivalProcess, Climb, Load, Meter, Outcome, Phase, Record, Role, SliceMeter, Slices,
+    Summary, Sweep, SweepStep,
 };
 use report::page::{PAGE_BYTES_MAX, PageError, PageRun, fits, page, records};
 use sha2::{Digest, Sha256};
@@ -17,7 +18,8 @@ use crate::made;
 use crate::paged::{is_well_formed, shown, without_script};
 
 const RUN: &str = include_str!("../golden/run.json");
-pub const HOSTILE: &str = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u{202e}\u{0}&amp;";
+pub const HOSTILE: &str =
+    "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u{202e}\u{0}&amp;";
 
 pub fn kept() -> Record {
     Record::from_json(RUN).unwrap()
@@ -82,7 +84,10 @@ pub fn compare(name: &str, golden: &str, text: &str) {
         std::fs::write(path, text).unwrap();
     }
     // Pages are long: the first line that differs.
-    let differing = text.lines().zip(golden.lines()).find(|(one, other)| one != other);
+    let differing = text
+        .lines()
+        .zip(golden.lines())
+        .find(|(one, other)| one != other);
     let start = |line: &str| line.chars().take(300).collect::<String>();
     let differing = differing.map(|(one, other)| (start(one), start(other)));
     assert!(text == golden, "{name}: {differing:#?}");
@@ -93,13 +98,20 @@ fn a_kept_run_has_the_page_it_had() {
     let page = page_of(&kept());
     let (shown, _) = page.split_once("<script").unwrap();
     compare("page.html", include_str!("../golden/page.html"), shown);
-    assert_eq!(page, page_of(&kept()), "the same record gives the same bytes");
+    assert_eq!(
+        page,
+        page_of(&kept()),
+        "the same record gives the same bytes"
+    );
 }
 
 #[test]
 fn pictures_over_time_are_those_they_were() {
     let document = report::page::document(&over_time(40, &[Action::Read, Action::Create]));
-    let pictures: Vec<String> = figures(&document).iter().map(|figure| figure.svg.clone()).collect();
+    let pictures: Vec<String> = figures(&document)
+        .iter()
+        .map(|figure| figure.svg.clone())
+        .collect();
     compare(
         "pictures.svg",
         include_str!("../golden/pictures.svg"),
@@ -111,10 +123,15 @@ fn pictures_over_time_are_those_they_were() {
 fn the_numbers_of_the_page_are_those_of_json() {
     let record = kept();
     let json: serde_json::Value = serde_json::from_str(&record.to_json()).unwrap();
-    let per_second = json["summary"]["transactions"]["per_second"].as_f64().unwrap();
+    let per_second = json["summary"]["transactions"]["per_second"]
+        .as_f64()
+        .unwrap();
     let verdict = json["summary"]["verdict"]["level"].as_str().unwrap();
     let page = page_of(&record);
-    assert!(page.contains(&document::units::rate(Some(per_second))), "{per_second}");
+    assert!(
+        page.contains(&document::units::rate(Some(per_second))),
+        "{per_second}"
+    );
     assert!(page.contains(&verdict.to_uppercase()), "{verdict}");
     let document = report::page::document(&record);
     let all = figures(&document);
@@ -140,9 +157,16 @@ fn rates_over_time_are_what_was_counted() {
     let record = over_time(10, &[Action::Read]);
     let document = report::page::document(&record);
     let all = figures(&document);
-    let rate = all.iter().find(|figure| figure.title == "Rate over time").unwrap();
+    let rate = all
+        .iter()
+        .find(|figure| figure.title == "Rate over time")
+        .unwrap();
     let rows = document::csv(&rate.data, "\n");
-    assert_eq!(rows.lines().filter(|row| row.ends_with(",20")).count(), 10, "{rows}");
+    assert_eq!(
+        rows.lines().filter(|row| row.ends_with(",20")).count(),
+        10,
+        "{rows}"
+    );
     assert!(rate.caption.contains("(1 failed)"), "{}", rate.caption);
 }
 
@@ -152,11 +176,17 @@ fn records_are_read_back_as_they_were_given() {
     let record = kept();
     let text = page(&[run(&record, &json), run(&record, &json)]);
     let mut read = String::new();
-    records(text.as_bytes()).unwrap().read_to_string(&mut read).unwrap();
+    records(text.as_bytes())
+        .unwrap()
+        .read_to_string(&mut read)
+        .unwrap();
     assert_eq!(read, json.repeat(2));
     assert_eq!(records(b"<!DOCTYPE html><p>").err(), Some(PageError::None));
     let at = text.find("application/vnd").unwrap();
-    assert_eq!(records(&text.as_bytes()[..at + 200]).err(), Some(PageError::Damaged));
+    assert_eq!(
+        records(&text.as_bytes()[..at + 200]).err(),
+        Some(PageError::Damaged)
+    );
     let spoilt = text.replace("id=\"records\">", "id=\"records\">!");
     assert_eq!(records(spoilt.as_bytes()).err(), Some(PageError::Damaged));
     // What is too long is refused, and not cut.
@@ -207,7 +237,10 @@ fn the_policy_allows_the_script_of_the_page_alone() {
     let (_, script) = page.split_once("<script>").unwrap();
     let (script, _) = script.split_once("</script>").unwrap();
     let hash = BASE64_STANDARD.encode(Sha256::digest(script));
-    assert!(page.contains(&format!("script-src 'sha256-{hash}';")), "sha256-{hash}");
+    assert!(
+        page.contains(&format!("script-src 'sha256-{hash}';")),
+        "sha256-{hash}"
+    );
 }
 
 #[test]
@@ -247,11 +280,19 @@ fn odd_records_have_pages_that_say_what_is_missing() {
         }
     };
     for (what, record, words) in [
-        ("killed", nothing(kept()), "the run ended before its first phase did"),
+        (
+            "killed",
+            nothing(kept()),
+            "the run ended before its first phase did",
+        ),
         ("no slices", no_slices(kept()), "--no-series"),
         ("one slice", over_time(1, &[Action::Read]), "<circle"),
         ("shared", made::shared(&kept()), "Percentiles"),
-        ("none", done(|meter| *meter = Meter::default()), "Percentiles"),
+        (
+            "none",
+            done(|meter| *meter = Meter::default()),
+            "Percentiles",
+        ),
         ("one of each", done(one), "ten must lie beyond the median"),
         ("all failed", done(failed), "ten must lie beyond the median"),
     ] {
@@ -270,7 +311,10 @@ pub fn swept() -> Record {
         .find(|phase| phase.phase == Phase::Transactions)
         .unwrap()
         .clone();
-    record.actual.phases.retain(|phase| phase.phase != Phase::Transactions);
+    record
+        .actual
+        .phases
+        .retain(|phase| phase.phase != Phase::Transactions);
     record.spec.drive.sweep = Some(Sweep {
         climb: Climb::Rates(vec![500.0, 1_000.0, 2_000.0]),
         arrivals: ArrivalProcess::Poisson,
@@ -319,8 +363,15 @@ fn a_sweep_says_what_its_last_sustained_step_achieved_and_who_served_it() {
     let mut record = swept();
     for (number, step) in (1_u64..).zip(&mut record.actual.sweep_steps) {
         let phase = &mut step.phases[0];
-        phase.evidence = Some(made::evidence(record::Fact::Known(number * 1_000), number * 40_960));
-        for operation in phase.segments.iter_mut().flat_map(|segment| &mut segment.operations) {
+        phase.evidence = Some(made::evidence(
+            record::Fact::Known(number * 1_000),
+            number * 40_960,
+        ));
+        for operation in phase
+            .segments
+            .iter_mut()
+            .flat_map(|segment| &mut segment.operations)
+        {
             operation.meter.service = Some(operation.meter.latency.clone());
         }
     }
@@ -345,12 +396,17 @@ fn a_sweep_says_what_its_last_sustained_step_achieved_and_who_served_it() {
         .find(|figure| figure.title == "Percentiles of response time by operation")
         .unwrap();
     assert!(
-        percentiles.caption.contains("Of the last sustained step, 1,000/s."),
+        percentiles
+            .caption
+            .contains("Of the last sustained step, 1,000/s."),
         "{}",
         percentiles.caption
     );
     let header = document::csv(&percentiles.data, "\n");
-    assert!(header.lines().next().unwrap().contains("p99 service time"), "{header}");
+    assert!(
+        header.lines().next().unwrap().contains("p99 service time"),
+        "{header}"
+    );
     // Each step has its row.
     let (_, served) = page.split_once("<h2>Served by</h2>").unwrap();
     let (served, _) = served.split_once("<h2>").unwrap();
@@ -378,15 +434,17 @@ fn steps_of_operations_have_a_picture_and_operations_who_served_them() {
         .iter()
         .find(|phase| phase.phase == Phase::Transactions)
         .unwrap();
-    let each = phase.operations.iter().flat_map(|operation| &operation.steps);
+    let each = phase
+        .operations
+        .iter()
+        .flat_map(|operation| &operation.steps);
     assert_eq!(data.lines().count(), 1 + each.clone().count(), "{data}");
     for step in each {
         let p50 = step.duration_ns.p50.unwrap();
-        assert!(
-            data.lines().any(
-                |line| line.contains(&format!(",{},{},", step.step, step.count)) && line.contains(&p50.to_string())
-            )
-        );
+        assert!(data.lines().any(
+            |line| line.contains(&format!(",{},{},", step.step, step.count))
+                && line.contains(&p50.to_string())
+        ));
     }
     assert!(
         !figures(&report::page::document(&kept()))

@@ -1,8 +1,8 @@
 //! What reports say of a run of several ranks.
 
 use record::{
-    ClusterRecord, Fact, HostRecord, MessagesReading, ObserverRecord, Outcome, Phase, RankClock, RankClockOffset,
-    RankRecord, Record, ServerCounts, ServerTotals, Tool, WorkerPhase,
+    ClusterRecord, Fact, HostRecord, MessagesReading, ObserverRecord, Outcome, Phase, RankClock,
+    RankClockOffset, RankRecord, Record, ServerCounts, ServerTotals, Tool, WorkerPhase,
 };
 use serde_json::json;
 
@@ -10,7 +10,8 @@ fn kept() -> Record {
     Record::from_json(include_str!("../golden/run.json")).unwrap()
 }
 
-/// The kept run as so many ranks with a worker each, two on each host; each is a tenth faster than the one before.
+/// The kept run as so many ranks with a worker each, two on each host; each is a tenth faster than
+/// the one before.
 fn of_ranks(count: u32) -> Record {
     let mut record = kept();
     let host = |number: u32| {
@@ -55,7 +56,9 @@ fn of_ranks(count: u32) -> Record {
         observers: Vec::new(),
     });
     let mut phases = record.actual.phases.iter_mut();
-    let phase = phases.find(|phase| phase.phase == Phase::Transactions).unwrap();
+    let phase = phases
+        .find(|phase| phase.phase == Phase::Transactions)
+        .unwrap();
     let worker = phase.workers[0].clone();
     phase.workers = (0..count)
         .map(|number| WorkerPhase {
@@ -71,7 +74,9 @@ fn of_ranks(count: u32) -> Record {
 
 fn section(record: &Record) -> String {
     let text = report::text::render(record);
-    let (_, rest) = text.split_once("Ranks in transactions").expect("the section is there");
+    let (_, rest) = text
+        .split_once("Ranks in transactions")
+        .expect("the section is there");
     rest.split("\n\n").next().unwrap().to_owned()
 }
 
@@ -97,7 +102,10 @@ fn of_many_ranks_the_hosts_are_shown_and_of_many_hosts_the_slowest() {
     assert!(text.contains("client8"), "{text}");
     assert!(!text.contains("rank  host"), "{text}");
     let text = section(&of_ranks(80));
-    assert!(text.contains("client31") && !text.contains("client32"), "{text}");
+    assert!(
+        text.contains("client31") && !text.contains("client32"),
+        "{text}"
+    );
     assert!(
         text.contains("The 32 slowest hosts of 40; all are in the record."),
         "{text}"
@@ -123,32 +131,43 @@ fn a_run_of_one_process_has_no_such_section() {
 /// An observer that counted so many calls in the whole run, and half of them in its first phase.
 fn observer(record: &Record, calls: Option<u64>) -> ObserverRecord {
     let spent = |busy: u64| {
-        json!({"known": {"total_ns": {"known": 1000}, "user_ns": {"known": busy}, "nice_ns": {"known": 0},
-            "system_ns": {"known": 0}, "idle_ns": {"known": 900 - busy}, "iowait_ns": {"known": 100},
-            "irq_ns": {"known": 0}, "softirq_ns": {"known": 0}, "steal_ns": {"known": 0}, "busy_ns": {"known": busy}}})
+        json!({"known": {"total_ns": {"known": 1000}, "user_ns": {"known": busy},
+            "nice_ns": {"known": 0},
+            "system_ns": {"known": 0}, "idle_ns": {"known": 900 - busy},
+                "iowait_ns": {"known": 100},
+            "irq_ns": {"known": 0}, "softirq_ns": {"known": 0}, "steal_ns": {"known": 0},
+                "busy_ns": {"known": busy}}})
     };
     let counted = |busy: u64, calls: Option<u64>| {
         let kind = |calls: u64| {
-            json!({"kind": "GETATTR", "requests": calls, "retransmissions": "not_applicable", "sent_bytes": "not_applicable",
-                "received_bytes": "not_applicable", "queued_ms": "not_applicable", "round_trip_ms": "not_applicable",
+            json!({"kind": "GETATTR", "requests": calls, "retransmissions": "not_applicable",
+                "sent_bytes": "not_applicable",
+                "received_bytes": "not_applicable", "queued_ms": "not_applicable",
+                    "round_trip_ms": "not_applicable",
                 "execution_ms": "not_applicable"})
         };
         let of_kernel = |calls: u64| {
-            json!({"known": [{"counter": "nfs-server", "protocol": "nfs3", "of": "all clients", "age_s": "not_applicable",
-                "kinds": {"known": [kind(calls)]}, "operations": "not_applicable", "server_read_bytes": "not_applicable",
+            json!({"known": [{"counter": "nfs-server", "protocol": "nfs3", "of": "all clients",
+                "age_s": "not_applicable",
+                "kinds": {"known": [kind(calls)]}, "operations": "not_applicable",
+                    "server_read_bytes": "not_applicable",
                 "server_written_bytes": "not_applicable"}]})
         };
         let calls = calls.map_or_else(|| json!({"unavailable": "no nfsd"}), of_kernel);
-        json!({"processors": spent(busy), "devices": {"known": []}, "calls": calls, "interfaces": {"known": [
-            {"name": "eth0", "speed_bits_per_s": "not_applicable", "received_bytes": {"known": 4096},
+        json!({"processors": spent(busy), "devices": {"known": []}, "calls": calls,
+            "interfaces": {"known": [
+            {"name": "eth0", "speed_bits_per_s": "not_applicable",
+                "received_bytes": {"known": 4096},
                 "sent_bytes": {"known": 0}}]}})
     };
     let clock = json!({"at_ns": 0, "offset_ns": 5, "error_ns": 1500});
     serde_json::from_value(json!({
         "rank": 9, "host": record.host, "clock_begin": clock, "clock_end": clock, "readings": 30,
-        "interval_ns": 101_000_000, "whole_ns": 2_000_000_000, "whole": counted(250, calls), "cpu_busy_p99": {"known": 0.75},
+        "interval_ns": 101_000_000, "whole_ns": 2_000_000_000, "whole": counted(250, calls),
+            "cpu_busy_p99": {"known": 0.75},
         "phases": [{"step": null, "phase": "transactions", "ns": 1_000_000_000,
-            "cpu_busy_p99": {"unavailable": "shorter than 2 s"}, "counted": {"known": counted(800, calls.map(|calls| calls / 2))}}],
+            "cpu_busy_p99": {"unavailable": "shorter than 2 s"}, "counted": {"known": counted(800,
+                calls.map(|calls| calls / 2))}}],
     }))
     .unwrap()
 }
@@ -187,10 +206,18 @@ fn what_observers_counted_stands_beside_what_the_ranks_sent() {
     ] {
         assert!(text.contains(told), "{told}\n{text}");
     }
-    let row = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().to_owned();
+    let row = |name: &str| {
+        text.lines()
+            .find(|line| line.contains(name))
+            .unwrap()
+            .to_owned()
+    };
     let whole = row("whole run");
     assert!(
-        whole.contains("25.0 %") && whole.contains("75.0 %") && whole.contains("10.0 %") && whole.contains("1,020"),
+        whole.contains("25.0 %")
+            && whole.contains("75.0 %")
+            && whole.contains("10.0 %")
+            && whole.contains("1,020"),
         "{text}"
     );
     let transactions = row("transactions");
@@ -199,7 +226,8 @@ fn what_observers_counted_stands_beside_what_the_ranks_sent() {
         "{text}"
     );
     assert!(
-        text.lines().all(|line| line.chars().count() <= document::WIDTH),
+        text.lines()
+            .all(|line| line.chars().count() <= document::WIDTH),
         "{text}"
     );
 }
@@ -210,6 +238,9 @@ fn calls_that_nobody_counted_are_not_available() {
     let found = observer(&record, None);
     record.cluster.as_mut().unwrap().observers = vec![found];
     let text = observed(&record);
-    assert!(text.contains("NFS calls are not available (no nfsd)"), "{text}");
+    assert!(
+        text.contains("NFS calls are not available (no nfsd)"),
+        "{text}"
+    );
     assert!(!text.contains("Calls in"), "{text}");
 }

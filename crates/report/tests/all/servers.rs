@@ -1,8 +1,9 @@
-//! Reports of runs that spoke to a server by themselves: where that was, what went there, and what was acknowledged.
+//! Reports of runs that spoke to a server by themselves: where that was, what went there, and what
+//! was acknowledged.
 
 use record::{
-    Durability, Fact, MessageCounter, MessageKind, MessagesReading, Phase, PhaseEvidence, Record, ServerCounts,
-    ServerRecord, StorageName,
+    Durability, Fact, MessageCounter, MessageKind, MessagesReading, Phase, PhaseEvidence, Record,
+    ServerCounts, ServerRecord, StorageName,
 };
 
 use crate::made;
@@ -37,7 +38,9 @@ fn on_server(counts: ServerCounts) -> Record {
     }
     record.spec.durability = Durability::Fsync;
     let mut phases = record.actual.phases.iter_mut();
-    let transactions = phases.find(|phase| phase.phase == Phase::Transactions).unwrap();
+    let transactions = phases
+        .find(|phase| phase.phase == Phase::Transactions)
+        .unwrap();
     let mut performing = made::evidence(Fact::Known(0), 0).performing;
     performing.devices = Fact::NotApplicable;
     performing.messages = Fact::Known(vec![MessagesReading {
@@ -83,10 +86,13 @@ fn a_report_says_what_went_to_the_server_to_the_last_procedure() {
     for expected in [
         "storage nfs, on nfs3 10.0.0.1:2049:/export (in user space)",
         "8 operations in flight for each worker",
-        "Server nfs3 at 10.0.0.1:2049, export /export (MOUNT port 20048); uid 1000, gid 100, connections of each worker: 2, privileged port",
-        "READ up to 1.00 MiB, WRITE up to 256.00 KiB, listings of 64.00 KiB; a reply is waited for 20 s",
+        "Server nfs3 at 10.0.0.1:2049, export /export (MOUNT port 20048); uid 1000, gid 100, \
+         connections of each worker: 2, privileged port",
+        "READ up to 1.00 MiB, WRITE up to 256.00 KiB, listings of 64.00 KiB; a reply is waited \
+         for 20 s",
         "all operations were served by the server: no cache of this machine lies between",
-        "acknowledged: contents on what the server says is stable storage (fsync: UNSTABLE, then COMMIT), names on stable storage by the protocol's rule",
+        "acknowledged: contents on what the server says is stable storage (fsync: UNSTABLE, then \
+         COMMIT), names on stable storage by the protocol's rule",
     ] {
         assert!(text.contains(expected), "{expected}\n{text}");
     }
@@ -107,7 +113,8 @@ fn what_happened_on_the_way_is_told() {
         ..ServerCounts::default()
     })));
     for expected in [
-        "1 connection lost and opened again; 2 operations with an unknown outcome; 3 calls made again as the server wanted",
+        "1 connection lost and opened again; 2 operations with an unknown outcome; 3 calls made \
+         again as the server wanted",
         "The server may have performed 2 operations or not",
         "Connections to the server were lost and opened again: 1 time.",
     ] {

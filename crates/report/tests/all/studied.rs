@@ -1,4 +1,5 @@
-//! Pages of studies and comparisons: what they show is what their tables have, and every cell leads to its runs.
+//! Pages of studies and comparisons: what they show is what their tables have, and every cell leads
+//! to its runs.
 
 use std::io::Read;
 
@@ -8,7 +9,9 @@ use record::{Action, Level, Phase, Record};
 use report::figures::{comparison_figures, run_figures};
 use report::page::{ComparedPage, comparison_document, comparison_page, records};
 use study::statistics::ALPHA;
-use study::{Comparisons, Design, Metric, Observed, StudyComparisons, StudyRun, UnlikeWhat, groups};
+use study::{
+    Comparisons, Design, Metric, Observed, StudyComparisons, StudyRun, UnlikeWhat, groups,
+};
 
 use crate::made;
 use crate::noisy::noisy;
@@ -35,7 +38,8 @@ struct Made {
     records: Vec<(u64, Record, String)>,
 }
 
-/// The runs of a study with so many blocks: xfs makes 0.7 of what ext4 does, and one run is INVALID.
+/// The runs of a study with so many blocks: xfs makes 0.7 of what ext4 does, and one run is
+/// INVALID.
 fn made(blocks: u32) -> Made {
     let design = Design::parse(DESIGN).unwrap();
     let cells = design.cells().unwrap();
@@ -79,7 +83,11 @@ fn made(blocks: u32) -> Made {
                 }
             }
             let mut observed = Observed::of(&record, Some(number), &design.metrics);
-            observed.level = if number == 3 { Level::Invalid } else { Level::Valid };
+            observed.level = if number == 3 {
+                Level::Invalid
+            } else {
+                Level::Valid
+            };
             let part = record.study.clone().unwrap();
             all.runs.push(StudyRun { part, observed });
             let json = record.to_json();
@@ -103,7 +111,8 @@ fn with_page<T>(made: &Made, use_page: impl FnOnce(&ComparedPage<'_>) -> T) -> T
     use_page(&ComparedPage {
         name: "study pool".to_owned(),
         groups: &groups(&cells, &made.runs),
-        tables: &StudyComparisons::of(&made.design, &cells, &made.runs, &made.design.metrics).tables,
+        tables: &StudyComparisons::of(&made.design, &cells, &made.runs, &made.design.metrics)
+            .tables,
         metrics: &made.design.metrics,
         design: Some(&made.design),
         more: Document::default(),
@@ -123,7 +132,10 @@ fn figures(document: &Document) -> Vec<&Picture> {
 
 fn figure<'a>(document: &'a Document, title: &str) -> &'a Picture {
     let all = figures(document);
-    let found = all.iter().find(|figure| figure.title.starts_with(title)).copied();
+    let found = all
+        .iter()
+        .find(|figure| figure.title.starts_with(title))
+        .copied();
     found.unwrap_or_else(|| {
         panic!(
             "{title}: {:?}",
@@ -146,8 +158,15 @@ fn a_study_has_the_page_it_had() {
     crate::pages::compare("study.html", include_str!("../golden/study.html"), shown);
     is_well_formed(&without_script(&page));
     let mut read = String::new();
-    records(page.as_bytes()).unwrap().read_to_string(&mut read).unwrap();
-    let jsons: Vec<&str> = made.records.iter().map(|(_, _, json)| json.as_str()).collect();
+    records(page.as_bytes())
+        .unwrap()
+        .read_to_string(&mut read)
+        .unwrap();
+    let jsons: Vec<&str> = made
+        .records
+        .iter()
+        .map(|(_, _, json)| json.as_str())
+        .collect();
     assert_eq!(read, jsons.concat());
 }
 
@@ -155,7 +174,8 @@ fn a_study_has_the_page_it_had() {
 fn the_numbers_of_a_study_are_those_of_its_tables() {
     let made = made(6);
     let cells = made.design.cells().unwrap();
-    let tables = StudyComparisons::of(&made.design, &cells, &made.runs, &made.design.metrics).tables;
+    let tables =
+        StudyComparisons::of(&made.design, &cells, &made.runs, &made.design.metrics).tables;
     let document = with_page(&made, comparison_document);
     let plot = figure(&document, "Ratios");
     let drawn = document::csv(&plot.data, "\n");
@@ -166,7 +186,8 @@ fn the_numbers_of_a_study_are_those_of_its_tables() {
             let ratio = row.estimate().unwrap().ratio;
             let begin = format!("{},{},{},{ratio},", row.side, row.baseline, row.metric);
             assert!(drawn.contains(&begin), "{begin}\n{drawn}");
-            let sentence = report::comparison::sentence(row, table.confidence).replace('\u{a0}', " ");
+            let sentence =
+                report::comparison::sentence(row, table.confidence).replace('\u{a0}', " ");
             assert!(
                 text.contains(&document::harmless::html(&sentence).into_owned()),
                 "{sentence}"
@@ -193,10 +214,15 @@ fn values_along_an_axis_are_medians_of_counted_runs() {
         .runs
         .iter()
         .filter(|run| run.part.cell == "files=500 xfs" && run.observed.is_counted());
-    let mut values: Vec<f64> = of_cell.map(|run| run.observed.values[&Metric::Transactions]).collect();
+    let mut values: Vec<f64> = of_cell
+        .map(|run| run.observed.values[&Metric::Transactions])
+        .collect();
     values.sort_by(f64::total_cmp);
     assert_eq!(rows.lines().count(), 7, "{rows}");
-    let row = rows.lines().find(|row| row.starts_with("files=500 xfs")).unwrap();
+    let row = rows
+        .lines()
+        .find(|row| row.starts_with("files=500 xfs"))
+        .unwrap();
     assert!(
         row.ends_with(&format!(",{},{}", values[0], values[values.len() - 1])),
         "{row} {values:?}"
@@ -306,7 +332,11 @@ pub fn hostile_study() -> String {
 fn a_study_of_hostile_names_is_well_formed() {
     let page = hostile_study();
     is_well_formed(&without_script(&page));
-    assert!(!page.contains("<img") && !page.contains('\u{202e}') && page.matches("<script").count() == 2);
+    assert!(
+        !page.contains("<img")
+            && !page.contains('\u{202e}')
+            && page.matches("<script").count() == 2
+    );
 }
 
 /// A hundred runs of a minute with all that they record over time.
@@ -346,10 +376,16 @@ fn figures_are_whole_files_with_their_conditions() {
         .iter()
         .find(|figure| figure.name.contains("percentiles"))
         .unwrap();
-    assert!(!charts.two_columns.contains("data-readings") && charts.two_columns.contains("<path class=\"line"));
+    assert!(
+        !charts.two_columns.contains("data-readings")
+            && charts.two_columns.contains("<path class=\"line")
+    );
     assert_eq!(ratios.name, "01-ratios-to-the-baseline");
     for (svg, width) in [(&ratios.one_column, "85mm"), (&ratios.two_columns, "178mm")] {
-        assert!(svg.contains(&format!("<svg width=\"{width}\" height=\"")), "{svg}");
+        assert!(
+            svg.contains(&format!("<svg width=\"{width}\" height=\"")),
+            "{svg}"
+        );
         // Programs for paper know no variables of CSS, and have no page around it.
         assert!(svg.contains("<style>") && !svg.contains("var("));
         // Nor has it a script.
@@ -369,14 +405,20 @@ fn figures_are_whole_files_with_their_conditions() {
         "Cache",
         "5 blocks",
     ] {
-        assert!(ratios.caption.contains(words), "{words}: {}", ratios.caption);
+        assert!(
+            ratios.caption.contains(words),
+            "{words}: {}",
+            ratios.caption
+        );
     }
-    let names: std::collections::BTreeSet<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
+    let names: std::collections::BTreeSet<&str> =
+        figures.iter().map(|figure| figure.name.as_str()).collect();
     assert_eq!(names.len(), figures.len(), "each has files of its own");
     let of_run = run_figures(&made.records[0].1, &Document::default());
     assert!(
         of_run
             .iter()
-            .any(|figure| figure.caption.contains("Percentiles") && figure.caption.contains("Fingerprint"))
+            .any(|figure| figure.caption.contains("Percentiles")
+                && figure.caption.contains("Fingerprint"))
     );
 }

@@ -11,8 +11,14 @@ fn charts_have_as_many_columns_as_there_are_characters() {
     let record = over_time(40, &[Action::Read, Action::Create]);
     for width in [80, 40, 33] {
         let shown = text(&charts(&record, width), width);
-        assert!(shown.lines().all(|line| line.chars().count() <= width), "{shown}");
-        assert!(shown.lines().any(|line| line.chars().count() == width), "{shown}");
+        assert!(
+            shown.lines().all(|line| line.chars().count() <= width),
+            "{shown}"
+        );
+        assert!(
+            shown.lines().any(|line| line.chars().count() == width),
+            "{shown}"
+        );
         // 40 operations in each second, so that all of it is full.
         let top = shown
             .lines()
@@ -38,7 +44,11 @@ fn a_curve_rises_and_what_is_not_there_is_not_drawn() {
         .map(|column| {
             shown
                 .lines()
-                .filter(|line| line.chars().nth(column).is_some_and(|one| "▁▂▃▄▅▆▇█".contains(one)))
+                .filter(|line| {
+                    line.chars()
+                        .nth(column)
+                        .is_some_and(|one| "▁▂▃▄▅▆▇█".contains(one))
+                })
                 .count()
         })
         .collect();

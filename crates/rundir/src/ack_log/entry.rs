@@ -1,7 +1,8 @@
 //! The lines of an acknowledgement log, as they are written and read.
 //!
-//! A line is its checksum (XXH3 with 64 bits, 16 hexadecimal digits), a blank, its text. The checksum of the line
-//! before is the seed, so that a line that is missing, moved or changed is seen at its successor or at itself.
+//! A line is its checksum (XXH3 with 64 bits, 16 hexadecimal digits), a blank, its text. The
+//! checksum of the line before is the seed, so that a line that is missing, moved or changed is
+//! seen at its successor or at itself.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -82,7 +83,8 @@ pub(crate) fn push(before: u64, text: &[u8], to: &mut Vec<u8>) -> u64 {
     checksum
 }
 
-/// Writes the text of an operation that is about to be issued. `prefix` is what names of the worker begin with.
+/// Writes the text of an operation that is about to be issued. `prefix` is what names of the worker
+/// begin with.
 pub(crate) fn write_begun(
     to: &mut Vec<u8>,
     (worker, sequence): (u32, u64),
@@ -94,7 +96,11 @@ pub(crate) fn write_begun(
     let name = operation.name();
     append(
         to,
-        format_args!("B {worker} {sequence} {} {} ", intent.action.name(), name.location),
+        format_args!(
+            "B {worker} {sequence} {} {} ",
+            intent.action.name(),
+            name.location
+        ),
     );
     escape(prefix, to);
     escape(name.relative.to_bytes(), to);
@@ -102,8 +108,12 @@ pub(crate) fn write_begun(
     match operation {
         Operation::Rename { to: second, .. }
         | Operation::Link { to: second, .. }
-        | Operation::Replace { temporary: second, .. }
-        | Operation::Deliver { temporary: second, .. } => {
+        | Operation::Replace {
+            temporary: second, ..
+        }
+        | Operation::Deliver {
+            temporary: second, ..
+        } => {
             escape(prefix, to);
             escape(second.relative.to_bytes(), to);
         }
@@ -119,7 +129,10 @@ pub(crate) fn write_begun(
     } = *intent;
     append(
         to,
-        format_args!(" {file} {version} {size_bytes} {} {offset_bytes}", size_after(intent)),
+        format_args!(
+            " {file} {version} {size_bytes} {} {offset_bytes}",
+            size_after(intent)
+        ),
     );
 }
 
@@ -160,7 +173,8 @@ fn append(to: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = to.write_fmt(text);
 }
 
-/// Appends bytes in a form without blanks and without ends of lines: what is not plain becomes `%` and two digits.
+/// Appends bytes in a form without blanks and without ends of lines: what is not plain becomes `%`
+/// and two digits.
 pub(crate) fn escape(bytes: &[u8], to: &mut Vec<u8>) {
     for byte in bytes {
         if byte.is_ascii_graphic() && *byte != b'%' {
@@ -204,7 +218,8 @@ pub(crate) enum Unreadable {
 /// The longest line that is read, in bytes: the first one has the workload in it.
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
-/// Goes through an acknowledgement log. Gives whether it ends with a whole line: what a crash has torn at its end is left out.
+/// Goes through an acknowledgement log. Gives whether it ends with a whole line: what a crash has
+/// torn at its end is left out.
 pub(crate) fn read(
     mut input: impl BufRead,
     each: &mut dyn FnMut(Line) -> Result<(), String>,
@@ -215,7 +230,10 @@ pub(crate) fn read(
     for line in 1.. {
         bytes.clear();
         // What is longer is in parts, none of which is good.
-        let read = input.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut bytes);
+        let read = input
+            .by_ref()
+            .take(LINE_BYTES_MAX)
+            .read_until(b'\n', &mut bytes);
         if read.map_err(Unreadable::System)? == 0 {
             return if line == 1 {
                 Err(Unreadable::Foreign("it is empty".to_owned()))
@@ -235,14 +253,18 @@ pub(crate) fn read(
             }
             (None, _) => bad = bad.or(Some(line)),
             (Some(_), Some(line)) => {
-                let why = "its checksum is wrong or the line before it is missing, and valid lines follow".to_owned();
+                let why = "its checksum is wrong or the line before it is missing, and valid \
+                           lines follow"
+                    .to_owned();
                 return Err(Unreadable::Damaged { line, why });
             }
             (Some(text), None) => {
                 let parsed = parse(text)?.ok_or_else(|| "it cannot be parsed".to_owned());
                 let done = parsed.and_then(|parsed| match parsed {
                     Line::Header(_) if line > 1 => Err("it is a second header".to_owned()),
-                    parsed if line == 1 && !matches!(parsed, Line::Header(_)) => Err("it is not the header".to_owned()),
+                    parsed if line == 1 && !matches!(parsed, Line::Header(_)) => {
+                        Err("it is not the header".to_owned())
+                    }
                     parsed => each(parsed),
                 });
                 done.map_err(|why| Unreadable::Damaged { line, why })?;
@@ -285,11 +307,14 @@ fn parse_header(json: &[u8]) -> Result<Header, Unreadable> {
     struct Version {
         postmark_ack_log: u32,
     }
-    let foreign = |error: serde_json::Error| Unreadable::Foreign(format!("its first line cannot be parsed: {error}"));
+    let foreign = |error: serde_json::Error| {
+        Unreadable::Foreign(format!("its first line cannot be parsed: {error}"))
+    };
     let Version { postmark_ack_log } = serde_json::from_slice(json).map_err(foreign)?;
     if postmark_ack_log != VERSION {
         return Err(Unreadable::Foreign(format!(
-            "it has version {postmark_ack_log}, and this program reads version {VERSION} (use the postmark that wrote it)"
+            "it has version {postmark_ack_log}, and this program reads version {VERSION} (use the \
+             postmark that wrote it)"
         )));
     }
     serde_json::from_slice(json).map_err(foreign)
@@ -359,7 +384,9 @@ mod tests {
             lines.push(line);
             Ok(())
         });
-        whole.map(|whole| (lines, whole)).map_err(|error| format!("{error:?}"))
+        whole
+            .map(|whole| (lines, whole))
+            .map_err(|error| format!("{error:?}"))
     }
 
     const TEXTS: [&str; 5] = [
@@ -375,13 +402,21 @@ mod tests {
         let (lines, whole) = read_all(&ack_log(&TEXTS)).unwrap();
         assert!(whole);
         assert_eq!(lines[0], Line::Header(Box::new(head())));
-        let Line::Begun(entry) = &lines[3] else { panic!() };
+        let Line::Begun(entry) = &lines[3] else {
+            panic!()
+        };
         assert_eq!((entry.sequence, entry.action), (2, Action::Rename));
         assert_eq!(
             (&entry.path[..], entry.second.as_deref()),
             (&b"s1/1"[..], Some(&b"s1/2"[..]))
         );
-        assert_eq!(lines[2], Line::Acknowledged { worker: 0, sequence: 1 });
+        assert_eq!(
+            lines[2],
+            Line::Acknowledged {
+                worker: 0,
+                sequence: 1
+            }
+        );
         assert_eq!(lines[4..], [Line::Ended, Line::Over { removed: 12 }]);
     }
 
@@ -420,13 +455,24 @@ mod tests {
         let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
         for length in first..whole.len() {
             let (lines, is_whole) = read_all(&whole[..length]).unwrap();
-            let ends = whole[..length].iter().filter(|byte| **byte == b'\n').count();
-            assert_eq!((lines.len(), is_whole), (ends, whole[length - 1] == b'\n'), "{length}");
+            let ends = whole[..length]
+                .iter()
+                .filter(|byte| **byte == b'\n')
+                .count();
+            assert_eq!(
+                (lines.len(), is_whole),
+                (ends, whole[length - 1] == b'\n'),
+                "{length}"
+            );
             let mut zeros = whole[..length].to_vec();
             zeros.resize(whole.len() + 100, 0);
             assert_eq!(read_all(&zeros).unwrap(), (lines, false), "{length}");
         }
-        assert!(read_all(&whole[..first - 1]).unwrap_err().contains("first line"));
+        assert!(
+            read_all(&whole[..first - 1])
+                .unwrap_err()
+                .contains("first line")
+        );
         assert!(read_all(b"").unwrap_err().contains("empty"));
     }
 
@@ -442,14 +488,21 @@ mod tests {
         for (from, to) in [(ends[0], ends[1]), (ends[1], ends[2])] {
             let mut shorter = whole.clone();
             shorter.drain(from..to);
-            assert!(read_all(&shorter).unwrap_err().contains("Damaged"), "{from}");
+            assert!(
+                read_all(&shorter).unwrap_err().contains("Damaged"),
+                "{from}"
+            );
         }
         assert!(
             read_all(&ack_log(&["B 0 1 dance 0 1 - 1 0 0 0 0"]))
                 .unwrap_err()
                 .contains("cannot be parsed")
         );
-        assert!(read_all(b"something else\n").unwrap_err().contains("first line"));
+        assert!(
+            read_all(b"something else\n")
+                .unwrap_err()
+                .contains("first line")
+        );
     }
 
     #[test]

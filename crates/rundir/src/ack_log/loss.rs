@@ -36,8 +36,8 @@ impl LossKind {
 /// A path whose last acknowledged operation is not what is found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Loss {
-    /// The operation that was acknowledged last: on the name where that is wrong, on the file where its contents or
-    /// its size are.
+    /// The operation that was acknowledged last: on the name where that is wrong, on the file
+    /// where its contents or its size are.
     pub what: Action,
     /// The path.
     pub path: String,
@@ -65,7 +65,8 @@ impl fmt::Display for Loss {
 #[non_exhaustive]
 pub enum VerifyError {
     /// The system gave an error that says nothing of the run's files.
-    #[error("cannot {what} {}: {answer} (mount the file system, and verify as the user of the run or as root)", .path.display())]
+    #[error("cannot {what} {}: {answer} (mount the file system, and verify as the user of the run \
+        or as root)", .path.display())]
     System {
         /// What was being done.
         what: &'static str,
@@ -75,7 +76,8 @@ pub enum VerifyError {
         answer: io::Error,
     },
     /// The acknowledgement log cannot be read.
-    #[error("cannot read the acknowledgement log {}: {answer} (use the file that the run had as --ack-log)", .path.display())]
+    #[error("cannot read the acknowledgement log {}: {answer} (use the file that the run had as \
+        --ack-log)", .path.display())]
     AckLog {
         /// The acknowledgement log.
         path: PathBuf,
@@ -83,7 +85,8 @@ pub enum VerifyError {
         answer: io::Error,
     },
     /// The file is no acknowledgement log that this program understands.
-    #[error("{} is not an acknowledgement log of postmark: {why} (use the file that the run had as --ack-log)", .path.display())]
+    #[error("{} is not an acknowledgement log of postmark: {why} (use the file that the run had \
+        as --ack-log)", .path.display())]
     NotAnAckLog {
         /// The file.
         path: PathBuf,
@@ -92,7 +95,8 @@ pub enum VerifyError {
     },
     /// The acknowledgement log was changed after it was written.
     #[error(
-        "the acknowledgement log {} is damaged in line {line}: {why} (use an undamaged copy, or repeat the run)",
+        "the acknowledgement log {} is damaged in line {line}: {why} (use an undamaged copy, or \
+            repeat the run)",
         .path.display()
     )]
     Damaged {
@@ -105,7 +109,9 @@ pub enum VerifyError {
     },
     /// The run's directory is not there.
     #[error(
-        "cannot find the run directory {name} in {}, and the run did not remove it (mount the file system, and use the --target of the run; if {} is that directory, the run directory and all its files are lost)",
+        "cannot find the run directory {name} in {}, and the run did not remove it (mount the \
+            file system, and use the --target of the run; if {} is that directory, the run \
+            directory and all its files are lost)",
         .path.display(), .path.display()
     )]
     NoDirectory {

@@ -1,8 +1,8 @@
-//! What an acknowledgement log's operations must have left: for every name what lies under it, and what else may lie there because
-//! an operation had begun and was not acknowledged.
+//! What an acknowledgement log's operations must have left: for every name what lies under it, and
+//! what else may lie there because an operation had begun and was not acknowledged.
 //!
-//! A file is an object of its own, as in a file system: renaming moves it, a link is one more name of it,
-//! replacing puts another one under the name.
+//! A file is an object of its own, as in a file system: renaming moves it, a link is one more name
+//! of it, replacing puts another one under the name.
 
 use std::collections::HashMap;
 
@@ -66,7 +66,8 @@ pub(crate) struct Object {
     pub by: Action,
     /// The pool that it belongs to: contents are told apart by it.
     pub pool: u32,
-    /// Sizes that it may have because of operations in flight, and how many of its first bytes they leave alone.
+    /// Sizes that it may have because of operations in flight, and how many of its first bytes
+    /// they leave alone.
     may: Vec<(u64, u64)>,
 }
 
@@ -90,7 +91,10 @@ impl Object {
             state,
             size_min: sizes().fold(size, u64::min),
             size_max: sizes().fold(size, u64::max),
-            sure_bytes: self.may.iter().fold(size, |sure, (_, leaves)| sure.min(*leaves)),
+            sure_bytes: self
+                .may
+                .iter()
+                .fold(size, |sure, (_, leaves)| sure.min(*leaves)),
         })
     }
 }
@@ -110,7 +114,8 @@ pub(crate) struct Replay {
     pub objects: Vec<Object>,
     /// Acknowledged operations by action.
     pub acknowledged: HashMap<Action, u64>,
-    /// By worker and sequence, operations that began and were not acknowledged: of one that failed nothing more is told.
+    /// By worker and sequence, operations that began and were not acknowledged: of one that failed
+    /// nothing more is told.
     flights: HashMap<(u32, u64), Flight>,
     /// By worker.
     sequences: HashMap<u32, u64>,
@@ -149,7 +154,9 @@ impl Replay {
         }
         let key = (entry.location, entry.path.clone());
         let object = match entry.action {
-            Action::Create | Action::Deliver | Action::Replace => self.object(&entry, Some(after(&entry))),
+            Action::Create | Action::Deliver | Action::Replace => {
+                self.object(&entry, Some(after(&entry)))
+            }
             _ => match self.names.get(&key).map(|name| &name.acked) {
                 Some(Acked::File(object)) => *object,
                 _ => self.object(&entry, None),
@@ -159,7 +166,10 @@ impl Replay {
             Action::Create | Action::Deliver | Action::SymbolicLink | Action::MakeDirectory => {
                 self.may(key, May::Made);
             }
-            Action::Delete | Action::RemoveLink | Action::RemoveSymbolicLink | Action::RemoveDirectory => {
+            Action::Delete
+            | Action::RemoveLink
+            | Action::RemoveSymbolicLink
+            | Action::RemoveDirectory => {
                 self.may(key, May::Gone);
             }
             Action::Rename => {
@@ -171,7 +181,9 @@ impl Replay {
             Action::Replace => self.may(key, May::Holds(object)),
             Action::Append | Action::Overwrite => {
                 // What lies before the first byte that is written stays.
-                self.objects[object].may.push((entry.after_bytes, entry.offset_bytes));
+                self.objects[object]
+                    .may
+                    .push((entry.after_bytes, entry.offset_bytes));
             }
             Action::Truncate => {
                 let leaves = entry.before_bytes.min(entry.after_bytes);
@@ -195,8 +207,13 @@ impl Replay {
         *self.acknowledged.entry(action).or_default() += 1;
         let key = (entry.location, entry.path.clone());
         match action {
-            Action::Create | Action::Deliver | Action::Replace => self.set(key, Acked::File(object), action),
-            Action::Delete | Action::RemoveLink | Action::RemoveSymbolicLink | Action::RemoveDirectory => {
+            Action::Create | Action::Deliver | Action::Replace => {
+                self.set(key, Acked::File(object), action)
+            }
+            Action::Delete
+            | Action::RemoveLink
+            | Action::RemoveSymbolicLink
+            | Action::RemoveDirectory => {
                 self.set(key, Acked::Absent, action);
             }
             Action::Rename => {
@@ -205,7 +222,11 @@ impl Replay {
             }
             Action::Link => self.set(second(&entry)?, Acked::File(object), action),
             Action::SymbolicLink => {
-                self.set(key, Acked::SymbolicLink(entry.second.unwrap_or_default()), action);
+                self.set(
+                    key,
+                    Acked::SymbolicLink(entry.second.unwrap_or_default()),
+                    action,
+                );
             }
             Action::MakeDirectory => self.set(key, Acked::Directory, action),
             Action::Append | Action::Overwrite | Action::Truncate => {
@@ -213,7 +234,8 @@ impl Replay {
                 known.state = Some(after(&entry));
                 known.by = action;
                 known.may.clear();
-                if !matches!(self.names.get(&key), Some(name) if name.acked == Acked::File(object)) {
+                if !matches!(self.names.get(&key), Some(name) if name.acked == Acked::File(object))
+                {
                     self.set(key, Acked::File(object), action);
                 }
             }

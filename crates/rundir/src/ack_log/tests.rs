@@ -55,7 +55,9 @@ fn many_workers_share_a_ack_log() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ack_log");
     // /proc is another file system everywhere.
-    let ack_log = AckLog::open(&request(&path, 4), &["/proc".into()]).unwrap().unwrap();
+    let ack_log = AckLog::open(&request(&path, 4), &["/proc".into()])
+        .unwrap()
+        .unwrap();
     thread::scope(|scope| {
         for worker in 0..4 {
             let log = ack_log.log(worker);
@@ -70,21 +72,32 @@ fn many_workers_share_a_ack_log() {
     for line in &lines {
         match line {
             Line::Begun(entry) => {
-                assert!(entry.path.starts_with(format!("w{}/", entry.worker).as_bytes()));
+                assert!(
+                    entry
+                        .path
+                        .starts_with(format!("w{}/", entry.worker).as_bytes())
+                );
                 replay.begins(entry.clone()).unwrap();
             }
-            Line::Acknowledged { worker, sequence } => replay.acknowledges(*worker, *sequence).unwrap(),
+            Line::Acknowledged { worker, sequence } => {
+                replay.acknowledges(*worker, *sequence).unwrap()
+            }
             _ => {}
         }
     }
-    assert_eq!((replay.acknowledged[&Action::Create], replay.in_flight()), (4 * 49, 4));
+    assert_eq!(
+        (replay.acknowledged[&Action::Create], replay.in_flight()),
+        (4 * 49, 4)
+    );
 }
 
 #[test]
 fn an_operation_is_on_disk_before_it_is_issued() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ack_log");
-    let ack_log = AckLog::open(&request(&path, 1), &["/proc".into()]).unwrap().unwrap();
+    let ack_log = AckLog::open(&request(&path, 1), &["/proc".into()])
+        .unwrap()
+        .unwrap();
     let mut log = ack_log.log(0);
     let intent = Intent {
         action: Action::Delete,
@@ -100,7 +113,8 @@ fn an_operation_is_on_disk_before_it_is_issued() {
         assert!(matches!(&lines[lines.len() - 1], Line::Begun(entry) if entry.sequence == number));
         log.acknowledges(entered);
     }
-    // A worker that hangs keeps the acknowledgement log from saying that all have ended; nobody waits for it.
+    // A worker that hangs keeps the acknowledgement log from saying that all have ended; nobody
+    // waits for it.
     drop(ack_log);
     assert!(matches!(lines(&path).last(), Some(Line::Begun(_))));
     drop(log);
@@ -115,7 +129,9 @@ fn an_operation_is_on_disk_before_it_is_issued() {
 fn the_end_is_said_when_all_workers_have_ended() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ack_log");
-    let ack_log = AckLog::open(&request(&path, 2), &["/proc".into()]).unwrap().unwrap();
+    let ack_log = AckLog::open(&request(&path, 2), &["/proc".into()])
+        .unwrap()
+        .unwrap();
     // The first one has ended before the second one begins.
     drop(ack_log.log(0));
     let log = ack_log.log(1);
@@ -148,7 +164,10 @@ fn an_ack_log_in_the_way_or_beside_the_files_is_refused() {
     let nowhere = request(&directory.path().join("none/ack_log"), 1);
     let said = check(&nowhere, &["/proc".into()]).unwrap_err().to_string();
     assert!(said.contains("in an existing directory"), "{said}");
-    let none = RunSpec { ack_log: None, ..asked };
+    let none = RunSpec {
+        ack_log: None,
+        ..asked
+    };
     assert!(check(&none, &beside).is_ok());
     assert!(AckLog::open(&none, &beside).unwrap().is_none());
 }

@@ -79,7 +79,11 @@ impl<'a> Tree<'a> {
     }
 
     /// What is lost of a name.
-    pub(crate) fn judge(&mut self, key: &Key, name: &NameState) -> Result<Option<Loss>, VerifyError> {
+    pub(crate) fn judge(
+        &mut self,
+        key: &Key,
+        name: &NameState,
+    ) -> Result<Option<Loss>, VerifyError> {
         let found = self.look(key)?;
         let wrong = match (&found, &name.acked) {
             (Found::Nothing, Acked::Unknown | Acked::Absent) => None,
@@ -87,7 +91,10 @@ impl<'a> Tree<'a> {
             _ if name.may.contains(&May::Made) => None,
             (_, Acked::SymbolicLink(target)) => self.symbolic_link(key, name, target, &found)?,
             (Found::Directory, Acked::Directory) => None,
-            (_, Acked::Directory) => Some(torn(name.by, format!("it is {}, not a directory", found.describe()))),
+            (_, Acked::Directory) => Some(torn(
+                name.by,
+                format!("it is {}, not a directory", found.describe()),
+            )),
             (_, Acked::File(_) | Acked::Absent | Acked::Unknown) => self.file(key, name, &found)?,
         };
         Ok(wrong.map(|wrong| Loss {
@@ -106,7 +113,8 @@ impl<'a> Tree<'a> {
         Some(place.path.join(OsStr::from_bytes(path)))
     }
 
-    /// The directory that a name is in, and its last part; nothing where the run has removed its own.
+    /// The directory that a name is in, and its last part; nothing where the run has removed its
+    /// own.
     fn directory_of<'k>(&self, (location, path): &'k Key) -> Result<Option<Named<'k>>, Errno> {
         let Some(Some(place)) = self.directories.get(*location as usize) else {
             return Ok(None);
@@ -186,9 +194,11 @@ impl<'a> Tree<'a> {
             let why = format!("it is {}, not a symbolic link", found.describe());
             return Ok(Some(torn(name.by, why)));
         }
-        let says = self
-            .directory_of(key)
-            .and_then(|place| place.map_or(Err(Errno::NOENT), |(directory, name)| directory.target(name)));
+        let says = self.directory_of(key).and_then(|place| {
+            place.map_or(Err(Errno::NOENT), |(directory, name)| {
+                directory.target(name)
+            })
+        });
         let why = match says {
             Ok(says) if says == target => return Ok(None),
             Ok(says) => format!(
@@ -202,7 +212,12 @@ impl<'a> Tree<'a> {
     }
 
     /// A name under which something lies: it must be one of the files that may be there.
-    fn file(&mut self, key: &Key, name: &NameState, found: &Found) -> Result<Option<Wrong>, VerifyError> {
+    fn file(
+        &mut self,
+        key: &Key,
+        name: &NameState,
+        found: &Found,
+    ) -> Result<Option<Wrong>, VerifyError> {
         let acked = match name.acked {
             Acked::File(object) => Some(object),
             _ => None,
@@ -229,12 +244,22 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether what lies under a name is a file as it must be.
-    fn is_object(&mut self, key: &Key, object: usize, found: &Found) -> Result<Option<Wrong>, VerifyError> {
+    fn is_object(
+        &mut self,
+        key: &Key,
+        object: usize,
+        found: &Found,
+    ) -> Result<Option<Wrong>, VerifyError> {
         let replay = self.replay;
         let object = &replay.objects[object];
         let size = match found {
             Found::File(size) => *size,
-            other => return Ok(Some(torn(object.by, format!("it is {}, not a file", other.describe())))),
+            other => {
+                return Ok(Some(torn(
+                    object.by,
+                    format!("it is {}, not a file", other.describe()),
+                )));
+            }
         };
         let Some(expected) = object.expected() else {
             return Ok(None);
@@ -255,25 +280,42 @@ impl<'a> Tree<'a> {
     }
 
     /// What is wrong with a file's contents.
-    fn content(&mut self, key: &Key, expected: &Expected, pool: u32) -> Result<Option<String>, VerifyError> {
+    fn content(
+        &mut self,
+        key: &Key,
+        expected: &Expected,
+        pool: u32,
+    ) -> Result<Option<String>, VerifyError> {
         let (directory, name) = match self.directory_of(key) {
             Ok(Some(place)) => place,
             Ok(None) => return Ok(None),
             Err(errno) => return Ok(Some(format!("it cannot be opened: {errno}"))),
         };
-        let contents = self.contents.as_ref().map(|contents| contents.for_worker(pool));
+        let contents = self
+            .contents
+            .as_ref()
+            .map(|contents| contents.for_worker(pool));
         let mut offset = 0;
         while offset < expected.sure_bytes {
             let wanted = (expected.sure_bytes - offset).min(PIECE_BYTES as u64) as usize;
             let piece = &mut self.piece[..wanted];
             match directory.read(name, offset, piece) {
                 Ok(length) if length == wanted => {}
-                Ok(length) => return Ok(Some(format!("it ends after {} bytes", offset + length as u64))),
+                Ok(length) => {
+                    return Ok(Some(format!(
+                        "it ends after {} bytes",
+                        offset + length as u64
+                    )));
+                }
                 Err(errno @ (Errno::ACCESS | Errno::PERM)) => {
                     let path = self.path(key).unwrap_or_default();
                     return Err(VerifyError::system("open", &path, errno.into()));
                 }
-                Err(errno) => return Ok(Some(format!("it cannot be read from byte {offset} on: {errno}"))),
+                Err(errno) => {
+                    return Ok(Some(format!(
+                        "it cannot be read from byte {offset} on: {errno}"
+                    )));
+                }
             }
             let wrong = match &contents {
                 Some(contents) => contents

@@ -1,6 +1,7 @@
 //! The live files that workers share, and the claims on them.
 //!
-//! The pool is cut into shards with a lock each. A file's popularity is that of its rank over all shards.
+//! The pool is cut into shards with a lock each. A file's popularity is that of its rank over all
+//! shards.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -62,7 +63,8 @@ pub(super) struct Slot {
     wanted: u16,
 }
 
-/// A file that one worker has for itself, or together with other readers. A value: who gives it may be elsewhere.
+/// A file that one worker has for itself, or together with other readers. A value: who gives it may
+/// be elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
     shard: usize,
@@ -108,7 +110,8 @@ impl SharedPool {
     }
 
     pub(super) fn publish(&self, file: File) {
-        // Files are numbered from 1, ranks from 0: so every file of a prepared pool has a rank of its own.
+        // Files are numbered from 1, ranks from 0: so every file of a prepared pool has a rank of
+        // its own.
         let shard = &self.shards[((file.file - 1) % SHARDS as u64) as usize];
         let mut inner = lock(&shard.inner);
         let slot = Slot {
@@ -133,8 +136,8 @@ impl SharedPool {
         self.files.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Claims the file at a rank, or another one where that shard is empty. Waits for it, or says that it is to be asked
-    /// for again.
+    /// Claims the file at a rank, or another one where that shard is empty. Waits for it, or says
+    /// that it is to be asked for again.
     pub(super) fn claim(
         &self,
         rank: u64,
@@ -161,8 +164,8 @@ impl SharedPool {
         claimed
     }
 
-    /// Gives `None` where the shard is empty. `refused` is told when the file is not free, and says whether it is waited
-    /// for.
+    /// Gives `None` where the shard is empty. `refused` is told when the file is not free, and says
+    /// whether it is waited for.
     fn claim_in(
         &self,
         number: usize,
@@ -223,8 +226,9 @@ impl SharedPool {
         })
     }
 
-    /// Nobody need stand back for a slot any more. They are told, but where it was claimed: then they are when it is given
-    /// back. Who still wants it tells nobody, or two that wait for a third would wake one another until it is done.
+    /// Nobody need stand back for a slot any more. They are told, but where it was claimed: then
+    /// they are when it is given back. Who still wants it tells nobody, or two that wait for a
+    /// third would wake one another until it is done.
     fn stand_down(shard: &Shard, inner: &mut Inner, wanted: Option<u32>, claimed: Option<u32>) {
         let Some(slot) = wanted else {
             return;
@@ -293,8 +297,8 @@ mod tests {
 
     use super::*;
 
-    /// Workers that wait for a file that another one changes sleep until it is given back, or for [`LOOK_EVERY`]: they do not
-    /// wake one another.
+    /// Workers that wait for a file that another one changes sleep until it is given back, or for
+    /// [`LOOK_EVERY`]: they do not wake one another.
     #[test]
     fn who_waits_sleeps() {
         let pool = SharedPool::new(&Mix::default());

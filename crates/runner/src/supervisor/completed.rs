@@ -1,4 +1,5 @@
-//! What is completed is told as a part of the record: at borders, where all workers wait, for those who take records.
+//! What is completed is told as a part of the record: at borders, where all workers wait, for those
+//! who take records.
 
 use record::{Completed, CompletedPart, PhaseRecord};
 use workload::Phase;
@@ -9,13 +10,14 @@ use crate::worker::PhaseReport;
 use crate::workers::sum;
 
 impl Supervisor<'_> {
-    /// A phase has ended and the file systems have synced. The deletion is told when its space has been waited for; of
-    /// transactions tells who has applied their load.
+    /// A phase has ended and the file systems have synced. The deletion is told when its space has
+    /// been waited for; of transactions tells who has applied their load.
     pub(super) fn phase_synced(&mut self, phase: Phase) {
         match phase {
             Phase::Prepare => self.tell_phase(phase),
             Phase::Transactions => {
-                let workers = sum::take_phase(&mut self.watched.phases, phase, self.watch.first_worker);
+                let workers =
+                    sum::take_phase(&mut self.watched.phases, phase, self.watch.first_worker);
                 let beside = self.watched.take_beside(phase);
                 let load = sum::phase_record(phase, workers, &self.watch.drive, beside);
                 // Whatever follows is decided once for all ranks.
@@ -41,13 +43,15 @@ impl Supervisor<'_> {
     fn tell_phase(&mut self, phase: Phase) {
         let is_heard = self.watch.since.is_some() || self.watch.merged.is_some();
         if !is_heard || !self.watch.sync {
-            // Without sync one phase follows the other at once, and the original's whole seconds run on between them:
-            // whoever keeps what is told would be in the numbers.
+            // Without sync one phase follows the other at once, and the original's whole seconds
+            // run on between them: whoever keeps what is told would be in the numbers.
             return;
         }
         let workers: Vec<(u32, PhaseReport)> = (self.watch.first_worker..)
             .zip(&self.watched.phases)
-            .flat_map(|(worker, reports)| reports.iter().map(move |report| (worker, report.clone())))
+            .flat_map(|(worker, reports)| {
+                reports.iter().map(move |report| (worker, report.clone()))
+            })
             .filter(|(_, report)| report.phase == phase)
             .collect();
         let beside = Beside {
@@ -63,7 +67,8 @@ impl Supervisor<'_> {
         let of_all = match self.watch.merged.is_some() {
             true => {
                 let of_all = own.clone().map(|phase| self.of_this_host(phase));
-                self.meet(of_all, |one, other| Some(one?.join(other?))).flatten()
+                self.meet(of_all, |one, other| Some(one?.join(other?)))
+                    .flatten()
             }
             false => None,
         };

@@ -1,4 +1,5 @@
-//! How much of the pool is in memory, before the transactions and after them: at borders, where all workers wait.
+//! How much of the pool is in memory, before the transactions and after them: at borders, where all
+//! workers wait.
 
 use std::sync::Arc;
 
@@ -14,11 +15,16 @@ use crate::events::Stage;
 use crate::worker::Answer;
 
 impl Supervisor<'_> {
-    /// Asks the workers for some of their files where transactions have just ended or come next. Not without sync between
-    /// phases: there one phase follows the other at once.
+    /// Asks the workers for some of their files where transactions have just ended or come next.
+    /// Not without sync between phases: there one phase follows the other at once.
     pub(super) fn asks_for_sample(&mut self, stage: Stage) -> bool {
-        let is_wanted = self.unsynced == Some(Phase::Transactions) || stage == Stage::Phase(Phase::Transactions);
-        if !is_wanted || !self.evidence.is_on() || !self.watch.sync || self.waiter.control.is_stopping() {
+        let is_wanted = self.unsynced == Some(Phase::Transactions)
+            || stage == Stage::Phase(Phase::Transactions);
+        if !is_wanted
+            || !self.evidence.is_on()
+            || !self.watch.sync
+            || self.waiter.control.is_stopping()
+        {
             return false;
         }
         self.evidence.sampling = Some(stage);
@@ -54,7 +60,8 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Opens the files of the sample through the directories that the run holds. In a thread of its own: it may take for ever.
+    /// Opens the files of the sample through the directories that the run holds. In a thread of its
+    /// own: it may take for ever.
     fn hold_sample(&mut self) -> Fact<HeldFiles> {
         let sample = self.evidence.whole_sample();
         let mut names = Vec::new();
@@ -88,11 +95,14 @@ impl Supervisor<'_> {
         match opened {
             Some(Ok(Some(held))) => Fact::Known(held),
             Some(Ok(None)) | None => Fact::NotApplicable,
-            Some(Err(errno)) => Fact::Unavailable(format!("cannot open a file of the pool: {errno}")),
+            Some(Err(errno)) => {
+                Fact::Unavailable(format!("cannot open a file of the pool: {errno}"))
+            }
         }
     }
 
-    /// Nothing more is asked of the sample. In a thread of its own: to close a file may take for ever, too.
+    /// Nothing more is asked of the sample. In a thread of its own: to close a file may take for
+    /// ever, too.
     pub(super) fn close_sample(&mut self) {
         if let Some(Fact::Known(held)) = self.evidence.held.take() {
             self.wait_for("close a sample of the pool", move || held.close());

@@ -1,5 +1,5 @@
-//! What shows who served a phase: counters at its borders, and a sample of the pool of which the kernel says how much is in
-//! memory.
+//! What shows who served a phase: counters at its borders, and a sample of the pool of which the
+//! kernel says how much is in memory.
 
 use std::mem::ManuallyDrop;
 use std::thread;
@@ -15,7 +15,8 @@ use crate::servers::WatchedServers;
 /// The most files of a sample.
 pub(super) const SAMPLE_MAX: usize = 100;
 
-/// The files of a sample, held open. To close a file may take for ever, too: where that is not waited for, a thread does it.
+/// The files of a sample, held open. To close a file may take for ever, too: where that is not
+/// waited for, a thread does it.
 pub(super) struct HeldFiles(Vec<Box<dyn Held>>);
 
 impl HeldFiles {
@@ -48,7 +49,8 @@ pub(super) struct EvidenceWatch {
     servers: Option<WatchedServers>,
     /// What was read when the stretch began that goes on.
     began: Option<(Account, Option<ServerTraffic>)>,
-    /// The stage before which a sample is taken, and what the workers have said by then: worker, place, number.
+    /// The stage before which a sample is taken, and what the workers have said by then: worker,
+    /// place, number.
     pub(super) sampling: Option<Stage>,
     sample: Vec<(u32, u32, u64)>,
     /// The files that the workers have.
@@ -93,11 +95,15 @@ impl EvidenceWatch {
     pub(super) fn counted(&mut self) -> Option<(Accounted, Option<ServerCounts>)> {
         let (watched, (began, traffic)) = (self.watched.as_ref()?, self.began.take()?);
         let mut accounted = watched.read(&self.sources).since(&began);
-        let counts = self.servers.as_ref().zip(traffic).map(|(servers, earlier)| {
-            let (messages, counts) = servers.since(&servers.read(), &earlier);
-            accounted.messages = Fact::Known(vec![messages]);
-            counts
-        });
+        let counts = self
+            .servers
+            .as_ref()
+            .zip(traffic)
+            .map(|(servers, earlier)| {
+                let (messages, counts) = servers.since(&servers.read(), &earlier);
+                accounted.messages = Fact::Known(vec![messages]);
+                counts
+            });
         Some((accounted, counts))
     }
 
@@ -118,8 +124,10 @@ impl EvidenceWatch {
     /// A worker has said how many files it has, and which of them are to be looked at.
     pub(super) fn take_sample(&mut self, worker: u32, (files, some): (u64, Vec<(u32, u64)>)) {
         self.pool_files += files;
-        self.sample
-            .extend(some.into_iter().map(|(place, number)| (worker, place, number)));
+        self.sample.extend(
+            some.into_iter()
+                .map(|(place, number)| (worker, place, number)),
+        );
     }
 
     /// Of what the workers have said, as much as a sample may have, evenly.
@@ -127,7 +135,9 @@ impl EvidenceWatch {
         let sample = std::mem::take(&mut self.sample);
         let most = (std::mem::take(&mut self.pool_files) / 100).min(SAMPLE_MAX as u64) as usize;
         let wanted = most.min(sample.len());
-        (0..wanted).map(|index| sample[index * sample.len() / wanted]).collect()
+        (0..wanted)
+            .map(|index| sample[index * sample.len() / wanted])
+            .collect()
     }
 }
 
@@ -152,7 +162,9 @@ pub(super) fn look(held: &HeldFiles) -> Fact<ResidencySample> {
             under_write_back,
         } = match file.cached() {
             Ok(found) => found,
-            Err(errno) => return Fact::Unavailable(format!("cannot look at the page cache: {errno}")),
+            Err(errno) => {
+                return Fact::Unavailable(format!("cannot look at the page cache: {errno}"));
+            }
         };
         sum.pages += pages;
         // Pages behind the end of a file are no part of its contents.

@@ -21,8 +21,14 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Tells of a second, and before it of those since the last one in which no operation came to its end.
-    pub(super) fn tell_second(&mut self, phase: Phase, number: u64, meters: Vec<(Action, SliceMeter)>) {
+    /// Tells of a second, and before it of those since the last one in which no operation came to
+    /// its end.
+    pub(super) fn tell_second(
+        &mut self,
+        phase: Phase,
+        number: u64,
+        meters: Vec<(Action, SliceMeter)>,
+    ) {
         self.tell_idle_seconds(phase, number);
         let machine = self.machine.of(number).map(Box::new);
         self.waiter.events.event(Event::Second(Second {

@@ -1,8 +1,9 @@
-//! The kernel's counters over the time of a phase, read by the thread that looks on: before the phase begins, at the end
-//! of each of its seconds, and when all workers have ended it.
+//! The kernel's counters over the time of a phase, read by the thread that looks on: before the
+//! phase begins, at the end of each of its seconds, and when all workers have ended it.
 //!
-//! No worker waits for a reading: between its beginning and its end nobody in a phase waits for this thread. Where the thread
-//! was kept elsewhere a reading is late; its slice is longer then, and has its real moments.
+//! No worker waits for a reading: between its beginning and its end nobody in a phase waits for
+//! this thread. Where the thread was kept elsewhere a reading is late; its slice is longer then,
+//! and has its real moments.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,8 +12,8 @@ use measure::SLICE_NS;
 use observe::{Counters, Fact, Sources, WatchedDevices};
 use record::{MachineOverTime, MachineSlice};
 
-/// So many slices wait until watchers are told of their seconds; those of a phase in which nothing comes to its end for longer
-/// are in the record only.
+/// So many slices wait until watchers are told of their seconds; those of a phase in which nothing
+/// comes to its end for longer are in the record only.
 const UNTOLD_MAX: usize = 60;
 
 /// See the module's text.
@@ -115,13 +116,19 @@ impl MachineWatch {
 
     /// The next slice that nobody was told of, where its second lies before this one.
     pub(super) fn before(&mut self, number: u64) -> Option<MachineSlice> {
-        let is_before = self.untold.front().is_some_and(|slice| slice.index < number);
+        let is_before = self
+            .untold
+            .front()
+            .is_some_and(|slice| slice.index < number);
         is_before.then(|| self.untold.pop_front()).flatten()
     }
 
     /// The slice of this second, where the ones before it have been told.
     pub(super) fn of(&mut self, number: u64) -> Option<MachineSlice> {
-        let is_this = self.untold.front().is_some_and(|slice| slice.index == number);
+        let is_this = self
+            .untold
+            .front()
+            .is_some_and(|slice| slice.index == number);
         is_this.then(|| self.untold.pop_front()).flatten()
     }
 }
@@ -137,7 +144,10 @@ mod tests {
 
     /// Counters as the kernel would tell them that so many context switches and writes have been.
     fn tell(root: &Path, count: u64) {
-        let stat = format!("cpu {count} 0 {count} {count} 0 0 0 0\nctxt {count}\nprocs_running 1\nprocs_blocked 0\n");
+        let stat = format!(
+            "cpu {count} 0 {count} {count} 0 0 0 0\nctxt {count}\nprocs_running 1\nprocs_blocked \
+             0\n"
+        );
         let memory = format!("Dirty: {count} kB\nWriteback: 0 kB\n");
         let device = format!("0 0 0 0 {count} 0 0 0 0 0 0 0 0 0 0 {count} 0\n");
         for (path, text) in [
@@ -168,7 +178,10 @@ mod tests {
     fn counted(over_time: &MachineOverTime) -> Vec<(Option<u64>, Option<u64>)> {
         let flushes = &over_time.devices.known().unwrap()[0].flushes;
         let switches = over_time.system.context_switches.each().iter();
-        switches.copied().zip(flushes.each().iter().copied()).collect()
+        switches
+            .copied()
+            .zip(flushes.each().iter().copied())
+            .collect()
     }
 
     const MS: u64 = 1_000_000;
@@ -188,13 +201,21 @@ mod tests {
         let over_time = watch.end(7_250 * MS).unwrap();
         assert_eq!(
             counted(&over_time),
-            [(Some(20), Some(20)), (Some(30), Some(30)), (Some(1), Some(1))]
+            [
+                (Some(20), Some(20)),
+                (Some(30), Some(30)),
+                (Some(1), Some(1))
+            ]
         );
         assert_eq!(over_time.index, [0, 1, 2]);
         assert_eq!(over_time.began_ns, 5_000 * MS);
         assert_eq!(over_time.ended_ns, [6_003 * MS, 7_100 * MS, 7_250 * MS]);
         assert_eq!(over_time.system.dirty_bytes.last[1], Some(150 * 1024));
-        assert_eq!(watch.until_due(7_300 * MS), Duration::MAX, "nothing goes on");
+        assert_eq!(
+            watch.until_due(7_300 * MS),
+            Duration::MAX,
+            "nothing goes on"
+        );
         assert!(watch.end(7_300 * MS).is_none());
     }
 
@@ -211,7 +232,10 @@ mod tests {
         tell(root.path(), 50);
         let over_time = watch.end(9_999 * MS).unwrap();
         assert_eq!(over_time.index, [0, 4, 5, 9]);
-        assert_eq!(over_time.ended_ns, [1_001 * MS, 5_900 * MS, 6_050 * MS, 9_999 * MS]);
+        assert_eq!(
+            over_time.ended_ns,
+            [1_001 * MS, 5_900 * MS, 6_050 * MS, 9_999 * MS]
+        );
         let switches: Vec<Option<u64>> = counted(&over_time).into_iter().map(|of| of.0).collect();
         assert_eq!(switches, [Some(7), Some(33), Some(1), Some(9)]);
     }
@@ -231,7 +255,11 @@ mod tests {
             .unknown
             .iter()
             .find(|unknown| unknown.why.contains("/proc/stat"));
-        assert!(why.unwrap().columns.contains(&"system.context_switches".to_owned()));
+        assert!(
+            why.unwrap()
+                .columns
+                .contains(&"system.context_switches".to_owned())
+        );
     }
 
     #[test]
@@ -253,7 +281,11 @@ mod tests {
         }
         assert_eq!(watch.untold.len(), UNTOLD_MAX);
         assert_eq!(watch.untold.back().map(|slice| slice.index), Some(98));
-        assert_eq!(watch.end(99_100 * MS).unwrap().len(), 100, "all are in the record");
+        assert_eq!(
+            watch.end(99_100 * MS).unwrap().len(),
+            100,
+            "all are in the record"
+        );
         watch.begin(0);
         assert!(watch.untold.is_empty(), "they are the last phase's");
     }

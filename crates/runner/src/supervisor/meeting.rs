@@ -7,17 +7,19 @@ use serde::de::DeserializeOwned;
 use super::{Supervisor, TELL_EVERY};
 
 impl Supervisor<'_> {
-    /// Meets all ranks, and tells each worker what those have acknowledged whose pools it checks. Whether the run goes on.
+    /// Meets all ranks, and tells each worker what those have acknowledged whose pools it checks.
+    /// Whether the run goes on.
     pub(super) fn meet_and_tell(&mut self) -> bool {
         let told = self.meet(self.watch.acknowledged.take(), |mut all, more| {
             all.extend(more);
             all
         });
-        told.map(|told| self.watch.acknowledged.publish(told)).is_some()
+        told.map(|told| self.watch.acknowledged.publish(told))
+            .is_some()
     }
 
-    /// What all ranks bring to a border, merged in their order: at once where this process is alone. Nothing where the run is not to
-    /// go on, because a rank stops or is lost.
+    /// What all ranks bring to a border, merged in their order: at once where this process is
+    /// alone. Nothing where the run is not to go on, because a rank stops or is lost.
     pub(super) fn meet<T: Serialize + DeserializeOwned + Send + 'static>(
         &mut self,
         own: T,

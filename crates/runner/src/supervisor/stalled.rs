@@ -16,8 +16,8 @@ impl Supervisor<'_> {
         self.waiter.stalled.push(stalled);
     }
 
-    /// Looks at what each worker is about, on each of its flights, and names those who have been about it for as long as
-    /// nobody should.
+    /// Looks at what each worker is about, on each of its flights, and names those who have been
+    /// about it for as long as nobody should.
     pub(super) fn look_for_stalled(&mut self) {
         self.name_those_after(self.waiter.stall_timeout);
     }
@@ -60,7 +60,10 @@ impl Supervisor<'_> {
 
     fn describe(&mut self, worker: usize, under_way: UnderWay, elapsed: Duration) -> Stalled {
         let UnderWay {
-            doing, place, number, ..
+            doing,
+            place,
+            number,
+            ..
         } = under_way;
         let namer = &mut self.watch.pools[worker].namer;
         let operation = match doing {
@@ -68,14 +71,15 @@ impl Supervisor<'_> {
             Doing::Aside(aside, _) => aside.name(),
         };
         let name = match doing {
-            Doing::Operation(Action::List | Action::ListWithStat) | Doing::Aside(Aside::ListToLook, _) => {
-                namer.directory(place)
-            }
+            Doing::Operation(Action::List | Action::ListWithStat)
+            | Doing::Aside(Aside::ListToLook, _) => namer.directory(place),
             Doing::Operation(action) => namer.name(place, action.named(), number),
             Doing::Aside(Aside::OpenSession, _) => namer.relative(0, b""),
             Doing::Aside(Aside::MakeDirectory | Aside::RemoveDirectory, _) => {
                 let directories = namer.naming().directories();
-                let directory = directories.get(number as usize).map_or(&b""[..], Vec::as_slice);
+                let directory = directories
+                    .get(number as usize)
+                    .map_or(&b""[..], Vec::as_slice);
                 namer.relative(place as usize, directory)
             }
             Doing::Aside(_, kind) => namer.name(place, kind, number),

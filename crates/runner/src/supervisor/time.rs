@@ -1,4 +1,5 @@
-//! What happens at its time: warm-up, rounds and transactions end, and watchers are told of seconds that are over.
+//! What happens at its time: warm-up, rounds and transactions end, and watchers are told of seconds
+//! that are over.
 
 use std::time::Duration;
 
@@ -39,11 +40,15 @@ impl Supervisor<'_> {
     /// How long they have been going on.
     fn transactions_elapsed(&self) -> Option<Duration> {
         let began_ns = self.transactions_began_ns?;
-        Some(Duration::from_nanos((self.watch.now_ns)().saturating_sub(began_ns)))
+        Some(Duration::from_nanos(
+            (self.watch.now_ns)().saturating_sub(began_ns),
+        ))
     }
 
     fn leave_warm_up(&mut self) {
-        self.waiter.control.begin_segment(self.watch.drive.first_round());
+        self.waiter
+            .control
+            .begin_segment(self.watch.drive.first_round());
     }
 
     fn end_transactions(&mut self) {
@@ -149,7 +154,8 @@ impl Supervisor<'_> {
             .fold(TELL_EVERY, Duration::min)
     }
 
-    /// Of the phase that goes on: nobody begins another before all have ended it, and told what they did.
+    /// Of the phase that goes on: nobody begins another before all have ended it, and told what
+    /// they did.
     pub(super) fn take_slice(&mut self, role: Role, slice: Slice<Action>) {
         let Some(Stage::Phase(phase)) = self.current else {
             return;
@@ -164,10 +170,14 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Tells of the seconds that are over: of all of them where the phase is, else of those after which workers have had
-    /// half a second to hand over what they did.
+    /// Tells of the seconds that are over: of all of them where the phase is, else of those after
+    /// which workers have had half a second to hand over what they did.
     pub(super) fn tell_seconds(&mut self, phase: Phase, is_over: bool) {
-        let late = self.stage_began.elapsed().saturating_sub(HANDED_OVER_WITHIN).as_secs();
+        let late = self
+            .stage_began
+            .elapsed()
+            .saturating_sub(HANDED_OVER_WITHIN)
+            .as_secs();
         while let Some(entry) = self.seconds.open.first_entry() {
             let number = *entry.key();
             if !is_over && number >= late {

@@ -1,5 +1,6 @@
-//! What is asked of the file system between phases, and of the place while they go on: each in a thread of its own, as a file
-//! system that does not answer would keep the thread, and nobody would be told.
+//! What is asked of the file system between phases, and of the place while they go on: each in a
+//! thread of its own, as a file system that does not answer would keep the thread, and nobody would
+//! be told.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,8 +19,8 @@ use crate::waiting::{Call, NoAnswer};
 use rundir::owned::OwnedDirectories;
 
 impl Supervisor<'_> {
-    /// Looks every now and then whether the place is still the same: in a thread of its own, as a file system that does
-    /// not answer would keep the look, and nobody would be told.
+    /// Looks every now and then whether the place is still the same: in a thread of its own, as a
+    /// file system that does not answer would keep the look, and nobody would be told.
     pub(super) fn look_at_place(&mut self) {
         if let Some(look) = &self.look {
             match look.try_recv() {
@@ -64,7 +65,8 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Has the file systems write back what a phase has left. In a thread of its own: it may take for ever.
+    /// Has the file systems write back what a phase has left. In a thread of its own: it may take
+    /// for ever.
     pub(super) fn sync(&mut self, phase: Phase) {
         if !self.watch.sync || self.waiter.control.is_stopping() {
             return;
@@ -99,22 +101,31 @@ impl Supervisor<'_> {
                 space_back_ns: Fact::NotApplicable,
             },
         );
-        self.waiter
-            .events
-            .event(Event::Ended(Stage::PhaseSync, Progress::default(), End::Complete));
+        self.waiter.events.event(Event::Ended(
+            Stage::PhaseSync,
+            Progress::default(),
+            End::Complete,
+        ));
     }
 
-    /// Waits until the file systems show the space of what was deleted. The directories are gone by then, too, but for
-    /// those of the run itself.
+    /// Waits until the file systems show the space of what was deleted. The directories are gone by
+    /// then, too, but for those of the run itself.
     pub(super) fn wait_for_space(&mut self) {
         if self.watched.abandoned || self.waiter.control.is_stopping() {
             return;
         }
-        let Some(since_ns) = self.watched.synced.get(&Phase::Delete).map(|sync| sync.began_ns) else {
+        let Some(since_ns) = self
+            .watched
+            .synced
+            .get(&Phase::Delete)
+            .map(|sync| sync.began_ns)
+        else {
             return;
         };
         let stage = Stage::FreeSpace;
-        self.waiter.events.event(Event::Began(stage, Progress::default()));
+        self.waiter
+            .events
+            .event(Event::Began(stage, Progress::default()));
         let back = self.synced_space_back();
         let ended = match back {
             Some(_) => Event::Ended(stage, Progress::default(), End::Complete),
@@ -139,7 +150,9 @@ impl Supervisor<'_> {
         let synced = self.wait_for("sync the file system after deletion (syncfs)", move || {
             owned.volumes().sync()
         });
-        matches!(synced, Some(Ok(()))).then(|| self.space_back()).flatten()
+        matches!(synced, Some(Ok(())))
+            .then(|| self.space_back())
+            .flatten()
     }
 
     /// The free space before anything is made.
@@ -152,7 +165,9 @@ impl Supervisor<'_> {
     /// Nothing where the run is given up.
     fn space_back(&mut self) -> Option<Result<(), String>> {
         let Some(before) = self.free_before else {
-            return Some(Err("the file system does not report its free space".to_owned()));
+            return Some(Err(
+                "the file system does not report its free space".to_owned()
+            ));
         };
         let owned = Arc::clone(&self.watch.owned);
         let control = self.waiter.control.clone();
@@ -177,18 +192,21 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Has everything written back, since what is dirty stays in the cache whatever is advised. A pool of an earlier run
-    /// may have been left dirty.
+    /// Has everything written back, since what is dirty stays in the cache whatever is advised. A
+    /// pool of an earlier run may have been left dirty.
     pub(super) fn write_back(&mut self) {
         if self.waiter.control.is_stopping() {
             return;
         }
         let owned = Arc::clone(&self.watch.owned);
-        let synced = self.wait_for("write back before dropping the caches (syncfs)", move || {
-            owned.volumes().sync()
-        });
+        let synced = self.wait_for(
+            "write back before dropping the caches (syncfs)",
+            move || owned.volumes().sync(),
+        );
         if let Some(Err(why)) = synced {
-            self.watched.failed = Some(format!("cannot sync the file system before dropping the caches: {why}"));
+            self.watched.failed = Some(format!(
+                "cannot sync the file system before dropping the caches: {why}"
+            ));
             self.waiter.control.stop();
         }
     }
@@ -212,7 +230,8 @@ impl Supervisor<'_> {
         Call::new(what, self.watch.owned.describe())
     }
 
-    /// Does something in a thread of its own, and waits for it, but not for ever. Nothing where the run is given up.
+    /// Does something in a thread of its own, and waits for it, but not for ever. Nothing where the
+    /// run is given up.
     pub(super) fn wait_for<A: Send + 'static>(
         &mut self,
         what: &str,
@@ -222,7 +241,11 @@ impl Supervisor<'_> {
         self.wait_for_call(&call, act)
     }
 
-    fn wait_for_call<A: Send + 'static>(&mut self, call: &Call, act: impl FnOnce() -> A + Send + 'static) -> Option<A> {
+    fn wait_for_call<A: Send + 'static>(
+        &mut self,
+        call: &Call,
+        act: impl FnOnce() -> A + Send + 'static,
+    ) -> Option<A> {
         let why = match self.waiter.wait_for(call, act) {
             Ok(answer) => return Some(answer),
             Err(why) => why,
@@ -234,7 +257,8 @@ impl Supervisor<'_> {
     }
 }
 
-/// Waits until no more is missing of the free space than before; why it was not waited for any longer.
+/// Waits until no more is missing of the free space than before; why it was not waited for any
+/// longer.
 fn wait_for_space(
     owned: &dyn OwnedDirectories,
     control: &Control,

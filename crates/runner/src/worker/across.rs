@@ -1,4 +1,5 @@
-//! Pools that a worker of another rank has worked on: what that one has acknowledged must be seen here, too.
+//! Pools that a worker of another rank has worked on: what that one has acknowledged must be seen
+//! here, too.
 
 use std::collections::VecDeque;
 
@@ -13,8 +14,8 @@ use crate::events::Stage;
 use crate::failures::{Failed, SpoiledThings};
 use rundir::slot::Aside;
 
-/// What another machine has acknowledged is waited for so long. An NFS client keeps attributes for 60 s at most (acregmax and
-/// acdirmax, nfs(5)).
+/// What another machine has acknowledged is waited for so long. An NFS client keeps attributes for
+/// 60 s at most (acregmax and acdirmax, nfs(5)).
 const SEEN_WITHIN_NS: u64 = 65_000_000_000;
 /// Of the names that a worker has removed so many are asked for, the last ones.
 const REMOVED_MAX: usize = 10_000;
@@ -22,8 +23,8 @@ const REMOVED_MAX: usize = 10_000;
 const SAMPLE_OF_ALL: u64 = 65_536;
 
 impl Worker {
-    /// Leaves the pool that it has prepared for that of another worker, and looks at all of its names there: how long it takes
-    /// until what is acknowledged there is seen here.
+    /// Leaves the pool that it has prepared for that of another worker, and looks at all of its
+    /// names there: how long it takes until what is acknowledged there is seen here.
     pub(super) fn turn_to(&mut self, other: OtherPool) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
         let theirs = self.hear_of(&other, Stage::Take)?;
@@ -38,8 +39,8 @@ impl Worker {
         self.taken(looked, began_ns)
     }
 
-    /// Looks at what another worker has acknowledged in its transactions: every name and every content that is there, and the
-    /// names that it has removed last; of a shared pool at some.
+    /// Looks at what another worker has acknowledged in its transactions: every name and every
+    /// content that is there, and the names that it has removed last; of a shared pool at some.
     pub(super) fn check_across(&mut self, other: OtherPool) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
         let theirs = self.hear_of(&other, Stage::CheckAcross)?;
@@ -63,17 +64,23 @@ impl Worker {
         if self.tools.control.is_stopping() {
             return Err(Left::Stopped);
         }
-        self.report.check_across = Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
-        self.rendezvous
-            .ended(Stage::CheckAcross, (looked.names, looked.names), End::Complete);
+        self.report.check_across =
+            Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
+        self.rendezvous.ended(
+            Stage::CheckAcross,
+            (looked.names, looked.names),
+            End::Complete,
+        );
         Ok(())
     }
 
-    /// Tells what it has acknowledged, and hears it of the worker of another pool when all have told.
+    /// Tells what it has acknowledged, and hears it of the worker of another pool when all have
+    /// told.
     fn hear_of(&mut self, other: &OtherPool, stage: Stage) -> Result<Acknowledged, Left> {
         let own = Acknowledged {
             intents: self.report.position.intents,
-            sample: (!self.tools.source.is_pure() && stage == Stage::CheckAcross).then(|| self.sample_of_all()),
+            sample: (!self.tools.source.is_pure() && stage == Stage::CheckAcross)
+                .then(|| self.sample_of_all()),
             spoiled: self.config.failures.spoiled_things(),
         };
         self.tools.acknowledged.tell(self.tools.worker, own);
@@ -83,7 +90,11 @@ impl Worker {
                 "worker {} of another rank did not tell what it has acknowledged",
                 other.worker
             );
-            Left::Failed(Failed::verification(Aside::Look.name(), String::new(), message))
+            Left::Failed(Failed::verification(
+                Aside::Look.name(),
+                String::new(),
+                message,
+            ))
         })
     }
 
@@ -106,10 +117,10 @@ impl Worker {
 
     /// Turns to another pool, of which this is not known. Gives the one before.
     fn enter(&mut self, other: OtherPool, spoiled: SpoiledThings) -> Result<PoolAt, Left> {
-        let session = self
-            .tools
-            .slot
-            .aside(Aside::OpenSession, (0, NameKind::Directory, 0), other.open);
+        let session =
+            self.tools
+                .slot
+                .aside(Aside::OpenSession, (0, NameKind::Directory, 0), other.open);
         let session = session.map_err(|error| {
             let message = format!("the pool of another rank cannot be used: {error}");
             Failed::verification(Aside::Look.name(), String::new(), message)
@@ -137,7 +148,8 @@ impl Worker {
         }
     }
 
-    /// Looks at all names of the pool that it is at, or at a sample alone; what is not seen yet is waited for.
+    /// Looks at all names of the pool that it is at, or at a sample alone; what is not seen yet is
+    /// waited for.
     fn look_patiently(
         &mut self,
         sample: Option<&[Kept]>,

@@ -1,4 +1,5 @@
-//! What a worker has done in a phase so far: its segments, the second that goes on, the slowest operations.
+//! What a worker has done in a phase so far: its segments, the second that goes on, the slowest
+//! operations.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +81,8 @@ impl Done {
         self.merge_old();
     }
 
-    /// Rounds that a window can no longer begin with become one: what they came to is in no number but theirs together.
+    /// Rounds that a window can no longer begin with become one: what they came to is in no number
+    /// but theirs together.
     fn merge_old(&mut self) {
         let first = self
             .ended

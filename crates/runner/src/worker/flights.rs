@@ -1,5 +1,5 @@
-//! A worker's operations in flight: each has a number below the storage's depth, a flight, and keeps off what the others
-//! are on. A synchronous session never has any.
+//! A worker's operations in flight: each has a number below the storage's depth, a flight, and
+//! keeps off what the others are on. A synchronous session never has any.
 
 use contract::{NameKind, Ticket};
 use measure::Histogram;
@@ -35,7 +35,8 @@ pub(super) struct Issued {
     pub(super) entered: Option<Entered>,
 }
 
-/// The names that an intent has to do with: those that it gives and takes, and that of the file that a link names.
+/// The names that an intent has to do with: those that it gives and takes, and that of the file
+/// that a link names.
 #[derive(Clone, Copy)]
 struct Reach {
     file: u64,
@@ -63,7 +64,8 @@ impl Reach {
 
     fn meets(&self, other: &Self) -> bool {
         // What is no file has the number 0.
-        (self.file == other.file && self.file != 0) || self.names.iter().any(|name| other.names.contains(name))
+        (self.file == other.file && self.file != 0)
+            || self.names.iter().any(|name| other.names.contains(name))
     }
 }
 

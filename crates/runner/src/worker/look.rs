@@ -1,4 +1,5 @@
-//! What a worker does besides its operations: looking at what they read, at names, and at the page cache.
+//! What a worker does besides its operations: looking at what they read, at names, and at the page
+//! cache.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -27,20 +28,26 @@ const CHECK_CONTENTS: &str = Aside::ReadToLook.name();
 const NAMED_MAX: usize = 5;
 /// In larger directories differing names are not looked for, which takes memory.
 const EXPLAINED_MAX: u64 = 1_000_000;
-/// Of a pool of an earlier run so many files of each worker are looked at, at least where there are as many.
+/// Of a pool of an earlier run so many files of each worker are looked at, at least where there are
+/// as many.
 const SAMPLE: u64 = 1_000;
 
 impl Worker {
     /// Compares what was read with what the file must hold.
     pub(super) fn verify(&mut self, ticket: Ticket, intent: &Intent) -> Result<(), Left> {
-        let (Payload::Made { contents, .. }, Some(found)) = (&self.config.payload, self.tools.session.content(ticket))
+        let (Payload::Made { contents, .. }, Some(found)) =
+            (&self.config.payload, self.tools.session.content(ticket))
         else {
             return Ok(());
         };
         // Of what does not fit into the session's buffer the last part is there.
         let offset = intent.offset_bytes + intent.bytes - found.len() as u64;
         if let Err(mismatch) = contents.check(intent.file, intent.version, offset, found) {
-            let path = self.config.namer.name(intent.place, NameKind::File, intent.number).path;
+            let path = self
+                .config
+                .namer
+                .name(intent.place, NameKind::File, intent.number)
+                .path;
             let path = path.to_string_lossy().into_owned();
             let failed = Failed::content(intent.action.name(), path, &mismatch);
             self.config.failures.count(failed)?;
@@ -49,7 +56,12 @@ impl Worker {
     }
 
     /// Compares a listing with what it must show.
-    pub(super) fn verify_listing(&mut self, ticket: Ticket, intent: &Intent, expected: Expected) -> Result<(), Left> {
+    pub(super) fn verify_listing(
+        &mut self,
+        ticket: Ticket,
+        intent: &Intent,
+        expected: Expected,
+    ) -> Result<(), Left> {
         let flight = ticket.flight();
         let Some(found) = self.tools.session.listing(ticket) else {
             return Ok(());
@@ -75,10 +87,20 @@ impl Worker {
         Ok(self.config.failures.count(failed)?)
     }
 
-    /// Says what is wrong with a directory that shows something else than it must. In a shared pool that others are
-    /// working on, and where others are in flight, some of these names may be on the move.
-    fn explain_listing(&mut self, flight: usize, place: u32, expected: &str, found: Listing) -> String {
-        let text = format!("the listing has {} entries instead of {expected}", found.entries);
+    /// Says what is wrong with a directory that shows something else than it must. In a shared pool
+    /// that others are working on, and where others are in flight, some of these names may be
+    /// on the move.
+    fn explain_listing(
+        &mut self,
+        flight: usize,
+        place: u32,
+        expected: &str,
+        found: Listing,
+    ) -> String {
+        let text = format!(
+            "the listing has {} entries instead of {expected}",
+            found.entries
+        );
         if found.entries > EXPLAINED_MAX {
             return text;
         }
@@ -88,8 +110,9 @@ impl Worker {
         }
     }
 
-    /// Lists a directory and says which names are missing, foreign or there twice, but for those of which it is not known
-    /// whether they must be there; nothing where all is well. It is done on a flight that is free.
+    /// Lists a directory and says which names are missing, foreign or there twice, but for those of
+    /// which it is not known whether they must be there; nothing where all is well. It is done
+    /// on a flight that is free.
     fn differences(
         &mut self,
         flight: usize,
@@ -110,9 +133,11 @@ impl Worker {
         });
         let mut seen: BTreeMap<Vec<u8>, u32> = BTreeMap::new();
         let directory = self.config.namer.directory(place);
-        let names = self.tools.slots[flight].aside(Aside::ListToLook, (place, NameKind::Directory, 0), || {
-            self.tools.session.names(directory)
-        })?;
+        let names = self.tools.slots[flight].aside(
+            Aside::ListToLook,
+            (place, NameKind::Directory, 0),
+            || self.tools.session.names(directory),
+        )?;
         for name in names.into_iter().filter(|name| !name.starts_with(b".")) {
             *seen.entry(name).or_default() += 1;
         }
@@ -121,7 +146,10 @@ impl Worker {
             wanted.remove(&name);
             seen.remove(&name);
         }
-        let mut missing: Vec<&Vec<u8>> = wanted.iter().filter(|name| !seen.contains_key(*name)).collect();
+        let mut missing: Vec<&Vec<u8>> = wanted
+            .iter()
+            .filter(|name| !seen.contains_key(*name))
+            .collect();
         missing.sort();
         let foreign: Vec<&Vec<u8>> = seen.keys().filter(|name| !wanted.contains(*name)).collect();
         let twice: Vec<&Vec<u8>> = seen
@@ -142,8 +170,8 @@ impl Worker {
         Ok((!text.is_empty()).then_some(text))
     }
 
-    /// After the transactions: exactly the files that should exist, with their sizes, and with their contents where
-    /// these are verified.
+    /// After the transactions: exactly the files that should exist, with their sizes, and with
+    /// their contents where these are verified.
     pub(super) fn check_names(&mut self) -> Result<(), Left> {
         self.begins(Stage::Check, 0)?;
         let began_ns = self.tools.clock.now_ns();
@@ -153,14 +181,15 @@ impl Worker {
         if self.tools.control.is_stopping() {
             return Err(Left::Stopped);
         }
-        self.report.check = Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
+        self.report.check =
+            Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
         self.rendezvous
             .ended(Stage::Check, (looked.names, looked.names), End::Complete);
         Ok(())
     }
 
-    /// Lists the directories of the pool, where that is this worker's part, and counts those that do not show what they
-    /// must.
+    /// Lists the directories of the pool, where that is this worker's part, and counts those that
+    /// do not show what they must.
     pub(super) fn look_at_directories(&mut self, looked: &mut NamesFound) -> Result<(), Left> {
         if !self.tools.source.lists() {
             return Ok(());
@@ -191,7 +220,9 @@ impl Worker {
                 let (clock, control) = (self.tools.clock.clone(), self.tools.control.clone());
                 let mut look = || self.look_at_directory(place, expected, uncertain.as_ref());
                 let seen = until_seen(&clock, &control, until_ns, &failed, &mut look);
-                found = seen.map(|seen| add_stale(&mut self.report.stale, seen)).err();
+                found = seen
+                    .map(|seen| add_stale(&mut self.report.stale, seen))
+                    .err();
             }
             if let Some(failed) = found {
                 looked.count(failed.clone());
@@ -201,7 +232,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Gives what is wrong with a directory. Of names that are uncertain it is not known whether they must be there.
+    /// Gives what is wrong with a directory. Of names that are uncertain it is not known whether
+    /// they must be there.
     fn look_at_directory(
         &mut self,
         place: u32,
@@ -217,22 +249,43 @@ impl Worker {
         let path = |namer: &mut Namer| namer.directory(place).path.to_string_lossy().into_owned();
         match wrong {
             Ok(None) => None,
-            Ok(Some(message)) => Some(Failed::verification(CHECK_NAMES, path(&mut self.config.namer), message)),
-            Err(failure) => Some(Failed::operation(CHECK_NAMES, path(&mut self.config.namer), failure)),
+            Ok(Some(message)) => Some(Failed::verification(
+                CHECK_NAMES,
+                path(&mut self.config.namer),
+                message,
+            )),
+            Err(failure) => Some(Failed::operation(
+                CHECK_NAMES,
+                path(&mut self.config.namer),
+                failure,
+            )),
         }
     }
 
     /// Lists a directory and compares it with what it must show; nothing where it shows that.
-    fn listing_differs(&mut self, place: u32, expected: Listing) -> Result<Option<String>, Failure> {
+    fn listing_differs(
+        &mut self,
+        place: u32,
+        expected: Listing,
+    ) -> Result<Option<String>, Failure> {
         let Self {
-            tools, config, tickets, ..
+            tools,
+            config,
+            tickets,
+            ..
         } = self;
         let name = config.namer.directory(place);
-        let (ticket, listed) = tools
-            .slot
-            .aside(Aside::ListToLook, (place, NameKind::Directory, 0), || {
-                submit(&mut *tools.session, tickets, &Operation::List { name }, &mut NoSteps)
-            });
+        let (ticket, listed) =
+            tools
+                .slot
+                .aside(Aside::ListToLook, (place, NameKind::Directory, 0), || {
+                    submit(
+                        &mut *tools.session,
+                        tickets,
+                        &Operation::List { name },
+                        &mut NoSteps,
+                    )
+                });
         listed?;
         Ok(match self.tools.session.listing(ticket) {
             Some(found) if found != expected => {
@@ -242,8 +295,8 @@ impl Worker {
         })
     }
 
-    /// Takes a pool that an earlier run has left: follows its stream as far as it was performed, without doing
-    /// anything, and then checks the pool by count and by sample.
+    /// Takes a pool that an earlier run has left: follows its stream as far as it was performed,
+    /// without doing anything, and then checks the pool by count and by sample.
     pub(super) fn take_pool(&mut self, position: Position) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
         self.follow(Phase::Prepare, u64::MAX, |_| ());
@@ -287,14 +340,19 @@ impl Worker {
         if self.tools.control.is_stopping() {
             return Err(Left::Stopped);
         }
-        self.report.taken = Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
+        self.report.taken =
+            Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
         self.rendezvous
             .ended(Stage::Take, (looked.names, looked.names), End::Complete);
         Ok(())
     }
 
     /// Asks for every so-and-so-many-th name of this worker's share.
-    pub(super) fn look_at_names(&mut self, every: u64, looked: &mut NamesFound) -> Result<(), Left> {
+    pub(super) fn look_at_names(
+        &mut self,
+        every: u64,
+        looked: &mut NamesFound,
+    ) -> Result<(), Left> {
         let (look, source) = self.look(looked);
         let mut look = look;
         let mut ends = Ok(());
@@ -311,7 +369,10 @@ impl Worker {
     /// Looks at names, beside the source that says which there are.
     pub(super) fn look<'w>(&'w mut self, looked: &'w mut NamesFound) -> (Look<'w>, &'w dyn Source) {
         let Self {
-            tools, config, tickets, ..
+            tools,
+            config,
+            tickets,
+            ..
         } = self;
         let look = Look {
             session: &mut *tools.session,
@@ -327,8 +388,8 @@ impl Worker {
         (look, &*tools.source)
     }
 
-    /// How many files this worker's share of the pool has, and some of them, from its beginning to its end: at most so many, and
-    /// a hundredth, rounded up.
+    /// How many files this worker's share of the pool has, and some of them, from its beginning to
+    /// its end: at most so many, and a hundredth, rounded up.
     pub(super) fn sample(&self, most: u64) -> (u64, Vec<(u32, u64)>) {
         let pool = |each: &mut dyn FnMut(Kept)| {
             self.tools.source.pool(false, &mut |kept| {
@@ -361,7 +422,10 @@ impl Worker {
         };
         self.begins(stage, 0)?;
         let Self {
-            tools, config, tickets, ..
+            tools,
+            config,
+            tickets,
+            ..
         } = self;
         let (source, session, control) = (&tools.source, &mut tools.session, &tools.control);
         let mut failed = None;
@@ -370,11 +434,17 @@ impl Worker {
             if kept.kind != NameKind::File || failed.is_some() || control.is_stopping() {
                 return;
             }
-            let aside = if stage == Stage::Warm { Aside::Warm } else { Aside::Cool };
+            let aside = if stage == Stage::Warm {
+                Aside::Warm
+            } else {
+                Aside::Cool
+            };
             let operation = operation(&mut config.namer, kept, stage);
-            let outcome = tools.slot.aside(aside, (kept.place, kept.kind, kept.number), || {
-                submit(&mut **session, tickets, &operation, &mut NoSteps).1
-            });
+            let outcome = tools
+                .slot
+                .aside(aside, (kept.place, kept.kind, kept.number), || {
+                    submit(&mut **session, tickets, &operation, &mut NoSteps).1
+                });
             // One that was stopped ends as all others, below.
             if let Err(failure) = outcome.or_else(Failure::unless_stopped) {
                 let path = operation.name().path.to_string_lossy().into_owned();
@@ -454,7 +524,8 @@ pub(super) struct Look<'w> {
 }
 
 impl Look<'_> {
-    /// Asks for one thing of the pool, and reads it where contents are verified. Gives a difference that ends the run.
+    /// Asks for one thing of the pool, and reads it where contents are verified. Gives a difference
+    /// that ends the run.
     pub(super) fn at(&mut self, kept: Kept) -> Result<(), Failed> {
         if self.config.failures.is_uncertain(&kept) {
             // It is among the names that are left out.
@@ -471,7 +542,10 @@ impl Look<'_> {
     /// Gives what is wrong with one thing of the pool.
     fn kept(&mut self, kept: &Kept) -> Option<Failed> {
         let Self {
-            session, slot, config, ..
+            session,
+            slot,
+            config,
+            ..
         } = self;
         let which = (kept.place, kept.kind, kept.number);
         let name = config.namer.name(kept.place, kept.kind, kept.number);
@@ -492,7 +566,9 @@ impl Look<'_> {
                 return Some(Failed::operation(CHECK_NAMES, path(), failure));
             }
         }
-        let (true, Some(bytes), Payload::Made { contents, .. }) = (config.verify, bytes, &config.payload) else {
+        let (true, Some(bytes), Payload::Made { contents, .. }) =
+            (config.verify, bytes, &config.payload)
+        else {
             return None;
         };
         let (ticket, read) = slot.aside(Aside::ReadToLook, which, || {
@@ -509,7 +585,9 @@ impl Look<'_> {
         }
         let found = session.content(ticket).unwrap_or_default();
         let offset = bytes - found.len() as u64;
-        let mismatch = contents.check(kept.file, kept.version, offset, found).err()?;
+        let mismatch = contents
+            .check(kept.file, kept.version, offset, found)
+            .err()?;
         Some(Failed::content(CHECK_CONTENTS, path(), &mismatch))
     }
 
@@ -569,7 +647,8 @@ impl Look<'_> {
         }
     }
 
-    /// Looks for the names that were not as they must be, all of them again and again, until they are or it has taken too long.
+    /// Looks for the names that were not as they must be, all of them again and again, until they
+    /// are or it has taken too long.
     pub(super) fn until_seen(&mut self) -> Result<(), Failed> {
         while !self.looked.late.is_empty() && !self.control.is_stopping() {
             let is_over = self

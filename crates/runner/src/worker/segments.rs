@@ -50,7 +50,10 @@ impl Worker {
     }
 
     /// The slowest operations with their paths.
-    pub(super) fn name_slowest(&mut self, slowest: BTreeMap<Action, Slowest<SlowThing>>) -> Vec<SlowestRecord> {
+    pub(super) fn name_slowest(
+        &mut self,
+        slowest: BTreeMap<Action, Slowest<SlowThing>>,
+    ) -> Vec<SlowestRecord> {
         let worker = self.tools.worker;
         let origin_ns = self.tools.origin_ns;
         let namer = &mut self.config.namer;

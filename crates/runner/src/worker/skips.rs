@@ -13,7 +13,12 @@ const PAUSE_NS: u64 = 1_000_000;
 impl Worker {
     /// Leaves out an intent. Gives `false` where the transactions are over, since every further one
     /// would be left out as well.
-    pub(super) fn skip(&mut self, flight: usize, intent: &Intent, done: &mut Done) -> Result<bool, Left> {
+    pub(super) fn skip(
+        &mut self,
+        flight: usize,
+        intent: &Intent,
+        done: &mut Done,
+    ) -> Result<bool, Left> {
         let is_drawn_so = intent.action == Action::Nothing;
         if !is_drawn_so {
             self.config.failures.skipped(intent);

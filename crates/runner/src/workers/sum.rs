@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use contract::Step;
 use observe::Fact;
 use record::{
-    Actual, Check, ClaimWaits, ClassicFigures, CleanUp, End, ErrorRecord, FirstDone, OperationRecord, Outcome,
-    PhaseRecord, Segment, SegmentKind, Stale, Stalled, WorkerPhase, merge,
+    Actual, Check, ClaimWaits, ClassicFigures, CleanUp, End, ErrorRecord, FirstDone,
+    OperationRecord, Outcome, PhaseRecord, Segment, SegmentKind, Stale, Stalled, WorkerPhase,
+    merge,
 };
 use rustix::io::Errno;
 use spec::{Drive, RunSpec};
@@ -59,7 +60,9 @@ impl Performed {
                 None => {}
             }
         }
-        let failed = reports.iter().find_map(|(_, report)| report.failed.as_ref());
+        let failed = reports
+            .iter()
+            .find_map(|(_, report)| report.failed.as_ref());
         if why.is_none() {
             why = failed.map(Failed::describe);
         }
@@ -69,7 +72,8 @@ impl Performed {
                 .iter()
                 .rfind(|stalled| !stalled.came_back)
                 .map(describe_stalled);
-            let stalled = stalled.unwrap_or_else(|| "a worker did not return from an operation".to_owned());
+            let stalled =
+                stalled.unwrap_or_else(|| "a worker did not return from an operation".to_owned());
             why = Some(why.map_or(stalled.clone(), |why| format!("{why}; {stalled}")));
         }
         let gone = watched.gone.take();
@@ -86,7 +90,11 @@ impl Performed {
             },
             (None, None, Some(signal)) if is_stopped => Outcome::Interrupted { signal },
             // A share of errors is judged at the end, too.
-            (None, None, _) if request.on_error.is_exceeded(control.errors(), control.operations()) => {
+            (None, None, _)
+                if request
+                    .on_error
+                    .is_exceeded(control.errors(), control.operations()) =>
+            {
                 Outcome::Failed {
                     why: format!(
                         "{} errors in {} operations exceed --on-error {}",
@@ -104,7 +112,8 @@ impl Performed {
             outcome,
             numbers_made: match (&reports[..], all_came_back, request.workload.classic()) {
                 ([(_, report)], true, Some(_)) if !request.keeping.reuse && request.ranks == 1 => {
-                    numbers_made(report.failed.as_ref(), &phases[0], &watched.loads) + report.creations_left
+                    numbers_made(report.failed.as_ref(), &phases[0], &watched.loads)
+                        + report.creations_left
                 }
                 _ => u64::MAX,
             },
@@ -153,7 +162,12 @@ impl Performed {
         let mut by_phase = by_phase(phases, watched.first_worker);
         let mut record_of = |phase| {
             let workers = by_phase.remove(&phase)?;
-            Some(phase_record(phase, workers, &request.drive, watched.take_beside(phase)))
+            Some(phase_record(
+                phase,
+                workers,
+                &request.drive,
+                watched.take_beside(phase),
+            ))
         };
         // The last load may have been left before its end.
         loads.extend(record_of(Phase::Transactions));
@@ -175,7 +189,9 @@ impl Performed {
         }
         let stream_hash = stream_hash(request, workers, &reports);
         let check = check(request, workers, &reports);
-        let stale = reports.iter_mut().filter_map(|(_, report)| report.stale.take());
+        let stale = reports
+            .iter_mut()
+            .filter_map(|(_, report)| report.stale.take());
         let stale = stale.reduce(Stale::and);
         let taken = add_checks(reports.iter().filter_map(|(_, report)| report.taken));
         let check_across = add_checks(reports.iter().filter_map(|(_, report)| report.check_across));
@@ -199,7 +215,9 @@ impl Performed {
 
 /// How far the workers came, where all of them have the whole pool and know it.
 fn positions(workers: usize, reports: &[(u32, Report)]) -> Option<Vec<Position>> {
-    let well = |(_, report): &(u32, Report)| report.failed.is_none() && !report.any_spoiled && report.has_pool;
+    let well = |(_, report): &(u32, Report)| {
+        report.failed.is_none() && !report.any_spoiled && report.has_pool
+    };
     let all = reports.len() == workers && reports.iter().all(well);
     all.then(|| reports.iter().map(|(_, report)| report.position).collect())
 }
@@ -230,7 +248,9 @@ fn end(workers: usize, reports: &[(u32, Report)]) -> Fact<End> {
 
 /// Of those workers that have performed their whole stream.
 fn worker_hashes(reports: &[(u32, Report)]) -> Vec<StreamHash> {
-    let hashes = reports.iter().filter_map(|(_, report)| report.stream_hash.clone());
+    let hashes = reports
+        .iter()
+        .filter_map(|(_, report)| report.stream_hash.clone());
     hashes.collect()
 }
 
@@ -250,7 +270,10 @@ fn check(request: &RunSpec, workers: usize, reports: &[(u32, Report)]) -> Fact<C
     if !request.check {
         return Fact::NotApplicable;
     }
-    let checks: Vec<Check> = reports.iter().filter_map(|(_, report)| report.check).collect();
+    let checks: Vec<Check> = reports
+        .iter()
+        .filter_map(|(_, report)| report.check)
+        .collect();
     if checks.len() != workers {
         return Fact::Unavailable("the run did not reach it".to_owned());
     }
@@ -268,7 +291,10 @@ fn by_phase(workers: Vec<Vec<PhaseReport>>, first_worker: u32) -> ByPhase {
     let mut by_phase = ByPhase::new();
     for (worker, phases) in (first_worker..).zip(workers) {
         for report in phases {
-            by_phase.entry(report.phase).or_default().push((worker, report));
+            by_phase
+                .entry(report.phase)
+                .or_default()
+                .push((worker, report));
         }
     }
     by_phase
@@ -284,7 +310,11 @@ fn records(phases: &[PhaseRecord], phase: Phase) -> impl Iterator<Item = &Operat
 }
 
 /// The workers' reports of a phase, taken out of what they did.
-pub(crate) fn take_phase(phases: &mut [Vec<PhaseReport>], phase: Phase, first_worker: u32) -> Vec<(u32, PhaseReport)> {
+pub(crate) fn take_phase(
+    phases: &mut [Vec<PhaseReport>],
+    phase: Phase,
+    first_worker: u32,
+) -> Vec<(u32, PhaseReport)> {
     let mut taken = Vec::new();
     for (worker, reports) in (first_worker..).zip(phases) {
         let (of_phase, others): (Vec<_>, Vec<_>) = std::mem::take(reports)
@@ -296,7 +326,8 @@ pub(crate) fn take_phase(phases: &mut [Vec<PhaseReport>], phase: Phase, first_wo
     taken
 }
 
-/// What a stretch of a phase is, by its number: with a rule of steady state the window that it found begins at one.
+/// What a stretch of a phase is, by its number: with a rule of steady state the window that it
+/// found begins at one.
 fn segment_kind(phase: Phase, number: u32, drive: &Drive, measured_from: u32) -> SegmentKind {
     if phase != Phase::Transactions || number >= drive.first_round().max(measured_from) {
         SegmentKind::Measured
@@ -314,7 +345,9 @@ pub(crate) fn phase_record(
     drive: &Drive,
     beside: Beside,
 ) -> PhaseRecord {
-    let (steady, measured_from) = beside.steady.map_or((None, 0), |(found, from)| (Some(found), from));
+    let (steady, measured_from) = beside
+        .steady
+        .map_or((None, 0), |(found, from)| (Some(found), from));
     let kind = |number| segment_kind(phase, number, drive, measured_from);
     let mut segments: BTreeMap<u32, Segment> = BTreeMap::new();
     let mut merged = PhaseRecord {
@@ -354,7 +387,9 @@ pub(crate) fn phase_record(
         }
         for segment in report.segments {
             let number = segment.number;
-            let known = segments.entry(number).or_insert_with(|| empty(kind(number), &segment));
+            let known = segments
+                .entry(number)
+                .or_insert_with(|| empty(kind(number), &segment));
             take(known, segment);
         }
         if let Some(wait) = report.waits {
@@ -402,8 +437,13 @@ fn take(segment: &mut Segment, report: SegmentReport) {
         .sort_by_key(|operation| (operation.role, operation.action));
 }
 
-/// What a worker did in the measured segments. One without operations has done its part all the same.
-fn worker_phase(worker: u32, report: &PhaseReport, kind: impl Fn(u32) -> SegmentKind) -> WorkerPhase {
+/// What a worker did in the measured segments. One without operations has done its part all the
+/// same.
+fn worker_phase(
+    worker: u32,
+    report: &PhaseReport,
+    kind: impl Fn(u32) -> SegmentKind,
+) -> WorkerPhase {
     let measured = || {
         let all = report.segments.iter();
         all.filter(|segment| kind(segment.number) == SegmentKind::Measured)
@@ -427,9 +467,13 @@ fn worker_phase(worker: u32, report: &PhaseReport, kind: impl Fn(u32) -> Segment
     }
 }
 
-/// The figures of the original's report. With several workers: sums of counts and bytes, the first one's seconds. Nothing
-/// where it did not begin.
-fn classic_figures(request: &RunSpec, reports: &[(u32, Report)], phases: &[PhaseRecord]) -> Option<ClassicFigures> {
+/// The figures of the original's report. With several workers: sums of counts and bytes, the first
+/// one's seconds. Nothing where it did not begin.
+fn classic_figures(
+    request: &RunSpec,
+    reports: &[(u32, Report)],
+    phases: &[PhaseRecord],
+) -> Option<ClassicFigures> {
     let count = |phase, action| {
         records(phases, phase)
             .filter(|record| record.action == action)
@@ -446,15 +490,24 @@ fn classic_figures(request: &RunSpec, reports: &[(u32, Report)], phases: &[Phase
         .map_or_else(Edition::default, |classic| classic.edition);
     let bytes = |moves: fn(Action) -> bool, in_floats: fn(&Report) -> f32| -> f64 {
         if !edition.rules().whole_sums {
-            return reports.iter().map(|(_, report)| in_floats(report)).sum::<f32>().into();
+            return reports
+                .iter()
+                .map(|(_, report)| in_floats(report))
+                .sum::<f32>()
+                .into();
         }
-        let all = Phase::ALL.into_iter().flat_map(|phase| records(phases, phase));
+        let all = Phase::ALL
+            .into_iter()
+            .flat_map(|phase| records(phases, phase));
         let moving = all.filter(|record| moves(record.action));
         moving.map(|record| record.meter.bytes).sum::<u64>() as f64
     };
     Some(ClassicFigures {
         edition,
-        end: end.clone().find(|end| *end != End::Complete).unwrap_or(End::Complete),
+        end: end
+            .clone()
+            .find(|end| *end != End::Complete)
+            .unwrap_or(End::Complete),
         began_s: first,
         transactions_began_s: border(1),
         transactions_ended_s: border(2),
@@ -467,12 +520,14 @@ fn classic_figures(request: &RunSpec, reports: &[(u32, Report)], phases: &[Phase
         deleted_alone: count(Phase::Delete, Action::Delete),
         deleted_mixed: count(Phase::Transactions, Action::Delete),
         bytes_read: bytes(Action::moves_bytes_in, |report| report.classic_bytes_read),
-        bytes_written: bytes(Action::moves_bytes_out, |report| report.classic_bytes_written),
+        bytes_written: bytes(Action::moves_bytes_out, |report| {
+            report.classic_bytes_written
+        }),
     })
 }
 
-/// The highest running number that a file of a classic run's may have: there is one for every creation, in order. A
-/// creation that failed may have made its file, unless it found one there.
+/// The highest running number that a file of a classic run's may have: there is one for every
+/// creation, in order. A creation that failed may have made its file, unless it found one there.
 fn numbers_made(failed: Option<&Failed>, phases: &[PhaseReport], loads: &[PhaseRecord]) -> u64 {
     let reported = phases.iter().flat_map(|report| &report.segments);
     let reported = reported.flat_map(|segment| &segment.records);

@@ -1,5 +1,5 @@
-//! Runs with an acknowledgement log on real directories: what was acknowledged is there after the run was killed, and every loss that
-//! is made by hand is named.
+//! Runs with an acknowledgement log on real directories: what was acknowledged is there after the
+//! run was killed, and every loss that is made by hand is named.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -63,10 +63,18 @@ fn mix(transactions: u64) -> Mix {
         weights: Action::operations()
             .filter(|action| action.is_asked_for())
             .filter(|action| !matches!(action, Action::SetExtended | Action::GetExtended))
-            .fold(Weights::default(), |weights, action| weights.with(action, 1))
+            .fold(Weights::default(), |weights, action| {
+                weights.with(action, 1)
+            })
             .with(Action::Create, 3),
-        sizes: Sizes::Uniform { low: 1, high: 9_000 },
-        append_sizes: Sizes::Uniform { low: 1, high: 3_000 },
+        sizes: Sizes::Uniform {
+            low: 1,
+            high: 9_000,
+        },
+        append_sizes: Sizes::Uniform {
+            low: 1,
+            high: 3_000,
+        },
         size_max_bytes: 12_000,
         layout: Layout {
             shape: Shape::Subdirectories(3),
@@ -117,7 +125,13 @@ fn request(workload: Workload, files: &Path, ack_log: &Path) -> RunSpec {
 }
 
 fn run(request: &RunSpec, control: &Control) -> Result<Record, Refused> {
-    runner::run(request, &Posix, &SystemClock, &mut || control.clone(), &mut NoEvents)
+    runner::run(
+        request,
+        &Posix,
+        &SystemClock,
+        &mut || control.clone(),
+        &mut NoEvents,
+    )
 }
 
 const CHILD: &str = "POSTMARK_TEST_JOURNAL_CHILD";
@@ -132,7 +146,11 @@ fn child() {
     let Some(words) = std::env::var_os(CHILD) else {
         return;
     };
-    let words: Vec<String> = words.to_string_lossy().split('|').map(str::to_owned).collect();
+    let words: Vec<String> = words
+        .to_string_lossy()
+        .split('|')
+        .map(str::to_owned)
+        .collect();
     let [name, durability, files, ack_log] = &words[..] else {
         panic!("{words:?}")
     };
@@ -161,7 +179,10 @@ fn kill_a_run(places: &Places, name: &str) {
     let since = Instant::now();
     while fs::metadata(places.ack_log()).map_or(0, |facts| facts.len()) < KILLED_AT_BYTES {
         assert!(child.try_wait().unwrap().is_none(), "the run has ended");
-        assert!(since.elapsed() < Duration::from_secs(120), "the run comes to nothing");
+        assert!(
+            since.elapsed() < Duration::from_secs(120),
+            "the run comes to nothing"
+        );
         thread::sleep(Duration::from_millis(5));
     }
     child.kill().unwrap();
@@ -169,7 +190,8 @@ fn kill_a_run(places: &Places, name: &str) {
     crate::signs::go_with_the_test(&child.id().to_string());
 }
 
-/// Acknowledged operations as the acknowledgement log has them: action, path and second path, in order.
+/// Acknowledged operations as the acknowledgement log has them: action, path and second path, in
+/// order.
 struct Said {
     done: Vec<[String; 3]>,
     /// Paths of operations that were not acknowledged.
@@ -182,7 +204,9 @@ impl Said {
         let mut begun = std::collections::HashMap::new();
         let mut done = Vec::new();
         // The last line may be torn.
-        let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        let lines = text
+            .split_inclusive('\n')
+            .filter(|line| line.ends_with('\n'));
         for line in lines {
             let words: Vec<&str> = line.trim_end().split(' ').skip(1).collect();
             match words[0] {
@@ -198,8 +222,8 @@ impl Said {
         Self { done, in_flight }
     }
 
-    /// The last path for which this action was the last thing done to it or to its file, and which nothing is about to
-    /// change.
+    /// The last path for which this action was the last thing done to it or to its file, and which
+    /// nothing is about to change.
     fn last(&self, action: &str) -> [String; 3] {
         let is_last = |at: &usize| {
             let [_, path, second] = &self.done[*at];
@@ -207,19 +231,25 @@ impl Said {
             let touched = |name: &String| {
                 name != "-"
                     && (self.in_flight.contains(name)
-                        || later.iter().any(|[_, path, second]| path == name || second == name))
+                        || later
+                            .iter()
+                            .any(|[_, path, second]| path == name || second == name))
             };
             !touched(path) && !touched(second)
         };
         let all = (0..self.done.len()).rev();
         let mut of_action = all.filter(|at| self.done[*at][0] == action);
-        let at = of_action.find(is_last).unwrap_or_else(|| panic!("no {action}"));
+        let at = of_action
+            .find(is_last)
+            .unwrap_or_else(|| panic!("no {action}"));
         self.done[at].clone()
     }
 }
 
 fn run_directory(files: &Path) -> PathBuf {
-    let mut entries = fs::read_dir(files).unwrap().map(|entry| entry.unwrap().path());
+    let mut entries = fs::read_dir(files)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let is_own = |path: &PathBuf| {
         path.file_name()
             .is_some_and(|name| name.to_string_lossy().starts_with("postmark-"))
@@ -248,7 +278,11 @@ fn nothing_is_lost_of_a_run_that_was_killed() {
         assert_eq!(verified.directories.len(), 1);
         // The run's own directory is as good, and so is another place that all of it was moved to.
         let own = run_directory(places.files.path());
-        assert_eq!(verify_now(&own, &places.ack_log()).unwrap().lost, [], "{name}");
+        assert_eq!(
+            verify_now(&own, &places.ack_log()).unwrap().lost,
+            [],
+            "{name}"
+        );
         let elsewhere = places.files.path().join("elsewhere");
         fs::create_dir(&elsewhere).unwrap();
         fs::rename(&own, elsewhere.join(own.file_name().unwrap())).unwrap();
@@ -337,16 +371,25 @@ fn every_loss_is_named() {
         .map(|loss| (loss.what.name().to_owned(), loss.kind, loss.path.clone()))
         .collect();
     // A file that is spoiled is spoiled under its links, too.
-    found.retain(|(_, _, path)| !path.ends_with(".l") || expected.iter().any(|(_, _, known)| known == path));
+    found.retain(|(_, _, path)| {
+        !path.ends_with(".l") || expected.iter().any(|(_, _, known)| known == path)
+    });
     found.sort();
     expected.sort();
     assert_eq!(found, expected);
     assert_eq!(verified.losses(), verified.lost.len() as u64);
     let mut lost = verified.lost.iter();
-    let line = lost.find(|loss| loss.kind == LossKind::WrongSize).unwrap().to_string();
+    let line = lost
+        .find(|loss| loss.kind == LossKind::WrongSize)
+        .unwrap()
+        .to_string();
     assert!(line.starts_with("append wrong size: /"), "{line}");
     assert!(line.ends_with("bytes were acknowledged"), "{line}");
-    assert!(serde_json::to_string(&verified).unwrap().contains("\"still-there\""));
+    assert!(
+        serde_json::to_string(&verified)
+            .unwrap()
+            .contains("\"still-there\"")
+    );
 }
 
 #[test]
@@ -368,7 +411,9 @@ fn a_torn_end_is_accepted_and_damage_is_not() {
     let Some(places) = Places::new() else { return };
     kill_a_run(&places, "shared");
     let ack_log = fs::read(places.ack_log()).unwrap();
-    let ends: Vec<usize> = (0..ack_log.len()).filter(|at| ack_log[*at] == b'\n').collect();
+    let ends: Vec<usize> = (0..ack_log.len())
+        .filter(|at| ack_log[*at] == b'\n')
+        .collect();
     let last = ends[ends.len() - 2] + 1;
     let copy = places.ack_logs.path().join("copy");
     let verify = |bytes: &[u8]| {
@@ -381,11 +426,15 @@ fn a_torn_end_is_accepted_and_damage_is_not() {
     let mut damaged = ack_log.clone();
     damaged[ends[100] - 3] ^= 4;
     let said = verify(&damaged).unwrap_err();
-    assert!(matches!(said, VerifyError::Damaged { line: 101, .. }), "{said}");
+    assert!(
+        matches!(said, VerifyError::Damaged { line: 101, .. }),
+        "{said}"
+    );
     assert!(said.to_string().contains("use an undamaged copy"), "{said}");
     let said = verify(b"not at all").unwrap_err();
     assert!(
-        said.to_string().contains("is not an acknowledgement log of postmark"),
+        said.to_string()
+            .contains("is not an acknowledgement log of postmark"),
         "{said}"
     );
     let said = verify_now(places.files.path(), Path::new("/nonexistent")).unwrap_err();
@@ -416,12 +465,20 @@ fn a_run_that_ended_has_lost_nothing() {
             .map(|operation| operation.meter.operations)
             .sum();
         let verified = verify_now(places.files.path(), &places.ack_log()).unwrap();
-        assert_eq!((verified.lost, verified.in_flight), (Vec::new(), 0), "{name}");
+        assert_eq!(
+            (verified.lost, verified.in_flight),
+            (Vec::new(), 0),
+            "{name}"
+        );
         assert!(verified.ended && verified.complete_ack_log, "{name}");
         assert_eq!(verified.acknowledged.total(), changes, "{name}");
         assert_eq!(verified.policy, "fsync+dir");
         assert_eq!(verified.directories, [None], "{name}");
-        assert_eq!(fs::read_dir(places.files.path()).unwrap().count(), 0, "{name}");
+        assert_eq!(
+            fs::read_dir(places.files.path()).unwrap().count(),
+            0,
+            "{name}"
+        );
     }
 }
 
@@ -438,12 +495,20 @@ fn a_run_that_was_stopped_has_removed_its_files() {
             }
             signal.store(2, Ordering::Relaxed);
         });
-        let asked = request(workload(name, 1_000_000), places.files.path(), &places.ack_log());
+        let asked = request(
+            workload(name, 1_000_000),
+            places.files.path(),
+            &places.ack_log(),
+        );
         let record = run(&asked, &control).unwrap();
         stopper.join().unwrap();
         assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 2 });
         let verified = verify_now(places.files.path(), &places.ack_log()).unwrap();
-        assert_eq!((verified.lost, verified.in_flight), (Vec::new(), 0), "{name}");
+        assert_eq!(
+            (verified.lost, verified.in_flight),
+            (Vec::new(), 0),
+            "{name}"
+        );
         assert!(
             verified.ended && verified.may_be_removed && verified.checked > 50,
             "{name}"
@@ -459,7 +524,11 @@ fn an_ack_log_beside_the_files_or_in_the_way_is_refused() {
     let asked = request(workload("one", 10), places.files.path(), &ack_log);
     let said = run(&asked, &Control::default()).unwrap_err();
     assert!(matches!(said, Refused::AckLog(_)));
-    assert!(said.to_string().contains("use a file on another file system"), "{said}");
+    assert!(
+        said.to_string()
+            .contains("use a file on another file system"),
+        "{said}"
+    );
     assert!(!ack_log.exists());
     fs::write(places.ack_log(), "mine").unwrap();
     let asked = request(workload("one", 10), places.files.path(), &places.ack_log());
@@ -468,7 +537,8 @@ fn an_ack_log_beside_the_files_or_in_the_way_is_refused() {
     assert_eq!(fs::read(places.ack_log()).unwrap(), b"mine");
 }
 
-/// The original's way: files lie in the user's directory itself, which may be mounted elsewhere under another name.
+/// The original's way: files lie in the user's directory itself, which may be mounted elsewhere
+/// under another name.
 #[test]
 fn a_location_is_found_under_another_name() {
     let Some(places) = Places::new() else { return };

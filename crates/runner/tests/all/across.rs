@@ -1,4 +1,5 @@
-//! What a worker has acknowledged, a worker of another rank checks; what that one sees late is named, with its time.
+//! What a worker has acknowledged, a worker of another rank checks; what that one sees late is
+//! named, with its time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use contract::home::Home;
 use contract::{
-    Errno, Failure, Listing, Name, Need, OpenError, Operation, Session, Settings, Step, Steps, Storage, Submitted,
-    Ticket, Unsupported,
+    Errno, Failure, Listing, Name, Need, OpenError, Operation, Session, Settings, Step, Steps,
+    Storage, Submitted, Ticket, Unsupported,
 };
 use record::{Outcome, Reason, Record, Verdict};
 use runner::{Clock, Event, RunSpec, Stage, SystemClock};
@@ -33,8 +34,9 @@ fn asked(at: &Path, ranks: u32, weights: &str) -> RunSpec {
 
 const CHURN: &str = "create=2,delete=2,append=2,replace=1,rename=1,symlink=1";
 
-/// A client that sees some of what others did as it was before: all that is about a name which ends with a 7, for so long after
-/// its first look at it. What it is wrong about is the name's existence, or the contents.
+/// A client that sees some of what others did as it was before: all that is about a name which ends
+/// with a 7, for so long after its first look at it. What it is wrong about is the name's
+/// existence, or the contents.
 #[derive(Clone)]
 struct Late {
     lasts: Duration,
@@ -57,7 +59,12 @@ impl Late {
     fn is_late(&self, name: Name<'_>) -> bool {
         let path = PathBuf::from(name.path.to_string_lossy().into_owned());
         let is_chosen = path.to_string_lossy().ends_with('7');
-        let first = *self.looks.lock().unwrap().entry(path).or_insert_with(Instant::now);
+        let first = *self
+            .looks
+            .lock()
+            .unwrap()
+            .entry(path)
+            .or_insert_with(Instant::now);
         is_chosen && first.elapsed() < self.lasts
     }
 }
@@ -94,19 +101,31 @@ impl Storage for Late {
 }
 
 impl Session for LateSession {
-    fn submit(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut dyn Steps) -> Submitted {
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        operation: &Operation<'_>,
+        steps: &mut dyn Steps,
+    ) -> Submitted {
         let submitted = self.inner.submit(ticket, operation, steps);
         self.old = None;
-        let Some(late) = &self.late else { return submitted };
+        let Some(late) = &self.late else {
+            return submitted;
+        };
         match (operation, submitted) {
-            (Operation::Stat { name, .. }, Submitted::Done(outcome)) if !late.contents && late.is_late(*name) => {
+            (Operation::Stat { name, .. }, Submitted::Done(outcome))
+                if !late.contents && late.is_late(*name) =>
+            {
                 Submitted::Done(match outcome {
                     Ok(()) => Err(Failure::system(Step::Stat, Errno::NOENT)),
                     Err(_) => Ok(()),
                 })
             }
             (Operation::Read { name, .. }, submitted) if late.contents && late.is_late(*name) => {
-                self.old = self.inner.content(ticket).map(|content| vec![0; content.len()]);
+                self.old = self
+                    .inner
+                    .content(ticket)
+                    .map(|content| vec![0; content.len()]);
                 submitted
             }
             (_, submitted) => submitted,
@@ -158,8 +177,14 @@ fn another_rank_checks_what_was_acknowledged() {
         assert_eq!((own.wrong, across.wrong), (0, 0), "{case}");
         match shared {
             // All that is there, and what was removed.
-            false => assert!(across.names > own.names + 6 * 50, "{case}: {own:?} {across:?}"),
-            true => assert_eq!(across.names, own.names, "{case}: it is small enough to be the sample"),
+            false => assert!(
+                across.names > own.names + 6 * 50,
+                "{case}: {own:?} {across:?}"
+            ),
+            true => assert_eq!(
+                across.names, own.names,
+                "{case}: it is small enough to be the sample"
+            ),
         }
         assert_eq!(record.actual.taken.is_some(), neighbour > 0, "{case}");
         assert_eq!(record.actual.stale, None, "{case}");
@@ -203,7 +228,11 @@ fn what_was_acknowledged_later_and_is_seen_late_is_named_too() {
             "delete=1,create=1",
             ["its removal was acknowledged", "No such file"],
         ),
-        (true, "append=1,replace=1", ["the read returned", "instead of"]),
+        (
+            true,
+            "append=1,replace=1",
+            ["the read returned", "instead of"],
+        ),
     ] {
         let at = directory();
         let record = first(perform_on(
@@ -219,7 +248,10 @@ fn what_was_acknowledged_later_and_is_seen_late_is_named_too() {
         assert!(stale.count >= 40, "{stale:?}");
         assert!(stale.longest_ns as u128 >= late.as_nanos(), "{stale:?}");
         assert!(stale.path.ends_with('7'), "{stale:?}");
-        assert!(what.iter().any(|what| stale.what.contains(what)), "{stale:?}");
+        assert!(
+            what.iter().any(|what| stale.what.contains(what)),
+            "{stale:?}"
+        );
         assert!(is_empty(at.path()));
     }
 }
@@ -268,7 +300,9 @@ fn what_is_never_seen_is_an_error_of_the_run() {
         "{messages:?}"
     );
     assert!(
-        messages.iter().any(|message| message.contains("No such file")),
+        messages
+            .iter()
+            .any(|message| message.contains("No such file")),
         "{messages:?}"
     );
     assert!(record.actual.stale.is_none());
@@ -308,7 +342,12 @@ impl Storage for Refuses {
 }
 
 impl Session for RefusesSession {
-    fn submit(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut dyn Steps) -> Submitted {
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        operation: &Operation<'_>,
+        steps: &mut dyn Steps,
+    ) -> Submitted {
         let step = match operation {
             Operation::Delete { .. } => Step::Unlink,
             Operation::Rename { .. } => Step::Rename,
@@ -360,7 +399,10 @@ fn what_is_not_known_since_operations_failed_is_not_checked_by_others() {
             .map(|error| error.operation.as_str())
             .collect();
         assert!(
-            !messages.is_empty() && messages.iter().all(|name| ["delete", "rename"].contains(name)),
+            !messages.is_empty()
+                && messages
+                    .iter()
+                    .all(|name| ["delete", "rename"].contains(name)),
             "{case}: {messages:?}"
         );
         let across = record.actual.check_across.unwrap();
@@ -389,7 +431,11 @@ fn small_shared_pools_are_checked_by_others() {
         };
         let record = first(perform_on(&Posix, &SystemClock, 2, asked, |_, _| ()));
         assert_eq!(record.actual.outcome, Outcome::Complete, "{files} files");
-        assert_eq!(record.actual.check_across.unwrap().wrong, 0, "{files} files");
+        assert_eq!(
+            record.actual.check_across.unwrap().wrong,
+            0,
+            "{files} files"
+        );
     }
 }
 
@@ -425,7 +471,9 @@ fn a_signal_at_any_border_ends_the_run_of_all_and_removes_everything() {
             };
             let told = |rank: u32, event: &Event, handles: &Handles| {
                 if rank == stopped && is_then(event) {
-                    handles.signal.store(15, std::sync::atomic::Ordering::Relaxed);
+                    handles
+                        .signal
+                        .store(15, std::sync::atomic::Ordering::Relaxed);
                 }
             };
             let records = perform_told(&Posix, &SystemClock, 3, asked, &|_, _| (), &told);

@@ -1,5 +1,5 @@
-//! A storage that lies: flips a byte, loses an append, returns what was before, loses or doubles a name. Each lie is
-//! found and named, wherever in a run it is told.
+//! A storage that lies: flips a byte, loses an append, returns what was before, loses or doubles a
+//! name. Each lie is found and named, wherever in a run it is told.
 
 use std::path::PathBuf;
 
@@ -18,8 +18,14 @@ fn mix(weights: &str, seed: u64, shape: Shape) -> Mix {
         files: 12,
         transactions: 120,
         weights: weights.parse().unwrap(),
-        sizes: Sizes::Uniform { low: 30, high: 9_000 },
-        append_sizes: Sizes::Uniform { low: 30, high: 5_000 },
+        sizes: Sizes::Uniform {
+            low: 30,
+            high: 9_000,
+        },
+        append_sizes: Sizes::Uniform {
+            low: 30,
+            high: 5_000,
+        },
         size_max_bytes: 200_000,
         layout: Layout {
             shape,
@@ -49,7 +55,14 @@ fn run(mix: Mix, workers: Workers, storage: &Simulated) -> Record {
         verify: true,
         ..RunSpec::classic(workload, vec![location], Place::Nowhere)
     };
-    runner::run(&request, storage, storage, &mut Control::default, &mut NoEvents).unwrap()
+    runner::run(
+        &request,
+        storage,
+        storage,
+        &mut Control::default,
+        &mut NoEvents,
+    )
+    .unwrap()
 }
 
 /// The one error that ended the run: operation, path, message.
@@ -61,7 +74,11 @@ fn error(record: &Record) -> (String, String, String) {
     );
     let error = &record.actual.errors[0];
     assert!(error.first_path.starts_with("/simulated/0/"), "{error:?}");
-    (error.operation.clone(), error.first_path.clone(), error.message.clone())
+    (
+        error.operation.clone(),
+        error.first_path.clone(),
+        error.message.clone(),
+    )
 }
 
 /// What each lie may be found as: a part of the message.
@@ -100,11 +117,16 @@ fn is_found(
     }
     let (operation, path, text) = error(&record);
     let told = format!("{corruption:?} was found by '{operation}' on {path} as: {text}");
-    prop_assert!(names(corruption).iter().any(|name| text.contains(name)), "{}", told);
+    prop_assert!(
+        names(corruption).iter().any(|name| text.contains(name)),
+        "{}",
+        told
+    );
     // A listing names its directory, and the file in its message.
     let struck = storage.corrupted_paths().remove(0);
     let (directory, name) = struck.rsplit_once('/').unwrap();
-    // While others move names in a shared pool there may be more of them than a message has room for.
+    // While others move names in a shared pool there may be more of them than a message has room
+    // for.
     let among_more = matches!(workers, Workers::Shared { .. }) && text.contains(" more");
     let in_text = text.contains(&format!("'{name}'")) || among_more;
     let is_named = path == struck || (path.trim_end_matches('/') == directory && in_text);
@@ -122,10 +144,12 @@ const ALL: [Corruption; 6] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
-    fn every_lie_is_found_and_named(which in 0..ALL.len(), nth in 0..60_u64, seed: u64, in_places: bool, shared: bool) {
+    fn every_lie_is_found_and_named(which in 0..ALL.len(), nth in 0..60_u64, seed: u64,
+        in_places: bool, shared: bool) {
         let shape = if in_places { Shape::Subdirectories(3) } else { Shape::Flat };
         let workers = if shared {
             Workers::Shared { writers: 2, readers: 2, pools: 1 }
@@ -150,7 +174,10 @@ fn every_kind_of_lie_is_told() {
             let struck = (0..tries)
                 .filter(|nth| is_found(corruption, *nth, 7, Shape::Flat, workers).unwrap())
                 .count();
-            assert!(struck >= least, "{corruption:?} struck {struck} times with {workers:?}");
+            assert!(
+                struck >= least,
+                "{corruption:?} struck {struck} times with {workers:?}"
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Several operations in flight, on the simulated storage: each is performed at a random moment between its submission
-//! and its completion, and they complete in a random order. What a run does, counts and leaves is what it is with one at
-//! a time.
+//! Several operations in flight, on the simulated storage: each is performed at a random moment
+//! between its submission and its completion, and they complete in a random order. What a run does,
+//! counts and leaves is what it is with one at a time.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -59,8 +59,14 @@ fn mixes() -> impl Strategy<Value = Mix> {
                 })
                 .with(Action::Create, 2)
                 .with(Action::Read, 2),
-            sizes: Sizes::Uniform { low: 0, high: 5_000 },
-            append_sizes: Sizes::Uniform { low: 1, high: 3_000 },
+            sizes: Sizes::Uniform {
+                low: 0,
+                high: 5_000,
+            },
+            append_sizes: Sizes::Uniform {
+                low: 1,
+                high: 3_000,
+            },
             range_sizes: Sizes::Fixed(700),
             size_max_bytes: 12_000,
             layout: Layout {
@@ -90,15 +96,16 @@ fn of_mix(mix: Mix, workers: Workers) -> Workload {
 
 fn private() -> impl Strategy<Value = Workload> {
     let workers = (1_u32..4).prop_map(|workers| Workers::Private { workers });
-    let classic = (1_u64..40, any::<u32>(), 1_u32..3).prop_map(|(files, seed, subdirectories)| Classic {
-        files,
-        seed,
-        subdirectories,
-        transactions: TRANSACTIONS,
-        size_low_bytes: 1,
-        size_high_bytes: 2_000,
-        ..Classic::default()
-    });
+    let classic =
+        (1_u64..40, any::<u32>(), 1_u32..3).prop_map(|(files, seed, subdirectories)| Classic {
+            files,
+            seed,
+            subdirectories,
+            transactions: TRANSACTIONS,
+            size_low_bytes: 1,
+            size_high_bytes: 2_000,
+            ..Classic::default()
+        });
     prop_oneof![
         (mixes(), workers.clone()).prop_map(|(mix, workers)| of_mix(mix, workers)),
         (classic, workers).prop_map(|(classic, workers)| Workload {
@@ -134,12 +141,27 @@ fn request(workload: &Workload) -> RunSpec {
 }
 
 fn run(request: &RunSpec, storage: &Simulated) -> Record {
-    runner::run(request, storage, storage, &mut Control::default, &mut NoEvents).unwrap()
+    runner::run(
+        request,
+        storage,
+        storage,
+        &mut Control::default,
+        &mut NoEvents,
+    )
+    .unwrap()
 }
 
 fn meters(record: &Record, phase: Phase) -> BTreeMap<Action, &Meter> {
-    let phase = record.actual.phases.iter().find(|of| of.phase == phase).unwrap();
-    let operations = phase.segments.iter().flat_map(|segment| &segment.operations);
+    let phase = record
+        .actual
+        .phases
+        .iter()
+        .find(|of| of.phase == phase)
+        .unwrap();
+    let operations = phase
+        .segments
+        .iter()
+        .flat_map(|segment| &segment.operations);
     operations
         .map(|operation| (operation.action, &operation.meter))
         .collect()
@@ -147,7 +169,9 @@ fn meters(record: &Record, phase: Phase) -> BTreeMap<Action, &Meter> {
 
 fn transactions(record: &Record) -> &PhaseRecord {
     let mut phases = record.actual.phases.iter();
-    phases.find(|phase| phase.phase == Phase::Transactions).unwrap()
+    phases
+        .find(|phase| phase.phase == Phase::Transactions)
+        .unwrap()
 }
 
 /// What is in the run's directory, whatever that is called: by path what each file holds.
@@ -177,14 +201,31 @@ fn nothing_is_left(storage: &Simulated) {
 
 fn is_whole(record: &Record, storage: &Simulated) {
     assert_eq!(record.actual.outcome, Outcome::Complete);
-    assert!(record.actual.errors.is_empty(), "{:?}", record.actual.errors);
-    assert!(matches!(record.actual.check, Fact::Known(check) if check.wrong == 0 && check.left_out == 0));
-    let of_workers = record.actual.phases.iter().flat_map(|phase| &phase.segments);
+    assert!(
+        record.actual.errors.is_empty(),
+        "{:?}",
+        record.actual.errors
+    );
+    assert!(
+        matches!(record.actual.check, Fact::Known(check) if check.wrong == 0 && check.left_out == 0)
+    );
+    let of_workers = record
+        .actual
+        .phases
+        .iter()
+        .flat_map(|phase| &phase.segments);
     for operation in of_workers.flat_map(|segment| &segment.operations) {
         let meter = &operation.meter;
-        assert_eq!(meter.latency.count(), meter.operations, "each has a latency, and one");
+        assert_eq!(
+            meter.latency.count(),
+            meter.operations,
+            "each has a latency, and one"
+        );
         for step in &operation.steps {
-            assert!(step.latency.max_ns() <= meter.latency.max_ns(), "{step:?} of {meter:?}");
+            assert!(
+                step.latency.max_ns() <= meter.latency.max_ns(),
+                "{step:?} of {meter:?}"
+            );
         }
     }
     let of_slices: u64 = transactions(record)
@@ -202,10 +243,12 @@ fn is_whole(record: &Record, storage: &Simulated) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
-    fn private_pools_do_what_was_planned(workload in private(), depth in depths(), seed in any::<u64>()) {
+    fn private_pools_do_what_was_planned(workload in private(), depth in depths(),
+        seed in any::<u64>()) {
         let storage = storage(depth, seed);
         let record = run(&request(&workload), &storage);
         is_whole(&record, &storage);
@@ -216,18 +259,21 @@ proptest! {
             let meters = meters(&record, phase);
             for action in Action::operations() {
                 let tally = plan.tally(phase, action);
-                let counted = meters.get(&action).map_or((0, 0), |meter| (meter.operations, meter.bytes));
+                let counted = meters.get(&action).map_or((0, 0), |meter| (meter.operations,
+                    meter.bytes));
                 assert_eq!(counted, (tally.operations, tally.bytes), "{phase:?} {action:?}");
             }
         }
         assert!(storage.in_flight_max() <= depth);
         assert!(depth == 1 || storage.in_flight_max() > 1 || workload.files() == 1);
-        let waits: u64 = transactions(&record).claim_waits.iter().map(|waits| waits.wait.count()).sum();
+        let waits: u64 = transactions(&record).claim_waits.iter().map(|waits|
+            waits.wait.count()).sum();
         assert!(depth > 1 || waits == 0);
     }
 
     #[test]
-    fn shared_pools_are_what_their_claims_say(workload in shared(), depth in depths(), seed in any::<u64>()) {
+    fn shared_pools_are_what_their_claims_say(workload in shared(), depth in depths(),
+        seed in any::<u64>()) {
         let storage = storage(depth, seed);
         let record = run(&request(&workload), &storage);
         is_whole(&record, &storage);
@@ -238,7 +284,8 @@ proptest! {
     }
 
     #[test]
-    fn the_pool_at_the_end_is_the_same(workload in private(), depth in depths(), seed in any::<u64>()) {
+    fn the_pool_at_the_end_is_the_same(workload in private(), depth in depths(),
+        seed in any::<u64>()) {
         let request = RunSpec {
             keeping: Keeping { keep: true, reuse: false },
             ..request(&workload)
@@ -278,14 +325,16 @@ proptest! {
         });
         let record = run(&request, &faulty);
         let segments = record.actual.phases.iter().flat_map(|phase| &phase.segments);
-        let failed: u64 = segments.flat_map(|segment| &segment.operations).map(|of| of.meter.failed).sum();
+        let failed: u64 = segments.flat_map(|segment| &segment.operations).map(|of|
+            of.meter.failed).sum();
         let errors = &record.actual.errors;
         let of_directories = errors.iter().filter(|error| error.operation.ends_with(" directory"));
         let of_directories: u64 = of_directories.map(|error| error.count).sum();
         let wrong = record.actual.check.known().map_or(0, |check| check.wrong);
         let counted: u64 = errors.iter().map(|error| error.count).sum();
         assert_eq!(counted, faulty.struck().len() as u64, "each is one error: {errors:?}");
-        assert_eq!(counted, failed + of_directories + wrong, "and nothing else is wrong: {errors:?}");
+        assert_eq!(counted, failed + of_directories + wrong,
+            "and nothing else is wrong: {errors:?}");
         if of_directories == 0 {
             assert_eq!(record.actual.outcome, Outcome::Complete);
             assert_eq!(transactions(&record).issued(), transactions(&of_whole).issued());
@@ -312,7 +361,8 @@ proptest! {
             signal: Arc::default(),
         };
         let mut control = || Control::stopped_by(Arc::clone(&clock.signal));
-        let record = runner::run(&request(&workload), &storage, &clock, &mut control, &mut NoEvents);
+        let record = runner::run(&request(&workload), &storage, &clock, &mut control,
+            &mut NoEvents);
         if let Ok(record) = record {
             let outcome = &record.actual.outcome;
             assert!(
@@ -339,7 +389,8 @@ proptest! {
         let whole = storage(depth, seed);
         run(&RunSpec { ack_log: None, ..request.clone() }, &whole);
         let storage = storage(depth, seed).cut_at((whole.calls() as f64 * part) as u64);
-        let record = runner::run(&request, &storage, &storage, &mut Control::default, &mut NoEvents);
+        let record = runner::run(&request, &storage, &storage, &mut Control::default,
+            &mut NoEvents);
         storage.restart();
         if record.is_ok() {
             let log = logs.path().join("log");
@@ -408,8 +459,12 @@ fn arrivals_are_kept_to_with_operations_in_flight() {
         let phase = transactions(&record);
         let segment = phase.measured().next().unwrap();
         let took_ns = segment.ended_ns - segment.began_ns;
-        // The last one is due after as many periods as there are others, and may wait for its completion.
-        assert!((1_999_000..2_020_000).contains(&took_ns), "depth {depth}: {took_ns}");
+        // The last one is due after as many periods as there are others, and may wait for its
+        // completion.
+        assert!(
+            (1_999_000..2_020_000).contains(&took_ns),
+            "depth {depth}: {took_ns}"
+        );
         let meter = meters(&record, Phase::Transactions)[&Action::Stat];
         let service = meter.service.as_ref().unwrap();
         assert_eq!((meter.latency.count(), service.count()), (2_000, 2_000));
@@ -432,7 +487,8 @@ fn what_is_due_and_not_begun_is_counted() {
         };
         let mut control = || Control::stopped_by(Arc::clone(&clock.signal));
         // More arrive than can be done.
-        let record = runner::run(&open_loop(2), &storage, &clock, &mut control, &mut NoEvents).unwrap();
+        let record =
+            runner::run(&open_loop(2), &storage, &clock, &mut control, &mut NoEvents).unwrap();
         assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 2 });
         let phase = transactions(&record);
         let segment = phase.segments.last().unwrap();
@@ -461,11 +517,15 @@ fn operations_on_one_file_follow_one_another_and_their_waits_are_counted() {
         let record = run(&request, &storage);
         is_whole(&record, &storage);
         assert_eq!(storage.in_flight_max(), usize::from(depth > 1));
-        let waits = transactions(&record).claim_waits.iter().map(|waits| &waits.wait);
+        let waits = transactions(&record)
+            .claim_waits
+            .iter()
+            .map(|waits| &waits.wait);
         let (count, longest_ns) = waits.fold((0, None), |(count, longest), wait| {
             (count + wait.count(), longest.max(wait.max_ns()))
         });
-        // The first has none to wait for; at depth 1 nothing is asked for while another is in flight.
+        // The first has none to wait for; at depth 1 nothing is asked for while another is in
+        // flight.
         assert_eq!(count, if depth == 1 { 0 } else { 99 });
         assert_eq!(longest_ns > Some(0), depth > 1);
     }

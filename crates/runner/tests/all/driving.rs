@@ -1,14 +1,19 @@
-//! What drives the transactions, on a virtual clock: latencies are given back as they were, queueing shows in latency and
-//! not in service time, seconds add up to the whole; and on the machine's clock: an end by time, after a warm-up.
+//! What drives the transactions, on a virtual clock: latencies are given back as they were,
+//! queueing shows in latency and not in service time, seconds add up to the whole; and on the
+//! machine's clock: an end by time, after a warm-up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
+use contract::{
+    Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
+};
 use measure::Histogram;
 use record::{Fact, OperationRecord, Outcome, PhaseRecord, Record, SegmentKind};
-use runner::{Clock, Control, Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Second, Stop, SystemClock};
+use runner::{
+    Clock, Control, Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Second, Stop, SystemClock,
+};
 use storage::null::Null;
 use workload::arrivals::ArrivalProcess;
 use workload::{Action, Mix, Phase, Workers, Workload};
@@ -66,7 +71,9 @@ impl Storage for Timed {
 
 impl Session for TimedSession {
     fn submit(&mut self, _: Ticket, _: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
-        self.storage.clock.sleep((self.storage.takes_ns)(self.operations));
+        self.storage
+            .clock
+            .sleep((self.storage.takes_ns)(self.operations));
         self.operations += 1;
         Submitted::Done(Ok(()))
     }
@@ -100,19 +107,31 @@ fn run(transactions: u64, pace: Pace, takes_ns: fn(u64) -> u64) -> Record {
         ..Drive::default()
     };
     let request = request(transactions, drive);
-    let record = runner::run(&request, &storage, &clock, &mut Control::default, &mut NoEvents).unwrap();
+    let record = runner::run(
+        &request,
+        &storage,
+        &clock,
+        &mut Control::default,
+        &mut NoEvents,
+    )
+    .unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
     record
 }
 
 fn transactions(record: &Record) -> &PhaseRecord {
     let mut phases = record.actual.phases.iter();
-    phases.find(|phase| phase.phase == Phase::Transactions).unwrap()
+    phases
+        .find(|phase| phase.phase == Phase::Transactions)
+        .unwrap()
 }
 
 fn stats(record: &Record) -> &OperationRecord {
     let operations = &transactions(record).segments.last().unwrap().operations;
-    operations.iter().find(|of| of.action == Action::Stat).unwrap()
+    operations
+        .iter()
+        .find(|of| of.action == Action::Stat)
+        .unwrap()
 }
 
 /// Of the operation of this number: from 300 ns to 30 s, most of them short.
@@ -138,7 +157,10 @@ fn known_latencies_are_given_back_within_the_bound() {
             meter.latency.percentile(percent).unwrap() as f64,
         );
         let error = (found - expected).abs() / expected;
-        assert!(error <= Histogram::ERROR_BOUND, "p{percent}: {found} for {expected}");
+        assert!(
+            error <= Histogram::ERROR_BOUND,
+            "p{percent}: {found} for {expected}"
+        );
     }
     let phase = transactions(&record);
     let total = phase.slices.totals().into_values().next().unwrap();
@@ -151,14 +173,22 @@ fn known_latencies_are_given_back_within_the_bound() {
     );
     let error = total.latency.percentile(99.0).unwrap().abs_diff(exact) as f64 / exact as f64;
     assert!(error <= 0.07, "{error}");
-    let slowest: Vec<u64> = phase.slowest[0].operations.iter().map(|slow| slow.ns).collect();
+    let slowest: Vec<u64> = phase.slowest[0]
+        .operations
+        .iter()
+        .map(|slow| slow.ns)
+        .collect();
     let expected: Vec<u64> = known.iter().rev().take(20).copied().collect();
     assert_eq!(slowest, expected);
 }
 
 /// A microsecond each, and one that takes half a second.
 fn stalls_once(number: u64) -> u64 {
-    if number == FILES + 2_000 { 500_000_000 } else { 1_000 }
+    if number == FILES + 2_000 {
+        500_000_000
+    } else {
+        1_000
+    }
 }
 
 #[test]
@@ -176,7 +206,10 @@ fn a_stall_shows_in_the_latency_of_all_who_were_due_and_in_one_service_time() {
         let service = meter.service.as_ref().unwrap();
         assert_eq!((service.count(), meter.latency.count()), (5_000, 5_000));
         assert_eq!(service.max_ns(), Some(500_000_000));
-        assert!(service.percentile(99.9).unwrap() < 1_010, "one operation took long");
+        assert!(
+            service.percentile(99.9).unwrap() < 1_010,
+            "one operation took long"
+        );
         // Everybody who was due in that half second waited for its end.
         let late = (0..=5_000).rev().find(|rank| {
             let percent = 100.0 - f64::from(*rank) / 50.0;
@@ -185,8 +218,14 @@ fn a_stall_shows_in_the_latency_of_all_who_were_due_and_in_one_service_time() {
         let late = late.unwrap();
         assert!((low..=high).contains(&late), "{arrivals}: {late} were late");
         // They are evenly spread over the half second.
-        let middle = meter.latency.percentile(100.0 - f64::from(late) / 100.0).unwrap();
-        assert!((200_000_000..300_000_000).contains(&middle), "{arrivals}: {middle}");
+        let middle = meter
+            .latency
+            .percentile(100.0 - f64::from(late) / 100.0)
+            .unwrap();
+        assert!(
+            (200_000_000..300_000_000).contains(&middle),
+            "{arrivals}: {middle}"
+        );
         assert_eq!(record.spec.drive.rate().unwrap(), 1_000.0);
     }
 }
@@ -201,7 +240,11 @@ fn arrivals_are_kept_to_where_the_storage_is_fast_enough() {
     let segment = transactions(&record).measured().next().unwrap();
     // The last one is due at three seconds.
     assert_eq!(segment.ended_ns - segment.began_ns, 3_000_001_000);
-    assert_eq!(stats(&record).meter.latency.max_ns(), Some(1_000), "nobody is late");
+    assert_eq!(
+        stats(&record).meter.latency.max_ns(),
+        Some(1_000),
+        "nobody is late"
+    );
     let seconds: Vec<u64> = transactions(&record)
         .slices
         .iter()
@@ -246,7 +289,14 @@ fn time_ends_the_transactions_after_a_warm_up_that_counts_apart() {
             ..asked
         };
         let mut told = Told::default();
-        let record = runner::run(&asked, &Null, &SystemClock, &mut Control::default, &mut told).unwrap();
+        let record = runner::run(
+            &asked,
+            &Null,
+            &SystemClock,
+            &mut Control::default,
+            &mut told,
+        )
+        .unwrap();
         assert_eq!(record.actual.outcome, Outcome::Complete);
         assert!(
             !matches!(record.actual.stream_hash, Fact::Known(_)),
@@ -266,7 +316,11 @@ fn time_ends_the_transactions_after_a_warm_up_that_counts_apart() {
                 (expected_ms..expected_ms + 400).contains(&(took_ms + 20)),
                 "{workers:?}: {took_ms} ms"
             );
-            assert!(segment.transactions > 1_000, "{workers:?}: {}", segment.transactions);
+            assert!(
+                segment.transactions > 1_000,
+                "{workers:?}: {}",
+                segment.transactions
+            );
         }
         let summary = record::Summary::of(&record);
         let of_phase = summary.phase(Phase::Transactions).unwrap();
@@ -274,20 +328,34 @@ fn time_ends_the_transactions_after_a_warm_up_that_counts_apart() {
             of_phase.last_done.done.count, measured.transactions,
             "the warm-up is in no rate"
         );
-        assert_eq!(of_phase.warm_up.unwrap().transactions.count, warm_up.transactions);
+        assert_eq!(
+            of_phase.warm_up.unwrap().transactions.count,
+            warm_up.transactions
+        );
         let first = of_phase.first_done.unwrap().done.count;
-        assert!(first <= measured.transactions, "{first} of {}", measured.transactions);
+        assert!(
+            first <= measured.transactions,
+            "{first} of {}",
+            measured.transactions
+        );
         // The seconds that were told, and those of the record, have both in them.
         let all = warm_up.transactions + measured.transactions;
         let of_seconds = |seconds: &[Second]| -> u64 {
-            let of_phase = seconds.iter().filter(|second| second.phase == Phase::Transactions);
+            let of_phase = seconds
+                .iter()
+                .filter(|second| second.phase == Phase::Transactions);
             of_phase
                 .flat_map(|second| &second.meters)
                 .map(|(_, meter)| meter.operations)
                 .sum()
         };
         assert_eq!(of_seconds(&told.0), all);
-        let recorded: u64 = phase.slices.totals().values().map(|meter| meter.operations).sum();
+        let recorded: u64 = phase
+            .slices
+            .totals()
+            .values()
+            .map(|meter| meter.operations)
+            .sum();
         assert_eq!(recorded, all);
     }
 }

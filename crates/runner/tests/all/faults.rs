@@ -1,8 +1,8 @@
-//! Every kind of fault at every call of a small run, on the simulated storage: no wrong count, no panic, and latencies
-//! that are exactly the calls times their cost.
+//! Every kind of fault at every call of a small run, on the simulated storage: no wrong count, no
+//! panic, and latencies that are exactly the calls times their cost.
 //!
-//! Three witnesses have to agree: the record; what the storage says was really done; and the workload's stream,
-//! gone through as far as the run came.
+//! Three witnesses have to agree: the record; what the storage says was really done; and the
+//! workload's stream, gone through as far as the run came.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -47,7 +47,14 @@ fn run(workload: &Classic, storage: &Simulated) -> Record {
         room_check: false,
         ..RunSpec::classic(workload.clone().into(), locations.collect(), Place::Nowhere)
     };
-    runner::run(&request, storage, storage, &mut Control::default, &mut NoEvents).unwrap()
+    runner::run(
+        &request,
+        storage,
+        storage,
+        &mut Control::default,
+        &mut NoEvents,
+    )
+    .unwrap()
 }
 
 /// Counts by phase and action: operations and bytes.
@@ -72,7 +79,9 @@ impl Course {
                 let meter = &operation.meter;
                 if meter.operations > 0 {
                     let counts = (meter.operations, meter.bytes);
-                    course.counts.insert((phase.phase, operation.action), counts);
+                    course
+                        .counts
+                        .insert((phase.phase, operation.action), counts);
                 }
             }
         }
@@ -116,7 +125,10 @@ impl Course {
     }
 
     fn of(&self, action: Action) -> (u64, u64) {
-        let all = self.counts.iter().filter(|((_, counted), _)| *counted == action);
+        let all = self
+            .counts
+            .iter()
+            .filter(|((_, counted), _)| *counted == action);
         all.fold((0, 0), |sum, (_, count)| (sum.0 + count.0, sum.1 + count.1))
     }
 
@@ -126,7 +138,11 @@ impl Course {
 }
 
 fn meters(record: &Record) -> impl Iterator<Item = &Meter> {
-    let segments = record.actual.phases.iter().flat_map(|phase| &phase.segments);
+    let segments = record
+        .actual
+        .phases
+        .iter()
+        .flat_map(|phase| &phase.segments);
     segments
         .flat_map(|segment| &segment.operations)
         .map(|operation| &operation.meter)
@@ -163,16 +179,26 @@ fn agree(workload: &Classic, storage: &Simulated, record: &Record, what: &str) {
         "{what}: bytes read"
     );
     let past_open = |action: Action| {
-        u64::from(failed.is_some_and(|error| error.operation == action.name() && error.step != "open"))
+        u64::from(
+            failed.is_some_and(|error| error.operation == action.name() && error.step != "open"),
+        )
     };
     for (action, done) in [
         (Action::Create, truth.created),
         (Action::Append, truth.opened_to_append),
         (Action::Read, truth.opened_to_read),
     ] {
-        assert_eq!(course.of(action).0 + past_open(action), done, "{what}: {action:?}");
+        assert_eq!(
+            course.of(action).0 + past_open(action),
+            done,
+            "{what}: {action:?}"
+        );
     }
-    assert_eq!(course.of(Action::Delete).0, truth.unlinked, "{what}: deletions");
+    assert_eq!(
+        course.of(Action::Delete).0,
+        truth.unlinked,
+        "{what}: deletions"
+    );
     assert_eq!(
         storage.files().len() as u64,
         truth.created - truth.unlinked,
@@ -182,11 +208,15 @@ fn agree(workload: &Classic, storage: &Simulated, record: &Record, what: &str) {
     the_clock_agrees(storage, record, what);
 }
 
-/// Phases follow one another without a gap and take as long as their calls; every completed operation has a latency.
+/// Phases follow one another without a gap and take as long as their calls; every completed
+/// operation has a latency.
 fn the_clock_agrees(storage: &Simulated, record: &Record, what: &str) {
     let phases = &record.actual.phases;
     let mut elapsed_ns = 0;
-    for (phase, next) in phases.iter().zip(phases.iter().skip(1).map(Some).chain([None])) {
+    for (phase, next) in phases
+        .iter()
+        .zip(phases.iter().skip(1).map(Some).chain([None]))
+    {
         let segment = &phase.segments[0];
         elapsed_ns += segment.ended_ns - segment.began_ns;
         if let Some(next) = next {
@@ -199,7 +229,12 @@ fn the_clock_agrees(storage: &Simulated, record: &Record, what: &str) {
     let first_ns = phases
         .first()
         .map_or(storage.now_ns(), |phase| phase.segments[0].began_ns);
-    let directories_after = if record.actual.errors.iter().any(|error| error.step == "rmdir") {
+    let directories_after = if record
+        .actual
+        .errors
+        .iter()
+        .any(|error| error.step == "rmdir")
+    {
         1
     } else {
         0
@@ -207,7 +242,10 @@ fn the_clock_agrees(storage: &Simulated, record: &Record, what: &str) {
     let removed_ns = (storage.truth().directories_removed + directories_after) * COST_NS;
     let all_ns = storage.calls() * COST_NS;
     assert_eq!(storage.now_ns(), all_ns, "{what}: the virtual clock");
-    assert!(first_ns + elapsed_ns <= all_ns, "{what}: more time than there was");
+    assert!(
+        first_ns + elapsed_ns <= all_ns,
+        "{what}: more time than there was"
+    );
     // Interrupted removals of directories are made again outside of all phases.
     let of_faults = storage
         .struck()
@@ -219,7 +257,11 @@ fn the_clock_agrees(storage: &Simulated, record: &Record, what: &str) {
         "{what}: time is missing"
     );
     for meter in meters(record) {
-        assert_eq!(meter.latency.count(), meter.operations, "{what}: a latency for each");
+        assert_eq!(
+            meter.latency.count(),
+            meter.operations,
+            "{what}: a latency for each"
+        );
     }
     if record.actual.errors.is_empty() {
         let latencies_ns: f64 = meters(record)
@@ -263,10 +305,18 @@ fn completes(workload: &Classic, storage: &Simulated, record: &Record, what: &st
             let tally = plan.tally(phase, action);
             let counts = Course::recorded(record).counts;
             let counted = counts.get(&(phase, action)).copied().unwrap_or_default();
-            assert_eq!(counted, (tally.operations, tally.bytes), "{what}: {phase:?} {action:?}");
+            assert_eq!(
+                counted,
+                (tally.operations, tally.bytes),
+                "{what}: {phase:?} {action:?}"
+            );
         }
     }
-    assert_eq!(record.actual.stream_hash.known(), Some(&plan.stream_hash), "{what}");
+    assert_eq!(
+        record.actual.stream_hash.known(),
+        Some(&plan.stream_hash),
+        "{what}"
+    );
     assert!(record.actual.phases.iter().all(|phase| phase.complete));
     assert!(
         meters(record).all(|meter| meter.failed == 0),
@@ -286,19 +336,30 @@ fn fails(record: &Record, struck: Struck, errno: Option<i32>, what: &str) {
     };
     assert_eq!(error.count, 1, "{what}");
     assert_eq!(error.step, struck.step.name(), "{what}");
-    assert_eq!(error.errno, errno.map_or(Fact::NotApplicable, Fact::Known), "{what}");
+    assert_eq!(
+        error.errno,
+        errno.map_or(Fact::NotApplicable, Fact::Known),
+        "{what}"
+    );
     for word in [&error.first_path, &error.step, &error.message] {
         assert!(why.contains(word.as_str()), "{what}: '{why}' says {word}");
     }
     assert!(error.first_path.starts_with("/simulated/0/"), "{what}");
     // Subdirectories are removed when the whole stream is done.
     let is_at_the_end = error.step == Step::RemoveDirectory.name();
-    assert_eq!(record.actual.stream_hash.is_known(), is_at_the_end, "{what}");
+    assert_eq!(
+        record.actual.stream_hash.is_known(),
+        is_at_the_end,
+        "{what}"
+    );
     let failed: u64 = meters(record).map(|meter| meter.failed).sum();
     let is_of_a_file = !error.operation.contains("directory");
     assert_eq!(failed, u64::from(is_of_a_file), "{what}");
     if let Some((last, earlier)) = record.actual.phases.split_last() {
-        assert_eq!(last.complete, is_at_the_end, "{what}: the phase of the failure");
+        assert_eq!(
+            last.complete, is_at_the_end,
+            "{what}: the phase of the failure"
+        );
         assert!(earlier.iter().all(|phase| phase.complete), "{what}");
     }
 }
@@ -413,14 +474,18 @@ fn several_locations() {
         agree(&workload, &storage, &record, &what);
         let path = &record.actual.errors[0].first_path;
         let location = usize::from(path.starts_with("/simulated/1/"));
-        assert!(path.starts_with(&format!("/simulated/{location}/s")), "{what}: {path}");
+        assert!(
+            path.starts_with(&format!("/simulated/{location}/s")),
+            "{what}: {path}"
+        );
         paths[location] += 1;
         call += 1;
     }
     assert!(paths[0] > 20 && paths[1] > paths[0], "{paths:?}");
 }
 
-/// With files of one size all operations of a kind take the same time: the calls that they are made of.
+/// With files of one size all operations of a kind take the same time: the calls that they are made
+/// of.
 #[test]
 fn latencies_are_calls_times_their_cost() {
     const SIZE: u64 = 20;
@@ -450,7 +515,12 @@ fn latencies_are_calls_times_their_cost() {
                 let latency = &operation.meter.latency;
                 let ns = expected(operation.action) * COST_NS;
                 let bounds = (latency.min_ns(), latency.max_ns());
-                assert_eq!(bounds, (Some(ns), Some(ns)), "{code:?} {:?}", operation.action);
+                assert_eq!(
+                    bounds,
+                    (Some(ns), Some(ns)),
+                    "{code:?} {:?}",
+                    operation.action
+                );
                 seen += latency.count();
             }
         }

@@ -1,4 +1,5 @@
-//! A run at home where no kernel knows a path: prepared, cut off, cleaned, kept, used again, and its log checked.
+//! A run at home where no kernel knows a path: prepared, cut off, cleaned, kept, used again, and
+//! its log checked.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,7 +41,9 @@ fn workload() -> Workload {
             transactions: 200,
             weights: weights
                 .into_iter()
-                .fold(Weights::default(), |weights, action| weights.with(action, 1)),
+                .fold(Weights::default(), |weights, action| {
+                    weights.with(action, 1)
+                }),
             layout: Layout {
                 shape: Shape::Subdirectories(2),
                 entries_max: None,
@@ -61,7 +64,13 @@ fn request(place: Place) -> RunSpec {
 }
 
 fn run(request: &RunSpec, storage: &Simulated) -> Result<Record, Refused> {
-    runner::run(request, storage, storage, &mut Control::default, &mut NoEvents)
+    runner::run(
+        request,
+        storage,
+        storage,
+        &mut Control::default,
+        &mut NoEvents,
+    )
 }
 
 /// A run that the power leaves at half way, after which there is power again.
@@ -145,10 +154,19 @@ fn what_a_crash_has_left_is_cleaned_and_nothing_else() {
         assert!(refused.unwrap_err().to_string().contains("postmark clean"));
         let cleaned = clean(&storage, Path::new(AT));
         let done = removed(&cleaned);
-        assert!(done.files > 20 && done.left.is_empty() && !done.incomplete, "{done:?}");
+        assert!(
+            done.files > 20 && done.left.is_empty() && !done.incomplete,
+            "{done:?}"
+        );
         assert!(done.files < left as u64 + 200);
-        assert_eq!(storage.files().into_keys().collect::<Vec<_>>(), [format!("{AT}/1")]);
-        assert!(Home::facts(&storage, &own).is_err(), "its directory is gone");
+        assert_eq!(
+            storage.files().into_keys().collect::<Vec<_>>(),
+            [format!("{AT}/1")]
+        );
+        assert!(
+            Home::facts(&storage, &own).is_err(),
+            "its directory is gone"
+        );
     }
 }
 
@@ -186,7 +204,9 @@ fn where_files_are_not_known_again_nothing_is_removed_beside_others() {
     let done = removed(&cleaned);
     assert!(done.incomplete && done.files == 0, "{done:?}");
     assert!(
-        done.left.iter().any(|left| left.why.contains("does not report")),
+        done.left
+            .iter()
+            .any(|left| left.why.contains("does not report")),
         "{done:?}"
     );
     assert_eq!(unknown.files(), before);
@@ -204,11 +224,17 @@ fn a_pool_is_kept_and_used_again() {
         assert_eq!(first.actual.outcome, Outcome::Complete);
         let kept = storage.files().len();
         assert!(kept > 1);
-        assert!(matches!(&clean(&storage, Path::new(AT))[..], [Cleaned::Kept { .. }]));
+        assert!(matches!(
+            &clean(&storage, Path::new(AT))[..],
+            [Cleaned::Kept { .. }]
+        ));
         assert_eq!(storage.files().len(), kept);
         let again = run(&with(true, true), &storage).unwrap();
         assert_eq!(again.actual.outcome, Outcome::Complete);
-        assert!(matches!(&clean(&storage, Path::new(AT))[..], [Cleaned::Kept { .. }]));
+        assert!(matches!(
+            &clean(&storage, Path::new(AT))[..],
+            [Cleaned::Kept { .. }]
+        ));
         let own = own_directory(&storage);
         assert!(!removed(&clean(&storage, &own)).incomplete);
         assert_eq!(storage.files().len(), 0, "{:?}", storage.files());
@@ -230,9 +256,15 @@ fn a_run_that_goes_on_is_left_alone() {
     let held = Home::open(&storage, &own).unwrap();
     let mark = held.mark(".postmark-manifest.json").unwrap().unwrap();
     assert_eq!(mark.lock(), Ok(Lock::Ours));
-    assert!(matches!(&clean(&storage, &own)[..], [Cleaned::Active { .. }]));
+    assert!(matches!(
+        &clean(&storage, &own)[..],
+        [Cleaned::Active { .. }]
+    ));
     drop(mark);
-    assert!(matches!(&clean(&storage, &own)[..], [Cleaned::Removed { .. }]));
+    assert!(matches!(
+        &clean(&storage, &own)[..],
+        [Cleaned::Removed { .. }]
+    ));
 }
 
 #[test]
@@ -246,7 +278,9 @@ fn the_log_of_what_was_acknowledged_is_checked() {
     let storage = cut_off(&request, storage());
     let verified = rundir::verify_log(&storage, Path::new(AT), &log).unwrap();
     assert_eq!(verified.lost, []);
-    assert!(verified.acknowledged.creations > 20 && verified.checked > 20 && verified.contents_checked);
+    assert!(
+        verified.acknowledged.creations > 20 && verified.checked > 20 && verified.contents_checked
+    );
 
     // One that was acknowledged and that nothing was being done to is lost.
     let lost = storage.files().into_keys().find(|name| {

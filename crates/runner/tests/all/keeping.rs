@@ -1,4 +1,5 @@
-//! Pools that outlive their runs: kept, checked, gone on with, refused where they are not what they say.
+//! Pools that outlive their runs: kept, checked, gone on with, refused where they are not what they
+//! say.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,10 +35,14 @@ fn mix(workers: Workers) -> Workload {
     let mix = Mix {
         files: 200,
         transactions: 500,
-        weights: "create=3,read=2,append=2,delete=3,rename=1,link=1,symlink=1,mkdir=1,list=1,replace=1"
+        weights: "create=3,read=2,append=2,delete=3,rename=1,link=1,symlink=1,mkdir=1,list=1,\
+                  replace=1"
             .parse()
             .unwrap(),
-        sizes: Sizes::Uniform { low: 0, high: 5_000 },
+        sizes: Sizes::Uniform {
+            low: 0,
+            high: 5_000,
+        },
         layout: Layout {
             shape: Shape::Subdirectories(4),
             entries_max: None,
@@ -117,7 +122,12 @@ fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
 }
 
 fn phases(record: &Record) -> Vec<Phase> {
-    record.actual.phases.iter().map(|phase| phase.phase).collect()
+    record
+        .actual
+        .phases
+        .iter()
+        .map(|phase| phase.phase)
+        .collect()
 }
 
 #[test]
@@ -182,7 +192,14 @@ fn an_interrupted_run_keeps_its_pool_where_it_is() {
         });
         let mut control = || Control::stopped_by(Arc::clone(&signal));
         let request_long = request(long, at.path(), true, false);
-        let record = runner::run(&request_long, &Posix, &SystemClock, &mut control, &mut watcher).unwrap();
+        let record = runner::run(
+            &request_long,
+            &Posix,
+            &SystemClock,
+            &mut control,
+            &mut watcher,
+        )
+        .unwrap();
         assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 2 });
         complete(&request(workload, at.path(), false, true));
         assert_eq!(entries(at.path()), Vec::<PathBuf>::new());
@@ -195,7 +212,10 @@ fn what_is_not_the_pool_that_it_says_is_left_alone() {
         |files| std::fs::remove_file(&files[50]).unwrap(),
         |files| std::fs::write(files[50].with_file_name("9999999"), "foreign").unwrap(),
         |files| {
-            for file in files.iter().filter(|file| !file.ends_with(".postmark-manifest.json")) {
+            for file in files
+                .iter()
+                .filter(|file| !file.ends_with(".postmark-manifest.json"))
+            {
                 std::fs::File::options()
                     .append(true)
                     .open(file)
@@ -240,7 +260,10 @@ fn other_workloads_and_places_without_a_pool_are_refused() {
         pools: 1,
     });
     let keep = perform(&request(shared, at.path(), true, false)).unwrap_err();
-    assert!(keep.to_string().contains("requires --transactions 0"), "{keep}");
+    assert!(
+        keep.to_string().contains("requires --transactions 0"),
+        "{keep}"
+    );
 }
 
 #[test]
@@ -249,8 +272,12 @@ fn cleaning_leaves_a_kept_pool_unless_it_is_named() {
     complete(&request(classic(2), at.path(), true, false));
     let own = entries(at.path())[0].clone();
     let cleaned = clean(at.path()).unwrap();
-    assert!(matches!(&cleaned[..], [Cleaned::Kept { directory }] if directory.ends_with(own.file_name().unwrap())));
+    assert!(matches!(&cleaned[..], [Cleaned::Kept {
+            directory }] if directory.ends_with(own.file_name().unwrap())));
     assert!(files(at.path()).len() > 100);
-    assert!(matches!(&clean(&own).unwrap()[..], [Cleaned::Removed { .. }]));
+    assert!(matches!(
+        &clean(&own).unwrap()[..],
+        [Cleaned::Removed { .. }]
+    ));
     assert_eq!(entries(at.path()), Vec::<PathBuf>::new());
 }

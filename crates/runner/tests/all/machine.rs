@@ -1,5 +1,5 @@
-//! What the kernel counted over a run: slices add up to what was counted from without, also where the thread that reads was
-//! kept from it; nothing is read where no slices are wanted.
+//! What the kernel counted over a run: slices add up to what was counted from without, also where
+//! the thread that reads was kept from it; nothing is read where no slices are wanted.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use observe::{Counters, Fact, Sources};
 use record::machine::{Counts, MachineOverTime};
 use record::{Outcome, PhaseRecord, Record};
-use runner::{Control, Drive, Event, Events, NoEvents, Place, RunSpec, Second, Stage, Stop, SystemClock};
+use runner::{
+    Control, Drive, Event, Events, NoEvents, Place, RunSpec, Second, Stage, Stop, SystemClock,
+};
 use storage::null::Null;
 use storage::posix::Posix;
 use workload::{Mix, Phase, Workers, Workload};
@@ -42,8 +44,8 @@ fn count() -> Counters {
     Counters::read(&Sources::default(), &Fact::NotApplicable)
 }
 
-/// Counts for itself in the transactions, from their beginning on as often as it is told something; and may keep the thread
-/// that tells it.
+/// Counts for itself in the transactions, from their beginning on as often as it is told something;
+/// and may keep the thread that tells it.
 #[derive(Default)]
 struct Counting {
     first: Option<Counters>,
@@ -74,9 +76,21 @@ impl Events for Counting {
 
 fn run(request: &RunSpec, counting: &mut Counting) -> Record {
     let run = if request.place == Place::Nowhere {
-        runner::run(request, &Null, &SystemClock, &mut Control::default, counting)
+        runner::run(
+            request,
+            &Null,
+            &SystemClock,
+            &mut Control::default,
+            counting,
+        )
     } else {
-        runner::run(request, &Posix, &SystemClock, &mut Control::default, counting)
+        runner::run(
+            request,
+            &Posix,
+            &SystemClock,
+            &mut Control::default,
+            counting,
+        )
     };
     let record = run.unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
@@ -85,7 +99,9 @@ fn run(request: &RunSpec, counting: &mut Counting) -> Record {
 
 fn transactions(record: &Record) -> (&PhaseRecord, &MachineOverTime) {
     let mut phases = record.actual.phases.iter();
-    let phase = phases.find(|phase| phase.phase == Phase::Transactions).unwrap();
+    let phase = phases
+        .find(|phase| phase.phase == Phase::Transactions)
+        .unwrap();
     (phase, phase.machine.as_ref().unwrap())
 }
 
@@ -123,19 +139,26 @@ fn growth(later: &Counters, earlier: &Counters) -> [u64; 5] {
     ]
 }
 
-/// Slices follow one another from before the phase's beginning until after its end, and hold what was counted in it: no less
-/// than was counted within, no more than from without.
+/// Slices follow one another from before the phase's beginning until after its end, and hold what
+/// was counted in it: no less than was counted within, no more than from without.
 fn add_up(record: &Record, counting: &Counting, [before, after]: [&Counters; 2]) {
     let (phase, machine) = transactions(record);
     let segment = phase.measured().next().unwrap();
     let spans: Vec<_> = machine.spans().collect();
     assert_eq!(machine.began_ns, spans[0].start);
     assert!(machine.began_ns <= segment.began_ns && spans.last().unwrap().end >= segment.ended_ns);
-    assert!(spans.windows(2).all(|pair| pair[0].end == pair[1].start), "{spans:?}");
-    let inner = growth(counting.last.as_ref().unwrap(), counting.first.as_ref().unwrap());
+    assert!(
+        spans.windows(2).all(|pair| pair[0].end == pair[1].start),
+        "{spans:?}"
+    );
+    let inner = growth(
+        counting.last.as_ref().unwrap(),
+        counting.first.as_ref().unwrap(),
+    );
     let outer = growth(after, before);
     let slices = growing(machine);
-    let within = (0..5).all(|column| inner[column] <= slices[column] && slices[column] <= outer[column]);
+    let within =
+        (0..5).all(|column| inner[column] <= slices[column] && slices[column] <= outer[column]);
     assert!(within, "{inner:?} <= {slices:?} <= {outer:?}");
     // All phases together are no more than the whole, either.
     let machines: Vec<_> = record
@@ -145,8 +168,13 @@ fn add_up(record: &Record, counting: &Counting, [before, after]: [&Counters; 2])
         .map(|phase| phase.machine.as_ref().unwrap())
         .collect();
     assert_eq!(machines.len(), 3);
-    let all =
-        (0..5).all(|column| machines.iter().map(|machine| growing(machine)[column]).sum::<u64>() <= outer[column]);
+    let all = (0..5).all(|column| {
+        machines
+            .iter()
+            .map(|machine| growing(machine)[column])
+            .sum::<u64>()
+            <= outer[column]
+    });
     assert!(all, "{outer:?}");
     // The workers were at it all the time.
     let threads = machine.threads.known().unwrap();
@@ -192,15 +220,29 @@ fn slices_hold_what_was_counted_in_the_phase() {
             "the last one is cut short"
         );
         // tmpfs and the like have no device, and that is not 0 of anything.
-        assert_eq!(machine.devices.is_known(), record.during.counted.devices.is_known());
+        assert_eq!(
+            machine.devices.is_known(),
+            record.during.counted.devices.is_known()
+        );
         if place == Place::Nowhere {
             assert_eq!(machine.devices, Fact::NotApplicable);
         }
         let summary = record::Summary::of(&record);
-        let machine = summary.phase(Phase::Transactions).unwrap().machine.as_ref().unwrap();
+        let machine = summary
+            .phase(Phase::Transactions)
+            .unwrap()
+            .machine
+            .as_ref()
+            .unwrap();
         let workers = machine.workers.unwrap();
-        assert!(workers.count >= u64::from(WORKERS) && workers.max > 0.0, "{workers:?}");
-        assert!(machine.user.unwrap() + machine.system.unwrap() > 0.1, "{machine:?}");
+        assert!(
+            workers.count >= u64::from(WORKERS) && workers.max > 0.0,
+            "{workers:?}"
+        );
+        assert!(
+            machine.user.unwrap() + machine.system.unwrap() > 0.1,
+            "{machine:?}"
+        );
         assert!(machine.resident_max_bytes.unwrap() > 100_000, "{machine:?}");
     }
 }
@@ -218,7 +260,11 @@ fn a_reading_that_is_kept_back_makes_a_long_slice_and_loses_nothing() {
     add_up(&record, &counting, [&before, &after]);
     let (phase, machine) = transactions(&record);
     let kept_ns = counting.kept.unwrap().as_nanos() as u64;
-    let longest = machine.spans().map(|span| span.end - span.start).max().unwrap();
+    let longest = machine
+        .spans()
+        .map(|span| span.end - span.start)
+        .max()
+        .unwrap();
     assert!(longest >= kept_ns, "{longest} of {kept_ns}");
     assert!(
         machine.index[0] > 0,
@@ -242,8 +288,21 @@ fn nothing_is_counted_where_no_series_are_wanted() {
     let mut request = request(Path::new("/nowhere"), Place::Nowhere);
     request.series = false;
     request.drive.stop = Stop::After(Duration::from_millis(50));
-    let record = runner::run(&request, &Null, &SystemClock, &mut Control::default, &mut NoEvents).unwrap();
-    assert!(record.actual.phases.iter().all(|phase| phase.machine.is_none()));
+    let record = runner::run(
+        &request,
+        &Null,
+        &SystemClock,
+        &mut Control::default,
+        &mut NoEvents,
+    )
+    .unwrap();
+    assert!(
+        record
+            .actual
+            .phases
+            .iter()
+            .all(|phase| phase.machine.is_none())
+    );
     assert!(
         record::Summary::of(&record)
             .phases

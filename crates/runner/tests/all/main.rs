@@ -22,8 +22,8 @@ mod stalled;
 mod steady;
 mod told;
 
-/// A directory that goes with the test, in memory where there is a file system for that: ext4 without a journal looks long for a
-/// place for a new file where many were deleted a moment ago.
+/// A directory that goes with the test, in memory where there is a file system for that: ext4
+/// without a journal looks long for a place for a new file where many were deleted a moment ago.
 fn directory() -> tempfile::TempDir {
     let memory = std::path::Path::new("/dev/shm");
     let place = if memory.is_dir() {

@@ -1,5 +1,5 @@
-//! Mixes of every operation on the simulated storage, in private pools and in a shared one: nothing fails, every
-//! read and every listing is what it must be, and nothing is left.
+//! Mixes of every operation on the simulated storage, in private pools and in a shared one: nothing
+//! fails, every read and every listing is what it must be, and nothing is left.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,9 @@ use workload::{Action, Mix, Phase, Planner, Weights, Workers, Workload};
 fn all_operations() -> Weights {
     Action::operations()
         .filter(|action| action.is_asked_for())
-        .fold(Weights::default(), |weights, action| weights.with(action, 1))
+        .fold(Weights::default(), |weights, action| {
+            weights.with(action, 1)
+        })
         .with(Action::Create, 2)
         .with(Action::Read, 3)
 }
@@ -26,8 +28,14 @@ fn mix(shape: Shape) -> Mix {
         files: 40,
         transactions: 2_000,
         weights: all_operations(),
-        sizes: Sizes::Uniform { low: 0, high: 9_000 },
-        append_sizes: Sizes::Uniform { low: 1, high: 3_000 },
+        sizes: Sizes::Uniform {
+            low: 0,
+            high: 9_000,
+        },
+        append_sizes: Sizes::Uniform {
+            low: 1,
+            high: 3_000,
+        },
         range_sizes: Sizes::Fixed(700),
         size_max_bytes: 12_000,
         layout: Layout {
@@ -65,7 +73,14 @@ fn request(workload: Workload) -> RunSpec {
 }
 
 fn run(request: &RunSpec, storage: &Simulated) -> Record {
-    runner::run(request, storage, storage, &mut Control::default, &mut NoEvents).unwrap()
+    runner::run(
+        request,
+        storage,
+        storage,
+        &mut Control::default,
+        &mut NoEvents,
+    )
+    .unwrap()
 }
 
 fn operations(record: &Record, phase: Phase) -> u64 {
@@ -75,13 +90,20 @@ fn operations(record: &Record, phase: Phase) -> u64 {
         .iter()
         .find(|record| record.phase == phase)
         .unwrap();
-    let operations = phase.segments.iter().flat_map(|segment| &segment.operations);
+    let operations = phase
+        .segments
+        .iter()
+        .flat_map(|segment| &segment.operations);
     operations.map(|operation| operation.meter.operations).sum()
 }
 
 fn is_whole(record: &Record, storage: &Simulated, what: &str) {
     assert_eq!(record.actual.outcome, Outcome::Complete, "{what}");
-    assert!(record.actual.errors.is_empty(), "{what}: {:?}", record.actual.errors);
+    assert!(
+        record.actual.errors.is_empty(),
+        "{what}: {:?}",
+        record.actual.errors
+    );
     assert!(storage.files().is_empty(), "{what}: {:?}", storage.files());
     assert_eq!(storage.open_files(), 0, "{what}");
     assert!(
@@ -106,7 +128,11 @@ fn private_pools_do_what_was_planned() {
             let what = format!("{code:?}, {shape:?}, {workers} workers");
             is_whole(&record, &storage, &what);
             let plan = Planner::new(&workload).plan().unwrap();
-            assert_eq!(record.actual.stream_hash.known(), Some(&plan.stream_hash), "{what}");
+            assert_eq!(
+                record.actual.stream_hash.known(),
+                Some(&plan.stream_hash),
+                "{what}"
+            );
             assert_eq!(record.fingerprint, plan.fingerprint, "{what}");
             for phase in &record.actual.phases {
                 for operation in &phase.segments[0].operations {
@@ -147,16 +173,28 @@ fn workers_of_a_shared_pool_do_not_disturb_one_another() {
             let what = format!("{writers} writers, {readers} readers, {shape:?}");
             is_whole(&record, &storage, &what);
             let phase = &record.actual.phases[1];
-            assert_eq!(phase.issued(), u64::from(writers + readers) * 2_000, "{what}");
-            assert_eq!(phase.transactions() + phase.skipped().total(), phase.issued(), "{what}");
-            assert_eq!(record.actual.phases[1].workers.len() as u32, writers + readers);
+            assert_eq!(
+                phase.issued(),
+                u64::from(writers + readers) * 2_000,
+                "{what}"
+            );
+            assert_eq!(
+                phase.transactions() + phase.skipped().total(),
+                phase.issued(),
+                "{what}"
+            );
+            assert_eq!(
+                record.actual.phases[1].workers.len() as u32,
+                writers + readers
+            );
         }
     }
 }
 
 #[test]
 fn a_shared_pool_on_a_real_file_system() {
-    // Not on tmpfs: there (Linux 6.18) a listing shows names twice, and misses others, while files are renamed over them.
+    // Not on tmpfs: there (Linux 6.18) a listing shows names twice, and misses others, while files
+    // are renamed over them.
     let at = tempfile::tempdir().unwrap();
     let mix = Mix {
         files: 100,
@@ -177,13 +215,30 @@ fn a_shared_pool_on_a_real_file_system() {
         sync_phases: true,
         ..request(workload)
     };
-    let record = runner::run(&request, &Posix, &SystemClock, &mut Control::default, &mut NoEvents).unwrap();
+    let record = runner::run(
+        &request,
+        &Posix,
+        &SystemClock,
+        &mut Control::default,
+        &mut NoEvents,
+    )
+    .unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
-    assert!(record.actual.errors.is_empty(), "{:?}", record.actual.errors);
+    assert!(
+        record.actual.errors.is_empty(),
+        "{:?}",
+        record.actual.errors
+    );
     let phase = &record.actual.phases[1];
     assert_eq!(phase.issued(), 100_000);
     assert_eq!(phase.transactions() + phase.skipped().total(), 100_000);
-    assert!(record.actual.phases.iter().all(|phase| phase.sync.is_some()));
+    assert!(
+        record
+            .actual
+            .phases
+            .iter()
+            .all(|phase| phase.sync.is_some())
+    );
     assert!(!record.actual.phases[1].claim_waits.is_empty());
     assert_eq!(std::fs::read_dir(at.path()).unwrap().count(), 0);
 }

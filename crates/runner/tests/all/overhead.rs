@@ -1,4 +1,5 @@
-//! What the program itself costs in a run: stated after runs that touch a file system, sane, and in nobody's way.
+//! What the program itself costs in a run: stated after runs that touch a file system, sane, and in
+//! nobody's way.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use record::{Fact, Outcome, Overhead, Record, Summary};
-use runner::{Control, Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Stage, Stop, SystemClock};
+use runner::{
+    Control, Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Stage, Stop, SystemClock,
+};
 use storage::null::Null;
 use storage::posix::Posix;
 use workload::arrivals::ArrivalProcess;
@@ -32,10 +35,15 @@ fn mix(workers: Workers) -> Workload {
     let mix = Mix {
         files: 300,
         transactions: 2_000,
-        weights: "create=2,read=5,append=2,delete=2,stat=3,list=1".parse().unwrap(),
+        weights: "create=2,read=5,append=2,delete=2,stat=3,list=1"
+            .parse()
+            .unwrap(),
         ..Mix::default()
     };
-    Workload { workers, ..mix.into() }
+    Workload {
+        workers,
+        ..mix.into()
+    }
 }
 
 fn request(workload: Workload, at: &Path) -> RunSpec {
@@ -50,7 +58,14 @@ fn request(workload: Workload, at: &Path) -> RunSpec {
 
 /// Performs a run that comes to its end and leaves nothing.
 fn run(request: &RunSpec, control: &Control, events: &mut dyn Events) -> Record {
-    let record = runner::run(request, &Posix, &SystemClock, &mut || control.clone(), events).unwrap();
+    let record = runner::run(
+        request,
+        &Posix,
+        &SystemClock,
+        &mut || control.clone(),
+        events,
+    )
+    .unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
     let left: Vec<_> = std::fs::read_dir(&request.targets[0]).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
@@ -67,10 +82,17 @@ fn is_sane(record: &Record, workers: u32) {
     let own = overhead(record);
     assert_eq!(own.files, 300);
     assert!(own.workers >= 1 && own.workers <= workers, "{own:?}");
-    // A mix that draws a file too large to be appended to skips that transaction: about one in seven here.
-    assert!(own.transactions >= u64::from(own.workers) * 1_600, "{own:?}");
+    // A mix that draws a file too large to be appended to skips that transaction: about one in
+    // seven here.
+    assert!(
+        own.transactions >= u64::from(own.workers) * 1_600,
+        "{own:?}"
+    );
     assert!(own.operations > own.transactions / 2, "{own:?}");
-    assert!(own.ns_per_operation > 1.0 && own.ns_per_operation < 50_000.0, "{own:?}");
+    assert!(
+        own.ns_per_operation > 1.0 && own.ns_per_operation < 50_000.0,
+        "{own:?}"
+    );
     let summary = Summary::of(record).overhead.unwrap();
     assert_eq!(summary.ns_per_operation, own.ns_per_operation);
     let fraction = summary.fraction.unwrap();
@@ -94,12 +116,17 @@ fn it_is_stated_of_pairs_and_mixes_private_and_shared() {
         (mix(shared), 2),
     ] {
         let directory = directory();
-        let record = run(&request(workload, directory.path()), &Control::default(), &mut NoEvents);
+        let record = run(
+            &request(workload, directory.path()),
+            &Control::default(),
+            &mut NoEvents,
+        );
         is_sane(&record, workers);
     }
 }
 
-/// Neither the rate nor the time between operations is the program's cost, and an end by time is none of the work's.
+/// Neither the rate nor the time between operations is the program's cost, and an end by time is
+/// none of the work's.
 #[test]
 fn what_is_waited_for_is_no_cost() {
     let directory = directory();
@@ -112,7 +139,10 @@ fn what_is_waited_for_is_no_cost() {
             },
             ..Drive::default()
         },
-        ..request(mix(Workers::ONE).with_transactions(Workload::ENDLESS), directory.path())
+        ..request(
+            mix(Workers::ONE).with_transactions(Workload::ENDLESS),
+            directory.path(),
+        )
     };
     let mut thinking = request(mix(Workers::ONE).with_transactions(50), directory.path());
     if let Work::Mix(mix) = &mut thinking.workload.work {
@@ -122,8 +152,15 @@ fn what_is_waited_for_is_no_cost() {
         let record = run(&request, &Control::default(), &mut NoEvents);
         let own = overhead(&record);
         assert!(own.ns_per_operation < 50_000.0, "{own:?}");
-        let done: u64 = record.actual.transactions().map(|phase| phase.transactions()).sum();
-        assert!(own.transactions <= done && own.transactions > 0, "{own:?} of {done}");
+        let done: u64 = record
+            .actual
+            .transactions()
+            .map(|phase| phase.transactions())
+            .sum();
+        assert!(
+            own.transactions <= done && own.transactions > 0,
+            "{own:?} of {done}"
+        );
     }
 }
 
@@ -148,7 +185,14 @@ fn it_is_not_stated_where_nobody_asks_or_nothing_was_touched_or_done() {
         place: Place::Nowhere,
         ..asked
     };
-    let record = runner::run(&nowhere, &Null, &SystemClock, &mut Control::default, &mut NoEvents).unwrap();
+    let record = runner::run(
+        &nowhere,
+        &Null,
+        &SystemClock,
+        &mut Control::default,
+        &mut NoEvents,
+    )
+    .unwrap();
     assert_eq!(record.actual.overhead, Fact::NotApplicable);
 }
 
@@ -216,7 +260,11 @@ fn a_signal_ends_it_at_once_and_the_run_is_complete_all_the_same() {
             record.actual.overhead
         );
         assert!(events.sent.unwrap().elapsed() < Duration::from_secs(3));
-        assert_eq!(events.told, [], "nobody is told of what is no part of the run");
+        assert_eq!(
+            events.told,
+            [],
+            "nobody is told of what is no part of the run"
+        );
     }
 }
 
@@ -226,7 +274,18 @@ fn a_run_that_did_not_end_says_that_it_is_not_known() {
     let signal = Arc::new(AtomicUsize::new(2));
     let control = Control::stopped_by(signal);
     let request = request(classic(1), directory.path());
-    let record = runner::run(&request, &Posix, &SystemClock, &mut || control.clone(), &mut NoEvents).unwrap();
+    let record = runner::run(
+        &request,
+        &Posix,
+        &SystemClock,
+        &mut || control.clone(),
+        &mut NoEvents,
+    )
+    .unwrap();
     assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 2 });
-    assert!(record.actual.overhead.why().is_some(), "{:?}", record.actual.overhead);
+    assert!(
+        record.actual.overhead.why().is_some(),
+        "{:?}",
+        record.actual.overhead
+    );
 }

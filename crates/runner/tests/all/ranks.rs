@@ -10,7 +10,10 @@ use cluster::{CommunicationError, Communicator, Message, Ranks, in_process};
 use contract::Storage;
 use record::{Fact, Outcome, Phase, Record, Summary};
 use record::{SteadyAsked, SteadyRule};
-use runner::{Clock, Control, Event, Events, NoEvents, Observers, Refused, RunSpec, Stage, SystemClock, TakeControl};
+use runner::{
+    Clock, Control, Event, Events, NoEvents, Observers, Refused, RunSpec, Stage, SystemClock,
+    TakeControl,
+};
 use spec::{Keeping, Place, Stop, StorageName};
 use storage::posix::Posix;
 use workload::contents::{ContentKind, ContentSpec};
@@ -83,7 +86,8 @@ impl Events for Begun<'_> {
     }
 }
 
-/// A rank that neither says nor hears anything any more when it is told so, as one that was stopped.
+/// A rank that neither says nor hears anything any more when it is told so, as one that was
+/// stopped.
 struct Freezes(in_process::InProcess, Arc<AtomicBool>);
 
 impl Communicator for Freezes {
@@ -122,7 +126,8 @@ pub struct Handles {
     frozen: Arc<AtomicBool>,
 }
 
-/// What each rank gets of a run that all of them perform; `meanwhile` is called when its transactions go on.
+/// What each rank gets of a run that all of them perform; `meanwhile` is called when its
+/// transactions go on.
 fn perform(
     ranks: u32,
     request: impl Fn(u32) -> RunSpec + Sync,
@@ -160,8 +165,12 @@ pub fn perform_told<S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
                 scope.spawn(move || {
                     let handles = Handles::default();
                     let frozen = Arc::clone(&handles.frozen);
-                    let ranks = Ranks::join(LIMIT, move || Ok(Freezes(communicator, frozen))).unwrap();
-                    let mut taking = Rank(ranks.clone(), Control::stopped_by(Arc::clone(&handles.signal)));
+                    let ranks =
+                        Ranks::join(LIMIT, move || Ok(Freezes(communicator, frozen))).unwrap();
+                    let mut taking = Rank(
+                        ranks.clone(),
+                        Control::stopped_by(Arc::clone(&handles.signal)),
+                    );
                     let (begun, ended) = (AtomicBool::new(false), AtomicBool::new(false));
                     let record = std::thread::scope(|inner| {
                         inner.spawn(|| {
@@ -176,7 +185,8 @@ pub fn perform_told<S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
                             handles: &handles,
                             told,
                         };
-                        let record = runner::run(&request(rank), storage, clock, &mut taking, &mut events);
+                        let record =
+                            runner::run(&request(rank), storage, clock, &mut taking, &mut events);
                         ended.store(true, Ordering::Relaxed);
                         record
                     });
@@ -203,7 +213,12 @@ fn tree(at: &Path) -> BTreeMap<String, Vec<u8>> {
         }
     }
     let mut found = BTreeMap::new();
-    let own = std::fs::read_dir(at).unwrap().next().unwrap().unwrap().path();
+    let own = std::fs::read_dir(at)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     walk(&own, &own, &mut found);
     found.retain(|name, _| name.starts_with('w'));
     found
@@ -234,17 +249,30 @@ fn eight_workers_do_the_same_however_they_are_spread() {
             assert_eq!(transactions.issued(), 8 * 500, "{ranks} ranks");
             let performed = transactions.transactions() + transactions.skipped().total();
             assert_eq!(performed, 8 * 500, "{ranks} ranks");
-            let workers: Vec<u32> = transactions.workers.iter().map(|worker| worker.worker).collect();
+            let workers: Vec<u32> = transactions
+                .workers
+                .iter()
+                .map(|worker| worker.worker)
+                .collect();
             assert_eq!(workers, [0, 1, 2, 3, 4, 5, 6, 7], "{ranks} ranks");
-            assert_eq!(record.actual, records[0].actual, "all ranks have the record of all");
+            assert_eq!(
+                record.actual, records[0].actual,
+                "all ranks have the record of all"
+            );
         }
         // Only a run that deletes its pool has performed its whole stream.
         let emptied = directory();
         let whole = perform(ranks, |_| request(emptied.path(), 8, ranks, 500), |_, _| ());
         let Record {
-            actual, fingerprint, ..
+            actual,
+            fingerprint,
+            ..
         } = whole.into_iter().next().unwrap().unwrap();
-        assert!(matches!(actual.stream_hash, Fact::Known(_)), "{:?}", actual.stream_hash);
+        assert!(
+            matches!(actual.stream_hash, Fact::Known(_)),
+            "{:?}",
+            actual.stream_hash
+        );
         seen.push((fingerprint, actual.stream_hash, tree(at.path())));
         assert_eq!(seen[0].2.len(), seen.last().unwrap().2.len());
         assert!(seen[0] == *seen.last().unwrap(), "{ranks} ranks");
@@ -269,7 +297,8 @@ fn what_one_rank_refuses_all_refuse_and_nothing_is_touched() {
     let at = directory();
     let other = directory();
     let missing = at.path().join("missing");
-    // One does not find the target; one was asked for something else; one has another directory of that name.
+    // One does not find the target; one was asked for something else; one has another directory of
+    // that name.
     let cases: [(&Path, u64, &str); 2] = [
         (&missing, 100, "missing"),
         (at.path(), 101, "other options than rank 0"),
@@ -322,7 +351,10 @@ fn whichever_rank_stops_all_stop_soon_and_remove_everything() {
             let interrupted = Outcome::Interrupted { signal: 15 };
             assert_eq!(record.actual.outcome, interrupted);
             let of_ranks = record.cluster.iter().flat_map(|cluster| &cluster.ranks);
-            assert_eq!(of_ranks.filter(|rank| rank.outcome == interrupted).count(), 3);
+            assert_eq!(
+                of_ranks.filter(|rank| rank.outcome == interrupted).count(),
+                3
+            );
             let transactions = record.actual.transactions().next().unwrap();
             assert!(!transactions.complete);
             assert_eq!(
@@ -341,14 +373,34 @@ fn phases_are_of_all_ranks() {
     let at = directory();
     let records = perform(4, |_| request(at.path(), 4, 4, 300), |_, _| ());
     let record = records.into_iter().next().unwrap().unwrap();
-    let phases: Vec<Phase> = record.actual.phases.iter().map(|phase| phase.phase).collect();
+    let phases: Vec<Phase> = record
+        .actual
+        .phases
+        .iter()
+        .map(|phase| phase.phase)
+        .collect();
     assert_eq!(phases, [Phase::Prepare, Phase::Transactions, Phase::Delete]);
     for pair in record.actual.phases.windows(2) {
-        let [before, after] = pair else { unreachable!() };
-        let ended = before.workers.iter().map(|worker| worker.ended_ns).max().unwrap();
+        let [before, after] = pair else {
+            unreachable!()
+        };
+        let ended = before
+            .workers
+            .iter()
+            .map(|worker| worker.ended_ns)
+            .max()
+            .unwrap();
         let synced = before.sync.as_ref().unwrap().ended_ns;
-        let began = after.workers.iter().map(|worker| worker.began_ns).min().unwrap();
-        assert!(ended <= synced && synced <= began, "{ended} {synced} {began}");
+        let began = after
+            .workers
+            .iter()
+            .map(|worker| worker.began_ns)
+            .min()
+            .unwrap();
+        assert!(
+            ended <= synced && synced <= began,
+            "{ended} {synced} {began}"
+        );
     }
     let cluster = record.cluster.as_ref().unwrap();
     assert_eq!(cluster.launched, 4);
@@ -357,7 +409,10 @@ fn phases_are_of_all_ranks() {
     for rank in &cluster.ranks {
         let offset = rank.clock.end.known().unwrap();
         // It is one clock.
-        assert!(offset.offset_ns.unsigned_abs() <= offset.error_ns, "{offset:?}");
+        assert!(
+            offset.offset_ns.unsigned_abs() <= offset.error_ns,
+            "{offset:?}"
+        );
     }
 }
 
@@ -393,7 +448,11 @@ fn a_neighbours_files_are_worked_on_and_removed() {
                 "the streams are the same, whoever performs them"
             );
             let seen = theirs.taken.unwrap();
-            assert_eq!((seen.names, seen.wrong), (6 * 200, 0), "every file was looked at");
+            assert_eq!(
+                (seen.names, seen.wrong),
+                (6 * 200, 0),
+                "every file was looked at"
+            );
         }
     }
 }
@@ -426,7 +485,11 @@ fn a_rank_that_is_lost_ends_the_run_and_nothing_is_removed_that_it_may_still_use
         }
     }
     assert!(!is_empty(at.path()));
-    let run = std::fs::read_dir(at.path()).unwrap().next().unwrap().unwrap();
+    let run = std::fs::read_dir(at.path())
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
     signs::of_manifest_go_with_the_test(&run.path().join(".postmark-manifest.json"));
 }
 
@@ -452,7 +515,10 @@ fn a_rule_of_steady_state_judges_all_ranks_together() {
     // The rounds' rates are those of both ranks.
     let measured: f64 = found.rounds[found.rounds.len() - 5..].iter().sum::<f64>() / 5.0;
     let whole = all.transactions() as f64 * 1e9 / all.measured_ns() as f64;
-    assert!((0.7..1.4).contains(&(measured / whole)), "{measured} {whole}");
+    assert!(
+        (0.7..1.4).contains(&(measured / whole)),
+        "{measured} {whole}"
+    );
     assert!(is_empty(at.path()));
 }
 
@@ -476,11 +542,25 @@ fn a_rank_has_a_pool_that_its_workers_share() {
         (&record.actual.outcome, &record.actual.errors[..]),
         (&Outcome::Complete, &[][..])
     );
-    let phase = |wanted| record.actual.phases.iter().find(|phase| phase.phase == wanted).unwrap();
+    let phase = |wanted| {
+        record
+            .actual
+            .phases
+            .iter()
+            .find(|phase| phase.phase == wanted)
+            .unwrap()
+    };
     let transactions = phase(Phase::Transactions);
     assert_eq!(transactions.issued(), 9 * 400);
-    assert_eq!(transactions.transactions() + transactions.skipped().total(), 9 * 400);
-    let roles: Vec<Role> = transactions.workers.iter().map(|worker| worker.role).collect();
+    assert_eq!(
+        transactions.transactions() + transactions.skipped().total(),
+        9 * 400
+    );
+    let roles: Vec<Role> = transactions
+        .workers
+        .iter()
+        .map(|worker| worker.role)
+        .collect();
     let of_one = [Role::Writer, Role::Writer, Role::Reader];
     assert_eq!(roles, [of_one, of_one, of_one].concat());
     let created: u64 = phase(Phase::Prepare)
@@ -500,8 +580,13 @@ fn spin(time: Duration) {
     }
 }
 
-/// A run of the ranks that perform it, and as many that observe; `meanwhile` is called on each while they do. Gives what each got.
-fn observed(performing: u32, asked: &RunSpec, meanwhile: impl Fn(u32, &AtomicUsize) + Sync) -> Vec<Option<Record>> {
+/// A run of the ranks that perform it, and as many that observe; `meanwhile` is called on each
+/// while they do. Gives what each got.
+fn observed(
+    performing: u32,
+    asked: &RunSpec,
+    meanwhile: impl Fn(u32, &AtomicUsize) + Sync,
+) -> Vec<Option<Record>> {
     std::thread::scope(|scope| {
         let all = in_process::ranks(2 * performing).into_iter();
         let all: Vec<_> = all
@@ -513,8 +598,12 @@ fn observed(performing: u32, asked: &RunSpec, meanwhile: impl Fn(u32, &AtomicUsi
                     let signal = Arc::<AtomicUsize>::default();
                     let record = if ranks.rank() < performing {
                         meanwhile(ranks.rank(), &signal);
-                        let mut taking = Rank(ranks.without_watching(performing), Control::stopped_by(signal));
-                        let performed = runner::run(asked, &Posix, &SystemClock, &mut taking, &mut NoEvents);
+                        let mut taking = Rank(
+                            ranks.without_watching(performing),
+                            Control::stopped_by(signal),
+                        );
+                        let performed =
+                            runner::run(asked, &Posix, &SystemClock, &mut taking, &mut NoEvents);
                         let mut record = performed.unwrap();
                         observers.end(Some(&mut record)).unwrap();
                         Some(record)
@@ -583,7 +672,12 @@ fn observers_read_their_machine_while_others_work() {
     assert_eq!(observer.rank, PERFORMING);
     assert!(observer.readings >= 3, "{observer:?}");
     let phases: Vec<Phase> = observer.phases.iter().map(|phase| phase.phase).collect();
-    let performed: Vec<Phase> = first.actual.phases.iter().map(|phase| phase.phase).collect();
+    let performed: Vec<Phase> = first
+        .actual
+        .phases
+        .iter()
+        .map(|phase| phase.phase)
+        .collect();
     assert_eq!(phases, performed);
     for (phase, of_run) in observer.phases.iter().zip(&first.actual.phases) {
         let (began, ended) = (&of_run.segments[0], of_run.segments.last().unwrap());
@@ -593,7 +687,10 @@ fn observers_read_their_machine_while_others_work() {
     let sum: u64 = observer.phases.iter().map(|phase| phase.ns).sum();
     assert!(observer.whole_ns >= sum + 250_000_000, "{observer:?}");
     let processors = observer.whole.processors.known().unwrap();
-    assert!(*processors.busy_ns.known().unwrap() >= 200_000_000, "{processors:?}");
+    assert!(
+        *processors.busy_ns.known().unwrap() >= 200_000_000,
+        "{processors:?}"
+    );
     let rows = &Summary::of(first).ranks.unwrap().observers[0].rows;
     assert_eq!(rows.len(), 1 + performed.len());
     let json = first.to_json();
@@ -614,7 +711,8 @@ fn observers_end_with_a_run_that_is_refused() {
                 let observers = Observers::begin(&ranks, 2).unwrap();
                 if ranks.rank() < 2 {
                     let mut taking = Rank(ranks.without_watching(2), Control::default());
-                    let performed = runner::run(asked, &Posix, &SystemClock, &mut taking, &mut NoEvents);
+                    let performed =
+                        runner::run(asked, &Posix, &SystemClock, &mut taking, &mut NoEvents);
                     assert!(matches!(performed, Err(Refused::Ranks(_))), "{performed:?}");
                     observers.end(None).unwrap();
                 } else {

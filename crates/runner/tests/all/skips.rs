@@ -1,4 +1,5 @@
-//! Operations that are not performed: in no rate, counted by reason; and a worker that can perform none.
+//! Operations that are not performed: in no rate, counted by reason; and a worker that can perform
+//! none.
 
 use std::time::{Duration, Instant};
 
@@ -39,7 +40,14 @@ fn request(workload: Workload, stop: Stop) -> RunSpec {
 
 fn run(request: &RunSpec, depth: usize) -> Record {
     let storage = Simulated::new(Code::Posix, 5).with_depth(depth, 1);
-    runner::run(request, &storage, &storage, &mut Control::default, &mut NoEvents).unwrap()
+    runner::run(
+        request,
+        &storage,
+        &storage,
+        &mut Control::default,
+        &mut NoEvents,
+    )
+    .unwrap()
 }
 
 fn timed(mix: Mix, workers: Workers) -> Record {
@@ -47,7 +55,10 @@ fn timed(mix: Mix, workers: Workers) -> Record {
         transactions: Workload::ENDLESS,
         ..mix
     };
-    let workload = Workload { workers, ..mix.into() };
+    let workload = Workload {
+        workers,
+        ..mix.into()
+    };
     run(&request(workload, Stop::After(Duration::from_secs(60))), 1)
 }
 
@@ -70,7 +81,11 @@ fn adds_up(record: &Record) {
 
 #[test]
 fn rates_do_not_count_skipped_operations() {
-    let mix = full(Weights::default().with(Action::Read, 1).with(Action::Append, 4));
+    let mix = full(
+        Weights::default()
+            .with(Action::Read, 1)
+            .with(Action::Append, 4),
+    );
     let record = run(&request(mix.into(), Stop::Transactions), 1);
     adds_up(&record);
     let phase = transactions(&record);
@@ -79,7 +94,8 @@ fn rates_do_not_count_skipped_operations() {
     assert_eq!(skipped.at_maximum_size, skipped.total());
     assert!((3_000..3_400).contains(&skipped.total()), "{skipped:?}");
     let summary = Summary::of(&record);
-    let reason = |reason: &&Reason| matches!(reason, Reason::Skipped { fraction, .. } if *fraction > 0.7);
+    let reason =
+        |reason: &&Reason| matches!(reason, Reason::Skipped { fraction, .. } if *fraction > 0.7);
     assert!(summary.verdict.reasons.iter().any(|found| reason(&found)));
     assert_eq!(summary.verdict.level, Level::Invalid);
 }
@@ -91,7 +107,11 @@ fn a_writer_with_only_full_files_ends_the_run() {
         full(Weights::default().with(Action::Append, 1)),
         Workers::Private { workers: 2 },
     );
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        began.elapsed()
+    );
     assert_eq!(record.actual.end, Fact::Known(End::NothingPossible));
     assert_eq!(transactions(&record).transactions(), 0);
     adds_up(&record);
@@ -108,14 +128,22 @@ fn a_writer_with_only_full_files_ends_the_run() {
 #[test]
 fn writers_of_a_shared_pool_with_only_full_files_end_the_run_of_its_readers() {
     let began = Instant::now();
-    let mix = full(Weights::default().with(Action::Read, 1).with(Action::Append, 1));
+    let mix = full(
+        Weights::default()
+            .with(Action::Read, 1)
+            .with(Action::Append, 1),
+    );
     let workers = Workers::Shared {
         writers: 1,
         readers: 2,
         pools: 1,
     };
     let record = timed(mix, workers);
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        began.elapsed()
+    );
     assert_eq!(record.actual.end, Fact::Known(End::NothingPossible));
     adds_up(&record);
     assert_eq!(transactions(&record).skipped().at_maximum_size, 1_000);
@@ -125,7 +153,9 @@ fn writers_of_a_shared_pool_with_only_full_files_end_the_run_of_its_readers() {
 fn readers_of_a_pool_that_writers_empty_end_the_run() {
     let began = Instant::now();
     let mix = Mix {
-        weights: Weights::default().with(Action::Read, 1).with(Action::Delete, 1),
+        weights: Weights::default()
+            .with(Action::Read, 1)
+            .with(Action::Delete, 1),
         ..full(Weights::default())
     };
     let workers = Workers::Shared {
@@ -134,7 +164,11 @@ fn readers_of_a_pool_that_writers_empty_end_the_run() {
         pools: 1,
     };
     let record = timed(mix, workers);
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        began.elapsed()
+    );
     assert_eq!(record.actual.end, Fact::Known(End::NothingPossible));
     adds_up(&record);
     assert!(transactions(&record).skipped().pool_empty >= 1_000);
@@ -144,7 +178,9 @@ fn readers_of_a_pool_that_writers_empty_end_the_run() {
 fn a_worker_that_can_perform_some_operations_goes_on() {
     // One in two thousand can be performed, so that rows of skipped operations are longer than the
     // number after which a worker without any is looked for.
-    let weights = Weights::default().with(Action::Read, 1).with(Action::Append, 2_000);
+    let weights = Weights::default()
+        .with(Action::Read, 1)
+        .with(Action::Append, 2_000);
     let mix = Mix {
         transactions: 40_000,
         ..full(weights)
@@ -194,7 +230,11 @@ fn a_pair_counts_when_one_half_was_performed() {
         assert_eq!(phase.issued(), 3_000);
         assert_eq!(phase.transactions(), 3_000, "depth {depth}");
         assert_eq!(failed, 0);
-        assert!(phase.skipped().at_maximum_size > 300, "{:?}", phase.skipped());
+        assert!(
+            phase.skipped().at_maximum_size > 300,
+            "{:?}",
+            phase.skipped()
+        );
         assert_eq!(completed + phase.skipped().total(), 6_000);
         // Without the other half, a skipped append is a transaction of which nothing was performed.
         let record = run(&request(classic(0, -1), Stop::Transactions), depth);
@@ -212,7 +252,10 @@ fn a_pair_counts_when_one_half_was_performed() {
             3_000,
             "depth {depth}"
         );
-        assert_eq!(appends_at_maximum.total(), appends_at_maximum.at_maximum_size);
+        assert_eq!(
+            appends_at_maximum.total(),
+            appends_at_maximum.at_maximum_size
+        );
     }
 }
 
@@ -253,16 +296,30 @@ fn files_that_failed_are_skipped_and_end_the_run_when_none_is_left() {
     };
     let calls = {
         let storage = Simulated::new(Code::Posix, 5);
-        runner::run(&prepared, &storage, &storage, &mut Control::default, &mut NoEvents).unwrap();
+        runner::run(
+            &prepared,
+            &storage,
+            &storage,
+            &mut Control::default,
+            &mut NoEvents,
+        )
+        .unwrap();
         storage.calls()
     };
-    // The call that opens a file for an append fails, once for each file. The last calls of the other run
-    // delete the files, one by one.
+    // The call that opens a file for an append fails, once for each file. The last calls of the
+    // other run delete the files, one by one.
     let faults = (calls - 50)..calls;
     let storage = faults.fold(Simulated::new(Code::Posix, 5), |storage, call| {
         storage.fault_at(call, Fault::Error(rustix::io::Errno::IO.raw_os_error()))
     });
-    let record = runner::run(&request, &storage, &storage, &mut Control::default, &mut NoEvents).unwrap();
+    let record = runner::run(
+        &request,
+        &storage,
+        &storage,
+        &mut Control::default,
+        &mut NoEvents,
+    )
+    .unwrap();
     assert_eq!(record.actual.end, Fact::Known(End::NothingPossible));
     let phase = transactions(&record);
     let (completed, failed) = phase.tried();

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
+use contract::{
+    Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
+};
 use runner::{Drive, Place, RunSpec};
 use workload::{Mix, Workers, Workload};
 
@@ -40,7 +42,10 @@ impl Storage for Sleepy {
 impl Session for SleepySession {
     fn submit(&mut self, _: Ticket, operation: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
         // The pool is there at once.
-        if !matches!(operation, Operation::Create { .. } | Operation::Delete { .. }) {
+        if !matches!(
+            operation,
+            Operation::Create { .. } | Operation::Delete { .. }
+        ) {
             std::thread::sleep((self.takes)(self.operations));
             self.operations += 1;
         }
@@ -66,7 +71,8 @@ pub fn request(drive: Drive, workers: Workers) -> RunSpec {
     }
 }
 
-/// Two milliseconds: no more than 500 a second of a worker, and somewhat fewer, since it is woken late.
+/// Two milliseconds: no more than 500 a second of a worker, and somewhat fewer, since it is woken
+/// late.
 pub fn two_milliseconds(_: u64) -> Duration {
     Duration::from_millis(2)
 }

@@ -1,4 +1,5 @@
-//! A worker that does not come back from the storage: it is named, and the record is written all the same.
+//! A worker that does not come back from the storage: it is named, and the record is written all
+//! the same.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use contract::{
-    Need, OpenError, Operation, OperationKind, OperationOutcome as Done, Session, Settings, Steps, Storage, Submitted,
-    Ticket, Unsupported,
+    Need, OpenError, Operation, OperationKind, OperationOutcome as Done, Session, Settings, Steps,
+    Storage, Submitted, Ticket, Unsupported,
 };
 use record::{Outcome, Stalled};
 use runner::{Cache, Control, Event, Events, Place, RunSpec, SystemClock};
@@ -83,7 +84,12 @@ impl Session for HangingSession {
         false
     }
 
-    fn submit(&mut self, ticket: Ticket, operation: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        operation: &Operation<'_>,
+        _: &mut dyn Steps,
+    ) -> Submitted {
         let number = self.storage.operations.fetch_add(1, Ordering::SeqCst);
         let hangs = match self.storage.at {
             At::Nth(nth) => number == nth,
@@ -158,7 +164,14 @@ fn run_at_depth(depth: usize, at: At, lasts: Duration) -> (record::Record, Told,
     };
     let mut told = Told::default();
     let began = Instant::now();
-    let record = runner::run(&request, &storage, &SystemClock, &mut Control::default, &mut told).unwrap();
+    let record = runner::run(
+        &request,
+        &storage,
+        &SystemClock,
+        &mut Control::default,
+        &mut told,
+    )
+    .unwrap();
     (record, told, began.elapsed())
 }
 
@@ -169,7 +182,10 @@ fn one_that_comes_back_is_named_and_the_run_goes_on() {
     let [stalled] = &record.actual.stalled[..] else {
         panic!("{:?}", record.actual.stalled);
     };
-    assert!(stalled.came_back && stalled.ns > 1_000_000_000, "{stalled:?}");
+    assert!(
+        stalled.came_back && stalled.ns > 1_000_000_000,
+        "{stalled:?}"
+    );
     assert_eq!(told.0.len(), 1);
     assert!(told.0[0].worker.is_some_and(|worker| worker < 3));
     let worker = told.0[0].worker.unwrap();
@@ -183,19 +199,35 @@ fn one_that_comes_back_is_named_and_the_run_goes_on() {
 
 #[test]
 fn of_several_in_flight_the_one_that_is_stalled_is_named() {
-    let (record, told, _) = run_at_depth(8, At::First(OperationKind::Append), Duration::from_millis(1_200));
+    let (record, told, _) = run_at_depth(
+        8,
+        At::First(OperationKind::Append),
+        Duration::from_millis(1_200),
+    );
     assert_eq!(record.actual.outcome, Outcome::Complete);
     let [stalled] = &record.actual.stalled[..] else {
         panic!("{:?}", record.actual.stalled);
     };
-    assert!(stalled.came_back && stalled.ns > 1_000_000_000, "{stalled:?}");
+    assert!(
+        stalled.came_back && stalled.ns > 1_000_000_000,
+        "{stalled:?}"
+    );
     assert_eq!(told.0[0].operation, "append");
     let worker = told.0[0].worker.unwrap();
     assert!(told.0[0].path.starts_with(&format!("/hanging/w{worker}/")));
-    let (record, _, took) = run_at_depth(8, At::First(OperationKind::Append), Duration::from_secs(3_600));
+    let (record, _, took) = run_at_depth(
+        8,
+        At::First(OperationKind::Append),
+        Duration::from_secs(3_600),
+    );
     assert!(took < Duration::from_secs(30), "{took:?}");
     assert!(matches!(record.actual.outcome, Outcome::Failed { .. }));
-    assert_eq!(record.actual.stalled.len(), 1, "{:?}", record.actual.stalled);
+    assert_eq!(
+        record.actual.stalled.len(),
+        1,
+        "{:?}",
+        record.actual.stalled
+    );
 }
 
 #[test]
@@ -208,13 +240,21 @@ fn one_that_does_not_come_back_ends_the_run_and_the_record_is_there() {
     let stalled = &record.actual.stalled[0];
     assert!(!stalled.came_back);
     let worker = stalled.worker.unwrap();
-    assert!(why.contains(&format!("worker {worker} has been stalled for")), "{why}");
+    assert!(
+        why.contains(&format!("worker {worker} has been stalled for")),
+        "{why}"
+    );
     assert!(why.contains(&stalled.path), "{why}");
     assert_eq!(told.0.len(), 1);
     // What the others did is in it.
     assert_eq!(record.actual.phases[0].workers.len(), 3);
     assert_eq!(record.actual.phases[1].workers.len(), 2);
-    assert!(record.actual.clean_up.is_some_and(|clean_up| !clean_up.left.is_empty()));
+    assert!(
+        record
+            .actual
+            .clean_up
+            .is_some_and(|clean_up| !clean_up.left.is_empty())
+    );
 }
 
 /// Whatever a worker does, and not only its operations.
@@ -222,15 +262,26 @@ fn one_that_does_not_come_back_ends_the_run_and_the_record_is_there() {
 fn one_that_hangs_outside_of_operations_is_named_and_given_up() {
     for (at, operation, path) in [
         (At::Open, "open a session", "/hanging/w"),
-        (At::First(OperationKind::MakeDirectory), "make directory", "/s0"),
+        (
+            At::First(OperationKind::MakeDirectory),
+            "make directory",
+            "/s0",
+        ),
         (At::First(OperationKind::Evict), "drop from the cache", "/s"),
         (At::First(OperationKind::Stat), "check names", "/s"),
         (At::First(OperationKind::List), "check names (list)", "/s0"),
-        (At::First(OperationKind::RemoveDirectory), "remove directory", "/s0"),
+        (
+            At::First(OperationKind::RemoveDirectory),
+            "remove directory",
+            "/s0",
+        ),
     ] {
         let (record, told, took) = run(at, Duration::from_secs(3_600));
         assert!(took < Duration::from_secs(30), "{operation}: {took:?}");
-        assert!(matches!(record.actual.outcome, Outcome::Failed { .. }), "{operation}");
+        assert!(
+            matches!(record.actual.outcome, Outcome::Failed { .. }),
+            "{operation}"
+        );
         let [stalled] = &told.0[..] else {
             panic!("{operation}: {:?}", told.0);
         };

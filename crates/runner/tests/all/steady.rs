@@ -9,7 +9,14 @@ use workload::Workers;
 use crate::sleepy::{Sleepy, request, two_milliseconds};
 
 fn perform(request: &RunSpec, takes: fn(u64) -> Duration, events: &mut dyn Events) -> Record {
-    let record = runner::run(request, &Sleepy(takes), &SystemClock, &mut Control::default, events).unwrap();
+    let record = runner::run(
+        request,
+        &Sleepy(takes),
+        &SystemClock,
+        &mut Control::default,
+        events,
+    )
+    .unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
     record
 }
@@ -28,7 +35,9 @@ fn steady(rule: SteadyRule, rounds_max: u32, round: Duration) -> Drive {
 
 fn transactions(record: &Record) -> &record::PhaseRecord {
     let mut phases = record.actual.phases.iter();
-    phases.find(|phase| phase.phase == Phase::Transactions).unwrap()
+    phases
+        .find(|phase| phase.phase == Phase::Transactions)
+        .unwrap()
 }
 
 /// Slower and slower for 600 operations, from 0.2 to 5 ms; then always the same.
@@ -64,9 +73,21 @@ fn rounds_go_on_until_five_are_steady_and_the_numbers_are_of_these() {
         of(0..1, SegmentKind::WarmUp) && of(1..1 + approach, SegmentKind::Approach),
         "{kinds:?}"
     );
-    assert!(of(1 + approach..kinds.len(), SegmentKind::Measured), "{kinds:?}");
-    let in_slices: u64 = phase.slices.totals().values().map(|meter| meter.operations).sum();
-    let in_segments: u64 = phase.segments.iter().map(|segment| segment.transactions).sum();
+    assert!(
+        of(1 + approach..kinds.len(), SegmentKind::Measured),
+        "{kinds:?}"
+    );
+    let in_slices: u64 = phase
+        .slices
+        .totals()
+        .values()
+        .map(|meter| meter.operations)
+        .sum();
+    let in_segments: u64 = phase
+        .segments
+        .iter()
+        .map(|segment| segment.transactions)
+        .sum();
     assert_eq!(in_slices, in_segments, "nothing is lost");
     let measured: u64 = phase.measured().map(|segment| segment.transactions).sum();
     let rate = measured as f64 * 1e9 / phase.measured_ns() as f64;
@@ -95,18 +116,27 @@ fn what_never_becomes_steady_ends_with_the_last_round_and_says_so() {
     let found = phase.steady.as_ref().unwrap();
     assert!(!found.is_steady && found.rounds.len() == 7, "{found:?}");
     assert!(found.snia.unwrap().slope_excursion > 0.1, "{found:?}");
-    assert_eq!(phase.measured().count(), 5, "the last window is what was measured");
+    assert_eq!(
+        phase.measured().count(),
+        5,
+        "the last window is what was measured"
+    );
 }
 
 #[test]
 fn the_slope_rule_judges_the_seconds_of_the_window() {
     let round = Duration::from_secs(4);
     let drive = steady(SteadyRule::Slope, 6, round);
-    let record = perform(&request(drive, Workers::ONE), two_milliseconds, &mut NoEvents);
+    let record = perform(
+        &request(drive, Workers::ONE),
+        two_milliseconds,
+        &mut NoEvents,
+    );
     let found = transactions(&record).steady.clone().unwrap();
     assert!((20..=21).contains(&found.seconds.len()), "{found:?}");
     let slope = found.slope.unwrap();
-    // On a machine with other work its seconds may hang together too closely for an interval: then nothing is steady.
+    // On a machine with other work its seconds may hang together too closely for an interval: then
+    // nothing is steady.
     let is_within = slope.interval.is_some_and(|(low, high)| {
         assert!(low < slope.drift && slope.drift < high, "{slope:?}");
         -0.1 <= low && high <= 0.1
@@ -116,7 +146,10 @@ fn the_slope_rule_judges_the_seconds_of_the_window() {
 
 #[test]
 fn transactions_that_end_before_a_window_is_full_are_not_steady() {
-    let mut request = request(steady(SteadyRule::Snia, 10, Duration::from_millis(200)), Workers::ONE);
+    let mut request = request(
+        steady(SteadyRule::Snia, 10, Duration::from_millis(200)),
+        Workers::ONE,
+    );
     request.workload = request.workload.with_transactions(150);
     let record = perform(&request, two_milliseconds, &mut NoEvents);
     let phase = transactions(&record);

@@ -1,10 +1,13 @@
-//! The record told piece by piece while a run goes on: what was told of a run that comes to its end is what its record has.
+//! The record told piece by piece while a run goes on: what was told of a run that comes to its end
+//! is what its record has.
 
 use std::path::Path;
 use std::time::Duration;
 
 use record::{Completed, CompletedPart, Outcome, Phase, Record};
-use runner::{Control, Drive, Event, Events, Keeping, NoEvents, Place, RunSpec, Stage, SystemClock};
+use runner::{
+    Control, Drive, Event, Events, Keeping, NoEvents, Place, RunSpec, Stage, SystemClock,
+};
 use storage::posix::Posix;
 use workload::{Mix, Workers, Workload};
 
@@ -22,7 +25,11 @@ impl Events for Told {
     fn event(&mut self, event: Event) {
         match event {
             Event::Opened(head) => {
-                assert_eq!((self.stages, self.opened.is_some()), (0, false), "it comes first, once");
+                assert_eq!(
+                    (self.stages, self.opened.is_some()),
+                    (0, false),
+                    "it comes first, once"
+                );
                 self.opened = Some(*head);
             }
             Event::Completed(completed) => {
@@ -34,7 +41,9 @@ impl Events for Told {
                 self.under_way.push(stage);
                 self.stages += 1;
             }
-            Event::Ended(stage, ..) | Event::Broken(stage, _) => self.under_way.retain(|known| *known != stage),
+            Event::Ended(stage, ..) | Event::Broken(stage, _) => {
+                self.under_way.retain(|known| *known != stage)
+            }
             _ => {}
         }
     }
@@ -73,7 +82,14 @@ fn request(at: &Path, drive: Drive) -> RunSpec {
 
 fn run(request: &RunSpec) -> (Record, Told) {
     let mut told = Told::default();
-    let record = runner::run(request, &Posix, &SystemClock, &mut Control::default, &mut told).unwrap();
+    let record = runner::run(
+        request,
+        &Posix,
+        &SystemClock,
+        &mut Control::default,
+        &mut told,
+    )
+    .unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
     (record, told)
 }
@@ -92,7 +108,13 @@ fn what_was_told_is_what_the_record_has() {
     }
     assert_eq!(so_far.actual.phases, record.actual.phases);
     assert_eq!(record.actual.phases.len(), 3);
-    assert!(record.actual.phases.iter().all(|phase| phase.sync.is_some()));
+    assert!(
+        record
+            .actual
+            .phases
+            .iter()
+            .all(|phase| phase.sync.is_some())
+    );
     // All else that was known before is as it was told.
     let same = Record {
         during: record.during.clone(),
@@ -123,7 +145,11 @@ fn telling_lies_in_no_time_that_is_told() {
         .collect();
     for (number, began_ns) in phases.iter().enumerate().skip(1) {
         // The telling of the phase before lies between its sync and this phase.
-        let synced_ns = record.actual.phases[number - 1].sync.as_ref().unwrap().ended_ns;
+        let synced_ns = record.actual.phases[number - 1]
+            .sync
+            .as_ref()
+            .unwrap()
+            .ended_ns;
         assert!(began_ns - synced_ns >= 50_000_000, "{spans:?}");
     }
     for pair in spans.windows(2) {
@@ -142,9 +168,18 @@ fn a_pool_that_is_kept_has_no_deletion_and_its_transactions_are_told() {
         ..request(place.path(), Drive::default())
     };
     let (record, told) = run(&request);
-    let phases: Vec<Phase> = record.actual.phases.iter().map(|phase| phase.phase).collect();
+    let phases: Vec<Phase> = record
+        .actual
+        .phases
+        .iter()
+        .map(|phase| phase.phase)
+        .collect();
     assert_eq!(phases, [Phase::Prepare, Phase::Transactions]);
-    let parts: Vec<CompletedPart> = told.parts.into_iter().map(|completed| completed.part).collect();
+    let parts: Vec<CompletedPart> = told
+        .parts
+        .into_iter()
+        .map(|completed| completed.part)
+        .collect();
     let of_record = record
         .actual
         .phases
@@ -157,6 +192,15 @@ fn a_pool_that_is_kept_has_no_deletion_and_its_transactions_are_told() {
 fn no_two_runs_have_one_identity() {
     let place = tempfile::tempdir().unwrap();
     let request = request(place.path(), Drive::default());
-    let run = || runner::run(&request, &Posix, &SystemClock, &mut Control::default, &mut NoEvents).unwrap();
+    let run = || {
+        runner::run(
+            &request,
+            &Posix,
+            &SystemClock,
+            &mut Control::default,
+            &mut NoEvents,
+        )
+        .unwrap()
+    };
     assert_ne!(run().id, run().id);
 }

@@ -37,14 +37,24 @@ pub(super) fn refuse_mix_options(options: &Options) -> Result<(), Contradiction>
 pub(super) fn apply(options: &Options, classic: &mut Classic) -> Result<(), Contradiction> {
     set(options.edition, &mut classic.edition);
     set(options.files.map(|count| count.0), &mut classic.files);
-    set(options.transactions.map(|count| count.0), &mut classic.transactions);
+    set(
+        options.transactions.map(|count| count.0),
+        &mut classic.transactions,
+    );
     if let Some(SizesOption::Range { low, high, .. }) = options.size {
         (classic.size_low_bytes, classic.size_high_bytes) = (low, high);
     }
-    set(options.read_block.map(|bytes| bytes.0), &mut classic.read_block_bytes);
-    set(options.write_block.map(|bytes| bytes.0), &mut classic.write_block_bytes);
+    set(
+        options.read_block.map(|bytes| bytes.0),
+        &mut classic.read_block_bytes,
+    );
+    set(
+        options.write_block.map(|bytes| bytes.0),
+        &mut classic.write_block_bytes,
+    );
     if let Some(count) = options.subdirs {
-        classic.subdirectories = u32::try_from(count.0).map_err(|_| Contradiction::Subdirectories(count.0))?;
+        classic.subdirectories =
+            u32::try_from(count.0).map_err(|_| Contradiction::Subdirectories(count.0))?;
     }
     if let Some(seed) = options.seed {
         classic.seed = u32::try_from(seed.0).map_err(|_| Contradiction::ClassicSeed(seed.0))?;
@@ -71,8 +81,14 @@ pub(super) fn say(classic: &Classic, options: &mut Options) {
 /// Puts the said chances into the classic work.
 pub(super) fn apply_biases(options: &Options, classic: &mut Classic) -> Result<(), InvalidWhole> {
     let bias = |value: i64| Bias::new(value).ok_or(InvalidWorkload::Bias(value));
-    set(options.bias_read.map(bias).transpose()?, &mut classic.bias_read);
-    set(options.bias_create.map(bias).transpose()?, &mut classic.bias_create);
+    set(
+        options.bias_read.map(bias).transpose()?,
+        &mut classic.bias_read,
+    );
+    set(
+        options.bias_create.map(bias).transpose()?,
+        &mut classic.bias_create,
+    );
     Ok(())
 }
 

@@ -11,7 +11,10 @@ use crate::options::Options;
 use crate::values::{Bytes, Count, SizesOption, ThinkOption};
 
 /// Refuses what only the classic work has. `with_biases`: chances, too.
-pub(super) fn refuse_classic_options(options: &Options, with_biases: bool) -> Result<(), Contradiction> {
+pub(super) fn refuse_classic_options(
+    options: &Options,
+    with_biases: bool,
+) -> Result<(), Contradiction> {
     if let Some(edition) = options.edition {
         return Err(Contradiction::MixEdition(edition));
     }
@@ -28,7 +31,9 @@ pub(super) fn refuse_classic_options(options: &Options, with_biases: bool) -> Re
 
 /// The classic pairs as a mix.
 pub(super) fn of_classic(classic: &Classic) -> Mix {
-    let pair = |tenths: Option<u8>| tenths.map_or((0, 0), |tenths| (u32::from(tenths), 10 - u32::from(tenths)));
+    let pair = |tenths: Option<u8>| {
+        tenths.map_or((0, 0), |tenths| (u32::from(tenths), 10 - u32::from(tenths)))
+    };
     let (read, append) = pair(classic.bias_read.tenths());
     let (create, delete) = pair(classic.bias_create.tenths());
     let (low, high) = (classic.size_low_bytes, classic.size_high_bytes);
@@ -66,25 +71,44 @@ fn subdirectories(count: u32) -> Shape {
     }
 }
 
-/// Puts what was said into a mix. What goes with the sizes of new files follows them where nothing else is said,
-/// but for what a preset has.
-pub(super) fn apply(options: &Options, mix: &mut Mix, is_preset: bool, read: &Read<'_>) -> Result<(), Contradiction> {
+/// Puts what was said into a mix. What goes with the sizes of new files follows them where nothing
+/// else is said, but for what a preset has.
+pub(super) fn apply(
+    options: &Options,
+    mix: &mut Mix,
+    is_preset: bool,
+    read: &Read<'_>,
+) -> Result<(), Contradiction> {
     set(options.files.map(|count| count.0), &mut mix.files);
-    set(options.transactions.map(|count| count.0), &mut mix.transactions);
+    set(
+        options.transactions.map(|count| count.0),
+        &mut mix.transactions,
+    );
     set(options.mix.clone(), &mut mix.weights);
     set(options.popularity, &mut mix.popularity);
     set(options.names, &mut mix.names);
     set(options.think.map(|think| think.0), &mut mix.think);
     set(options.seed.map(|seed| seed.0), &mut mix.seed);
-    set(options.read_block.map(|bytes| bytes.0), &mut mix.read_block_bytes);
-    set(options.write_block.map(|bytes| bytes.0), &mut mix.write_block_bytes);
+    set(
+        options.read_block.map(|bytes| bytes.0),
+        &mut mix.read_block_bytes,
+    );
+    set(
+        options.write_block.map(|bytes| bytes.0),
+        &mut mix.write_block_bytes,
+    );
     apply_sizes(options, mix, is_preset, read)?;
     apply_layout(options, mix)?;
     apply_alignment(options, mix)?;
     refuse_vain_appends(mix)
 }
 
-fn apply_sizes(options: &Options, mix: &mut Mix, is_preset: bool, read: &Read<'_>) -> Result<(), Contradiction> {
+fn apply_sizes(
+    options: &Options,
+    mix: &mut Mix,
+    is_preset: bool,
+    read: &Read<'_>,
+) -> Result<(), Contradiction> {
     if let Some(said) = &options.size {
         mix.sizes = sizes_of("--size", said, read)?;
         let high = mix.sizes.high();
@@ -94,7 +118,11 @@ fn apply_sizes(options: &Options, mix: &mut Mix, is_preset: bool, read: &Read<'_
                 high: high.max(1),
             };
         }
-        mix.size_max_bytes = if is_preset { mix.size_max_bytes.max(high) } else { high };
+        mix.size_max_bytes = if is_preset {
+            mix.size_max_bytes.max(high)
+        } else {
+            high
+        };
     }
     if let Some(said) = &options.append_size {
         mix.append_sizes = sizes_of("--append-size", said, read)?;
@@ -112,9 +140,20 @@ fn apply_sizes(options: &Options, mix: &mut Mix, is_preset: bool, read: &Read<'_
 }
 
 /// What sizes as said come to; files are read and become part of the workload.
-fn sizes_of(option: &'static str, said: &SizesOption, read: &Read<'_>) -> Result<Sizes, Contradiction> {
+fn sizes_of(
+    option: &'static str,
+    said: &SizesOption,
+    read: &Read<'_>,
+) -> Result<Sizes, Contradiction> {
     let sizes = match said {
-        SizesOption::Range { low, high, is_range } if *is_range => Sizes::Uniform { low: *low, high: *high },
+        SizesOption::Range {
+            low,
+            high,
+            is_range,
+        } if *is_range => Sizes::Uniform {
+            low: *low,
+            high: *high,
+        },
         SizesOption::Range { low, .. } => Sizes::Fixed(*low),
         SizesOption::Distribution(sizes) => sizes.clone(),
         SizesOption::HistogramIn(path) => {
@@ -123,13 +162,18 @@ fn sizes_of(option: &'static str, said: &SizesOption, read: &Read<'_>) -> Result
                 path: path.clone(),
                 problem,
             };
-            let text = read(path).map_err(|error| wrong(format!("cannot read the file: {error}")))?;
+            let text =
+                read(path).map_err(|error| wrong(format!("cannot read the file: {error}")))?;
             sizes::parse_histogram(&text).map_err(|error| wrong(error.to_string()))?
         }
     };
     match sizes.validate() {
         Ok(()) => Ok(sizes),
-        Err(problem) => Err(Contradiction::Sizes { option, sizes, problem }),
+        Err(problem) => Err(Contradiction::Sizes {
+            option,
+            sizes,
+            problem,
+        }),
     }
 }
 
@@ -140,7 +184,8 @@ fn apply_layout(options: &Options, mix: &mut Mix) -> Result<(), Contradiction> {
         }
         (Some(shape), None) => mix.layout.shape = shape,
         (None, Some(count)) => {
-            let count = u32::try_from(count.0).map_err(|_| Contradiction::Subdirectories(count.0))?;
+            let count =
+                u32::try_from(count.0).map_err(|_| Contradiction::Subdirectories(count.0))?;
             mix.layout.shape = subdirectories(count);
         }
         (None, None) => {}
@@ -168,7 +213,8 @@ fn apply_alignment(options: &Options, mix: &mut Mix) -> Result<(), Contradiction
         ("--read-block", options.read_block),
         ("--write-block", options.write_block),
     ] {
-        if let Some(Bytes(bytes)) = said.filter(|bytes| bytes.0 == 0 || bytes.0 % DIRECT_BYTES != 0) {
+        if let Some(Bytes(bytes)) = said.filter(|bytes| bytes.0 == 0 || bytes.0 % DIRECT_BYTES != 0)
+        {
             return Err(Contradiction::DirectMultiples(option, bytes));
         }
     }

@@ -6,9 +6,13 @@ use crate::contradiction::Contradiction;
 use crate::options::Options;
 use crate::values::Count;
 
-/// The workers that are meant: what options say holds over what the file says, and that over the preset.
-/// Each of the ranks has as many.
-pub(crate) fn mean(preset: Option<&Workload>, layers: [&Options; 2], ranks: u32) -> Result<Workers, Contradiction> {
+/// The workers that are meant: what options say holds over what the file says, and that over the
+/// preset. Each of the ranks has as many.
+pub(crate) fn mean(
+    preset: Option<&Workload>,
+    layers: [&Options; 2],
+    ranks: u32,
+) -> Result<Workers, Contradiction> {
     let mut workers = preset.map_or(Workers::ONE, |preset| preset.workers);
     for options in layers {
         workers = layer(workers, options)?;
@@ -20,16 +24,18 @@ pub(crate) fn mean(preset: Option<&Workload>, layers: [&Options; 2], ranks: u32)
             _ => Err(Contradiction::WorkersOfRanks { workers, ranks }),
         },
         // Each rank has a pool, which its workers share.
-        Workers::Shared { writers, readers, .. }
-            if writers.saturating_add(readers) <= Workload::WORKERS_MAX / ranks =>
-        {
+        Workers::Shared {
+            writers, readers, ..
+        } if writers.saturating_add(readers) <= Workload::WORKERS_MAX / ranks => {
             Ok(Workers::Shared {
                 writers,
                 readers,
                 pools: ranks,
             })
         }
-        Workers::Shared { writers, readers, .. } => Err(Contradiction::WorkersOfRanks {
+        Workers::Shared {
+            writers, readers, ..
+        } => Err(Contradiction::WorkersOfRanks {
             workers: writers.saturating_add(readers),
             ranks,
         }),
@@ -39,8 +45,12 @@ pub(crate) fn mean(preset: Option<&Workload>, layers: [&Options; 2], ranks: u32)
 /// The options that come to this.
 pub(super) fn say(workers: Workers, ranks: u32, options: &mut Options) {
     match workers {
-        Workers::Private { workers } => options.workers = Some(Count((workers / ranks.max(1)).into())),
-        Workers::Shared { writers, readers, .. } => {
+        Workers::Private { workers } => {
+            options.workers = Some(Count((workers / ranks.max(1)).into()))
+        }
+        Workers::Shared {
+            writers, readers, ..
+        } => {
             options.writers = Some(Count(writers.into()));
             options.readers = Some(Count(readers.into()));
         }
@@ -55,7 +65,10 @@ fn layer(under: Workers, options: &Options) -> Result<Workers, Contradiction> {
             _ => Err(Contradiction::Workers(option, count)),
         },
     };
-    let shared = [("--writers", options.writers), ("--readers", options.readers)];
+    let shared = [
+        ("--writers", options.writers),
+        ("--readers", options.readers),
+    ];
     if let Some((option, said)) = shared.iter().find(|(_, said)| said.is_some()) {
         if let Some(workers) = options.workers {
             return Err(Contradiction::WorkersAndShared {
@@ -65,7 +78,9 @@ fn layer(under: Workers, options: &Options) -> Result<Workers, Contradiction> {
             });
         }
         let (writers, readers) = match under {
-            Workers::Shared { writers, readers, .. } => (writers, readers),
+            Workers::Shared {
+                writers, readers, ..
+            } => (writers, readers),
             Workers::Private { .. } => (0, 0),
         };
         return Ok(Workers::Shared {

@@ -7,10 +7,19 @@ use crate::system::{Object, System};
 use contract::{Cause, Failure, Name, OperationOutcome, Step, Steps};
 
 impl<S: System, T: Style> Calls<S, T> {
-    pub(super) fn stat(&mut self, name: Name<'_>, bytes: Option<u64>, steps: &mut dyn Steps) -> OperationOutcome {
-        let found = again(|| self.system.size(at(name))).map_err(|errno| Failure::system(Step::Stat, errno))?;
+    pub(super) fn stat(
+        &mut self,
+        name: Name<'_>,
+        bytes: Option<u64>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        let found = again(|| self.system.size(at(name)))
+            .map_err(|errno| Failure::system(Step::Stat, errno))?;
         if let Some(expected) = bytes.filter(|expected| *expected != found) {
-            return Err(Failure::wrong(Step::Stat, Cause::WrongSize { found, expected }));
+            return Err(Failure::wrong(
+                Step::Stat,
+                Cause::WrongSize { found, expected },
+            ));
         }
         steps.ended(Step::Stat);
         Ok(())
@@ -25,7 +34,9 @@ impl<S: System, T: Style> Calls<S, T> {
     ) -> OperationOutcome {
         if !self.policy.syncs_files() && !self.opens_to_set_mode {
             match self.set_attributes_of(Object::Name(at(name)), mode, times_ns, steps) {
-                Err(failure) if failure.step == Step::SetMode && failure.errno() == Some(libc::ENOSYS) => {
+                Err(failure)
+                    if failure.step == Step::SetMode && failure.errno() == Some(libc::ENOSYS) =>
+                {
                     self.opens_to_set_mode = true;
                 }
                 answer => return answer,
@@ -45,7 +56,9 @@ impl<S: System, T: Style> Calls<S, T> {
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
         self.step(Step::SetMode, steps, |system| system.set_mode(object, mode))?;
-        self.step(Step::SetTimes, steps, |system| system.set_times(object, times_ns))
+        self.step(Step::SetTimes, steps, |system| {
+            system.set_times(object, times_ns)
+        })
     }
 
     pub(super) fn set_extended(
@@ -56,7 +69,9 @@ impl<S: System, T: Style> Calls<S, T> {
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
         self.on_file(name, T::READ, 0, steps, |calls, file, steps| {
-            calls.step(Step::SetExtended, steps, |system| system.set_extended(file, key, value))?;
+            calls.step(Step::SetExtended, steps, |system| {
+                system.set_extended(file, key, value)
+            })?;
             calls.sync_file(file, 0, steps)
         })
     }
@@ -73,7 +88,13 @@ impl<S: System, T: Style> Calls<S, T> {
         })
     }
 
-    fn get_extended_of(&mut self, file: c_int, key: &CStr, value: &[u8], steps: &mut dyn Steps) -> OperationOutcome {
+    fn get_extended_of(
+        &mut self,
+        file: c_int,
+        key: &CStr,
+        value: &[u8],
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
         let room = self.answers.all();
         let length = again(|| self.system.get_extended(file, key, room))
             .map_err(|errno| Failure::system(Step::GetExtended, errno))?;

@@ -18,21 +18,37 @@ struct Source {
 
 impl<S: System, T: Style> Calls<S, T> {
     #[inline]
-    pub(super) fn create(&mut self, name: Name<'_>, content: &[u8], steps: &mut dyn Steps) -> OperationOutcome {
+    pub(super) fn create(
+        &mut self,
+        name: Name<'_>,
+        content: &[u8],
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
         self.write(name, T::CREATE, content, T::EMPTY_REMAINDER, steps)?;
         self.sync_directory_of(name, content.len() as u64, steps)
     }
 
     #[inline]
-    pub(super) fn append(&mut self, name: Name<'_>, content: &[u8], steps: &mut dyn Steps) -> OperationOutcome {
+    pub(super) fn append(
+        &mut self,
+        name: Name<'_>,
+        content: &[u8],
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
         self.write(name, T::APPEND, content, T::EMPTY_REMAINDER, steps)
     }
 
-    pub(super) fn overwrite(&mut self, name: Name<'_>, content: &[u8], steps: &mut dyn Steps) -> OperationOutcome {
+    pub(super) fn overwrite(
+        &mut self,
+        name: Name<'_>,
+        content: &[u8],
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
         self.write(name, T::OVERWRITE, content, false, steps)
     }
 
-    /// Writes a new file, which then gets another name: one that is not there, or that of the file that it replaces.
+    /// Writes a new file, which then gets another name: one that is not there, or that of the file
+    /// that it replaces.
     pub(super) fn write_elsewhere(
         &mut self,
         temporary: Name<'_>,
@@ -54,7 +70,12 @@ impl<S: System, T: Style> Calls<S, T> {
         self.sync_directory_of(name, bytes, steps)
     }
 
-    pub(super) fn truncate(&mut self, name: Name<'_>, bytes: u64, steps: &mut dyn Steps) -> OperationOutcome {
+    pub(super) fn truncate(
+        &mut self,
+        name: Name<'_>,
+        bytes: u64,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
         let flags = T::OVERWRITE | self.policy.write_flags;
         self.on_file(name, flags, 0, steps, |calls, file, steps| {
             calls.step(Step::Truncate, steps, |system| system.truncate(file, bytes))?;
@@ -88,7 +109,12 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     #[inline]
-    fn write_blocks(&mut self, file: c_int, content: &[u8], empty_remainder: bool) -> OperationOutcome {
+    fn write_blocks(
+        &mut self,
+        file: c_int,
+        content: &[u8],
+        empty_remainder: bool,
+    ) -> OperationOutcome {
         let block = self.writes.block();
         let mut done = 0;
         loop {
@@ -110,8 +136,9 @@ impl<S: System, T: Style> Calls<S, T> {
         let block = self.writes.prepared(block);
         let mut done = 0;
         loop {
-            let written = again(|| self.system.write(file, &block[done..]))
-                .map_err(|errno| Failure::system(Step::Write, errno).having_moved((before + done) as u64))?;
+            let written = again(|| self.system.write(file, &block[done..])).map_err(|errno| {
+                Failure::system(Step::Write, errno).having_moved((before + done) as u64)
+            })?;
             done += written;
             if done == block.len() {
                 return Ok(());
@@ -127,7 +154,12 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     #[inline]
-    pub(super) fn read(&mut self, name: Name<'_>, bytes: u64, steps: &mut dyn Steps) -> OperationOutcome {
+    pub(super) fn read(
+        &mut self,
+        name: Name<'_>,
+        bytes: u64,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
         self.read_source(name, None, bytes, T::EMPTY_REMAINDER, steps)
     }
 
@@ -155,7 +187,14 @@ impl<S: System, T: Style> Calls<S, T> {
         self.reads.begin();
         let flags = T::READ | self.policy.content_flags;
         self.on_file(name, flags, bytes, steps, |calls, file, steps| {
-            calls.read_blocks(Source { file, offset, bytes }, empty_remainder)?;
+            calls.read_blocks(
+                Source {
+                    file,
+                    offset,
+                    bytes,
+                },
+                empty_remainder,
+            )?;
             steps.ended(Step::Read);
             if calls.reads.keeps() && offset.is_none() {
                 calls.check_size(file, bytes)?;
@@ -200,15 +239,21 @@ impl<S: System, T: Style> Calls<S, T> {
             let room = self.reads.room(at + done, at + length);
             let read = again(|| match source.offset {
                 None => self.system.read(source.file, room),
-                Some(offset) => self.system.read_at(source.file, room, offset + before + done as u64),
+                Some(offset) => {
+                    self.system
+                        .read_at(source.file, room, offset + before + done as u64)
+                }
             })
-            .map_err(|errno| Failure::system(Step::Read, errno).having_moved(before + done as u64))?;
+            .map_err(|errno| {
+                Failure::system(Step::Read, errno).having_moved(before + done as u64)
+            })?;
             done += read;
             self.reads.filled(at + done);
             if done == length {
                 return Ok(());
             }
-            // Direct reads end within an aligned piece at a file's end only, and could not go on there.
+            // Direct reads end within an aligned piece at a file's end only, and could not go on
+            // there.
             if read == 0 || (self.writes.is_direct() && done % DIRECT_ALIGNMENT != 0) {
                 let read = before + done as u64;
                 let expected = source.bytes;
@@ -226,7 +271,8 @@ impl<S: System, T: Style> Calls<S, T> {
     fn assert_alignment(&self, bytes: u64) {
         assert!(
             !self.writes.is_direct() || bytes % DIRECT_ALIGNMENT as u64 == 0,
-            "{bytes} bytes are no multiple of {DIRECT_ALIGNMENT}, as direct input and output needs it"
+            "{bytes} bytes are no multiple of {DIRECT_ALIGNMENT}, as direct input and output \
+             needs it"
         );
     }
 }

@@ -30,7 +30,10 @@ fn directory_of<'a>(name: Name<'_>, buffer: &'a mut Vec<u8>) -> At<'a> {
     buffer.clear();
     buffer.extend_from_slice(directory);
     buffer.push(0);
-    At::Location(name.location, CStr::from_bytes_until_nul(buffer).unwrap_or(c"."))
+    At::Location(
+        name.location,
+        CStr::from_bytes_until_nul(buffer).unwrap_or(c"."),
+    )
 }
 
 fn have_one_directory(a: Name<'_>, b: Name<'_>) -> bool {
@@ -40,7 +43,12 @@ fn have_one_directory(a: Name<'_>, b: Name<'_>) -> bool {
 impl<S: System, T: Style> Calls<S, T> {
     /// Syncs an open file that was changed, where the policy says so.
     #[inline]
-    pub(super) fn sync_file(&mut self, file: c_int, moved_bytes: u64, steps: &mut dyn Steps) -> OperationOutcome {
+    pub(super) fn sync_file(
+        &mut self,
+        file: c_int,
+        moved_bytes: u64,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
         let Some(ContentsOnly(contents_only)) = self.policy.sync else {
             return Ok(());
         };
@@ -60,13 +68,15 @@ impl<S: System, T: Style> Calls<S, T> {
             return Ok(());
         }
         let directory = directory_of(name, &mut self.policy.directory);
-        again(|| self.system.sync_directory(directory))
-            .map_err(|errno| Failure::system(Step::SyncDirectory, errno).having_moved(moved_bytes))?;
+        again(|| self.system.sync_directory(directory)).map_err(|errno| {
+            Failure::system(Step::SyncDirectory, errno).having_moved(moved_bytes)
+        })?;
         steps.ended(Step::SyncDirectory);
         Ok(())
     }
 
-    /// The same for two names: the directory of `gained`, then that of `lost` where it is another one.
+    /// The same for two names: the directory of `gained`, then that of `lost` where it is another
+    /// one.
     #[inline]
     pub(super) fn sync_directories_of(
         &mut self,
@@ -81,9 +91,14 @@ impl<S: System, T: Style> Calls<S, T> {
         Ok(())
     }
 
-    /// Counts an operation that was done, where the policy counts, and syncs the file system after the last of a batch.
+    /// Counts an operation that was done, where the policy counts, and syncs the file system after
+    /// the last of a batch.
     #[inline]
-    pub(crate) fn sync_batch(&mut self, operation: &Operation<'_>, steps: &mut dyn Steps) -> OperationOutcome {
+    pub(crate) fn sync_batch(
+        &mut self,
+        operation: &Operation<'_>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
         if self.policy.batch == 0 || !operation.kind().changes() {
             return Ok(());
         }
@@ -95,8 +110,10 @@ impl<S: System, T: Style> Calls<S, T> {
         }
         *changes = 0;
         let moved_bytes = operation.written_bytes();
-        self.step(Step::SyncFileSystem, steps, |system| system.sync_file_system(location))
-            .map_err(|failure| failure.having_moved(moved_bytes))
+        self.step(Step::SyncFileSystem, steps, |system| {
+            system.sync_file_system(location)
+        })
+        .map_err(|failure| failure.having_moved(moved_bytes))
     }
 }
 
@@ -115,7 +132,12 @@ mod tests {
     #[test]
     fn a_name_lies_in_its_directory() {
         let mut buffer = Vec::new();
-        for (path, expected) in [(c"1", c"."), (c"s0/1", c"s0"), (c"a/b/1", c"a/b"), (c"tmp/", c".")] {
+        for (path, expected) in [
+            (c"1", c"."),
+            (c"s0/1", c"s0"),
+            (c"a/b/1", c"a/b"),
+            (c"tmp/", c"."),
+        ] {
             let At::Location(3, directory) = directory_of(name(3, path), &mut buffer) else {
                 panic!("it is in the same location");
             };

@@ -8,7 +8,12 @@ use crate::system::{At, System};
 use contract::{Errno, Failure, Listing, Name, NoSteps, OperationOutcome, Step, Steps};
 
 impl<S: System, T: Style> Calls<S, T> {
-    pub(super) fn list(&mut self, name: Name<'_>, with_stat: bool, steps: &mut dyn Steps) -> OperationOutcome {
+    pub(super) fn list(
+        &mut self,
+        name: Name<'_>,
+        with_stat: bool,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
         self.listing = Listing::default();
         self.in_directory(name, steps, |calls, directory, steps| {
             calls.list_entries(directory, with_stat)?;
@@ -43,8 +48,8 @@ impl<S: System, T: Style> Calls<S, T> {
         } else {
             at(name)
         };
-        let directory =
-            again(|| self.system.open(at, T::LIST, FILE_MODE)).map_err(|errno| Failure::system(Step::Open, errno))?;
+        let directory = again(|| self.system.open(at, T::LIST, FILE_MODE))
+            .map_err(|errno| Failure::system(Step::Open, errno))?;
         steps.ended(Step::Open);
         let worked = work(self, directory, steps);
         self.close(directory, 0, worked, steps)
@@ -79,8 +84,8 @@ impl<S: System, T: Style> Calls<S, T> {
     ) -> OperationOutcome {
         loop {
             let room = self.answers.entries();
-            let length =
-                again(|| self.system.entries(directory, room)).map_err(|errno| Failure::system(Step::List, errno))?;
+            let length = again(|| self.system.entries(directory, room))
+                .map_err(|errno| Failure::system(Step::List, errno))?;
             if length == 0 {
                 return Ok(());
             }

@@ -40,10 +40,15 @@ pub(super) struct KernelHeld(pub(super) OwnedFd);
 
 impl Held for KernelHeld {
     fn cached(&self) -> Result<CachedPages, Errno> {
-        let bytes = rustix::fs::fstat(&self.0).map_err(ours)?.st_size.unsigned_abs();
+        let bytes = rustix::fs::fstat(&self.0)
+            .map_err(ours)?
+            .st_size
+            .unsigned_abs();
         let pages = bytes.div_ceil(rustix::param::page_size() as u64);
-        // The pages of an overlay's file are those of the file beneath it, which this call does not look at.
-        let is_overlay = rustix::fs::fstatfs(&self.0).is_ok_and(|facts| facts.f_type == OVERLAYFS_SUPER_MAGIC);
+        // The pages of an overlay's file are those of the file beneath it, which this call does not
+        // look at.
+        let is_overlay =
+            rustix::fs::fstatfs(&self.0).is_ok_and(|facts| facts.f_type == OVERLAYFS_SUPER_MAGIC);
         if !is_overlay && has_cachestat() {
             let found = self.cachestat()?;
             return Ok(CachedPages {
@@ -69,12 +74,27 @@ fn has_cachestat() -> bool {
 }
 
 fn cachestat(file: i32) -> Result<Cachestat, Errno> {
-    let range = CachestatRange { offset: 0, length: 0 };
+    let range = CachestatRange {
+        offset: 0,
+        length: 0,
+    };
     let mut found = Cachestat::default();
     let no_flags: c_uint = 0;
     // SAFETY: both structures have the kernel's layout and outlive the call.
-    let answer = unsafe { libc::syscall(SYS_CACHESTAT, file, &raw const range, &raw mut found, no_flags) };
-    if answer == 0 { Ok(found) } else { Err(last_errno()) }
+    let answer = unsafe {
+        libc::syscall(
+            SYS_CACHESTAT,
+            file,
+            &raw const range,
+            &raw mut found,
+            no_flags,
+        )
+    };
+    if answer == 0 {
+        Ok(found)
+    } else {
+        Err(last_errno())
+    }
 }
 
 impl KernelHeld {
@@ -91,7 +111,8 @@ impl KernelHeld {
         // SAFETY: a new mapping at an address of the kernel's choice, which nothing dereferences.
         let mapped = unsafe {
             let (access, flags) = (rustix::mm::ProtFlags::READ, rustix::mm::MapFlags::SHARED);
-            rustix::mm::mmap(std::ptr::null_mut(), bytes, access, flags, &self.0, 0).map_err(ours)?
+            rustix::mm::mmap(std::ptr::null_mut(), bytes, access, flags, &self.0, 0)
+                .map_err(ours)?
         };
         // SAFETY: the mapping has so many bytes, and the list a byte for each of its pages.
         let answer = unsafe { libc::mincore(mapped, bytes, states.as_mut_ptr()) };

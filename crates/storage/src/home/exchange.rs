@@ -1,5 +1,5 @@
-//! With whose rights a directory is used. Who may rename a directory may put another one in its place, with links to files of
-//! whoever works there: for root that is everything.
+//! With whose rights a directory is used. Who may rename a directory may put another one in its
+//! place, with links to files of whoever works there: for root that is everything.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
@@ -7,7 +7,9 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use contract::home::{Access, ActingUser, Exchanger};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, getxattr, openat, readlinkat, statat};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, getxattr, openat, readlinkat, statat,
+};
 use rustix::io::Errno;
 
 use crate::acting::Acting;
@@ -25,7 +27,8 @@ const ON_THE_WAY: OFlags = OFlags::PATH
 
 /// Opens a directory, and finds with whose rights it is to be used.
 pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
-    // Others have nothing to lose there that those who may exchange it could not take from them anyway.
+    // Others have nothing to lose there that those who may exchange it could not take from them
+    // anyway.
     if !rustix::process::geteuid().is_root() {
         return Ok((openat(CWD, path, super::OPEN, Mode::empty())?, Access::Own));
     }
@@ -45,13 +48,16 @@ pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
     let opened = openat(&walk.at, ".", super::OPEN, Mode::empty())?;
     let access = match walk.access(&facts) {
         // Without the capabilities for it, as in some containers.
-        Access::As(user, exchanger) if Acting::begin(Some(user)).is_err() => Access::Refused(exchanger),
+        Access::As(user, exchanger) if Acting::begin(Some(user)).is_err() => {
+            Access::Refused(exchanger)
+        }
         access => access,
     };
     Ok((opened, access))
 }
 
-/// A path on its way through directories that are each held open: what was looked at is what is used.
+/// A path on its way through directories that are each held open: what was looked at is what is
+/// used.
 struct Walk {
     at: OwnedFd,
     /// Where that is, in words.
@@ -78,11 +84,14 @@ impl Walk {
 
     /// Goes on with this path.
     fn put(&mut self, path: &Path) {
-        let names = path.components().rev().filter_map(|component| match component {
-            Component::Normal(name) => Some(name.to_owned()),
-            Component::ParentDir => Some("..".into()),
-            Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
-        });
+        let names = path
+            .components()
+            .rev()
+            .filter_map(|component| match component {
+                Component::Normal(name) => Some(name.to_owned()),
+                Component::ParentDir => Some("..".into()),
+                Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+            });
         self.names.extend(names);
     }
 
@@ -100,7 +109,8 @@ impl Walk {
         Ok(())
     }
 
-    /// One name further. Gives who may replace it, where it is a symbolic link and somebody may: that one is not followed.
+    /// One name further. Gives who may replace it, where it is a symbolic link and somebody may:
+    /// that one is not followed.
     fn step(&mut self, name: &OsStr) -> Result<Option<Exchanger>, Errno> {
         match openat(&self.at, name, ON_THE_WAY, Mode::empty()) {
             Ok(next) => {
@@ -133,7 +143,9 @@ impl Walk {
                 who: format!("user {}, its owner,", facts.st_uid),
             }));
         }
-        let target = PathBuf::from(OsString::from_vec(readlinkat(&self.at, name, Vec::new())?.into_bytes()));
+        let target = PathBuf::from(OsString::from_vec(
+            readlinkat(&self.at, name, Vec::new())?.into_bytes(),
+        ));
         if target.is_absolute() {
             self.at = openat(CWD, "/", ON_THE_WAY, Mode::empty())?;
             self.shown = PathBuf::from("/");
@@ -147,13 +159,17 @@ impl Walk {
         let is_listed = named_in_list(&self.shown, facts.st_mode).is_some();
         match self.exchanger {
             None => Access::Own,
-            Some(exchanger) => access(exchanger, (facts.st_uid, facts.st_gid, facts.st_mode), is_listed),
+            Some(exchanger) => access(
+                exchanger,
+                (facts.st_uid, facts.st_gid, facts.st_mode),
+                is_listed,
+            ),
         }
     }
 }
 
-/// With whose rights a directory is used that somebody may exchange, or entries of it. The group is one that nothing belongs to: to its
-/// owner a directory's group gives nothing.
+/// With whose rights a directory is used that somebody may exchange, or entries of it. The group is
+/// one that nothing belongs to: to its owner a directory's group gives nothing.
 fn access(exchanger: Exchanger, (owner, group, mode): (u32, u32, u32), is_listed: bool) -> Access {
     let act_as = |user, group| ActingUser { user, group };
     if owner != 0 {
@@ -172,7 +188,8 @@ fn access(exchanger: Exchanger, (owner, group, mode): (u32, u32, u32), is_listed
     Access::Refused(exchanger)
 }
 
-/// The group's bits of a directory with an access control list are the most that anybody named there may do.
+/// The group's bits of a directory with an access control list are the most that anybody named
+/// there may do.
 fn named_in_list(directory: &Path, mode: u32) -> Option<String> {
     let mut list = [0_u8; 4096];
     let may_write = mode & STICKY == 0 && mode & 0o020 != 0;

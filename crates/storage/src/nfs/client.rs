@@ -1,4 +1,5 @@
-//! The client: XDR, RPC, the programs and their procedures, connections. Nothing here knows operations of runs.
+//! The client: XDR, RPC, the programs and their procedures, connections. Nothing here knows
+//! operations of runs.
 
 pub(crate) mod arguments;
 pub(crate) mod channel;

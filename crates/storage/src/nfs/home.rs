@@ -1,8 +1,10 @@
-//! The run's home on servers: every call is made by the handle of a directory that was looked up, and follows no link.
+//! The run's home on servers: every call is made by the handle of a directory that was looked up,
+//! and follows no link.
 //!
-//! The protocol has no locks of its own, so whether a mark's run goes on tells its process alone; and no births, so files are
-//! known by their numbers and their last changes. What a name is, and that it is removed, are two calls: on a server there is
-//! no way to remove a name only if it still stands for what was looked at.
+//! The protocol has no locks of its own, so whether a mark's run goes on tells its process alone;
+//! and no births, so files are known by their numbers and their last changes. What a name is, and
+//! that it is removed, are two calls: on a server there is no way to remove a name only if it still
+//! stands for what was looked at.
 
 mod directory;
 mod line;
@@ -63,7 +65,10 @@ impl NfsHome {
     fn find(&self, url: &ServerUrl) -> Result<(Arc<HomeLine>, Handle), NotFound> {
         let (line, rest) = self.line(url).map_err(NotFound::Server)?;
         let mut directory = line.target.mounted.directory;
-        for name in rest.split(|byte| *byte == b'/').filter(|name| !name.is_empty()) {
+        for name in rest
+            .split(|byte| *byte == b'/')
+            .filter(|name| !name.is_empty())
+        {
             let found = line.with(|talk| look_up_directory(talk, &directory, name));
             directory = found.map_err(NotFound::Directory)?;
         }
@@ -93,7 +98,9 @@ impl Home for NfsHome {
     fn facts(&self, path: &Path) -> Result<Facts, Errno> {
         let (line, handle) = self.found(path)?;
         let found = line.with(|talk| attributes_of(talk, &handle));
-        found.map(|attributes| attributes.facts()).map_err(CallError::errno)
+        found
+            .map(|attributes| attributes.facts())
+            .map_err(CallError::errno)
     }
 
     fn real_path(&self, path: &Path) -> Result<PathBuf, Errno> {
@@ -101,8 +108,8 @@ impl Home for NfsHome {
         self.found(path).map(|_| url.bare())
     }
 
-    /// Names are resolved by handles that are held, and no link is followed: whoever exchanges a directory on the server gains
-    /// nothing on this machine.
+    /// Names are resolved by handles that are held, and no link is followed: whoever exchanges a
+    /// directory on the server gains nothing on this machine.
     fn access(&self, _: &Path) -> Result<Access, Errno> {
         Ok(Access::Own)
     }

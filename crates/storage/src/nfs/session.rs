@@ -1,9 +1,10 @@
 //! A worker's session: operations in flight, each a chain of calls, on one connection or several.
 //!
-//! A call's number has its flight's number in it, so that a reply finds its way in whatever order replies come. What is
-//! written to a connection is sent before anything is waited for, and before the worker goes on that has taken all that is done:
-//! at once what follows from replies that were received together. A call is sent again only where its connection was lost, under the same number, and
-//! that is counted.
+//! A call's number has its flight's number in it, so that a reply finds its way in whatever order
+//! replies come. What is written to a connection is sent before anything is waited for, and before
+//! the worker goes on that has taken all that is done: at once what follows from replies that were
+//! received together. A call is sent again only where its connection was lost, under the same
+//! number, and that is counted.
 
 mod advance;
 mod directories;
@@ -17,7 +18,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use contract::{
-    Cause, Errno, Failure, Listing, Name, NoSteps, Operation, OperationOutcome, Session, Step, Steps, Submitted, Ticket,
+    Cause, Errno, Failure, Listing, Name, NoSteps, Operation, OperationOutcome, Session, Step,
+    Steps, Submitted, Ticket,
 };
 
 use super::client::arguments;
@@ -84,7 +86,10 @@ impl NfsSession {
         let flight = &mut self.flights[number];
         let line = &mut self.lines[flight.call.line];
         let (sizes, stable) = (&line.server.mounted.sizes, self.durable.stable);
-        if flight.call.was_sent && flight.stage == Stage::Create && flight.call.creation_verifier.is_none() {
+        if flight.call.was_sent
+            && flight.stage == Stage::Create
+            && flight.call.creation_verifier.is_none()
+        {
             // Should this one be lost as well, the server knows it again.
             flight.call.creation_verifier = Some(any_number().to_ne_bytes());
         }
@@ -100,7 +105,13 @@ impl NfsSession {
                 let padding = padding_of(part.len());
                 let behind = part.len() + padding.len();
                 let bytes = head.write_with_tail(channel.out(), xid, procedure, behind, |out| {
-                    arguments::write_head(out, &flight.file, flight.offset + flight.done, stable, part.len());
+                    arguments::write_head(
+                        out,
+                        &flight.file,
+                        flight.offset + flight.done,
+                        stable,
+                        part.len(),
+                    );
                 });
                 channel.send_with(part, padding);
                 bytes
@@ -145,7 +156,8 @@ impl NfsSession {
             }
             Some(flight) => {
                 flight.call.is_pending = false;
-                self.counters.receives(flight.procedure(), bytes.len() + MARK_BYTES);
+                self.counters
+                    .receives(flight.procedure(), bytes.len() + MARK_BYTES);
                 let mut context = Context {
                     directories: &mut self.directories,
                     counters: &self.counters,
@@ -169,7 +181,13 @@ impl NfsSession {
     }
 
     #[inline]
-    fn go_on(&mut self, number: usize, step: Step, advanced: Result<Next, Cause>, steps: &mut dyn Steps) {
+    fn go_on(
+        &mut self,
+        number: usize,
+        step: Step,
+        advanced: Result<Next, Cause>,
+        steps: &mut dyn Steps,
+    ) {
         let flight = &mut self.flights[number];
         if let Ok(Next::Call(_) | Next::Done) = advanced {
             (flight.call.asked_since, flight.call.wait) = (None, DELAY_MIN);
@@ -244,11 +262,20 @@ impl Session for NfsSession {
     }
 
     #[inline]
-    fn submit(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut dyn Steps) -> Submitted {
-        let number = self.free.pop().expect("no more are in flight than the storage's depth");
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        operation: &Operation<'_>,
+        steps: &mut dyn Steps,
+    ) -> Submitted {
+        let number = self
+            .free
+            .pop()
+            .expect("no more are in flight than the storage's depth");
         self.begin(number, ticket, operation);
         if self.depth > 1 {
-            // Where replies came together, what follows from them leaves together, as soon as the worker has the last of them.
+            // Where replies came together, what follows from them leaves together, as soon as the
+            // worker has the last of them.
             if self.ended.is_empty() {
                 self.send_all();
             }
@@ -261,7 +288,11 @@ impl Session for NfsSession {
         Submitted::Done(outcome)
     }
 
-    fn complete(&mut self, limit: Option<Duration>, steps: &mut dyn Steps) -> Option<(Ticket, OperationOutcome)> {
+    fn complete(
+        &mut self,
+        limit: Option<Duration>,
+        steps: &mut dyn Steps,
+    ) -> Option<(Ticket, OperationOutcome)> {
         let until = limit.map(|limit| self.timer.elapsed() + limit);
         let mut has_waited = false;
         loop {
@@ -300,18 +331,24 @@ impl Session for NfsSession {
             if let Some(at) = self.ended.iter().position(|ended| *ended == number) {
                 break at;
             }
-            // Others may land meanwhile: they are completed later. Their steps are theirs, and are not told.
+            // Others may land meanwhile: they are completed later. Their steps are theirs, and are
+            // not told.
             self.wait(None, &mut NoSteps);
         };
         self.ended.remove(at);
         self.send_all();
         let flight = &mut self.flights[number];
-        flight.outcome.map(|()| flight.names.take().unwrap_or_default())
+        flight
+            .outcome
+            .map(|()| flight.names.take().unwrap_or_default())
     }
 
     /// The protocol has no call for that; what needs it is refused before a run.
     fn sync_file_system(&mut self, _: usize) -> OperationOutcome {
-        Err(Failure::system(Step::SyncFileSystem, Errno(libc::EOPNOTSUPP)))
+        Err(Failure::system(
+            Step::SyncFileSystem,
+            Errno(libc::EOPNOTSUPP),
+        ))
     }
 }
 

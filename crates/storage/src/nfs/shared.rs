@@ -1,4 +1,5 @@
-//! What all sessions of a storage and its home share: targets, their servers as they were found, and what was counted.
+//! What all sessions of a storage and its home share: targets, their servers as they were found,
+//! and what was counted.
 
 use core::time::Duration;
 use std::path::{Path, PathBuf};
@@ -61,7 +62,8 @@ impl NfsShared {
         })
     }
 
-    /// The target in which the directory of a URL lies, its server reached, and the rest of the URL's path.
+    /// The target in which the directory of a URL lies, its server reached, and the rest of the
+    /// URL's path.
     pub(crate) fn target(
         &self,
         url: &ServerUrl,
@@ -69,7 +71,11 @@ impl NfsShared {
     ) -> Result<(Arc<Target>, Vec<u8>), Unreachable> {
         let above = self.urls.iter().filter(|target| target.leads_to(url));
         let wanted = above.max_by_key(|target| target.path.len()).unwrap_or(url);
-        let rest = url.path.get(wanted.path.len()..).unwrap_or_default().to_vec();
+        let rest = url
+            .path
+            .get(wanted.path.len()..)
+            .unwrap_or_default()
+            .to_vec();
         if let Some(known) = self.known(wanted) {
             return Ok((known, rest));
         }
@@ -89,7 +95,9 @@ impl NfsShared {
 
     /// How long a reply of a target's server is waited for.
     pub(crate) fn timeout_of(&self, url: &ServerUrl) -> Duration {
-        let given = url.timeout_s.map(|seconds| Duration::from_secs(seconds.into()));
+        let given = url
+            .timeout_s
+            .map(|seconds| Duration::from_secs(seconds.into()));
         given.unwrap_or(self.timeout)
     }
 
@@ -131,7 +139,10 @@ impl NfsShared {
     }
 
     fn known(&self, url: &ServerUrl) -> Option<Arc<Target>> {
-        self.targets().iter().find(|target| target.url == *url).cloned()
+        self.targets()
+            .iter()
+            .find(|target| target.url == *url)
+            .cloned()
     }
 
     fn targets(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Target>>> {

@@ -1,6 +1,7 @@
 //! Silent corruptions: what a checker of contents and names has to find.
 
-/// How contents or names are spoilt while every call answers well. Calls that move no bytes are not counted.
+/// How contents or names are spoilt while every call answers well. Calls that move no bytes are not
+/// counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Corruption {
     /// One byte of what the nth read call gives is another one. The file keeps the right one.
@@ -9,8 +10,8 @@ pub enum Corruption {
     LoseAppend,
     /// The nth write behind a file's end makes it longer by zeros.
     ZeroAppend,
-    /// The nth read of a file from its start gives what it held before it was last written over or replaced. Strikes
-    /// only where it held something else.
+    /// The nth read of a file from its start gives what it held before it was last written over or
+    /// replaced. Strikes only where it held something else.
     OldVersion,
     /// The name of the nth file that is made is not there afterwards.
     LoseName,

@@ -1,5 +1,5 @@
-//! The run's home in memory: no path of a kernel, no descriptor. Its calls are not numbered, so faults do not strike them; a
-//! power cut does.
+//! The run's home in memory: no path of a kernel, no descriptor. Its calls are not numbered, so
+//! faults do not strike them; a power cut does.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -181,12 +181,19 @@ impl Directory for SimulatedDirectory {
     }
 
     fn above(&self) -> Result<Arc<dyn Directory>, Errno> {
-        let slash = self.name.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+        let slash = self
+            .name
+            .iter()
+            .rposition(|byte| *byte == b'/')
+            .unwrap_or(0);
         self.simulated.hold(self.name[..slash].to_owned())
     }
 
     fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno> {
-        let made = self.simulated.powered()?.make(self.inner(name), Kind::Directory, mode);
+        let made = self
+            .simulated
+            .powered()?
+            .make(self.inner(name), Kind::Directory, mode);
         made.map(drop)
     }
 
@@ -195,7 +202,9 @@ impl Directory for SimulatedDirectory {
         let Kind::File(content) = &state.node(&self.inner(name))?.kind else {
             return Err(Errno::LOOP);
         };
-        let rest = usize::try_from(offset).ok().and_then(|offset| content.get(offset..));
+        let rest = usize::try_from(offset)
+            .ok()
+            .and_then(|offset| content.get(offset..));
         let rest = rest.unwrap_or_default();
         let length = rest.len().min(into.len());
         into[..length].copy_from_slice(&rest[..length]);
@@ -220,7 +229,9 @@ impl Directory for SimulatedDirectory {
         let mut state = self.simulated.powered()?;
         match looked_at.kind {
             EntryKind::Directory => state.remove_directory(&self.inner(name))?,
-            EntryKind::File | EntryKind::SymbolicLink | EntryKind::Other => state.unlink(&self.inner(name))?,
+            EntryKind::File | EntryKind::SymbolicLink | EntryKind::Other => {
+                state.unlink(&self.inner(name))?
+            }
         }
         Ok(true)
     }
@@ -249,11 +260,20 @@ impl Directory for SimulatedDirectory {
 
     fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno> {
         let mut state = self.simulated.powered()?;
-        let number = state.make(self.inner(name.as_bytes()), Kind::File(Vec::new()), MARK_MODE)?;
+        let number = state.make(
+            self.inner(name.as_bytes()),
+            Kind::File(Vec::new()),
+            MARK_MODE,
+        )?;
         Ok(self.mark_of(number, name))
     }
 
-    fn name_draft(&self, draft: Box<dyn Mark>, name: &str, replaces: bool) -> Result<Box<dyn Mark>, Errno> {
+    fn name_draft(
+        &self,
+        draft: Box<dyn Mark>,
+        name: &str,
+        replaces: bool,
+    ) -> Result<Box<dyn Mark>, Errno> {
         let [from, to] = [draft.name(), name].map(|name| self.inner(name.as_bytes()));
         self.simulated.powered()?.rename(&from, to, replaces)?;
         Ok(draft)
@@ -264,7 +284,11 @@ impl Directory for SimulatedDirectory {
     }
 
     fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno> {
-        match self.simulated.powered()?.number(&self.inner(name.as_bytes())) {
+        match self
+            .simulated
+            .powered()?
+            .number(&self.inner(name.as_bytes()))
+        {
             Ok(number) => Ok(Some(self.mark_of(number, name))),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(errno),
@@ -303,7 +327,10 @@ impl Mark for SimulatedMark {
 
     fn read(&self, bytes_max: u64) -> Result<Vec<u8>, Errno> {
         match &self.simulated.powered()?.numbered(self.number)?.kind {
-            Kind::File(text) => Ok(text[..text.len().min(usize::try_from(bytes_max).unwrap_or(usize::MAX))].to_owned()),
+            Kind::File(text) => Ok(text[..text
+                .len()
+                .min(usize::try_from(bytes_max).unwrap_or(usize::MAX))]
+                .to_owned()),
             Kind::Directory | Kind::Symbolic(_) => Err(Errno::LOOP),
         }
     }

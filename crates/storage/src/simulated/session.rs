@@ -1,5 +1,5 @@
-//! A worker's session: synchronous, or with operations in flight, each of which is performed at a moment of its own
-//! between its submission and its completion, in whatever order the dice say.
+//! A worker's session: synchronous, or with operations in flight, each of which is performed at a
+//! moment of its own between its submission and its completion, in whatever order the dice say.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 
 use super::state::Shared;
 use contract::{
-    Failure, Listing, Name, Operation, OperationOutcome, OwnedOperation, Session, Steps, Submitted, Ticket,
+    Failure, Listing, Name, Operation, OperationOutcome, OwnedOperation, Session, Steps, Submitted,
+    Ticket,
 };
 
 /// A session with several operations in flight.
@@ -51,19 +52,27 @@ impl Dice {
     }
 }
 
-/// The names of files that an operation is done to, that it gives and that it takes; none where it lists.
+/// The names of files that an operation is done to, that it gives and that it takes; none where it
+/// lists.
 fn names<'a>(operation: &Operation<'a>) -> [Option<Name<'a>>; 2] {
     let second = match *operation {
         Operation::List { .. } | Operation::ListWithStat { .. } => return [None; 2],
         Operation::Rename { to, .. } | Operation::Link { to, .. } => Some(to),
-        Operation::Replace { temporary, .. } | Operation::Deliver { temporary, .. } => Some(temporary),
+        Operation::Replace { temporary, .. } | Operation::Deliver { temporary, .. } => {
+            Some(temporary)
+        }
         _ => None,
     };
     [Some(operation.name()), second]
 }
 
 impl SimulatedSession {
-    pub(super) fn new(calls: Box<dyn Session>, shared: Arc<Shared>, depth: usize, seed: u64) -> Self {
+    pub(super) fn new(
+        calls: Box<dyn Session>,
+        shared: Arc<Shared>,
+        depth: usize,
+        seed: u64,
+    ) -> Self {
         Self {
             calls,
             shared,
@@ -126,7 +135,12 @@ impl Session for SimulatedSession {
         false
     }
 
-    fn submit(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut dyn Steps) -> Submitted {
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        operation: &Operation<'_>,
+        steps: &mut dyn Steps,
+    ) -> Submitted {
         assert!(
             self.in_flight.len() < self.depth,
             "more in flight than the storage takes"
@@ -144,7 +158,11 @@ impl Session for SimulatedSession {
         Submitted::InFlight
     }
 
-    fn complete(&mut self, limit: Option<Duration>, steps: &mut dyn Steps) -> Option<(Ticket, OperationOutcome)> {
+    fn complete(
+        &mut self,
+        limit: Option<Duration>,
+        steps: &mut dyn Steps,
+    ) -> Option<(Ticket, OperationOutcome)> {
         if self.in_flight.is_empty() {
             return None;
         }

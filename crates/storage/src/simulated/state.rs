@@ -34,7 +34,8 @@ pub(super) struct State {
     pub(super) corruptions: Corruptions,
     pub(super) truth: Truth,
     pub(super) calls: u64,
-    /// Sessions that were opened; the most operations that one had in flight; names that two of these had to do with.
+    /// Sessions that were opened; the most operations that one had in flight; names that two of
+    /// these had to do with.
     pub(super) sessions: u64,
     pub(super) in_flight_max: usize,
     pub(super) meetings: Vec<String>,
@@ -279,9 +280,12 @@ impl State {
     /// The names in an open directory, each without the directory's.
     pub(super) fn list(&self, directory: &[u8]) -> Vec<Vec<u8>> {
         let skipped = directory.len() + 1;
-        let inside = self.names_inside(directory).map(|name| name[skipped..].to_owned());
+        let inside = self
+            .names_inside(directory)
+            .map(|name| name[skipped..].to_owned());
         let own = [b".".to_vec(), b"..".to_vec()].into_iter();
-        own.chain(inside.filter(|name| !name.contains(&b'/'))).collect()
+        own.chain(inside.filter(|name| !name.contains(&b'/')))
+            .collect()
     }
 
     pub(super) fn link(&mut self, from: &[u8], to: Vec<u8>) -> Result<(), Errno> {
@@ -312,7 +316,8 @@ impl State {
             let inside: Vec<_> = self.names_inside(from).cloned().collect();
             for name in inside {
                 if let Some(number) = self.names.remove(&name) {
-                    self.names.insert([&to, &name[from.len()..]].concat(), number);
+                    self.names
+                        .insert([&to, &name[from.len()..]].concat(), number);
                 }
             }
         }
@@ -328,14 +333,17 @@ impl State {
         Ok(())
     }
 
-    /// Removes what a name stands for, because another file gets it; that one remembers what lay there.
+    /// Removes what a name stands for, because another file gets it; that one remembers what lay
+    /// there.
     fn replace(&mut self, by: u64, name: &[u8]) -> Result<(), Errno> {
         let earlier = match &self.node(name)?.kind {
             Kind::Directory => return Err(Errno(libc::EISDIR)),
             Kind::File(content) => Some(content.clone()),
             Kind::Symbolic(_) => None,
         };
-        self.nodes.entry(by).and_modify(|node| node.earlier = earlier);
+        self.nodes
+            .entry(by)
+            .and_modify(|node| node.earlier = earlier);
         self.take_name(name);
         Ok(())
     }
@@ -385,7 +393,12 @@ impl State {
     }
 
     /// Reads from an open file, from `offset` or from where it is.
-    pub(super) fn read(&mut self, file: c_int, bytes: &mut [u8], offset: Option<u64>) -> Result<usize, Errno> {
+    pub(super) fn read(
+        &mut self,
+        file: c_int,
+        bytes: &mut [u8],
+        offset: Option<u64>,
+    ) -> Result<usize, Errno> {
         let Self {
             open,
             nodes,
@@ -407,7 +420,9 @@ impl State {
             }
         }
         let content = open.old_version.as_ref().unwrap_or(content);
-        let at = offset.map_or(open.at, |offset| usize::try_from(offset).unwrap_or(usize::MAX));
+        let at = offset.map_or(open.at, |offset| {
+            usize::try_from(offset).unwrap_or(usize::MAX)
+        });
         let rest = content.get(at..).unwrap_or_default();
         let length = bytes.len().min(rest.len());
         bytes[..length].copy_from_slice(&rest[..length]);

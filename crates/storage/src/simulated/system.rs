@@ -23,7 +23,9 @@ impl SimulatedSystem {
     /// The whole name, without anything that stands for the directory itself at its end.
     fn name(&self, state: &State, at: At<'_>) -> Result<Vec<u8>, Errno> {
         let mut name = match at {
-            At::Location(location, relative) => [&self.roots[location], &b"/"[..], relative.to_bytes()].concat(),
+            At::Location(location, relative) => {
+                [&self.roots[location], &b"/"[..], relative.to_bytes()].concat()
+            }
             At::In(directory, relative) => {
                 let directory = state.open.get(&directory).ok_or(Errno(libc::EBADF))?;
                 [&directory.name, &b"/"[..], relative.to_bytes()].concat()
@@ -196,7 +198,9 @@ impl System for SimulatedSystem {
     }
 
     fn sync_file_system(&mut self, _: usize) -> Result<(), Errno> {
-        self.begin_or_fail(Step::SyncFileSystem)?.truth.file_systems_synced += 1;
+        self.begin_or_fail(Step::SyncFileSystem)?
+            .truth
+            .file_systems_synced += 1;
         Ok(())
     }
 
@@ -262,14 +266,18 @@ impl System for SimulatedSystem {
     fn set_extended(&mut self, file: c_int, key: &CStr, value: &[u8]) -> Result<(), Errno> {
         let mut state = self.begin_or_fail(Step::SetExtended)?;
         let node = Self::extended(&mut state, file, key)?;
-        node.extended.insert(key.to_bytes().to_owned(), value.to_owned());
+        node.extended
+            .insert(key.to_bytes().to_owned(), value.to_owned());
         Ok(())
     }
 
     fn get_extended(&mut self, file: c_int, key: &CStr, value: &mut [u8]) -> Result<usize, Errno> {
         let mut state = self.begin_or_fail(Step::GetExtended)?;
         let node = Self::extended(&mut state, file, key)?;
-        let kept = node.extended.get(key.to_bytes()).ok_or(Errno(libc::ENODATA))?;
+        let kept = node
+            .extended
+            .get(key.to_bytes())
+            .ok_or(Errno(libc::ENODATA))?;
         if kept.len() > value.len() {
             return Err(Errno(libc::ERANGE));
         }
@@ -282,7 +290,10 @@ impl System for SimulatedSystem {
             return Err(Errno(libc::ENOTDIR));
         }
         let mut open = state.open.remove(&file).ok_or(Errno(libc::EBADF))?;
-        let listed = open.entries.take().unwrap_or_else(|| state.list(&open.name));
+        let listed = open
+            .entries
+            .take()
+            .unwrap_or_else(|| state.list(&open.name));
         let mut end = 0;
         while let Some(length) = listed
             .get(open.at)
@@ -294,7 +305,11 @@ impl System for SimulatedSystem {
         let is_stuck = end == 0 && open.at < listed.len();
         open.entries = Some(listed);
         state.open.insert(file, open);
-        if is_stuck { Err(Errno(libc::EINVAL)) } else { Ok(end) }
+        if is_stuck {
+            Err(Errno(libc::EINVAL))
+        } else {
+            Ok(end)
+        }
     }
 
     fn evict(&mut self, file: c_int) -> Result<(), Errno> {

@@ -7,7 +7,8 @@ use contract::Step;
 pub enum Fault {
     /// It does nothing and answers with this error (closing closes all the same, as Linux does).
     Error(i32),
-    /// A read or write moves half of what was asked, at least one byte; other calls are not changed.
+    /// A read or write moves half of what was asked, at least one byte; other calls are not
+    /// changed.
     Short,
     /// A read or write moves nothing and gives no error; other calls are not changed.
     Nothing,

@@ -19,10 +19,16 @@ impl<'a> Iterator for Entries<'a> {
         if self.0.is_empty() {
             return None;
         }
-        let length = usize::from(u16::from_ne_bytes([self.0[LENGTH_AT], self.0[LENGTH_AT + 1]]));
+        let length = usize::from(u16::from_ne_bytes([
+            self.0[LENGTH_AT],
+            self.0[LENGTH_AT + 1],
+        ]));
         let (entry, rest) = self.0.split_at(length);
         self.0 = rest;
-        Some(CStr::from_bytes_until_nul(&entry[NAME_AT..]).expect("the name of a directory's entry ends with a NUL"))
+        Some(
+            CStr::from_bytes_until_nul(&entry[NAME_AT..])
+                .expect("the name of a directory's entry ends with a NUL"),
+        )
     }
 }
 
@@ -32,7 +38,8 @@ pub(crate) fn is_counted(name: &[u8]) -> bool {
     name.first() != Some(&b'.')
 }
 
-/// Writes an entry to the beginning of `room` as the kernel does. Gives its length, or `None` where it does not fit.
+/// Writes an entry to the beginning of `room` as the kernel does. Gives its length, or `None` where
+/// it does not fit.
 pub(crate) fn put(room: &mut [u8], name: &[u8]) -> Option<usize> {
     let length = (NAME_AT + name.len() + 1).next_multiple_of(ALIGNMENT);
     let entry = room.get_mut(..length)?;

@@ -12,15 +12,16 @@ use crate::acting;
 use contract::home::ActingUser;
 use contract::{Errno, Location, OpenError, Settings};
 
-/// fchmodat2(2), of Linux 6.6: the only call that changes the mode of a name and does not follow a link. All
-/// architectures have it by this number but Alpha.
+/// fchmodat2(2), of Linux 6.6: the only call that changes the mode of a name and does not follow a
+/// link. All architectures have it by this number but Alpha.
 const SYS_FCHMODAT2: c_long = 452;
 
-/// The kernel, from one thread: its descriptors mean nothing in another thread's table of open files.
+/// The kernel, from one thread: its descriptors mean nothing in another thread's table of open
+/// files.
 #[derive(Debug)]
 pub struct KernelCalls {
-    /// The directories of the locations. Every name is resolved from them: whatever becomes of their paths, no call
-    /// meets what lies elsewhere.
+    /// The directories of the locations. Every name is resolved from them: whatever becomes of
+    /// their paths, no call meets what lies elsewhere.
     held: Vec<OwnedFd>,
     of_this_thread: PhantomData<*const ()>,
 }
@@ -32,7 +33,11 @@ impl KernelCalls {
         own_table_of_files();
         // Opening has no effect, and a directory may lie where its owner alone does not come.
         act_as(None)?;
-        let held = settings.locations.iter().map(hold).collect::<Result<_, _>>()?;
+        let held = settings
+            .locations
+            .iter()
+            .map(hold)
+            .collect::<Result<_, _>>()?;
         act_as(settings.acts_as)?;
         Ok(Self {
             held,
@@ -76,7 +81,8 @@ fn hold(location: &Location) -> Result<OwnedFd, OpenError> {
         return Ok(base.into());
     };
     let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
-    // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory of ours.
+    // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory of
+    // ours.
     let opened = unsafe { libc::openat(base.as_raw_fd(), below.as_ptr(), flags) };
     if opened < 0 {
         return Err(error(std::io::Error::last_os_error()));
@@ -85,39 +91,44 @@ fn hold(location: &Location) -> Result<OwnedFd, OpenError> {
     Ok(unsafe { OwnedFd::from_raw_fd(opened) })
 }
 
-/// Gives the calling thread a table of open files of its own, so that the kernel need not guard it against
-/// the process's other threads at every call. The original has one thread; without this ours would pay for
-/// the thread that shows the progress. The thread's copies of what the process has open are closed: they would keep
-/// alive what others close.
+/// Gives the calling thread a table of open files of its own, so that the kernel need not guard it
+/// against the process's other threads at every call. The original has one thread; without this
+/// ours would pay for the thread that shows the progress. The thread's copies of what the process
+/// has open are closed: they would keep alive what others close.
 pub(crate) fn own_table_of_files() {
     thread_local!(static IS_OWN: Cell<bool> = const { Cell::new(false) });
     if IS_OWN.replace(true) {
         // What is open here belongs to this thread's earlier sessions.
         return;
     }
-    // SAFETY: unshare(2) touches no memory of ours. Descriptors that others hold stay valid in their own
-    // tables, and the calling thread's copies are closed when it ends. A kernel that refuses leaves the table
-    // shared, which is slower and nothing else.
+    // SAFETY: unshare(2) touches no memory of ours. Descriptors that others hold stay valid in
+    // their own tables, and the calling thread's copies are closed when it ends. A kernel that
+    // refuses leaves the table shared, which is slower and nothing else.
     let is_unshared = unsafe { libc::unshare(libc::CLONE_FILES) } == 0;
     // SAFETY: both calls only answer with a number.
     let is_first_thread = unsafe { libc::gettid() == libc::getpid() };
     // What the first thread has open is the program's own, and may be open nowhere else.
     if is_unshared && !is_first_thread {
         let first: libc::c_uint = 3;
-        // SAFETY: the table is this thread's alone, and nothing in it from 3 on was opened by this thread for its own
-        // use (the contract of `Storage::open`). A kernel without this call leaves the copies open.
+        // SAFETY: the table is this thread's alone, and nothing in it from 3 on was opened by this
+        // thread for its own use (the contract of `Storage::open`). A kernel without this
+        // call leaves the copies open.
         unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
     }
 }
 
 #[inline]
 fn check(answer: c_int) -> Result<(), Errno> {
-    if answer < 0 { Err(last_errno()) } else { Ok(()) }
+    if answer < 0 {
+        Err(last_errno())
+    } else {
+        Ok(())
+    }
 }
 
-/// The answer of a call that moves bytes, or of a system call by its number. The C library's own functions for many
-/// calls are points where a thread may be cancelled, which costs as much as everything else that we do for a call,
-/// and no thread here ever is.
+/// The answer of a call that moves bytes, or of a system call by its number. The C library's own
+/// functions for many calls are points where a thread may be cancelled, which costs as much as
+/// everything else that we do for a call, and no thread here ever is.
 #[inline]
 fn check_long(answer: c_long) -> Result<usize, Errno> {
     usize::try_from(answer).map_err(|_| last_errno())
@@ -127,8 +138,10 @@ impl System for KernelCalls {
     #[inline]
     fn open(&mut self, at: At<'_>, flags: c_int, mode: libc::mode_t) -> Result<c_int, Errno> {
         let (directory, name) = self.place(at);
-        // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory of ours.
-        let answer = unsafe { libc::syscall(libc::SYS_openat, directory, name.as_ptr(), flags, mode) };
+        // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory
+        // of ours.
+        let answer =
+            unsafe { libc::syscall(libc::SYS_openat, directory, name.as_ptr(), flags, mode) };
         check_long(answer).map(|file| file as c_int)
     }
 
@@ -147,7 +160,15 @@ impl System for KernelCalls {
     #[inline]
     fn read_at(&mut self, file: c_int, bytes: &mut [u8], offset: u64) -> Result<usize, Errno> {
         // SAFETY: the pointer and the length are of one slice, borrowed mutably for the call.
-        check_long(unsafe { libc::syscall(libc::SYS_pread64, file, bytes.as_mut_ptr(), bytes.len(), offset) })
+        check_long(unsafe {
+            libc::syscall(
+                libc::SYS_pread64,
+                file,
+                bytes.as_mut_ptr(),
+                bytes.len(),
+                offset,
+            )
+        })
     }
 
     #[inline]
@@ -209,8 +230,16 @@ impl System for KernelCalls {
     fn size(&mut self, at: At<'_>) -> Result<u64, Errno> {
         let (directory, name) = self.place(at);
         let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
-        // SAFETY: the name is a C string that outlives the call, and the structure has room for the answer.
-        check(unsafe { libc::fstatat(directory, name.as_ptr(), stat.as_mut_ptr(), libc::AT_SYMLINK_NOFOLLOW) })?;
+        // SAFETY: the name is a C string that outlives the call, and the structure has room for the
+        // answer.
+        check(unsafe {
+            libc::fstatat(
+                directory,
+                name.as_ptr(),
+                stat.as_mut_ptr(),
+                libc::AT_SYMLINK_NOFOLLOW,
+            )
+        })?;
         // SAFETY: the call has answered, so the structure is filled.
         Ok(unsafe { stat.assume_init() }.st_size as u64)
     }
@@ -231,8 +260,15 @@ impl System for KernelCalls {
             Object::Name(at) => {
                 let (directory, name) = self.place(at);
                 // SAFETY: the name is a C string that outlives the call.
-                let answer =
-                    unsafe { libc::syscall(SYS_FCHMODAT2, directory, name.as_ptr(), mode, libc::AT_SYMLINK_NOFOLLOW) };
+                let answer = unsafe {
+                    libc::syscall(
+                        SYS_FCHMODAT2,
+                        directory,
+                        name.as_ptr(),
+                        mode,
+                        libc::AT_SYMLINK_NOFOLLOW,
+                    )
+                };
                 check_long(answer).map(drop)
             }
         }
@@ -252,7 +288,14 @@ impl System for KernelCalls {
             Object::Name(at) => {
                 let (directory, name) = self.place(at);
                 // SAFETY: the name is a C string, and it and the two times outlive the call.
-                check(unsafe { libc::utimensat(directory, name.as_ptr(), times.as_ptr(), libc::AT_SYMLINK_NOFOLLOW) })
+                check(unsafe {
+                    libc::utimensat(
+                        directory,
+                        name.as_ptr(),
+                        times.as_ptr(),
+                        libc::AT_SYMLINK_NOFOLLOW,
+                    )
+                })
             }
         }
     }
@@ -294,31 +337,46 @@ impl System for KernelCalls {
     #[inline]
     fn read_link(&mut self, at: At<'_>, target: &mut [u8]) -> Result<usize, Errno> {
         let (directory, name) = self.place(at);
-        // SAFETY: the name is a C string that outlives the call; pointer and length of the room are of one slice,
-        // borrowed mutably for the call.
-        let answer = unsafe { libc::readlinkat(directory, name.as_ptr(), target.as_mut_ptr().cast(), target.len()) };
+        // SAFETY: the name is a C string that outlives the call; pointer and length of the room are
+        // of one slice, borrowed mutably for the call.
+        let answer = unsafe {
+            libc::readlinkat(
+                directory,
+                name.as_ptr(),
+                target.as_mut_ptr().cast(),
+                target.len(),
+            )
+        };
         check_long(answer as c_long)
     }
 
     #[inline]
     fn set_extended(&mut self, file: c_int, key: &CStr, value: &[u8]) -> Result<(), Errno> {
         let (key, length, value) = (key.as_ptr(), value.len(), value.as_ptr().cast());
-        // SAFETY: the key is a C string, pointer and length of the value are of one slice; both outlive the call.
+        // SAFETY: the key is a C string, pointer and length of the value are of one slice; both
+        // outlive the call.
         check(unsafe { libc::fsetxattr(file, key, value, length, 0) })
     }
 
     #[inline]
     fn get_extended(&mut self, file: c_int, key: &CStr, value: &mut [u8]) -> Result<usize, Errno> {
         let (key, length, value) = (key.as_ptr(), value.len(), value.as_mut_ptr().cast());
-        // SAFETY: the key is a C string that outlives the call; pointer and length of the room are of one slice,
-        // borrowed mutably for the call.
+        // SAFETY: the key is a C string that outlives the call; pointer and length of the room are
+        // of one slice, borrowed mutably for the call.
         check_long(unsafe { libc::fgetxattr(file, key, value, length) } as c_long)
     }
 
     #[inline]
     fn entries(&mut self, file: c_int, entries: &mut [u8]) -> Result<usize, Errno> {
         // SAFETY: the pointer and the length are of one slice, borrowed mutably for the call.
-        check_long(unsafe { libc::syscall(libc::SYS_getdents64, file, entries.as_mut_ptr(), entries.len()) })
+        check_long(unsafe {
+            libc::syscall(
+                libc::SYS_getdents64,
+                file,
+                entries.as_mut_ptr(),
+                entries.len(),
+            )
+        })
     }
 
     #[inline]

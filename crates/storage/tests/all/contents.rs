@@ -19,7 +19,13 @@ fn content(bytes: usize) -> Vec<u8> {
 }
 
 /// Reads a file and a range of it, and looks at what was kept.
-fn keeps<S: Storage>(storage: &S, settings: &Settings, name: Name<'_>, content: &[u8], has_ranges: bool) {
+fn keeps<S: Storage>(
+    storage: &S,
+    settings: &Settings,
+    name: Name<'_>,
+    content: &[u8],
+    has_ranges: bool,
+) {
     let mut session = storage.open(settings).unwrap();
     done(&mut session, &make::create(name, content));
     let (block, kept) = (settings.read_block_bytes, settings.keep_contents_bytes);
@@ -29,13 +35,20 @@ fn keeps<S: Storage>(storage: &S, settings: &Settings, name: Name<'_>, content: 
             assert_eq!(kept, 0, "{operation:?}");
             return;
         };
-        assert!(kept > 0 && expected.ends_with(found), "{operation:?} {settings:?}");
+        assert!(
+            kept > 0 && expected.ends_with(found),
+            "{operation:?} {settings:?}"
+        );
         let room = kept.next_multiple_of(block);
         if expected.len() <= room {
             assert_eq!(found, expected);
         } else {
             let last = expected.len() % room;
-            assert_eq!(found.len(), if last == 0 { room } else { last }, "{settings:?}");
+            assert_eq!(
+                found.len(),
+                if last == 0 { room } else { last },
+                "{settings:?}"
+            );
         }
     };
     let bytes = content.len();
@@ -71,12 +84,16 @@ proptest! {
     }
 }
 
-/// Whether the test's file system has direct input and output; a test of it says so where it has not.
+/// Whether the test's file system has direct input and output; a test of it says so where it has
+/// not.
 fn has_direct(directory: &Path) -> bool {
     match probe_direct(directory) {
         Ok(()) => true,
         Err(error) => {
-            eprintln!("{} has no direct input and output: {error}", directory.display());
+            eprintln!(
+                "{} has no direct input and output: {error}",
+                directory.display()
+            );
             false
         }
     }

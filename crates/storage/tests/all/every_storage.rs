@@ -1,5 +1,5 @@
-//! One expectation, stated once, run over every storage that keeps files: what is written is there, a failure
-//! is told with its step, and no call goes wrong unseen.
+//! One expectation, stated once, run over every storage that keeps files: what is written is there,
+//! a failure is told with its step, and no call goes wrong unseen.
 
 use std::path::Path;
 
@@ -13,7 +13,10 @@ use crate::support::{FilePath, Seen, TEXT, make, perform, settings};
 
 fn keeps_files<S: Storage>(storage: &S, directory: &Path, block: usize) {
     let session = &mut storage.open(&settings(directory, block)).unwrap();
-    let (inner, file) = (FilePath::new(directory, "s0"), FilePath::new(directory, "s0/1"));
+    let (inner, file) = (
+        FilePath::new(directory, "s0"),
+        FilePath::new(directory, "s0/1"),
+    );
     let (inner, name) = (inner.name(), file.name());
     let all = |session: &mut Box<dyn Session>, operations: &[Operation<'_>]| {
         let mut steps = Seen::default();
@@ -39,7 +42,18 @@ fn keeps_files<S: Storage>(storage: &S, directory: &Path, block: usize) {
     use Step::{Close, MakeDirectory, Open, Read, Write};
     assert_eq!(
         steps,
-        [MakeDirectory, Open, Write, Close, Open, Write, Close, Open, Read, Close]
+        [
+            MakeDirectory,
+            Open,
+            Write,
+            Close,
+            Open,
+            Write,
+            Close,
+            Open,
+            Read,
+            Close
+        ]
     );
 
     let again = perform(session, &make::create(name, b"x"), &mut Seen::default()).unwrap_err();
@@ -52,14 +66,25 @@ fn keeps_files<S: Storage>(storage: &S, directory: &Path, block: usize) {
     let longer = perform(session, &make::read(name, 20), &mut Seen::default()).unwrap_err();
     assert_eq!(
         longer.cause,
-        Cause::EndedEarly { read: 16, expected: 20 },
+        Cause::EndedEarly {
+            read: 16,
+            expected: 20
+        },
         "{}",
         storage.name()
     );
-    let full = perform(session, &make::remove_directory(inner), &mut Seen::default()).unwrap_err();
+    let full = perform(
+        session,
+        &make::remove_directory(inner),
+        &mut Seen::default(),
+    )
+    .unwrap_err();
     assert_eq!(full.step, Step::RemoveDirectory);
 
-    all(session, &[make::delete(name), make::remove_directory(inner)]);
+    all(
+        session,
+        &[make::delete(name), make::remove_directory(inner)],
+    );
     let gone = perform(session, &make::delete(name), &mut Seen::default()).unwrap_err();
     assert_eq!(gone.step, Step::Unlink);
 }
@@ -88,20 +113,32 @@ fn what_real_storages_write_is_what_was_given() {
     let name = file.name();
     fn run<S: Storage>(storage: &S, directory: &Path, name: Name<'_>) {
         let mut session = storage.open(&settings(directory, 4)).unwrap();
-        let operations = [make::create(name, &TEXT[..9]), make::append(name, &TEXT[..8])];
+        let operations = [
+            make::create(name, &TEXT[..9]),
+            make::append(name, &TEXT[..8]),
+        ];
         for operation in &operations {
-            assert_eq!(perform(&mut session, operation, &mut Seen::default()), Ok(()));
+            assert_eq!(
+                perform(&mut session, operation, &mut Seen::default()),
+                Ok(())
+            );
         }
-        assert_eq!(std::fs::read(directory.join("1")).unwrap(), b"01234567801234567");
-        assert_eq!(perform(&mut session, &make::delete(name), &mut Seen::default()), Ok(()));
+        assert_eq!(
+            std::fs::read(directory.join("1")).unwrap(),
+            b"01234567801234567"
+        );
+        assert_eq!(
+            perform(&mut session, &make::delete(name), &mut Seen::default()),
+            Ok(())
+        );
     }
     run(&Raw, temporary.path(), name);
     run(&Posix, temporary.path(), name);
     run(&Stdio, temporary.path(), name);
 }
 
-/// Every fault at every call of a small piece of work: an operation that says it is done is done, and one that
-/// says it failed says where. No file stays open.
+/// Every fault at every call of a small piece of work: an operation that says it is done is done,
+/// and one that says it failed says where. No file stays open.
 #[test]
 fn a_fault_at_any_call_is_survived_or_told() {
     let errors = [5, 28, 4, 9, 116];

@@ -1,5 +1,5 @@
-//! Whatever becomes of a location's path, and whatever lies in it: no storage follows a link, and none leaves the
-//! directory that it holds.
+//! Whatever becomes of a location's path, and whatever lies in it: no storage follows a link, and
+//! none leaves the directory that it holds.
 
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
@@ -7,7 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::support::{FilePath, POLICIES, Seen, TEXT, done, make, perform, settings};
-use contract::{Cause, Durability, Identity, Need, OpenError, Operation, OperationKind, Settings, Stopping, Storage};
+use contract::{
+    Cause, Durability, Identity, Need, OpenError, Operation, OperationKind, Settings, Stopping,
+    Storage,
+};
 use storage::posix::Posix;
 use storage::raw::Raw;
 use storage::stdio::Stdio;
@@ -30,10 +33,14 @@ fn has(storage: &impl Storage, operation: OperationKind, durability: Durability)
     storage.supports(&need).is_ok()
 }
 
-/// Operations on a name that is a link to somebody else's file: they fail, or are done to the link itself.
+/// Operations on a name that is a link to somebody else's file: they fail, or are done to the link
+/// itself.
 fn leaves_the_target_alone(storage: &impl Storage, durability: Durability) {
     let temporary = tempfile::tempdir().unwrap();
-    let (target, directory) = (temporary.path().join("target"), temporary.path().join("pool"));
+    let (target, directory) = (
+        temporary.path().join("target"),
+        temporary.path().join("pool"),
+    );
     std::fs::write(&target, "precious").unwrap();
     std::fs::create_dir(&directory).unwrap();
     let before = facts(&target);
@@ -42,7 +49,10 @@ fn leaves_the_target_alone(storage: &impl Storage, durability: Durability) {
         ..settings(&directory, 16)
     };
     let session = &mut storage.open(&settings).unwrap();
-    let (link, other) = (FilePath::new(&directory, "1"), FilePath::new(&directory, "2"));
+    let (link, other) = (
+        FilePath::new(&directory, "1"),
+        FilePath::new(&directory, "2"),
+    );
     let (link, other) = (link.name(), other.name());
     let operations: [Operation<'_>; 14] = [
         make::create(link, TEXT),
@@ -73,7 +83,10 @@ fn leaves_the_target_alone(storage: &impl Storage, durability: Durability) {
         assert_eq!(facts(&target), before, "{what}");
         let is_done_to_the_link = matches!(
             operation.kind(),
-            OperationKind::Link | OperationKind::Rename | OperationKind::Replace | OperationKind::Delete
+            OperationKind::Link
+                | OperationKind::Rename
+                | OperationKind::Replace
+                | OperationKind::Delete
         );
         assert_eq!(outcome.is_ok(), is_done_to_the_link, "{what}");
     }
@@ -83,7 +96,13 @@ fn leaves_the_target_alone(storage: &impl Storage, durability: Durability) {
 fn facts(path: &Path) -> (Vec<u8>, u32, i64, i64, u64) {
     let facts = path.metadata().unwrap();
     let contents = std::fs::read(path).unwrap();
-    (contents, facts.mode(), facts.mtime(), facts.mtime_nsec(), facts.nlink())
+    (
+        contents,
+        facts.mode(),
+        facts.mtime(),
+        facts.mtime_nsec(),
+        facts.nlink(),
+    )
 }
 
 #[test]
@@ -114,10 +133,30 @@ fn stays_in_its_directory(storage: &impl Storage) {
     done(session, &make::create(two.name(), TEXT));
     done(session, &make::read(two.name(), TEXT.len() as u64));
     done(session, &make::delete(one.name()));
-    assert_eq!(std::fs::read(path.join("1")).unwrap(), b"mine", "{}", storage.name());
-    assert_eq!(std::fs::read_dir(&path).unwrap().count(), 1, "{}", storage.name());
-    assert_eq!(std::fs::read(away.join("2")).unwrap(), TEXT, "{}", storage.name());
-    assert_eq!(std::fs::read_dir(&away).unwrap().count(), 1, "{}", storage.name());
+    assert_eq!(
+        std::fs::read(path.join("1")).unwrap(),
+        b"mine",
+        "{}",
+        storage.name()
+    );
+    assert_eq!(
+        std::fs::read_dir(&path).unwrap().count(),
+        1,
+        "{}",
+        storage.name()
+    );
+    assert_eq!(
+        std::fs::read(away.join("2")).unwrap(),
+        TEXT,
+        "{}",
+        storage.name()
+    );
+    assert_eq!(
+        std::fs::read_dir(&away).unwrap().count(),
+        1,
+        "{}",
+        storage.name()
+    );
 }
 
 #[test]
@@ -139,7 +178,11 @@ fn refuses_another_directory(storage: &impl Storage) {
     identity.inode += 1;
     settings.locations[0].identity = Some(identity);
     let refused = storage.open(&settings).map(drop).unwrap_err();
-    assert!(matches!(refused, OpenError::Moved(_)), "{}: {refused}", storage.name());
+    assert!(
+        matches!(refused, OpenError::Moved(_)),
+        "{}: {refused}",
+        storage.name()
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What storages lack, and what they say then; `stdio`, which lacks most, and `null`, which does nothing.
+//! What storages lack, and what they say then; `stdio`, which lacks most, and `null`, which does
+//! nothing.
 
 use std::path::Path;
 
@@ -31,7 +32,11 @@ fn stdio_has_what_streams_have() {
             operations: vec![operation],
             ..Need::default()
         };
-        assert_eq!(Stdio.supports(&need).is_ok(), HAS.contains(&operation), "{operation}");
+        assert_eq!(
+            Stdio.supports(&need).is_ok(),
+            HAS.contains(&operation),
+            "{operation}"
+        );
     }
 }
 
@@ -54,7 +59,10 @@ fn stdio_does_what_it_has() {
                 said.contains(&format!("cannot provide --durability {durability} (use")),
                 "{said}"
             );
-            assert_eq!(Stdio.open(&settings).map(drop).unwrap_err().to_string(), said);
+            assert_eq!(
+                Stdio.open(&settings).map(drop).unwrap_err().to_string(),
+                said
+            );
             continue;
         }
         assert_eq!(Stdio.supports(&need), Ok(()));
@@ -62,7 +70,11 @@ fn stdio_does_what_it_has() {
         let session = &mut Stdio.open(&settings).unwrap();
         for (operation, steps) in work(&names).into_iter().filter(|(operation, _)| {
             // File 2 is a link to file 1, which streams do not make.
-            HAS.contains(&operation.kind()) && !matches!(operation.name().relative.to_bytes(), b"d/2" | b"d/3" | b"e/4")
+            HAS.contains(&operation.kind())
+                && !matches!(
+                    operation.name().relative.to_bytes(),
+                    b"d/2" | b"d/3" | b"e/4"
+                )
         }) {
             let operation = match operation {
                 // Nothing but appending has changed the size.
@@ -70,13 +82,26 @@ fn stdio_does_what_it_has() {
                 operation => operation,
             };
             let expected = steps_of(&steps, operation.kind(), durability);
-            assert_eq!(done(session, &operation), expected, "{durability}: {operation:?}");
+            assert_eq!(
+                done(session, &operation),
+                expected,
+                "{durability}: {operation:?}"
+            );
         }
         done(session, &make::read(names.of("d/5"), 20));
         assert_eq!(session.content(TICKET), Some(&b"01234567890123456789"[..]));
         let failure = failed(session, &make::stat(names.of("d/5"), Some(3)));
-        assert_eq!(failure.cause, Cause::WrongSize { found: 20, expected: 3 });
-        assert_eq!(session.listing(TICKET).map(|listing| listing.entries), Some(1));
+        assert_eq!(
+            failure.cause,
+            Cause::WrongSize {
+                found: 20,
+                expected: 3
+            }
+        );
+        assert_eq!(
+            session.listing(TICKET).map(|listing| listing.entries),
+            Some(1)
+        );
     }
 }
 
@@ -96,8 +121,13 @@ fn what_is_lacking_says_what_to_take() {
         ..Need::default()
     };
     let said = Raw.supports(&direct).unwrap_err().to_string();
-    assert_eq!(said, "--storage raw cannot do direct I/O (use --storage posix)");
-    assert!(Stdio.supports(&direct).is_err() && Simulated::new(Code::Raw, 1).supports(&direct).is_err());
+    assert_eq!(
+        said,
+        "--storage raw cannot do direct I/O (use --storage posix)"
+    );
+    assert!(
+        Stdio.supports(&direct).is_err() && Simulated::new(Code::Raw, 1).supports(&direct).is_err()
+    );
     let everything = Need {
         operations: OperationKind::ALL.to_vec(),
         durability: Durability::OSync,
@@ -128,6 +158,9 @@ fn null_does_everything_and_knows_nothing() {
     for (operation, _) in work(&names) {
         done(&mut session, &operation);
     }
-    assert_eq!((session.content(TICKET), session.listing(TICKET)), (None, None));
+    assert_eq!(
+        (session.content(TICKET), session.listing(TICKET)),
+        (None, None)
+    );
     assert_eq!(session.sync_file_system(0), Ok(()));
 }

@@ -1,4 +1,5 @@
-//! The storage `nfs` on a server in this process: what it does where all goes well, and where it does not.
+//! The storage `nfs` on a server in this process: what it does where all goes well, and where it
+//! does not.
 
 mod faults;
 mod files;
@@ -54,7 +55,11 @@ impl Fixture {
         let server = Server::new();
         let url = server.url(parameters);
         let storage = Nfs::with_timeout(depth, std::slice::from_ref(&url), TIMEOUT);
-        Self { server, storage, url }
+        Self {
+            server,
+            storage,
+            url,
+        }
     }
 
     pub fn bare(&self) -> PathBuf {
@@ -69,14 +74,20 @@ impl Fixture {
     }
 
     /// Works with a session, on a thread of its own. The server's calls are counted from there on.
-    pub fn work<T: Send>(&self, settings: &Settings, work: impl FnOnce(&mut Box<dyn Session>) -> T + Send) -> T {
+    pub fn work<T: Send>(
+        &self,
+        settings: &Settings,
+        work: impl FnOnce(&mut Box<dyn Session>) -> T + Send,
+    ) -> T {
         std::thread::scope(|scope| {
             let worked = scope.spawn(|| {
                 let mut session = self.storage.open(settings).unwrap();
                 self.server.take_calls();
                 work(&mut session)
             });
-            worked.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            worked
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 
@@ -93,7 +104,10 @@ impl Fixture {
             received_bytes: 0,
         };
         let calls = self.traffic().calls;
-        calls.into_iter().find(|line| line.procedure == name).unwrap_or(none)
+        calls
+            .into_iter()
+            .find(|line| line.procedure == name)
+            .unwrap_or(none)
     }
 }
 

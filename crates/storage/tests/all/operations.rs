@@ -1,11 +1,15 @@
-//! Every storage, every operation, every policy of durability: what is done, step by step, and what is refused.
+//! Every storage, every operation, every policy of durability: what is done, step by step, and what
+//! is refused.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use crate::support::work::{KEY, MODE, Names, TIMES_NS, steps_of, work};
 use crate::support::{FilePath, POLICIES, TEXT, TICKET, done, failed, make, settings};
-use contract::{Cause, Durability, Failure, Listing, Name, Operation, OperationKind, Session, Settings, Step, Storage};
+use contract::{
+    Cause, Durability, Failure, Listing, Name, Operation, OperationKind, Session, Settings, Step,
+    Storage,
+};
 use storage::posix::Posix;
 use storage::raw::Raw;
 use storage::simulated::{Code, Simulated};
@@ -15,7 +19,12 @@ const ENOENT: i32 = 2;
 const EEXIST: i32 = 17;
 const ENOTDIR: i32 = 20;
 
-fn does_everything<S: Storage>(storage: &S, directory: &Path, block: usize, durability: Durability) {
+fn does_everything<S: Storage>(
+    storage: &S,
+    directory: &Path,
+    block: usize,
+    durability: Durability,
+) {
     let names = &Names::new(directory);
     let settings = Settings {
         durability,
@@ -30,14 +39,29 @@ fn does_everything<S: Storage>(storage: &S, directory: &Path, block: usize, dura
         let mut listed = steps.clone();
         listed.dedup();
         let list: Vec<Step> = kind.steps().iter().map(|part| part.step).collect();
-        assert_eq!(listed, list, "the list of operations has the steps of {what}");
-        assert_eq!(done(session, &operation), steps_of(&steps, kind, durability), "{what}");
+        assert_eq!(
+            listed, list,
+            "the list of operations has the steps of {what}"
+        );
+        assert_eq!(
+            done(session, &operation),
+            steps_of(&steps, kind, durability),
+            "{what}"
+        );
         match operation {
-            Operation::Read { .. } => assert_eq!(session.content(TICKET), Some(&b"abc34567890123456789"[..]), "{what}"),
-            Operation::ReadRange { .. } => assert_eq!(session.content(TICKET), Some(&b"c3456789012"[..]), "{what}"),
+            Operation::Read { .. } => assert_eq!(
+                session.content(TICKET),
+                Some(&b"abc34567890123456789"[..]),
+                "{what}"
+            ),
+            Operation::ReadRange { .. } => {
+                assert_eq!(session.content(TICKET), Some(&b"c3456789012"[..]), "{what}")
+            }
             Operation::List { .. } | Operation::ListWithStat { .. } => {
                 let mut expected = Listing::default();
-                ["5", "6", "3"].iter().for_each(|name| expected.add(name.as_bytes()));
+                ["5", "6", "3"]
+                    .iter()
+                    .for_each(|name| expected.add(name.as_bytes()));
                 assert_eq!(session.listing(TICKET), Some(expected), "{what}");
                 let mut names = session.names(operation.name()).unwrap();
                 names.sort();
@@ -55,7 +79,8 @@ fn does_everything<S: Storage>(storage: &S, directory: &Path, block: usize, dura
 
 /// What is left of the work: files 5 (7 bytes) and 6 (8 bytes) in `d`.
 fn refuses_what_is_wrong(session: &mut Box<dyn Session>, names: &Names) {
-    let [d, one, two, five, six, temporary] = ["d", "d/1", "d/2", "d/5", "d/6", "tmp"].map(|name| names.of(name));
+    let [d, one, two, five, six, temporary] =
+        ["d", "d/1", "d/2", "d/5", "d/6", "tmp"].map(|name| names.of(name));
     let (content, target) = (&TEXT[..3], c"5");
     done(session, &make::set_extended(five, KEY, b"right"));
     done(session, &make::symbolic_link(two, target));
@@ -82,7 +107,11 @@ fn refuses_what_is_wrong(session: &mut Box<dyn Session>, names: &Names) {
     ];
     for (operation, step, errno) in errors {
         let failure = failed(session, &operation);
-        assert_eq!((failure.step, failure.errno()), (step, Some(errno)), "{operation:?}");
+        assert_eq!(
+            (failure.step, failure.errno()),
+            (step, Some(errno)),
+            "{operation:?}"
+        );
     }
     done(session, &make::delete(temporary));
     finds_what_is_wrong(session, names);
@@ -100,9 +129,16 @@ fn finds_what_is_wrong(session: &mut Box<dyn Session>, names: &Names) {
         (
             make::stat(five, Some(9)),
             Step::Stat,
-            Cause::WrongSize { found: 7, expected: 9 },
+            Cause::WrongSize {
+                found: 7,
+                expected: 9,
+            },
         ),
-        (make::read_link(two, c"6"), Step::ReadLink, Cause::WrongTarget),
+        (
+            make::read_link(two, c"6"),
+            Step::ReadLink,
+            Cause::WrongTarget,
+        ),
         (
             make::get_extended(five, KEY, b"wrong"),
             Step::GetExtended,
@@ -116,7 +152,10 @@ fn finds_what_is_wrong(session: &mut Box<dyn Session>, names: &Names) {
         (
             make::read_range(five, 4, 5),
             Step::Read,
-            Cause::EndedEarly { read: 3, expected: 5 },
+            Cause::EndedEarly {
+                read: 3,
+                expected: 5,
+            },
         ),
     ];
     for (operation, step, cause) in causes {
@@ -133,7 +172,10 @@ fn finds_what_is_wrong(session: &mut Box<dyn Session>, names: &Names) {
 fn is_as_it_should_be(directory: &Path) {
     assert_eq!(std::fs::read(directory.join("d/5")).unwrap(), &TEXT[..7]);
     assert_eq!(std::fs::read(directory.join("d/6")).unwrap(), &TEXT[..8]);
-    assert_eq!(std::fs::read_link(directory.join("d/2")).unwrap(), Path::new("5"));
+    assert_eq!(
+        std::fs::read_link(directory.join("d/2")).unwrap(),
+        Path::new("5")
+    );
     assert_eq!(std::fs::read_dir(directory.join("d")).unwrap().count(), 3);
     assert_eq!(std::fs::read_dir(directory).unwrap().count(), 1);
 }
@@ -176,7 +218,10 @@ fn attributes_are_what_they_were_set_to() {
         let is_set = || {
             let found = std::fs::metadata(temporary.path().join("1")).unwrap();
             assert_eq!(found.permissions().mode() & 0o7777, MODE);
-            for (s, ns) in [(found.mtime(), found.mtime_nsec()), (found.atime(), found.atime_nsec())] {
+            for (s, ns) in [
+                (found.mtime(), found.mtime_nsec()),
+                (found.atime(), found.atime_nsec()),
+            ] {
                 assert_eq!(s * 1_000_000_000 + ns, TIMES_NS);
             }
             std::fs::remove_file(temporary.path().join("1")).unwrap();
@@ -192,7 +237,10 @@ fn attributes_are_what_they_were_set_to() {
             FilePath::new(Path::new("/sim"), "1").name(),
         );
         let found = storage.attributes_of("/sim/1").unwrap();
-        assert_eq!((found.mode, found.times_ns, found.names), (MODE, TIMES_NS, 1));
+        assert_eq!(
+            (found.mode, found.times_ns, found.names),
+            (MODE, TIMES_NS, 1)
+        );
     }
 }
 

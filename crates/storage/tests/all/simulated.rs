@@ -1,11 +1,16 @@
-//! The simulated storage: faults at every call of every operation, corruptions that no call tells of, batches, and
-//! several sessions at once.
+//! The simulated storage: faults at every call of every operation, corruptions that no call tells
+//! of, batches, and several sessions at once.
 
 use std::path::Path;
 use std::time::Duration;
 
-use crate::support::{FilePath, POLICIES, Seen, TEXT, TICKET, done, failed, make, perform, settings};
-use contract::{Durability, Listing, Location, Name, Operation, Session, Settings, Step, Storage, Submitted, Ticket};
+use crate::support::{
+    FilePath, POLICIES, Seen, TEXT, TICKET, done, failed, make, perform, settings,
+};
+use contract::{
+    Durability, Listing, Location, Name, Operation, Session, Settings, Step, Storage, Submitted,
+    Ticket,
+};
 use storage::simulated::{Code, Corruption, Fault, Simulated};
 
 const ROOT: &str = "/sim";
@@ -28,7 +33,13 @@ fn open(storage: &Simulated) -> Box<dyn Session> {
 }
 
 /// Every operation once; what is done in one is needed by the next.
-fn every_operation<'a>(a: Name<'a>, b: Name<'a>, c: Name<'a>, d: Name<'a>, whole: Name<'a>) -> Vec<Operation<'a>> {
+fn every_operation<'a>(
+    a: Name<'a>,
+    b: Name<'a>,
+    c: Name<'a>,
+    d: Name<'a>,
+    whole: Name<'a>,
+) -> Vec<Operation<'a>> {
     let (content, key, value) = (&TEXT[..10], c"user.key", &b"value"[..]);
     vec![
         make::create(a, content),
@@ -56,8 +67,8 @@ fn every_operation<'a>(a: Name<'a>, b: Name<'a>, c: Name<'a>, d: Name<'a>, whole
     ]
 }
 
-/// Every error at every call: the operation that makes it fails with it, at its step, and leaves no file open. A
-/// closing that fails and an interruption are no exceptions.
+/// Every error at every call: the operation that makes it fails with it, at its step, and leaves no
+/// file open. A closing that fails and an interruption are no exceptions.
 #[test]
 fn an_error_at_any_call_of_any_operation_is_told() {
     let names = ["a", "b", "c", "d", ""].map(file);
@@ -76,8 +87,11 @@ fn an_error_at_any_call_of_any_operation_is_told() {
                 let mut session = storage.open(&with(durability)).unwrap();
                 let answer = every_operation(a, b, c, d, whole)
                     .into_iter()
-                    .find_map(|operation| perform(&mut session, &operation, &mut Seen::default()).err());
-                let failure = answer.unwrap_or_else(|| panic!("{code:?} {durability}: call {call} failed unseen"));
+                    .find_map(|operation| {
+                        perform(&mut session, &operation, &mut Seen::default()).err()
+                    });
+                let failure = answer
+                    .unwrap_or_else(|| panic!("{code:?} {durability}: call {call} failed unseen"));
                 let struck = storage.struck()[0];
                 assert_eq!(
                     (failure.step, failure.errno()),
@@ -111,7 +125,9 @@ fn short_and_interrupted_calls_are_survived() {
                 .find_map(|operation| perform(&mut session, operation, &mut Seen::default()).err());
             match answer {
                 // What closing says is taken at its word.
-                Some(failure) => assert_eq!((failure.step, fault), (Step::Close, Fault::Error(EINTR))),
+                Some(failure) => {
+                    assert_eq!((failure.step, fault), (Step::Close, Fault::Error(EINTR)))
+                }
                 None => {
                     assert_eq!(storage.content_of("/sim/c").unwrap(), &TEXT[..10]);
                     assert_eq!(storage.content_of("/sim/b").unwrap(), b"over it7890");
@@ -123,7 +139,8 @@ fn short_and_interrupted_calls_are_survived() {
     }
 }
 
-/// A file system that cannot rename to a new name only (NFS): the name is looked for instead, from then on.
+/// A file system that cannot rename to a new name only (NFS): the name is looked for instead, from
+/// then on.
 #[test]
 fn where_the_kernel_cannot_rename_to_a_new_name_only_it_is_looked_for() {
     const EINVAL: i32 = 22;
@@ -146,14 +163,18 @@ fn where_the_kernel_cannot_rename_to_a_new_name_only_it_is_looked_for() {
         done(&mut session, &make::create(d, b"two"));
         for refused in [make::rename(d, b), make::deliver(c, b, TEXT)] {
             let failure = failed(&mut session, &refused);
-            assert_eq!((failure.step, failure.errno()), (Step::Rename, Some(EEXIST)));
+            assert_eq!(
+                (failure.step, failure.errno()),
+                (Step::Rename, Some(EEXIST))
+            );
         }
         assert_eq!(storage.content_of("/sim/b").unwrap(), TEXT);
         assert_eq!(storage.content_of("/sim/d").unwrap(), b"two");
     }
 }
 
-/// A file with more in it than it must have is found by whoever reads all of it and keeps what was read.
+/// A file with more in it than it must have is found by whoever reads all of it and keeps what was
+/// read.
 #[test]
 fn a_file_that_is_too_long_is_found_by_reading() {
     let a = file("a");
@@ -162,7 +183,10 @@ fn a_file_that_is_too_long_is_found_by_reading() {
     done(&mut session, &make::create(a.name(), &TEXT[..10]));
     done(&mut session, &make::read(a.name(), 10));
     let failure = failed(&mut session, &make::read(a.name(), 9));
-    assert_eq!(failure.cause.to_string(), "the file has 10 bytes instead of 9");
+    assert_eq!(
+        failure.cause.to_string(),
+        "the file has 10 bytes instead of 9"
+    );
     done(&mut session, &make::read_range(a.name(), 0, 9));
 }
 
@@ -183,7 +207,8 @@ fn batches_end_with_a_sync_of_the_file_system() {
         .unwrap();
     let mut syncs = Vec::new();
     for number in 0..12 {
-        let mut path = storage::PathBuffer::new(number % 2, ["/one/", "/two/"][number % 2].into()).unwrap();
+        let mut path =
+            storage::PathBuffer::new(number % 2, ["/one/", "/two/"][number % 2].into()).unwrap();
         let name = path.with(|to| to.extend(number.to_string().bytes()));
         if done(&mut session, &make::create(name, b"1")).last() == Some(&Step::SyncFileSystem) {
             syncs.push(number);
@@ -235,7 +260,13 @@ fn a_flipped_byte_is_in_what_is_read_only() {
     done(&mut session, &make::create(name, &TEXT[..10]));
     assert_eq!(storage.corruptions_struck(), []);
     done(&mut session, &make::read(name, 10));
-    let differing = |found: &[u8]| found.iter().zip(TEXT).filter(|(found, meant)| found != meant).count();
+    let differing = |found: &[u8]| {
+        found
+            .iter()
+            .zip(TEXT)
+            .filter(|(found, meant)| found != meant)
+            .count()
+    };
     assert_eq!(differing(session.content(TICKET).unwrap()), 1);
     assert_eq!(storage.corruptions_struck(), [(1, Corruption::FlipByte)]);
     done(&mut session, &make::read(name, 10));
@@ -260,7 +291,11 @@ fn what_is_appended_is_lost_or_zero() {
         for content in [b"ab", b"cd"] {
             done(&mut session, &make::append(name, content));
         }
-        assert_eq!(storage.content_of("/sim/1").unwrap(), expected, "{corruption:?}");
+        assert_eq!(
+            storage.content_of("/sim/1").unwrap(),
+            expected,
+            "{corruption:?}"
+        );
         assert_eq!(storage.corruptions_struck(), [(0, corruption)]);
     }
 }
@@ -280,7 +315,11 @@ fn an_old_version_is_what_was_there_before() {
         let mut session = open(&storage);
         done(&mut session, &make::create(name, b"earlier"));
         done(&mut session, &make::read(name, 7));
-        assert_eq!(storage.corruptions_struck(), [], "there is no earlier version yet");
+        assert_eq!(
+            storage.corruptions_struck(),
+            [],
+            "there is no earlier version yet"
+        );
         done(&mut session, &change);
         for expected in [b"changed", b"earlier", b"changed"] {
             done(&mut session, &make::read(name, 7));
@@ -329,7 +368,10 @@ fn names_of_one_file_share_its_content() {
     done(&mut session, &make::symbolic_link(three, c"2"));
     done(&mut session, &make::stat(three, Some(1)));
     // No file is opened through a link.
-    assert_eq!(failed(&mut session, &make::read(three, 8)).errno(), Some(40));
+    assert_eq!(
+        failed(&mut session, &make::read(three, 8)).errno(),
+        Some(40)
+    );
 }
 
 #[test]
@@ -347,7 +389,9 @@ fn sessions_of_several_threads_share_files_and_clock() {
                 let directory = thread as u32;
                 done(
                     &mut session,
-                    &make::make_directory(path.with(|to| to.extend(format!("s{directory}").bytes()))),
+                    &make::make_directory(
+                        path.with(|to| to.extend(format!("s{directory}").bytes())),
+                    ),
                 );
                 for number in 0..FILES {
                     let name = path.with(|to| to.extend(format!("s{directory}/{number}").bytes()));
@@ -387,7 +431,11 @@ fn operations_in_flight_are_done_with_what_they_were_given_and_answer_by_ticket(
         for number in 0..4 {
             let name = file(&number.to_string());
             content.fill(number as u8);
-            let submitted = session.submit(Ticket::new(9, number), &make::create(name.name(), &content), &mut steps);
+            let submitted = session.submit(
+                Ticket::new(9, number),
+                &make::create(name.name(), &content),
+                &mut steps,
+            );
             assert_eq!(submitted, Submitted::InFlight);
         }
         for _ in 0..4 {
@@ -398,23 +446,38 @@ fn operations_in_flight_are_done_with_what_they_were_given_and_answer_by_ticket(
         assert_eq!(order, [0, 1, 2, 3], "each once");
         for number in 0..4 {
             let name = file(&number.to_string());
-            session.submit(Ticket::new(10, number), &make::read(name.name(), 8), &mut steps);
+            session.submit(
+                Ticket::new(10, number),
+                &make::read(name.name(), 8),
+                &mut steps,
+            );
         }
         for _ in 0..4 {
             let ticket = complete(&mut session);
-            assert_eq!(session.content(ticket), Some(&[ticket.flight() as u8; 8][..]));
+            assert_eq!(
+                session.content(ticket),
+                Some(&[ticket.flight() as u8; 8][..])
+            );
         }
         assert_eq!(storage.meetings(), Vec::<String>::new());
         // Time passes while nothing is done, and no more of it than is asked for.
         let (a, b, c) = (file("0"), file("4"), file("5"));
-        session.submit(Ticket::new(11, 0), &make::rename(a.name(), b.name()), &mut steps);
+        session.submit(
+            Ticket::new(11, 0),
+            &make::rename(a.name(), b.name()),
+            &mut steps,
+        );
         let before_ns = storage.now_ns();
         let answer = session.complete(Some(Duration::from_nanos(100)), &mut steps);
         let calls_ns = 7 * 2;
         assert!(storage.now_ns() <= before_ns + 100 + calls_ns);
         if answer.is_none() {
             assert!(storage.now_ns() >= before_ns + 100);
-            session.submit(Ticket::new(12, 1), &make::link(c.name(), b.name()), &mut steps);
+            session.submit(
+                Ticket::new(12, 1),
+                &make::link(c.name(), b.name()),
+                &mut steps,
+            );
             assert_eq!(storage.meetings().len(), 1, "both give one name");
         }
     }

@@ -4,7 +4,8 @@ use std::ffi::CString;
 use std::path::Path;
 
 use contract::{
-    Durability, Failure, Location, Name, Operation, OperationOutcome, Session, Settings, Step, Steps, Submitted, Ticket,
+    Durability, Failure, Location, Name, Operation, OperationOutcome, Session, Settings, Step,
+    Steps, Submitted, Ticket,
 };
 
 pub mod make;
@@ -62,10 +63,19 @@ impl Steps for Seen {
     }
 }
 
-pub fn perform(session: &mut Box<dyn Session>, operation: &Operation<'_>, steps: &mut Seen) -> OperationOutcome {
+pub fn perform(
+    session: &mut Box<dyn Session>,
+    operation: &Operation<'_>,
+    steps: &mut Seen,
+) -> OperationOutcome {
     match session.submit(TICKET, operation, steps) {
         Submitted::Done(outcome) => outcome,
-        Submitted::InFlight => session.complete(None, steps).expect("an operation is in flight").1,
+        Submitted::InFlight => {
+            session
+                .complete(None, steps)
+                .expect("an operation is in flight")
+                .1
+        }
     }
 }
 
@@ -84,7 +94,11 @@ pub const POLICIES: [Durability; 8] = [
 /// Performs an operation that must be done; gives its steps.
 pub fn done(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> Vec<Step> {
     let mut seen = Seen::default();
-    assert_eq!(perform(session, operation, &mut seen), Ok(()), "{operation:?}");
+    assert_eq!(
+        perform(session, operation, &mut seen),
+        Ok(()),
+        "{operation:?}"
+    );
     seen.0
 }
 

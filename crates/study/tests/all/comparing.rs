@@ -4,8 +4,8 @@ use record::{Level, StudyPart};
 use study::statistics::ALPHA;
 use study::statistics::{Errors, Mean, student_quantile};
 use study::{
-    Baseline, ComparedSide, Comparison, ComparisonOutcome, Comparisons, Design, Looks, Method, Metric, SideGroup,
-    StudyComparisons, StudyRun, UnlikeWhat, unlike,
+    Baseline, ComparedSide, Comparison, ComparisonOutcome, Comparisons, Design, Looks, Method,
+    Metric, SideGroup, StudyComparisons, StudyRun, UnlikeWhat, unlike,
 };
 
 use crate::made::{apart, in_blocks, run};
@@ -30,7 +30,10 @@ fn quantiles_are_those_of_the_tables() {
         (0.9975, 4.0, 5.597_568),
     ] {
         let found = student_quantile(probability, degrees);
-        assert!((found / value - 1.0).abs() < 1e-4, "{probability} {degrees}: {found}");
+        assert!(
+            (found / value - 1.0).abs() < 1e-4,
+            "{probability} {degrees}: {found}"
+        );
     }
 }
 
@@ -42,13 +45,22 @@ fn an_interval_is_that_of_the_log_ratios_of_pairs() {
         .zip([0.70, 0.72, 0.71, 0.69, 0.73])
         .map(|(rate, ratio)| rate * ratio)
         .collect();
-    let found = compared(in_blocks("a", &side), Baseline::alone(in_blocks("b", &base)));
+    let found = compared(
+        in_blocks("a", &side),
+        Baseline::alone(in_blocks("b", &base)),
+    );
     let estimate = *found.estimate().unwrap();
-    assert_eq!((found.method, found.count, found.invalid), (Method::Blocks, 5, 0));
+    assert_eq!(
+        (found.method, found.count, found.invalid),
+        (Method::Blocks, 5, 0)
+    );
     // By hand: mean -0.342689, standard deviation 0.022275, t 2.776445 (four degrees of freedom).
     let interval = estimate.interval.unwrap();
     assert!(is_near(estimate.ratio, 0.709_859), "{estimate:?}");
-    assert!((estimate.spread.unwrap() - 0.022_275).abs() < 1e-5, "{estimate:?}");
+    assert!(
+        (estimate.spread.unwrap() - 0.022_275).abs() < 1e-5,
+        "{estimate:?}"
+    );
     assert!((interval.low - 0.690_495).abs() < 1e-4, "{interval:?}");
     assert!((interval.high - 0.729_767).abs() < 1e-4, "{interval:?}");
     assert!(estimate.is_shown && estimate.blocks_needed.is_none());
@@ -59,11 +71,19 @@ fn rows_of_a_table_share_its_error() {
     let base = in_blocks("b", &[100.0, 101.0, 99.0, 102.0, 98.0, 100.0]);
     let side = in_blocks("a", &[99.0, 103.0, 98.0, 100.0, 101.0, 100.0]);
     let width = |sides: &[ComparedSide]| {
-        let found = Comparisons::of(&Baseline::alone(base.clone()), sides, &[Metric::Transactions], ALPHA);
+        let found = Comparisons::of(
+            &Baseline::alone(base.clone()),
+            sides,
+            &[Metric::Transactions],
+            ALPHA,
+        );
         let interval = found.rows[0].estimate().unwrap().interval.unwrap();
         (interval.high / interval.low).ln()
     };
-    let (one, four) = (width(std::slice::from_ref(&side)), width(&vec![side.clone(); 4]));
+    let (one, four) = (
+        width(std::slice::from_ref(&side)),
+        width(&vec![side.clone(); 4]),
+    );
     let expected = student_quantile(1.0 - 0.05 / 8.0, 5.0) / student_quantile(0.975, 5.0);
     assert!(is_near(four / one, expected), "{one} {four}");
 }
@@ -87,7 +107,9 @@ fn two_single_runs_have_a_ratio_alone() {
         (found.method, found.count, found.baseline_count),
         (Method::NotInterleaved, 1, 1)
     );
-    assert!(is_near(estimate.ratio, 0.5) && estimate.interval.is_none() && estimate.spread.is_none());
+    assert!(
+        is_near(estimate.ratio, 0.5) && estimate.interval.is_none() && estimate.spread.is_none()
+    );
 }
 
 #[test]
@@ -101,10 +123,14 @@ fn runs_without_blocks_are_two_samples() {
         Baseline::alone(apart("b", &b.map(f64::exp))),
     );
     assert_eq!(found.method, Method::NotInterleaved);
-    // Welch by hand: means 21.0 and 23.3667, variances 15.724 and 4.482667; t = -1.289631, 7.636562 degrees of freedom.
+    // Welch by hand: means 21.0 and 23.3667, variances 15.724 and 4.482667; t = -1.289631, 7.636562
+    // degrees of freedom.
     let mean = Mean::of_difference(&a, &b).unwrap();
     assert!((mean.mean + 2.366_667).abs() < 1e-5, "{mean:?}");
-    assert!((mean.mean / mean.standard_error + 1.289_631).abs() < 1e-5, "{mean:?}");
+    assert!(
+        (mean.mean / mean.standard_error + 1.289_631).abs() < 1e-5,
+        "{mean:?}"
+    );
     assert!((mean.degrees - 7.636_562).abs() < 1e-5, "{mean:?}");
     assert!(!found.estimate().unwrap().is_shown);
 }
@@ -116,7 +142,10 @@ fn runs_of_two_studies_are_no_pairs() {
     for run in &mut other.runs {
         run.block.as_mut().unwrap().study = "another".to_owned();
     }
-    assert_eq!(compared(side, Baseline::alone(other)).method, Method::NotInterleaved);
+    assert_eq!(
+        compared(side, Baseline::alone(other)).method,
+        Method::NotInterleaved
+    );
 }
 
 #[test]
@@ -146,12 +175,21 @@ fn with_a_twin_the_baseline_is_the_mean_of_both() {
     assert!((found.rows[0].estimate().unwrap().ratio - 1.0).abs() < 1e-2);
     // The twin is not the baseline: something is wrong with the whole study.
     assert!(found.is_doubtful);
-    assert!((found.noise[0].ratio - 1.208).abs() < 1e-3, "{:?}", found.noise);
+    assert!(
+        (found.noise[0].ratio - 1.208).abs() < 1e-3,
+        "{:?}",
+        found.noise
+    );
     let quiet = Baseline {
         twin: Some(in_blocks("t", &[101.0, 99.0, 102.0, 98.0, 100.0, 100.0])),
         ..baseline
     };
-    let found = Comparisons::of(&quiet, &[in_blocks("a", &[110.0; 6])], &[Metric::Transactions], ALPHA);
+    let found = Comparisons::of(
+        &quiet,
+        &[in_blocks("a", &[110.0; 6])],
+        &[Metric::Transactions],
+        ALPHA,
+    );
     assert!(!found.is_doubtful && found.noise[0].spread.unwrap() > 0.01);
 }
 
@@ -169,9 +207,18 @@ fn a_doubtful_table_makes_the_whole_study_doubtful() {
         [101.0, 99.0, 102.0, 98.0, 100.0, 100.0],
         [121.0, 120.0, 121.0, 121.0, 121.0, 120.0],
     );
-    let tables = |groups: &[SideGroup]| Comparisons::of_groups(groups, &[Metric::Transactions], ALPHA);
-    let are_doubtful = |groups: &[SideGroup]| tables(groups).iter().map(|table| table.is_doubtful).collect::<Vec<_>>();
-    assert_eq!(are_doubtful(&[group(&quiet), group(&quiet)]), [false, false]);
+    let tables =
+        |groups: &[SideGroup]| Comparisons::of_groups(groups, &[Metric::Transactions], ALPHA);
+    let are_doubtful = |groups: &[SideGroup]| {
+        tables(groups)
+            .iter()
+            .map(|table| table.is_doubtful)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        are_doubtful(&[group(&quiet), group(&quiet)]),
+        [false, false]
+    );
     assert_eq!(are_doubtful(&[group(&quiet), group(&other)]), [true, true]);
 }
 
@@ -255,7 +302,8 @@ fn sides_are_alike_but_for_what_is_told() {
     let mut other = in_blocks("b", &[1.0; 5]);
     assert_eq!(unlike(&side, &other), []);
     for run in &mut other.runs {
-        run.conditions.insert(UnlikeWhat::CacheState, "cold".to_owned());
+        run.conditions
+            .insert(UnlikeWhat::CacheState, "cold".to_owned());
     }
     // INVALID runs do not matter.
     other.runs[3].level = Level::Invalid;
@@ -286,7 +334,10 @@ fn blocks_that_are_needed_are_the_least_that_do() {
             errors.smallest_shown(spread / count.sqrt(), count - 1.0) <= f64::abs(difference)
         };
         assert!(shown(needed), "{difference} {spread}: {needed}");
-        assert!(needed == 5 || !shown(needed - 1), "{difference} {spread}: {needed}");
+        assert!(
+            needed == 5 || !shown(needed - 1),
+            "{difference} {spread}: {needed}"
+        );
     }
     assert_eq!(errors.blocks_needed(0.0, 0.03), None);
     assert_eq!(errors.blocks_needed(0.000_01, 0.5), None);
@@ -301,9 +352,16 @@ fn looks_spend_their_error_and_no_more() {
         assert!(blocks.is_sorted_by(|one, other| one < other), "{blocks:?}");
         assert_eq!(looks.max_blocks(), max.max(10));
         assert_eq!(blocks[0], if max == 11 { 11 } else { 10 });
-        let spent: f64 = blocks.iter().map(|look| looks.alpha(*look, 0.05).unwrap()).sum();
+        let spent: f64 = blocks
+            .iter()
+            .map(|look| looks.alpha(*look, 0.05).unwrap())
+            .sum();
         assert!(is_near(spent, 0.05), "{max}: {spent}");
-        assert!(blocks.iter().all(|look| looks.alpha(*look, 0.05).unwrap() > 0.0));
+        assert!(
+            blocks
+                .iter()
+                .all(|look| looks.alpha(*look, 0.05).unwrap() > 0.0)
+        );
     }
     let looks = Looks::new(40);
     assert_eq!(looks.alpha(11, 0.05), None);
@@ -315,23 +373,36 @@ fn looks_spend_their_error_and_no_more() {
 fn a_study_that_was_looked_at_reports_what_its_looks_have_left() {
     let text = |until: &str| {
         format!(
-            "{until}blocks = 40\ntargets = [{{ name = \"b\", at = \"/b\" }}, {{ name = \"a\", at = \"/a\" }}]\n[[workload]]\npreset = \"mail\"\n"
+            "{until}blocks = 40\ntargets = [{{ name = \"b\", at = \"/b\" }}, {{ name = \"a\", at \
+             = \"/a\" }}]\n[[workload]]\npreset = \"mail\"\n"
         )
     };
-    let runs: Vec<StudyRun> = [in_blocks("b", &[100.0; 14]), in_blocks("a", &[90.0, 92.0].repeat(7))]
-        .into_iter()
-        .flat_map(|side| {
-            side.runs.into_iter().map(move |observed| StudyRun {
-                part: part(&side.label, observed.block.as_ref().unwrap().number),
-                observed,
-            })
+    let runs: Vec<StudyRun> = [
+        in_blocks("b", &[100.0; 14]),
+        in_blocks("a", &[90.0, 92.0].repeat(7)),
+    ]
+    .into_iter()
+    .flat_map(|side| {
+        side.runs.into_iter().map(move |observed| StudyRun {
+            part: part(&side.label, observed.block.as_ref().unwrap().number),
+            observed,
         })
-        .collect();
+    })
+    .collect();
     let width = |text: String| {
         let design = Design::parse(&text).unwrap();
-        let found = StudyComparisons::of(&design, &design.cells().unwrap(), &runs, &[Metric::Transactions]);
+        let found = StudyComparisons::of(
+            &design,
+            &design.cells().unwrap(),
+            &runs,
+            &[Metric::Transactions],
+        );
         assert!(is_near(found.tables[0].confidence, 0.95));
-        let interval = found.tables[0].rows[0].estimate().unwrap().interval.unwrap();
+        let interval = found.tables[0].rows[0]
+            .estimate()
+            .unwrap()
+            .interval
+            .unwrap();
         (interval.high / interval.low).ln()
     };
     let alpha = Looks::new(40).alpha(14, ALPHA).unwrap();

@@ -13,7 +13,12 @@ fn wrong(text: &str) -> DesignError {
 }
 
 fn labels(design: &Design) -> Vec<String> {
-    design.cells().unwrap().into_iter().map(|cell| cell.label).collect()
+    design
+        .cells()
+        .unwrap()
+        .into_iter()
+        .map(|cell| cell.label)
+        .collect()
 }
 
 #[test]
@@ -33,15 +38,22 @@ fn every_combination_is_a_cell_and_the_last_dimension_varies_fastest() {
     let cells = design.cells().unwrap();
     assert_eq!(cells[2].options.workers.map(|workers| workers.0), Some(12));
     // The first target is what others are compared with, at the same value of every axis.
-    assert_eq!(cells.iter().map(|cell| cell.baseline).collect::<Vec<_>>(), [0, 0, 2, 2]);
-    assert_eq!((design.name.as_str(), design.blocks, design.twin), ("mail", 10, true));
+    assert_eq!(
+        cells.iter().map(|cell| cell.baseline).collect::<Vec<_>>(),
+        [0, 0, 2, 2]
+    );
+    assert_eq!(
+        (design.name.as_str(), design.blocks, design.twin),
+        ("mail", 10, true)
+    );
 }
 
 #[test]
 fn the_baseline_is_the_value_that_is_said() {
     let of = |baseline: &str| {
         let text = format!(
-            "baseline = \"{baseline}\"\ntargets = [\"/a\", \"/b\"]\n[axes]\nfiles = [10, 20]\nsubdirs = [10, 1]\n{WORKLOAD}"
+            "baseline = \"{baseline}\"\ntargets = [\"/a\", \"/b\"]\n[axes]\nfiles = [10, \
+             20]\nsubdirs = [10, 1]\n{WORKLOAD}"
         );
         Design::parse(&text).map(|design| {
             design
@@ -76,7 +88,10 @@ fn without_a_second_target_the_first_axis_is_compared() {
     let cells = design.cells().unwrap();
     assert_eq!(labels(&design)[0], "age=0 files=10");
     assert_eq!(
-        cells.iter().map(|cell| (cell.age, cell.baseline)).collect::<Vec<_>>(),
+        cells
+            .iter()
+            .map(|cell| (cell.age, cell.baseline))
+            .collect::<Vec<_>>(),
         [(0, 0), (0, 1), (5, 0), (5, 1)]
     );
 }
@@ -85,8 +100,16 @@ fn without_a_second_target_the_first_axis_is_compared() {
 fn what_is_wrong_is_told_with_its_line() {
     let cases = [
         ("blok = 3\n", 1, "unknown field `blok`"),
-        ("blocks = 0\n", 1, "blocks = 0: expected a whole number from 1 to 10000"),
-        ("blocks = 3\nuntil = \"2\"\n", 2, "until = \"2\": expected a percentage"),
+        (
+            "blocks = 0\n",
+            1,
+            "blocks = 0: expected a whole number from 1 to 10000",
+        ),
+        (
+            "blocks = 3\nuntil = \"2\"\n",
+            2,
+            "until = \"2\": expected a percentage",
+        ),
         (
             "[[workload]]\npreset = \"mail\"\nfils = 3\n",
             3,
@@ -94,28 +117,51 @@ fn what_is_wrong_is_told_with_its_line() {
         ),
         ("[[workload]]\nfiles = \"many\"\n", 2, "files: "),
         ("[[workload]]\nsize = \"much\"\n", 2, "size: "),
-        ("[[workload]]\nkeep = true\n", 2, "keep: a study decides this"),
+        (
+            "[[workload]]\nkeep = true\n",
+            2,
+            "keep: a study decides this",
+        ),
         (
             "[[workload]]\nage = -1\n",
             2,
             "age = -1: expected a whole number from 0 to 1000",
         ),
         ("[axes]\n\nfiles = []\n", 3, "axes.files: the axis is empty"),
-        ("[axes]\nfiles = [\n 10,\n 10]\n", 4, "axes.files: 10 is there twice"),
+        (
+            "[axes]\nfiles = [\n 10,\n 10]\n",
+            4,
+            "axes.files: 10 is there twice",
+        ),
         (
             "[axes]\nfullness = [99]\n",
             2,
             "fullness = 99: expected a whole number from 0 to 95",
         ),
-        ("targets = [\n\"/a\",\n\"/a\"]\n", 3, "target: /a is there twice"),
-        ("targets = [\"a\"]\n", 1, "the target a must be an absolute path"),
+        (
+            "targets = [\n\"/a\",\n\"/a\"]\n",
+            3,
+            "target: /a is there twice",
+        ),
+        (
+            "targets = [\"a\"]\n",
+            1,
+            "the target a must be an absolute path",
+        ),
         ("targets = [3]\n", 1, "expected a directory, make:KIND"),
         ("metrics = [\"speed\"]\n", 1, "metrics: "),
-        ("name = \"\"\n", 1, "name = \"\": expected 1 to 60 characters"),
+        (
+            "name = \"\"\n",
+            1,
+            "name = \"\": expected 1 to 60 characters",
+        ),
     ];
     for (text, line, flaw) in cases {
         let told = wrong(text).to_string();
-        assert!(told.starts_with(&format!("line {line}: {flaw}")), "{text}: {told}");
+        assert!(
+            told.starts_with(&format!("line {line}: {flaw}")),
+            "{text}: {told}"
+        );
         assert_eq!(told.lines().count(), 1, "{told}");
     }
     assert_eq!(wrong("").flaw, Flaw::NoWorkload);
@@ -132,8 +178,8 @@ fn what_is_wrong_is_told_with_its_line() {
 
 #[test]
 fn cells_that_would_be_called_the_same_are_refused() {
-    let text = "[[workload]]\nname = \"a b\"\n[[workload]]\nname = \"a\"\n\
-        [[targets]]\nname = \"c\"\nat = \"/c\"\n[[targets]]\nname = \"b c\"\nat = \"/b\"\n";
+    let text = "[[workload]]\nname = \"a b\"\n[[workload]]\nname = \"a\"\n[[targets]]\nname = \
+                \"c\"\nat = \"/c\"\n[[targets]]\nname = \"b c\"\nat = \"/b\"\n";
     assert_eq!(wrong(text).flaw, Flaw::SameLabel("a b c".to_owned()));
 }
 
@@ -141,29 +187,40 @@ fn cells_that_would_be_called_the_same_are_refused() {
 fn a_million_cells_are_counted_and_not_made() {
     let values: Vec<String> = (1..=1000).map(|value| value.to_string()).collect();
     let values = values.join(", ");
-    let text = format!("targets = [\"/a\"]\n[axes]\nfiles = [{values}]\nworkers = [{values}]\n{WORKLOAD}");
+    let text =
+        format!("targets = [\"/a\"]\n[axes]\nfiles = [{values}]\nworkers = [{values}]\n{WORKLOAD}");
     assert_eq!(wrong(&text).flaw, Flaw::TooManyCells(1_000_000));
 }
 
 #[test]
 fn orders_are_drawn_from_the_seed_and_every_one_comes() {
-    let design = |seed: u64| parse(&format!("seed = {seed}\ntargets = [\"/a\", \"/b\"]\n{WORKLOAD}"));
+    let design = |seed: u64| {
+        parse(&format!(
+            "seed = {seed}\ntargets = [\"/a\", \"/b\"]\n{WORKLOAD}"
+        ))
+    };
     let order = |design: &Design, block, attempt| {
         let cells = design.cells().unwrap();
         let runs = design.block(&cells, block, attempt);
-        runs.iter().map(|run| (run.cell, run.is_twin)).collect::<Vec<_>>()
+        runs.iter()
+            .map(|run| (run.cell, run.is_twin))
+            .collect::<Vec<_>>()
     };
     let one = design(1);
     assert_eq!(order(&one, 3, 1), order(&design(1), 3, 1));
     let mut found: Vec<_> = (1..=600).map(|block| order(&one, block, 1)).collect();
     for other in [design(2), design(3)] {
         assert_ne!(
-            (1..=20).map(|block| order(&other, block, 1)).collect::<Vec<_>>(),
+            (1..=20)
+                .map(|block| order(&other, block, 1))
+                .collect::<Vec<_>>(),
             found[..20]
         );
     }
     assert_ne!(
-        (1..=20).map(|block| order(&one, block, 2)).collect::<Vec<_>>(),
+        (1..=20)
+            .map(|block| order(&one, block, 2))
+            .collect::<Vec<_>>(),
         found[..20]
     );
     let mut all = found[0].clone();
@@ -171,12 +228,17 @@ fn orders_are_drawn_from_the_seed_and_every_one_comes() {
     assert_eq!(all, [(0, false), (0, true), (1, false)]);
     // Of three runs there are six orders: each a hundred times, with a standard deviation of 9.
     found.sort_unstable();
-    let mut counts: Vec<usize> = found.chunk_by(|one, other| one == other).map(<[_]>::len).collect();
+    let mut counts: Vec<usize> = found
+        .chunk_by(|one, other| one == other)
+        .map(<[_]>::len)
+        .collect();
     counts.sort_unstable();
     assert_eq!(counts.len(), 6);
     assert!(counts[0] > 60 && counts[5] < 140, "{counts:?}");
     // Without twins each cell runs once.
-    let alone = parse(&format!("twin = false\ntargets = [\"/a\", \"/b\"]\n{WORKLOAD}"));
+    let alone = parse(&format!(
+        "twin = false\ntargets = [\"/a\", \"/b\"]\n{WORKLOAD}"
+    ));
     assert_eq!(order(&alone, 1, 1).len(), 2);
 }
 
@@ -223,7 +285,8 @@ proptest::proptest! {
                 let cells = design.cells().unwrap();
                 proptest::prop_assert!(design.block(&cells, 1, 1).len() >= cells.len());
             }
-            Err(error) => proptest::prop_assert_eq!(error.to_string().lines().count(), 1, "{}", error),
+            Err(error) => proptest::prop_assert_eq!(error.to_string().lines().count(), 1, "{}",
+                error),
         }
     }
 }

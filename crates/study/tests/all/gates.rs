@@ -2,7 +2,9 @@
 
 use record::Level;
 use study::statistics::power;
-use study::{Baseline, ComparedSide, Decision, Gate, GateError, GateRules, Metric, Requirement, SideGroup};
+use study::{
+    Baseline, ComparedSide, Decision, Gate, GateError, GateRules, Metric, Requirement, SideGroup,
+};
 
 use crate::made::{apart, in_blocks, run};
 
@@ -12,7 +14,9 @@ fn requirement(text: &str) -> Requirement {
 
 /// Of ten blocks with a spread of 1 %.
 fn around(label: &str, rate: f64) -> ComparedSide {
-    let rates: Vec<f64> = (0..10).map(|block| rate * [0.99, 1.0, 1.01][block % 3]).collect();
+    let rates: Vec<f64> = (0..10)
+        .map(|block| rate * [0.99, 1.0, 1.01][block % 3])
+        .collect();
     in_blocks(label, &rates)
 }
 
@@ -21,7 +25,8 @@ fn base() -> Baseline {
 }
 
 fn gate(side: ComparedSide, baseline: Baseline, requirements: &[&str]) -> Result<Gate, GateError> {
-    let requirements: Vec<Requirement> = requirements.iter().map(|text| requirement(text)).collect();
+    let requirements: Vec<Requirement> =
+        requirements.iter().map(|text| requirement(text)).collect();
     Gate::of(
         vec![SideGroup {
             baseline,
@@ -55,9 +60,15 @@ fn requirements_that_cannot_be_are_refused_with_what_would_be_right() {
         ("transactions >= -1", "not a positive ratio"),
         ("transactions >= nan", "not a positive ratio"),
         ("create.p99 <= inf", "not a positive ratio"),
-        ("transactions >= 1.0", "leave a margin, like 'transactions >= 0.985'"),
+        (
+            "transactions >= 1.0",
+            "leave a margin, like 'transactions >= 0.985'",
+        ),
         ("transactions >= 1.05", "leave a margin"),
-        ("create.p99 <= 1", "leave a margin, like 'create.p99 <= 1.10'"),
+        (
+            "create.p99 <= 1",
+            "leave a margin, like 'create.p99 <= 1.10'",
+        ),
         ("create.p99 <= 0.9", "leave a margin"),
         (
             "transactions <= 1.1",
@@ -114,7 +125,8 @@ fn a_gate_is_as_its_worst_requirement() {
     let two = |rate: f64, other: f64| {
         let mut side = around("new", rate);
         for (block, run) in side.runs.iter_mut().enumerate() {
-            run.values.insert(Metric::Written, other * [1.01, 0.99, 1.0][block % 3]);
+            run.values
+                .insert(Metric::Written, other * [1.01, 0.99, 1.0][block % 3]);
         }
         side
     };
@@ -176,7 +188,10 @@ fn too_few_blocks_decide_nothing() {
         &["transactions >= 0.5"],
     );
     let single = single.unwrap();
-    assert_eq!((single.decision, single.blocks_needed), (Decision::Undecided, None));
+    assert_eq!(
+        (single.decision, single.blocks_needed),
+        (Decision::Undecided, None)
+    );
 }
 
 #[test]
@@ -192,7 +207,11 @@ fn without_a_baseline_that_counts_there_is_an_error_and_never_a_pass() {
         gate(around("new", 100.0), missing, &requirements),
         Err(GateError::Missing { side, .. }) if side == "base"
     ));
-    let all_invalid = without(|side| side.runs.iter_mut().for_each(|run| run.level = Level::Invalid));
+    let all_invalid = without(|side| {
+        side.runs
+            .iter_mut()
+            .for_each(|run| run.level = Level::Invalid)
+    });
     assert!(matches!(
         gate(around("new", 100.0), Baseline::alone(all_invalid.clone()), &requirements),
         Err(GateError::Invalid { side, runs }) if side == "base" && runs.len() == 10
@@ -204,7 +223,11 @@ fn without_a_baseline_that_counts_there_is_an_error_and_never_a_pass() {
     };
     assert!(gate(around("new", 100.0), twin, &requirements).is_err());
     assert!(gate(all_invalid, base(), &requirements).is_err());
-    let many = without(|side| side.runs[..3].iter_mut().for_each(|run| run.level = Level::Invalid));
+    let many = without(|side| {
+        side.runs[..3]
+            .iter_mut()
+            .for_each(|run| run.level = Level::Invalid)
+    });
     assert!(matches!(
         gate(around("new", 100.0), Baseline::alone(many), &requirements),
         Err(GateError::TooManyInvalid { .. })
@@ -234,8 +257,12 @@ fn without_a_baseline_that_counts_there_is_an_error_and_never_a_pass() {
 fn a_confirmation_has_new_blocks_alone() {
     // Ten bad blocks, and then ten good ones.
     let mut side = around("new", 80.0);
-    side.runs
-        .extend((11..=20).map(|block| run(Some(block), &[(Metric::Transactions, 100.0 + f64::from(block % 2))])));
+    side.runs.extend((11..=20).map(|block| {
+        run(
+            Some(block),
+            &[(Metric::Transactions, 100.0 + f64::from(block % 2))],
+        )
+    }));
     let baseline = || Baseline::alone(in_blocks("base", &[100.0; 20]));
     let requirements = [requirement("transactions >= 0.97")];
     let gate = |after| {
@@ -266,14 +293,20 @@ fn a_confirmation_has_new_blocks_alone() {
 fn gates_keep_their_numbers_as_json() {
     let found = gate(around("new", 100.0), base(), &["transactions >= 0.97"]).unwrap();
     let json = serde_json::to_string(&found).unwrap();
-    assert!(json.contains("\"decision\":\"passed\"") && json.contains("\"requirement\":\"transactions >= 0.97\""));
+    assert!(
+        json.contains("\"decision\":\"passed\"")
+            && json.contains("\"requirement\":\"transactions >= 0.97\"")
+    );
     let back: Gate = serde_json::from_str(&json).unwrap();
     assert_eq!(back.decision, found.decision);
 }
 
-/// Side after side in each of so many blocks: the side is slower in all of them, by nearly the same.
+/// Side after side in each of so many blocks: the side is slower in all of them, by nearly the
+/// same.
 fn always_last(blocks: usize) -> (ComparedSide, Baseline) {
-    let rates: Vec<f64> = (0..blocks).map(|block| [90.0, 90.2, 89.8][block % 3]).collect();
+    let rates: Vec<f64> = (0..blocks)
+        .map(|block| [90.0, 90.2, 89.8][block % 3])
+        .collect();
     (
         in_blocks("new", &rates),
         Baseline::alone(in_blocks("base", &vec![100.0; blocks])),
@@ -282,13 +315,20 @@ fn always_last(blocks: usize) -> (ComparedSide, Baseline) {
 
 #[test]
 fn a_failure_needs_more_than_what_the_order_of_the_runs_does_by_chance() {
-    // Two runs in each of five blocks: one of them is the worse one of all blocks in 1 of 32 orders, whatever the systems are.
+    // Two runs in each of five blocks: one of them is the worse one of all blocks in 1 of 32
+    // orders, whatever the systems are.
     let (side, baseline) = always_last(5);
     let found = gate(side, baseline, &["transactions >= 0.97"]).unwrap();
     let judged = &found.requirements[0];
     assert!(judged.p.unwrap() < 0.0001, "{judged:?}");
-    assert!((judged.order_p.unwrap() - 1.0 / 32.0).abs() < 1e-12, "{judged:?}");
-    assert_eq!((found.decision, judged.blocks_to_fail), (Decision::Undecided, 7));
+    assert!(
+        (judged.order_p.unwrap() - 1.0 / 32.0).abs() < 1e-12,
+        "{judged:?}"
+    );
+    assert_eq!(
+        (found.decision, judged.blocks_to_fail),
+        (Decision::Undecided, 7)
+    );
     assert!(found.blocks_needed.unwrap() >= 7);
     let (side, baseline) = always_last(7);
     let found = gate(side, baseline, &["transactions >= 0.97"]).unwrap();
@@ -296,7 +336,12 @@ fn a_failure_needs_more_than_what_the_order_of_the_runs_does_by_chance() {
     // Of three runs in each of five blocks it is 1 of 243.
     let (side, baseline) = always_last(5);
     let twin = Some(in_blocks("base", &[100.5; 5]));
-    let found = gate(side, Baseline { twin, ..baseline }, &["transactions >= 0.97"]).unwrap();
+    let found = gate(
+        side,
+        Baseline { twin, ..baseline },
+        &["transactions >= 0.97"],
+    )
+    .unwrap();
     let order_p = found.requirements[0].order_p.unwrap();
     assert!((order_p - 1.0 / 243.0).abs() < 1e-12, "{order_p}");
     assert_eq!(found.decision, Decision::Failed);
@@ -358,7 +403,8 @@ fn the_blocks_that_documents_name_are_computed() {
         let failed = power(distance(0.985, 0.97), study::gate::FAIL_ALPHA, degrees);
         passed >= 0.95 && failed >= 0.8
     };
-    let blocks = [0.01, 0.02, 0.03].map(|spread| (5..100).find(|blocks| is_enough(*blocks, spread)).unwrap());
+    let blocks = [0.01, 0.02, 0.03]
+        .map(|spread| (5..100).find(|blocks| is_enough(*blocks, spread)).unwrap());
     let documented = format!(
         "{} blocks at a standard deviation of 1 %, {} at 2 % and {} at 3 %",
         blocks[0], blocks[1], blocks[2]

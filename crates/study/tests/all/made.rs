@@ -1,4 +1,5 @@
-//! Runs that nobody performed, with numbers that a test knows, and noise that is the same on every run.
+//! Runs that nobody performed, with numbers that a test knows, and noise that is the same on every
+//! run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -90,7 +91,8 @@ impl Randomness {
     }
 }
 
-/// A machine on which successive runs are alike: the logarithm of what it measures is an autoregressive sequence.
+/// A machine on which successive runs are alike: the logarithm of what it measures is an
+/// autoregressive sequence.
 pub struct Machine {
     noise: Randomness,
     metrics: Vec<Metric>,
@@ -121,7 +123,8 @@ impl Noisy {
 impl Machine {
     pub fn new(seed: u64, noisy: Noisy, metrics: &[Metric]) -> Self {
         let cells = noisy.cells() as f64;
-        // Two cells of a block lie so many runs apart with the probability 2 (cells - gap) / (cells (cells - 1)).
+        // Two cells of a block lie so many runs apart with the probability 2 (cells - gap) / (cells
+        // (cells - 1)).
         let gaps = (1..noisy.cells()).map(|gap| {
             let probability = 2.0 * (cells - gap as f64) / (cells * (cells - 1.0));
             probability * noisy.correlation.powi(gap as i32)
@@ -143,11 +146,19 @@ impl Machine {
         for state in &mut self.state {
             *state = self.correlation * *state + rest * self.noise.normal();
         }
-        self.state.iter().map(|state| state * self.deviation).collect()
+        self.state
+            .iter()
+            .map(|state| state * self.deviation)
+            .collect()
     }
 
     /// Adds blocks to a study whose side makes so much of the baseline's, in every metric.
-    pub fn blocks(&mut self, study: &mut (Baseline, ComparedSide), blocks: std::ops::RangeInclusive<u32>, ratio: f64) {
+    pub fn blocks(
+        &mut self,
+        study: &mut (Baseline, ComparedSide),
+        blocks: std::ops::RangeInclusive<u32>,
+        ratio: f64,
+    ) {
         let (baseline, side) = study;
         let mut sides: Vec<&mut ComparedSide> = vec![side, &mut baseline.side];
         sides.extend(&mut baseline.twin);

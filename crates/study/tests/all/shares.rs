@@ -2,20 +2,31 @@
 
 use record::Level;
 use study::statistics::ALPHA;
-use study::{Baseline, ComparedSide, ComparisonOutcome, Comparisons, Incomplete, Metric, VerdictCounts};
+use study::{
+    Baseline, ComparedSide, ComparisonOutcome, Comparisons, Incomplete, Metric, VerdictCounts,
+};
 
 use crate::made::{apart, in_blocks};
 
 /// Runs of which so many percent failed, one after another.
 fn failing(mut side: ComparedSide, percent: &[f64]) -> ComparedSide {
     for (run, percent) in side.runs.iter_mut().zip(percent.iter().cycle()) {
-        run.incomplete = [(Incomplete::Skipped, 0.0), (Incomplete::Failed, percent / 100.0)].into();
+        run.incomplete = [
+            (Incomplete::Skipped, 0.0),
+            (Incomplete::Failed, percent / 100.0),
+        ]
+        .into();
     }
     side
 }
 
 fn compared(side: ComparedSide, baseline: ComparedSide) -> Comparisons {
-    Comparisons::of(&Baseline::alone(baseline), &[side], &[Metric::Transactions], ALPHA)
+    Comparisons::of(
+        &Baseline::alone(baseline),
+        &[side],
+        &[Metric::Transactions],
+        ALPHA,
+    )
 }
 
 #[test]
@@ -47,7 +58,10 @@ fn sides_that_left_out_unlike_shares_of_the_work_are_named() {
     }
     let found = compared(side(&[60.0]), base());
     let difference = found.rows[0].incomplete[0];
-    assert_eq!((difference.why, difference.baseline), (Incomplete::Failed, 0.0));
+    assert_eq!(
+        (difference.why, difference.baseline),
+        (Incomplete::Failed, 0.0)
+    );
     assert!((difference.side - 0.6).abs() < 1e-12);
 }
 

@@ -1,4 +1,5 @@
-//! What intervals and gates promise, held against studies of which the truth is known. Seeds are fixed.
+//! What intervals and gates promise, held against studies of which the truth is known. Seeds are
+//! fixed.
 
 use study::statistics::ALPHA;
 use study::{Comparisons, Decision, Gate, GateRules, Looks, Metric, Requirement, SideGroup};
@@ -55,7 +56,11 @@ fn intervals_of_ten_blocks_have_the_truth_as_often_as_they_say() {
     for (place, noisy) in NOISY.into_iter().enumerate() {
         let mut held = 0;
         for seed in 0..STUDIES {
-            let mut machine = Machine::new(u64::from(seed) << 8 | place as u64, noisy, &[Metric::Transactions]);
+            let mut machine = Machine::new(
+                u64::from(seed) << 8 | place as u64,
+                noisy,
+                &[Metric::Transactions],
+            );
             let mut study = empty(noisy);
             machine.blocks(&mut study, 1..=10, 0.9);
             let found = Comparisons::of(&study.0, &[study.1], &[Metric::Transactions], ALPHA);
@@ -126,7 +131,8 @@ fn a_few_first_blocks_ask_for_enough() {
         };
         let mut passed = 0;
         for seed in 0..GATES {
-            let mut machine = Machine::new(u64::from(seed) << 8 | pilot, noisy, &[Metric::Transactions]);
+            let mut machine =
+                Machine::new(u64::from(seed) << 8 | pilot, noisy, &[Metric::Transactions]);
             let mut study = empty(noisy);
             let pilot = pilot as u32;
             machine.blocks(&mut study, 1..=pilot, 1.0);
@@ -139,7 +145,10 @@ fn a_few_first_blocks_ask_for_enough() {
     }
 }
 
-fn gate((baseline, side): &(study::Baseline, study::ComparedSide), requirements: &[Requirement]) -> Gate {
+fn gate(
+    (baseline, side): &(study::Baseline, study::ComparedSide),
+    requirements: &[Requirement],
+) -> Gate {
     Gate::of(
         vec![SideGroup {
             baseline: baseline.clone(),
@@ -182,7 +191,11 @@ fn a_loss_is_found_and_never_passed() {
         let requirements = ["transactions >= 0.97".parse().unwrap()];
         let mut failed = 0;
         for seed in 0..GATES {
-            let mut machine = Machine::new(u64::from(seed) << 8 | place as u64, *noisy, &[Metric::Transactions]);
+            let mut machine = Machine::new(
+                u64::from(seed) << 8 | place as u64,
+                *noisy,
+                &[Metric::Transactions],
+            );
             let mut study = empty(*noisy);
             machine.blocks(&mut study, 1..=10, 0.9);
             let decision = gate(&study, &requirements).decision;
@@ -200,7 +213,11 @@ fn studies_that_end_when_they_are_sure_hold_what_they_say() {
     for (place, noisy) in NOISY.into_iter().enumerate() {
         let (mut held, mut early) = (0, 0);
         for seed in 0..STUDIES {
-            let mut machine = Machine::new(u64::from(seed) << 8 | place as u64, noisy, &[Metric::Transactions]);
+            let mut machine = Machine::new(
+                u64::from(seed) << 8 | place as u64,
+                noisy,
+                &[Metric::Transactions],
+            );
             let mut study = empty(noisy);
             let mut done = 0;
             for look in looks.blocks() {
@@ -220,7 +237,10 @@ fn studies_that_end_when_they_are_sure_hold_what_they_say() {
         }
         let share = f64::from(held) / f64::from(STUDIES);
         assert!(share >= 0.95, "{noisy:?}: {share}");
-        assert!(noisy.spread > 0.04 || early > 0, "{noisy:?}: none ends before its time");
+        assert!(
+            noisy.spread > 0.04 || early > 0,
+            "{noisy:?}: none ends before its time"
+        );
     }
 }
 
@@ -228,7 +248,8 @@ fn studies_that_end_when_they_are_sure_hold_what_they_say() {
 fn differences_are_shown_as_often_as_the_smallest_one_says() {
     const STUDIES: u32 = 1_000;
     let noisy = NOISY[0];
-    // What ten blocks would have shown, by the true spread of a side against two runs of the baseline.
+    // What ten blocks would have shown, by the true spread of a side against two runs of the
+    // baseline.
     let spread = noisy.spread * 0.75_f64.sqrt();
     let errors = study::statistics::Errors::of_interval(ALPHA);
     let smallest = errors.smallest_shown(spread / 10.0_f64.sqrt(), 9.0);

@@ -5,8 +5,8 @@ use crate::random::Key;
 
 /// How many versions back contents are looked for that have no whole stamp.
 const VERSIONS_BACK: u32 = 64;
-/// So many bytes must differ from what is expected and agree with something else before that is believed; fewer
-/// could do so by chance.
+/// So many bytes must differ from what is expected and agree with something else before that is
+/// believed; fewer could do so by chance.
 const TELLING_BYTES: usize = 4;
 
 /// Contents that are not what they should be.
@@ -55,7 +55,13 @@ pub enum MismatchKind {
 impl Contents {
     /// What `found` is, whose block that begins at `wrong` is not as it should be.
     #[cold]
-    pub(super) fn explain(&self, subject: &Subject, offset: u64, found: &[u8], wrong: usize) -> Mismatch {
+    pub(super) fn explain(
+        &self,
+        subject: &Subject,
+        offset: u64,
+        found: &[u8],
+        wrong: usize,
+    ) -> Mismatch {
         let at = offset + wrong as u64;
         let block = BLOCK_BYTES - at as usize % BLOCK_BYTES;
         let piece = &found[wrong..found.len().min(wrong + block)];
@@ -69,11 +75,19 @@ impl Contents {
             offset: at + first as u64,
             expected: expected[first],
             found: piece[first],
-            kind: self.kind(subject, offset, found, wrong, &found[wrong + first..], expected),
+            kind: self.kind(
+                subject,
+                offset,
+                found,
+                wrong,
+                &found[wrong + first..],
+                expected,
+            ),
         }
     }
 
-    /// `from_first` is what was found from the first wrong byte on, `expected` what the whole of it should be.
+    /// `from_first` is what was found from the first wrong byte on, `expected` what the whole of it
+    /// should be.
     fn kind(
         &self,
         subject: &Subject,
@@ -107,12 +121,16 @@ impl Contents {
             return MismatchKind::OtherFile { file };
         }
         let at = offset + wrong as u64;
-        let mut torn = others().filter(|version| self.wrong_bytes_are_of(subject.file, *version, at, piece, expected));
+        let mut torn = others()
+            .filter(|version| self.wrong_bytes_are_of(subject.file, *version, at, piece, expected));
         torn.next()
-            .map_or(MismatchKind::Wrong, |version| MismatchKind::Torn { version })
+            .map_or(MismatchKind::Wrong, |version| MismatchKind::Torn {
+                version,
+            })
     }
 
-    /// Whether all that was found is a version of the file, and differs enough from what it should be.
+    /// Whether all that was found is a version of the file, and differs enough from what it should
+    /// be.
     fn is_all_of(&self, subject: &Subject, version: u32, offset: u64, found: &[u8]) -> bool {
         if self
             .first_wrong(&self.subject(subject.file, version), offset, found)
@@ -123,7 +141,12 @@ impl Contents {
         let mut expected = [0; BLOCK_BYTES];
         let mut differing = 0;
         for (_, at, piece) in pieces(offset, found) {
-            self.fill(subject.file, subject.version, at, &mut expected[..piece.len()]);
+            self.fill(
+                subject.file,
+                subject.version,
+                at,
+                &mut expected[..piece.len()],
+            );
             differing += piece
                 .iter()
                 .zip(&expected)
@@ -137,7 +160,14 @@ impl Contents {
     }
 
     /// Whether the bytes that are not as expected are those of a version, and enough of them.
-    fn wrong_bytes_are_of(&self, file: u64, version: u32, at: u64, piece: &[u8], expected: &[u8]) -> bool {
+    fn wrong_bytes_are_of(
+        &self,
+        file: u64,
+        version: u32,
+        at: u64,
+        piece: &[u8],
+        expected: &[u8],
+    ) -> bool {
         let mut buffer = [0; BLOCK_BYTES];
         let other = &mut buffer[..piece.len()];
         self.fill(file, version, at, other);
@@ -153,8 +183,8 @@ impl Contents {
         differing >= TELLING_BYTES
     }
 
-    /// The file and the version that the stamp of the block at `wrong` says, or of the next where that block's start
-    /// was not looked at.
+    /// The file and the version that the stamp of the block at `wrong` says, or of the next where
+    /// that block's start was not looked at.
     fn next_stamp(&self, offset: u64, found: &[u8], wrong: usize) -> Option<(u64, u32)> {
         let at = offset + wrong as u64;
         let start = at.checked_next_multiple_of(BLOCK_BYTES as u64)?;
@@ -163,8 +193,9 @@ impl Contents {
         self.read_stamp(stamp.try_into().ok()?, start / BLOCK_BYTES as u64)
     }
 
-    /// The file and the version of a well-formed stamp. One of the same number elsewhere is well-formed too: it
-    /// tells the file, but a stamp from elsewhere in the same file is none of any version here.
+    /// The file and the version of a well-formed stamp. One of the same number elsewhere is
+    /// well-formed too: it tells the file, but a stamp from elsewhere in the same file is none
+    /// of any version here.
     pub(super) fn read_stamp(&self, stamp: &[u8; STAMP_BYTES], block: u64) -> Option<(u64, u32)> {
         let word = |index: usize| {
             let mut bytes = [0; 8];

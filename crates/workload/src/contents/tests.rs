@@ -29,8 +29,17 @@ fn filled(contents: &Contents, file: u64, version: u32, offset: u64, length: usi
     bytes
 }
 
-fn kind_of(contents: &Contents, file: u64, version: u32, offset: u64, found: &[u8]) -> MismatchKind {
-    contents.check(file, version, offset, found).unwrap_err().kind
+fn kind_of(
+    contents: &Contents,
+    file: u64,
+    version: u32,
+    offset: u64,
+    found: &[u8],
+) -> MismatchKind {
+    contents
+        .check(file, version, offset, found)
+        .unwrap_err()
+        .kind
 }
 
 proptest! {
@@ -54,7 +63,8 @@ proptest! {
 
     #[test]
     fn every_flipped_byte_is_found(
-        file: u64, version in 0_u32..1 << 23, offset in 0_u64..20_000, length in 1_usize..13_000, at: prop::sample::Index,
+        file: u64, version in 0_u32..1 << 23, offset in 0_u64..20_000, length in 1_usize..13_000,
+            at: prop::sample::Index,
         flip in 1_u8.., kind in 0_usize..7, dedup in 0_usize..2,
     ) {
         let contents = contents(KINDS[kind], if kind == 0 { 1.0 } else { [1.0, 3.0][dedup] });
@@ -63,7 +73,8 @@ proptest! {
         let expected = bytes[at];
         bytes[at] ^= flip;
         let mismatch = contents.check(file, version, offset, &bytes).unwrap_err();
-        prop_assert_eq!((mismatch.offset, mismatch.expected, mismatch.found), (offset + at as u64, expected, expected ^ flip));
+        prop_assert_eq!((mismatch.offset, mismatch.expected, mismatch.found), (offset + at as u64,
+            expected, expected ^ flip));
         // A file or a block of which only this byte was looked at may have become zeros by it.
         if expected != flip {
             prop_assert_eq!(mismatch.kind, MismatchKind::Wrong);
@@ -72,17 +83,20 @@ proptest! {
 
     #[test]
     fn old_contents_are_recognised(
-        file: u64, version in 1_u32..1 << 23, back in 1_u32..65, offset in 0_u64..9_000, length in 8_usize..20_000,
+        file: u64, version in 1_u32..1 << 23, back in 1_u32..65, offset in 0_u64..9_000,
+            length in 8_usize..20_000,
     ) {
         let contents = contents("incompressible", 1.0);
         let old = version.saturating_sub(back);
         let found = filled(&contents, file, old, offset, length);
-        prop_assert_eq!(kind_of(&contents, file, version, offset, &found), MismatchKind::Old { version: old });
+        prop_assert_eq!(kind_of(&contents, file, version, offset, &found), MismatchKind::Old {
+            version: old });
     }
 
     #[test]
     fn torn_contents_are_recognised(
-        file: u64, version in 1_u32..1 << 23, back in 1_u32..65, offset in 0_u64..9_000, length in 16_usize..20_000,
+        file: u64, version in 1_u32..1 << 23, back in 1_u32..65, offset in 0_u64..9_000,
+            length in 16_usize..20_000,
         at: prop::sample::Index, new_first: bool,
     ) {
         let contents = contents("incompressible", 1.0);
@@ -148,10 +162,16 @@ fn what_is_found_instead_is_named() {
         // Versions further back, and later ones, by their stamps.
         for version in [3, 2_000] {
             let old = filled(&contents, 7, version, 0, 20_000);
-            assert_eq!(kind_of(&contents, 7, 900, 0, &old), MismatchKind::Old { version });
+            assert_eq!(
+                kind_of(&contents, 7, 900, 0, &old),
+                MismatchKind::Old { version }
+            );
             let mut found = new.clone();
             found[4_096..8_192].copy_from_slice(&old[4_096..8_192]);
-            assert_eq!(kind_of(&contents, 7, 900, 0, &found), MismatchKind::Torn { version });
+            assert_eq!(
+                kind_of(&contents, 7, 900, 0, &found),
+                MismatchKind::Torn { version }
+            );
         }
         let mut found = new.clone();
         found[4_096..8_192].fill(0);
@@ -161,7 +181,10 @@ fn what_is_found_instead_is_named() {
         let mismatch = contents.check(7, 900, 0, &found).unwrap_err();
         assert_eq!(mismatch.kind, MismatchKind::Zeros);
         assert!((4_500..4_510).contains(&mismatch.offset), "{mismatch}");
-        assert_eq!(kind_of(&contents, 7, 900, 0, &[0; 20_000]), MismatchKind::Zeros);
+        assert_eq!(
+            kind_of(&contents, 7, 900, 0, &[0; 20_000]),
+            MismatchKind::Zeros
+        );
     }
 }
 
@@ -179,7 +202,9 @@ fn blocks_are_unlike_one_another() {
             let contents = of_first.for_worker(worker);
             for file in 0..40 {
                 for version in 0..5 {
-                    for block in filled(&contents, file, version, 0, 100 * BLOCK_BYTES).chunks(BLOCK_BYTES) {
+                    for block in
+                        filled(&contents, file, version, 0, 100 * BLOCK_BYTES).chunks(BLOCK_BYTES)
+                    {
                         seen.insert(xxhash_rust::xxh3::xxh3_128(block));
                         blocks += 1;
                     }
@@ -216,7 +241,10 @@ fn the_rest_of_a_compressible_block_is_one_run() {
             .filter(|pair| pair[0] == FILLER && pair[1] == FILLER)
             .count();
         let measured = bytes.len() as f64 / (bytes.len() - in_runs) as f64;
-        assert!((measured / ratio - 1.0).abs() < 0.01, "{measured} for {ratio}");
+        assert!(
+            (measured / ratio - 1.0).abs() < 0.01,
+            "{measured} for {ratio}"
+        );
     }
 }
 
@@ -234,8 +262,15 @@ fn text_is_printable_and_the_same_in_every_file() {
     assert!(text.iter().all(|byte| (32..=126).contains(byte)));
     assert!((32..=126).all(|byte| text.contains(&byte)));
     assert_eq!(filled(&contents.for_worker(9), 5, 7, 0, 600_000), text);
-    assert_eq!(kind_of(&contents, 1, 1, 0, &[0; 5_000]), MismatchKind::Zeros);
-    for (kind, apart) in [("text", false), ("incompressible", true), ("compressible:2", true)] {
+    assert_eq!(
+        kind_of(&contents, 1, 1, 0, &[0; 5_000]),
+        MismatchKind::Zeros
+    );
+    for (kind, apart) in [
+        ("text", false),
+        ("incompressible", true),
+        ("compressible:2", true),
+    ] {
         let spec = ContentSpec {
             kind: kind.parse().unwrap(),
             dedup: 1.0,
@@ -246,7 +281,9 @@ fn text_is_printable_and_the_same_in_every_file() {
 
 #[test]
 fn contents_are_frozen() {
-    let hash = |kind: &str, dedup| xxhash_rust::xxh3::xxh3_64(&filled(&contents(kind, dedup), 17, 5, 1_000, 100_000));
+    let hash = |kind: &str, dedup| {
+        xxhash_rust::xxh3::xxh3_64(&filled(&contents(kind, dedup), 17, 5, 1_000, 100_000))
+    };
     assert_eq!(hash("text", 1.0), 9_463_520_327_479_491_703);
     assert_eq!(hash("incompressible", 1.0), 1_498_838_628_800_049_614);
     assert_eq!(hash("compressible:3", 2.0), 1_067_038_524_773_871_000);
@@ -270,8 +307,14 @@ fn texts_are_read_and_written_alike() {
         assert!(message.contains(part), "{text}: {message}");
     }
     let spec = |kind, dedup| ContentSpec { kind, dedup }.validate();
-    assert_eq!(spec(ContentKind::Text, 2.0), Err(InvalidContents::TextRepeats(2.0)));
-    assert!(spec(ContentKind::Text, 0.5).is_err() && spec(ContentKind::Incompressible, f64::NAN).is_err());
+    assert_eq!(
+        spec(ContentKind::Text, 2.0),
+        Err(InvalidContents::TextRepeats(2.0))
+    );
+    assert!(
+        spec(ContentKind::Text, 0.5).is_err()
+            && spec(ContentKind::Incompressible, f64::NAN).is_err()
+    );
     assert_eq!(spec(ContentKind::Incompressible, 2.0), Ok(()));
 }
 
@@ -297,10 +340,18 @@ fn a_beginning_tells_whose_contents_they_are() {
                     "{kind} {length}: {is:?}"
                 );
                 if length == 64 {
-                    assert_eq!(others.beginning(&found), Beginning::Others, "{kind} {dedup}");
+                    assert_eq!(
+                        others.beginning(&found),
+                        Beginning::Others,
+                        "{kind} {dedup}"
+                    );
                 }
             }
         }
-        assert_eq!(contents.beginning(&[b'm'; 64]), Beginning::Others, "{kind} {dedup}");
+        assert_eq!(
+            contents.beginning(&[b'm'; 64]),
+            Beginning::Others,
+            "{kind} {dedup}"
+        );
     }
 }

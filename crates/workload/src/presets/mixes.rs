@@ -1,5 +1,5 @@
-//! Mixes of today, each sized by the machine. What is published is named as its source; all else is our own choice,
-//! and says so.
+//! Mixes of today, each sized by the machine. What is published is named as its source; all else is
+//! our own choice, and says so.
 
 use super::{Machine, Manner, Preset, RUN_FOR_S};
 use crate::contents::{ContentKind, ContentSpec};
@@ -47,9 +47,10 @@ fn files(machine: &Machine, part: u64, low: u64, high: u64, sizes: &Sizes, pools
 }
 
 fn weights(each: &[(Action, u32)]) -> Weights {
-    each.iter().fold(Weights::default(), |weights, (action, weight)| {
-        weights.with(*action, *weight)
-    })
+    each.iter()
+        .fold(Weights::default(), |weights, (action, weight)| {
+            weights.with(*action, *weight)
+        })
 }
 
 fn lognormal(median: u64, sigma: f64, low: u64, high: u64) -> Sizes {
@@ -78,7 +79,8 @@ fn whole(mix: Mix, workers: Workers, kind: ContentKind) -> Workload {
     }
 }
 
-/// Preparing and delivering are synced, so the pool is small: a 512th of the memory, 16 MiB to 64 MiB.
+/// Preparing and delivering are synced, so the pool is small: a 512th of the memory, 16 MiB to 64
+/// MiB.
 fn mail(machine: &Machine) -> Preset {
     let workers = workers(machine, 2, 64);
     let sizes = lognormal(8 * KIB, 1.3, 512, MIB);
@@ -106,10 +108,10 @@ fn mail(machine: &Machine) -> Preset {
     };
     Preset {
         name: "mail",
-        what: "a mail server on Maildir: deliver, read, flag (rename), list, expunge; a worker has 16 mailboxes of \
-               its own",
-        source: "delivery as in D. J. Bernstein, Using maildir format (write in tmp, sync, rename into new); weights \
-                 and sizes are our own choice",
+        what: "a mail server on Maildir: deliver, read, flag (rename), list, expunge; a worker \
+               has 16 mailboxes of its own",
+        source: "delivery as in D. J. Bernstein, Using maildir format (write in tmp, sync, rename \
+                 into new); weights and sizes are our own choice",
         workload: whole(
             mix,
             Workers::Private { workers },
@@ -119,9 +121,9 @@ fn mail(machine: &Machine) -> Preset {
     }
 }
 
-/// Sixteen workers, as the personality has threads. Each does the whole of its loop, so each has a pool of its own: in
-/// a shared one, writers and readers would be told apart. All pools together take a 512th of the memory, 16 MiB (about
-/// the personality's 1,000 files) to 64 MiB.
+/// Sixteen workers, as the personality has threads. Each does the whole of its loop, so each has a
+/// pool of its own: in a shared one, writers and readers would be told apart. All pools together
+/// take a 512th of the memory, 16 MiB (about the personality's 1,000 files) to 64 MiB.
 fn varmail(machine: &Machine) -> Preset {
     let sizes = Sizes::Exponential {
         mean: 16 * KIB,
@@ -138,7 +140,10 @@ fn varmail(machine: &Machine) -> Preset {
             (Action::Append, 1),
             (Action::Read, 2),
         ]),
-        append_sizes: Sizes::Uniform { low: 1, high: 16 * KIB },
+        append_sizes: Sizes::Uniform {
+            low: 1,
+            high: 16 * KIB,
+        },
         size_max_bytes: MIB,
         sizes,
         read_block_bytes: MIB,
@@ -147,18 +152,23 @@ fn varmail(machine: &Machine) -> Preset {
     };
     Preset {
         name: "varmail",
-        what: "like filebench's varmail: create and sync, append and sync, read, delete; 16 workers, each in a \
-               directory of its own",
-        source: "filebench's personality varmail (1,000 files around 16 KiB, 16 threads, two reads for each creation, \
-                 append and deletion, appends up to 16 KiB, calls of 1 MiB, fsync); a directory each and exponential \
-                 for its gamma sizes are our own choice",
-        workload: whole(mix, Workers::Private { workers }, ContentKind::Incompressible),
+        what: "like filebench's varmail: create and sync, append and sync, read, delete; 16 \
+               workers, each in a directory of its own",
+        source: "filebench's personality varmail (1,000 files around 16 KiB, 16 threads, two \
+                 reads for each creation, append and deletion, appends up to 16 KiB, calls of 1 \
+                 MiB, fsync); a directory each and exponential for its gamma sizes are our own \
+                 choice",
+        workload: whole(
+            mix,
+            Workers::Private { workers },
+            ContentKind::Incompressible,
+        ),
         how: manner(Some("fsync")),
     }
 }
 
-/// Articles come and are read at a pace, so that the readers are not done long before the feed. A pool of a 256th of
-/// the memory, 32 MiB to 128 MiB.
+/// Articles come and are read at a pace, so that the readers are not done long before the feed. A
+/// pool of a 256th of the memory, 32 MiB to 128 MiB.
 fn news(machine: &Machine) -> Preset {
     let readers = workers(machine, 2, 64);
     let sizes = lognormal(3 * KIB, 1.0, KIB, 128 * KIB);
@@ -176,16 +186,19 @@ fn news(machine: &Machine) -> Preset {
         size_max_bytes: sizes.high(),
         sizes,
         think: Think::Exponential(500_000),
-        layout: layout(Shape::Tree { width: 16, depth: 2 }),
+        layout: layout(Shape::Tree {
+            width: 16,
+            depth: 2,
+        }),
         ..Mix::default()
     };
     Preset {
         name: "news",
-        what: "a netnews spool: one feed files, crossposts (links) and expires articles in 256 groups, others read \
-               them",
-        source: "bounds of sizes from Katcher's PostMark paper, section II (one to over one hundred kilobytes), \
-                 single writer/multiple readers from its section VI; weights, think time and the sizes' shape are our \
-                 own choice",
+        what: "a netnews spool: one feed files, crossposts (links) and expires articles in 256 \
+               groups, others read them",
+        source: "bounds of sizes from Katcher's PostMark paper, section II (one to over one \
+                 hundred kilobytes), single writer/multiple readers from its section VI; weights, \
+                 think time and the sizes' shape are our own choice",
         workload: whole(
             mix,
             Workers::Shared {
@@ -216,7 +229,10 @@ fn web_cache(machine: &Machine) -> Preset {
         size_max_bytes: sizes.high(),
         sizes,
         popularity: Popularity::Zipf { exponent: 0.8 },
-        layout: layout(Shape::Tree { width: 16, depth: 2 }),
+        layout: layout(Shape::Tree {
+            width: 16,
+            depth: 2,
+        }),
         names: Names {
             form: NameForm::Hashed,
             length: 32,
@@ -225,12 +241,16 @@ fn web_cache(machine: &Machine) -> Preset {
     };
     Preset {
         name: "web-cache",
-        what: "a caching web proxy: popular objects are read, others fetched, refreshed, evicted; a worker has a \
-               cache of its own",
-        source: "sizes: the lognormal body of Barford and Crovella 1998 (mu 9.357, sigma 1.318) without its tail; \
-                 popularity: Zipf, exponents of 0.64 to 0.83 in Breslau et al. 1999; weights and directories are our \
-                 own choice",
-        workload: whole(mix, Workers::Private { workers }, ContentKind::Incompressible),
+        what: "a caching web proxy: popular objects are read, others fetched, refreshed, evicted; \
+               a worker has a cache of its own",
+        source: "sizes: the lognormal body of Barford and Crovella 1998 (mu 9.357, sigma 1.318) \
+                 without its tail; popularity: Zipf, exponents of 0.64 to 0.83 in Breslau et al. \
+                 1999; weights and directories are our own choice",
+        workload: whole(
+            mix,
+            Workers::Private { workers },
+            ContentKind::Incompressible,
+        ),
         how: manner(None),
     }
 }
@@ -269,9 +289,11 @@ fn build_tree(machine: &Machine) -> Preset {
     };
     Preset {
         name: "build-tree",
-        what: "compilers at work, each in a tree of its own: many stats, reads of sources, short-lived outputs",
-        source: "half of all files below 4 KiB: Agrawal et al. 2007, A Five-Year Study of File-System Metadata, and \
-                 Meyer and Bolosky 2011, A Study of Practical Deduplication; all else is our own choice",
+        what: "compilers at work, each in a tree of its own: many stats, reads of sources, \
+               short-lived outputs",
+        source: "half of all files below 4 KiB: Agrawal et al. 2007, A Five-Year Study of \
+                 File-System Metadata, and Meyer and Bolosky 2011, A Study of Practical \
+                 Deduplication; all else is our own choice",
         workload: whole(
             mix,
             Workers::Private { workers },
@@ -305,10 +327,10 @@ fn ai_samples(machine: &Machine) -> Preset {
     };
     Preset {
         name: "ai-samples",
-        what: "loading samples to train a model: two readers for each processor read whole files of a large set, \
-               in a new order for each epoch",
-        source: "mean size 114,660 bytes: the ResNet-50 records of MLPerf Storage (ImageNet's pictures); their spread \
-                 and directories are our own choice",
+        what: "loading samples to train a model: two readers for each processor read whole files \
+               of a large set, in a new order for each epoch",
+        source: "mean size 114,660 bytes: the ResNet-50 records of MLPerf Storage (ImageNet's \
+                 pictures); their spread and directories are our own choice",
         workload: whole(
             mix,
             Workers::Shared {

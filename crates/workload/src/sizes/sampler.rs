@@ -1,8 +1,9 @@
 //! Drawing sizes: whole numbers only, so that the draws are equal on every machine.
 //!
-//! A lognormal or exponential distribution becomes a table of its quantiles when the sampler is made. Each half of the
-//! probabilities is cut into octaves towards its end, and each octave into 64 cells, so that the tails are
-//! as fine as the middle; between two quantiles the size is linear in the probability.
+//! A lognormal or exponential distribution becomes a table of its quantiles when the sampler is
+//! made. Each half of the probabilities is cut into octaves towards its end, and each octave into
+//! 64 cells, so that the tails are as fine as the middle; between two quantiles the size is linear
+//! in the probability.
 
 use std::sync::Arc;
 
@@ -17,7 +18,8 @@ const POINTS: usize = OCTAVES * CELLS + 1;
 /// Bits behind the point of a quantile, and of a position in a cell.
 const FRACTION_BITS: u32 = 16;
 
-/// Draws sizes of one distribution, every one rounded up to whole multiples where that is asked for. A clone shares the tables.
+/// Draws sizes of one distribution, every one rounded up to whole multiples where that is asked
+/// for. A clone shares the tables.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     source: Source,
@@ -33,7 +35,10 @@ enum Source {
     /// The quantiles of both halves, the lower half's first, each from its end to the middle.
     Quantiles(Arc<[i64]>),
     /// The sums of weights up to each bin, and the first size and the count of sizes of each.
-    Histogram { sums: Arc<[u64]>, bins: Arc<[(u64, u64)]> },
+    Histogram {
+        sums: Arc<[u64]>,
+        bins: Arc<[(u64, u64)]>,
+    },
 }
 
 impl Sampler {
@@ -41,7 +46,10 @@ impl Sampler {
     pub(super) fn new(sizes: &Sizes, align: u64) -> Self {
         let align = align.max(1);
         let source = match sizes {
-            Sizes::Fixed(size) => Source::Uniform { low: *size, count: 1 },
+            Sizes::Fixed(size) => Source::Uniform {
+                low: *size,
+                count: 1,
+            },
             Sizes::Uniform { low, high } => Source::Uniform {
                 low: *low,
                 count: high.saturating_sub(*low) + 1,
@@ -145,14 +153,24 @@ fn probabilities() -> impl DoubleEndedIterator<Item = f64> {
 fn exponential(mean: f64, low: u64, high: u64) -> Source {
     let lower = probabilities().map(|p| -mean * libm::log1p(-p));
     let upper = probabilities().map(|p| -mean * libm::log(p));
-    Source::Quantiles(lower.chain(upper).map(|size| fixed(size, low, high)).collect())
+    Source::Quantiles(
+        lower
+            .chain(upper)
+            .map(|size| fixed(size, low, high))
+            .collect(),
+    )
 }
 
 fn lognormal(median: f64, sigma: f64, low: u64, high: u64) -> Source {
     let deviations = normal_quantiles();
     let lower = deviations.iter().map(|z| median * libm::exp(sigma * z));
     let upper = deviations.iter().map(|z| median * libm::exp(-sigma * z));
-    Source::Quantiles(lower.chain(upper).map(|size| fixed(size, low, high)).collect())
+    Source::Quantiles(
+        lower
+            .chain(upper)
+            .map(|size| fixed(size, low, high))
+            .collect(),
+    )
 }
 
 fn fixed(size: f64, low: u64, high: u64) -> i64 {
@@ -168,7 +186,8 @@ fn normal_quantiles() -> Vec<f64> {
         .map(|p| {
             // Newton's method from the neighbour, which is near: the error is squared at each step.
             for _ in 0..5 {
-                z -= (normal(z) - p) / (libm::exp(-0.5 * z * z) / libm::sqrt(2.0 * std::f64::consts::PI));
+                z -= (normal(z) - p)
+                    / (libm::exp(-0.5 * z * z) / libm::sqrt(2.0 * std::f64::consts::PI));
             }
             z
         })
@@ -195,7 +214,10 @@ mod tests {
 
     fn near(found: u64, expected: f64) {
         let tolerance = 0.51 + expected * 1e-4;
-        assert!((found as f64 - expected).abs() <= tolerance, "{found} for {expected}");
+        assert!(
+            (found as f64 - expected).abs() <= tolerance,
+            "{found} for {expected}"
+        );
     }
 
     #[test]
@@ -225,7 +247,9 @@ mod tests {
             },
             1,
         );
-        for p in [1e-6, 0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999, 0.999_999] {
+        for p in [
+            1e-6, 0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999, 0.999_999,
+        ] {
             near(sampler.draw(at(p)), -100_000.0 * (1.0 - p).ln());
         }
         assert_eq!(sampler.draw(0), 0);
@@ -254,9 +278,15 @@ mod tests {
         }
         assert_eq!(sampler.draw(u64::MAX), 1 << 20);
         let key = Key::new(1, "test", 0);
-        let sum: u64 = (0..1_000_000).map(|index| sampler.draw(key.at(index))).sum();
+        let sum: u64 = (0..1_000_000)
+            .map(|index| sampler.draw(key.at(index)))
+            .sum();
         let mean = sum as f64 / 1_000_000.0;
-        assert!((mean / sizes.mean() - 1.0).abs() < 0.01, "{mean} {}", sizes.mean());
+        assert!(
+            (mean / sizes.mean() - 1.0).abs() < 0.01,
+            "{mean} {}",
+            sizes.mean()
+        );
     }
 
     #[test]
@@ -317,7 +347,10 @@ mod tests {
             draws("lognormal:median=8KiB,sigma=1.2,max=1GiB"),
             34_773_895_326_142_104
         );
-        assert_eq!(draws("exponential:mean=16KiB,max=1MiB"), 8_193_970_329_224_497_428);
+        assert_eq!(
+            draws("exponential:mean=16KiB,max=1MiB"),
+            8_193_970_329_224_497_428
+        );
         assert_eq!(
             draws("histogram:0..1KiB=30,1KiB..8KiB=50,64KiB=20"),
             10_950_821_527_957_318_930
@@ -330,9 +363,16 @@ mod tests {
             [0, 1, 4_096, 4_097].map(|size| aligned(size, 4_096)),
             [4_096, 4_096, 4_096, 8_192]
         );
-        assert_eq!([0, 1, 100, 101].map(|size| aligned(size, 100)), [100, 100, 100, 200]);
+        assert_eq!(
+            [0, 1, 100, 101].map(|size| aligned(size, 100)),
+            [100, 100, 100, 200]
+        );
         assert_eq!([0, 5].map(|size| aligned(size, 1)), [0, 5]);
-        let sampler = Sizes::Uniform { low: 0, high: 10_000 }.sampler(512);
+        let sampler = Sizes::Uniform {
+            low: 0,
+            high: 10_000,
+        }
+        .sampler(512);
         assert_eq!((sampler.low(), sampler.high()), (512, 10_240));
         for random in (0..=u64::MAX).step_by(1 << 50) {
             assert_eq!(sampler.draw(random) % 512, 0);

@@ -51,13 +51,19 @@ fn wrong_texts_say_what_would_be_right() {
         ("1..2GiB", "at most 1GiB"),
         ("lognormal:", "'' is not a parameter of lognormal"),
         ("lognormal:median=8KiB,sigma=1", "needs the parameter 'max'"),
-        ("lognormal:median=8KiB,max=1MiB", "needs the parameter 'sigma'"),
+        (
+            "lognormal:median=8KiB,max=1MiB",
+            "needs the parameter 'sigma'",
+        ),
         ("lognormal:median=8KiB,sigma=x,max=1MiB", "sigma 'x'"),
         ("lognormal:median=8KiB,sigma=NaN,max=1MiB", "sigma 'NaN'"),
         ("lognormal:median=8KiB,sigma=0,max=1MiB", "above 0"),
         ("lognormal:median=8KiB,sigma=11,max=1MiB", "up to 10"),
         ("lognormal:median=0,sigma=1,max=1MiB", "invalid median 0"),
-        ("lognormal:median=1,median=1,sigma=1,max=1MiB", "'median' occurs twice"),
+        (
+            "lognormal:median=1,median=1,sigma=1,max=1MiB",
+            "'median' occurs twice",
+        ),
         (
             "exponential:mean=5,max=10,min=20",
             "the lower bound 20 is above the upper bound 10",
@@ -106,7 +112,10 @@ fn bounds_and_means_are_those_of_what_is_drawn() {
     assert_eq!(of("1..10"), (1, 10, 5.5));
     assert_eq!(of("histogram:0..2=1,5=3,9=0"), (0, 5, 4.0));
     let (low, high, mean) = of("exponential:mean=16KiB,max=1GiB,min=0");
-    assert!((low, high) == (0, 1 << 30) && (mean - 16_384.0).abs() < 1e-6, "{mean}");
+    assert!(
+        (low, high) == (0, 1 << 30) && (mean - 16_384.0).abs() < 1e-6,
+        "{mean}"
+    );
     let (_, _, mean) = of("lognormal:median=1000,sigma=1,max=1GiB,min=0");
     assert!((mean - 1_648.721_270_7).abs() < 1e-3, "{mean}");
     for text in [
@@ -119,6 +128,10 @@ fn bounds_and_means_are_those_of_what_is_drawn() {
         let key = crate::random::Key::new(3, "test", 0);
         let sum: u64 = (0..400_000).map(|index| sampler.draw(key.at(index))).sum();
         let mean = sum as f64 / 400_000.0;
-        assert!((mean - sizes.mean()).abs() < 3.0, "{text}: {mean} {}", sizes.mean());
+        assert!(
+            (mean - sizes.mean()).abs() < 3.0,
+            "{text}: {mean} {}",
+            sizes.mean()
+        );
     }
 }

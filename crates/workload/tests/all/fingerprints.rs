@@ -1,5 +1,5 @@
-//! Frozen fingerprints: what a workload intends must never change. A difference here is a defect, or a new
-//! version of the generators that makes old results incomparable.
+//! Frozen fingerprints: what a workload intends must never change. A difference here is a defect,
+//! or a new version of the generators that makes old results incomparable.
 
 use workload::presets::{self, Machine};
 use workload::{Planner, Workload, fingerprint};
@@ -28,9 +28,16 @@ fn presets_intend_what_they_always_did() {
         };
         let plan = Planner::new(&planned).plan().unwrap();
         if has_end {
-            assert_eq!(fingerprint, plan.fingerprint, "{}: the same by both ways", preset.name);
+            assert_eq!(
+                fingerprint, plan.fingerprint,
+                "{}: the same by both ways",
+                preset.name
+            );
         }
-        lines.push_str(&format!("{} {} {}\n", preset.name, fingerprint, plan.stream_hash));
+        lines.push_str(&format!(
+            "{} {} {}\n",
+            preset.name, fingerprint, plan.stream_hash
+        ));
     }
     assert_eq!(lines, GOLDEN);
 }

@@ -14,7 +14,8 @@ fn plan(edition: Edition, files: u64, transactions: u64, subdirectories: u32) ->
     Planner::new(&workload).plan().unwrap()
 }
 
-/// Created alone, created in transactions, read, appended, deleted in transactions, deleted at the end.
+/// Created alone, created in transactions, read, appended, deleted in transactions, deleted at the
+/// end.
 fn counts(plan: &Plan) -> [u64; 6] {
     [
         (Phase::Prepare, Action::Create),
@@ -43,7 +44,8 @@ fn the_session_of_five_million_transactions_comes_out() {
         counts(&plan),
         [9_999, 2_500_497, 2_499_695, 2_472_080, 2_499_503, 10_993]
     );
-    // "16307.03 megabytes read", "16302.64 megabytes written": what is left of the sums in 32-bit floats.
+    // "16307.03 megabytes read", "16302.64 megabytes written": what is left of the sums in 32-bit
+    // floats.
     let megabytes = |bytes: f64| format!("{:.2}", bytes / (1024.0 * 1024.0));
     assert_eq!(megabytes(plan.classic_bytes_read), "16307.03");
     assert_eq!(megabytes(plan.classic_bytes_written), "16302.64");
@@ -66,7 +68,8 @@ fn the_ratios_of_the_published_tables_name_their_edition() {
         assert_eq!(
             format!("{ratio:.4}"),
             published,
-            "edition {edition}, {files} files, {transactions} transactions, {subdirectories} subdirectories"
+            "edition {edition}, {files} files, {transactions} transactions, {subdirectories} \
+             subdirectories"
         );
     }
 }
@@ -86,7 +89,11 @@ fn the_massive_processes_all_do_what_one_does() {
             Planner::new(&massive).plan().unwrap(),
             Planner::new(&one).plan().unwrap(),
         );
-        assert_eq!(counts(&massive), counts(&one).map(|count| 12 * count), "{name}");
+        assert_eq!(
+            counts(&massive),
+            counts(&one).map(|count| 12 * count),
+            "{name}"
+        );
         assert_eq!(massive.transactions, 12 * one.transactions, "{name}");
     }
 }

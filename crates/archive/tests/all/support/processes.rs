@@ -1,5 +1,6 @@
-//! Other processes: this test program again, with one test, by its full name, that does what they are to do. Locks of files are a
-//! process's, so that threads in the place of processes would not show what becomes of those.
+//! Other processes: this test program again, with one test, by its full name, that does what they
+//! are to do. Locks of files are a process's, so that threads in the place of processes would not
+//! show what becomes of those.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -30,5 +31,7 @@ pub fn of_program(program: &Path, archive: &Path, test: &str) -> Command {
 /// The journal that a word of [`WITH`] is.
 pub fn journal(word: &str) -> JournalMode {
     let all = [JournalMode::WriteAhead, JournalMode::Rollback];
-    all.into_iter().find(|journal| format!("{journal:?}") == word).unwrap()
+    all.into_iter()
+        .find(|journal| format!("{journal:?}") == word)
+        .unwrap()
 }

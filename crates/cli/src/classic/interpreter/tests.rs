@@ -13,7 +13,13 @@ struct Fake {
 }
 
 impl Engine for Fake {
-    fn run(&mut self, settings: &PromptSettings, _: Classic, output: &mut dyn Write, _: &mut dyn Write) -> RunEnd {
+    fn run(
+        &mut self,
+        settings: &PromptSettings,
+        _: Classic,
+        output: &mut dyn Write,
+        _: &mut dyn Write,
+    ) -> RunEnd {
         self.asked.push(settings.clone());
         output.write_all(b"<run>\n").unwrap();
         self.ends
@@ -52,7 +58,13 @@ struct Said {
     asked: Vec<PromptSettings>,
 }
 
-fn session(edition: Edition, file: Option<&Path>, ends: &[RunEnd], interactive: bool, input: &str) -> Said {
+fn session(
+    edition: Edition,
+    file: Option<&Path>,
+    ends: &[RunEnd],
+    interactive: bool,
+    input: &str,
+) -> Said {
     let mut fake = Fake {
         ends: ends.iter().copied().collect(),
         ..Fake::default()
@@ -60,7 +72,12 @@ fn session(edition: Edition, file: Option<&Path>, ends: &[RunEnd], interactive: 
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let mut interpreter = Interpreter::new(PromptSettings::new(edition), &mut fake, interactive);
     let code = interpreter
-        .session(file, &mut Plain::new(input.as_bytes()), &mut output, &mut errors)
+        .session(
+            file,
+            &mut Plain::new(input.as_bytes()),
+            &mut output,
+            &mut errors,
+        )
         .unwrap();
     Said {
         output: String::from_utf8(output).unwrap(),
@@ -98,7 +115,10 @@ fn the_prompt_ends_without_an_end_of_line() {
 #[test]
 fn complaints_are_the_originals() {
     for (line, complaint) in [
-        ("set size 0 5000", "Error: no file size low or high bounds specified\n"),
+        (
+            "set size 0 5000",
+            "Error: no file size low or high bounds specified\n",
+        ),
         ("set number -1", "Error: invalid number of files\n"),
         ("set seed 0", "Error: invalid seed for random numbers\n"),
         ("set transactions x", "Error: no transactions specified\n"),
@@ -106,7 +126,10 @@ fn complaints_are_the_originals() {
         ("set location -q", "Error: cannot find location 'q'\n"),
         ("set location x 0", "Error: ignoring invalid weight '0'\n"),
         ("set location x ", "Error: ignoring invalid weight ''\n"),
-        ("set subdirectories 0", "Error: invalid number of subdirectories\n"),
+        (
+            "set subdirectories 0",
+            "Error: invalid number of subdirectories\n",
+        ),
         ("set read", "Error: invalid read block size\n"),
         ("set write 0", "Error: invalid write block size\n"),
         (
@@ -121,7 +144,10 @@ fn complaints_are_the_originals() {
             "set bias create 11",
             "Error: no bias specified (0-10 for greater chance,-1 to disable)\n",
         ),
-        ("set report ters", "Error: either 'verbose' or 'terse' required\n"),
+        (
+            "set report ters",
+            "Error: either 'verbose' or 'terse' required\n",
+        ),
         ("load", "Error: no configuration file specified\n"),
         (
             "load /nonexistent/x",
@@ -171,8 +197,9 @@ fn what_is_silently_wrong_is_warned_of() {
 
 #[test]
 fn what_scripts_give_is_not_warned_of() {
-    let lines = "set numbers 100000\nset size 500 10000\nset size 5\nset bias read -1\nset location /tmp 3\n\
-        set location +/x/\nset number=77\nset seed 42\nset report terse\nset buffering false\nset read 4096 \nquit\n";
+    let lines = "set numbers 100000\nset size 500 10000\nset size 5\nset bias read -1\nset \
+                 location /tmp 3\nset location +/x/\nset number=77\nset seed 42\nset report \
+                 terse\nset buffering false\nset read 4096 \nquit\n";
     assert_eq!(said(lines).errors, "");
 }
 
@@ -185,10 +212,17 @@ fn a_report_goes_behind_the_end_of_a_file() {
     let said = said(&format!(
         "set report terse\nrun {path}\nrun /nonexistent/x\nrun\nquit\n"
     ));
-    assert_eq!(std::fs::read_to_string(path).unwrap(), format!("before\n{TERSE}"));
-    let expected = format!("PostMark v1.51 : 8/14/01\npm>pm><run>\npm><run>\n{TERSE}pm><run>\n{TERSE}pm>");
+    assert_eq!(
+        std::fs::read_to_string(path).unwrap(),
+        format!("before\n{TERSE}")
+    );
+    let expected =
+        format!("PostMark v1.51 : 8/14/01\npm>pm><run>\npm><run>\n{TERSE}pm><run>\n{TERSE}pm>");
     assert_eq!(said.output, expected);
-    assert_eq!(said.errors, "Error: Cannot direct output to file '/nonexistent/x'\n");
+    assert_eq!(
+        said.errors,
+        "Error: Cannot direct output to file '/nonexistent/x'\n"
+    );
     assert_eq!(said.code, 0);
 }
 
@@ -197,15 +231,19 @@ fn show_goes_to_a_file_with_all_its_lines() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("o");
     let path = path.to_str().unwrap();
-    let said = said(&format!("set location x\nset location +y 2\nshow {path}\nquit\n"));
+    let said = said(&format!(
+        "set location x\nset location +y 2\nshow {path}\nquit\n"
+    ));
     assert_eq!(
         said.output,
         "PostMark v1.51 : 8/14/01\npm>pm>pm>\tx (weight=1)\n\ty (weight=2)\npm>"
     );
-    let expected = "Current configuration is:\nThe base number of files is 500\nTransactions: 500\n\
-        Files range between 500 bytes and 9.77 kilobytes in size\nWorking directories: \n\tx (weight=1)\n\
-        \ty (weight=2)\nBlock sizes are: read=512 bytes, write=512 bytes\nBiases are: read/append=5, create/delete=5\n\
-        Using Unix buffered file I/O\nRandom number generator seed is 42\nReport format is verbose.\n";
+    let expected = "Current configuration is:\nThe base number of files is 500\nTransactions: \
+                    500\nFiles range between 500 bytes and 9.77 kilobytes in size\nWorking \
+                    directories: \n\tx (weight=1)\n\ty (weight=2)\nBlock sizes are: read=512 \
+                    bytes, write=512 bytes\nBiases are: read/append=5, create/delete=5\nUsing \
+                    Unix buffered file I/O\nRandom number generator seed is 42\nReport format is \
+                    verbose.\n";
     assert_eq!(std::fs::read_to_string(path).unwrap(), expected);
 }
 
@@ -218,11 +256,13 @@ fn edition_1_0_speaks_like_the_papers_session() {
         false,
         "show\nset report terse\nrun\nhelp\nquit\n",
     );
-    let show = "Current configuration is:\nTransactions: 500\nFiles range between 500 bytes and 9.77 kilobytes in size\n\
-        Random number generator seed is 42\nThe base number of files is 500\nThe working directory is: .\n\
-        Block sizes are: read=512 bytes, write=512 bytes\nBiases are: read/append=5, create/delete=5\n\
-        Using Unix buffered file I/O\n";
-    let begin = format!("PostMark v1.00 : 8/11/97\npm>{show}pm>Eh?\npm><run>\nTime:\n\t4 seconds total\n");
+    let show = "Current configuration is:\nTransactions: 500\nFiles range between 500 bytes and \
+                9.77 kilobytes in size\nRandom number generator seed is 42\nThe base number of \
+                files is 500\nThe working directory is: .\nBlock sizes are: read=512 bytes, \
+                write=512 bytes\nBiases are: read/append=5, create/delete=5\nUsing Unix buffered \
+                file I/O\n";
+    let begin =
+        format!("PostMark v1.00 : 8/11/97\npm>{show}pm>Eh?\npm><run>\nTime:\n\t4 seconds total\n");
     assert!(said.output.starts_with(&begin), "{}", said.output);
     assert!(
         said.output.contains(" per second)\n\npm>set size - "),
@@ -282,7 +322,10 @@ fn files_are_read_and_quit_ends_the_file_it_stands_in() {
     let (outer, inner) = (path("outer file"), path("inner"));
     std::fs::write(
         &outer,
-        format!("\nexit\n?\n!echo no\nload {}\nset number 8", inner.display()),
+        format!(
+            "\nexit\n?\n!echo no\nload {}\nset number 8",
+            inner.display()
+        ),
     )
     .unwrap();
     std::fs::write(&inner, "set transactions 77\nquit\nset transactions 99\n").unwrap();
@@ -308,7 +351,10 @@ fn files_are_read_and_quit_ends_the_file_it_stands_in() {
             .contains("Error: '!' runs a shell at an interactive prompt only\n")
     );
     let from_prompt = said(&format!("load {}\nquit\n", outer.display()));
-    assert_eq!(from_prompt.output, format!("PostMark v1.51 : 8/14/01\npm>{files}pm>"));
+    assert_eq!(
+        from_prompt.output,
+        format!("PostMark v1.51 : 8/14/01\npm>{files}pm>")
+    );
 }
 
 #[test]
@@ -322,7 +368,13 @@ fn quit_in_the_first_file_ends_the_session() {
 
 #[test]
 fn a_file_that_is_not_there_is_passed_over_with_a_warning() {
-    let said = session(Edition::V1_5, Some(Path::new("/nonexistent/f")), &[], false, "quit\n");
+    let said = session(
+        Edition::V1_5,
+        Some(Path::new("/nonexistent/f")),
+        &[],
+        false,
+        "quit\n",
+    );
     assert_eq!(said.output, "PostMark v1.51 : 8/14/01\npm>");
     assert!(
         said.errors
@@ -355,7 +407,10 @@ fn files_that_load_one_another_twice_end() {
         "{}",
         said.errors
     );
-    assert_eq!(said.code, 1, "a cycle is an error, though the prompt goes on");
+    assert_eq!(
+        said.code, 1,
+        "a cycle is an error, though the prompt goes on"
+    );
     // Not deep, and yet a million.
     let ten = |name: &str| format!("load {}\n", path(name)).repeat(10);
     for (name, next) in [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "f")] {
@@ -382,7 +437,11 @@ fn nothing_is_written_into_a_file_that_commands_are_read_from() {
     );
     std::os::unix::fs::symlink(&outer, &link).unwrap();
     let texts = [
-        format!("run {0}\nshow {0}\nload {1}\n", outer.display(), inner.display()),
+        format!(
+            "run {0}\nshow {0}\nload {1}\n",
+            outer.display(),
+            inner.display()
+        ),
         format!("show {}\nrun {}\n", link.display(), inner.display()),
     ];
     std::fs::write(&outer, &texts[0]).unwrap();
@@ -391,13 +450,19 @@ fn nothing_is_written_into_a_file_that_commands_are_read_from() {
     assert_eq!(std::fs::read_to_string(&outer).unwrap(), texts[0]);
     assert_eq!(std::fs::read_to_string(&inner).unwrap(), texts[1]);
     assert_eq!(
-        said.errors.matches("commands are being read from it").count(),
+        said.errors
+            .matches("commands are being read from it")
+            .count(),
         4,
         "{}",
         said.errors
     );
     // Where nobody reads it any more, it is as in the original.
-    let said = self::said(&format!("load {}\nshow {}\nquit\n", inner.display(), inner.display()));
+    let said = self::said(&format!(
+        "load {}\nshow {}\nquit\n",
+        inner.display(),
+        inner.display()
+    ));
     assert!(
         std::fs::read_to_string(&inner).unwrap().len() > texts[1].len(),
         "{}",
@@ -416,13 +481,26 @@ fn the_exit_code_tells_of_runs_that_were_not_complete() {
         (vec![complete, RunEnd::Leave(130)], false, 130, 2),
         (vec![RunEnd::Leave(130)], true, 1, 3),
     ] {
-        let said = session(Edition::V1_5, None, &ends, interactive, "run\nrun\nrun\nquit\n");
+        let said = session(
+            Edition::V1_5,
+            None,
+            &ends,
+            interactive,
+            "run\nrun\nrun\nquit\n",
+        );
         assert_eq!((said.code, said.asked.len()), (code, runs), "{ends:?}");
     }
-    let said = session(Edition::V1_5, None, &[], false, "set location \nrun\nquit\n");
+    let said = session(
+        Edition::V1_5,
+        None,
+        &[],
+        false,
+        "set location \nrun\nquit\n",
+    );
     assert_eq!((said.code, said.asked.len()), (1, 0));
     assert!(
-        said.errors.starts_with("Error: cannot run: the location is empty"),
+        said.errors
+            .starts_with("Error: cannot run: the location is empty"),
         "{}",
         said.errors
     );

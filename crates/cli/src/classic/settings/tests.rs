@@ -41,14 +41,25 @@ fn sizes_are_those_of_debians_binary() {
         ("7 abc", 7, 7),
     ] {
         let settings = after(&[("size", Some(argument))]);
-        assert_eq!((settings.size_low, settings.size_high), (low, high), "{argument}");
+        assert_eq!(
+            (settings.size_low, settings.size_high),
+            (low, high),
+            "{argument}"
+        );
     }
-    assert_eq!(PromptSettings::new(Edition::V1_5).set_sizes(None), Err(Refusal::Sizes));
+    assert_eq!(
+        PromptSettings::new(Edition::V1_5).set_sizes(None),
+        Err(Refusal::Sizes)
+    );
 }
 
 #[test]
 fn a_wrong_value_changes_nothing() {
-    let settings = after(&[("number", Some("7")), ("number", Some("-1")), ("number", None)]);
+    let settings = after(&[
+        ("number", Some("7")),
+        ("number", Some("-1")),
+        ("number", None),
+    ]);
     assert_eq!(settings.files, 7);
     let settings = after(&[
         ("bias", Some("3")),
@@ -109,8 +120,14 @@ fn edition_1_0_has_one_location_without_weight() {
     let mut settings = PromptSettings::new(Edition::V1_0);
     assert!(settings.set_location(Some(b"/a b 5")).unwrap().0.is_some());
     assert_eq!(settings.paths(), [(PathBuf::from("/a b 5"), 1)]);
-    assert_eq!(settings.set_location(Some(b"+/x")), Err(Refusal::OneLocation));
-    assert_eq!(settings.set_location(Some(b"-/a b 5")), Err(Refusal::OneLocation));
+    assert_eq!(
+        settings.set_location(Some(b"+/x")),
+        Err(Refusal::OneLocation)
+    );
+    assert_eq!(
+        settings.set_location(Some(b"-/a b 5")),
+        Err(Refusal::OneLocation)
+    );
 }
 
 #[test]
@@ -130,8 +147,14 @@ fn what_cannot_be_run_is_refused() {
         let settings = after(&[("location", Some(argument))]);
         assert!(settings.workload().is_err(), "{argument:?}");
     }
-    let settings = after(&[("location", Some("x 2000000000")), ("location", Some("+y 2000000000"))]);
-    assert_eq!(settings.workload(), Err(InvalidWorkload::Weights(4_000_000_000).into()));
+    let settings = after(&[
+        ("location", Some("x 2000000000")),
+        ("location", Some("+y 2000000000")),
+    ]);
+    assert_eq!(
+        settings.workload(),
+        Err(InvalidWorkload::Weights(4_000_000_000).into())
+    );
     let settings = after(&[
         ("location", Some("x 2")),
         ("location", Some("+y 3")),

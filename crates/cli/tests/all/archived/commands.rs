@@ -12,26 +12,42 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Each line ends with carriage return and newline (RFC 4180), and neither is a part of its last field.
+/// Each line ends with carriage return and newline (RFC 4180), and neither is a part of its last
+/// field.
 fn ends_lines_as_csv(csv: &str) {
     let lines: Vec<&str> = csv.split_inclusive('\n').collect();
     assert!(lines.len() > 1, "{csv}");
     for line in lines {
-        let fields = line.strip_suffix("\r\n").unwrap_or_else(|| panic!("{line:?}"));
-        assert!(!fields.contains(['\r', '\n']) && !fields.ends_with("\\r"), "{line:?}");
+        let fields = line
+            .strip_suffix("\r\n")
+            .unwrap_or_else(|| panic!("{line:?}"));
+        assert!(
+            !fields.contains(['\r', '\n']) && !fields.ends_with("\\r"),
+            "{line:?}"
+        );
     }
 }
 
 #[test]
 fn a_run_is_listed_shown_exported_and_imported() {
     let home = Home::new();
-    let report = home.says(&format!("{LITTLE} --no-series")).code(0).output.clone();
+    let report = home
+        .says(&format!("{LITTLE} --no-series"))
+        .code(0)
+        .output
+        .clone();
     home.says("run --quiet --no-overhead --preset mail --files 50 --transactions 50")
         .code(0);
 
     let list = home.answer("list");
-    assert!(list.contains("begun (UTC)") && list.contains("mail"), "{list}");
-    assert!(list.lines().all(|line| line.chars().count() <= 80), "{list}");
+    assert!(
+        list.contains("begun (UTC)") && list.contains("mail"),
+        "{list}"
+    );
+    assert!(
+        list.lines().all(|line| line.chars().count() <= 80),
+        "{list}"
+    );
     let listed = json(&home.answer("list --format json"));
     assert_eq!(listed.as_array().unwrap().len(), 2);
     assert_eq!(listed[1]["preset"], "mail");
@@ -47,7 +63,9 @@ fn a_run_is_listed_shown_exported_and_imported() {
         .and_then(|target| target.mount.known())
         .is_some_and(|mount| mount.file_system_type == "tmpfs");
     let entries = home.entries();
-    let are_invalid = entries.iter().filter(|entry| entry.headline.verdict == Level::Invalid);
+    let are_invalid = entries
+        .iter()
+        .filter(|entry| entry.headline.verdict == Level::Invalid);
     let invalid = are_invalid.count();
     for (filter, count) in [
         ("--since 1d", 2),
@@ -65,7 +83,11 @@ fn a_run_is_listed_shown_exported_and_imported() {
         ("--tag x", 0),
     ] {
         let listed = json(&home.answer(&format!("list --format json {filter}")));
-        assert_eq!(listed.as_array().unwrap().len(), count, "{filter}: {listed}");
+        assert_eq!(
+            listed.as_array().unwrap().len(),
+            count,
+            "{filter}: {listed}"
+        );
     }
     assert_eq!(home.answer("list --tag x"), "No runs\n");
 
@@ -73,19 +95,29 @@ fn a_run_is_listed_shown_exported_and_imported() {
     let second = Record::from_json(&home.answer("show last --format json")).unwrap();
     assert_eq!(second.spec.preset.as_deref(), Some("mail"));
     let identity = second.id.to_string();
-    assert_eq!(home.answer(&format!("show {}", &identity[..12])), home.answer("show 2"));
-    assert!(home.answer("show 1 --format classic").contains("per second"));
+    assert_eq!(
+        home.answer(&format!("show {}", &identity[..12])),
+        home.answer("show 2")
+    );
+    assert!(
+        home.answer("show 1 --format classic")
+            .contains("per second")
+    );
     assert_eq!(home.answer("show 1 --format terse").lines().count(), 1);
     home.says("show last --format classic")
         .code(2)
         .says("use --format text or json");
 
     let file = home.scene.path().join("all.json");
-    home.says(&format!("export --output {}", text(&file))).code(0);
+    home.says(&format!("export --output {}", text(&file)))
+        .code(0);
     assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 2);
     let one = home.scene.path().join("one.json");
     fs::write(&one, home.answer("export 2")).unwrap();
-    assert_eq!(home.answer(&format!("show {}", text(&one))), home.answer("show 2"));
+    assert_eq!(
+        home.answer(&format!("show {}", text(&one))),
+        home.answer("show 2")
+    );
     let csv = home.answer("export --format csv --preset mail");
     let fields = csv.lines().next().unwrap().split(',').count();
     assert!(
@@ -94,11 +126,18 @@ fn a_run_is_listed_shown_exported_and_imported() {
     );
     let markdown = home.answer("export 1 2 --format markdown");
     assert_eq!(markdown.lines().count(), 4);
-    home.says("export 1 --preset mail").code(2).says("cannot be combined");
+    home.says("export 1 --preset mail")
+        .code(2)
+        .says("cannot be combined");
 
     // Another machine's archive.
     let other = home.scene.path().join("other/archive.db");
-    let import = format!("import {} {} --archive {}", text(&file), text(&one), text(&other));
+    let import = format!(
+        "import {} {} --archive {}",
+        text(&file),
+        text(&one),
+        text(&other)
+    );
     let imported = home.answer(&import);
     assert_eq!(imported.matches("new").count(), 2, "{imported}");
     assert_eq!(imported.matches("there already").count(), 1, "{imported}");
@@ -152,7 +191,9 @@ fn tags_and_notes_are_given_and_taken() {
     for _ in 0..3 {
         home.says(LITTLE).code(0);
     }
-    home.says("tag 1 baseline ssd").code(0).says("Run 1: baseline ssd");
+    home.says("tag 1 baseline ssd")
+        .code(0)
+        .says("Run 1: baseline ssd");
     home.says("tag 2 ssd").code(0);
     home.says("tag 1 ssd none --remove")
         .code(0)
@@ -169,13 +210,20 @@ fn tags_and_notes_are_given_and_taken() {
         shown.starts_with("Tags: ssd\nNote: after the firmware; =1+1\n"),
         "{shown}"
     );
-    assert!(home.answer("list --format csv").contains("after the firmware"));
+    assert!(
+        home.answer("list --format csv")
+            .contains("after the firmware")
+    );
     // They travel with the run; one that is there already keeps its own.
     let exported = home.answer("export 2");
-    assert_eq!(Record::from_json(&exported).unwrap(), home.record(&home.entries()[1]));
+    assert_eq!(
+        Record::from_json(&exported).unwrap(),
+        home.record(&home.entries()[1])
+    );
     fs::write(home.scene.path().join("two.json"), &exported).unwrap();
     home.says("import two.json --archive other.db").code(0);
-    home.says("tag last ssd --remove --archive other.db").code(0);
+    home.says("tag last ssd --remove --archive other.db")
+        .code(0);
     home.says("import two.json --archive other.db")
         .code(0)
         .says("there already");
@@ -235,7 +283,8 @@ fn what_cannot_be_imported_is_told_and_the_rest_is() {
     fs::write(path("text.json"), "no \u{1b}[31m JSON").unwrap();
     fs::write(path("other.json"), "{\"a\": 1}\n").unwrap();
     fs::write(path("empty.json"), "").unwrap();
-    let ended = home.says("import text.json forged.json other.json empty.json missing.json good.json");
+    let ended =
+        home.says("import text.json forged.json other.json empty.json missing.json good.json");
     ended
         .code(1)
         .says("CONFLICT: run 1")
@@ -256,12 +305,16 @@ fn what_cannot_be_imported_is_told_and_the_rest_is() {
 fn no_more_is_read_than_a_record_has() {
     let home = Home::new();
     home.says(LITTLE).code(0);
-    home.says("import /dev/zero").code(1).says("expected a JSON object");
+    home.says("import /dev/zero")
+        .code(1)
+        .says("expected a JSON object");
     let long = home.scene.path().join("long.json");
     let mut file = fs::File::create(&long).unwrap();
     file.write_all(b"{\"a\":\"").unwrap();
     file.set_len(300 << 20).unwrap();
-    home.says("import long.json").code(1).says("too long for a record");
+    home.says("import long.json")
+        .code(1)
+        .says("too long for a record");
 }
 
 /// The others are written, and a file in which nothing comes is left as it was.
@@ -288,15 +341,24 @@ fn one_damaged_record_does_not_keep_the_others() {
         .filter(|(place, _)| *place != 1)
         .map(|(_, line)| line)
         .collect();
-    assert_eq!(fs::read_to_string(&file).unwrap().lines().collect::<Vec<_>>(), kept);
+    assert_eq!(
+        fs::read_to_string(&file)
+            .unwrap()
+            .lines()
+            .collect::<Vec<_>>(),
+        kept
+    );
     let before = fs::read_to_string(&file).unwrap();
-    home.says("export 2 --force --output all.json").code(2).says("run 2");
+    home.says("export 2 --force --output all.json")
+        .code(2)
+        .says("run 2");
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
     home.says("export 2 --output new.json").code(2);
     assert!(!home.scene.path().join("new.json").exists());
 }
 
-/// An archive of before notes had a limit: what an import would not take is told, and the record is exported.
+/// An archive of before notes had a limit: what an import would not take is told, and the record is
+/// exported.
 #[test]
 fn remarks_that_no_run_can_have_any_more_are_told() {
     let home = Home::new();
@@ -323,8 +385,12 @@ fn without_an_archive_there_are_no_runs() {
     home.says("list --archive nowhere.db")
         .code(2)
         .says("there is no archive at nowhere.db");
-    home.says("show last").code(2).says("there is no archive at");
-    home.says("list --since yesterday").code(2).says("expected a date");
+    home.says("show last")
+        .code(2)
+        .says("there is no archive at");
+    home.says("list --since yesterday")
+        .code(2)
+        .says("expected a date");
     assert!(!home.archive().exists());
 }
 
@@ -332,8 +398,10 @@ fn without_an_archive_there_are_no_runs() {
 #[test]
 fn what_others_wrote_is_harmless() {
     let home = Home::new();
-    home.says(&format!("{LITTLE} --format json --archive none --output made.json"))
-        .code(0);
+    home.says(&format!(
+        "{LITTLE} --format json --archive none --output made.json"
+    ))
+    .code(0);
     let made = fs::read_to_string(home.scene.path().join("made.json")).unwrap();
     let mut document = json(&made);
     document["record"]["host"]["hostname"] = Value::from("\u{1b}]0;x\u{7}=cmd|\u{202e}");
@@ -352,7 +420,8 @@ fn what_others_wrote_is_harmless() {
     ] {
         let answer = home.answer(words);
         let answer = answer.replace("\r\n", "\n");
-        let harmful = |character: char| document::harmless::is_harmful(character) && character != '\n';
+        let harmful =
+            |character: char| document::harmless::is_harmful(character) && character != '\n';
         assert!(!answer.contains(harmful), "{words}: {answer:?}");
     }
     let listed = json(&home.answer("list --format json"));

@@ -1,4 +1,5 @@
-//! Runs that are killed at any moment: the archive opens, is whole, and has every phase and every step that was completed.
+//! Runs that are killed at any moment: the archive opens, is whole, and has every phase and every
+//! step that was completed.
 
 use std::time::{Duration, Instant};
 
@@ -8,19 +9,21 @@ use rustix::process::Signal;
 use super::{Home, open};
 use crate::support::{Ended, Running};
 
-/// With several workers, and phases that take their time. It has a number of transactions besides its time: without one, a
-/// second goes by with following how large its pool may become.
-const RUN: &str = "run --no-overhead --storage posix --workers 2 --files 400 --mix create=1,delete=1,read=2 --for 120ms \
-                   --transactions 1000000";
+/// With several workers, and phases that take their time. It has a number of transactions besides
+/// its time: without one, a second goes by with following how large its pool may become.
+const RUN: &str = "run --no-overhead --storage posix --workers 2 --files 400 --mix \
+                   create=1,delete=1,read=2 --for 120ms --transactions 1000000";
 /// Two steps, one after another: no step is shorter than ten seconds.
-const SWEEP: &str = "run --no-overhead --storage posix --files 100 --mix read=1 --sweep 200,400 --warm-up 20ms";
+const SWEEP: &str =
+    "run --no-overhead --storage posix --files 100 --mix read=1 --sweep 200,400 --warm-up 20ms";
 
 fn kills() -> u32 {
     let said = std::env::var("POSTMARK_KILLS").ok();
     said.map_or(20, |said| said.parse().expect("POSTMARK_KILLS is a number"))
 }
 
-/// A number below 1 for each case, spread evenly (the golden ratio's multiples), with no two runs alike.
+/// A number below 1 for each case, spread evenly (the golden ratio's multiples), with no two runs
+/// alike.
 fn spread(case: u32) -> f64 {
     (f64::from(case) * 0.618_033_988_749_895).fract()
 }
@@ -35,9 +38,12 @@ fn whatever_was_completed_is_there_after_a_kill() {
     for case in 0..kills() {
         let after = whole.mul_f64(spread(case) * 1.05);
         let before = home.entries().len();
-        // Every other one at some time after its row was opened: on a busy machine beginning takes most of the time.
+        // Every other one at some time after its row was opened: on a busy machine beginning takes
+        // most of the time.
         let running = Running::start(home.command(RUN), home.scene.path());
-        let ended = kill_after(running, after, |_| case % 2 == 0 || home.entries().len() > before);
+        let ended = kill_after(running, after, |_| {
+            case % 2 == 0 || home.entries().len() > before
+        });
         let archive = open(&home.archive());
         archive
             .check()
@@ -48,7 +54,8 @@ fn whatever_was_completed_is_there_after_a_kill() {
             Some(entry) => seen.take(entry, &home.record(entry), &ended),
             None => seen.nothing += 1,
         }
-        home.says(&format!("clean {}", home.target.display())).code(0);
+        home.says(&format!("clean {}", home.target.display()))
+            .code(0);
     }
     println!("{seen:?}");
     // Some in their first phase, and some later: else nothing was seen of what is to be there.
@@ -56,9 +63,16 @@ fn whatever_was_completed_is_there_after_a_kill() {
     assert!(with_phases > 0, "{seen:?}");
     // Earlier ones are as they were, and later ones have their place.
     home.says(RUN).code(0);
-    assert_eq!(home.entries().last().unwrap().headline.state, State::Complete);
+    assert_eq!(
+        home.entries().last().unwrap().headline.state,
+        State::Complete
+    );
     let listed = home.answer("list");
-    assert_eq!(listed.matches("unfinished").count(), seen.unfinished, "{listed}");
+    assert_eq!(
+        listed.matches("unfinished").count(),
+        seen.unfinished,
+        "{listed}"
+    );
     // Whatever there is of them is shown.
     for entry in home.entries() {
         let shown = home.answer(&format!("show {}", entry.number.unwrap()));
@@ -76,24 +90,35 @@ fn sweep_steps_that_were_climbed_are_there_after_a_kill() {
         for fresh in ["", " --fresh"] {
             scope.spawn(move || {
                 let home = Home::new();
-                let mut running = Running::start(home.command(&format!("{SWEEP}{fresh}")), home.scene.path());
-                running.until("the second step", |running| running.errors().contains("step 2: "));
+                let mut running =
+                    Running::start(home.command(&format!("{SWEEP}{fresh}")), home.scene.path());
+                running.until("the second step", |running| {
+                    running.errors().contains("step 2: ")
+                });
                 let ended = running.kill();
                 let entries = home.entries();
                 assert_eq!(entries.len(), 1, "{ended}");
                 let record = home.record(&entries[0]);
                 Seen::default().take(&entries[0], &record, &ended);
                 assert_eq!(record.actual.sweep_steps.len(), 1, "{ended}");
-                assert!(entries[0].headline.transactions_per_second.is_some(), "{entries:?}");
+                assert!(
+                    entries[0].headline.transactions_per_second.is_some(),
+                    "{entries:?}"
+                );
                 assert!(home.answer("show last").contains("UNFINISHED"));
-                home.says(&format!("clean {}", home.target.display())).code(0);
+                home.says(&format!("clean {}", home.target.display()))
+                    .code(0);
             });
         }
     });
 }
 
 /// Kills it so long after something has come about.
-fn kill_after(mut running: Running, after: Duration, has_come: impl FnMut(&Running) -> bool) -> Ended {
+fn kill_after(
+    mut running: Running,
+    after: Duration,
+    has_come: impl FnMut(&Running) -> bool,
+) -> Ended {
     running.until("its beginning", has_come);
     std::thread::sleep(after);
     running.kill()
@@ -131,7 +156,10 @@ impl Seen {
         };
         let phases: Vec<Phase> = actual.phases.iter().map(|phase| phase.phase).collect();
         assert!(expected.starts_with(&phases), "{phases:?}\n{ended}");
-        let of_sweep_steps = actual.sweep_steps.iter().flat_map(|sweep_step| &sweep_step.phases);
+        let of_sweep_steps = actual
+            .sweep_steps
+            .iter()
+            .flat_map(|sweep_step| &sweep_step.phases);
         for phase in actual.phases.iter().chain(of_sweep_steps) {
             assert!(phase.complete, "{ended}");
             assert_eq!(
@@ -139,11 +167,25 @@ impl Seen {
                 record.spec.workload.workers.count(),
                 "{ended}"
             );
-            assert!(phase.measured_ns() > 0 && phase.sync.is_some(), "{phase:?}\n{ended}");
+            assert!(
+                phase.measured_ns() > 0 && phase.sync.is_some(),
+                "{phase:?}\n{ended}"
+            );
         }
-        let begins = |word: &str| ended.errors.lines().filter(|line| line.starts_with(word)).count();
+        let begins = |word: &str| {
+            ended
+                .errors
+                .lines()
+                .filter(|line| line.starts_with(word))
+                .count()
+        };
         // What comes after a phase is told to be over: then the phase is there.
-        let is_fresh = record.spec.drive.sweep.as_ref().is_some_and(|asked| asked.fresh);
+        let is_fresh = record
+            .spec
+            .drive
+            .sweep
+            .as_ref()
+            .is_some_and(|asked| asked.fresh);
         if begins("transactions: ") > 0 && !is_fresh {
             assert!(!phases.is_empty(), "the preparation is lost\n{ended}");
         }

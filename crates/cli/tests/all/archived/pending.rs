@@ -1,4 +1,5 @@
-//! Runs whose archive cannot be had: refused where it was asked for, warned of where it was not, and lost in neither case.
+//! Runs whose archive cannot be had: refused where it was asked for, warned of where it was not,
+//! and lost in neither case.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,7 +44,9 @@ fn a_locked_archive_that_nobody_asked_for_refuses_no_run() {
     assert_eq!(home.record(&entries[1]), record, "every field of it");
     assert_eq!(entries[1].tags, ["ssd"]);
     assert_eq!(entries[1].note.as_deref(), Some("locked"));
-    home.says("list").code(0).does_not_say("added to the archive");
+    home.says("list")
+        .code(0)
+        .does_not_say("added to the archive");
 }
 
 #[test]
@@ -56,17 +59,24 @@ fn a_locked_archive_that_was_asked_for_refuses_the_run() {
         .says("is locked by another process");
     let mut command = home.command(LITTLE);
     command.env("POSTMARK_ARCHIVE", home.archive());
-    home.end(command).code(2).says("is locked by another process");
+    home.end(command)
+        .code(2)
+        .says("is locked by another process");
     drop(other);
-    assert_eq!((home.entries().len(), waiting(&home.archive()).len()), (1, 0));
+    assert_eq!(
+        (home.entries().len(), waiting(&home.archive()).len()),
+        (1, 0)
+    );
 }
 
-/// Locked only while the run goes on: what it has done is not lost, and whoever asked for the archive is told by the exit status.
+/// Locked only while the run goes on: what it has done is not lost, and whoever asked for the
+/// archive is told by the exit status.
 #[test]
 fn an_archive_that_is_locked_later_has_the_record_beside_it() {
     let home = Home::new();
     let words = format!(
-        "run --no-overhead --no-sync-phases --storage posix --files 100 --mix read=1 --think 1ms --for 3s --format json --archive {}",
+        "run --no-overhead --no-sync-phases --storage posix --files 100 --mix read=1 --think 1ms \
+         --for 3s --format json --archive {}",
         text(&home.archive())
     );
     let mut running = Running::start(home.command(&words), home.scene.path());
@@ -76,12 +86,19 @@ fn an_archive_that_is_locked_later_has_the_record_beside_it() {
     // Else it would wait for the lock for a while.
     running.send(Signal::TERM);
     let ended = running.finish();
-    ended.code(1).says("not in the archive yet").says("its record is in");
+    ended
+        .code(1)
+        .says("not in the archive yet")
+        .says("its record is in");
     assert_eq!(waiting(&home.archive()).len(), 1);
     drop(other);
-    home.says(&format!("list --archive {}", text(&home.archive()))).code(0);
+    home.says(&format!("list --archive {}", text(&home.archive())))
+        .code(0);
     let entries = home.entries();
-    assert_eq!((entries.len(), entries[0].headline.state), (1, State::Complete));
+    assert_eq!(
+        (entries.len(), entries[0].headline.state),
+        (1, State::Complete)
+    );
     let record = home.record(&entries[0]);
     assert_eq!(record, Record::from_json(&ended.output).unwrap());
     assert_eq!(record.actual.outcome, Outcome::Complete);
@@ -90,14 +107,21 @@ fn an_archive_that_is_locked_later_has_the_record_beside_it() {
 #[test]
 fn what_is_no_archive_refuses_no_run_where_nobody_asked_for_one() {
     for (what, bytes) in [
-        ("is not an archive of postmark", &b"Dear Sir or Madam,\n"[..]),
+        (
+            "is not an archive of postmark",
+            &b"Dear Sir or Madam,\n"[..],
+        ),
         ("is damaged", b"SQLite format 3\0cut off"),
     ] {
         let home = Home::new();
         fs::create_dir_all(home.archive().parent().unwrap()).unwrap();
         fs::write(home.archive(), bytes).unwrap();
         let ended = home.says(&format!("{LITTLE} --format json"));
-        ended.code(0).says("warning: ").says(what).says("its record is in");
+        ended
+            .code(0)
+            .says("warning: ")
+            .says(what)
+            .says("its record is in");
         assert_eq!(fs::read(home.archive()).unwrap(), bytes);
         let waits = waiting(&home.archive());
         assert_eq!(waits.len(), 1, "{ended}");
@@ -117,7 +141,9 @@ fn an_archive_of_a_newer_program_refuses_no_run_where_nobody_asked_for_one() {
     let home = Home::new();
     home.says(LITTLE).code(0);
     let newer = rusqlite::Connection::open(home.archive()).unwrap();
-    newer.pragma_update(None, "user_version", archive::VERSION + 1).unwrap();
+    newer
+        .pragma_update(None, "user_version", archive::VERSION + 1)
+        .unwrap();
     drop(newer);
     home.says(LITTLE)
         .code(0)
@@ -137,7 +163,10 @@ fn a_place_that_takes_nothing_refuses_no_run() {
     if !is_root() {
         return;
     }
-    for (options, answer) in [("ro", "Read-only file system"), ("size=4k", "No space left on device")] {
+    for (options, answer) in [
+        ("ro", "Read-only file system"),
+        ("size=4k", "No space left on device"),
+    ] {
         let home = Home::new();
         let data = home.scene.directory("data");
         let volume = Volume::in_memory(&data, options);
@@ -160,7 +189,8 @@ fn a_place_that_takes_nothing_refuses_no_run() {
     }
 }
 
-/// A data folder on a server that does not answer keeps no run from its start; an archive there that was asked for is refused.
+/// A data folder on a server that does not answer keeps no run from its start; an archive there
+/// that was asked for is refused.
 #[test]
 fn a_data_folder_that_hangs_refuses_no_run() {
     let possible = passthrough::is_possible();
@@ -168,7 +198,10 @@ fn a_data_folder_that_hangs_refuses_no_run() {
         return;
     }
     let home = Home::new();
-    let (backing, data) = (home.scene.directory("backing"), home.scene.directory("data"));
+    let (backing, data) = (
+        home.scene.directory("backing"),
+        home.scene.directory("data"),
+    );
     let mounted = Passthrough::mount(&backing, &data, Options::default()).unwrap();
     home.says(LITTLE).code(0);
     mounted.stall();

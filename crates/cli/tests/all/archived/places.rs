@@ -51,7 +51,12 @@ fn under_sudo_it_is_the_invoking_users() {
     home.end(command).code(0);
     for path in [home.archive(), home.archive().parent().unwrap().to_owned()] {
         let facts = std::fs::metadata(&path).unwrap();
-        assert_eq!((facts.uid(), facts.gid()), (user, group), "{}", path.display());
+        assert_eq!(
+            (facts.uid(), facts.gid()),
+            (user, group),
+            "{}",
+            path.display()
+        );
     }
     // A user whom nobody knows has no home, and a data folder of another's is not theirs.
     for data in [None, Some(&data)] {

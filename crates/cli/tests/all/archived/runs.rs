@@ -54,7 +54,8 @@ fn what_is_no_run_is_not_archived() {
     let home = Home::new();
     home.says(&format!("{LITTLE} --archive none")).code(0);
     home.says(&format!("{LITTLE} --dry-run")).code(0);
-    home.says("plan --storage null --files 10 --transactions 10").code(0);
+    home.says("plan --storage null --files 10 --transactions 10")
+        .code(0);
     home.says("presets").code(0);
     let mut prompt = home.command("");
     let commands = home.scene.path().join("commands");
@@ -76,8 +77,11 @@ fn what_is_no_run_is_not_archived() {
     home.says("run --quiet --storage posix --files 1000 --transactions 1 --size 1GiB..1GiB")
         .code(2)
         .says("--no-room-check");
-    home.says(&format!("{LITTLE} --archive {} --reuse", text(&home.archive())))
-        .code(2);
+    home.says(&format!(
+        "{LITTLE} --archive {} --reuse",
+        text(&home.archive())
+    ))
+    .code(2);
     if home.archive().exists() {
         assert_eq!(home.entries(), []);
     }
@@ -89,13 +93,20 @@ fn an_archive_that_cannot_be_opened_refuses_the_run() {
     let foreign = home.scene.path().join("letter.txt");
     fs::write(&foreign, "Dear Sir or Madam,\n").unwrap();
     let report = home.scene.path().join("report.json");
-    let words = format!("{LITTLE} --output {} --archive {}", text(&report), text(&foreign));
+    let words = format!(
+        "{LITTLE} --output {} --archive {}",
+        text(&report),
+        text(&foreign)
+    );
     let ended = home.says(&words);
     ended
         .code(2)
         .says("is not an archive of postmark")
         .says("--archive none");
-    assert_eq!(fs::read_to_string(&foreign).unwrap(), "Dear Sir or Madam,\n");
+    assert_eq!(
+        fs::read_to_string(&foreign).unwrap(),
+        "Dear Sir or Madam,\n"
+    );
     assert!(!report.exists());
     assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
     let ended = home.says(&format!("{LITTLE} --archive /proc/nowhere/archive.db"));
@@ -119,14 +130,19 @@ fn an_archive_that_cannot_be_opened_refuses_the_run() {
             .code(2)
             .says("use --archive FILE");
     }
-    assert_eq!(fs::read_to_string(&foreign).unwrap(), "Dear Sir or Madam,\n");
+    assert_eq!(
+        fs::read_to_string(&foreign).unwrap(),
+        "Dear Sir or Madam,\n"
+    );
 }
 
 #[test]
 fn an_interrupted_run_is_there_as_what_it_is() {
     let home = Home::new();
     let mut running = Running::start(
-        home.command("run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 30s"),
+        home.command(
+            "run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 30s",
+        ),
         home.scene.path(),
     );
     home.until_a_phase_is_there(&mut running);
@@ -141,17 +157,21 @@ fn an_interrupted_run_is_there_as_what_it_is() {
     assert_eq!(entries[0].headline.state, State::Interrupted);
     let record = home.record(&entries[0]);
     assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 2 });
-    assert!(record.actual.clean_up.is_some(), "the whole record is there");
+    assert!(
+        record.actual.clean_up.is_some(),
+        "the whole record is there"
+    );
 }
 
-/// The archive becomes unwritable in the middle: the run goes on and reports, and says that it is not archived. Whoever has asked for
-/// the archive is told by the exit status.
+/// The archive becomes unwritable in the middle: the run goes on and reports, and says that it is
+/// not archived. Whoever has asked for the archive is told by the exit status.
 #[test]
 fn a_run_whose_archive_goes_away_is_reported_all_the_same() {
     for (is_asked, code) in [(true, 1), (false, 0)] {
         let home = Home::new();
         let mut command = home.command(
-            "run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 1500ms --format json",
+            "run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 1500ms \
+             --format json",
         );
         if is_asked {
             command.arg("--archive").arg(home.archive());
@@ -167,13 +187,18 @@ fn a_run_whose_archive_goes_away_is_reported_all_the_same() {
     }
 }
 
-/// Another process keeps the archive: the report does not wait for it, and neither does who wants the end.
+/// Another process keeps the archive: the report does not wait for it, and neither does who wants
+/// the end.
 #[test]
 fn a_report_does_not_wait_for_the_archive() {
     let home = Home::new();
     let report = home.scene.path().join("report.json");
-    let run = "run --no-overhead --no-sync-phases --storage posix --files 100 --mix read=1 --think 1ms --for 3s --format json --output";
-    let mut running = Running::start(home.command(&format!("{run} {}", text(&report))), home.scene.path());
+    let run = "run --no-overhead --no-sync-phases --storage posix --files 100 --mix read=1 \
+               --think 1ms --for 3s --format json --output";
+    let mut running = Running::start(
+        home.command(&format!("{run} {}", text(&report))),
+        home.scene.path(),
+    );
     home.until_its_row_is_there(&mut running);
     let other = home.held();
     running.until("its report", |_| {
@@ -198,12 +223,16 @@ fn a_report_does_not_wait_for_the_archive() {
     assert_eq!(home.record(&home.entries()[0]), record);
 }
 
-/// A signal is followed while a phase waits for the archive, and the archive that has come back has the whole record.
+/// A signal is followed while a phase waits for the archive, and the archive that has come back has
+/// the whole record.
 #[test]
 fn a_signal_does_not_wait_for_the_archive() {
     let home = Home::new();
     let mut running = Running::start(
-        home.command("run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 1s --format json"),
+        home.command(
+            "run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 1s \
+             --format json",
+        ),
         home.scene.path(),
     );
     home.until_a_phase_is_there(&mut running);
@@ -219,10 +248,14 @@ fn a_signal_does_not_wait_for_the_archive() {
     home.answer("list");
     let entries = home.entries();
     assert_eq!(entries[0].headline.state, State::Interrupted);
-    assert_eq!(home.record(&entries[0]), Record::from_json(&ended.output).unwrap());
+    assert_eq!(
+        home.record(&entries[0]),
+        Record::from_json(&ended.output).unwrap()
+    );
 }
 
-/// Without sync, as in the original's formats, what the archive takes is in no phase: nothing is written between them.
+/// Without sync, as in the original's formats, what the archive takes is in no phase: nothing is
+/// written between them.
 #[test]
 fn the_originals_seconds_have_no_archive_in_them() {
     let home = Home::new();
@@ -274,14 +307,19 @@ fn a_report_is_not_written_over_the_archive() {
 fn like_means_a_run_of_the_archive_that_is_said() {
     let home = Home::new();
     home.says(&format!("{LITTLE} --preset mail")).code(0);
-    home.says("run --quiet --no-overhead --storage posix --files 21 --transactions 30 --archive other.db")
-        .code(0);
+    home.says(
+        "run --quiet --no-overhead --storage posix --files 21 --transactions 30 --archive other.db",
+    )
+    .code(0);
     let files = |text: &str| {
         let record = Record::from_json(text).unwrap();
         (record.spec.workload.files(), record.spec.preset)
     };
     let like = "run --quiet --no-overhead --like last --format json";
-    assert_eq!(files(&home.answer(&format!("{like} --archive other.db"))), (21, None));
+    assert_eq!(
+        files(&home.answer(&format!("{like} --archive other.db"))),
+        (21, None)
+    );
     assert_eq!(files(&home.answer(like)), (40, Some("mail".to_owned())));
     // Nothing new is archived, and the run is the user's.
     assert_eq!(files(&home.answer(&format!("{like} --archive none"))).0, 40);
@@ -299,8 +337,8 @@ fn sweeps_are_one_run_each() {
         for fresh in ["", " --fresh"] {
             scope.spawn(move || {
                 let home = Home::new();
-                let sweep =
-                    "run --quiet --no-overhead --storage posix --files 50 --mix read=1 --sweep 300 --warm-up 100ms";
+                let sweep = "run --quiet --no-overhead --storage posix --files 50 --mix read=1 \
+                             --sweep 300 --warm-up 100ms";
                 let ended = home.says(&format!("{sweep} --format json{fresh}"));
                 ended.code(0);
                 let record = Record::from_json(&ended.output).unwrap();
@@ -308,7 +346,10 @@ fn sweeps_are_one_run_each() {
                 assert_eq!(entries.len(), 1, "{ended}");
                 assert_eq!(home.record(&entries[0]), record);
                 assert!(!record.actual.sweep_steps.is_empty());
-                assert!(entries[0].headline.transactions_per_second.is_some(), "{entries:?}");
+                assert!(
+                    entries[0].headline.transactions_per_second.is_some(),
+                    "{entries:?}"
+                );
             });
         }
     });

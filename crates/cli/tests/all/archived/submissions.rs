@@ -1,12 +1,14 @@
-//! Submissions: rows that go from one archive to another and into one table; and a run beside what was published.
+//! Submissions: rows that go from one archive to another and into one table; and a run beside what
+//! was published.
 
 use std::fs;
 
 use super::{Home, text};
 
-/// The configuration of the paper's first tables, with a hundredth of the work: rows of the same need all of it.
-const SMALL: &str =
-    "run --quiet --no-overhead --storage posix --files 1000 --transactions 2000 --read-block 512 --write-block 512";
+/// The configuration of the paper's first tables, with a hundredth of the work: rows of the same
+/// need all of it.
+const SMALL: &str = "run --quiet --no-overhead --storage posix --files 1000 --transactions 2000 \
+                     --read-block 512 --write-block 512";
 
 #[test]
 fn a_submission_goes_from_one_archive_to_the_table_of_another() {
@@ -23,7 +25,10 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
     );
     let import = format!("import {}", text(&file));
     assert_eq!(theirs.answer(&import), "Submission of Somebody: new\n");
-    assert_eq!(theirs.answer(&import), "Submission of Somebody: there already\n");
+    assert_eq!(
+        theirs.answer(&import),
+        "Submission of Somebody: there already\n"
+    );
     assert_eq!(theirs.answer("list"), "No runs\n", "it is no run");
     let table = theirs.answer("published submissions");
     for words in [
@@ -35,7 +40,10 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
     ] {
         assert!(table.contains(words), "{words}\n{table}");
     }
-    assert_eq!(theirs.answer(&format!("published submissions {}", text(&file))), table);
+    assert_eq!(
+        theirs.answer(&format!("published submissions {}", text(&file))),
+        table
+    );
 
     // A correction of the same run stands in its place, and what nobody wants any more goes.
     fs::write(&file, submission.replace("my-machine", "my-old-machine")).unwrap();

@@ -44,14 +44,27 @@ fn two_processes_write_at_once() {
         is_over.store(true, Ordering::Relaxed);
         reader.join().unwrap();
     });
-    // Whoever found the archive locked for longer than a run waits has left its record beside it: this takes it in.
+    // Whoever found the archive locked for longer than a run waits has left its record beside it:
+    // this takes it in.
     home.answer("list");
     let entries = home.entries();
     assert_eq!(entries.len(), 2 * EACH);
-    assert!(entries.iter().all(|entry| entry.headline.state == State::Complete));
+    assert!(
+        entries
+            .iter()
+            .all(|entry| entry.headline.state == State::Complete)
+    );
     let archive = open(&home.archive());
     archive.check().unwrap();
     for entry in &entries {
-        assert_eq!(archive.record(entry.number.unwrap()).unwrap().actual.phases.len(), 3);
+        assert_eq!(
+            archive
+                .record(entry.number.unwrap())
+                .unwrap()
+                .actual
+                .phases
+                .len(),
+            3
+        );
     }
 }

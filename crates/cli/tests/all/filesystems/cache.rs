@@ -8,14 +8,19 @@ use crate::runs::{Ran, Run, postmark};
 use crate::support::faces::program_for_all;
 use crate::support::{Running, Scene, is_met, is_root, names};
 
-/// Files are read with replacement: of a tenth as many reads as there are files 95 % are first ones. They are whole
-/// blocks, so that nothing is fetched beside them but what the file system keeps in between.
-const WORK: &str = "--mix read=1 --files 4000 --transactions 400 --size 16KiB --dirs subdirs:20 --verify";
+/// Files are read with replacement: of a tenth as many reads as there are files 95 % are first
+/// ones. They are whole blocks, so that nothing is fetched beside them but what the file system
+/// keeps in between.
+const WORK: &str =
+    "--mix read=1 --files 4000 --transactions 400 --size 16KiB --dirs subdirs:20 --verify";
 
 fn reads(mounted: &Mounted, cache: &str) -> Ran {
     let ran = Run::new(&mounted.at, WORK).with("--cache", cache).perform();
     ran.is_complete().has_all_phases();
-    ran.assert(ran.record.spec.cache.name() == cache, "the record says something else");
+    ran.assert(
+        ran.record.spec.cache.name() == cache,
+        "the record says something else",
+    );
     let surprise = ran.summary.reads.as_ref().and_then(|reads| reads.surprise);
     ran.assert(
         surprise.is_none(),
@@ -27,19 +32,24 @@ fn reads(mounted: &Mounted, cache: &str) -> Ran {
 fn what_is_fetched(mounted: Mounted) {
     let _alone = mounted::alone_with_the_cache();
     let [cold, cold_data, warm] = ["cold", "cold-data", "warm"].map(|cache| reads(&mounted, cache));
-    let (of_cold, of_cold_data, of_warm) = (cold.served_by(), cold_data.served_by(), warm.served_by());
-    let all = format!("fetched and read: cold {of_cold:?}, cold-data {of_cold_data:?}, warm {of_warm:?}");
+    let (of_cold, of_cold_data, of_warm) =
+        (cold.served_by(), cold_data.served_by(), warm.served_by());
+    let all =
+        format!("fetched and read: cold {of_cold:?}, cold-data {of_cold_data:?}, warm {of_warm:?}");
     // First reads are 95 % of all; those of a file that was read before find it in memory.
     for (ran, (device_bytes, read_bytes)) in [(&cold, of_cold), (&cold_data, of_cold_data)] {
         ran.assert(device_bytes * 100 >= read_bytes * 92, &all);
     }
     // Nothing but a block of metadata now and then.
     warm.assert(of_warm.0 * 100 <= of_warm.1, &all);
-    // Names and attributes are still there: only contents are fetched, of equal files. (ext4 may hold its metadata fast
-    // in its journal, so that a cold cache has it, too.)
+    // Names and attributes are still there: only contents are fetched, of equal files. (ext4 may
+    // hold its metadata fast in its journal, so that a cold cache has it, too.)
     cold_data
         .assert(of_cold_data.0 <= of_cold_data.1, &all)
-        .assert(of_warm.0 < of_cold_data.0 && of_cold_data.0 <= of_cold.0, &all);
+        .assert(
+            of_warm.0 < of_cold_data.0 && of_cold_data.0 <= of_cold.0,
+            &all,
+        );
 }
 on!(what_is_fetched: ext4, xfs);
 
@@ -66,7 +76,10 @@ fn cold_is_refused_without_root() {
         .code(2)
         .says("root")
         .says("--cache cold-data");
-    assert!(names(&location).unwrap().is_empty(), "a refused run has left something");
+    assert!(
+        names(&location).unwrap().is_empty(),
+        "a refused run has left something"
+    );
     nobody(&["--cache", "cold-data"]).code(0);
     postmark(&location, &["clean".as_ref(), location.as_os_str()]).code(0);
 }
@@ -80,18 +93,26 @@ fn what_reached_the_device_is_not_available_on_fuse() {
     }
     let scene = Scene::new();
     let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
-    let mounted = passthrough::Passthrough::mount(&backing, &at, passthrough::Options::default()).unwrap();
+    let mounted =
+        passthrough::Passthrough::mount(&backing, &at, passthrough::Options::default()).unwrap();
     let ran = Run::new(&at, "--mix read=1 --files 100 --transactions 500").perform();
     drop(mounted);
     ran.is_complete();
     let served_by = ran.summary.reads.as_ref().unwrap();
     let why = served_by.fetched_bytes.why().unwrap_or_default();
-    ran.assert(why.contains("reads of a fuse"), format_args!("{served_by:?}"));
+    ran.assert(
+        why.contains("reads of a fuse"),
+        format_args!("{served_by:?}"),
+    );
     ran.assert(served_by.fraction.is_none(), format_args!("{served_by:?}"));
-    for report in [report::text::report(&ran.record), report::text::short(&ran.record)] {
+    for report in [
+        report::text::report(&ran.record),
+        report::text::short(&ran.record),
+    ] {
         let text = document::text(&report, document::WIDTH);
         ran.assert(
-            text.contains("from cache: not available") || text.contains("from the cache: not available"),
+            text.contains("from cache: not available")
+                || text.contains("from the cache: not available"),
             &text,
         );
         ran.assert(!text.contains("0.0 % from"), &text);

@@ -1,5 +1,5 @@
-//! What the kernel counted of the devices: syncs of a file system in an image are writes and flushes of its loop device, and
-//! of the disk that the image lies on.
+//! What the kernel counted of the devices: syncs of a file system in an image are writes and
+//! flushes of its loop device, and of the disk that the image lies on.
 
 use observe::counters::DeviceRole;
 use record::summary::{DeviceSummary, MachineSummary};
@@ -17,7 +17,10 @@ fn transactions(ran: &Ran) -> &MachineSummary {
 }
 
 fn device(ran: &Ran, role: DeviceRole) -> Option<&DeviceSummary> {
-    transactions(ran).devices.iter().find(|device| device.role == role)
+    transactions(ran)
+        .devices
+        .iter()
+        .find(|device| device.role == role)
 }
 
 #[test]
@@ -29,7 +32,8 @@ fn syncs_are_writes_and_flushes_of_the_loop_device_and_of_the_disk_below() {
     let scene = Scene::new();
     let at = scene.directory("mount");
     let _volume = Volume::with_image(FileSystem::Ext4, &scene, &at, 256, &[]);
-    let [synced, unsynced] = ["fsync", "none"].map(|policy| Run::new(&at, WORK).with("--durability", policy).perform());
+    let [synced, unsynced] =
+        ["fsync", "none"].map(|policy| Run::new(&at, WORK).with("--durability", policy).perform());
     synced.is_complete().has_all_phases();
     unsynced.is_complete().has_all_phases();
 
@@ -37,10 +41,17 @@ fn syncs_are_writes_and_flushes_of_the_loop_device_and_of_the_disk_below() {
     synced.assert(target.name.starts_with("loop"), &target.name);
     let count = |of: Option<record::Rate>| of.map(|rate| rate.count);
     let (writes, flushes) = (count(target.writes), count(target.flushes));
-    // Every sync waits for its data, and for a commit of the journal, which is flushed before and after.
+    // Every sync waits for its data, and for a commit of the journal, which is flushed before and
+    // after.
     synced
-        .assert(writes >= Some(TRANSACTIONS), format_args!("{writes:?} writes"))
-        .assert(flushes >= Some(TRANSACTIONS), format_args!("{flushes:?} flushes"))
+        .assert(
+            writes >= Some(TRANSACTIONS),
+            format_args!("{writes:?} writes"),
+        )
+        .assert(
+            flushes >= Some(TRANSACTIONS),
+            format_args!("{flushes:?} flushes"),
+        )
         .assert(
             target.written_bytes.unwrap().count >= TRANSACTIONS * 4_096,
             format_args!("{:?} bytes written", target.written_bytes),
@@ -57,10 +68,19 @@ fn syncs_are_writes_and_flushes_of_the_loop_device_and_of_the_disk_below() {
 
     // The file system of temporary files may lie on anything.
     let location = synced.record.locations[0].target.known().unwrap();
-    let image = location.device.known().unwrap().loop_backing.known().unwrap();
+    let image = location
+        .device
+        .known()
+        .unwrap()
+        .loop_backing
+        .known()
+        .unwrap();
     match (&image.device, device(&synced, DeviceRole::Beneath)) {
         (Fact::Known(disk), Some(beneath)) => {
-            synced.assert(beneath.writes.unwrap().count > 0, format_args!("{beneath:?}"));
+            synced.assert(
+                beneath.writes.unwrap().count > 0,
+                format_args!("{beneath:?}"),
+            );
             let takes_flushes = disk.write_cache == Fact::Known("write back".to_owned());
             // A partition does not count them: its disk does.
             let flushed = transactions(&synced)
@@ -83,7 +103,13 @@ fn syncs_are_writes_and_flushes_of_the_loop_device_and_of_the_disk_below() {
     }
     // The whole run has no less than its transactions.
     let whole = synced.record.during.counted.devices.known().unwrap();
-    let of_target = whole.iter().find(|device| device.role == DeviceRole::Target).unwrap();
+    let of_target = whole
+        .iter()
+        .find(|device| device.role == DeviceRole::Target)
+        .unwrap();
     let all = of_target.counters.known().unwrap().flushes.known().copied();
-    synced.assert(all >= flushes, format_args!("{all:?} flushes in the whole run"));
+    synced.assert(
+        all >= flushes,
+        format_args!("{all:?} flushes in the whole run"),
+    );
 }

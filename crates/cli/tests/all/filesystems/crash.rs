@@ -1,13 +1,14 @@
-//! Crashes: the file system is shut down without its log being flushed, in the middle of a run, and mounted again. What
-//! was acknowledged as durable is there; where nothing was promised losses are found, and damage is named.
-//! `POSTMARK_CRASHES` of each policy.
+//! Crashes: the file system is shut down without its log being flushed, in the middle of a run, and
+//! mounted again. What was acknowledged as durable is there; where nothing was promised losses are
+//! found, and damage is named. `POSTMARK_CRASHES` of each policy.
 //!
-//! Of two kinds, one after the other: the power goes, and with it the program; or the file system alone goes, and the
-//! program ends because everything fails.
+//! Of two kinds, one after the other: the power goes, and with it the program; or the file system
+//! alone goes, and the program ends because everything fails.
 //!
-//! xfs has a hole in the second kind. Its fsync of a directory asks whether the directory is pinned in the log, and a
-//! shutdown unpins it, so that between the two fsync says that all is well (`xfs_dir_fsync`; that of files asks first
-//! whether there was a shutdown). What a worker has acknowledged last may be lost there, then, with nobody to blame but xfs.
+//! xfs has a hole in the second kind. Its fsync of a directory asks whether the directory is pinned
+//! in the log, and a shutdown unpins it, so that between the two fsync says that all is well
+//! (`xfs_dir_fsync`; that of files asks first whether there was a shutdown). What a worker has
+//! acknowledged last may be lost there, then, with nobody to blame but xfs.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -44,8 +45,9 @@ impl Verified {
                 word("json"),
             ],
         );
-        let said = serde_json::from_str(&ended.output)
-            .unwrap_or_else(|error| panic!("verify-log does not say what it has found: {error}\n{ended}"));
+        let said = serde_json::from_str(&ended.output).unwrap_or_else(|error| {
+            panic!("verify-log does not say what it has found: {error}\n{ended}")
+        });
         Self { ended, said }
     }
 
@@ -67,8 +69,8 @@ impl Verified {
         self
     }
 
-    /// Losses of what these names are about: an fsync that was under way when the file system was shut down may have been
-    /// answered well.
+    /// Losses of what these names are about: an fsync that was under way when the file system was
+    /// shut down may have been answered well.
     fn excused(&self, names: &[String]) -> Vec<&Value> {
         let is_excused = |loss: &&Value| {
             let path = Path::new(loss["path"].as_str().unwrap());
@@ -77,7 +79,9 @@ impl Verified {
         let lost = self.said["lost"].as_array().unwrap();
         let excused: Vec<&Value> = lost.iter().filter(is_excused).collect();
         if !excused.is_empty() {
-            tell(&format!("acknowledged by a file system that was gone: {excused:?}"));
+            tell(&format!(
+                "acknowledged by a file system that was gone: {excused:?}"
+            ));
         }
         excused
     }
@@ -131,10 +135,13 @@ fn last_acknowledged(ack_log: &Path) -> Vec<String> {
     let mut begun: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut last: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for line in text.lines() {
-        // Checksum, B, worker, sequence, operation, location, name, other name; or checksum, A, worker, sequence.
+        // Checksum, B, worker, sequence, operation, location, name, other name; or checksum, A,
+        // worker, sequence.
         let words: Vec<&str> = line.split(' ').collect();
         match words[..] {
-            [_, "B", worker, _, _, _, name, other, ..] => drop(begun.insert(worker, vec![name, other])),
+            [_, "B", worker, _, _, _, name, other, ..] => {
+                drop(begun.insert(worker, vec![name, other]))
+            }
             [_, "A", worker, _] => drop(last.insert(worker, begun[worker].clone())),
             _ => {}
         }
@@ -155,7 +162,12 @@ fn own(at: &Path) -> PathBuf {
 }
 
 /// Begins a run, lets the file system crash, brings it back and looks what is lost.
-fn crash(mounted: &mut Mounted, policy: &str, Crash { goes, bytes }: Crash, ack_log: &Path) -> Verified {
+fn crash(
+    mounted: &mut Mounted,
+    policy: &str,
+    Crash { goes, bytes }: Crash,
+    ack_log: &Path,
+) -> Verified {
     let mut running: Running = Run::new(
         &mounted.at,
         "--files 200 --transactions 100000000 --workers 2 --no-room-check",
@@ -181,14 +193,18 @@ fn crash(mounted: &mut Mounted, policy: &str, Crash { goes, bytes }: Crash, ack_
         Goes::Alone => {
             mounted.crashes();
             let ended = running.finish();
-            ended.code(1).says("Input/output error").says("postmark clean");
+            ended
+                .code(1)
+                .says("Input/output error")
+                .says("postmark clean");
         }
     }
     mounted.comes_back();
     let verified = Verified::of(&mounted.at, ack_log);
     verified.ended.assert(
         verified.said["may_be_removed"] == false,
-        "a run that could remove nothing may have removed what is missing, it says, so that nothing is proved",
+        "a run that could remove nothing may have removed what is missing, it says, so that \
+         nothing is proved",
     );
     verified.ended.assert(
         verified.said["ended"] == (goes == Goes::Alone),
@@ -244,8 +260,8 @@ fn with_none_losses_are_found(mut mounted: Mounted) {
 }
 on!(with_none_losses_are_found: ext4, xfs);
 
-/// fsync of a file promises its contents, and nothing of names: a name may be missing, or there again. What is there,
-/// under whatever name, is whole.
+/// fsync of a file promises its contents, and nothing of names: a name may be missing, or there
+/// again. What is there, under whatever name, is whole.
 fn with_fsync_contents_are_whole(mut mounted: Mounted) {
     let ack_log = mounted.elsewhere("ack_log");
     for each in crashes() {
@@ -258,7 +274,8 @@ fn with_fsync_contents_are_whole(mut mounted: Mounted) {
             verified.said["lost_counts"]
         ));
         verified.ended.code(i32::from(verified.lost(&[]) > 0));
-        let is_of_contents = |loss: &&&Value| loss["kind"] == "torn" || loss["kind"] == "wrong-size";
+        let is_of_contents =
+            |loss: &&&Value| loss["kind"] == "torn" || loss["kind"] == "wrong-size";
         let excused = match each.goes {
             Goes::WithThePower => 0,
             Goes::Alone => {
@@ -280,7 +297,8 @@ fn tell(what: &str) {
     let _ = writeln!(std::io::stderr(), "{what}");
 }
 
-/// Damages files one after the other: each damage is named, with the file's path, and nothing else is.
+/// Damages files one after the other: each damage is named, with the file's path, and nothing else
+/// is.
 fn damage(mounted: &Mounted, ack_log: &Path) {
     let mut delivered = 0;
     let mut directories: Vec<PathBuf> = vec![own(&mounted.at)];
@@ -330,14 +348,21 @@ fn damage(mounted: &Mounted, ack_log: &Path) {
             return;
         }
     }
-    panic!("there were not two delivered files to damage among {}", files.len());
+    panic!(
+        "there were not two delivered files to damage among {}",
+        files.len()
+    );
 }
 
 fn is_named(verified: &Verified, path: &Path, kind: &str) {
     let lost = verified.said["lost"].as_array().unwrap();
     verified.ended.code(1);
     verified.ended.assert(
-        lost.len() == 1 && lost[0]["kind"] == kind && lost[0]["path"].as_str().is_some_and(|said| path.ends_with(said)),
+        lost.len() == 1
+            && lost[0]["kind"] == kind
+            && lost[0]["path"]
+                .as_str()
+                .is_some_and(|said| path.ends_with(said)),
         &format!(
             "{} is damaged, and it does not say '{kind}' of it alone",
             path.display()

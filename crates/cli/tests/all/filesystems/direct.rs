@@ -4,8 +4,9 @@ use crate::mounted::{Mounted, on};
 use crate::runs::Run;
 use crate::support::{Scene, Volume, is_root, names};
 
-const WORK: &str = "--mix read=6,read-range=2,create=2,append=2,overwrite=1,truncate=1,replace=1,delete=2 --files 200 \
-                    --transactions 500 --size 1..20000 --workers 2 --verify --direct";
+const WORK: &str = "--mix read=6,read-range=2,create=2,append=2,overwrite=1,truncate=1,replace=1,\
+                    delete=2 --files 200 --transactions 500 --size 1..20000 --workers 2 --verify \
+                    --direct";
 
 fn everything_comes_from_the_device(mounted: Mounted) {
     let ran = Run::new(&mounted.at, WORK).perform();
@@ -16,7 +17,11 @@ fn everything_comes_from_the_device(mounted: Mounted) {
         device_bytes >= read_bytes,
         format_args!("{read_bytes} bytes were read past the cache, and {device_bytes} fetched"),
     );
-    let moved = ran.summary.phases.iter().flat_map(|phase| &phase.operations);
+    let moved = ran
+        .summary
+        .phases
+        .iter()
+        .flat_map(|phase| &phase.operations);
     for operation in moved {
         ran.assert(
             operation.bytes.count % 4_096 == 0,
@@ -42,6 +47,11 @@ fn a_file_system_without_it_is_refused() {
     let _volume = Volume::without_direct(&at);
     let ended = Run::new(&at, WORK).end();
     ended.code(2).says("--direct").says("use another --target");
-    assert!(names(&at).unwrap().is_empty(), "a refused run has left something");
-    Run::new(&at, &WORK.replace("--direct", "")).perform().is_complete();
+    assert!(
+        names(&at).unwrap().is_empty(),
+        "a refused run has left something"
+    );
+    Run::new(&at, &WORK.replace("--direct", ""))
+        .perform()
+        .is_complete();
 }

@@ -1,12 +1,14 @@
-//! Every policy of durability: its syncs are steps of the operations that it says, as many as there are of these.
+//! Every policy of durability: its syncs are steps of the operations that it says, as many as there
+//! are of these.
 
 use record::{Action, OperationSummary, Phase};
 
 use crate::mounted::{Mounted, on};
 use crate::runs::{Ran, Run};
 
-const WORK: &str = "--mix create=2,append=2,overwrite=1,truncate=1,replace=1,deliver=1,rename=1,delete=3,set-attributes=1,\
-                    set-xattr=1,link=1,symlink=1,mkdir=1,rmdir=1 --files 60 --transactions 300 --workers 2 --steps --verify";
+const WORK: &str = "--mix create=2,append=2,overwrite=1,truncate=1,replace=1,deliver=1,rename=1,\
+                    delete=3,set-attributes=1,set-xattr=1,link=1,symlink=1,mkdir=1,rmdir=1 \
+                    --files 60 --transactions 300 --workers 2 --steps --verify";
 
 /// Operations that a policy which syncs files syncs one in: the table in `docs/specification.md`.
 const SYNC: &[Action] = &[
@@ -43,7 +45,12 @@ fn steps(operation: &OperationSummary, name: &str) -> u64 {
 
 /// Asserts that these operations have this step, once each, and no others have it.
 fn are_in(ran: &Ran, step: &str, actions: &[Action]) {
-    for operation in ran.summary.phases.iter().flat_map(|phase| &phase.operations) {
+    for operation in ran
+        .summary
+        .phases
+        .iter()
+        .flat_map(|phase| &phase.operations)
+    {
         let expected = if actions.contains(&operation.action) {
             operation.operations.count
         } else {
@@ -51,19 +58,26 @@ fn are_in(ran: &Ran, step: &str, actions: &[Action]) {
         };
         ran.assert(
             steps(operation, step) == expected,
-            format_args!("'{}' should have '{step}' {expected} times", operation.action.name()),
+            format_args!(
+                "'{}' should have '{step}' {expected} times",
+                operation.action.name()
+            ),
         );
     }
 }
 
-/// Asserts that every worker has synced its file system after each `every` changes: all that the mix has are changes.
+/// Asserts that every worker has synced its file system after each `every` changes: all that the
+/// mix has are changes.
 fn are_in_batches(ran: &Ran, every: u64) {
     let mut all = (0, 0);
     for phase in &ran.summary.phases {
-        let sum = |count: &dyn Fn(&OperationSummary) -> u64| -> u64 { phase.operations.iter().map(count).sum() };
+        let sum = |count: &dyn Fn(&OperationSummary) -> u64| -> u64 {
+            phase.operations.iter().map(count).sum()
+        };
         let syncs = sum(&|operation| steps(operation, "sync file system"));
         let changes = sum(&|operation| operation.operations.count);
-        // What each of the two has left at the end of a phase, and had at its beginning, is less than a batch.
+        // What each of the two has left at the end of a phase, and had at its beginning, is less
+        // than a batch.
         ran.assert(
             (changes / every).abs_diff(syncs) <= 2,
             format_args!(
@@ -75,7 +89,10 @@ fn are_in_batches(ran: &Ran, every: u64) {
     }
     ran.assert(
         (all.1 / every - 2..=all.1 / every).contains(&all.0),
-        format_args!("there are {} syncs of {} changes in batches of {every}", all.0, all.1),
+        format_args!(
+            "there are {} syncs of {} changes in batches of {every}",
+            all.0, all.1
+        ),
     );
 }
 
@@ -89,7 +106,9 @@ fn policies(mounted: Mounted) {
         ("o-sync", &[], &[], None),
         ("batch:25", &[], &[], Some(25)),
     ] {
-        let ran = Run::new(&mounted.at, WORK).with("--durability", policy).perform();
+        let ran = Run::new(&mounted.at, WORK)
+            .with("--durability", policy)
+            .perform();
         ran.is_complete().has_all_phases();
         ran.assert(
             ran.record.spec.durability.to_string() == policy,

@@ -6,8 +6,8 @@ use crate::mounted::Mounted;
 use crate::runs::{Ran, Run};
 use crate::support::FileSystem;
 
-const WORK: &str = "--mix create=4,deliver=1,append=4,replace=1,read=3,stat=1,delete=3,list=1 --files 150 --transactions 1500 \
-                    --size 1KiB..60KiB --verify --no-room-check";
+const WORK: &str = "--mix create=4,deliver=1,append=4,replace=1,read=3,stat=1,delete=3,list=1 \
+                    --files 150 --transactions 1500 --size 1KiB..60KiB --verify --no-room-check";
 
 /// What the system answers where there is no room.
 const ENOSPC: i32 = 28;
@@ -20,7 +20,10 @@ fn tiny() -> Option<Mounted> {
 /// Errors are told apart, each with what is needed to follow it.
 fn are_told_apart(ran: &Ran, mounted: &Mounted) {
     let errors = &ran.record.actual.errors;
-    ran.assert(!errors.is_empty(), "there are no errors on a file system that is full");
+    ran.assert(
+        !errors.is_empty(),
+        "there are no errors on a file system that is full",
+    );
     let mut kinds = std::collections::BTreeSet::new();
     for error in errors {
         ran.assert(
@@ -29,7 +32,10 @@ fn are_told_apart(ran: &Ran, mounted: &Mounted) {
         )
         .assert(
             error.errno == Fact::Known(ENOSPC),
-            format_args!("'{}' of '{}' is not for lack of room", error.message, error.operation),
+            format_args!(
+                "'{}' of '{}' is not for lack of room",
+                error.message, error.operation
+            ),
         )
         .assert(
             crate::mounted::is_below(&error.first_path, &mounted.at),
@@ -67,20 +73,31 @@ fn survives(sharing: &str) {
     );
     are_told_apart(&ran, &mounted);
     for phase in &ran.summary.phases {
-        ran.assert(phase.complete, format_args!("{} is not complete", phase.phase.name()));
+        ran.assert(
+            phase.complete,
+            format_args!("{} is not complete", phase.phase.name()),
+        );
     }
     ran.assert(
         ran.record.actual.check.known().is_some(),
         "the names of the others were not checked",
     );
     ran.leaves_nothing();
-    let skipped: u64 = ran.summary.phases.iter().map(|phase| phase.skipped.after_failure).sum();
+    let skipped: u64 = ran
+        .summary
+        .phases
+        .iter()
+        .map(|phase| phase.skipped.after_failure)
+        .sum();
     let is_shared = sharing.contains("--writers");
     ran.assert(
         is_shared || skipped > 0,
         "nothing was skipped, though files are as they should not be",
     )
-    .assert(!is_shared || skipped == 0, "a shared pool forgets such files");
+    .assert(
+        !is_shared || skipped == 0,
+        "a shared pool forgets such files",
+    );
 }
 
 #[test]
@@ -106,7 +123,9 @@ fn share(percent: u64) -> Option<(Mounted, Ran)> {
 
 #[test]
 fn a_share_that_is_not_exceeded_is_survived() {
-    let Some((_ground, ran)) = share(50) else { return };
+    let Some((_ground, ran)) = share(50) else {
+        return;
+    };
     ran.ended.code(0);
     ran.assert(
         ran.record.actual.outcome == Outcome::Complete,
@@ -116,7 +135,9 @@ fn a_share_that_is_not_exceeded_is_survived() {
 
 #[test]
 fn a_share_that_is_exceeded_ends_the_run() {
-    let Some((_ground, ran)) = share(1) else { return };
+    let Some((_ground, ran)) = share(1) else {
+        return;
+    };
     ran.ended.code(1);
     ran.assert(
         matches!(ran.record.actual.outcome, Outcome::Failed { .. }),

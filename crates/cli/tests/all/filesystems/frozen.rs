@@ -1,5 +1,6 @@
-//! A file system that does not come back: whoever changes something waits in the kernel and cannot be ended. The worker is
-//! named, the record is written all the same, and when the file system thaws everything can be put away.
+//! A file system that does not come back: whoever changes something waits in the kernel and cannot
+//! be ended. The worker is named, the record is written all the same, and when the file system
+//! thaws everything can be put away.
 
 use std::time::{Duration, Instant};
 
@@ -15,8 +16,14 @@ const STALL_TIMEOUT: Duration = Duration::from_secs(1);
 /// What a look, a border or a busy machine may add.
 const SLACK: Duration = Duration::from_secs(5);
 
-/// Waits for something without ever waiting for the program: that cannot end while the file system is frozen.
-fn wait<T>(running: &Running, what: &str, most: Duration, look: impl Fn() -> Option<T>) -> (T, Duration) {
+/// Waits for something without ever waiting for the program: that cannot end while the file system
+/// is frozen.
+fn wait<T>(
+    running: &Running,
+    what: &str,
+    most: Duration,
+    look: impl Fn() -> Option<T>,
+) -> (T, Duration) {
     let began = Instant::now();
     loop {
         if let Some(seen) = look() {
@@ -34,17 +41,33 @@ fn wait<T>(running: &Running, what: &str, most: Duration, look: impl Fn() -> Opt
 fn a_worker_that_hangs_is_named_and_the_record_is_written(mounted: Mounted) {
     let report = mounted.elsewhere("report.json");
     let before = names(&mounted.at).unwrap();
-    let mut running = Run::new(&mounted.at, "--files 200 --transactions 1000000 --workers 2")
-        .and("--mix create=1,delete=1,append=1,read=1 --stall-timeout 1s")
-        .with("--output", &report)
-        .start();
-    running.until("the transactions", |running| has_ended(&running.errors(), "prepare"));
+    let mut running = Run::new(
+        &mounted.at,
+        "--files 200 --transactions 1000000 --workers 2",
+    )
+    .and("--mix create=1,delete=1,append=1,read=1 --stall-timeout 1s")
+    .with("--output", &report)
+    .start();
+    running.until("the transactions", |running| {
+        has_ended(&running.errors(), "prepare")
+    });
     std::thread::sleep(Duration::from_millis(200));
     // After what it is to be gone before: it thaws also where the test fails.
     let frozen = mounted.freeze();
     let named = |line: &str| line.contains("worker ") && line.contains(" is stalled in '");
-    let line = || running.errors().lines().find(|line| named(line)).map(str::to_owned);
-    let (line, after) = wait(&running, "a worker that is named", STALL_TIMEOUT + SLACK, line);
+    let line = || {
+        running
+            .errors()
+            .lines()
+            .find(|line| named(line))
+            .map(str::to_owned)
+    };
+    let (line, after) = wait(
+        &running,
+        "a worker that is named",
+        STALL_TIMEOUT + SLACK,
+        line,
+    );
     assert!(
         after > STALL_TIMEOUT / 2,
         "'{line}' came after {after:?}, before anybody was stalled"
@@ -61,7 +84,10 @@ fn a_worker_that_hangs_is_named_and_the_record_is_written(mounted: Mounted) {
     );
     let record = Record::from_json(&text).unwrap();
     let still_there = std::path::Path::new(&format!("/proc/{}", running.process())).exists();
-    assert!(still_there, "the process has ended while its file system was frozen");
+    assert!(
+        still_there,
+        "the process has ended while its file system was frozen"
+    );
     frozen.thaw();
     let ran = Ran::with_record(running.finish(), record, before);
     ran.ended.code(1);
@@ -70,7 +96,10 @@ fn a_worker_that_hangs_is_named_and_the_record_is_written(mounted: Mounted) {
         matches!(actual.outcome, Outcome::Failed { .. }),
         "the outcome is not 'failed'",
     )
-    .assert(!actual.stalled.is_empty(), "the record names nobody who was stalled");
+    .assert(
+        !actual.stalled.is_empty(),
+        "the record names nobody who was stalled",
+    );
     let left = actual.clean_up.iter().flat_map(|clean_up| &clean_up.left);
     ran.assert(
         left.clone().count() == 1 && left.clone().all(|left| left.why.contains("postmark clean")),

@@ -9,11 +9,16 @@ use crate::runs::{Ran, Run, postmark};
 use crate::support::faces::{clean, has_ended, own_directories};
 use crate::support::names;
 
-const WORK: &str = "--mix read=4,create=3,append=2,rename=2,delete=3,replace=1,stat=1 --files 400 --workers 2 --dirs subdirs:5 \
-                    --verify";
+const WORK: &str = "--mix read=4,create=3,append=2,rename=2,delete=3,replace=1,stat=1 --files 400 \
+                    --workers 2 --dirs subdirs:5 --verify";
 
 fn phases(ran: &Ran) -> Vec<Phase> {
-    ran.record.actual.phases.iter().map(|phase| phase.phase).collect()
+    ran.record
+        .actual
+        .phases
+        .iter()
+        .map(|phase| phase.phase)
+        .collect()
 }
 
 fn a_pool_is_kept_taken_and_lost_to_a_killed_run(mounted: Mounted) {
@@ -30,9 +35,16 @@ fn a_pool_is_kept_taken_and_lost_to_a_killed_run(mounted: Mounted) {
         kept.record.spec.keeping.keep,
         "the record does not say that it was kept",
     );
-    assert_eq!(own_directories(&mounted.at).len(), 1, "the pool is not there\n{kept}");
+    assert_eq!(
+        own_directories(&mounted.at).len(),
+        1,
+        "the pool is not there\n{kept}"
+    );
     clean(&mounted.at).code(0).says("--reuse");
-    let taken = work.clone().and("--transactions 500 --reuse --keep").perform();
+    let taken = work
+        .clone()
+        .and("--transactions 500 --reuse --keep")
+        .perform();
     taken.is_complete();
     taken
         .assert(
@@ -44,7 +56,11 @@ fn a_pool_is_kept_taken_and_lost_to_a_killed_run(mounted: Mounted) {
             "the record does not say that it was taken",
         )
         .assert(
-            taken.record.actual.taken.is_some_and(|taken| taken.names > 0),
+            taken
+                .record
+                .actual
+                .taken
+                .is_some_and(|taken| taken.names > 0),
             "the pool was not checked when it was taken",
         );
     // A run that is killed while it works on the pool: nobody knows what is in it now.
@@ -52,7 +68,9 @@ fn a_pool_is_kept_taken_and_lost_to_a_killed_run(mounted: Mounted) {
         .clone()
         .and("--transactions 100000000 --reuse --no-room-check")
         .start();
-    running.until("that the pool is taken", |running| has_ended(&running.errors(), "take"));
+    running.until("that the pool is taken", |running| {
+        has_ended(&running.errors(), "take")
+    });
     std::thread::sleep(Duration::from_millis(300));
     running.kill().signal(9);
     let own = own_directories(&mounted.at);
@@ -65,9 +83,16 @@ fn a_pool_is_kept_taken_and_lost_to_a_killed_run(mounted: Mounted) {
     );
     let cleaned = clean(&mounted.at);
     cleaned.code(0);
-    assert_eq!(names(&mounted.at).unwrap(), before, "something is left\n{cleaned}");
+    assert_eq!(
+        names(&mounted.at).unwrap(),
+        before,
+        "something is left\n{cleaned}"
+    );
     // Now there is none at all.
-    work.and("--transactions 500 --reuse").end().code(2).says("--keep");
+    work.and("--transactions 500 --reuse")
+        .end()
+        .code(2)
+        .says("--keep");
 }
 on!(a_pool_is_kept_taken_and_lost_to_a_killed_run);
 
@@ -99,6 +124,9 @@ fn a_prepared_pool_is_shared_and_deleted(mounted: Mounted) {
     for own in own_directories(&mounted.at) {
         postmark(&mounted.at, &["clean".as_ref(), own.as_os_str()]).code(0);
     }
-    assert!(own_directories(&mounted.at).is_empty(), "the pool is still there");
+    assert!(
+        own_directories(&mounted.at).is_empty(),
+        "the pool is still there"
+    );
 }
 on!(a_prepared_pool_is_shared_and_deleted);

@@ -13,8 +13,8 @@ const MIXES: [(&str, &str); 6] = [
     ("ai-samples", "--files 100 --transactions 100"),
 ];
 
-/// Classic work, whose text is the same in every file: it is not verified. Twelve workers, as it stands for so many
-/// processes.
+/// Classic work, whose text is the same in every file: it is not verified. Twelve workers, as it
+/// stands for so many processes.
 const MASSIVE: [(&str, &str); 3] = [
     ("veritas-massive-1", "--files 40 --transactions 100"),
     ("veritas-massive-2", "--files 80 --transactions 100"),
@@ -35,7 +35,9 @@ on!(mixes);
 
 fn massive(mounted: Mounted) {
     for (name, small) in MASSIVE {
-        let ran = Run::new(&mounted.at, small).with("--preset", name).perform();
+        let ran = Run::new(&mounted.at, small)
+            .with("--preset", name)
+            .perform();
         ran.is_complete().has_all_phases();
         for phase in &ran.record.actual.phases {
             ran.assert(phase.workers.len() == 12, "there are not twelve workers");

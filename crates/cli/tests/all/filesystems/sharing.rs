@@ -5,7 +5,8 @@ use record::{Phase, Role};
 use crate::mounted::{Mounted, on};
 use crate::runs::Run;
 
-const MIX: &str = "read=6,read-range=2,stat=2,list=1,create=2,append=2,overwrite=1,rename=1,replace=1,delete=2";
+const MIX: &str =
+    "read=6,read-range=2,stat=2,list=1,create=2,append=2,overwrite=1,rename=1,replace=1,delete=2";
 
 /// Writers and readers.
 const MODES: [(u32, u32); 3] = [(1, 4), (4, 1), (4, 4)];
@@ -36,7 +37,10 @@ fn modes(mounted: Mounted) {
         .assert(transactions.first_done.is_some(), "nobody was done first");
         let summary = ran.phase(Phase::Transactions);
         for (role, number) in [(Role::Writer, writers), (Role::Reader, readers)] {
-            let workers = transactions.workers.iter().filter(|worker| worker.role == role);
+            let workers = transactions
+                .workers
+                .iter()
+                .filter(|worker| worker.role == role);
             ran.assert(
                 workers.count() == number as usize,
                 format_args!("there are not {number} with the role {role:?}"),
@@ -46,7 +50,10 @@ fn modes(mounted: Mounted) {
                 spread.is_some_and(|spread| spread.workers == u64::from(number)),
                 format_args!("the spread of {role:?} is not over {number}"),
             );
-            let mut of_role = summary.operations.iter().filter(|operation| operation.role == role);
+            let mut of_role = summary
+                .operations
+                .iter()
+                .filter(|operation| operation.role == role);
             ran.assert(
                 of_role.all(|operation| operation.action.reads() == (role == Role::Reader)),
                 format_args!("{role:?} did what is not theirs"),

@@ -1,5 +1,5 @@
-//! Pools that are beyond the cache: chosen from what the cache is, on this machine and under a limit of 256 MiB, and
-//! calibrated on the target without a trace.
+//! Pools that are beyond the cache: chosen from what the cache is, on this machine and under a
+//! limit of 256 MiB, and calibrated on the target without a trace.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,7 +47,10 @@ fn is_as_large_as_was_asked_for(ran: &Ran, pools: u64) {
     let calibration = sizing.calibration.as_ref();
     let calibration = calibration.unwrap_or_else(|| panic!("nothing was calibrated\n{ran}"));
     ran.assert(
-        calibration.created_per_second > 1.0 && calibration.transactions_per_second.is_some_and(|rate| rate > 1.0),
+        calibration.created_per_second > 1.0
+            && calibration
+                .transactions_per_second
+                .is_some_and(|rate| rate > 1.0),
         "the calibration tells no rates",
     )
     .assert(
@@ -64,11 +67,16 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(mounted: M
     for (workers, pools) in [
         ("--mix read=3,stat=1", 1),
         ("--mix read=3,stat=1 --workers 3", 3),
-        ("--mix read=3,append=1 --size-max 64KiB --writers 1 --readers 2", 1),
+        (
+            "--mix read=3,append=1 --size-max 64KiB --writers 1 --readers 2",
+            1,
+        ),
         // The classic work.
         ("--durability fsync", 1),
     ] {
-        let work = Run::new(&mounted.at, LITTLE).and(workers).and("--for 300ms");
+        let work = Run::new(&mounted.at, LITTLE)
+            .and(workers)
+            .and("--for 300ms");
         let ran = work.perform();
         ran.is_complete().has_all_phases();
         is_as_large_as_was_asked_for(&ran, pools);
@@ -78,7 +86,8 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(mounted: M
             "no transactions are expected",
         );
         ran.ended.assert(
-            ran.ended.errors.contains(&sentence(&ran)) && sentence(&ran).contains("Creating the pool takes about"),
+            ran.ended.errors.contains(&sentence(&ran))
+                && sentence(&ran).contains("Creating the pool takes about"),
             "it does not say what it chose",
         );
         let words: Vec<&str> = LITTLE.split(' ').chain(workers.split(' ')).collect();
@@ -93,7 +102,10 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(mounted: M
         planned.code(0);
         let plan: serde_json::Value = serde_json::from_str(&planned.output).unwrap();
         planned
-            .assert(plan["sizing"]["files"] == sizing.files, "the plan chooses otherwise")
+            .assert(
+                plan["sizing"]["files"] == sizing.files,
+                "the plan chooses otherwise",
+            )
             .assert(
                 plan["sizing"]
                     .get("calibration")
@@ -138,7 +150,11 @@ fn what_was_chosen_is_said_where_there_is_no_room_for_it() {
         return;
     };
     let before = names(&mounted.at).unwrap();
-    let ended = Run::new(&mounted.at, "--mix read=1 --size 16MiB --working-set 1x --for 1s").end();
+    let ended = Run::new(
+        &mounted.at,
+        "--mix read=1 --size 16MiB --working-set 1x --for 1s",
+    )
+    .end();
     ended
         .code(2)
         .says("not enough space on the file system of")
@@ -152,11 +168,14 @@ fn a_calibration_that_is_interrupted_leaves_nothing() {
     let Some(mounted) = ext4() else { return };
     let before = names(&mounted.at).unwrap();
     for signal in [Signal::INT, Signal::TERM] {
-        let mut running = Run::new(&mounted.at, LITTLE).and("--mix read=1 --for 60s").start();
+        let mut running = Run::new(&mounted.at, LITTLE)
+            .and("--mix read=1 --for 60s")
+            .start();
         // Its second pool, which is there for a second: the first one is smaller.
         running.until("the calibration", |_| {
             let own = own_directories(&mounted.at);
-            own.iter().any(|own| names(own).is_ok_and(|names| names.len() > 100))
+            own.iter()
+                .any(|own| names(own).is_ok_and(|names| names.len() > 100))
         });
         running.send(signal);
         let ended = running.finish();
@@ -164,7 +183,10 @@ fn a_calibration_that_is_interrupted_leaves_nothing() {
             .code(128 + signal.as_raw())
             .says("the calibration for --working-set was interrupted by signal")
             .does_not_say("not removed")
-            .assert(ended.output.is_empty(), "there is a report of a run that was not begun");
+            .assert(
+                ended.output.is_empty(),
+                "there is a report of a run that was not begun",
+            );
         assert_eq!(names(&mounted.at).unwrap(), before, "{ended}");
     }
 }
@@ -184,7 +206,10 @@ impl Limited {
             (root.to_owned(), "memory.max")
         };
         let group = parent.join(format!("postmark-test-{}", std::process::id()));
-        if !is_met(std::fs::create_dir(&group).is_ok(), "a control group of its own") {
+        if !is_met(
+            std::fs::create_dir(&group).is_ok(),
+            "a control group of its own",
+        ) {
             return None;
         }
         let group = Self(group);
@@ -194,7 +219,10 @@ impl Limited {
 
     /// A command in it.
     fn command(&self, command: &Command) -> Command {
-        let script = format!("echo $$ > {}/cgroup.procs && exec \"$0\" \"$@\"", self.0.display());
+        let script = format!(
+            "echo $$ > {}/cgroup.procs && exec \"$0\" \"$@\"",
+            self.0.display()
+        );
         in_shell(&script, command)
     }
 }
@@ -205,7 +233,11 @@ impl Drop for Limited {
         // A process that has just ended may still be counted.
         while let Err(error) = std::fs::remove_dir(&self.0) {
             if began.elapsed() > Duration::from_secs(10) {
-                assert!(std::thread::panicking(), "cannot remove {}: {error}", self.0.display());
+                assert!(
+                    std::thread::panicking(),
+                    "cannot remove {}: {error}",
+                    self.0.display()
+                );
                 return;
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -229,7 +261,9 @@ fn under_a_limit_the_pool_is_beyond_it_and_reads_reach_the_device() {
     ) {
         return;
     }
-    let Some(limited) = Limited::to(LIMIT) else { return };
+    let Some(limited) = Limited::to(LIMIT) else {
+        return;
+    };
     let work = Run::new(&at, "--mix read=1 --size 64KiB --working-set 2x --for 2s");
     let ran = Ran::of(
         Running::start(limited.command(&work.command()), &at).finish(),
@@ -253,7 +287,8 @@ fn under_a_limit_the_pool_is_beyond_it_and_reads_reach_the_device() {
     ran.assert(read_bytes > 0, "nothing was read").assert(
         device_bytes * 4 >= read_bytes,
         format_args!(
-            "{device_bytes} bytes of {read_bytes} came from the device: half of the pool has no room in the cache"
+            "{device_bytes} bytes of {read_bytes} came from the device: half of the pool has no \
+             room in the cache"
         ),
     );
 }

@@ -19,7 +19,9 @@ fn a_later_sweep_step_that_is_refused_leaves_the_sweep_steps_before() {
     let Some(mounted) = Mounted::with_image(FileSystem::Tmpfs, 64, &[]) else {
         return;
     };
-    let ended = Run::new(&mounted.at, SWEEP_STEPS).and("--sweep workers=1,20").end();
+    let ended = Run::new(&mounted.at, SWEEP_STEPS)
+        .and("--sweep workers=1,20")
+        .end();
     ended.code(1);
     for words in ["step 2 was refused", "not enough space"] {
         assert!(
@@ -50,7 +52,9 @@ fn a_later_sweep_step_that_is_refused_leaves_the_sweep_steps_before() {
 /// Each later step says when and under which conditions its own run was performed.
 #[test]
 fn a_signal_in_a_later_sweep_step_leaves_the_sweep_steps_before() {
-    let Some(mounted) = mounted::tmpfs() else { return };
+    let Some(mounted) = mounted::tmpfs() else {
+        return;
+    };
     let live = mounted.elsewhere("live");
     let run = Run::new(&mounted.at, SWEEP_STEPS)
         .and("--sweep workers=1,2")
@@ -75,7 +79,13 @@ fn a_signal_in_a_later_sweep_step_leaves_the_sweep_steps_before() {
         .of_run
         .as_ref()
         .unwrap_or_else(|| panic!("it had a run of its own\n{ended}"));
-    assert!(run.origin.unix_ns >= record.origin.unix_ns + 10_000_000_000, "{ended}");
-    assert_ne!(run.fingerprint, record.fingerprint, "two workers are another work");
+    assert!(
+        run.origin.unix_ns >= record.origin.unix_ns + 10_000_000_000,
+        "{ended}"
+    );
+    assert_ne!(
+        run.fingerprint, record.fingerprint,
+        "two workers are another work"
+    );
     assert!(names(&mounted.at).unwrap().is_empty(), "{ended}");
 }

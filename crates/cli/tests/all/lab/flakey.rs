@@ -1,11 +1,12 @@
-//! A device whose writes begin to fail in the middle of a run: the failures are told, and nothing counts as done that the
-//! device did not take.
+//! A device whose writes begin to fail in the middle of a run: the failures are told, and nothing
+//! counts as done that the device did not take.
 
 use serde_json::Value;
 
 use super::Booted;
 
-/// Values of `--on-error`: the second run goes on through its failures, until the file system cannot be synced.
+/// Values of `--on-error`: the second run goes on through its failures, until the file system
+/// cannot be synced.
 const RUNS: [&str; 2] = ["stop", "100%"];
 
 const EIO: u64 = 5;
@@ -21,18 +22,29 @@ fn failing_writes_are_told_and_not_counted() {
     for allowed in RUNS {
         let text = |what: &str| booted.text(&format!("{allowed}.{what}"));
         let messages = text("messages");
-        let check = |is_so, what: &str| booted.assert(is_so, &format!("--on-error {allowed}: {what}\n{messages}"));
+        let check = |is_so, what: &str| {
+            booted.assert(is_so, &format!("--on-error {allowed}: {what}\n{messages}"))
+        };
         let ended = text("status");
         check(ended.trim() == "1", &format!("exit status {ended}"));
-        check(messages.contains("the run failed"), "nobody tells that the run failed");
+        check(
+            messages.contains("the run failed"),
+            "nobody tells that the run failed",
+        );
         // What was in flight when the device began to fail may have been written before.
-        let acknowledged: Vec<u64> = text("acknowledged").lines().map(|line| line.parse().unwrap()).collect();
+        let acknowledged: Vec<u64> = text("acknowledged")
+            .lines()
+            .map(|line| line.parse().unwrap())
+            .collect();
         let [failing, last] = acknowledged[..] else {
             panic!("{acknowledged:?} are not two numbers")
         };
         check(
             last <= failing + 1,
-            &format!("{} operations were acknowledged by a device that fails", last - failing),
+            &format!(
+                "{} operations were acknowledged by a device that fails",
+                last - failing
+            ),
         );
         let record = booted.json(&format!("{allowed}.json"));
         let (done, failed) = counted(&record);
@@ -42,7 +54,9 @@ fn failing_writes_are_told_and_not_counted() {
         );
         check(failed > 0, "no failure is counted");
         let errors = record["record"]["actual"]["errors"].as_array().unwrap();
-        let is_told = |error: &Value| [EIO, EROFS].contains(&error["errno"]["known"].as_u64().unwrap_or_default());
+        let is_told = |error: &Value| {
+            [EIO, EROFS].contains(&error["errno"]["known"].as_u64().unwrap_or_default())
+        };
         check(
             !errors.is_empty() && errors.iter().all(is_told),
             &format!("the failures are {errors:?}"),

@@ -1,5 +1,5 @@
-//! The storage `nfs` against the kernel's own server: every call that the program counts is one that the server counts. One more boot
-//! is too long for each time: it is for releases.
+//! The storage `nfs` against the kernel's own server: every call that the program counts is one
+//! that the server counts. One more boot is too long for each time: it is for releases.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,10 @@ fn calls_are_those_that_the_kernels_server_counts() {
             && ours
                 .iter()
                 .all(|(name, count)| theirs.get(name.as_str()) == Some(count));
-        check(equal, &format!("the program counts {ours:?}, the server {theirs:?}"));
+        check(
+            equal,
+            &format!("the program counts {ours:?}, the server {theirs:?}"),
+        );
         let of_reads = ["LOOKUP", "READ", "WRITE", "CREATE", "REMOVE", "READDIRPLUS"];
         check(
             of_reads.iter().all(|name| theirs.contains_key(name)),
@@ -64,6 +67,9 @@ fn calls_are_those_that_the_kernels_server_counts() {
             "COMMIT belongs to the synced run alone",
         );
         let emulated = &record["record"]["host"]["emulated"]["known"];
-        check(*emulated == true, "nothing says that the machine is emulated");
+        check(
+            *emulated == true,
+            "nothing says that the machine is emulated",
+        );
     }
 }

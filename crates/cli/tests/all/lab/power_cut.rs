@@ -1,12 +1,13 @@
-//! Power cuts that take from the device everything that was written and not flushed: what was acknowledged as durable is
-//! there all the same, and where nothing was promised, or the file system sends no flushes, losses are found.
+//! Power cuts that take from the device everything that was written and not flushed: what was
+//! acknowledged as durable is there all the same, and where nothing was promised, or the file
+//! system sends no flushes, losses are found.
 
 use serde_json::Value;
 
 use super::{Booted, is_all, tell};
 
-/// Runs: a file system, a policy of durability, and whether flushes are left out. xfs has no way to leave them out, and no
-/// log that fits on a smaller disk.
+/// Runs: a file system, a policy of durability, and whether flushes are left out. xfs has no way to
+/// leave them out, and no log that fits on a smaller disk.
 const ALL: [&str; 11] = [
     "ext4:fsync+dir",
     "ext4:none",
@@ -28,10 +29,13 @@ fn what_was_acknowledged_outlasts_the_worst_power_cut() {
     let (runs, moments): (&[&str], usize) = if is_all() { (&ALL, 20) } else { (&SOME, 2) };
     // The first takes the log of writes.
     let mut disks = vec!["8G"];
-    disks.extend(
-        runs.iter()
-            .map(|run| if run.starts_with("ext4") { "64M" } else { "320M" }),
-    );
+    disks.extend(runs.iter().map(|run| {
+        if run.starts_with("ext4") {
+            "64M"
+        } else {
+            "320M"
+        }
+    }));
     let mut arguments = vec![moments.to_string()];
     arguments.extend(runs.iter().map(|&run| run.to_owned()));
     let Some(booted) = Booted::run("power-cut.sh", &disks, &arguments) else {
@@ -72,7 +76,9 @@ fn damage_is_named(booted: &Booted, run: &str) {
         .unwrap()
         .iter()
         .map(|loss| {
-            let name = loss["path"].as_str().and_then(|path| path.rsplit('/').next());
+            let name = loss["path"]
+                .as_str()
+                .and_then(|path| path.rsplit('/').next());
             format!("{} {}", loss["kind"].as_str().unwrap(), name.unwrap())
         })
         .collect();
@@ -90,5 +96,7 @@ fn lost(verified: &Value) -> u64 {
 }
 
 fn number(value: &Value, name: &str) -> u64 {
-    value[name].as_u64().unwrap_or_else(|| panic!("{name} in {value}"))
+    value[name]
+        .as_u64()
+        .unwrap_or_else(|| panic!("{name} in {value}"))
 }

@@ -13,8 +13,9 @@ struct Expected {
     source: &'static str,
     /// The kind of its device; nothing where it has none.
     device: Option<&'static str>,
-    /// Messages of a run of 1,000 transactions, if they are known: from and to. Those of NFS are the calls of the original's, with
-    /// those of the run's own directory and of what a run looks at before and after.
+    /// Messages of a run of 1,000 transactions, if they are known: from and to. Those of NFS are
+    /// the calls of the original's, with those of the run's own directory and of what a run
+    /// looks at before and after.
     messages: Option<(u64, u64)>,
 }
 
@@ -78,18 +79,30 @@ fn file_systems_and_protocols_are_seen_as_they_are() {
         let target = &record["record"]["locations"][0]["target"]["known"];
         check(target["class"]["known"] == expected.class, "another class");
         let mount = &target["mount"]["known"];
-        check(mount["file_system_type"] == expected.file_system, "another file system");
+        check(
+            mount["file_system_type"] == expected.file_system,
+            "another file system",
+        );
         let source = mount["source"].as_str().unwrap_or_default();
         check(
             source.starts_with(expected.source),
             &format!("another source: {source}"),
         );
         let point = format!("/mnt/{}", expected.name);
-        check(mount["mount_point"] == point.as_str(), "another mount point");
+        check(
+            mount["mount_point"] == point.as_str(),
+            "another mount point",
+        );
         let device = &target["device"];
         match expected.device {
-            Some(kind) => check(device["known"]["kind"] == kind, &format!("another device: {device}")),
-            None => check(device == "not_applicable", &format!("it has a device: {device}")),
+            Some(kind) => check(
+                device["known"]["kind"] == kind,
+                &format!("another device: {device}"),
+            ),
+            None => check(
+                device == "not_applicable",
+                &format!("it has a device: {device}"),
+            ),
         }
         check(
             record["record"]["host"]["emulated"]["known"] == true,
@@ -133,18 +146,31 @@ fn messages(booted: &Booted, expected: &Expected) {
         found.map_or(0, |(_, count)| *count)
     };
     let (recorded, served) = observed(booted, expected);
-    let (ours, theirs) = (count(&client, &["total", "scsicmd_pdus"]), count(&server, &["total"]));
+    let (ours, theirs) = (
+        count(&client, &["total", "scsicmd_pdus"]),
+        count(&server, &["total"]),
+    );
     tell(&format!(
-        "{}: the client counts {ours}, the server {theirs}, the program {recorded} (of the server {served:?}): {}",
+        "{}: the client counts {ours}, the server {theirs}, the program {recorded} (of the server \
+         {served:?}): {}",
         expected.name,
         shown(&client)
     ));
     let check = |is_so, what: &str| {
-        let said = format!("{}: {what}: client {client:?}, server {server:?}", expected.name);
+        let said = format!(
+            "{}: {what}: client {client:?}, server {server:?}",
+            expected.name
+        );
         booted.assert(is_so, &said);
     };
-    check((least..=most).contains(&theirs), "other messages than are known");
-    check(is_within_one_percent(ours, theirs), "client and server differ");
+    check(
+        (least..=most).contains(&theirs),
+        "other messages than are known",
+    );
+    check(
+        is_within_one_percent(ours, theirs),
+        "client and server differ",
+    );
     let what = format!("the program counted {recorded} messages");
     check(is_within_one_percent(recorded, theirs), &what);
     check(
@@ -159,13 +185,14 @@ fn messages(booted: &Booted, expected: &Expected) {
     }
 }
 
-/// Or within those few that come before one of the two is read, or after: on a slow guest a commit of the journal is among them.
+/// Or within those few that come before one of the two is read, or after: on a slow guest a commit
+/// of the journal is among them.
 fn is_within_one_percent(one: u64, other: u64) -> bool {
     one.abs_diff(other) <= (other / 100).max(16)
 }
 
-/// The messages that the program itself has counted over the whole run and the sync after it: of the client, and of the server,
-/// where it is this machine.
+/// The messages that the program itself has counted over the whole run and the sync after it: of
+/// the client, and of the server, where it is this machine.
 fn observed(booted: &Booted, expected: &Expected) -> (u64, Option<u64>) {
     let observation = &booted.json(&format!("{}.observed", expected.name))["observation"];
     let spans = [&observation["performing"], &observation["sync"]["counted"]];
@@ -176,19 +203,27 @@ fn observed(booted: &Booted, expected: &Expected) -> (u64, Option<u64>) {
 const CLIENTS: &[&str] = &["nfs-client", "iscsi-session"];
 const SERVERS: &[&str] = &["nfs-server"];
 
-/// Requests of these counters in a stretch; nothing where there is none of them, or it is not known.
+/// Requests of these counters in a stretch; nothing where there is none of them, or it is not
+/// known.
 fn requests(counted: &Value, counters: &[&str]) -> Option<u64> {
     let readings = counted["messages"]["known"].as_array()?.iter();
-    let of_these = readings.filter(|reading| counters.contains(&reading["counter"].as_str().unwrap_or_default()));
+    let of_these = readings
+        .filter(|reading| counters.contains(&reading["counter"].as_str().unwrap_or_default()));
     let known = of_these.filter_map(|reading| reading["kinds"]["known"].as_array());
-    sum(known.map(|kinds| kinds.iter().filter_map(|kind| kind["requests"].as_u64()).sum()))
+    sum(known.map(|kinds| {
+        kinds
+            .iter()
+            .filter_map(|kind| kind["requests"].as_u64())
+            .sum()
+    }))
 }
 
 fn sum(counts: impl Iterator<Item = u64>) -> Option<u64> {
     counts.reduce(|sum, count| sum + count)
 }
 
-/// What the record says of each phase: who served it, how often the server was asked, and what an acknowledged change had reached.
+/// What the record says of each phase: who served it, how often the server was asked, and what an
+/// acknowledged change had reached.
 fn evidence(booted: &Booted, expected: &Expected, record: &Value) {
     let check = |is_so, what: &str| booted.assert(is_so, &format!("{}: {what}", expected.name));
     let durability = &record["summary"]["durability"];
@@ -202,7 +237,10 @@ fn evidence(booted: &Booted, expected: &Expected, record: &Value) {
         &format!("another tier: {durability}"),
     );
     let phases = record["record"]["actual"]["phases"].as_array().unwrap();
-    for (phase, summary) in phases.iter().zip(record["summary"]["phases"].as_array().unwrap()) {
+    for (phase, summary) in phases
+        .iter()
+        .zip(record["summary"]["phases"].as_array().unwrap())
+    {
         let name = phase["phase"].as_str().unwrap();
         let performing = &phase["evidence"]["performing"];
         let (client, server) = (requests(performing, CLIENTS), requests(performing, SERVERS));
@@ -227,8 +265,14 @@ fn evidence(booted: &Booted, expected: &Expected, record: &Value) {
         check(from == behind, &format!("{name}: fetched from {from}"));
         let devices = &performing["devices"];
         match expected.device {
-            Some(_) => check(devices["known"].is_array(), &format!("{name}: devices {devices}")),
-            None => check(devices == "not_applicable", &format!("{name}: devices {devices}")),
+            Some(_) => check(
+                devices["known"].is_array(),
+                &format!("{name}: devices {devices}"),
+            ),
+            None => check(
+                devices == "not_applicable",
+                &format!("{name}: devices {devices}"),
+            ),
         }
         if name == "delete" && expected.class == "network" {
             let removed = &summary["evidence"]["messages"][0]["per_done"];

@@ -6,7 +6,12 @@ use super::{Booted, is_all, tell};
 
 /// Whether every one of these systems of the study has a number in every work and figure.
 fn are_measured(results: &Value, systems: &[&str], figures: &[&str]) -> Result<(), String> {
-    let names: Vec<&str> = results["systems"].as_array().unwrap().iter().map(name).collect();
+    let names: Vec<&str> = results["systems"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(name)
+        .collect();
     let works = results["works"].as_array().unwrap().len();
     let values = results["values"].as_array().unwrap();
     for system in systems {

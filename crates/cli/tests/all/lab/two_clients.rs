@@ -1,5 +1,6 @@
-//! Two ranks on mounts of their own, which cache names and attributes: what one has acknowledged and the other sees late is named,
-//! with its time. Where clients always ask the server, nothing is late.
+//! Two ranks on mounts of their own, which cache names and attributes: what one has acknowledged
+//! and the other sees late is named, with its time. Where clients always ask the server, nothing is
+//! late.
 
 use std::process::Command;
 use std::time::Duration;
@@ -15,9 +16,13 @@ const BELIEVED: Duration = Duration::from_secs(3);
 const SLACK: Duration = Duration::from_secs(5);
 
 fn record(booted: &Booted, name: &str) -> Record {
-    let record = Record::from_json(&booted.text(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let record =
+        Record::from_json(&booted.text(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let check = |is_so, what: &str| booted.assert(is_so, &format!("{name}: {what}"));
-    check(record.actual.outcome == Outcome::Complete, "it is not complete");
+    check(
+        record.actual.outcome == Outcome::Complete,
+        "it is not complete",
+    );
     check(record.actual.errors.is_empty(), "there are errors");
     check(record.spec.ranks == 2, "there are not two ranks");
     record
@@ -33,10 +38,17 @@ fn late(booted: &Booted, name: &str, whats: &[&str]) {
     let after = Duration::from_nanos(late.longest_ns);
     check(!after.is_zero() && after < BELIEVED + SLACK, "another time");
     let seen = whats.iter().any(|what| late.what.contains(what));
-    check(seen && late.path.starts_with("/mnt/shared/postmark-"), "another thing");
+    check(
+        seen && late.path.starts_with("/mnt/shared/postmark-"),
+        "another thing",
+    );
 
     let mut show = Command::new(program());
-    let shown = show.args(["show", "--full"]).arg(booted.path(name)).output().unwrap();
+    let shown = show
+        .args(["show", "--full"])
+        .arg(booted.path(name))
+        .output()
+        .unwrap();
     let shown = String::from_utf8_lossy(&shown.stdout);
     assert!(
         shown.contains("Seen late: "),
@@ -47,8 +59,13 @@ fn late(booted: &Booted, name: &str, whats: &[&str]) {
 /// What `two-clients.sh` has left.
 pub(super) fn what_is_seen_late_is_named(booted: &Booted) {
     // A name was cached as missing, or a file's attributes from before it was written.
-    late(booted, "late.json", &["No such file", "the file has 0 bytes"]);
-    // A name was cached from before it was removed, or a file's attributes from before it was appended to.
+    late(
+        booted,
+        "late.json",
+        &["No such file", "the file has 0 bytes"],
+    );
+    // A name was cached from before it was removed, or a file's attributes from before it was
+    // appended to.
     late(
         booted,
         "changed.json",
@@ -56,6 +73,9 @@ pub(super) fn what_is_seen_late_is_named(booted: &Booted) {
     );
     if is_all() {
         let fresh = record(booted, "fresh.json").actual.stale;
-        booted.assert(fresh.is_none(), &format!("seen late without caches: {fresh:?}"));
+        booted.assert(
+            fresh.is_none(),
+            &format!("seen late without caches: {fresh:?}"),
+        );
     }
 }

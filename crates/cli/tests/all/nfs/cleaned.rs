@@ -1,4 +1,5 @@
-//! What a killed run leaves on a server: `clean` removes it and nothing else, `verify-log` finds what was acknowledged.
+//! What a killed run leaves on a server: `clean` removes it and nothing else, `verify-log` finds
+//! what was acknowledged.
 
 use std::path::PathBuf;
 
@@ -11,7 +12,8 @@ use crate::support::faces::{has_ended, own_directories};
 use crate::support::scene::furnish;
 use crate::support::{Running, Snapshot};
 
-const LONG: &str = "--mix create=2,delete=2,append=1,rename=1,link=1,symlink=1 --dirs subdirs:3 --transactions 100000000 --no-room-check";
+const LONG: &str = "--mix create=2,delete=2,append=1,rename=1,link=1,symlink=1 --dirs subdirs:3 \
+                    --transactions 100000000 --no-room-check";
 
 /// A run in the middle of its work.
 fn in_the_middle(ganesha: &Ganesha, options: &str, phase: Option<&str>) -> Running {
@@ -28,14 +30,19 @@ fn in_the_middle(ganesha: &Ganesha, options: &str, phase: Option<&str>) -> Runni
 
 #[test]
 fn clean_removes_what_a_killed_run_left_and_nothing_else() {
-    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
     let export = ganesha.served("export");
     furnish(&export);
     let before = Snapshot::of(&export);
     for (options, phase) in [
         ("--files 20000 --depth 1", None),
         ("--files 400 --depth 8", Some("prepare")),
-        ("--files 400 --depth 8 --workers 2 --durability fsync", Some("prepare")),
+        (
+            "--files 400 --depth 8 --workers 2 --durability fsync",
+            Some("prepare"),
+        ),
     ] {
         let killed = in_the_middle(&ganesha, &format!("{LONG} {options}"), phase).kill();
         killed.signal(Signal::KILL.as_raw());
@@ -46,7 +53,10 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
         let url = ganesha.url("export");
         let cleaned = about(&ganesha, &["clean", &url]);
         cleaned.code(1).says("it contains files");
-        assert_eq!(std::fs::read_to_string(own.join("notes.txt")).unwrap(), "mine\n");
+        assert_eq!(
+            std::fs::read_to_string(own.join("notes.txt")).unwrap(),
+            "mine\n"
+        );
         std::fs::remove_file(own.join("notes.txt")).unwrap();
         let cleaned = about(&ganesha, &["clean", &url]);
         cleaned.code(0);
@@ -60,7 +70,9 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
 /// Nor does a run that ends well leave anything on this machine: its signs of life go with it.
 #[test]
 fn a_run_leaves_no_signs_of_life() {
-    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
     let mut running = in_the_middle(
         &ganesha,
         "--mix read=1 --files 50 --for 1s --warm-up 0s",
@@ -71,10 +83,14 @@ fn a_run_leaves_no_signs_of_life() {
         let names = crate::support::names(std::path::Path::new("/dev/shm"))
             .unwrap()
             .into_iter();
-        names.filter(|name| name.to_string_lossy().contains(&process)).count()
+        names
+            .filter(|name| name.to_string_lossy().contains(&process))
+            .count()
     };
     assert_eq!(signs(), 1, "the run gives no signs of life");
-    running.until("its removal", |running| has_ended(&running.errors(), "delete"));
+    running.until("its removal", |running| {
+        has_ended(&running.errors(), "delete")
+    });
     let ended = running.finish();
     ended.code(0).assert(signs() == 0, "signs of life are left");
 }
@@ -82,7 +98,9 @@ fn a_run_leaves_no_signs_of_life() {
 /// A run that still works is not cleaned.
 #[test]
 fn clean_leaves_a_run_that_works() {
-    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
     let mut running = in_the_middle(&ganesha, &format!("{LONG} --files 400"), Some("prepare"));
     let cleaned = about(&ganesha, &["clean", &ganesha.url("export")]);
     assert!(running.status().is_none(), "the run has ended\n{cleaned}");
@@ -97,28 +115,46 @@ fn clean_leaves_a_run_that_works() {
 /// Everything that was acknowledged is on a server that goes on, whoever was killed.
 #[test]
 fn verify_log_finds_what_was_acknowledged() {
-    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
     let ack_log = ganesha.scene().path().join("ack_log");
-    for (round, options) in ["--durability fsync --depth 8", "--depth 1 --durability o-dsync"]
-        .into_iter()
-        .enumerate()
+    for (round, options) in [
+        "--durability fsync --depth 8",
+        "--depth 1 --durability o-dsync",
+    ]
+    .into_iter()
+    .enumerate()
     {
         let options = format!(
-            "--mix deliver=4,rename=2,delete=3,create=2 --files 200 --transactions 100000000 --no-room-check {options} --ack-log {}",
+            "--mix deliver=4,rename=2,delete=3,create=2 --files 200 --transactions 100000000 \
+             --no-room-check {options} --ack-log {}",
             text(&ack_log)
         );
         let running = in_the_middle(&ganesha, &options, Some("prepare"));
-        // This server answers a RENAME after a second now and then: there is to be something beside the pool.
+        // This server answers a RENAME after a second now and then: there is to be something beside
+        // the pool.
         std::thread::sleep(std::time::Duration::from_secs(2));
         running.kill();
-        // What it has taken of the killed client it does yet: no file is to appear while others are removed.
+        // What it has taken of the killed client it does yet: no file is to appear while others are
+        // removed.
         std::thread::sleep(std::time::Duration::from_secs(2));
         let url = ganesha.url("export");
-        let verify = ["verify-log", &url, "--ack-log", text(&ack_log), "--format", "json"];
+        let verify = [
+            "verify-log",
+            &url,
+            "--ack-log",
+            text(&ack_log),
+            "--format",
+            "json",
+        ];
         let verified = about(&ganesha, &verify);
         verified.code(0);
         let said: Value = serde_json::from_str(&verified.output).unwrap();
-        verified.assert(said["checked"].as_u64() > Some(150), "too little was checked");
+        verified.assert(
+            said["checked"].as_u64() > Some(150),
+            "too little was checked",
+        );
         let acknowledged = said["acknowledged"].as_object().unwrap().values();
         let acknowledged: u64 = acknowledged.filter_map(Value::as_u64).sum();
         verified.assert(acknowledged > 200, "nothing but the pool was acknowledged");
@@ -131,7 +167,9 @@ fn verify_log_finds_what_was_acknowledged() {
             let lost: u64 = lost.map(|count| count["count"].as_u64().unwrap()).sum();
             verified.assert(lost == 2, "two files were damaged");
             // Nobody could tell any more whose they are.
-            damaged.iter().for_each(|path| std::fs::remove_file(path).unwrap());
+            damaged
+                .iter()
+                .for_each(|path| std::fs::remove_file(path).unwrap());
         }
         about(&ganesha, &["clean", &url]).code(0);
         std::fs::remove_file(&ack_log).unwrap();
@@ -144,7 +182,9 @@ fn damage(ganesha: &Ganesha) -> [PathBuf; 2] {
     let own = own_directories(&ganesha.served("export")).remove(0);
     let mut files = Vec::new();
     for folder in [own.clone(), own.join("new")] {
-        let names = crate::support::names(&folder).unwrap_or_default().into_iter();
+        let names = crate::support::names(&folder)
+            .unwrap_or_default()
+            .into_iter();
         files.extend(names.map(|name| folder.join(name)));
     }
     let mut large = files

@@ -1,4 +1,5 @@
-//! What the program counts is what the wire has: every call of every procedure, the home's included.
+//! What the program counts is what the wire has: every call of every procedure, the home's
+//! included.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +7,27 @@ use super::ganesha::Ganesha;
 use super::wire::Capture;
 use super::{Traffic, asked, calls_in, is_whole, perform, tell};
 
-/// Of the whole program: its home's calls, too, with which it takes its place, looks at names and removes what is left. The
-/// phases have their own, which end with their last operation; the rest is the home's.
+/// Of the whole program: its home's calls, too, with which it takes its place, looks at names and
+/// removes what is left. The phases have their own, which end with their last operation; the rest
+/// is the home's.
 fn equal_the_wire(depth: u32, options: &str) {
-    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
     let Some(capture) = Capture::begin(&ganesha) else {
         return;
     };
-    let mix: Vec<String> = asked().iter().map(|action| format!("{}=1", action.name())).collect();
+    let mix: Vec<String> = asked()
+        .iter()
+        .map(|action| format!("{}=1", action.name()))
+        .collect();
     let mix = mix.join(",").replace("delete=1", "delete=2");
     let ran = perform(
         &ganesha,
         &ganesha.url("export"),
         &format!(
-            "--mix {mix} --files 60 --dirs subdirs:3 --transactions 600 --size 1..12000 --depth {depth} {options}"
+            "--mix {mix} --files 60 --dirs subdirs:3 --transactions 600 --size 1..12000 --depth \
+             {depth} {options}"
         ),
     );
     let wire = capture.end();
@@ -27,27 +35,42 @@ fn equal_the_wire(depth: u32, options: &str) {
     let traffic = Traffic::of(&ran);
     ran.assert(
         traffic.sent() == wire.calls,
-        format_args!("the program counts {:?}, the wire has {:?}", traffic.sent(), wire.calls),
+        format_args!(
+            "the program counts {:?}, the wire has {:?}",
+            traffic.sent(),
+            wire.calls
+        ),
     );
     ran.assert(
         wire.answered == wire.calls,
-        format_args!("replies are missing: {:?} of {:?}", wire.answered, wire.calls),
+        format_args!(
+            "replies are missing: {:?} of {:?}",
+            wire.answered, wire.calls
+        ),
     );
     ran.assert(traffic.repetitions() == 0, "calls were repeated");
     let mut rest = wire.calls.clone();
     for phase in ["prepare", "transactions", "delete"] {
         for (procedure, count) in calls_in(&ran, phase) {
-            let left = rest.get(&procedure).and_then(|left| left.checked_sub(count));
+            let left = rest
+                .get(&procedure)
+                .and_then(|left| left.checked_sub(count));
             rest.insert(
                 procedure,
                 left.unwrap_or_else(|| panic!("the phases have more calls than the wire\n{ran}")),
             );
         }
     }
-    tell(&format!("depth {depth}: {:?}; of the home {rest:?}", wire.calls));
+    tell(&format!(
+        "depth {depth}: {:?}; of the home {rest:?}",
+        wire.calls
+    ));
     for procedure in ["READ", "COMMIT", "SYMLINK", "READLINK"] {
         let of_home = rest.get(procedure).copied().unwrap_or_default();
-        ran.assert(of_home < 20, format_args!("{of_home} {procedure} belong to no phase"));
+        ran.assert(
+            of_home < 20,
+            format_args!("{of_home} {procedure} belong to no phase"),
+        );
     }
 }
 
@@ -63,7 +86,9 @@ fn equal_the_wire_eight_in_flight_and_synced() {
 
 #[test]
 fn equal_the_wire_on_several_connections() {
-    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
     let Some(capture) = Capture::begin(&ganesha) else {
         return;
     };
@@ -71,14 +96,19 @@ fn equal_the_wire_on_several_connections() {
     let ran = perform(
         &ganesha,
         &url,
-        "--mix read=2,append=1,create=1,delete=1 --files 60 --transactions 600 --depth 16 --workers 2",
+        "--mix read=2,append=1,create=1,delete=1 --files 60 --transactions 600 --depth 16 \
+         --workers 2",
     );
     let wire = capture.end();
     is_whole(&ran);
     let traffic = Traffic::of(&ran);
     ran.assert(
         traffic.sent() == wire.calls,
-        format_args!("the program counts {:?}, the wire has {:?}", traffic.sent(), wire.calls),
+        format_args!(
+            "the program counts {:?}, the wire has {:?}",
+            traffic.sent(),
+            wire.calls
+        ),
     );
     let connections = traffic.number("connections");
     ran.assert(
@@ -132,15 +162,29 @@ const TAKES: [Takes; 6] = [
 /// The calls that are needed and no others: one worker's, with what it takes to find its directory.
 #[test]
 fn operations_take_the_calls_that_they_need() {
-    let Some(ganesha) = Ganesha::start() else { return };
-    for Takes { mix, options, calls } in &TAKES {
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
+    for Takes {
+        mix,
+        options,
+        calls,
+    } in &TAKES
+    {
         let options = format!(
-            "--mix {mix} --files 200 --size 2000 --append-size 500 --size-max 100000 --transactions {TIMES} {options}"
+            "--mix {mix} --files 200 --size 2000 --append-size 500 --size-max 100000 \
+             --transactions {TIMES} {options}"
         );
         let ran = perform(&ganesha, &ganesha.url("export"), &options);
         is_whole(&ran);
         let found = calls_in(&ran, "transactions");
-        let expected: BTreeMap<String, u64> = calls.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-        ran.assert(found == expected, format_args!("{mix}: {found:?}, not {expected:?}"));
+        let expected: BTreeMap<String, u64> = calls
+            .iter()
+            .map(|(name, count)| ((*name).to_owned(), *count))
+            .collect();
+        ran.assert(
+            found == expected,
+            format_args!("{mix}: {found:?}, not {expected:?}"),
+        );
     }
 }

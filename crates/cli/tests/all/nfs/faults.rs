@@ -1,5 +1,5 @@
-//! Replies that come late, never, twice, in pieces, in another order or as noise, and connections that are lost at the worst moment:
-//! each has a clear end, right counts, and none hangs.
+//! Replies that come late, never, twice, in pieces, in another order or as noise, and connections
+//! that are lost at the worst moment: each has a clear end, right counts, and none hangs.
 
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ use crate::runs::Ran;
 use crate::support::Ended;
 
 /// What all of these perform: creations, deletions, reads and appends on a small pool.
-const WORK: &str = "--mix read=1,append=1,create=1,delete=1 --files 60 --size 3000 --append-size 500 --size-max 20000 --transactions 400";
+const WORK: &str = "--mix read=1,append=1,create=1,delete=1 --files 60 --size 3000 --append-size \
+                    500 --size-max 20000 --transactions 400";
 /// Calls of these procedures that are left alone: those of the preparation and the home.
 const AFTER_PREPARE: u64 = 100;
 
@@ -31,16 +32,26 @@ impl Scene {
     }
 
     fn url(&self) -> String {
-        format!("{}&timeout=3", self.ganesha.url_at(self.proxy.port(), "export"))
+        format!(
+            "{}&timeout=3",
+            self.ganesha.url_at(self.proxy.port(), "export")
+        )
     }
 
-    /// A run whose record has the calls that the proxy saw. Of those that are in flight when a connection is lost, some may have left
-    /// that nobody took.
+    /// A run whose record has the calls that the proxy saw. Of those that are in flight when a
+    /// connection is lost, some may have left that nobody took.
     fn perform(&self, depth: u64, options: &str) -> Ran {
         let faults = self.proxy.done().len();
         let calls = self.proxy.calls();
-        let ran = perform(&self.ganesha, &self.url(), &format!("{WORK} --depth {depth} {options}"));
-        ran.assert(self.proxy.done().len() > faults, "nothing was done to a call");
+        let ran = perform(
+            &self.ganesha,
+            &self.url(),
+            &format!("{WORK} --depth {depth} {options}"),
+        );
+        ran.assert(
+            self.proxy.done().len() > faults,
+            "nothing was done to a call",
+        );
         let sent = Traffic::of(&ran).sent();
         let what = format!(
             "the program counts {sent:?}, the proxy {:?} more than {calls:?}",
@@ -61,7 +72,8 @@ impl Scene {
             .filter_map(|procedure| sent.get(*procedure))
             .sum();
         ran.assert(all == named, &what);
-        let losses = Traffic::of(&ran).number("reconnections") + u64::from(ran.ended.status.code() == Some(1));
+        let losses = Traffic::of(&ran).number("reconnections")
+            + u64::from(ran.ended.status.code() == Some(1));
         ran.assert(lost <= (depth - 1) * losses, &what);
         ran
     }
@@ -80,7 +92,9 @@ impl Scene {
 
 /// The first line with the error, for whoever reads the log.
 fn told(what: &str, ended: &Ended) {
-    let of_it = |line: &&str| line.contains("rror") || line.contains("failed") || line.contains("postmark:");
+    let of_it = |line: &&str| {
+        line.contains("rror") || line.contains("failed") || line.contains("postmark:")
+    };
     tell(&format!(
         "{what}: {}",
         ended.errors.lines().rfind(of_it).unwrap_or_default()
@@ -96,7 +110,11 @@ fn what_only_looks_unusual_changes_nothing() {
         (Procedure::CREATE, Fault::Fragmented(64), 1),
         (Procedure::WRITE, Fault::AfterTheNext, 8),
         (Procedure::READ, Fault::AfterTheNext, 8),
-        (Procedure::LOOKUP, Fault::Stalled(Duration::from_millis(200)), 8),
+        (
+            Procedure::LOOKUP,
+            Fault::Stalled(Duration::from_millis(200)),
+            8,
+        ),
     ] {
         scene.proxy.fault(procedure, 20, fault);
         let ran = scene.perform(depth, "");
@@ -135,7 +153,10 @@ fn a_server_that_wants_to_be_asked_later_is_asked_later() {
         let ran = scene.perform(depth, "");
         is_whole(&ran);
         let traffic = Traffic::of(&ran);
-        ran.assert(traffic.number("delayed") == 3 && traffic.repetitions() == 0, &traffic.0);
+        ran.assert(
+            traffic.number("delayed") == 3 && traffic.repetitions() == 0,
+            &traffic.0,
+        );
     }
 }
 
@@ -160,7 +181,8 @@ fn connections_that_are_lost_are_made_again() {
                 AFTER_PREPARE / 2
             };
             scene.proxy.fault(procedure, before, fault);
-            // At depth 8 there may be a CREATE or a REMOVE in flight beside it, of which nobody knows.
+            // At depth 8 there may be a CREATE or a REMOVE in flight beside it, of which nobody
+            // knows.
             let ran = scene.perform(depth, "--on-error 10");
             let traffic = Traffic::of(&ran);
             let what = format!("{fault:?} of {procedure:?}, depth {depth}: {}", traffic.0);
@@ -174,8 +196,9 @@ fn connections_that_are_lost_are_made_again() {
     }
 }
 
-/// The server has done it, and nobody was told: after the reconnection a CREATE finds its file, a REMOVE does not. It is recognised,
-/// or it is an operation of which nobody knows, and never one that was done twice or that failed for another's sake.
+/// The server has done it, and nobody was told: after the reconnection a CREATE finds its file, a
+/// REMOVE does not. It is recognised, or it is an operation of which nobody knows, and never one
+/// that was done twice or that failed for another's sake.
 #[test]
 fn what_was_done_before_the_reset_is_recognised_or_not_known() {
     let Some(scene) = Scene::new() else { return };
@@ -192,7 +215,13 @@ fn what_was_done_before_the_reset_is_recognised_or_not_known() {
                 &what,
             );
             ran.assert(not_known <= depth, &what);
-            let failed: u64 = ran.record.actual.errors.iter().map(|error| error.count).sum();
+            let failed: u64 = ran
+                .record
+                .actual
+                .errors
+                .iter()
+                .map(|error| error.count)
+                .sum();
             ran.assert(
                 failed == not_known,
                 format_args!("{what}: {:?}", ran.record.actual.errors),
@@ -228,7 +257,8 @@ fn noise_ends_the_run_with_its_reason() {
     }
 }
 
-/// A reply that never comes, or that has another call's number, is waited for as long as the program says.
+/// A reply that never comes, or that has another call's number, is waited for as long as the
+/// program says.
 #[test]
 fn a_reply_that_never_comes_ends_the_run() {
     let Some(scene) = Scene::new() else { return };
@@ -256,7 +286,9 @@ fn errors_of_the_server_are_told() {
         (Procedure::READ, 5, "Input/output error"),
         (Procedure::CREATE, 13, "Permission denied"),
     ] {
-        scene.proxy.fault(procedure, AFTER_PREPARE / 2, Fault::Answered(status));
+        scene
+            .proxy
+            .fault(procedure, AFTER_PREPARE / 2, Fault::Answered(status));
         let ran = scene.perform(1, "");
         told(&format!("{status} of {procedure:?}"), &ran.ended);
         ran.ended.code(1).says(words).says("\"partial\":true");
@@ -278,7 +310,10 @@ fn a_server_that_refuses_for_a_while_is_tried_until_it_accepts() {
     is_whole(&ran);
     let traffic = Traffic::of(&ran);
     // Somebody may have been let in before the door was shut.
-    ran.assert((1..=2).contains(&traffic.number("reconnections")), &traffic.0);
+    ran.assert(
+        (1..=2).contains(&traffic.number("reconnections")),
+        &traffic.0,
+    );
     ran.assert((1..=2).contains(&traffic.repetitions()), &traffic.0);
     let waited = ran.phase(Phase::Transactions).duration_ns;
     ran.assert(waited >= 800_000_000, format_args!("it took {waited} ns"));
@@ -289,9 +324,15 @@ fn a_server_that_refuses_for_a_while_is_tried_until_it_accepts() {
 fn a_server_that_refuses_for_good_ends_the_run() {
     let Some(scene) = Scene::new() else { return };
     scene.proxy.fault(Procedure::READ, 20, Fault::Gone);
-    let ended = within(start(&scene.ganesha, &scene.url(), &format!("{WORK} --depth 8")), LIMIT);
+    let ended = within(
+        start(&scene.ganesha, &scene.url(), &format!("{WORK} --depth 8")),
+        LIMIT,
+    );
     told("refused", &ended);
-    ended.code(1).says("Connection refused").says("postmark clean");
+    ended
+        .code(1)
+        .says("Connection refused")
+        .says("postmark clean");
     scene.tidy();
 }
 
@@ -299,7 +340,8 @@ fn a_server_that_refuses_for_good_ends_the_run() {
 const NEW_BYTES: u64 = 3_000;
 const APPENDED_BYTES: u64 = 500;
 
-/// A COMMIT whose verifier is another one than the WRITE's says that the server may have lost what was written: it is written again.
+/// A COMMIT whose verifier is another one than the WRITE's says that the server may have lost what
+/// was written: it is written again.
 #[test]
 fn what_another_verifier_does_not_vouch_for_is_written_again() {
     let Some(scene) = Scene::new() else { return };

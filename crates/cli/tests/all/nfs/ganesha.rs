@@ -1,5 +1,6 @@
-//! NFS-Ganesha with a portmapper and a D-Bus system bus in a network namespace of its own, which has nothing but `lo`. It exports an ext4 that lies in an
-//! image, and goes with the test, however that ends.
+//! NFS-Ganesha with a portmapper and a D-Bus system bus in a network namespace of its own, which
+//! has nothing but `lo`. It exports an ext4 that lies in an image, and goes with the test, however
+//! that ends.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -33,7 +34,8 @@ pub struct Ganesha {
 }
 
 impl Ganesha {
-    /// A server with an export of half a GiB, in memory. Nothing where the test may not start one: says so.
+    /// A server with an export of half a GiB, in memory. Nothing where the test may not start one:
+    /// says so.
     pub fn start() -> Option<Self> {
         Self::with_room(512)
     }
@@ -43,7 +45,8 @@ impl Ganesha {
         let there = ["ganesha.nfsd", "rpcbind", "dbus-daemon", "ip"]
             .into_iter()
             .all(is_program);
-        let possible = FileSystem::Ext4.is_at_hand() && is_met(there, "nfs-ganesha, nfs-ganesha-vfs, rpcbind and dbus");
+        let possible = FileSystem::Ext4.is_at_hand()
+            && is_met(there, "nfs-ganesha, nfs-ganesha-vfs, rpcbind and dbus");
         possible.then(|| Self::made(mib))
     }
 
@@ -74,7 +77,8 @@ impl Ganesha {
         let mut line = String::new();
         self.answers.read_line(&mut line).unwrap();
         let rest = line.trim().strip_prefix(word);
-        let log = || std::fs::read_to_string(self.scene.path().join("ganesha.log")).unwrap_or_default();
+        let log =
+            || std::fs::read_to_string(self.scene.path().join("ganesha.log")).unwrap_or_default();
         rest.unwrap_or_else(|| panic!("'{word}' is expected, not '{line}'\n{}", log()))
             .trim()
             .to_owned()
@@ -144,7 +148,10 @@ impl Ganesha {
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Running::command(Path::new("nsenter"));
         command.arg(format!("--net={}", self.network().display()));
-        command.arg("--").arg(program).current_dir(self.scene.path());
+        command
+            .arg("--")
+            .arg(program)
+            .current_dir(self.scene.path());
         command
     }
 
@@ -188,7 +195,11 @@ impl Drop for Ganesha {
         };
         let began = Instant::now();
         while !attached().is_empty() {
-            assert!(began.elapsed() < TO_BE_GONE, "a loop device is left: {}", attached());
+            assert!(
+                began.elapsed() < TO_BE_GONE,
+                "a loop device is left: {}",
+                attached()
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -1,4 +1,5 @@
-//! A server that goes in the middle of a run: for good, for a while, with the same and with another write verifier.
+//! A server that goes in the middle of a run: for good, for a while, with the same and with another
+//! write verifier.
 
 use std::time::Duration;
 
@@ -11,7 +12,8 @@ use crate::support::Running;
 use crate::support::faces::has_ended;
 
 /// Nothing that a reset leaves in the dark: what is not known is tested elsewhere.
-const WRITES: &str = "--mix append=1,read=1 --files 100 --size 4000 --append-size 2000 --size-max 100000 --on-error 100 --for 3s --warm-up 0s";
+const WRITES: &str = "--mix append=1,read=1 --files 100 --size 4000 --append-size 2000 --size-max \
+                      100000 --on-error 100 --for 3s --warm-up 0s";
 
 /// Begins a run and waits for its transactions.
 fn begun(ganesha: &Ganesha, timeout_s: u32, options: &str) -> Running {
@@ -20,7 +22,9 @@ fn begun(ganesha: &Ganesha, timeout_s: u32, options: &str) -> Running {
         &format!("{}&timeout={timeout_s}", ganesha.url("export")),
         options,
     );
-    running.until("the transactions", |running| has_ended(&running.errors(), "prepare"));
+    running.until("the transactions", |running| {
+        has_ended(&running.errors(), "prepare")
+    });
     std::thread::sleep(Duration::from_millis(500));
     running
 }
@@ -63,18 +67,24 @@ fn another_server_is_told_from_the_first() {
     ran.assert(traffic.number("verifier_changes") >= 1, &traffic.0);
 }
 
-/// Between a WRITE and its COMMIT the server goes, and another one comes. It commits what it has, but does not know what it should have:
-/// that is written again.
+/// Between a WRITE and its COMMIT the server goes, and another one comes. It commits what it has,
+/// but does not know what it should have: that is written again.
 #[test]
 fn another_server_gets_again_what_was_not_committed() {
-    let Some(mut ganesha) = Ganesha::start() else { return };
+    let Some(mut ganesha) = Ganesha::start() else {
+        return;
+    };
     let proxy = Proxy::before(&ganesha);
     let before = ganesha.names();
     proxy.fault(Procedure::COMMIT, 150, Fault::Gone);
-    let options =
-        "--mix append=1,read=1 --files 100 --size 4000 --append-size 2000 --size-max 100000 --transactions 400";
+    let options = "--mix append=1,read=1 --files 100 --size 4000 --append-size 2000 --size-max \
+                   100000 --transactions 400";
     let url = format!("{}&timeout=10", ganesha.url_at(proxy.port(), "export"));
-    let running = start(&ganesha, &url, &format!("{options} --durability fsync --verify"));
+    let running = start(
+        &ganesha,
+        &url,
+        &format!("{options} --durability fsync --verify"),
+    );
     proxy.wait_for_fault();
     ganesha.kill();
     ganesha.restart(EPOCH + 9);
@@ -93,7 +103,9 @@ fn another_server_gets_again_what_was_not_committed() {
 /// Nobody answers any more, and nobody comes back.
 #[test]
 fn a_server_that_is_gone_ends_the_run() {
-    let Some(mut ganesha) = Ganesha::start() else { return };
+    let Some(mut ganesha) = Ganesha::start() else {
+        return;
+    };
     for depth in [1, 8] {
         let running = begun(
             &ganesha,
@@ -114,8 +126,14 @@ fn a_server_that_is_gone_ends_the_run() {
 /// It takes requests, and answers none.
 #[test]
 fn a_server_that_hangs_ends_the_run() {
-    let Some(ganesha) = Ganesha::start() else { return };
-    let running = begun(&ganesha, 2, "--mix read=1,append=1 --files 100 --for 60s --depth 8");
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
+    let running = begun(
+        &ganesha,
+        2,
+        "--mix read=1,append=1 --files 100 --for 60s --depth 8",
+    );
     ganesha.stand_still();
     let ended = within(running, LIMIT);
     ganesha.go_on();
@@ -128,7 +146,9 @@ fn a_server_that_hangs_ends_the_run() {
 /// It hangs for less than what is waited for: nothing is lost.
 #[test]
 fn a_server_that_hangs_for_a_while_is_waited_for() {
-    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
     let running = begun(&ganesha, 10, &format!("{WRITES} --depth 8"));
     ganesha.stand_still();
     std::thread::sleep(Duration::from_millis(700));
@@ -141,15 +161,22 @@ fn a_server_that_hangs_for_a_while_is_waited_for() {
 /// Somebody removes what a run works on.
 #[test]
 fn handles_that_are_stale_end_the_run() {
-    let Some(ganesha) = Ganesha::start() else { return };
-    let running = begun(&ganesha, 2, "--mix stat=1,create=1,delete=1 --files 100 --for 60s");
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
+    let running = begun(
+        &ganesha,
+        2,
+        "--mix stat=1,create=1,delete=1 --files 100 --for 60s",
+    );
     for name in ganesha.names() {
         let _ = std::fs::remove_dir_all(ganesha.served("export").join(name));
     }
     let ended = within(running, LIMIT);
     tell(ended.errors.lines().last().unwrap_or_default());
     ended.code(1).assert(
-        ended.errors.contains("Stale file handle") || ended.errors.contains("No such file or directory"),
+        ended.errors.contains("Stale file handle")
+            || ended.errors.contains("No such file or directory"),
         "it is not told that the files are gone",
     );
 }

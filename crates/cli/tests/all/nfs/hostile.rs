@@ -1,5 +1,5 @@
-//! Servers that never come to an end, close each connection, or answer with garbage: every command ends, in bounded memory, and
-//! names what may be there.
+//! Servers that never come to an end, close each connection, or answer with garbage: every command
+//! ends, in bounded memory, and names what may be there.
 
 use std::io::Read as _;
 use std::net::TcpListener;
@@ -30,7 +30,10 @@ const ADDRESS_SPACE_KIB: u64 = 1 << 20;
 fn command(words: &str, target: &str) -> Ended {
     let mut command = Running::command(program());
     command.args(words.split_whitespace()).arg(target);
-    let mut limited = in_shell(&format!("ulimit -v {ADDRESS_SPACE_KIB}; exec \"$0\" \"$@\""), &command);
+    let mut limited = in_shell(
+        &format!("ulimit -v {ADDRESS_SPACE_KIB}; exec \"$0\" \"$@\""),
+        &command,
+    );
     limited.env("POSTMARK_ARCHIVE", "none");
     within(Running::start(limited, Scene::new().path()), LIMIT)
 }
@@ -38,19 +41,26 @@ fn command(words: &str, target: &str) -> Ended {
 /// A server whose clock is right.
 fn server() -> Server {
     let server = Server::new();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_secs();
     server.files(|files| files.clock = now as u32);
     server
 }
 
-const RUN: &str = "run --quiet --no-overhead --mix create=1,delete=1 --files 4 --transactions 8 --target";
+const RUN: &str =
+    "run --quiet --no-overhead --mix create=1,delete=1 --files 4 --transactions 8 --target";
 
 #[test]
 fn endless_listings_are_refused_in_bounded_memory() {
     let server = server();
     let url = server.url("&timeout=2");
     let url = text(&url);
-    for (cookies, words) in [(1_000, "listing goes in a circle"), (u64::MAX, "listing does not end")] {
+    for (cookies, words) in [
+        (1_000, "listing goes in a circle"),
+        (u64::MAX, "listing does not end"),
+    ] {
         let endless = Whims {
             cookies: Some(cookies),
             ..Whims::default()
@@ -71,7 +81,8 @@ fn endless_listings_are_refused_in_bounded_memory() {
     assert!(server.files(|files| files.find("").is_some()));
 }
 
-/// A server that takes connections, reads a request and closes: its address, and how many it has taken.
+/// A server that takes connections, reads a request and closes: its address, and how many it has
+/// taken.
 fn closing() -> (u16, Arc<AtomicU64>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -99,7 +110,10 @@ fn a_server_that_closes_every_connection_is_given_up() {
             .says("closes them without an answer")
             .assert(began.elapsed() < Duration::from_secs(20), "it took long");
         let connections = taken.load(Ordering::SeqCst) - before;
-        assert!((1..50).contains(&connections), "{words}: {connections} connections");
+        assert!(
+            (1..50).contains(&connections),
+            "{words}: {connections} connections"
+        );
     }
 }
 
@@ -110,7 +124,8 @@ fn a_url_that_is_wrong_is_refused_by_every_command() {
     }
 }
 
-/// A reply to MKDIR that is garbage or is lost: the directory is there, and is removed; where it cannot be, it is named.
+/// A reply to MKDIR that is garbage or is lost: the directory is there, and is removed; where it
+/// cannot be, it is named.
 #[test]
 fn a_directory_that_may_have_been_made_is_removed_or_named() {
     let garbage = Act::Bytes(vec![0xff; 64]);
@@ -133,7 +148,9 @@ fn a_directory_that_may_have_been_made_is_removed_or_named() {
         command("clean", text(&url)).code(0);
         assert_eq!(own(&server), Vec::<String>::new(), "{ended}");
         // The same where what was made cannot be looked at, or removed.
-        server.on(MKDIR, 0, act).always(RMDIR, Act::Status(READ_ONLY));
+        server
+            .on(MKDIR, 0, act)
+            .always(RMDIR, Act::Status(READ_ONLY));
         command(RUN, text(&url))
             .code(1)
             .says("not removed: nfs://")
@@ -152,7 +169,8 @@ fn own(server: &Server) -> Vec<String> {
     })
 }
 
-/// A server that makes names and removes none: what stays is named, and `clean` removes it when it can.
+/// A server that makes names and removes none: what stays is named, and `clean` removes it when it
+/// can.
 #[test]
 fn marks_that_cannot_be_removed_are_named_and_cleaned_later() {
     for (failing, at) in [(CREATE, 1), (SETATTR, 1), (REMOVE, 0)] {
@@ -163,7 +181,10 @@ fn marks_that_cannot_be_removed_are_named_and_cleaned_later() {
         }
         server.on(failing, at, Act::Status(READ_ONLY));
         let ended = command(RUN, text(&url));
-        ended.code(1).says("/postmark-").says(".postmark-manifest.json");
+        ended
+            .code(1)
+            .says("/postmark-")
+            .says(".postmark-manifest.json");
         let own = own(&server);
         assert_eq!(own.len(), 1, "{ended}");
         let marks = server.files(|files| files.names(&own[0]));

@@ -1,5 +1,5 @@
-//! Latency through a proxy that is known to hold replies back: what is reported is what was added, at each depth, in a closed and in an
-//! open loop.
+//! Latency through a proxy that is known to hold replies back: what is reported is what was added,
+//! at each depth, in a closed and in an open loop.
 
 use std::time::Duration;
 
@@ -28,7 +28,9 @@ fn ns(duration: Duration) -> u64 {
 /// A stat is a call, a read is two, one after the other.
 #[test]
 fn a_delay_is_seen_as_it_is() {
-    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
     let proxy = Proxy::before(&ganesha);
     let url = ganesha.url_at(proxy.port(), "export");
     for ms in [1, 5, 20] {
@@ -36,8 +38,10 @@ fn a_delay_is_seen_as_it_is() {
         proxy.delay(delay);
         for depth in [1, 8] {
             let transactions = 60 + 20 * depth;
-            let options =
-                format!("--mix stat=1,read=1 --files 20 --size 1000 --transactions {transactions} --depth {depth}");
+            let options = format!(
+                "--mix stat=1,read=1 --files 20 --size 1000 --transactions {transactions} --depth \
+                 {depth}"
+            );
             let ran = perform(&ganesha, &url, &options);
             is_whole(&ran);
             for (action, calls) in [(Action::Stat, 1), (Action::Read, 2)] {
@@ -49,7 +53,8 @@ fn a_delay_is_seen_as_it_is() {
                     format_args!("{ms} ms, depth {depth}, {action:?}: {latency:?}"),
                 );
             }
-            // In the time of one operation there are as many as are in flight: by Little's law, of the mean, that has all delays.
+            // In the time of one operation there are as many as are in flight: by Little's law, of
+            // the mean, that has all delays.
             let phase = ran.phase(Phase::Transactions);
             let rate = phase.transactions.unwrap().per_second.unwrap();
             let mean_ms = 1.5 * ms as f64;
@@ -64,13 +69,17 @@ fn a_delay_is_seen_as_it_is() {
 
 /// Half a second in which nothing is answered, at 200 operations a second for three seconds.
 const STALL: Duration = Duration::from_millis(500);
-const OPEN: &str = "--mix stat=1 --files 50 --size 1000 --rate 200 --arrivals constant --for 3s --warm-up 0s";
+const OPEN: &str =
+    "--mix stat=1 --files 50 --size 1000 --rate 200 --arrivals constant --for 3s --warm-up 0s";
 
-/// All that arrive in it wait for its end, and that is in their response times: a hundred of six hundred, the first for 500 ms
-/// and the last for none. Of the service times only those in flight have it.
+/// All that arrive in it wait for its end, and that is in their response times: a hundred of six
+/// hundred, the first for 500 ms and the last for none. Of the service times only those in flight
+/// have it.
 #[test]
 fn a_stall_is_seen_by_all_that_arrive_in_it() {
-    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
     for depth in [1, 8] {
         let proxy = Proxy::before(&ganesha);
         let url = ganesha.url_at(proxy.port(), "export");
@@ -83,10 +92,20 @@ fn a_stall_is_seen_by_all_that_arrive_in_it() {
         let (response, service) = (stat.latency_ns, stat.service_ns.unwrap());
         let beyond = |of: Option<u64>, ms: u64| of.unwrap() > ms * 1_000_000;
         let what = format!("depth {depth}: response {response:?}, service {service:?}");
-        // The 95th percentile has 30 of 600 beyond it: those that arrived in the first 150 ms of it.
-        ran.assert(beyond(response.p95, 300) && !beyond(response.p95, 420), &what);
-        ran.assert(beyond(response.p90, 150) && !beyond(response.p90, 280), &what);
-        ran.assert(beyond(response.max, 490) && !beyond(response.max, 650), &what);
+        // The 95th percentile has 30 of 600 beyond it: those that arrived in the first 150 ms of
+        // it.
+        ran.assert(
+            beyond(response.p95, 300) && !beyond(response.p95, 420),
+            &what,
+        );
+        ran.assert(
+            beyond(response.p90, 150) && !beyond(response.p90, 280),
+            &what,
+        );
+        ran.assert(
+            beyond(response.max, 490) && !beyond(response.max, 650),
+            &what,
+        );
         ran.assert(!beyond(service.p95, 100), &what);
         ran.assert(beyond(service.max, 490), &what);
     }
@@ -95,7 +114,9 @@ fn a_stall_is_seen_by_all_that_arrive_in_it() {
 /// In a closed loop the same is seen by those in flight alone.
 #[test]
 fn a_stall_is_seen_by_those_in_flight_in_a_closed_loop() {
-    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
     let proxy = Proxy::before(&ganesha);
     let url = ganesha.url_at(proxy.port(), "export");
     proxy.fault(Procedure::LOOKUP, 250, Fault::Stalled(STALL));

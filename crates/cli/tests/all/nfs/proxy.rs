@@ -1,5 +1,6 @@
-//! A proxy before a server of NFS, in the server's network: it knows where calls and replies begin and end, counts them by procedure,
-//! holds replies back, and does to a call or its reply what it was told.
+//! A proxy before a server of NFS, in the server's network: it knows where calls and replies begin
+//! and end, counts them by procedure, holds replies back, and does to a call or its reply what it
+//! was told.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -49,7 +50,8 @@ pub enum Fault {
     ResetBefore,
     /// The same, and nobody can connect until [`Proxy::accept`].
     Gone,
-    /// The server's write verifier is another one in this reply, which ends with it: of a COMMIT or a WRITE.
+    /// The server's write verifier is another one in this reply, which ends with it: of a COMMIT or
+    /// a WRITE.
     OtherVerifier,
     /// Nothing comes for so long.
     Stalled(Duration),
@@ -118,7 +120,8 @@ impl Proxy {
         let refuses = Arc::<AtomicBool>::default();
         let (tell_port, port) = channel();
         let listens = {
-            let (plan, ends, refuses) = (Arc::clone(&plan), Arc::clone(&ends), Arc::clone(&refuses));
+            let (plan, ends, refuses) =
+                (Arc::clone(&plan), Arc::clone(&ends), Arc::clone(&refuses));
             std::thread::spawn(move || {
                 // Of this thread alone, and of those that it starts.
                 setns(network, CloneFlags::CLONE_NEWNET).unwrap();
@@ -146,13 +149,20 @@ impl Proxy {
         self.plan.lock().unwrap().delay = delay;
     }
 
-    /// Does something to a call of a procedure from now on, or of any: `before` it so many are left alone.
+    /// Does something to a call of a procedure from now on, or of any: `before` it so many are left
+    /// alone.
     pub fn fault(&self, procedure: impl Into<Option<Procedure>>, before: u64, fault: Fault) {
         self.faults(procedure, before, 1, fault);
     }
 
     /// The same to several, one after another.
-    pub fn faults(&self, procedure: impl Into<Option<Procedure>>, before: u64, times: u64, fault: Fault) {
+    pub fn faults(
+        &self,
+        procedure: impl Into<Option<Procedure>>,
+        before: u64,
+        times: u64,
+        fault: Fault,
+    ) {
         let procedure = procedure.into();
         self.plan.lock().unwrap().faults.push(Planned {
             procedure,
@@ -199,13 +209,23 @@ impl Drop for Proxy {
         self.ends.store(true, Ordering::SeqCst);
         if let Some(listens) = self.listens.take() {
             let ended = listens.join();
-            assert!(ended.is_ok() || std::thread::panicking(), "the proxy has failed");
+            assert!(
+                ended.is_ok() || std::thread::panicking(),
+                "the proxy has failed"
+            );
         }
     }
 }
 
-/// Accepts until it is to end. While connections are refused nobody listens: the kernel resets them.
-fn listen(listener: TcpListener, port: u16, plan: &Arc<Mutex<Plan>>, ends: &AtomicBool, refuses: &Arc<AtomicBool>) {
+/// Accepts until it is to end. While connections are refused nobody listens: the kernel resets
+/// them.
+fn listen(
+    listener: TcpListener,
+    port: u16,
+    plan: &Arc<Mutex<Plan>>,
+    ends: &AtomicBool,
+    refuses: &Arc<AtomicBool>,
+) {
     let mut listener = Some(listener);
     let mut pairs: Vec<Weak<Pair>> = Vec::new();
     while !ends.load(Ordering::SeqCst) {
@@ -214,7 +234,8 @@ fn listen(listener: TcpListener, port: u16, plan: &Arc<Mutex<Plan>>, ends: &Atom
             std::thread::sleep(LOOK_EVERY);
             continue;
         }
-        let listener = listener.get_or_insert_with(|| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap());
+        let listener =
+            listener.get_or_insert_with(|| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap());
         listener.set_nonblocking(true).unwrap();
         match listener.accept() {
             Ok((client, _)) => {
@@ -225,7 +246,10 @@ fn listen(listener: TcpListener, port: u16, plan: &Arc<Mutex<Plan>>, ends: &Atom
             Err(error) => panic!("the proxy cannot accept: {error}"),
         }
     }
-    pairs.iter().filter_map(Weak::upgrade).for_each(|pair| pair.close());
+    pairs
+        .iter()
+        .filter_map(Weak::upgrade)
+        .for_each(|pair| pair.close());
 }
 
 /// What goes to the client.
@@ -253,7 +277,8 @@ struct Pair {
 }
 
 impl Pair {
-    /// Ends both. The client's is reset as soon as the threads that have it open are gone, which this ends.
+    /// Ends both. The client's is reset as soon as the threads that have it open are gone, which
+    /// this ends.
     fn reset(&self) {
         let _ = set_socket_linger(&self.client, Some(Duration::ZERO));
         let _ = self.client.shutdown(Shutdown::Read);
@@ -277,8 +302,13 @@ impl Pair {
     }
 }
 
-/// Starts the threads of a connection. Nothing where the server is not there: then the client's is closed.
-fn serve(client: TcpStream, plan: &Arc<Mutex<Plan>>, refuses: &Arc<AtomicBool>) -> Option<Weak<Pair>> {
+/// Starts the threads of a connection. Nothing where the server is not there: then the client's is
+/// closed.
+fn serve(
+    client: TcpStream,
+    plan: &Arc<Mutex<Plan>>,
+    refuses: &Arc<AtomicBool>,
+) -> Option<Weak<Pair>> {
     let server = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, NFS_PORT))).ok()?;
     for stream in [&client, &server] {
         stream.set_nodelay(true).unwrap();
@@ -331,7 +361,9 @@ fn calls(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
                 let _ = leaving.send(pair.leaving(vec![reply], Then::GoOn));
                 continue;
             }
-            Some(Fault::Stalled(length)) => pair.plan.lock().unwrap().held_until = Some(Instant::now() + length),
+            Some(Fault::Stalled(length)) => {
+                pair.plan.lock().unwrap().held_until = Some(Instant::now() + length)
+            }
             Some(fault) => {
                 pair.faults.lock().unwrap().insert(call.id(), fault);
             }
@@ -349,7 +381,8 @@ fn replies(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
         let fault = pair.faults.lock().unwrap().remove(&reply.id());
         let mut then = Then::GoOn;
         let pieces = match fault {
-            None | Some(Fault::Stalled(_) | Fault::Answered(_) | Fault::ResetBefore | Fault::Gone) => {
+            None
+            | Some(Fault::Stalled(_) | Fault::Answered(_) | Fault::ResetBefore | Fault::Gone) => {
                 vec![reply.as_one()]
             }
             Some(Fault::OtherVerifier) => {

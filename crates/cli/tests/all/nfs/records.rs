@@ -1,5 +1,5 @@
-//! Calls and replies as they lie on a TCP connection: records of fragments (RFC 5531, section 11), and no more of their contents
-//! than tells them apart.
+//! Calls and replies as they lie on a TCP connection: records of fragments (RFC 5531, section 11),
+//! and no more of their contents than tells them apart.
 
 use std::io::{Read, Result};
 
@@ -96,7 +96,10 @@ impl Message {
     /// It as fragments of at most so many bytes.
     pub fn as_fragments(&self, bytes_max: usize) -> Vec<Vec<u8>> {
         let count = self.0.chunks(bytes_max.min(self.0.len().max(1))).count();
-        let chunks = self.0.chunks(bytes_max.min(self.0.len().max(1))).enumerate();
+        let chunks = self
+            .0
+            .chunks(bytes_max.min(self.0.len().max(1)))
+            .enumerate();
         let fragment = |(number, chunk): (usize, &[u8])| {
             let last = if number + 1 == count { LAST } else { 0 };
             [&(last | chunk.len() as u32).to_be_bytes()[..], chunk].concat()
@@ -108,9 +111,15 @@ impl Message {
     pub fn answered_with(&self, status: u32) -> Self {
         let without_attributes: &[u32] = match self.procedure().map(Procedure::name) {
             // Of the file or directory, optional ones.
-            Some("LOOKUP" | "READ" | "ACCESS" | "READDIR" | "READDIRPLUS" | "FSSTAT" | "FSINFO" | "READLINK") => &[0],
+            Some(
+                "LOOKUP" | "READ" | "ACCESS" | "READDIR" | "READDIRPLUS" | "FSSTAT" | "FSINFO"
+                | "READLINK",
+            ) => &[0],
             // Of one directory before and after.
-            Some("SETATTR" | "WRITE" | "CREATE" | "MKDIR" | "SYMLINK" | "REMOVE" | "RMDIR" | "COMMIT") => &[0, 0],
+            Some(
+                "SETATTR" | "WRITE" | "CREATE" | "MKDIR" | "SYMLINK" | "REMOVE" | "RMDIR"
+                | "COMMIT",
+            ) => &[0, 0],
             // Of two directories.
             Some("RENAME") => &[0, 0, 0, 0],
             Some("LINK") => &[0, 0, 0],
@@ -135,8 +144,14 @@ fn records_come_back_from_their_fragments() {
     for bytes_max in [1, 5, 28, 100] {
         let fragments = call.as_fragments(bytes_max);
         assert_eq!(fragments.len(), 28_usize.div_ceil(bytes_max));
-        assert_eq!(Message::read(&mut &fragments.concat()[..]).unwrap().0, call.0);
+        assert_eq!(
+            Message::read(&mut &fragments.concat()[..]).unwrap().0,
+            call.0
+        );
     }
     let reply = call.answered_with(70);
-    assert_eq!((reply.id(), reply.procedure(), reply.0.len()), (7, None, 36));
+    assert_eq!(
+        (reply.id(), reply.procedure(), reply.0.len()),
+        (7, None, 36)
+    );
 }

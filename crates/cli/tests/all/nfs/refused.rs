@@ -15,16 +15,25 @@ fn refused(ganesha: &Ganesha, url: &str, options: &str, words: &[&str]) -> Ended
     for words in words {
         ended.says(words);
     }
-    assert!(ganesha.names().is_empty(), "{:?} is left\n{ended}", ganesha.names());
+    assert!(
+        ganesha.names().is_empty(),
+        "{:?} is left\n{ended}",
+        ganesha.names()
+    );
     ended
 }
 
 #[test]
 fn servers_that_are_not_there_are_named() {
-    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
     let ports = format!("mountport={MOUNT_PORT}");
     for (url, words) in [
-        (format!("nfs://127.0.0.1:9/export?{ports}"), "Connection refused"),
+        (
+            format!("nfs://127.0.0.1:9/export?{ports}"),
+            "Connection refused",
+        ),
         (
             format!("nfs://127.0.0.1:{NFS_PORT}/export?mountport=9"),
             "Connection refused",
@@ -39,19 +48,38 @@ fn servers_that_are_not_there_are_named() {
 /// The portmapper knows where the server is; of one that has no server it says port 0.
 #[test]
 fn the_portmapper_is_asked_where_no_port_is_given() {
-    let Some(mut ganesha) = Ganesha::start() else { return };
+    let Some(mut ganesha) = Ganesha::start() else {
+        return;
+    };
     is_whole(&perform(&ganesha, "nfs://127.0.0.1/export", SMALL));
     ganesha.kill();
     // Nobody unregisters a server that was killed: the portmapper still knows its port.
-    refused(&ganesha, "nfs://127.0.0.1/export", SMALL, &["Connection refused"]);
+    refused(
+        &ganesha,
+        "nfs://127.0.0.1/export",
+        SMALL,
+        &["Connection refused"],
+    );
 }
 
 #[test]
 fn permissions_are_the_servers() {
-    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
     // Root is nobody there, and the directory is root's.
-    refused(&ganesha, &ganesha.url("squashed"), SMALL, &["Permission denied"]);
-    refused(&ganesha, &ganesha.url("readonly"), SMALL, &["Read-only file system"]);
+    refused(
+        &ganesha,
+        &ganesha.url("squashed"),
+        SMALL,
+        &["Permission denied"],
+    );
+    refused(
+        &ganesha,
+        &ganesha.url("readonly"),
+        SMALL,
+        &["Read-only file system"],
+    );
     // A user who may not, and one who may.
     let export = ganesha.served("export");
     crate::support::scene::set_mode(&export, 0o755);
@@ -63,7 +91,9 @@ fn permissions_are_the_servers() {
 
 #[test]
 fn an_export_may_want_a_privileged_port() {
-    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
     let url = ganesha.url("privileged");
     refused(&ganesha, &url, SMALL, &["privport=1"]);
     let ran = perform(&ganesha, &format!("{url}&privport=1"), SMALL);
@@ -73,7 +103,9 @@ fn an_export_may_want_a_privileged_port() {
 /// Before the server has seen a single call.
 #[test]
 fn what_the_protocol_lacks_is_refused_without_a_call() {
-    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
     let Some(capture) = Capture::begin(&ganesha) else {
         return;
     };
@@ -98,5 +130,9 @@ fn what_the_protocol_lacks_is_refused_without_a_call() {
         refused(&ganesha, &url, &format!("{SMALL} {option}"), &[words]);
     }
     let wire = capture.end();
-    assert!(wire.calls.is_empty(), "the server was asked: {:?}", wire.calls);
+    assert!(
+        wire.calls.is_empty(),
+        "the server was asked: {:?}",
+        wire.calls
+    );
 }

@@ -4,12 +4,14 @@ use super::ganesha::Ganesha;
 use super::{LIMIT, about, start, tell, within};
 
 /// More than the small export holds.
-const TOO_MUCH: &str =
-    "--mix append=1,read=1 --files 100 --size 60000 --append-size 60000 --size-max 10MiB --transactions 1000";
+const TOO_MUCH: &str = "--mix append=1,read=1 --files 100 --size 60000 --append-size 60000 \
+                        --size-max 10MiB --transactions 1000";
 
 #[test]
 fn room_is_looked_for_before_the_run() {
-    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
     let ended = within(start(&ganesha, &ganesha.url("small"), TOO_MUCH), LIMIT);
     tell(ended.errors.trim());
     ended.code(2).says("free");
@@ -19,8 +21,15 @@ fn room_is_looked_for_before_the_run() {
 /// WRITE says so, or COMMIT: the run ends, tells it, and removes what it made.
 #[test]
 fn no_space_is_told_where_it_is_found() {
-    let Some(ganesha) = Ganesha::start() else { return };
-    for options in ["", "--depth 8", "--durability fsync --depth 8", "--durability o-dsync"] {
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
+    for options in [
+        "",
+        "--depth 8",
+        "--durability fsync --depth 8",
+        "--durability o-dsync",
+    ] {
         let options = format!("{TOO_MUCH} --no-room-check {options}");
         let ended = within(start(&ganesha, &ganesha.url("small"), &options), LIMIT);
         ended
@@ -37,6 +46,8 @@ fn no_space_is_told_where_it_is_found() {
 
 /// What a run has left in the small export.
 fn own(ganesha: &Ganesha) -> Vec<std::ffi::OsString> {
-    let names = crate::support::names(&ganesha.small("")).unwrap().into_iter();
+    let names = crate::support::names(&ganesha.small(""))
+        .unwrap()
+        .into_iter();
     names.filter(|name| name != "lost+found").collect()
 }

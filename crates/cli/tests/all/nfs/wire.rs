@@ -1,5 +1,5 @@
-//! What went over the wire, by an observer that nobody here wrote: packets are captured in the server's network, and `tshark` tells the
-//! calls among them.
+//! What went over the wire, by an observer that nobody here wrote: packets are captured in the
+//! server's network, and `tshark` tells the calls among them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,10 @@ impl Capture {
         self.capturing.send(Signal::INT);
         let ended = self.capturing.finish();
         ended.code(0);
-        let lost = ended.errors.lines().find(|line| line.contains("received/dropped"));
+        let lost = ended
+            .errors
+            .lines()
+            .find(|line| line.contains("received/dropped"));
         let lost = lost.unwrap_or_else(|| panic!("it is not told what was lost\n{ended}"));
         ended.assert(lost.contains("/0 (pcap:0/dumpcap:0/"), "packets were lost");
         let file = self.file.to_str().unwrap();
@@ -74,7 +77,8 @@ pub struct Wire {
     pub answered: BTreeMap<String, u64>,
 }
 
-/// What `tshark` tells of packets. A client's port may be that of another protocol, which it would take a connection for.
+/// What `tshark` tells of packets. A client's port may be that of another protocol, which it would
+/// take a connection for.
 fn told(file: &str, words: &[&str]) -> String {
     let port = format!("tcp.port=={NFS_PORT},rpc");
     tool("tshark", &[&["-r", file, "-d", &port], words].concat())
@@ -83,11 +87,18 @@ fn told(file: &str, words: &[&str]) -> String {
 /// All requests, also in segments that hold several of them.
 fn calls(file: &str) -> BTreeMap<String, u64> {
     let filter = format!("tcp.dstport == {NFS_PORT} && rpc.program == 100003");
-    let told = told(file, &["-Y", &filter, "-T", "fields", "-e", "nfs.procedure_v3"]);
-    let numbers = told.split([',', '\n']).filter_map(|number| number.trim().parse().ok());
+    let told = told(
+        file,
+        &["-Y", &filter, "-T", "fields", "-e", "nfs.procedure_v3"],
+    );
+    let numbers = told
+        .split([',', '\n'])
+        .filter_map(|number| number.trim().parse().ok());
     let mut calls = BTreeMap::new();
     for number in numbers {
-        *calls.entry(Procedure(number).name().to_owned()).or_default() += 1;
+        *calls
+            .entry(Procedure(number).name().to_owned())
+            .or_default() += 1;
     }
     calls
 }

@@ -1,4 +1,5 @@
-//! Works that verify what they read: nothing is missing, nothing is wrong. `POSTMARK_NFS_OPERATIONS` operations each.
+//! Works that verify what they read: nothing is missing, nothing is wrong.
+//! `POSTMARK_NFS_OPERATIONS` operations each.
 
 use record::{Action, Phase, Role};
 
@@ -21,7 +22,10 @@ fn limit() -> std::time::Duration {
 
 fn perform(ganesha: &Ganesha, options: &str) -> Ran {
     let before = ganesha.names();
-    let ran = Ran::of(within(start(ganesha, &ganesha.url("export"), options), limit()), before);
+    let ran = Ran::of(
+        within(start(ganesha, &ganesha.url("export"), options), limit()),
+        before,
+    );
     is_whole(&ran);
     let traffic = Traffic::of(&ran);
     for counter in [
@@ -31,7 +35,10 @@ fn perform(ganesha: &Ganesha, options: &str) -> Ran {
         "not_known",
         "stray_replies",
     ] {
-        ran.assert(traffic.number(counter) == 0, format_args!("{counter}: {}", traffic.0));
+        ran.assert(
+            traffic.number(counter) == 0,
+            format_args!("{counter}: {}", traffic.0),
+        );
     }
     ran.assert(traffic.repetitions() == 0, &traffic.0);
     ran
@@ -48,13 +55,19 @@ fn presets() {
             let ran = perform(
                 &ganesha,
                 &format!(
-                    "--preset {preset} --workers {PRESET_WORKERS} --files 500 --transactions {transactions} --depth {depth} --verify"
+                    "--preset {preset} --workers {PRESET_WORKERS} --files 500 --transactions \
+                     {transactions} --depth {depth} --verify"
                 ),
             );
             let done = ran.phase(Phase::Transactions).transactions.unwrap();
             let mut phases = ran.record.actual.phases.iter();
-            let performed = phases.find(|phase| phase.phase == Phase::Transactions).unwrap();
-            ran.assert(performed.issued() >= operations(), "not everything was done");
+            let performed = phases
+                .find(|phase| phase.phase == Phase::Transactions)
+                .unwrap();
+            ran.assert(
+                performed.issued() >= operations(),
+                "not everything was done",
+            );
             tell(&format!(
                 "{preset}, depth {depth}: {:.0} transactions a second",
                 done.per_second.unwrap()
@@ -67,15 +80,18 @@ fn everything(workers: &str, roles: &[Role], share: u64) {
     let Some(ganesha) = Ganesha::with_room(4_096) else {
         return;
     };
-    let mix: Vec<String> = asked().iter().map(|action| format!("{}=1", action.name())).collect();
+    let mix: Vec<String> = asked()
+        .iter()
+        .map(|action| format!("{}=1", action.name()))
+        .collect();
     let mix = mix.join(",").replace("delete=1", "delete=2");
     for depth in [1, 8] {
         let transactions = operations().div_ceil(share);
         let ran = perform(
             &ganesha,
             &format!(
-                "--mix {mix} --files 200 --dirs subdirs:4 --size 1..12000 --transactions {transactions} {workers} --depth {depth} \
-                 --verify"
+                "--mix {mix} --files 200 --dirs subdirs:4 --size 1..12000 --transactions \
+                 {transactions} {workers} --depth {depth} --verify"
             ),
         );
         for action in asked() {
@@ -94,7 +110,10 @@ fn everything(workers: &str, roles: &[Role], share: u64) {
             .find(|phase| phase.phase == Phase::Transactions)
             .unwrap()
             .issued();
-        ran.assert(done == transactions * share, format_args!("{done} were done"));
+        ran.assert(
+            done == transactions * share,
+            format_args!("{done} were done"),
+        );
     }
 }
 
@@ -108,9 +127,12 @@ fn every_operation_on_a_shared_pool() {
     everything("--writers 3 --readers 2", &[Role::Writer, Role::Reader], 5);
 }
 
-/// Extended attributes alone are left out of the mixes here. The cache is nothing that a mix of these names.
+/// Extended attributes alone are left out of the mixes here. The cache is nothing that a mix of
+/// these names.
 #[test]
 fn everything_that_is_asked_is_everything_but_two() {
-    let all = Action::operations().filter(|action| action.is_asked_for()).count();
+    let all = Action::operations()
+        .filter(|action| action.is_asked_for())
+        .count();
     assert_eq!(asked().len() + 2, all);
 }

@@ -5,7 +5,8 @@
 
 use std::fmt::Write as _;
 
-/// A small generator of the test's own (SplitMix64), so that the sessions never change by a library's doing.
+/// A small generator of the test's own (SplitMix64), so that the sessions never change by a
+/// library's doing.
 #[derive(Clone, Debug)]
 pub struct Chance(u64);
 
@@ -28,7 +29,8 @@ impl Chance {
         low + self.next() % (high - low + 1)
     }
 
-    /// A number from `low` to `high` whose logarithm is uniform: small ones are as likely as large ones.
+    /// A number from `low` to `high` whose logarithm is uniform: small ones are as likely as large
+    /// ones.
     pub fn scale(&mut self, low: u64, high: u64) -> u64 {
         let bits = self.between(u64::from(low.max(1).ilog2()), u64::from(high.ilog2()));
         self.between(1 << bits, (2 << bits) - 1).clamp(low, high)
@@ -67,8 +69,8 @@ pub struct Limits {
     pub working_directory: bool,
 }
 
-/// Lines that are answered on standard error or `Eh?` and change nothing, or that have a meaning that one
-/// would not think of. After each of them original and ours say the same.
+/// Lines that are answered on standard error or `Eh?` and change nothing, or that have a meaning
+/// that one would not think of. After each of them original and ours say the same.
 const ODDITIES: [&str; 52] = [
     "",
     " ",
@@ -168,9 +170,11 @@ pub fn session(chance: &mut Chance, limits: Limits) -> Session {
         if limits.talk {
             talk(chance, &mut settings);
         }
-        // In any order, but locations among themselves in theirs: each of them depends on the one before.
-        let (places, mut others): (Vec<_>, Vec<_>) =
-            settings.into_iter().partition(|line| line.starts_with("set location"));
+        // In any order, but locations among themselves in theirs: each of them depends on the one
+        // before.
+        let (places, mut others): (Vec<_>, Vec<_>) = settings
+            .into_iter()
+            .partition(|line| line.starts_with("set location"));
         for index in (1..others.len()).rev() {
             others.swap(index, chance.between(0, index as u64) as usize);
         }
@@ -190,7 +194,11 @@ pub fn session(chance: &mut Chance, limits: Limits) -> Session {
 
 fn transactions(chance: &mut Chance, limits: Limits) -> u64 {
     let count = chance.scale(10, limits.transactions);
-    if chance.once_in(2) { count / 10 * 10 } else { count }
+    if chance.once_in(2) {
+        count / 10 * 10
+    } else {
+        count
+    }
 }
 
 fn run_line(chance: &mut Chance, limits: Limits) -> String {
@@ -204,7 +212,11 @@ fn run_line(chance: &mut Chance, limits: Limits) -> String {
 /// The `set` commands of a run. In later runs what is not set again stays as it was.
 fn settings(chance: &mut Chance, limits: Limits, first: bool) -> Vec<String> {
     // Large pools in half of the runs: small ones are soon out of files.
-    let files = if chance.once_in(2) { limits.files / 2 } else { 1 };
+    let files = if chance.once_in(2) {
+        limits.files / 2
+    } else {
+        1
+    };
     let mut lines = vec![format!("set number {}", chance.scale(files, limits.files))];
     let mut maybe = |line: String, chance: &mut Chance| {
         if !chance.once_in(4) {
@@ -238,8 +250,14 @@ fn settings(chance: &mut Chance, limits: Limits, first: bool) -> Vec<String> {
         };
         maybe(format!("{command} {tenths}"), chance);
     }
-    maybe(format!("set buffering {}", chance.pick(&["true", "false"])), chance);
-    maybe(format!("set report {}", chance.pick(&["verbose", "terse"])), chance);
+    maybe(
+        format!("set buffering {}", chance.pick(&["true", "false"])),
+        chance,
+    );
+    maybe(
+        format!("set report {}", chance.pick(&["verbose", "terse"])),
+        chance,
+    );
     if first || chance.once_in(3) {
         lines.extend(locations(chance, limits));
     }
@@ -252,7 +270,11 @@ fn locations(chance: &mut Chance, limits: Limits) -> Vec<String> {
     let mut lines = Vec::new();
     for index in 0..count {
         let path = DIRECTORIES[(start + index) % DIRECTORIES.len()];
-        let sign = if index == 0 && !chance.once_in(5) { "" } else { "+" };
+        let sign = if index == 0 && !chance.once_in(5) {
+            ""
+        } else {
+            "+"
+        };
         // A path with spaces needs its weight for the original.
         let weight = chance.scale(1, 60);
         let line = if path.contains(' ') || !chance.once_in(3) {

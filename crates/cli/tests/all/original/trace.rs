@@ -1,7 +1,7 @@
 //! System calls on a pool's files and directories, as strace sees them.
 //!
-//! Only calls on the pool count: names that a run makes, numbers and `s` with numbers, below a directory.
-//! What is different from run to run (descriptors, times, processes) is left out.
+//! Only calls on the pool count: names that a run makes, numbers and `s` with numbers, below a
+//! directory. What is different from run to run (descriptors, times, processes) is left out.
 
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,8 +19,15 @@ pub struct Call {
     pub result: String,
 }
 
-/// Runs a program under strace and gives its calls on the pool, in order, whichever thread made them.
-pub fn calls(strace: &Path, program: &Path, directory: &Path, input: &Path, logs: &Path) -> Vec<Call> {
+/// Runs a program under strace and gives its calls on the pool, in order, whichever thread made
+/// them.
+pub fn calls(
+    strace: &Path,
+    program: &Path,
+    directory: &Path,
+    input: &Path,
+    logs: &Path,
+) -> Vec<Call> {
     std::fs::create_dir(logs).unwrap();
     let status = Command::new(strace)
         .args([
@@ -102,7 +109,8 @@ fn opens(name: &str) -> bool {
     ["open", "openat", "creat", "openat2", "dup", "fcntl"].contains(&name)
 }
 
-/// Calls with a path come with their text in quotes too, so that their data must not be taken for one.
+/// Calls with a path come with their text in quotes too, so that their data must not be taken for
+/// one.
 fn takes_path(name: &str) -> bool {
     !["read", "write", "pread64", "pwrite64"].contains(&name)
 }
@@ -111,13 +119,17 @@ fn takes_path(name: &str) -> bool {
 fn descriptor(argument: &str) -> Option<PathBuf> {
     let (number, path) = argument.split_once('<')?;
     let is_descriptor = number == "AT_FDCWD" || number.bytes().all(|byte| byte.is_ascii_digit());
-    let path = path.strip_suffix("(deleted)").unwrap_or(path).strip_suffix('>')?;
+    let path = path
+        .strip_suffix("(deleted)")
+        .unwrap_or(path)
+        .strip_suffix('>')?;
     (is_descriptor && !number.is_empty()).then(|| PathBuf::from(path))
 }
 
 /// Splits at commas outside of quotes, braces and brackets.
 fn split(arguments: &str) -> Vec<&str> {
-    let (mut parts, mut from, mut depth, mut quoted, mut escaped) = (Vec::new(), 0, 0, false, false);
+    let (mut parts, mut from, mut depth, mut quoted, mut escaped) =
+        (Vec::new(), 0, 0, false, false);
     for (at, character) in arguments.char_indices() {
         match character {
             _ if escaped => escaped = false,
@@ -137,12 +149,17 @@ fn split(arguments: &str) -> Vec<&str> {
 }
 
 fn normal(path: &Path) -> PathBuf {
-    path.components().filter(|part| *part != Component::CurDir).collect()
+    path.components()
+        .filter(|part| *part != Component::CurDir)
+        .collect()
 }
 
 /// Whether a path's last name is one that a run makes.
 fn in_pool(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
     let digits = name.strip_prefix('s').unwrap_or(name);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }

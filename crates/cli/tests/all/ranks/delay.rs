@@ -1,6 +1,7 @@
-//! A proxy between a host and the others, in the network where their links meet: what ranks send one another passes it, and comes later,
-//! each way by a time of its own. Both ends believe that they talk to one another: it listens at the addresses of all (`hosts.sh` sends
-//! it what is for them), and connects from the address of whoever has connected to it.
+//! A proxy between a host and the others, in the network where their links meet: what ranks send
+//! one another passes it, and comes later, each way by a time of its own. Both ends believe that
+//! they talk to one another: it listens at the addresses of all (`hosts.sh` sends it what is for
+//! them), and connects from the address of whoever has connected to it.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Result, Write as _};
@@ -14,7 +15,9 @@ use std::time::{Duration, Instant};
 
 use nix::sched::{CloneFlags, setns};
 use nix::sys::socket::{setsockopt, sockopt::IpTransparent};
-use rustix::net::{AddressFamily, SocketType, bind, connect, listen, socket, sockopt::set_socket_reuseaddr};
+use rustix::net::{
+    AddressFamily, SocketType, bind, connect, listen, socket, sockopt::set_socket_reuseaddr,
+};
 
 /// Where ranks listen that are alone on their host.
 pub(super) const PORT: u16 = 17_177;
@@ -29,24 +32,32 @@ pub(super) struct Delay {
 }
 
 impl Delay {
-    /// In a network, before the host at an address: so much later comes what is for it, and what is of it.
+    /// In a network, before the host at an address: so much later comes what is for it, and what is
+    /// of it.
     pub(super) fn before(network: File, host: Ipv4Addr, (to, from): (Duration, Duration)) -> Self {
         let ends = Arc::<AtomicBool>::default();
         let (is_over, (tell, ready)) = (Arc::clone(&ends), channel());
         let listens = std::thread::spawn(move || {
             // Of this thread alone, and of those that it starts.
             setns(network, CloneFlags::CLONE_NEWNET).unwrap();
-            let listener = TcpListener::from(at(SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT))).unwrap());
+            let listener =
+                TcpListener::from(at(SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT))).unwrap());
             listen(&listener, 16).unwrap();
             listener.set_nonblocking(true).unwrap();
             tell.send(()).unwrap();
             while !is_over.load(Ordering::SeqCst) {
                 match listener.accept() {
                     Ok((one, from_whom)) => {
-                        let delays = if from_whom.ip() == host { (from, to) } else { (to, from) };
+                        let delays = if from_whom.ip() == host {
+                            (from, to)
+                        } else {
+                            (to, from)
+                        };
                         serve(one, from_whom, delays).unwrap();
                     }
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(LOOK_EVERY),
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                        std::thread::sleep(LOOK_EVERY)
+                    }
                     Err(error) => panic!("the proxy cannot accept: {error}"),
                 }
             }
@@ -79,7 +90,8 @@ fn at(address: SocketAddr) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Connects whoever has connected to whom it wanted. What it sends comes later by the first of the delays.
+/// Connects whoever has connected to whom it wanted. What it sends comes later by the first of the
+/// delays.
 fn serve(one: TcpStream, from: SocketAddr, delays: (Duration, Duration)) -> Result<()> {
     one.set_nonblocking(false)?;
     let other = at(SocketAddr::from((from.ip(), 0)))?;
@@ -108,7 +120,10 @@ fn pass(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
     std::thread::spawn(move || {
         let mut part = [0; 1 << 16];
         while let Ok(length @ 1..) = from.read(&mut part) {
-            if due.send((Instant::now() + delay, part[..length].to_vec())).is_err() {
+            if due
+                .send((Instant::now() + delay, part[..length].to_vec()))
+                .is_err()
+            {
                 break;
             }
         }

@@ -1,5 +1,5 @@
-//! Ranks that are killed or stand still, and launchers that are killed: all end soon, no exit status is 0, what was completed is on
-//! disk, and nothing is left behind.
+//! Ranks that are killed or stand still, and launchers that are killed: all end soon, no exit
+//! status is 0, what was completed is on disk, and nothing is left behind.
 
 use record::{Outcome, Phase, Record};
 use rustix::process::{Pid, Signal, kill_process};
@@ -10,7 +10,8 @@ use crate::support::{Ended, Running};
 /// Enough for every phase to be met in the middle of it.
 const LONG: &str = "--preset mail --workers 1 --files 10000 --transactions 20000";
 
-/// Starts a long run of four ranks that leave parts, and waits until all have completed so many phases.
+/// Starts a long run of four ranks that leave parts, and waits until all have completed so many
+/// phases.
 fn begun(job: &Job, completed: usize) -> Running {
     let mut running = job.start(4, &format!("{LONG} --parts {}", job.parts().display()));
     for rank in 0..4 {
@@ -34,14 +35,20 @@ fn collected(job: &Job) -> (Ended, Record) {
     }
     let record = Record::from_json(&collected.output).unwrap();
     assert_ne!(record.actual.outcome, Outcome::Complete, "{collected}");
-    assert_eq!(record.cluster.as_ref().unwrap().ranks.len(), 4, "{collected}");
+    assert_eq!(
+        record.cluster.as_ref().unwrap().ranks.len(),
+        4,
+        "{collected}"
+    );
     (collected, record)
 }
 
 /// The phases of a record, and how many workers each has.
 fn phases(record: &Record) -> Vec<(Phase, usize)> {
     let phases = record.actual.phases.iter();
-    phases.map(|phase| (phase.phase, phase.workers.len())).collect()
+    phases
+        .map(|phase| (phase.phase, phase.workers.len()))
+        .collect()
 }
 
 #[test]
@@ -78,7 +85,10 @@ fn the_launcher_is_killed() {
     // Of a rank whose part is on another host, or lost, rank 0 has what all had completed.
     std::fs::remove_file(job.parts().join("rank-00003.jsonl")).unwrap();
     let merged = job.collect();
-    merged.code(1).says("rank 3 is missing").says("as rank 0 has merged it");
+    merged
+        .code(1)
+        .says("rank 3 is missing")
+        .says("as rank 0 has merged it");
     let record = Record::from_json(&merged.output).unwrap();
     assert_eq!(phases(&record), [(Phase::Prepare, 4)]);
     assert_eq!(record.cluster.as_ref().unwrap().ranks.len(), 4, "{merged}");
@@ -105,7 +115,8 @@ fn a_rank_stands_still() {
     job.is_cleaned();
 }
 
-/// Where any file system of the machine has a server, a rank is two processes, of which the launcher knows one.
+/// Where any file system of the machine has a server, a rank is two processes, of which the
+/// launcher knows one.
 #[test]
 fn a_rank_stands_still_whose_process_of_the_launcher_is_stopped() {
     let Some(job) = Job::new() else { return };
@@ -114,13 +125,16 @@ fn a_rank_stands_still_whose_process_of_the_launcher_is_stopped() {
     let processes = job.processes(2);
     assert_eq!(processes.len(), 2, "{processes:?}");
     let is_parent = |process: &&Pid| {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", process.as_raw_pid())).unwrap();
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", process.as_raw_pid())).unwrap();
         let parent = status
             .lines()
             .find_map(|line| line.strip_prefix("PPid:"))
             .unwrap()
             .trim();
-        processes.iter().all(|other| other.as_raw_pid().to_string() != parent)
+        processes
+            .iter()
+            .all(|other| other.as_raw_pid().to_string() != parent)
     };
     let outer = processes.iter().find(is_parent).unwrap();
     kill_process(*outer, Signal::STOP).unwrap();

@@ -86,7 +86,9 @@ impl Hosts {
             .arg(ranks.to_string())
             .arg("--hostfile")
             .arg(folder.join("hostfile"));
-        command.args(["--mca", "plm_rsh_agent"]).arg(folder.join("agent"));
+        command
+            .args(["--mca", "plm_rsh_agent"])
+            .arg(folder.join("agent"));
         for (name, value) in [
             ("pml", "ob1"),
             ("btl", "tcp,self"),
@@ -126,7 +128,9 @@ impl Hosts {
 
     /// Whether nothing is in the target.
     pub(super) fn is_empty(&self) -> bool {
-        crate::support::names(&self.job.target()).unwrap().is_empty()
+        crate::support::names(&self.job.target())
+            .unwrap()
+            .is_empty()
     }
 
     /// A run that loses a rank by a signal ends early, and leaves nothing that cannot be removed.
@@ -150,7 +154,8 @@ impl Drop for Hosts {
 
 /// The record of a job that ended well.
 pub(super) fn record(output: &str) -> Record {
-    Record::from_json(output).unwrap_or_else(|error| panic!("there is no record: {error}\n{output}"))
+    Record::from_json(output)
+        .unwrap_or_else(|error| panic!("there is no record: {error}\n{output}"))
 }
 
 /// Asserts that the offsets that were measured are those that the hosts have, within their errors.
@@ -181,7 +186,11 @@ fn four_hosts_perform_one_run_on_one_clock() {
     let record = record(&ended.code(0).output);
     assert_eq!(record.actual.outcome, Outcome::Complete);
     let cluster = record.cluster.as_ref().unwrap();
-    let names: Vec<&str> = cluster.hosts.iter().map(|host| &*host.host.hostname).collect();
+    let names: Vec<&str> = cluster
+        .hosts
+        .iter()
+        .map(|host| &*host.host.hostname)
+        .collect();
     assert_eq!(names, ["host-1", "host-2", "host-3", "host-4"], "{ended}");
     clocks_hold(&record, &ended);
     // All moments are on the clock of rank 0: the workers of all hosts were at work at once.
@@ -193,12 +202,18 @@ fn four_hosts_perform_one_run_on_one_clock() {
         let is_within = worker.began_ns + margin_ns >= first && worker.ended_ns <= last + margin_ns;
         assert!(is_within, "{worker:?} is not within {first}..{last}");
     }
-    assert!(crate::support::names(&hosts.job.target()).unwrap().is_empty());
+    assert!(
+        crate::support::names(&hosts.job.target())
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
 fn a_link_is_slow() {
-    let Some(mut hosts) = Hosts::start(4) else { return };
+    let Some(mut hosts) = Hosts::start(4) else {
+        return;
+    };
     hosts.order("slow 2 1", "slow");
     let ended = hosts
         .start_run("--preset mail --workers 1 --files 100 --transactions 500")
@@ -206,7 +221,10 @@ fn a_link_is_slow() {
     let record = record(&ended.code(0).output);
     assert_eq!(record.actual.outcome, Outcome::Complete);
     clocks_hold(&record, &ended);
-    assert_eq!(record.actual.transactions().next().unwrap().issued(), 4 * 500);
+    assert_eq!(
+        record.actual.transactions().next().unwrap().issued(),
+        4 * 500
+    );
 }
 
 /// What is for a host that is far away comes so much later, and what is of it.
@@ -217,7 +235,9 @@ const SLACK: Duration = Duration::from_millis(500);
 /// It is that of rank 2, which rank 3 meets the others by.
 #[test]
 fn a_host_is_far_away() {
-    let Some(mut hosts) = Hosts::start(4) else { return };
+    let Some(mut hosts) = Hosts::start(4) else {
+        return;
+    };
     hosts.order("delay 3", "delay");
     let _delay = Delay::before(hosts.network(), Ipv4Addr::new(10, 77, 0, 3), FAR);
     let ended = hosts
@@ -226,19 +246,25 @@ fn a_host_is_far_away() {
     let record = record(&ended.code(0).output);
     assert_eq!(record.actual.outcome, Outcome::Complete);
     clocks_hold(&record, &ended);
-    // The offset is off by half of what the two ways differ by, and beside that by no more than the machine has added to the error.
+    // The offset is off by half of what the two ways differ by, and beside that by no more than the
+    // machine has added to the error.
     let [to_ns, from_ns, slack_ns] = [FAR.0, FAR.1, SLACK].map(|time| time.as_nanos() as i64);
     let clock = &record.cluster.as_ref().unwrap().ranks[2].clock;
     for found in [&clock.begin, &clock.end] {
         let found = found.known().unwrap();
         let off_ns = found.offset_ns + 2 * AHEAD_NS - (from_ns - to_ns) / 2;
         let added_ns = found.error_ns as i64 - (from_ns + to_ns) / 2;
-        assert!((off_ns.abs()..slack_ns).contains(&added_ns), "{found:?}\n{ended}");
+        assert!(
+            (off_ns.abs()..slack_ns).contains(&added_ns),
+            "{found:?}\n{ended}"
+        );
     }
     let reasons = record::Verdict::of(&record).reasons;
-    let is_told = |reason: &record::Reason| matches!(reason, record::Reason::ClocksNotAligned { .. });
+    let is_told =
+        |reason: &record::Reason| matches!(reason, record::Reason::ClocksNotAligned { .. });
     assert!(reasons.iter().any(is_told), "{reasons:?}\n{ended}");
-    // Before the sync and behind it all meet: what rank 3 tells goes there and back, each way by two hops.
+    // Before the sync and behind it all meet: what rank 3 tells goes there and back, each way by
+    // two hops.
     for phases in record.actual.phases.windows(2) {
         let gap_ns = phases[1].workers[3].began_ns as i64 - phases[0].workers[3].ended_ns as i64;
         let of_delays_ns = 2 * 2 * (to_ns + from_ns);
@@ -252,7 +278,9 @@ const LONG: &str = "--preset mail --workers 1 --files 20000 --for 60s";
 
 #[test]
 fn a_link_goes_down() {
-    let Some(mut hosts) = Hosts::start(4) else { return };
+    let Some(mut hosts) = Hosts::start(4) else {
+        return;
+    };
     let parts = hosts.job.parts();
     let mut running = hosts.start_run(&format!("{LONG} --parts {}", parts.display()));
     for rank in 0..4 {

@@ -1,4 +1,5 @@
-//! What the program does where a launcher has started it, before any rank joins another. No launcher is needed for it.
+//! What the program does where a launcher has started it, before any rank joins another. No
+//! launcher is needed for it.
 
 use std::path::Path;
 use std::process::Command;
@@ -29,14 +30,24 @@ fn a_program_without_mpi_refuses_to_be_a_rank() {
         other.errors.is_empty() && other.output.is_empty(),
         "all ranks say the same",
     );
-    assert!(crate::support::names(&scene.directory("target")).unwrap().is_empty());
+    assert!(
+        crate::support::names(&scene.directory("target"))
+            .unwrap()
+            .is_empty()
+    );
     rank(0, 1, &words, &scene).code(0);
 }
 
 #[test]
 fn nothing_but_a_run_works_in_ranks() {
     let scene = Scene::new();
-    for words in [&["presets"][..], &["schema"], &["list"], &["clean", "."], &[]] {
+    for words in [
+        &["presets"][..],
+        &["schema"],
+        &["list"],
+        &["clean", "."],
+        &[],
+    ] {
         let ended = rank(0, 2, words, &scene);
         ended
             .code(2)
@@ -50,7 +61,10 @@ fn parts_are_of_ranks() {
     let scene = Scene::new();
     let parts = scene.path().join("parts");
     let mut command = Running::command(faces::program());
-    command.args(["run", "--parts"]).arg(&parts).current_dir(scene.path());
+    command
+        .args(["run", "--parts"])
+        .arg(&parts)
+        .current_dir(scene.path());
     let ended = Running::to_its_end(command, scene.path());
     ended
         .code(2)
@@ -68,9 +82,13 @@ fn what_is_no_part_of_a_run_is_refused() {
     };
     let empty = scene.directory("empty");
     collect(&empty).code(2).says("no part of a run can be read");
-    collect(&scene.path().join("missing")).code(2).says("cannot read");
+    collect(&scene.path().join("missing"))
+        .code(2)
+        .says("cannot read");
     let begun = |rank: u32, ranks: u32, job: &str| {
-        format!("{{\"rank\":{{\"rank\":{rank},\"ranks\":{ranks},\"host\":\"h\",\"job\":\"{job}\"}}}}\n")
+        format!(
+            "{{\"rank\":{{\"rank\":{rank},\"ranks\":{ranks},\"host\":\"h\",\"job\":\"{job}\"}}}}\n"
+        )
     };
     for (name, first, second, told) in [
         (
@@ -79,9 +97,24 @@ fn what_is_no_part_of_a_run_is_refused() {
             begun(1, 2, "b"),
             "are parts of different runs",
         ),
-        ("twice", begun(1, 2, "a"), begun(1, 2, "a"), "are both of rank 1"),
-        ("begun", begun(0, 2, "a"), begun(1, 2, "a"), "no rank has left a part"),
-        ("beyond", begun(2, 2, "a"), begun(9, 2, "a"), "rank 2 of 2 cannot be"),
+        (
+            "twice",
+            begun(1, 2, "a"),
+            begun(1, 2, "a"),
+            "are both of rank 1",
+        ),
+        (
+            "begun",
+            begun(0, 2, "a"),
+            begun(1, 2, "a"),
+            "no rank has left a part",
+        ),
+        (
+            "beyond",
+            begun(2, 2, "a"),
+            begun(9, 2, "a"),
+            "rank 2 of 2 cannot be",
+        ),
         ("many", begun(2, u32::MAX, "a"), String::new(), "cannot be"),
         (
             "text",

@@ -17,12 +17,19 @@ fn an_observer_counts_what_its_host_does_while_four_ranks_work() {
             &format!("--preset mail --workers 1 --files 300 --for 2s --observe {named}"),
         );
         let output = &ended.code(0).output;
-        let record = Record::from_json(output).unwrap_or_else(|error| panic!("there is no record: {error}\n{ended}"));
+        let record = Record::from_json(output)
+            .unwrap_or_else(|error| panic!("there is no record: {error}\n{ended}"));
         assert_eq!(record.actual.outcome, Outcome::Complete, "{ended}");
         let cluster = record.cluster.as_ref().unwrap();
-        assert_eq!((record.spec.ranks, cluster.launched, cluster.ranks.len()), (4, 4, 4));
+        assert_eq!(
+            (record.spec.ranks, cluster.launched, cluster.ranks.len()),
+            (4, 4, 4)
+        );
         assert!(
-            cluster.hosts.iter().all(|host| host.host.hostname != "host-5"),
+            cluster
+                .hosts
+                .iter()
+                .all(|host| host.host.hostname != "host-5"),
             "{ended}"
         );
         let [observer] = &cluster.observers[..] else {
@@ -35,7 +42,10 @@ fn an_observer_counts_what_its_host_does_while_four_ranks_work() {
             assert!(is_off_ns <= clock.error_ns, "{is_off_ns} ns off, {clock:?}");
         }
         // Phases are where the readings are only because their moments were put on one clock.
-        let transactions = observer.phases.iter().find(|phase| phase.phase == Phase::Transactions);
+        let transactions = observer
+            .phases
+            .iter()
+            .find(|phase| phase.phase == Phase::Transactions);
         let transactions = transactions.unwrap();
         assert!(
             (2_000_000_000..4_000_000_000).contains(&transactions.ns),
@@ -44,7 +54,10 @@ fn an_observer_counts_what_its_host_does_while_four_ranks_work() {
         let counted = transactions.counted.known().unwrap();
         let spent = counted.processors.known().unwrap();
         // Four ranks work on a file system in memory.
-        assert!(*spent.fraction_of(&spent.busy_ns).known().unwrap() > 0.3, "{spent:?}");
+        assert!(
+            *spent.fraction_of(&spent.busy_ns).known().unwrap() > 0.3,
+            "{spent:?}"
+        );
         let total_ns = *spent.total_ns.known().unwrap() as f64;
         let processors = *observer.host.processors.online.known().unwrap();
         let expected_ns = (transactions.ns * processors) as f64;
@@ -69,10 +82,15 @@ fn an_observer_counts_what_its_host_does_while_four_ranks_work() {
 #[test]
 fn observers_that_cannot_be_are_refused() {
     let Some(hosts) = Hosts::start(3) else { return };
-    let refused = |named: &str| hosts.finish_run(3, &format!("--files 100 --transactions 100 --observe {named}"));
-    refused("host-1")
-        .code(2)
-        .says("rank 0 is on host-1, and rank 2 on host-3 is to work: observers must be the last ranks");
+    let refused = |named: &str| {
+        hosts.finish_run(
+            3,
+            &format!("--files 100 --transactions 100 --observe {named}"),
+        )
+    };
+    refused("host-1").code(2).says(
+        "rank 0 is on host-1, and rank 2 on host-3 is to work: observers must be the last ranks",
+    );
     refused("host-7")
         .code(2)
         .says("no rank was started on that host (there are ranks on host-1, host-2, host-3)");
@@ -115,7 +133,13 @@ fn a_signal_to_an_observer_ends_the_run() {
 fn without_a_launcher_nobody_observes() {
     let Some(job) = Job::new() else { return };
     let target = job.target();
-    let words = ["run", "--observe", "server", "--target", target.to_str().unwrap()];
+    let words = [
+        "run",
+        "--observe",
+        "server",
+        "--target",
+        target.to_str().unwrap(),
+    ];
     job.postmark(&words)
         .code(2)
         .says("--observe is for the processes that mpirun or srun starts");

@@ -20,15 +20,22 @@ fn record(job: &Job, ended: &Ended) -> Record {
         .check
         .known()
         .unwrap_or_else(|| panic!("nothing was checked\n{ended}"));
-    assert!(checked.names > 0 && checked.wrong == 0, "{checked:?}\n{ended}");
-    assert!(crate::support::names(&job.target()).unwrap().is_empty(), "{ended}");
+    assert!(
+        checked.names > 0 && checked.wrong == 0,
+        "{checked:?}\n{ended}"
+    );
+    assert!(
+        crate::support::names(&job.target()).unwrap().is_empty(),
+        "{ended}"
+    );
     record
 }
 
 /// What was done, by role and kind of operation in each phase: how often, and how many bytes.
 fn done(record: &Record) -> Vec<(usize, Role, Action, u64, u64)> {
     let phases = record.actual.phases.iter().enumerate();
-    let segments = phases.flat_map(|(number, phase)| phase.segments.iter().map(move |segment| (number, segment)));
+    let segments = phases
+        .flat_map(|(number, phase)| phase.segments.iter().map(move |segment| (number, segment)));
     let mut done: Vec<_> = segments
         .flat_map(|(number, segment)| {
             let operations = segment.operations.iter();
@@ -119,9 +126,18 @@ fn four_workers_leave_the_same_files_on_one_two_and_four_ranks() {
     assert!(alone.len() > 400, "{} files", alone.len());
     for ranks in [2, 4] {
         let found = kept(ranks);
-        assert!(found.keys().eq(alone.keys()), "{ranks} ranks leave other names");
-        let other = found.iter().find(|(path, contents)| alone[*path] != **contents);
-        assert_eq!(other.map(|(path, _)| path), None, "{ranks} ranks leave other contents");
+        assert!(
+            found.keys().eq(alone.keys()),
+            "{ranks} ranks leave other names"
+        );
+        let other = found
+            .iter()
+            .find(|(path, contents)| alone[*path] != **contents);
+        assert_eq!(
+            other.map(|(path, _)| path),
+            None,
+            "{ranks} ranks leave other contents"
+        );
     }
 }
 
@@ -130,9 +146,10 @@ fn the_first_rank_alone_speaks_writes_and_archives() {
     let Some(job) = Job::new() else { return };
     let archive = job.scene.path().join("archive.db");
     let mut command = job.run(3, "--files 50 --transactions 100 --archive");
-    command
-        .arg(&archive)
-        .args(["--output".as_ref(), job.scene.path().join("out.json").as_os_str()]);
+    command.arg(&archive).args([
+        "--output".as_ref(),
+        job.scene.path().join("out.json").as_os_str(),
+    ]);
     command.arg("--live").arg(job.scene.path().join("live"));
     let ended = crate::support::Running::to_its_end(command, &job.target());
     ended
@@ -141,7 +158,13 @@ fn the_first_rank_alone_speaks_writes_and_archives() {
     let text = std::fs::read_to_string(job.scene.path().join("out.json")).unwrap();
     let record = Record::from_json(&text).unwrap();
     assert_eq!(record.cluster.as_ref().unwrap().ranks.len(), 3);
-    let listed = job.postmark(&["list", "--format", "csv", "--archive", archive.to_str().unwrap()]);
+    let listed = job.postmark(&[
+        "list",
+        "--format",
+        "csv",
+        "--archive",
+        archive.to_str().unwrap(),
+    ]);
     assert_eq!(listed.code(0).output.lines().count(), 2, "{listed}");
     // The parts were beside it.
     let beside = crate::support::names(job.scene.path()).unwrap();
@@ -154,7 +177,11 @@ fn a_refusal_is_told_once_and_nothing_is_touched() {
     let Some(job) = Job::new() else { return };
     for (ranks, options, told) in [
         (3, "--files 10 --transactions x", "--transactions"),
-        (2, "--files 10 --ranks 3", "--ranks 3: mpirun has started 2 processes"),
+        (
+            2,
+            "--files 10 --ranks 3",
+            "--ranks 3: mpirun has started 2 processes",
+        ),
         (2, "--files 10 --target /nowhere/at/all", "/nowhere/at/all"),
         (
             2,
@@ -169,7 +196,10 @@ fn a_refusal_is_told_once_and_nothing_is_touched() {
             .lines()
             .filter(|line| line.starts_with("postmark:") || line.starts_with("error:"));
         assert_eq!(lines.count(), 1, "{ended}");
-        assert!(crate::support::names(&job.target()).unwrap().is_empty(), "{ended}");
+        assert!(
+            crate::support::names(&job.target()).unwrap().is_empty(),
+            "{ended}"
+        );
     }
 }
 
@@ -181,7 +211,10 @@ fn parts_that_are_asked_for_stay_and_are_the_record() {
     let ended = crate::support::Running::to_its_end(command, &job.target());
     let whole = record(&job, &ended);
     let collected = job.collect();
-    assert_eq!(Record::from_json(&collected.code(0).output).unwrap().id, whole.id);
+    assert_eq!(
+        Record::from_json(&collected.code(0).output).unwrap().id,
+        whole.id
+    );
     // Without what rank 0 has put together, the parts come to the same.
     std::fs::remove_file(job.parts().join("merged.json")).unwrap();
     let collected = job.collect();

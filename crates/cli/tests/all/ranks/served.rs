@@ -1,4 +1,5 @@
-//! Four clients on hosts of their own, each with the storage `nfs`, on one server with an observer beside it.
+//! Four clients on hosts of their own, each with the storage `nfs`, on one server with an observer
+//! beside it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -15,12 +16,16 @@ use crate::support::Running;
 #[test]
 fn what_four_clients_have_sent_is_what_the_server_was_asked() {
     // It goes after its host.
-    let Some(ganesha) = Ganesha::start() else { return };
-    let Some(mut hosts) = Hosts::start(4) else { return };
+    let Some(ganesha) = Ganesha::start() else {
+        return;
+    };
+    let Some(mut hosts) = Hosts::start(4) else {
+        return;
+    };
     hosts.order(&format!("join {}", ganesha.process()), "joined");
     let url = format!("nfs://10.77.0.100:{NFS_PORT}/export?mountport={MOUNT_PORT}");
-    let options = "--mix read=4,append=1,create=2,delete=2,stat=1 --files 50 --transactions 300 --workers 2 --depth 4 --verify \
-        --observe server";
+    let options = "--mix read=4,append=1,create=2,delete=2,stat=1 --files 50 --transactions 300 \
+                   --workers 2 --depth 4 --verify --observe server";
     for neighbour in ["", " --neighbour 1"] {
         let Some(capture) = Capture::begin_at(&ganesha, "eth0") else {
             return;
@@ -29,7 +34,10 @@ fn what_four_clients_have_sent_is_what_the_server_was_asked() {
         let ended = Running::to_its_end(command, hosts.job.scene.path());
         let wire = capture.end();
         let record = record(&ended.code(0).output);
-        ended.assert(record.actual.outcome == Outcome::Complete, "it did not complete");
+        ended.assert(
+            record.actual.outcome == Outcome::Complete,
+            "it did not complete",
+        );
         ended.assert(record.actual.errors.is_empty(), "there are errors");
         let transactions = record.actual.transactions().next().unwrap();
         assert_eq!(transactions.issued(), 8 * 300);
@@ -44,7 +52,8 @@ fn what_four_clients_have_sent_is_what_the_server_was_asked() {
     }
 }
 
-/// Asserts that an observer beside the server has counted what the clients have sent, and what that cost the server.
+/// Asserts that an observer beside the server has counted what the clients have sent, and what that
+/// cost the server.
 fn observed(record: &Record, sent: &BTreeMap<String, u64>) {
     let [observer] = &record.cluster.as_ref().unwrap().observers[..] else {
         panic!("{:?}", record.cluster);
@@ -68,8 +77,15 @@ fn observed(record: &Record, sent: &BTreeMap<String, u64>) {
             row.cpu_ns_per_call.known().unwrap_or(&0.0) / 1e3
         ));
     }
-    assert!(*rows[0].cpu_ns_per_call.known().unwrap() > 0.0, "{:?}", rows[0]);
-    let of_phases: u64 = rows[1..].iter().filter_map(|row| row.server_calls.known()).sum();
+    assert!(
+        *rows[0].cpu_ns_per_call.known().unwrap() > 0.0,
+        "{:?}",
+        rows[0]
+    );
+    let of_phases: u64 = rows[1..]
+        .iter()
+        .filter_map(|row| row.server_calls.known())
+        .sum();
     assert!((1..=all).contains(&of_phases), "{of_phases} of {all}");
 }
 
@@ -77,9 +93,16 @@ fn observed(record: &Record, sent: &BTreeMap<String, u64>) {
 fn calls(counted: &MachineCounted) -> BTreeMap<String, u64> {
     let readings = counted.calls.known().unwrap();
     assert!(
-        readings.iter().all(|one| one.counter == MessageCounter::NfsGanesha),
+        readings
+            .iter()
+            .all(|one| one.counter == MessageCounter::NfsGanesha),
         "{readings:?}"
     );
-    let kinds = readings.iter().filter_map(|one| one.kinds.known()).flatten();
-    kinds.map(|kind| (kind.kind.clone(), kind.requests)).collect()
+    let kinds = readings
+        .iter()
+        .filter_map(|one| one.kinds.known())
+        .flatten();
+    kinds
+        .map(|kind| (kind.kind.clone(), kind.requests))
+        .collect()
 }

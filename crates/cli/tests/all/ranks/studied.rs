@@ -30,14 +30,21 @@ fn runs(job: &Job, count: u32) -> Vec<Record> {
     let archive = archive(job);
     let show = |run: u32| {
         let run = run.to_string();
-        let words = ["show", &run, "--format", "json", "--archive", archive.to_str().unwrap()];
+        let words = [
+            "show",
+            &run,
+            "--format",
+            "json",
+            "--archive",
+            archive.to_str().unwrap(),
+        ];
         Record::from_json(&job.postmark(&words).code(0).output).unwrap()
     };
     (1..=count).map(show).collect()
 }
 
-const SHORT: &str = "--set storage=posix --set files=50 --set transactions=300 --set seed=7 --set no-overhead=true \
-    --blocks 1 --no-twin --quiet-time 0s --format json";
+const SHORT: &str = "--set storage=posix --set files=50 --set transactions=300 --set seed=7 --set \
+                     no-overhead=true --blocks 1 --no-twin --quiet-time 0s --format json";
 
 #[test]
 fn all_ranks_perform_the_runs_of_a_study() {
@@ -52,7 +59,11 @@ fn all_ranks_perform_the_runs_of_a_study() {
             assert_eq!(record.actual.outcome, Outcome::Complete);
             assert!(record.study.is_some());
             let ranks = record.cluster.as_ref().map(|cluster| cluster.ranks.len());
-            (record.spec.ranks, ranks, record.spec.workload.workers.count())
+            (
+                record.spec.ranks,
+                ranks,
+                record.spec.workload.workers.count(),
+            )
         })
         .collect();
     seen.sort_unstable();
@@ -76,12 +87,19 @@ fn a_study_is_continued_after_a_rank_was_killed() {
     let Some(job) = Job::new() else { return };
     let target = job.target();
     let words = format!(
-        "--set files=100 --set for=1s --blocks 2 --no-twin --quiet-time 0s --target {0} --target again={0}",
+        "--set files=100 --set for=1s --blocks 2 --no-twin --quiet-time 0s --target {0} --target \
+         again={0}",
         target.to_str().unwrap()
     );
     let mut running = Running::start(study(&job, 2, &words), &target);
     let file = archive(&job);
-    let list = ["list", "--format", "json", "--archive", file.to_str().unwrap()];
+    let list = [
+        "list",
+        "--format",
+        "json",
+        "--archive",
+        file.to_str().unwrap(),
+    ];
     running.until("that the archive has a run", |_| {
         file.exists() && job.postmark(&list).output.contains("study:")
     });
@@ -97,7 +115,9 @@ fn a_study_is_continued_after_a_rank_was_killed() {
         "--archive",
         archive(&job).to_str().unwrap(),
     ]);
-    alone.code(2).says("ranks = 2 requires as many processes of a launcher");
+    alone
+        .code(2)
+        .says("ranks = 2 requires as many processes of a launcher");
     let count = job.postmark(&list).output.matches("study:").count();
     let (complete, lost): (Vec<Record>, Vec<Record>) = runs(&job, count as u32)
         .into_iter()

@@ -1,4 +1,5 @@
-//! Numbers that ask for more than a machine has: plans and refusals take little memory and time, whatever is asked for.
+//! Numbers that ask for more than a machine has: plans and refusals take little memory and time,
+//! whatever is asked for.
 
 use std::fmt::Write as _;
 use std::process::Stdio;
@@ -21,30 +22,46 @@ const LARGE: &[(&str, i32)] = &[
     ("plan --mix read=1 --working-set 1000x", 0),
     ("plan --working-set 1000x --size 500..1000", 0),
     ("plan --mix read=1 --dirs tree:16777216x1", 0),
-    ("plan --mix read=1,deliver=1 --dirs tree:4096x2 --entries-max 100000", 0),
+    (
+        "plan --mix read=1,deliver=1 --dirs tree:4096x2 --entries-max 100000",
+        0,
+    ),
     ("plan --size 1..1GiB --files 10 --transactions 10", 0),
-    ("plan --size 1GiB --edition 1.0 --files 10 --transactions 10", 0),
+    (
+        "plan --size 1GiB --edition 1.0 --files 10 --transactions 10",
+        0,
+    ),
     ("plan --size 1..2147483647 --workers 4096", 2),
     ("plan --mix create=1 --transactions 1000000000000", 0),
     (
         "plan --mix read=1 --workers 4096 --files 34359738368 --transactions 1000000000000",
         2,
     ),
-    ("plan --mix read=1 --workers 500 --files 1M --transactions 1M", 0),
     (
-        "plan --writers 2048 --readers 2048 --mix read=1,create=1 --files 100 --transactions 100 --size histogram@bins --range-size histogram@bins",
+        "plan --mix read=1 --workers 500 --files 1M --transactions 1M",
+        0,
+    ),
+    (
+        "plan --writers 2048 --readers 2048 --mix read=1,create=1 --files 100 --transactions 100 \
+         --size histogram@bins --range-size histogram@bins",
         0,
     ),
     ("run --mix read=1 --files 34359738368", 2),
     ("run --mix read=1 --files 34359738368 --no-room-check", 2),
     ("run --files 34359738368 --no-room-check", 2),
-    ("run --mix read=1 --workers 4096 --files 34359738368 --storage null", 2),
+    (
+        "run --mix read=1 --workers 4096 --files 34359738368 --storage null",
+        2,
+    ),
     ("run --mix read=1 --working-set 1000x", 2),
     (
         "run --mix read=1 --workers 4096 --dirs tree:16777216x1 --no-room-check",
         2,
     ),
-    ("run --mix read=1 --size 1GiB --workers 4096 --no-room-check", 2),
+    (
+        "run --mix read=1 --size 1GiB --workers 4096 --no-room-check",
+        2,
+    ),
     ("run --size 1..2147483647 --workers 4096 --no-room-check", 2),
 ];
 
@@ -98,7 +115,10 @@ fn what_is_not_followed_is_said_to_be_an_estimate() {
     let plan: serde_json::Value = serde_json::from_str(&ended.output).unwrap();
     assert_eq!(plan["followed"]["files"], 10_000_000, "{ended}");
     assert_eq!(plan["plan"]["files_peak"], 20_000_000);
-    assert_eq!(plan["plan"]["tallies"][0]["create"]["operations"], 20_000_000);
+    assert_eq!(
+        plan["plan"]["tallies"][0]["create"]["operations"],
+        20_000_000
+    );
     let ended = say("plan --mix read=1 --files 1000 --format json");
     let plan: serde_json::Value = serde_json::from_str(&ended.output).unwrap();
     assert!(plan.get("followed").is_none(), "{ended}");
@@ -110,7 +130,15 @@ fn a_run_without_memory_says_what_takes_it_and_what_to_do() {
     let location = scene.directory("location");
     let mut command = Running::command(program());
     command
-        .args(["run", "--mix", "read=1", "--files", "100M", "--storage", "null"])
+        .args([
+            "run",
+            "--mix",
+            "read=1",
+            "--files",
+            "100M",
+            "--storage",
+            "null",
+        ])
         .current_dir(&location);
     let script = "ulimit -v 1000000 && exec \"$0\" \"$@\"";
     Running::to_its_end(in_shell(script, &command), &location)
@@ -128,9 +156,14 @@ fn too_few_open_files_are_told_with_advice() {
     let mut command = Running::command(program());
     command.args(["run", "--quiet", "--mix", "read=1", "--files", "10"]);
     for number in 0..200 {
-        command.arg("--target").arg(scene.directory(&number.to_string()));
+        command
+            .arg("--target")
+            .arg(scene.directory(&number.to_string()));
     }
-    let ended = Running::to_its_end(in_shell("ulimit -n 100 && exec \"$0\" \"$@\"", &command), scene.path());
+    let ended = Running::to_its_end(
+        in_shell("ulimit -n 100 && exec \"$0\" \"$@\"", &command),
+        scene.path(),
+    );
     ended
         .code(2)
         .says("Too many open files")

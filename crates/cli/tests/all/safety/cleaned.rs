@@ -1,4 +1,5 @@
-//! What `postmark clean` leaves alone: everything that a killed run has not made, whatever it is called.
+//! What `postmark clean` leaves alone: everything that a killed run has not made, whatever it is
+//! called.
 
 use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt as _;
@@ -8,7 +9,9 @@ use crate::support::Face::{Prompt, Run};
 use crate::support::Storage::{Posix, Raw, Stdio};
 use crate::support::faces::{clean, has_ended, own_directories, program, program_for_all};
 use crate::support::scene::{furnish, furnish_with_our_names, write};
-use crate::support::{Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_root};
+use crate::support::{
+    Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_root,
+};
 
 const NOT_OUR_CONTENTS: &str = "it does not begin like the files of this run";
 
@@ -43,12 +46,16 @@ fn a_run_directory_that_cannot_be_removed_is_named() {
     std::fs::create_dir(&location).unwrap();
     let append_only = AppendOnly(location.clone());
     assert!(AppendOnly::set(&location, true), "{}", location.display());
-    let run = Running::to_its_end(Run(Posix).command(&Work::little(&location), &scene), &location);
+    let run = Running::to_its_end(
+        Run(Posix).command(&Work::little(&location), &scene),
+        &location,
+    );
     run.code(1);
     let own = own_directories(&location).remove(0);
     let ended = clean(&location);
     ended.code(1).says(&format!(
-        "{}: nothing was changed: the directory of a run cannot be removed: Operation not permitted",
+        "{}: nothing was changed: the directory of a run cannot be removed: Operation not \
+         permitted",
         own.display()
     ));
     drop(append_only);
@@ -73,11 +80,16 @@ fn killed(face: Face, subdirectories: u32) -> Killed {
         Prompt(_) => location.clone(),
         Run(_) => own_directories(&location).remove(0),
     };
-    Killed { scene, location, files }
+    Killed {
+        scene,
+        location,
+        files,
+    }
 }
 
 impl Killed {
-    /// Cleans, and expects that these stay as they are, are named with the reason, and that nothing else stays.
+    /// Cleans, and expects that these stay as they are, are named with the reason, and that nothing
+    /// else stays.
     fn leaves(&self, kept: &[(&str, &str)]) -> Ended {
         let snapshots: Vec<(PathBuf, Snapshot)> = kept
             .iter()
@@ -137,10 +149,16 @@ fn files_of_one_byte() {
     let location = scene.directory("location");
     let mut command = Running::command(program());
     command
-        .args("run --mix create=1 --files 3000 --size 1 --transactions 1000000 --no-room-check --target".split(' '))
+        .args(
+            "run --mix create=1 --files 3000 --size 1 --transactions 1000000 --no-room-check \
+             --target"
+                .split(' '),
+        )
         .arg(&location);
     let mut running = Running::start(command, &location);
-    running.until("the transactions", |running| has_ended(&running.errors(), "prepare"));
+    running.until("the transactions", |running| {
+        has_ended(&running.errors(), "prepare")
+    });
     running.send(rustix::process::Signal::INT);
     running.finish().code(130);
     assert_eq!(std::fs::read_dir(&location).unwrap().count(), 0);
@@ -172,8 +190,8 @@ fn a_file_of_another_owner() {
     }
 }
 
-/// Numbers that the run could not have come to, and ways to write numbers that are not its own, are not even
-/// looked at.
+/// Numbers that the run could not have come to, and ways to write numbers that are not its own, are
+/// not even looked at.
 #[test]
 fn other_names() {
     let killed = killed(Prompt(Stdio), 1);
@@ -214,8 +232,8 @@ fn a_file_in_a_subdirectory() {
     }
 }
 
-/// Somebody puts a symbolic link in place of a subdirectory while the run goes on, which is then killed. What the
-/// link leads to has names like the run's, and is newer than the run.
+/// Somebody puts a symbolic link in place of a subdirectory while the run goes on, which is then
+/// killed. What the link leads to has names like the run's, and is newer than the run.
 #[test]
 fn a_link_in_place_of_a_subdirectory_is_not_followed() {
     for face in [Prompt(Stdio), Run(Posix)] {
@@ -258,7 +276,10 @@ fn what_another_process_cleans() {
     let before = Snapshot::of(&location);
     let held = std::fs::File::open(location.join(".postmark-manifest.json")).unwrap();
     rustix::fs::flock(&held, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
-    clean(&location).code(1).says(&why).says("nothing was changed");
+    clean(&location)
+        .code(1)
+        .says(&why)
+        .says("nothing was changed");
     let refused = Prompt(Raw).perform(&Work::little(&location), &scene);
     refused.code(1).says(&why).says("use another directory");
     before.assert_kept(&location, &refused);
@@ -298,13 +319,19 @@ fn where_nothing_is_to_be_cleaned() {
     let location = scene.directory("location");
     furnish(&location);
     furnish_with_our_names(&location);
-    // Directories called nearly like a run's, one with something in it, and a file and a link of such a name.
+    // Directories called nearly like a run's, one with something in it, and a file and a link of
+    // such a name.
     for name in ["postmark-", "postmark-mine", "postmark-1-2-3"] {
         std::fs::create_dir(location.join(name)).unwrap();
         write(&location.join(name).join("1"), "mine\n", 0o600);
     }
     // Empty ones, and files called nearly like a manifest, or like one that is being written.
-    for name in ["postmark-notes", "postmark-2026-01-01", "postmark--", "postmark-1-2-6"] {
+    for name in [
+        "postmark-notes",
+        "postmark-2026-01-01",
+        "postmark--",
+        "postmark-1-2-6",
+    ] {
         std::fs::create_dir(location.join(name)).unwrap();
     }
     for name in ["bak", "4711", "4000000-1", "4000000-1-1"] {
@@ -352,7 +379,11 @@ fn what_cannot_be_cleaned_is_said() {
     assert_eq!(std::fs::read(file).unwrap(), b"mine\n");
     // A manifest that is a link to somebody's file is not followed.
     let location = scene.directory("location");
-    symlink(Path::new("../file"), location.join(".postmark-manifest.json")).unwrap();
+    symlink(
+        Path::new("../file"),
+        location.join(".postmark-manifest.json"),
+    )
+    .unwrap();
     let before = Snapshot::of(&location);
     let cleaned = clean(&location);
     cleaned.code(1).says("manifest");
@@ -399,7 +430,11 @@ fn somebody_without_permission() {
     let program = program_for_all(&killed.scene);
     let left = Snapshot::of(&killed.location);
     let mut command = Running::command(&program);
-    command.arg("clean").arg(&killed.location).uid(65_534).gid(65_534);
+    command
+        .arg("clean")
+        .arg(&killed.location)
+        .uid(65_534)
+        .gid(65_534);
     let cleaned = Running::to_its_end(command, &killed.location);
     cleaned
         .code(1)

@@ -1,5 +1,6 @@
-//! A file system that dies while a run goes on in it: every call is answered with an error from then on. The run
-//! says which and leaves; when the file system is back, `postmark clean` does the rest.
+//! A file system that dies while a run goes on in it: every call is answered with an error from
+//! then on. The run says which and leaves; when the file system is back, `postmark clean` does the
+//! rest.
 
 use crate::support::Face::{Prompt, Run};
 use crate::support::Storage::{Posix, Raw, Stdio};
@@ -32,8 +33,8 @@ fn dies(cases: [(Face, Moment, u32); 2]) {
         volume.unmount();
         volume.mount();
         let mut cleaned = clean(&location);
-        // Contents that were not on the device are lost. Beside the user's files nobody can tell such a file: it is for the
-        // user to remove.
+        // Contents that were not on the device are lost. Beside the user's files nobody can tell
+        // such a file: it is for the user to remove.
         while face.is_prompt() && cleaned.status.code() == Some(1) {
             remove_what_was_cut_short(&cleaned);
             cleaned = clean(&location);
@@ -72,7 +73,10 @@ fn remove_what_was_cut_short(cleaned: &Ended) {
 
 #[test]
 fn in_prepare() {
-    dies([(Prompt(Stdio), Moment::Prepare, 1), (Run(Posix), Moment::Prepare, 5)]);
+    dies([
+        (Prompt(Stdio), Moment::Prepare, 1),
+        (Run(Posix), Moment::Prepare, 5),
+    ]);
 }
 
 #[test]
@@ -85,5 +89,8 @@ fn in_transactions() {
 
 #[test]
 fn in_delete() {
-    dies([(Prompt(Stdio), Moment::Delete, 1), (Run(Raw), Moment::Delete, 5)]);
+    dies([
+        (Prompt(Stdio), Moment::Delete, 1),
+        (Run(Raw), Moment::Delete, 5),
+    ]);
 }

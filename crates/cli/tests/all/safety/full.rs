@@ -1,5 +1,6 @@
-//! A file system that runs full in the middle of a run (the check for room is left out): the run stops with the
-//! path, the operation and the system's error, what it did is marked as partial, and what it made is removed.
+//! A file system that runs full in the middle of a run (the check for room is left out): the run
+//! stops with the path, the operation and the system's error, what it did is marked as partial, and
+//! what it made is removed.
 
 use std::path::Path;
 
@@ -119,7 +120,8 @@ fn no_more_blocks_for_appends() {
     let scene = Scene::new();
     let location = scene.directory("location");
     let _volume = Volume::in_memory(&location, "size=3m");
-    // Two megabytes to begin with, and up to twice as much; nothing but appends in the transactions.
+    // Two megabytes to begin with, and up to twice as much; nothing but appends in the
+    // transactions.
     let work = Work {
         files: 40,
         transactions: 2_000,
@@ -130,7 +132,8 @@ fn no_more_blocks_for_appends() {
     stops(&location, &scene, &work, "append to");
 }
 
-/// Commands that write an archive or a page meet the limit of sizes (ulimit -f) as an error, and leave no part of a file.
+/// Commands that write an archive or a page meet the limit of sizes (ulimit -f) as an error, and
+/// leave no part of a file.
 #[test]
 fn a_limit_of_file_sizes_of_archives_and_pages() {
     let scene = Scene::in_memory();
@@ -146,7 +149,10 @@ fn a_limit_of_file_sizes_of_archives_and_pages() {
         command
     };
     let limited = |kib: u64, words: &str| {
-        let mut command = in_shell(&format!("ulimit -f {} && exec \"$0\" \"$@\"", kib * 2), &command(words));
+        let mut command = in_shell(
+            &format!("ulimit -f {} && exec \"$0\" \"$@\"", kib * 2),
+            &command(words),
+        );
         command.env("POSTMARK_ARCHIVE", &archive);
         Running::to_its_end(command, scene.path())
     };
@@ -156,7 +162,9 @@ fn a_limit_of_file_sizes_of_archives_and_pages() {
     );
     Running::to_its_end(command(&run), scene.path()).code(0);
     let bytes = std::fs::metadata(&archive).unwrap().len();
-    limited(4, "report last -o page.html").code(1).says("File too large");
+    limited(4, "report last -o page.html")
+        .code(1)
+        .says("File too large");
     assert!(!page.exists(), "a part of a page is left");
     let long = format!("note last {}", "x".repeat(20_000));
     for words in ["tag last x", &long] {
@@ -185,14 +193,24 @@ fn a_limit_of_file_sizes() {
         ..Work::little(&location)
     };
     for face in FACES {
-        let command = in_shell("ulimit -f 16 && exec \"$0\" \"$@\"", &face.command(&work, &scene));
+        let command = in_shell(
+            "ulimit -f 16 && exec \"$0\" \"$@\"",
+            &face.command(&work, &scene),
+        );
         let ended = Running::to_its_end(command, &location);
-        ended.code(1).says("File too large").says("ulimit -f").says("PARTIAL");
+        ended
+            .code(1)
+            .says("File too large")
+            .says("ulimit -f")
+            .says("PARTIAL");
         before.assert_kept(&location, &ended);
     }
     // Whoever sent the report to a file learns from standard error that the run failed, and why.
     let report = scene.directory("reports").join("report.txt");
-    let mut command = in_shell("ulimit -f 16 && exec \"$0\" \"$@\"", &Run(Posix).command(&work, &scene));
+    let mut command = in_shell(
+        "ulimit -f 16 && exec \"$0\" \"$@\"",
+        &Run(Posix).command(&work, &scene),
+    );
     command.arg("--output").arg(&report);
     let ended = Running::to_its_end(command, &location);
     ended.code(1);
@@ -200,7 +218,12 @@ fn a_limit_of_file_sizes() {
     for word in ["the run failed", "File too large", "report.txt"] {
         assert!(said.contains(word), "{word}\n{ended}");
     }
-    assert!(std::fs::read_to_string(&report).unwrap().contains("PARTIAL"), "{ended}");
+    assert!(
+        std::fs::read_to_string(&report)
+            .unwrap()
+            .contains("PARTIAL"),
+        "{ended}"
+    );
 }
 
 /// No byte is counted that was not written, and every file that was made is counted.

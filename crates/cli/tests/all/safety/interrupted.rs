@@ -1,5 +1,5 @@
-//! Runs that are interrupted (SIGINT, SIGTERM): everything made is removed, what was done is shown and marked, and
-//! the exit status names the signal. A second signal ends the program at once.
+//! Runs that are interrupted (SIGINT, SIGTERM): everything made is removed, what was done is shown
+//! and marked, and the exit status names the signal. A second signal ends the program at once.
 
 use rustix::process::Signal;
 
@@ -59,8 +59,8 @@ fn in_delete() {
     interrupted_in(Moment::Delete);
 }
 
-/// Interrupts a run among its subdirectories: while they are made, or when everything but them is gone. False where it was over before
-/// the signal came.
+/// Interrupts a run among its subdirectories: while they are made, or when everything but them is
+/// gone. False where it was over before the signal came.
 fn interrupted_among_directories(face: Face, is_at_the_end: bool, subdirectories: u32) -> bool {
     let scene = Scene::in_memory();
     let location = scene.directory("location");
@@ -75,7 +75,9 @@ fn interrupted_among_directories(face: Face, is_at_the_end: bool, subdirectories
     let is_met = running.meets("directories", |running| match (face, is_at_the_end) {
         (Prompt(_), false) => location.join("s50").exists(),
         (Prompt(_), true) => running.output().contains("Deleting subdirectories"),
-        (Run(_), false) => own_directories(&location).iter().any(|own| own.join("s50").exists()),
+        (Run(_), false) => own_directories(&location)
+            .iter()
+            .any(|own| own.join("s50").exists()),
         (Run(_), true) => has_ended(&running.errors(), "delete"),
     });
     if is_met {
@@ -84,7 +86,10 @@ fn interrupted_among_directories(face: Face, is_at_the_end: bool, subdirectories
     let ended = running.finish();
     let is_interrupted = ended.status.code() != Some(0);
     if is_interrupted {
-        ended.code(143).does_not_say("not removed").does_not_say("Left:");
+        ended
+            .code(143)
+            .does_not_say("not removed")
+            .does_not_say("Left:");
     }
     before.assert_kept(&location, &ended);
     is_interrupted
@@ -97,7 +102,9 @@ fn among_directories() {
             // On a loaded machine the signal may come when all is over: it meets a longer run.
             let met = [60_000, 120_000, 240_000, 480_000, 960_000]
                 .into_iter()
-                .find(|subdirectories| interrupted_among_directories(face, is_at_the_end, *subdirectories));
+                .find(|subdirectories| {
+                    interrupted_among_directories(face, is_at_the_end, *subdirectories)
+                });
             assert!(met.is_some(), "{face:?}, at the end: {is_at_the_end}");
         }
     }
@@ -140,7 +147,8 @@ fn the_record_is_partial() {
     assert_eq!(removed, work.files + created - deleted, "{ended}");
 }
 
-/// The second signal is not waited for: what the first one had begun to remove stays until it is cleaned.
+/// The second signal is not waited for: what the first one had begun to remove stays until it is
+/// cleaned.
 #[test]
 fn a_second_signal_ends_at_once() {
     for face in [Prompt(Raw), Prompt(Stdio), Run(Posix)] {
@@ -161,18 +169,24 @@ fn a_second_signal_ends_at_once() {
         running.send(Signal::TERM);
         let ended = running.finish();
         ended.signal(Signal::TERM.as_raw());
-        ended.assert(before != Snapshot::of(&location), "it has removed everything");
+        ended.assert(
+            before != Snapshot::of(&location),
+            "it has removed everything",
+        );
         let cleaned = clean(&location);
         cleaned.code(0);
         before.assert_kept(&location, &cleaned);
     }
 }
 
-/// Whether these tests were started with a signal ignored, as shells do it with SIGINT in the background: so is then
-/// every program that they start.
+/// Whether these tests were started with a signal ignored, as shells do it with SIGINT in the
+/// background: so is then every program that they start.
 fn is_ignored(signal: Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .unwrap();
     u64::from_str_radix(mask.trim(), 16).unwrap() & (1 << (signal.as_raw() - 1)) != 0
 }
 
@@ -186,7 +200,9 @@ fn a_signal_at_the_prompt_ends_the_session() {
             continue;
         }
         let mut command = Running::command(crate::support::faces::program());
-        command.current_dir(scene.path()).stdin(std::process::Stdio::piped());
+        command
+            .current_dir(scene.path())
+            .stdin(std::process::Stdio::piped());
         let mut running = Running::start(command, scene.path());
         running.until("the prompt", |running| running.output().ends_with("pm>"));
         running.send(signal);

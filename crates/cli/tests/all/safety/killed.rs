@@ -1,5 +1,5 @@
-//! Runs that are killed (SIGKILL: nothing of theirs can run any more), and `postmark clean` afterwards: every name,
-//! content, mode and time that was there is as before.
+//! Runs that are killed (SIGKILL: nothing of theirs can run any more), and `postmark clean`
+//! afterwards: every name, content, mode and time that was there is as before.
 
 use rustix::process::Signal;
 
@@ -92,7 +92,8 @@ fn every_location_of_a_run_is_as_before() {
     }
 }
 
-/// Several runs killed one after the other in one location: the times are those before the first one.
+/// Several runs killed one after the other in one location: the times are those before the first
+/// one.
 #[test]
 fn several_killed_runs_are_cleaned_at_once() {
     let scene = Scene::in_memory();
@@ -102,7 +103,8 @@ fn several_killed_runs_are_cleaned_at_once() {
     let work = Work::long_on_disk(&location);
     let mut killed = Vec::new();
     for _ in 0..3 {
-        let mut running = crate::support::Running::start(Run(Posix).command(&work, &scene), &location);
+        let mut running =
+            crate::support::Running::start(Run(Posix).command(&work, &scene), &location);
         let made = killed.len() + 1;
         running.until("a directory with files", |_| {
             let own = own_directories(&location);
@@ -133,8 +135,8 @@ fn a_runs_own_directory_can_be_cleaned() {
 /// No process has this number.
 const NOBODY: u32 = 4_194_304;
 
-/// Between the making of a run's directory and the moment when its manifest has its name lie a few system calls; in
-/// them runs are killed, too.
+/// Between the making of a run's directory and the moment when its manifest has its name lie a few
+/// system calls; in them runs are killed, too.
 #[test]
 fn what_is_left_before_the_manifest_goes_too() {
     const CUT_SHORT: &str = "{\n  \"postmark_manifest\": 1,\n  \"tool\"";
@@ -164,8 +166,8 @@ fn what_is_left_before_the_manifest_goes_too() {
     before.assert_kept_but_for_directories(&location, &cleaned);
 }
 
-/// A name that was claimed, as on file systems that can neither rename to a new name only nor link, may be a run's that is
-/// about to begin; but not for long.
+/// A name that was claimed, as on file systems that can neither rename to a new name only nor link,
+/// may be a run's that is about to begin; but not for long.
 #[test]
 fn a_claim_that_nobody_follows_goes() {
     let scene = Scene::in_memory();

@@ -1,4 +1,5 @@
-//! `postmark clean` removes the file system of a killed study, and leaves that of a living one alone.
+//! `postmark clean` removes the file system of a killed study, and leaves that of a living one
+//! alone.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -33,7 +34,11 @@ fn started(spec: &MakeSpec) -> Child {
         .spawn()
         .unwrap();
     let output = BufReader::new(child.stdout.take().unwrap());
-    assert!(output.lines().any(|line| line.unwrap().ends_with("reached")));
+    assert!(
+        output
+            .lines()
+            .any(|line| line.unwrap().ends_with("reached"))
+    );
     child
 }
 
@@ -52,7 +57,15 @@ fn the_file_system_of_a_killed_study_is_removed() {
     of_living
         .code(1)
         .says(&format!("in use by its maker (process {})", maker.id()));
-    assert!(names(&directory.join(&names(&directory).unwrap()[0]).join("mount/work")).unwrap() == ["file"]);
+    assert!(
+        names(
+            &directory
+                .join(&names(&directory).unwrap()[0])
+                .join("mount/work")
+        )
+        .unwrap()
+            == ["file"]
+    );
     maker.kill().unwrap();
     maker.wait().unwrap();
     let began = Instant::now();

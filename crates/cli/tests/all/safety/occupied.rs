@@ -1,6 +1,7 @@
-//! Locations in which something has a name that a run would use. The classic prompt, whose files lie beside it,
-//! refuses before the first file and says which; `postmark run` has a directory of its own and does not care. What
-//! comes in a run's way while it goes on ends it, and is left alone.
+//! Locations in which something has a name that a run would use. The classic prompt, whose files
+//! lie beside it, refuses before the first file and says which; `postmark run` has a directory of
+//! its own and does not care. What comes in a run's way while it goes on ends it, and is left
+//! alone.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -128,7 +129,8 @@ fn a_file_that_comes_in_the_way_later() {
     }
 }
 
-/// Somebody makes a file that the run never comes to: it is none of its business, however the run ends.
+/// Somebody makes a file that the run never comes to: it is none of its business, however the run
+/// ends.
 #[test]
 fn a_file_that_is_never_come_to() {
     for face in [Prompt(Stdio), Prompt(Raw)] {
@@ -145,7 +147,11 @@ fn a_file_that_is_never_come_to() {
             }
             let ended = running.finish();
             ended.code(if interrupted { 130 } else { 0 });
-            assert_eq!(std::fs::read(&file).unwrap_or_default(), b"mine\n", "{ended}");
+            assert_eq!(
+                std::fs::read(&file).unwrap_or_default(),
+                b"mine\n",
+                "{ended}"
+            );
             assert_eq!(std::fs::read_dir(&location).unwrap().count(), 1, "{ended}");
         }
     }
@@ -162,7 +168,9 @@ fn a_file_in_a_runs_own_directory_stays() {
     let file = own[0].join("notes");
     std::fs::write(&file, "mine\n").unwrap();
     let ended = running.finish();
-    ended.says(&format!("{}: ", own[0].display())).says("not empty");
+    ended
+        .says(&format!("{}: ", own[0].display()))
+        .says("not empty");
     assert_eq!(std::fs::read(&file).unwrap(), b"mine\n", "{ended}");
     assert_eq!(std::fs::read_dir(&own[0]).unwrap().count(), 1, "{ended}");
 }

@@ -1,4 +1,5 @@
-//! Root in directories of other users: it works there as the owner, so that whatever the owner exchanges leads to nothing of root's.
+//! Root in directories of other users: it works there as the owner, so that whatever the owner
+//! exchanges leads to nothing of root's.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -37,7 +38,10 @@ fn warned(ended: &Ended, user: u32) {
 }
 
 fn assert_empty(place: &Path, said: &Ended) {
-    said.assert(names(place).unwrap() == [] as [OsString; 0], "something is left behind");
+    said.assert(
+        names(place).unwrap() == [] as [OsString; 0],
+        "something is left behind",
+    );
 }
 
 /// The wrappers that are known: each gives a place to another user, and runs the program as root.
@@ -54,7 +58,9 @@ fn wrappers_that_run_as_root_in_a_place_of_another_user() {
     let home = scene.directory("home");
     let location = home.join("location");
     std::fs::create_dir(&location).unwrap();
-    [&home, &location].into_iter().for_each(|path| give(path, THEM));
+    [&home, &location]
+        .into_iter()
+        .for_each(|path| give(path, THEM));
     set_mode(&home, 0o700);
     // `chmod -R 777 DIR`
     let everybody = scene.directory("everybody");
@@ -69,7 +75,10 @@ fn wrappers_that_run_as_root_in_a_place_of_another_user() {
                 let ended = face.perform(&work, &scene);
                 warned(ended.code(0), user);
                 let more = usize::from(place == &everybody);
-                ended.assert(names(place).unwrap().len() == more, "something is left behind");
+                ended.assert(
+                    names(place).unwrap().len() == more,
+                    "something is left behind",
+                );
             }
         }
         // A session on standard input, in the place itself, with several runs.
@@ -96,7 +105,8 @@ fn wrappers_that_run_as_root_in_a_place_of_another_user() {
     }
 }
 
-/// What nobody but root changes is used as root, although its name may be exchanged: it is held from the beginning.
+/// What nobody but root changes is used as root, although its name may be exchanged: it is held
+/// from the beginning.
 #[test]
 fn a_directory_of_roots_in_a_users_home_is_used_as_root() {
     if !is_root() {
@@ -146,7 +156,8 @@ fn targets_of_several_users_are_refused() {
     }
 }
 
-/// While the run goes on its files are the user's; what is left of a killed one is removed by root and by the user alike.
+/// While the run goes on its files are the user's; what is left of a killed one is removed by root
+/// and by the user alike.
 #[test]
 fn what_a_killed_run_has_left_is_removed() {
     if !is_root() {
@@ -157,7 +168,11 @@ fn what_a_killed_run_has_left_is_removed() {
             let scene = Scene::in_memory();
             let place = scene.directory("theirs");
             give(&place, THEM);
-            let running = face.begin(&Work::long(&place).in_subdirectories(2), &scene, Moment::Prepare);
+            let running = face.begin(
+                &Work::long(&place).in_subdirectories(2),
+                &scene,
+                Moment::Prepare,
+            );
             let own = own_directories(&place).pop().unwrap_or(place.clone());
             for path in [own.join("s0"), own.join(".postmark-manifest.json")] {
                 assert_eq!(path.symlink_metadata().unwrap().uid(), THEM, "{path:?}");
@@ -171,7 +186,10 @@ fn what_a_killed_run_has_left_is_removed() {
                     let mut command = Running::command(Path::new("setpriv"));
                     let them = THEM.to_string();
                     command.args(["--reuid", &them, "--regid", &them, "--clear-groups"]);
-                    command.arg(program_for_all(&scene)).arg("clean").arg(&place);
+                    command
+                        .arg(program_for_all(&scene))
+                        .arg("clean")
+                        .arg(&place);
                     Running::to_its_end(command, &place)
                 }
             };
@@ -180,7 +198,8 @@ fn what_a_killed_run_has_left_is_removed() {
                 assert_empty(&place, &cleaned);
                 continue;
             }
-            // What root's process was doing is known to root alone: what was cut short is left, and named.
+            // What root's process was doing is known to root alone: what was cut short is left, and
+            // named.
             cleaned.says("Removed the files of the run");
             clean(&place).code(0);
             assert_empty(&place, &cleaned);
@@ -236,7 +255,8 @@ fn root_that_cannot_act_as_the_user_is_refused() {
     }
 }
 
-/// Files of root's, and what they are: nothing of it changes. Names of them in places of the user's come and go.
+/// Files of root's, and what they are: nothing of it changes. Names of them in places of the user's
+/// come and go.
 struct Roots {
     directory: PathBuf,
     before: BTreeMap<PathBuf, (u32, u32, i64, i64, Vec<u8>)>,
@@ -268,7 +288,13 @@ impl Roots {
                 if facts.is_dir() {
                     directories.push(path.clone());
                 }
-                let facts = (facts.mode(), facts.uid(), facts.mtime(), facts.mtime_nsec(), contents);
+                let facts = (
+                    facts.mode(),
+                    facts.uid(),
+                    facts.mtime(),
+                    facts.mtime_nsec(),
+                    contents,
+                );
                 found.insert(path, facts);
             }
         }
@@ -291,7 +317,8 @@ struct Attacker {
 }
 
 impl Attacker {
-    /// `links` is a directory of theirs full of further names of root's files, as a machine without protected hard links would give.
+    /// `links` is a directory of theirs full of further names of root's files, as a machine without
+    /// protected hard links would give.
     fn begin(place: &Path, links: &Path, roots: &Path) -> Self {
         let (ends, done) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
         let (place, links, roots) = (place.to_owned(), links.to_owned(), roots.to_owned());
@@ -373,8 +400,8 @@ fn attack(place: &Path, links: &Path, roots: &Path, random: &mut u64) -> bool {
     }
 }
 
-/// Whatever the owner exchanges while a run goes on, while it removes what it has made, and while it is cleaned: nothing of root's is
-/// written, truncated, given away or removed.
+/// Whatever the owner exchanges while a run goes on, while it removes what it has made, and while
+/// it is cleaned: nothing of root's is written, truncated, given away or removed.
 #[test]
 fn the_owner_exchanges_what_root_works_on() {
     if !is_root() {
@@ -388,7 +415,10 @@ fn the_owner_exchanges_what_root_works_on() {
         (Run(Raw), 4, true),
     ] {
         let exchanged = under_attack(face, subdirectories, is_killed);
-        assert!(exchanged > 20, "{face:?}: only {exchanged} names were exchanged");
+        assert!(
+            exchanged > 20,
+            "{face:?}: only {exchanged} names were exchanged"
+        );
     }
 }
 
@@ -400,7 +430,9 @@ fn under_attack(face: Face, subdirectories: u32, is_killed: bool) -> u64 {
         let target = roots.directory.join((number % 30 + 1).to_string());
         std::fs::hard_link(target, links.join(format!("link-{number}"))).unwrap();
     }
-    [&place, &links].into_iter().for_each(|path| give(path, THEM));
+    [&place, &links]
+        .into_iter()
+        .for_each(|path| give(path, THEM));
     let attacker = Attacker::begin(&place, &links, &roots.directory);
     for _ in 0..3 {
         let work = Work {
@@ -417,7 +449,9 @@ fn under_attack(face: Face, subdirectories: u32, is_killed: bool) -> u64 {
             command.args(["--on-error", "100%"]);
         }
         let mut running = Running::start(command, &place);
-        let ended = match is_killed && running.meets("some files", |_| !names(&place).unwrap().is_empty()) {
+        let ended = match is_killed
+            && running.meets("some files", |_| !names(&place).unwrap().is_empty())
+        {
             true => {
                 std::thread::sleep(Duration::from_millis(300));
                 running.kill()
@@ -431,7 +465,9 @@ fn under_attack(face: Face, subdirectories: u32, is_killed: bool) -> u64 {
         for name in names(&place).unwrap() {
             let _ = std::fs::rename(
                 place.join(&name),
-                scene.path().join(format!("old-{:?}", std::time::Instant::now())),
+                scene
+                    .path()
+                    .join(format!("old-{:?}", std::time::Instant::now())),
             );
         }
     }

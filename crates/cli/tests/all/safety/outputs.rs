@@ -1,4 +1,5 @@
-//! What a command writes for its user: never over what is there without `--force`, and never over what the command reads.
+//! What a command writes for its user: never over what is there without `--force`, and never over
+//! what the command reads.
 
 use std::fs;
 use std::path::Path;
@@ -23,18 +24,26 @@ fn read(scene: &Scene, name: &str) -> String {
     fs::read_to_string(scene.path().join(name)).unwrap()
 }
 
-/// A scene with a target, a configuration file, a histogram and the record of a run; and links to them.
+/// A scene with a target, a configuration file, a histogram and the record of a run; and links to
+/// them.
 fn scene() -> Scene {
     let scene = Scene::new();
     scene.directory("target");
     let write = |name: &str, text: &str| fs::write(scene.path().join(name), text).unwrap();
-    write("c.toml", "files = 5\nmix = 'read=1'\nsize = 'histogram@sizes'\n");
+    write(
+        "c.toml",
+        "files = 5\nmix = 'read=1'\nsize = 'histogram@sizes'\n",
+    );
     write("sizes", "1..100 1\n");
     write("precious", "mine\n");
     say(&scene, &format!("{LITTLE} --format json --output r.json")).code(0);
     for name in ["c.toml", "sizes", "r.json"] {
         std::os::unix::fs::symlink(name, scene.path().join(format!("link-{name}"))).unwrap();
-        fs::hard_link(scene.path().join(name), scene.path().join(format!("hard-{name}"))).unwrap();
+        fs::hard_link(
+            scene.path().join(name),
+            scene.path().join(format!("hard-{name}")),
+        )
+        .unwrap();
     }
     scene
 }
@@ -105,7 +114,11 @@ fn an_output_is_never_an_input() {
                 .says("use another file");
         }
         assert_eq!(
-            (read(&scene, "c.toml"), read(&scene, "sizes"), read(&scene, "r.json")),
+            (
+                read(&scene, "c.toml"),
+                read(&scene, "sizes"),
+                read(&scene, "r.json")
+            ),
             (config.clone(), "1..100 1\n".to_owned(), record.clone()),
             "{words}"
         );
@@ -115,7 +128,10 @@ fn an_output_is_never_an_input() {
     command
         .args(["show", "-", "--force", "--output", "r.json"])
         .current_dir(scene.path());
-    let ended = Running::to_its_end(in_shell("exec \"$0\" \"$@\" < r.json", &command), scene.path());
+    let ended = Running::to_its_end(
+        in_shell("exec \"$0\" \"$@\" < r.json", &command),
+        scene.path(),
+    );
     ended.code(2).says("the run reads this file (RUN)");
     assert_eq!(read(&scene, "r.json"), record);
 }
@@ -139,12 +155,18 @@ fn two_outputs_are_two_files() {
         assert!(!scene.path().join("new").exists(), "{words}");
     }
     for name in ["c.toml", "./c.toml"] {
-        say(&scene, &format!("run --target target --config c.toml --archive {name}"))
-            .code(2)
-            .says("the same file");
-        say(&scene, &format!("run --target target --config c.toml --ack-log {name}"))
-            .code(2)
-            .says("the run reads this file");
+        say(
+            &scene,
+            &format!("run --target target --config c.toml --archive {name}"),
+        )
+        .code(2)
+        .says("the same file");
+        say(
+            &scene,
+            &format!("run --target target --config c.toml --ack-log {name}"),
+        )
+        .code(2)
+        .says("the run reads this file");
     }
 }
 
@@ -161,12 +183,17 @@ fn a_dangling_link_is_called_what_it_is() {
     assert!(!scene.path().join("nowhere").exists());
 }
 
-/// Devices and pipes hold nothing, and what was opened for the program was chosen by whoever opened it.
+/// Devices and pipes hold nothing, and what was opened for the program was chosen by whoever opened
+/// it.
 #[test]
 fn devices_and_descriptors_need_no_force() {
     let scene = scene();
     let path = |name: &str| scene.path().join(name);
-    say(&scene, &format!("{LITTLE} --output /dev/null --live /dev/null")).code(0);
+    say(
+        &scene,
+        &format!("{LITTLE} --output /dev/null --live /dev/null"),
+    )
+    .code(0);
     say(&scene, &format!("{LITTLE} --output -"))
         .code(0)
         .says(" transactions/s ");
@@ -196,7 +223,10 @@ fn devices_and_descriptors_need_no_force() {
             " transactions/s "
         };
         let text = read(&scene, "precious");
-        assert!(text.starts_with("mine\n") && text.contains(told), "{words}: {text}");
+        assert!(
+            text.starts_with("mine\n") && text.contains(told),
+            "{words}: {text}"
+        );
     }
     // And what is read is not written to by this way either.
     let config = read(&scene, "c.toml");
@@ -230,7 +260,8 @@ fn a_refused_run_removes_no_file_of_others() {
 #[test]
 fn the_prompt_does_not_write_into_what_it_reads() {
     let scene = scene();
-    let text = "set number 5\nset transactions 5\nset location target\nrun .pmrc\nshow ./.pmrc\nrun report\n";
+    let text = "set number 5\nset transactions 5\nset location target\nrun .pmrc\nshow \
+                ./.pmrc\nrun report\n";
     fs::write(scene.path().join(".pmrc"), text).unwrap();
     let script = "run script\nshow .pmrc\nquit\n";
     fs::write(scene.path().join("script"), script).unwrap();
@@ -250,7 +281,8 @@ fn the_prompt_does_not_write_into_what_it_reads() {
     assert!(read(&scene, "report").contains("Time:"), "{ended}");
 }
 
-/// The file system of an output hangs when the run was refused: that is told before its `close` is waited for.
+/// The file system of an output hangs when the run was refused: that is told before its `close` is
+/// waited for.
 #[test]
 fn an_output_that_hangs_keeps_no_refusal() {
     let possible = passthrough::is_possible();
@@ -266,18 +298,30 @@ fn an_output_that_hangs_keeps_no_refusal() {
         // Where the acknowledgement log is, is looked at when all outputs are open.
         command
             .args(LITTLE.split(' '))
-            .args(["--mix", "read=1", "--ack-log", "precious", option, "point/report"])
+            .args([
+                "--mix",
+                "read=1",
+                "--ack-log",
+                "precious",
+                option,
+                "point/report",
+            ])
             .current_dir(scene.path());
         let running = Running::start(command, &backing);
         let began = Instant::now();
-        while !running.errors().contains("precious: the file exists") && began.elapsed() < Duration::from_secs(30) {
+        while !running.errors().contains("precious: the file exists")
+            && began.elapsed() < Duration::from_secs(30)
+        {
             std::thread::sleep(Duration::from_millis(10));
         }
         let told = running.errors();
         // What waits for it can only end with it.
         drop(mounted);
         running.finish().code(2);
-        assert!(told.contains("precious: the file exists"), "{option}: {told}");
+        assert!(
+            told.contains("precious: the file exists"),
+            "{option}: {told}"
+        );
         assert_eq!(fs::read_dir(&backing).unwrap().count(), 0, "{option}");
     }
 }

@@ -1,5 +1,5 @@
-//! What is asked of a file before it is removed: a test for each question of `docs/security.md`. Guests come while the run goes
-//! on or after it was killed, with the run's own names.
+//! What is asked of a file before it is removed: a test for each question of `docs/security.md`.
+//! Guests come while the run goes on or after it was killed, with the run's own names.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -13,7 +13,9 @@ use crate::support::Face::{Prompt, Run};
 use crate::support::Storage::{Posix, Raw, Stdio};
 use crate::support::faces::{clean, own_directories, program};
 use crate::support::scene::{furnish, set_mode, write};
-use crate::support::{Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_met, is_root};
+use crate::support::{
+    Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_met, is_root,
+};
 
 const NOT_OUR_CONTENTS: &str = "it does not begin like the files of this run";
 const TOO_LATE: &str = "it was created after the run had ended";
@@ -27,8 +29,8 @@ struct Visited {
     process: u32,
 }
 
-/// Files of several sizes, none of them empty, and a run that was killed while it made them. The guests come while it
-/// goes on, to numbers that it has not reached.
+/// Files of several sizes, none of them empty, and a run that was killed while it made them. The
+/// guests come while it goes on, to numbers that it has not reached.
 fn visited(face: Face, guests: impl FnOnce(&Path)) -> Visited {
     let scene = Scene::in_memory();
     let location = scene.directory("location");
@@ -69,8 +71,8 @@ impl Visited {
         std::fs::remove_file(&signs[0]).unwrap();
     }
 
-    /// Cleans, and expects that these stay as they are and are named with the reason, that nothing else stays, and the manifest
-    /// where `is_marked`.
+    /// Cleans, and expects that these stay as they are and are named with the reason, that nothing
+    /// else stays, and the manifest where `is_marked`.
     fn leaves(&self, kept: &[(&str, &str)], is_marked: bool) -> Ended {
         let snapshots: Vec<(PathBuf, Snapshot)> = kept
             .iter()
@@ -101,10 +103,14 @@ fn signs_of_life(process: u32) -> Vec<PathBuf> {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         name.starts_with("postmark-") && name.contains(&of_process) && path.is_file()
     };
-    names.map(|entry| entry.unwrap().path()).filter(is_of_process).collect()
+    names
+        .map(|entry| entry.unwrap().path())
+        .filter(is_of_process)
+        .collect()
 }
 
-/// What the files of a run begin with: of one that was made in another directory with the same seed.
+/// What the files of a run begin with: of one that was made in another directory with the same
+/// seed.
 fn contents_of_the_run(scene: &Scene) -> Vec<u8> {
     let location = scene.directory("another");
     let work = Work {
@@ -117,8 +123,8 @@ fn contents_of_the_run(scene: &Scene) -> Vec<u8> {
     contents
 }
 
-/// An image of 64 MiB, a file that nobody may read, an empty one and one of zeros, made after the run was killed: 61 files of
-/// users went like that.
+/// An image of 64 MiB, a file that nobody may read, an empty one and one of zeros, made after the
+/// run was killed: 61 files of users went like that.
 fn furnish_with_images(directory: &Path) {
     let image = std::fs::File::create(directory.join("50001")).unwrap();
     image.set_len(64 << 20).unwrap();
@@ -148,7 +154,10 @@ fn certain() -> [(&'static str, &'static str); 3] {
 
 /// The others, where nobody knows what the run was doing, and why they stay.
 const UNCLEAR: [(&str, &str); 2] = [
-    ("50003", "it is empty, and no trace shows that this run was writing it"),
+    (
+        "50003",
+        "it is empty, and no trace shows that this run was writing it",
+    ),
     (
         "50004",
         "it begins with zeros, and no trace shows that this run was writing it",
@@ -172,8 +181,8 @@ fn what_was_made_after_the_run() {
     }
 }
 
-/// Where nobody knows when the run ended, what cannot be told apart stays, and the manifest with it: when these are gone
-/// the rest goes.
+/// Where nobody knows when the run ended, what cannot be told apart stays, and the manifest with
+/// it: when these are gone the rest goes.
 #[test]
 fn what_may_have_been_made_after_the_run() {
     for face in FACES {
@@ -225,7 +234,8 @@ fn an_interrupted_run_asks_the_same() {
             .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok())
             .collect();
         // A file of the run is exchanged for a user's.
-        let [exchanged, emptied] = [numbers[0], numbers[1]].map(|number| location.join(number.to_string()));
+        let [exchanged, emptied] =
+            [numbers[0], numbers[1]].map(|number| location.join(number.to_string()));
         for (path, text) in [(&exchanged, "a letter\n"), (&emptied, "")] {
             std::fs::remove_file(path).unwrap();
             std::fs::write(path, text).unwrap();
@@ -243,7 +253,11 @@ fn an_interrupted_run_asks_the_same() {
         std::fs::remove_file(&emptied).unwrap();
         let cleaned = clean(&location);
         cleaned.code(1).says(NOT_OUR_CONTENTS);
-        assert_eq!(std::fs::read_dir(&location).unwrap().count(), 1, "{cleaned}");
+        assert_eq!(
+            std::fs::read_dir(&location).unwrap().count(),
+            1,
+            "{cleaned}"
+        );
     }
 }
 
@@ -312,7 +326,8 @@ fn a_subdirectory_of_another_mode() {
     assert_eq!(std::fs::read_dir(&location).unwrap().count(), 0);
 }
 
-/// The links of a mix, of both kinds, go; a symbolic link that leads elsewhere is somebody else's, whatever it is called.
+/// The links of a mix, of both kinds, go; a symbolic link that leads elsewhere is somebody else's,
+/// whatever it is called.
 #[test]
 fn the_links_of_a_mix() {
     let scene = Scene::in_memory();
@@ -328,7 +343,11 @@ fn the_links_of_a_mix() {
             "--transactions",
             "1000000",
         ])
-        .args(["--mix", "create=1,delete=1,link=1,symlink=1,mkdir=1", "--target"])
+        .args([
+            "--mix",
+            "create=1,delete=1,link=1,symlink=1,mkdir=1",
+            "--target",
+        ])
         .arg(&location);
     let mut running = Running::start(command, &location);
     let all_names = |location: &Path| -> Vec<PathBuf> {
@@ -387,14 +406,23 @@ fn what_was_made_after_a_pool_was_kept() {
 fn kept_pool(location: &Path) -> PathBuf {
     let mut command = Running::command(program());
     command
-        .args(["run", "--storage", "posix", "--files", "200", "--transactions", "0"])
+        .args([
+            "run",
+            "--storage",
+            "posix",
+            "--files",
+            "200",
+            "--transactions",
+            "0",
+        ])
         .args(["--mix", "read=1", "--keep", "--target"])
         .arg(location);
     Running::to_its_end(command, location).code(0);
     own_directories(location).remove(0)
 }
 
-/// A kept pool that was given to somebody else stays whole, with its manifest, and can be cleaned by its owner.
+/// A kept pool that was given to somebody else stays whole, with its manifest, and can be cleaned
+/// by its owner.
 #[test]
 fn a_kept_pool_of_another_owner() {
     if !is_root() {
@@ -408,7 +436,10 @@ fn a_kept_pool_of_another_owner() {
         .map(|entry| entry.unwrap().path())
         .collect();
     let give = |owner: u32, with_manifest: bool| {
-        for path in names.iter().filter(|path| with_manifest || !path.ends_with(MANIFEST)) {
+        for path in names
+            .iter()
+            .filter(|path| with_manifest || !path.ends_with(MANIFEST))
+        {
             std::os::unix::fs::chown(path, Some(owner), Some(owner)).unwrap();
         }
     };
@@ -455,7 +486,12 @@ fn a_manifest_of_another_user_is_not_believed() {
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::null());
     let mut writing = writer.spawn().unwrap();
-    writing.stdin.take().unwrap().write_all(manifest.as_bytes()).unwrap();
+    writing
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(manifest.as_bytes())
+        .unwrap();
     assert!(writing.wait().unwrap().success());
     let before = Snapshot::of(&shared);
     let cleaned = clean(&shared);
@@ -484,7 +520,8 @@ fn with_number(manifest: &str, key: &str, value: u64) -> String {
     format!("{before}{key}{value},{behind}")
 }
 
-/// This user's own manifests, which were not made in the directory that they lie in, or may have been written by others.
+/// This user's own manifests, which were not made in the directory that they lie in, or may have
+/// been written by others.
 #[test]
 fn a_manifest_that_was_made_elsewhere_is_not_believed() {
     let visited = visited(Prompt(Raw), |_| ());
@@ -519,14 +556,18 @@ fn a_manifest_that_was_made_elsewhere_is_not_believed() {
     clean(&visited.location).code(0);
 }
 
-/// Four hundred locations with long paths: their manifests once had more bytes than were read of them, were taken for
-/// unfinished and removed, and the files stayed.
+/// Four hundred locations with long paths: their manifests once had more bytes than were read of
+/// them, were taken for unfinished and removed, and the files stayed.
 #[test]
 fn a_run_in_hundreds_of_locations() {
     let scene = Scene::in_memory();
-    let deep = (0..11).fold(scene.path().to_owned(), |path, _| path.join("d".repeat(240)));
+    let deep = (0..11).fold(scene.path().to_owned(), |path, _| {
+        path.join("d".repeat(240))
+    });
     std::fs::create_dir_all(&deep).unwrap();
-    let locations: Vec<PathBuf> = (0..400).map(|number| deep.join(format!("{number:0200}"))).collect();
+    let locations: Vec<PathBuf> = (0..400)
+        .map(|number| deep.join(format!("{number:0200}")))
+        .collect();
     for location in &locations {
         std::fs::create_dir(location).unwrap();
     }
@@ -563,7 +604,8 @@ fn a_run_in_hundreds_of_locations() {
     assert_eq!(signs_of_life(process), [] as [PathBuf; 0]);
 }
 
-/// The run directory is exchanged for one full of links to files of root's, and aged files with the run's names.
+/// The run directory is exchanged for one full of links to files of root's, and aged files with the
+/// run's names.
 #[test]
 fn links_in_place_of_the_run_directory() {
     if !is_root() {
@@ -607,8 +649,8 @@ fn links_in_place_of_the_run_directory() {
     }
 }
 
-/// Root's rights are not used where somebody else may exchange the place, unless that is allowed; where no other user's are enough
-/// the run is refused.
+/// Root's rights are not used where somebody else may exchange the place, unless that is allowed;
+/// where no other user's are enough the run is refused.
 #[test]
 fn root_keeps_its_rights_from_a_place_that_others_may_rename() {
     if !is_root() {
@@ -658,7 +700,8 @@ fn root_keeps_its_rights_from_a_place_that_others_may_rename() {
     }
 }
 
-/// Gives a directory an access control list by which this user, too, may write (acl(5), linux/posix_acl_xattr.h).
+/// Gives a directory an access control list by which this user, too, may write (acl(5),
+/// linux/posix_acl_xattr.h).
 fn let_write(directory: &Path, user: u32) {
     const NOBODY: u32 = u32::MAX;
     let entries: [(u16, u16, u32); 5] = [
@@ -678,7 +721,8 @@ fn let_write(directory: &Path, user: u32) {
     rustix::fs::setxattr(directory, name, &list, rustix::fs::XattrFlags::empty()).unwrap();
 }
 
-/// The user saves a file by renaming a new one over it while a run goes on beside it: the directory has changed since.
+/// The user saves a file by renaming a new one over it while a run goes on beside it: the directory
+/// has changed since.
 #[test]
 fn a_directory_that_the_user_changed_keeps_its_time() {
     // Of more than 10,000 entries only the numbers are compared.
@@ -711,7 +755,8 @@ fn a_directory_that_the_user_changed_keeps_its_time() {
     }
 }
 
-/// What the run made and cannot remove is told on standard error, whatever the report looks like, and its exit status says so.
+/// What the run made and cannot remove is told on standard error, whatever the report looks like,
+/// and its exit status says so.
 #[test]
 fn what_stays_is_told_in_every_format() {
     if !FileSystem::Ext4.is_at_hand() {
@@ -728,13 +773,24 @@ fn what_stays_is_told_in_every_format() {
                 ..Work::long(&location)
             };
             let mut command = Run(Raw).command(&work, &scene);
-            command.args(["--on-error", "100%", "--format", format]).args(more);
+            command
+                .args(["--on-error", "100%", "--format", format])
+                .args(more);
             let mut running = Running::start(command, &location);
             Run(Raw).wait_for(&mut running, &work, Moment::Prepare);
             running.stop();
             let own = own_directories(&location).remove(0);
-            let names = std::fs::read_dir(&own).unwrap().map(|entry| entry.unwrap().path());
-            let mut numbered = names.filter(|path| path.file_name().unwrap().to_str().unwrap().parse::<u64>().is_ok());
+            let names = std::fs::read_dir(&own)
+                .unwrap()
+                .map(|entry| entry.unwrap().path());
+            let mut numbered = names.filter(|path| {
+                path.file_name()
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .parse::<u64>()
+                    .is_ok()
+            });
             let file = numbered.next().unwrap();
             chattr("+i", &file);
             running.send(Signal::CONT);
@@ -742,9 +798,10 @@ fn what_stays_is_told_in_every_format() {
             chattr("-i", &file);
             ended.code(1).does_not_say("its number is higher");
             assert!(
-                ended
-                    .errors
-                    .contains(&format!("not removed: {}: cannot be removed", file.display())),
+                ended.errors.contains(&format!(
+                    "not removed: {}: cannot be removed",
+                    file.display()
+                )),
                 "{ended}"
             );
             clean(&location).code(0);
@@ -772,8 +829,8 @@ fn cleaning_beside_starting_runs() {
     });
 }
 
-/// The same from a container, in which no process of the runs can be seen, by several at once: a run's directory is empty when it
-/// begins, and when it ends.
+/// The same from a container, in which no process of the runs can be seen, by several at once: a
+/// run's directory is empty when it begins, and when it ends.
 #[test]
 fn cleaning_beside_starting_runs_of_another_process_namespace() {
     if !is_root() {
@@ -786,7 +843,8 @@ fn cleaning_beside_starting_runs_of_another_process_namespace() {
         command
             .args(["--pid", "--fork", "--mount-proc", "sh", "-c"])
             .arg(
-                "for time in $(seq 20); do \"$0\" clean \"$1\" & \"$0\" clean \"$1\" & \"$0\" clean \"$1\"; wait; done",
+                "for time in $(seq 20); do \"$0\" clean \"$1\" & \"$0\" clean \"$1\" & \"$0\" \
+                 clean \"$1\"; wait; done",
             )
             .arg(program())
             .arg(&location);
@@ -817,8 +875,8 @@ fn beside_starting_runs(scene: &Scene, location: &Path, cleaning: impl Fn()) {
     assert_eq!(std::fs::read_dir(location).unwrap().count(), 0);
 }
 
-/// FUSE servers often know neither RENAME_NOREPLACE nor hard links: the manifest gets its name all the same, and only one run
-/// gets it.
+/// FUSE servers often know neither RENAME_NOREPLACE nor hard links: the manifest gets its name all
+/// the same, and only one run gets it.
 #[test]
 fn where_no_name_can_be_given_exclusively() {
     let possible = passthrough::is_possible();
@@ -845,7 +903,9 @@ fn where_no_name_can_be_given_exclusively() {
         };
         let running = face.begin(&work, &scene, Moment::Prepare);
         if face.is_prompt() {
-            face.perform(&Work::little(&location), &scene).code(1).says("in use");
+            face.perform(&Work::little(&location), &scene)
+                .code(1)
+                .says("in use");
         }
         running.kill();
         clean(&location).code(0);
@@ -894,6 +954,9 @@ fn looking_leaves_no_trace() {
     clean(&visited.location).code(1);
     assert_eq!(times(&guest), before);
     let mut text = String::new();
-    std::fs::File::open(&guest).unwrap().read_to_string(&mut text).unwrap();
+    std::fs::File::open(&guest)
+        .unwrap()
+        .read_to_string(&mut text)
+        .unwrap();
     assert_eq!(text, "a letter\n");
 }

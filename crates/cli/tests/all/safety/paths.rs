@@ -1,5 +1,5 @@
-//! Locations with paths of all kinds: with spaces, of bytes that are no text, relative, through links, as long as the
-//! system takes them, and longer.
+//! Locations with paths of all kinds: with spaces, of bytes that are no text, relative, through
+//! links, as long as the system takes them, and longer.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -52,7 +52,12 @@ fn relative_and_through_links() {
     std::os::unix::fs::symlink("some", scene.path().join("link")).unwrap();
     furnish(&location);
     let before = Snapshot::of(&location);
-    for said in ["some/where", "./some//where/", "link/where", "link/../some/where/."] {
+    for said in [
+        "some/where",
+        "./some//where/",
+        "link/where",
+        "link/../some/where/.",
+    ] {
         for face in FACES {
             let ended = face.perform(&Work::little(Path::new(said)), &scene);
             ended.code(0);
@@ -117,7 +122,8 @@ fn of_four_thousand_bytes() {
 fn too_long() {
     let refused = |face: Face| if face.is_prompt() { 1 } else { 2 };
     let scene = Scene::new();
-    // 4,095 bytes are the most that a system call takes: the directory alone, with nothing behind it.
+    // 4,095 bytes are the most that a system call takes: the directory alone, with nothing behind
+    // it.
     for bytes in [4_094, 4_095] {
         let location = deep(&scene, bytes);
         set_age(&location, 1_000);
@@ -126,12 +132,16 @@ fn too_long() {
             for subdirectories in [1, 3] {
                 let work = Work::little(&location).in_subdirectories(subdirectories);
                 let ended = face.perform(&work, &scene);
-                ended.code(refused(face)).says("4096 bytes").does_not_say("Creating");
+                ended
+                    .code(refused(face))
+                    .says("4096 bytes")
+                    .does_not_say("Creating");
                 before.assert_kept(&location, &ended);
             }
         }
     }
-    // The names of 4 bytes at most fit behind 4,090: of the prompt's runs only, which have nothing between.
+    // The names of 4 bytes at most fit behind 4,090: of the prompt's runs only, which have nothing
+    // between.
     let location = deep(&scene, 4_090);
     let before = Snapshot::of(&location);
     for face in FACES {

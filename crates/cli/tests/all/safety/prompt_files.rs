@@ -1,5 +1,6 @@
-//! What the original does wrong with its configuration files, and ours does not: lines of more than 255 characters, a
-//! last line without an end, a shell behind `!`, fewer than ten transactions, a location that holds what a run uses.
+//! What the original does wrong with its configuration files, and ours does not: lines of more than
+//! 255 characters, a last line without an end, a shell behind `!`, fewer than ten transactions, a
+//! location that holds what a run uses.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -66,7 +67,11 @@ fn long_lines() {
     let touched = scene.path().join("touched");
     let ended = session(
         &scene,
-        format!("nonsense{padding}show\n{padding}!touch {}\n", touched.display()).as_bytes(),
+        format!(
+            "nonsense{padding}show\n{padding}!touch {}\n",
+            touched.display()
+        )
+        .as_bytes(),
     );
     assert_eq!(ended.output.matches("Eh?").count(), 2, "{ended}");
     ended.does_not_say("Current configuration");
@@ -80,7 +85,10 @@ fn a_last_line_without_an_end() {
         let ended = session(&scene, text.as_bytes());
         ended.code(0).says("seconds total").does_not_say("Eh?");
     }
-    let ended = session(&scene, b"set number 77\nset transactions 123\nshow\nset seed 9");
+    let ended = session(
+        &scene,
+        b"set number 77\nset transactions 123\nshow\nset seed 9",
+    );
     ended.code(0).says("123").does_not_say("Eh?");
 }
 
@@ -124,7 +132,10 @@ fn a_failed_run_is_told_at_the_end_of_the_session() {
         location.display()
     );
     let ended = session(&scene, text.as_bytes());
-    ended.code(1).says("already contains '1'").says("seconds total");
+    ended
+        .code(1)
+        .says("already contains '1'")
+        .says("seconds total");
     assert_eq!(std::fs::read(location.join("1")).unwrap(), b"mine\n");
     let names = names(scene.path());
     assert_eq!(names, ["commands", "location"], "{ended}");

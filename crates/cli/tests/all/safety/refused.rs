@@ -107,7 +107,8 @@ fn locations_on_one_volume_are_added_up() {
     }
 }
 
-/// Nobody can foretell how far a pool grows that grows until a time is over; that it has room at its beginning is certain.
+/// Nobody can foretell how far a pool grows that grows until a time is over; that it has room at
+/// its beginning is certain.
 #[test]
 fn a_pool_that_grows_without_end_has_room_to_begin_with() {
     if !FileSystem::Ext4.is_at_hand() {
@@ -120,15 +121,22 @@ fn a_pool_that_grows_without_end_has_room_to_begin_with() {
     let _disk = Volume::with_image(FileSystem::Ext4, &scene, &disk, 16, &["-N", "512"]);
     for location in [&small, &disk] {
         for (words, told) in [
-            ("--mix create=1 --for 3s --files 2000 --size 10", "inodes at its peak"),
-            ("--mix create=1 --for 3s --files 400 --size 64KiB", "iB at its peak"),
+            (
+                "--mix create=1 --for 3s --files 2000 --size 10",
+                "inodes at its peak",
+            ),
+            (
+                "--mix create=1 --for 3s --files 400 --size 64KiB",
+                "iB at its peak",
+            ),
             // Every directory for deliveries has two more.
             (
                 "--mix replace=1,deliver=1 --for 3s --files 10 --size 10 --dirs subdirs:200",
                 "inodes at its peak",
             ),
             (
-                "--mix create=1,deliver=1 --for 3s --files 10 --size 10 --workers 4 --dirs tree:7x2",
+                "--mix create=1,deliver=1 --for 3s --files 10 --size 10 --workers 4 --dirs \
+                 tree:7x2",
                 "inodes at its peak",
             ),
             // Every writer makes the new file beside the old one.
@@ -145,7 +153,10 @@ fn a_pool_that_grows_without_end_has_room_to_begin_with() {
                 .arg("--target")
                 .arg(location);
             let ended = Running::to_its_end(command, location);
-            ended.code(2).says("not enough space on the file system of").says(told);
+            ended
+                .code(2)
+                .says("not enough space on the file system of")
+                .says(told);
             before.assert_kept(location, &ended);
         }
     }
@@ -252,7 +263,8 @@ fn a_directory_without_permission() {
     }
 }
 
-/// The user of a directory that others may write to is not root: the run works and its times come back, too.
+/// The user of a directory that others may write to is not root: the run works and its times come
+/// back, too.
 #[test]
 fn a_directory_of_ones_own_works_without_root() {
     if !is_root() {

@@ -1,5 +1,5 @@
-//! Streams that are closed, full, or whose reader is gone: the run never panics, its files are removed, and whoever
-//! waits for a report that cannot be delivered learns it from the exit status.
+//! Streams that are closed, full, or whose reader is gone: the run never panics, its files are
+//! removed, and whoever waits for a report that cannot be delivered learns it from the exit status.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -75,7 +75,9 @@ fn standard_output_that_is_full() {
 fn standard_output_that_is_closed() {
     for face in FACES {
         let ended = performed(face, |command| redirected(&command, ">&-"));
-        ended.code(0).assert(ended.output.is_empty(), "it says something");
+        ended
+            .code(0)
+            .assert(ended.output.is_empty(), "it says something");
     }
 }
 
@@ -242,7 +244,12 @@ fn a_refused_run_leaves_its_output_file() {
 fn what_can_be_shown_again_ends_quietly_without_reader() {
     let scene = Scene::in_memory();
     let location = scene.directory("location");
-    for words in [&["schema"][..], &["published", "list"], &["plan"], &["presets"]] {
+    for words in [
+        &["schema"][..],
+        &["published", "list"],
+        &["plan"],
+        &["presets"],
+    ] {
         let mut command = Running::command(program());
         command.args(words).stdout(without_reader());
         let ended = Running::to_its_end(command, &location);

@@ -1,5 +1,5 @@
-//! Two runs in one location at once: in directories of their own both are fine; at the prompt, whose files would be
-//! the same, the second one refuses and the first one does not notice.
+//! Two runs in one location at once: in directories of their own both are fine; at the prompt,
+//! whose files would be the same, the second one refuses and the first one does not notice.
 
 use crate::support::Face::{Prompt, Run};
 use crate::support::Storage::{Posix, Raw, Stdio};
@@ -60,7 +60,9 @@ fn a_killed_run_is_to_be_cleaned_first() {
     Prompt(Raw).begin(&work, &scene, Moment::Prepare).kill();
     let before = Snapshot::of(&location);
     let refused = Prompt(Raw).perform(&work, &scene);
-    refused.code(1).says(&format!("postmark clean {}", location.display()));
+    refused
+        .code(1)
+        .says(&format!("postmark clean {}", location.display()));
     before.assert_kept(&location, &refused);
 }
 

@@ -1,6 +1,6 @@
-//! A file system that is unmounted lazily while a run goes on in it, a location that is moved, or mounted over: the run ends
-//! as failed and says so; what lies at its path then is as before, whatever it is called and whenever it was made; what the
-//! run had made is removed where it lies.
+//! A file system that is unmounted lazily while a run goes on in it, a location that is moved, or
+//! mounted over: the run ends as failed and says so; what lies at its path then is as before,
+//! whatever it is called and whenever it was made; what the run had made is removed where it lies.
 
 use std::path::Path;
 use std::process::{self, Command};
@@ -9,7 +9,9 @@ use crate::support::Face::Prompt;
 use crate::support::Storage::{Raw, Stdio};
 use crate::support::faces::own_directories;
 use crate::support::scene::{furnish, furnish_with_our_names, set_age, write};
-use crate::support::{Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_root};
+use crate::support::{
+    Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_root,
+};
 
 /// Everything about one run whose file system goes away in a phase.
 fn goes_away(face: Face, moment: Moment, subdirectories: u32, beneath_it: impl Fn(&Path)) -> Ended {
@@ -21,7 +23,11 @@ fn goes_away(face: Face, moment: Moment, subdirectories: u32, beneath_it: impl F
 }
 
 /// Everything about one run, begun somehow, whose file system goes away.
-fn goes_away_from(begin: impl Fn(&Work, &Scene) -> Running, subdirectories: u32, beneath_it: impl Fn(&Path)) -> Ended {
+fn goes_away_from(
+    begin: impl Fn(&Work, &Scene) -> Running,
+    subdirectories: u32,
+    beneath_it: impl Fn(&Path),
+) -> Ended {
     let scene = Scene::in_memory();
     let location = scene.directory("location");
     beneath_it(&location);
@@ -71,7 +77,8 @@ fn in_delete() {
     goes_away_in(Moment::Delete);
 }
 
-/// The run hears late of the change, and goes on for as long: nothing of that is made or met at the path.
+/// The run hears late of the change, and goes on for as long: nothing of that is made or met at the
+/// path.
 #[test]
 fn nothing_is_made_beneath() {
     if !FileSystem::Ext4.is_at_hand() {
@@ -79,7 +86,8 @@ fn nothing_is_made_beneath() {
     }
     for face in [Prompt(Stdio), Prompt(Raw)] {
         let begin = |work: &Work, scene: &Scene| {
-            let mut running = Running::start(late_to_hear(&face.command(work, scene)), &work.locations[0]);
+            let mut running =
+                Running::start(late_to_hear(&face.command(work, scene)), &work.locations[0]);
             face.wait_for(&mut running, work, Moment::Prepare);
             running
         };
@@ -94,14 +102,22 @@ fn nothing_is_made_beneath() {
 /// The same command, hearing of what it polls for only some time after it has happened.
 fn late_to_hear(command: &Command) -> Command {
     let mut late = Command::new("strace");
-    late.args(["-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=poll,ppoll"]);
+    late.args([
+        "-f",
+        "--seccomp-bpf",
+        "-o",
+        "/dev/null",
+        "-e",
+        "trace=poll,ppoll",
+    ]);
     late.args(["-e", "inject=poll,ppoll:delay_exit=400000"]);
     late.arg(command.get_program()).args(command.get_args());
     if let Some(directory) = command.get_current_dir() {
         late.current_dir(directory);
     }
     late.stdin(process::Stdio::null());
-    late.stdout(process::Stdio::piped()).stderr(process::Stdio::piped());
+    late.stdout(process::Stdio::piped())
+        .stderr(process::Stdio::piped());
     late
 }
 
@@ -153,7 +169,8 @@ fn something_is_mounted_over_it() {
     }
 }
 
-/// The location is moved away and another directory takes its place: as above, and it needs no root.
+/// The location is moved away and another directory takes its place: as above, and it needs no
+/// root.
 #[test]
 fn another_directory_takes_its_place() {
     for face in FACES {
@@ -176,7 +193,8 @@ fn another_directory_takes_its_place() {
     }
 }
 
-/// As above, with a directory that is newer than the run, but not newer than the last look at the location.
+/// As above, with a directory that is newer than the run, but not newer than the last look at the
+/// location.
 #[test]
 fn a_newer_directory_takes_its_place() {
     let scene = Scene::in_memory();
@@ -223,8 +241,9 @@ fn a_whole_pool_beneath() {
     }
 }
 
-/// A user's files of a moment ago, with the run's names, owner and mode, come to its path by a move of directories, one
-/// after the other: they were told as "made beneath the mount point" and removed.
+/// A user's files of a moment ago, with the run's names, owner and mode, come to its path by a move
+/// of directories, one after the other: they were told as "made beneath the mount point" and
+/// removed.
 #[test]
 fn young_files_that_take_its_place_stay() {
     for face in FACES {
@@ -246,7 +265,8 @@ fn young_files_that_take_its_place_stay() {
             }
             for place in &places {
                 for number in 1..=50 {
-                    std::fs::write(place.join(number.to_string()), format!("letter {number}\n")).unwrap();
+                    std::fs::write(place.join(number.to_string()), format!("letter {number}\n"))
+                        .unwrap();
                 }
             }
             let guests = Snapshot::of(&location);

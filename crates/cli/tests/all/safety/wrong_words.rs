@@ -1,5 +1,5 @@
-//! Words that are wrong: the program names the place, what is wrong and what would be right, and leaves with code 2
-//! before anything is touched.
+//! Words that are wrong: the program names the place, what is wrong and what would be right, and
+//! leaves with code 2 before anything is touched.
 
 use crate::support::faces::program;
 use crate::support::scene::{furnish, write};
@@ -65,7 +65,10 @@ const WRONG_OPTIONS: &[(&str, &[&str])] = &[
     ("run --target . --weight 3 --weight 4", &["--weight 4"]),
     ("run --target . --weight 0", &["weight 0"]),
     ("run --target . --weight some", &["--weight", "some"]),
-    ("run --edition 1.0 --target . --target ..", &["1.0", "exactly one"]),
+    (
+        "run --edition 1.0 --target . --target ..",
+        &["1.0", "exactly one"],
+    ),
     ("run --target", &["--target"]),
     ("run --file 5", &["--file"]),
     ("run somewhere", &["somewhere"]),
@@ -96,7 +99,8 @@ const OF_LIBRARIES: &[&str] = &[
     "variant of",
 ];
 
-/// Every option that takes a number names itself, the value and what is expected, whatever the value is.
+/// Every option that takes a number names itself, the value and what is expected, whatever the
+/// value is.
 #[test]
 fn numbers() {
     let place = Place::new();
@@ -136,13 +140,30 @@ fn numbers() {
         "stall-timeout",
         "weight",
     ] {
-        for value in ["junk", "", "1x", "--", "1..2..3", "0x10", "184467440737095516160x"] {
+        for value in [
+            "junk",
+            "",
+            "1x",
+            "--",
+            "1..2..3",
+            "0x10",
+            "184467440737095516160x",
+        ] {
             let ended = place.say(&["run", "--target", ".", &format!("--{option}={value}")]);
-            ended.code(2).says(&format!("--{option}")).says(&format!("'{value}'"));
+            ended
+                .code(2)
+                .says(&format!("--{option}"))
+                .says(&format!("'{value}'"));
             for word in OF_LIBRARIES {
                 ended.does_not_say(word);
             }
-            let expected = ["write", "use", "expected", "whole number", "possible values"];
+            let expected = [
+                "write",
+                "use",
+                "expected",
+                "whole number",
+                "possible values",
+            ];
             ended.assert(
                 expected.iter().any(|word| ended.errors.contains(word)),
                 "what is expected is not told",
@@ -173,9 +194,15 @@ fn options() {
     for (words, told) in WRONG_OPTIONS {
         let ended = place.say(&words.split(' ').collect::<Vec<_>>());
         ended.code(2);
-        ended.assert(ended.output.is_empty(), "it says something on standard output");
+        ended.assert(
+            ended.output.is_empty(),
+            "it says something on standard output",
+        );
         for word in *told {
-            ended.assert(ended.errors.contains(word), &format!("'{word}' is not told"));
+            ended.assert(
+                ended.errors.contains(word),
+                &format!("'{word}' is not told"),
+            );
         }
     }
 }
@@ -200,7 +227,10 @@ fn mistakes_are_met_with_what_is_meant() {
             &["run", "--file", "3"],
             "postmark: unknown option '--file' (did you mean '--files'?)",
         ),
-        (&["run", "--files"], "postmark: a value is required for --files"),
+        (
+            &["run", "--files"],
+            "postmark: a value is required for --files",
+        ),
         (
             &["run", "--files", "10q"],
             "postmark: invalid value '10q' for --files: unknown unit 'q' (use k",
@@ -213,7 +243,10 @@ fn mistakes_are_met_with_what_is_meant() {
     ] {
         let ended = place.say(words);
         ended.code(2).says(told);
-        ended.assert(ended.output.is_empty(), "it says something on standard output");
+        ended.assert(
+            ended.output.is_empty(),
+            "it says something on standard output",
+        );
     }
 }
 
@@ -237,7 +270,10 @@ fn configuration_files() {
         let ended = place.say(&["run", "--config", "../config.toml"]);
         ended.code(2).says("config.toml");
         for word in told {
-            ended.assert(ended.errors.contains(word), &format!("'{word}' is not told"));
+            ended.assert(
+                ended.errors.contains(word),
+                &format!("'{word}' is not told"),
+            );
         }
     }
     // A whole configuration file, and one that is no text.
@@ -246,11 +282,16 @@ fn configuration_files() {
         .say(&["run", "--config", "../config.toml"])
         .code(2)
         .says("config.toml");
-    write(&place.scene.path().join("config.toml"), "files = 20\nseed = 7\n", 0o644);
+    write(
+        &place.scene.path().join("config.toml"),
+        "files = 20\nseed = 7\n",
+        0o644,
+    );
     place.say(&["run", "--config", "../config.toml"]).code(0);
 }
 
-/// Wrong values at the prompt change nothing and the session goes on, as in the original: no code tells.
+/// Wrong values at the prompt change nothing and the session goes on, as in the original: no code
+/// tells.
 #[test]
 fn wrong_values_at_the_prompt() {
     let place = Place::new();

@@ -13,7 +13,9 @@ struct Moments(u64);
 
 impl Moments {
     fn new() -> Self {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        let now = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap();
         let seed = number("POSTMARK_SEED", now.as_nanos() as u64);
         println!("POSTMARK_SEED={seed}");
         Self(seed)
@@ -36,7 +38,8 @@ fn a_study_of_twelve_cells_is_killed_three_times_and_goes_on() {
     let lab = Lab::new();
     let mut moments = Moments::new();
     let words = format!(
-        "study {LITTLE} --blocks 2 --no-twin --axis workers=1,2 --axis files=40,60 --target {} --target {} --target a",
+        "study {LITTLE} --blocks 2 --no-twin --axis workers=1,2 --axis files=40,60 --target {} \
+         --target {} --target a",
         lab.made("tmpfs", "16MiB"),
         lab.made("ext4", "32MiB"),
     )
@@ -49,7 +52,10 @@ fn a_study_of_twelve_cells_is_killed_three_times_and_goes_on() {
         until_measured(&mut running, ", run ");
         let one = began.elapsed();
         // A quarter of the runs take about so long.
-        std::thread::sleep(one.min(Duration::from_secs(1)).mul_f64(moments.next() * 3.0));
+        std::thread::sleep(
+            one.min(Duration::from_secs(1))
+                .mul_f64(moments.next() * 3.0),
+        );
         let ended = running.kill();
         ended.signal(Signal::KILL.as_raw());
         println!("kill {kill}: {} runs are there", lab.complete().len());
@@ -61,7 +67,9 @@ fn a_study_of_twelve_cells_is_killed_three_times_and_goes_on() {
         }
     }
     let ended = lab.says("study --resume");
-    ended.code(0).says("runs of this study are in the archive already");
+    ended
+        .code(0)
+        .says("runs of this study are in the archive already");
     lab.is_complete(2, 12);
     let cleaned = lab.cleans();
     lab.is_clean(&[], &cleaned);
@@ -108,9 +116,9 @@ fn an_interrupted_study_puts_away_what_it_made_and_goes_on() {
     }
     let before = lab.complete().len();
     let ended = lab.says("study --resume");
-    ended
-        .code(0)
-        .says(&format!("{before} runs of this study are in the archive already"));
+    ended.code(0).says(&format!(
+        "{before} runs of this study are in the archive already"
+    ));
     lab.is_complete(3, 4);
     lab.is_clean(&[], &ended);
 }
@@ -118,7 +126,9 @@ fn an_interrupted_study_puts_away_what_it_made_and_goes_on() {
 #[test]
 fn a_study_that_is_interrupted_in_its_first_run_goes_on_too() {
     let lab = Lab::new();
-    let mut running = lab.start("study --quiet-time 0s --blocks 1 --set files=50 --set for=3s --target a --target b");
+    let mut running = lab.start(
+        "study --quiet-time 0s --blocks 1 --set files=50 --set for=3s --target a --target b",
+    );
     running.until("its first run", |_| !lab.listed().is_empty());
     running.send(Signal::INT);
     let ended = running.finish();

@@ -43,7 +43,9 @@ fn a_full_target_stops_a_study_until_there_is_room() {
     assert_eq!(left, ["fill-large", "fill-small"], "{ended}");
     // Nothing has changed: it stops again, and has lost nothing.
     let before = lab.complete().len();
-    lab.says("study --resume").code(1).says("continues this study");
+    lab.says("study --resume")
+        .code(1)
+        .says("continues this study");
     make_room(&lab.path("b"));
     let ended = lab.says("study --resume");
     ended.code(0);
@@ -65,7 +67,11 @@ fn a_full_archive_stops_a_study_until_there_is_room() {
     until_measured(&mut running, "block 1 of 6, run 1");
     fill(&directory);
     let ended = running.finish();
-    ended.code(1).says("the study stopped").says("full").says("--archive");
+    ended
+        .code(1)
+        .says("the study stopped")
+        .says("full")
+        .says("--archive");
     lab.is_clean(&[&volume], &ended);
     make_room(&directory);
     let ended = lab.says("study --resume");
@@ -91,7 +97,10 @@ fn a_full_directory_of_images_stops_a_study_until_there_is_room() {
     until_measured(&mut running, "block 1 of 2, run 1");
     fill(&images);
     let ended = running.finish();
-    ended.code(1).says("the study stopped").says("No space left on device");
+    ended
+        .code(1)
+        .says("the study stopped")
+        .says("No space left on device");
     ended.says("continues this study");
     let left = names(&images).unwrap();
     assert_eq!(left, ["fill-large", "fill-small"], "{ended}");
@@ -111,12 +120,16 @@ fn images_without_room_for_all_of_them_are_refused_before_one_is_made() {
     let lab = Lab::new();
     let volume = Volume::in_memory(&lab.path("images"), "size=48m");
     let (one, other) = (lab.made("ext4", "32MiB"), lab.made("ext3", "32MiB"));
-    let ended = lab.says(&format!("study {LITTLE} --blocks 1 --target {one} --target {other}"));
+    let ended = lab.says(&format!(
+        "study {LITTLE} --blocks 1 --target {one} --target {other}"
+    ));
     ended.code(2).says("no room").does_not_say("run 1 of");
     lab.is_clean(&[&volume], &ended);
     assert!(!lab.archive.exists());
-    lab.says(&format!("study {LITTLE} --blocks 1 --target {one} --target a"))
-        .code(0);
+    lab.says(&format!(
+        "study {LITTLE} --blocks 1 --target {one} --target a"
+    ))
+    .code(0);
 }
 
 /// What is below the mount point is another file system, on which nothing is measured.
@@ -141,7 +154,10 @@ fn a_mount_that_disappears_stops_a_study_until_it_is_back() {
         .says("continues this study");
     lab.is_clean(&[], &ended);
     let ended = lab.says("study --resume");
-    ended.code(1).says("mount that again").says("continues this study");
+    ended
+        .code(1)
+        .says("mount that again")
+        .says("continues this study");
     lab.is_clean(&[], &ended);
     let volume = Volume::in_memory(&lab.path("b"), "size=24m");
     let ended = lab.says("study --resume");
@@ -150,7 +166,13 @@ fn a_mount_that_disappears_stops_a_study_until_it_is_back() {
     lab.is_clean(&[&volume], &ended);
     for (part, record) in lab.complete() {
         let is_b = part.cell.ends_with("/b");
-        let mount = record.locations[0].target.known().unwrap().mount.known().unwrap();
+        let mount = record.locations[0]
+            .target
+            .known()
+            .unwrap()
+            .mount
+            .known()
+            .unwrap();
         assert_eq!(mount.mount_point.ends_with("b"), is_b, "{part:?}");
     }
 }

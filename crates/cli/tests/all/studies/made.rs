@@ -13,13 +13,16 @@ use crate::support::scene::set_mode;
 use crate::support::{Running, is_root, names};
 
 /// A study that goes on for a while on its first target.
-const LONG: &str = "study --set files=50 --set for=60s --set no-overhead=true --quiet-time 0s --blocks 1";
+const LONG: &str =
+    "study --set files=50 --set for=60s --set no-overhead=true --quiet-time 0s --blocks 1";
 
 impl Lab {
     /// The directory of the file system that is made.
     fn made_directory(&self) -> Option<PathBuf> {
         let names = names(&self.path("images")).unwrap();
-        let made = names.iter().find(|name| name.as_bytes().starts_with(b"postmark-made-"));
+        let made = names
+            .iter()
+            .find(|name| name.as_bytes().starts_with(b"postmark-made-"));
         made.map(|name| self.path("images").join(name))
     }
 
@@ -40,7 +43,13 @@ struct Busy(Child);
 
 impl Busy {
     fn in_directory(path: &std::path::Path) -> Self {
-        Self(Command::new("sleep").arg("600").current_dir(path).spawn().unwrap())
+        Self(
+            Command::new("sleep")
+                .arg("600")
+                .current_dir(path)
+                .spawn()
+                .unwrap(),
+        )
     }
 }
 
@@ -58,7 +67,10 @@ fn a_user_who_exchanges_the_made_directory_loses_nothing() {
     }
     let lab = Lab::new();
     for signal in [None, Some(Signal::TERM), Some(Signal::KILL)] {
-        let mut running = lab.start(&format!("{LONG} --target {} --target b", lab.made("ext4", "16MiB")));
+        let mut running = lab.start(&format!(
+            "{LONG} --target {} --target b",
+            lab.made("ext4", "16MiB")
+        ));
         running.until("its work", |_| {
             let work = lab.made_directory().map(|made| made.join("mount/work"));
             work.is_some_and(|work| names(&work).is_ok_and(|names| !names.is_empty()))
@@ -67,7 +79,8 @@ fn a_user_who_exchanges_the_made_directory_loses_nothing() {
         let old = made.with_file_name("old");
         fs::rename(&made, &old).unwrap();
         fs::create_dir(&made).unwrap();
-        let mine = ["image", "journal", "saved-x", ".postmark-made.json"].map(|name| made.join(name));
+        let mine =
+            ["image", "journal", "saved-x", ".postmark-made.json"].map(|name| made.join(name));
         for path in &mine {
             fs::write(path, "precious").unwrap();
         }
@@ -79,11 +92,15 @@ fn a_user_who_exchanges_the_made_directory_loses_nothing() {
                 // A program that it had started may hold the lock for a moment.
                 let clean = || lab.says(&format!("clean {}", old.display()));
                 let mut ended = clean();
-                while ended.output.contains("in use by its maker") && began.elapsed() < Duration::from_secs(20) {
+                while ended.output.contains("in use by its maker")
+                    && began.elapsed() < Duration::from_secs(20)
+                {
                     ended = clean();
                 }
                 ended.code(0).says("1 mount, 1 loop device, 1 image");
-                lab.says("clean images").code(1).says(&format!("{name}: not removed"));
+                lab.says("clean images")
+                    .code(1)
+                    .says(&format!("{name}: not removed"));
             }
             Some(signal) => {
                 running.send(signal);
@@ -111,7 +128,10 @@ fn a_user_s_files_in_a_made_directory_stay_and_are_named_by_clean() {
         return;
     }
     let lab = Lab::new();
-    let mut running = lab.start(&format!("{LONG} --target {} --target b", lab.made("ext4", "16MiB")));
+    let mut running = lab.start(&format!(
+        "{LONG} --target {} --target b",
+        lab.made("ext4", "16MiB")
+    ));
     running.until("its work", |_| {
         let work = lab.made_directory().map(|made| made.join("mount/work"));
         work.is_some_and(|work| names(&work).is_ok_and(|names| !names.is_empty()))
@@ -126,7 +146,10 @@ fn a_user_s_files_in_a_made_directory_stay_and_are_named_by_clean() {
     let ended = lab.says("clean images");
     ended.code(1);
     for name in ["saved-holiday", "saved-notes.txt", "journal"] {
-        ended.says(&format!("{}: was not made by this program", made.join(name).display()));
+        ended.says(&format!(
+            "{}: was not made by this program",
+            made.join(name).display()
+        ));
     }
     for path in &mine {
         assert_eq!(fs::read_to_string(path).unwrap(), "precious");
@@ -142,10 +165,15 @@ fn a_user_s_files_in_a_made_directory_stay_and_are_named_by_clean() {
 fn hanging_mkfs(lab: &Lab) -> String {
     let bin = lab.scene.directory("bin");
     let program = bin.join("mkfs.ext4");
-    let text = "#!/bin/sh\n[ \"$1\" = -V ] && exit 0\n: > \"$POSTMARK_MKFS_RUNS\"\nexec sleep 600\n";
+    let text =
+        "#!/bin/sh\n[ \"$1\" = -V ] && exit 0\n: > \"$POSTMARK_MKFS_RUNS\"\nexec sleep 600\n";
     fs::write(&program, text).unwrap();
     set_mode(&program, 0o755);
-    format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default())
+    format!(
+        "{}:{}",
+        bin.display(),
+        std::env::var("PATH").unwrap_or_default()
+    )
 }
 
 #[test]
@@ -184,7 +212,11 @@ fn what_a_second_signal_leaves_is_named() {
     // It takes no notice of the first signal, so that the second one comes while it is waited for.
     let program = lab.path("bin/mkfs.ext4");
     let text = fs::read_to_string(&program).unwrap();
-    fs::write(&program, text.replace("exec sleep", "trap '' INT TERM\nsleep")).unwrap();
+    fs::write(
+        &program,
+        text.replace("exec sleep", "trap '' INT TERM\nsleep"),
+    )
+    .unwrap();
     let runs = lab.path("runs");
     let words = format!("{LONG} --target {} --target b", lab.made("ext4", "16MiB"));
     let mut command = lab.command(&words);
@@ -193,7 +225,9 @@ fn what_a_second_signal_leaves_is_named() {
     running.until("mkfs", |_| runs.exists());
     running.send(Signal::TERM);
     let is_told = running.meets("that it names what is left", |running| {
-        running.errors().contains("A second signal stops the removal")
+        running
+            .errors()
+            .contains("A second signal stops the removal")
     });
     assert!(is_told, "{}", running.finish());
     let Some(made) = lab.made_directory() else {
@@ -203,7 +237,10 @@ fn what_a_second_signal_leaves_is_named() {
     };
     running.send(Signal::INT);
     let ended = running.finish();
-    ended.says(&format!("'postmark clean {}' removes the rest", made.display()));
+    ended.says(&format!(
+        "'postmark clean {}' removes the rest",
+        made.display()
+    ));
     // The program that was left holds the lock until it ends.
     let process = fs::read_dir("/proc").unwrap().flatten().find(|process| {
         let held = fs::read_link(process.path().join("fd/0"));
@@ -212,14 +249,20 @@ fn what_a_second_signal_leaves_is_named() {
     if let Some(process) = process {
         let group: i32 = process.file_name().to_str().unwrap().parse().unwrap();
         let stat = fs::read_to_string(process.path().join("stat")).unwrap();
-        let group = stat
-            .rsplit_once(") ")
-            .map_or(group, |(_, rest)| rest.split(' ').nth(2).unwrap().parse().unwrap());
-        rustix::process::kill_process_group(rustix::process::Pid::from_raw(group).unwrap(), Signal::KILL).unwrap();
+        let group = stat.rsplit_once(") ").map_or(group, |(_, rest)| {
+            rest.split(' ').nth(2).unwrap().parse().unwrap()
+        });
+        rustix::process::kill_process_group(
+            rustix::process::Pid::from_raw(group).unwrap(),
+            Signal::KILL,
+        )
+        .unwrap();
     }
     let began = Instant::now();
     let mut cleaned = lab.says(&format!("clean {}", made.display()));
-    while cleaned.output.contains("in use by its maker") && began.elapsed() < Duration::from_secs(20) {
+    while cleaned.output.contains("in use by its maker")
+        && began.elapsed() < Duration::from_secs(20)
+    {
         cleaned = lab.says(&format!("clean {}", made.display()));
     }
     lab.has_only(&[]);
@@ -263,7 +306,9 @@ fn images_in_a_directory_whose_path_is_not_utf_8() {
         return;
     }
     let lab = Lab::new();
-    let real = lab.path("images").join(std::ffi::OsStr::from_bytes(b"\xff"));
+    let real = lab
+        .path("images")
+        .join(std::ffi::OsStr::from_bytes(b"\xff"));
     fs::create_dir(&real).unwrap();
     std::os::unix::fs::symlink(&real, lab.path("link")).unwrap();
     let target = lab.made("ext4", "16MiB").replace("/images", "/link");
@@ -272,7 +317,10 @@ fn images_in_a_directory_whose_path_is_not_utf_8() {
     ));
     // In a table of mounts of its own: programs that other tests start read theirs as text.
     let mut command = Running::command(std::path::Path::new("unshare"));
-    command.arg("--mount").arg(study.get_program()).args(study.get_args());
+    command
+        .arg("--mount")
+        .arg(study.get_program())
+        .args(study.get_args());
     command.current_dir(lab.scene.path());
     let ended = Running::to_its_end(command, lab.scene.path());
     ended.code(0);
@@ -286,7 +334,10 @@ fn mkfs_copies_no_files_into_what_is_measured() {
     let lab = Lab::new();
     File::create(lab.path("images/private")).unwrap();
     let mut command = lab.command(&format!("study {LITTLE} --target b"));
-    command.args(["--target", &format!("{}&mkfs=-d ..", lab.made("ext4", "64MiB"))]);
+    command.args([
+        "--target",
+        &format!("{}&mkfs=-d ..", lab.made("ext4", "64MiB")),
+    ]);
     let ended = Running::to_its_end(command, lab.scene.path());
     ended.code(2).says("mkfs word '-d' cannot be used");
     assert_eq!(names(&lab.path("images")).unwrap(), ["private"]);

@@ -1,4 +1,5 @@
-//! What is refused before anything is made: study files that are wrong, programs and rights that are missing.
+//! What is refused before anything is made: study files that are wrong, programs and rights that
+//! are missing.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,8 @@ use crate::support::{Ended, Running, is_root};
 const WORKLOAD: &str = "[[workload]]\nfiles = 50\nfor = \"50ms\"\n";
 const PLACES: &str = "targets = [\"/A\", \"/B\"]\n";
 
-/// What a file has after the targets of [`PLACES`], and what is said of it: the line, the reason and what to do.
+/// What a file has after the targets of [`PLACES`], and what is said of it: the line, the reason
+/// and what to do.
 const WRONG: [(&str, &str, &str, &str); 21] = [
     (
         "colour = 1\n[[workload]]\n",
@@ -26,8 +28,18 @@ const WRONG: [(&str, &str, &str, &str); 21] = [
         "colour: runs have no such option",
         "'postmark run --help' lists all",
     ),
-    ("[[workload]]\nfiles = 1\nfiles = 2\n", "line 4", "duplicate key", ""),
-    ("[[workload]\n", "line 2", "unclosed array table", "expected `]`"),
+    (
+        "[[workload]]\nfiles = 1\nfiles = 2\n",
+        "line 4",
+        "duplicate key",
+        "",
+    ),
+    (
+        "[[workload]\n",
+        "line 2",
+        "unclosed array table",
+        "expected `]`",
+    ),
     (
         "blocks = 0\n[[workload]]\n",
         "line 2",
@@ -139,8 +151,16 @@ const WRONG_TARGETS: [(&str, &str, &str); 10] = [
         "invalid size",
         "expected 16777216 to",
     ),
-    ("\"make:zfs\"", "unknown kind of file system 'zfs'", "use tmpfs, ext2"),
-    ("\"make:tmpfs?colour=red\"", "unknown key 'colour'", "use size, mkfs"),
+    (
+        "\"make:zfs\"",
+        "unknown kind of file system 'zfs'",
+        "use tmpfs, ext2",
+    ),
+    (
+        "\"make:tmpfs?colour=red\"",
+        "unknown key 'colour'",
+        "use size, mkfs",
+    ),
     ("\"make:tmpfs?size=8MiB&in=/no/such\"", "/no/such", ""),
     (
         "\"/no/such\"",
@@ -158,7 +178,11 @@ const WRONG_TARGETS: [(&str, &str, &str); 10] = [
         "from another directory",
     ),
     ("\"/A\", \"/A\"", "/A is there twice", "a name of its own"),
-    ("{ name = \"x\", path = \"/A\" }", "expected a directory", "{ name = "),
+    (
+        "{ name = \"x\", path = \"/A\" }",
+        "expected a directory",
+        "{ name = ",
+    ),
 ];
 
 impl Lab {
@@ -166,7 +190,10 @@ impl Lab {
     fn study(&self, text: &str) -> Ended {
         let text = ["A", "B"].into_iter().fold(text.to_owned(), |text, name| {
             let directory = self.path(&name.to_lowercase());
-            text.replace(&format!("\"/{name}\""), &format!("\"{}\"", directory.display()))
+            text.replace(
+                &format!("\"/{name}\""),
+                &format!("\"{}\"", directory.display()),
+            )
         });
         fs::write(self.path("study.toml"), text).unwrap();
         self.says("study study.toml")
@@ -232,10 +259,16 @@ fn wrong_targets_are_refused_by_line_reason_and_remedy() {
 fn wrong_words_are_refused() {
     let lab = Lab::new();
     for (words, told) in [
-        ("study missing.toml", "cannot read the study file missing.toml"),
+        (
+            "study missing.toml",
+            "cannot read the study file missing.toml",
+        ),
         ("study a", "cannot read the study file a"),
         ("study", "there is no target"),
-        ("study --target a --set colour=1", "colour: runs have no such option"),
+        (
+            "study --target a --set colour=1",
+            "colour: runs have no such option",
+        ),
         ("study --target a --axis workers", "expected OPTION=VALUE"),
         ("study --target a --axis workers=", "workers: ''"),
         ("study --target a --blocks 0", "blocks = 0"),
@@ -263,11 +296,14 @@ fn wrong_words_are_refused() {
 fn what_is_refused_leaves_the_archive_as_it_is() {
     let lab = Lab::new();
     // Twice the same directory is a comparison, too.
-    lab.answer(&format!("study {LITTLE} --blocks 1 --target a --target again=a"));
+    lab.answer(&format!(
+        "study {LITTLE} --blocks 1 --target a --target again=a"
+    ));
     let before = fs::read(&lab.archive).unwrap();
     lab.study(&format!("{PLACES}colour = 1\n")).code(2);
     lab.says("study --resume nothing").code(2);
-    lab.says(&format!("study {LITTLE} --target a --target no-such")).code(2);
+    lab.says(&format!("study {LITTLE} --target a --target no-such"))
+        .code(2);
     assert!(before == fs::read(&lab.archive).unwrap());
 }
 
@@ -279,8 +315,12 @@ fn a_missing_mkfs_is_told_before_anything_is_made() {
     }
     let lab = Lab::new();
     for kind in ["ext4", "xfs", "btrfs"] {
-        let words = format!("study {LITTLE} --target a --target {}", lab.made(kind, "512MiB"));
-        let script = format!("mount --bind /dev/null \"$(command -v mkfs.{kind})\" && exec \"$0\" \"$@\"");
+        let words = format!(
+            "study {LITTLE} --target a --target {}",
+            lab.made(kind, "512MiB")
+        );
+        let script =
+            format!("mount --bind /dev/null \"$(command -v mkfs.{kind})\" && exec \"$0\" \"$@\"");
         let shell = in_shell(&script, &lab.command(&words));
         let mut command = Running::command(Path::new("unshare"));
         command.args(["--mount", "--propagation", "private"]);

@@ -14,7 +14,10 @@ fn the_result_of_a_study_is_compared_and_decided_on() {
     let told = one_line(&lab.answer(&format!(
         "study {LITTLE} --blocks 5 --target old=a --target new=b --name pair"
     )));
-    assert!(told.starts_with("Study pair: 2 cells, 5 blocks of 3 runs"), "{told}");
+    assert!(
+        told.starts_with("Study pair: 2 cells, 5 blocks of 3 runs"),
+        "{told}"
+    );
     assert!(
         told.contains("Comparison with old") && told.contains("5 blocks"),
         "{told}"
@@ -35,10 +38,17 @@ fn the_result_of_a_study_is_compared_and_decided_on() {
     let markdown = lab.answer("study --resume --format markdown");
     assert!(markdown.contains("| new | transactions |"), "{markdown}");
     // A limit that holds whatever the noise of a busy machine is, and one of which nobody knows.
-    lab.gates("transactions >= 0.0001").code(0).says("Gate passed");
+    lab.gates("transactions >= 0.0001")
+        .code(0)
+        .says("Gate passed");
     let ended = lab.gates("transactions >= 0.9999");
-    ended.assert(matches!(ended.status.code(), Some(0 | 4 | 5)), "it is not decided on");
-    lab.gates("transactions >= 1.0").code(2).says("leave a margin");
+    ended.assert(
+        matches!(ended.status.code(), Some(0 | 4 | 5)),
+        "it is not decided on",
+    );
+    lab.gates("transactions >= 1.0")
+        .code(2)
+        .says("leave a margin");
     lab.says("gate last").code(2);
     lab.is_clean(&[], &told);
 }
@@ -47,18 +57,28 @@ fn the_result_of_a_study_is_compared_and_decided_on() {
 #[test]
 fn a_gate_on_a_slower_side_fails() {
     let lab = Lab::new();
-    let words = format!("study {LITTLE} --blocks 5 --set mix=read=1 --set for=300ms --axis think=0s,1ms --target a");
+    let words = format!(
+        "study {LITTLE} --blocks 5 --set mix=read=1 --set for=300ms --axis think=0s,1ms --target a"
+    );
     let told = one_line(&lab.answer(&words));
     assert!(told.contains("think=1ms makes 0."), "{told}");
-    lab.gates("transactions >= 0.97").code(4).says("Gate failed");
-    lab.gates("transactions >= 0.0001").code(0).says("Gate passed");
+    lab.gates("transactions >= 0.97")
+        .code(4)
+        .says("Gate failed");
+    lab.gates("transactions >= 0.0001")
+        .code(0)
+        .says("Gate passed");
 }
 
 #[test]
 fn a_gate_on_too_few_blocks_is_undecided() {
     let lab = Lab::new();
-    lab.answer(&format!("study {LITTLE} --blocks 2 --target old=a --target new=b"));
-    lab.gates("transactions >= 0.97").code(5).says("Gate undecided");
+    lab.answer(&format!(
+        "study {LITTLE} --blocks 2 --target old=a --target new=b"
+    ));
+    lab.gates("transactions >= 0.97")
+        .code(5)
+        .says("Gate undecided");
 }
 
 #[test]
@@ -86,11 +106,14 @@ fn looks_are_spread_over_blocks_that_stay_as_they_are() {
     lab.answer(&format!(
         "study {LITTLE} --until 50% --blocks 2 --axis workers=1,2 --target a"
     ));
-    lab.says("study --resume --blocks 3").code(2).says("remove --blocks");
+    lab.says("study --resume --blocks 3")
+        .code(2)
+        .says("remove --blocks");
     lab.answer("study --resume");
 }
 
-/// The cell says how full its file system is, and where it says nothing the target does; 0 is as mkfs leaves it.
+/// The cell says how full its file system is, and where it says nothing the target does; 0 is as
+/// mkfs leaves it.
 #[test]
 fn a_cell_says_how_full_its_file_system_is() {
     if !is_root() {
@@ -98,10 +121,12 @@ fn a_cell_says_how_full_its_file_system_is() {
         return;
     }
     let lab = Lab::new();
-    let workload =
-        |name: &str, rest: &str| format!("[[workload]]\nname = \"{name}\"\nfiles = 50\nfor = \"50ms\"\n{rest}\n");
+    let workload = |name: &str, rest: &str| {
+        format!("[[workload]]\nname = \"{name}\"\nfiles = 50\nfor = \"50ms\"\n{rest}\n")
+    };
     let text = format!(
-        "blocks = 2\ntwin = false\nquiet-time = \"0s\"\ntargets = [\"make:tmpfs?size=32MiB&fullness=50\"]\n{}{}{}",
+        "blocks = 2\ntwin = false\nquiet-time = \"0s\"\ntargets = \
+         [\"make:tmpfs?size=32MiB&fullness=50\"]\n{}{}{}",
         workload("empty", "fullness = 0"),
         workload("as the target", ""),
         workload("fuller", "fullness = 70"),
@@ -109,7 +134,10 @@ fn a_cell_says_how_full_its_file_system_is() {
     std::fs::write(lab.path("study.toml"), text).unwrap();
     lab.answer("study study.toml");
     for (cell, percent) in [("empty", 0.0), ("as the target", 50.0), ("fuller", 70.0)] {
-        let runs = lab.complete().into_iter().filter(|(part, _)| part.cell == cell);
+        let runs = lab
+            .complete()
+            .into_iter()
+            .filter(|(part, _)| part.cell == cell);
         let found: Vec<f64> = runs
             .map(|(part, _)| part.made.unwrap().fullness_percent.unwrap_or(0.0))
             .collect();
@@ -124,7 +152,9 @@ fn a_cell_says_how_full_its_file_system_is() {
 fn sides_that_are_measured_apart_are_joined() {
     let lab = Lab::new();
     let words = |tag: &str, side: &str, block: u32, rest: &str| {
-        format!("study {LITTLE} --no-twin --target a --tag {tag} --side {side} --block {block}{rest}")
+        format!(
+            "study {LITTLE} --no-twin --target a --tag {tag} --side {side} --block {block}{rest}"
+        )
     };
     for block in 1..=5 {
         for side in ["old", "new"] {
@@ -137,11 +167,19 @@ fn sides_that_are_measured_apart_are_joined() {
     let runs = lab.complete();
     assert_eq!(runs.len(), 10);
     for side in ["old", "new"] {
-        let of_side = runs.iter().filter(|(part, _)| part.side.as_deref() == Some(side));
-        assert_eq!(of_side.map(|(part, _)| part.block).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+        let of_side = runs
+            .iter()
+            .filter(|(part, _)| part.side.as_deref() == Some(side));
+        assert_eq!(
+            of_side.map(|(part, _)| part.block).collect::<Vec<_>>(),
+            [1, 2, 3, 4, 5]
+        );
     }
     let told = one_line(&again.output);
-    assert!(told.contains("not interleaved") && told.contains("5 blocks"), "{again}");
+    assert!(
+        told.contains("not interleaved") && told.contains("5 blocks"),
+        "{again}"
+    );
     assert!(one_line(&lab.answer("compare last")).contains("not interleaved"));
     // Another design under the same tag.
     let ended = lab.says(&words("kernels", "new", 6, " --set subdirs=3"));
@@ -171,13 +209,19 @@ fn on_terminal(lab: &Lab, words: &str) -> String {
     text
 }
 
-/// The columns of a line that a terminal shows: without control sequences (ECMA-48), after the last return.
+/// The columns of a line that a terminal shows: without control sequences (ECMA-48), after the last
+/// return.
 fn columns(line: &str) -> usize {
     let mut shown = 0;
     let mut characters = line.trim_end_matches('\r').chars();
     while let Some(character) = characters.next() {
         match character {
-            '\u{1b}' => drop(characters.by_ref().skip(1).find(|c| ('@'..='~').contains(c))),
+            '\u{1b}' => drop(
+                characters
+                    .by_ref()
+                    .skip(1)
+                    .find(|c| ('@'..='~').contains(c)),
+            ),
             '\r' => shown = 0,
             _ => shown += 1,
         }
@@ -211,7 +255,10 @@ fn progress_fits_terminals_and_is_a_line_for_each_run_elsewhere() {
         ended.assert(line.starts_with(&begin), &begin);
     }
     // On a loaded machine a short run may be without a transaction.
-    ended.assert(lines.iter().any(|line| line.contains(" transactions/s")), "no rates");
+    ended.assert(
+        lines.iter().any(|line| line.contains(" transactions/s")),
+        "no rates",
+    );
     ended.does_not_say("\u{1b}").does_not_say("\r");
     let ended = lab.says(&format!("{words} --quiet"));
     ended.code(0);

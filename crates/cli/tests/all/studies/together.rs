@@ -7,7 +7,8 @@ use super::{LITTLE, Lab, until_measured};
 #[test]
 fn two_studies_at_the_same_time_keep_apart() {
     let lab = Lab::new();
-    let words = |name: &str| format!("study {LITTLE} --name {name} --blocks 5 --target a --target b");
+    let words =
+        |name: &str| format!("study {LITTLE} --name {name} --blocks 5 --target a --target b");
     let running = ["one", "other"].map(|name| lab.start(&words(name)));
     for running in running {
         running.finish().code(0).says("Comparison with");
@@ -15,7 +16,10 @@ fn two_studies_at_the_same_time_keep_apart() {
     let runs = lab.complete();
     assert_eq!(runs.len(), 30);
     for name in ["one", "other"] {
-        assert_eq!(runs.iter().filter(|(part, _)| part.name == name).count(), 15);
+        assert_eq!(
+            runs.iter().filter(|(part, _)| part.name == name).count(),
+            15
+        );
         lab.answer(&format!("compare {name}"));
     }
     lab.is_clean(&[], &"two studies");
@@ -30,7 +34,10 @@ fn a_study_that_goes_on_is_not_continued_by_another_process() {
     until_measured(&mut running, "block 1 of 30, run 1");
     for _ in 0..3 {
         let ended = lab.says("study --resume");
-        ended.code(2).says("is still running").does_not_say("run 2 of");
+        ended
+            .code(2)
+            .says("is still running")
+            .does_not_say("run 2 of");
     }
     lab.says("study --resume --dry-run");
     running.send(Signal::INT);

@@ -33,7 +33,10 @@ impl Ended {
     /// # Panics
     /// Where it is another one.
     pub fn code(&self, expected: i32) -> &Self {
-        assert!(!self.errors.contains("panicked at"), "the program panicked\n{self}");
+        assert!(
+            !self.errors.contains("panicked at"),
+            "the program panicked\n{self}"
+        );
         assert_eq!(
             self.status.code(),
             Some(expected),

@@ -92,13 +92,16 @@ impl Work {
 
     /// The same with subdirectories.
     pub fn in_subdirectories(self, subdirectories: u32) -> Self {
-        Self { subdirectories, ..self }
+        Self {
+            subdirectories,
+            ..self
+        }
     }
 
     fn config(&self, storage: Storage) -> Vec<u8> {
         let mut text = format!(
-            "set number {}\nset transactions {}\nset size {} {}\nset subdirectories {}\n\
-             set bias read {}\nset bias create {}\n",
+            "set number {}\nset transactions {}\nset size {} {}\nset subdirectories {}\nset bias \
+             read {}\nset bias create {}\n",
             self.files,
             self.transactions,
             self.sizes.0,
@@ -159,9 +162,13 @@ pub fn program() -> &'static Path {
 /// A copy of the program that everybody may run, wherever the original lies.
 pub fn program_for_all(scene: &Scene) -> PathBuf {
     let copy = scene.path().join("postmark");
-    // By another process: while this one has it open for writing, a child that another test starts does, too, and
-    // then it cannot be run.
-    let copied = Command::new("cp").arg(program()).arg(&copy).status().unwrap();
+    // By another process: while this one has it open for writing, a child that another test starts
+    // does, too, and then it cannot be run.
+    let copied = Command::new("cp")
+        .arg(program())
+        .arg(&copy)
+        .status()
+        .unwrap();
     assert!(copied.success(), "cannot copy the program");
     super::scene::set_mode(&copy, 0o755);
     copy
@@ -244,9 +251,9 @@ impl Face {
                     .collect(),
             };
             // Not the very first, and of several at least one that was not deleted again.
-            places
-                .iter()
-                .any(|place| (101..110).any(|number| place.join((beyond + number).to_string()).exists()))
+            places.iter().any(|place| {
+                (101..110).any(|number| place.join((beyond + number).to_string()).exists())
+            })
         };
         match self {
             Self::Prompt(_) => some(location),
@@ -255,10 +262,14 @@ impl Face {
     }
 }
 
-/// Whether the progress of `postmark run` says that a stage has come to its end. Before that it tells how far of all.
+/// Whether the progress of `postmark run` says that a stage has come to its end. Before that it
+/// tells how far of all.
 pub fn has_ended(progress: &str, stage: &str) -> bool {
     let of_stage = |line: &&str| line.starts_with(stage);
-    progress.lines().filter(of_stage).any(|line| !line.contains(" of "))
+    progress
+        .lines()
+        .filter(of_stage)
+        .any(|line| !line.contains(" of "))
 }
 
 /// The directories that runs have made for themselves in a location.

@@ -4,7 +4,8 @@ use std::io::Write as _;
 
 /// Whether everything is to be tested: then nothing is skipped.
 pub fn everything() -> bool {
-    std::env::var_os("CI").is_some() || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1")
+    std::env::var_os("CI").is_some()
+        || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1")
 }
 
 /// Whether a need of the test's is met; where it is not, says that the test is skipped.

@@ -1,4 +1,5 @@
-//! A program that goes on: what it has said so far, signals for it, its end. It never outlives the test.
+//! A program that goes on: what it has said so far, signals for it, its end. It never outlives the
+//! test.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -65,10 +66,14 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a program that is about a place. Streams that the command does not direct elsewhere are read.
+    /// Starts a program that is about a place. Streams that the command does not direct elsewhere
+    /// are read.
     pub fn start(mut command: Command, place: &Path) -> Self {
         // Nothing that a test does belongs into somebody's archive.
-        if command.get_envs().all(|(name, _)| name != "POSTMARK_ARCHIVE") {
+        if command
+            .get_envs()
+            .all(|(name, _)| name != "POSTMARK_ARCHIVE")
+        {
             command.env("POSTMARK_ARCHIVE", "none");
         }
         let words = format!("{command:?}");
@@ -112,11 +117,13 @@ impl Running {
         self.child.id()
     }
 
-    /// The process that does its work: it has started another one where any file system of the machine has a server, also a
-    /// test's beside this one.
+    /// The process that does its work: it has started another one where any file system of the
+    /// machine has a server, also a test's beside this one.
     pub fn worker(&self) -> u32 {
         let others = self.children();
-        others.last().map_or(self.process(), |other| other.parse().unwrap())
+        others
+            .last()
+            .map_or(self.process(), |other| other.parse().unwrap())
     }
 
     /// What it has said on standard output so far.
@@ -158,44 +165,54 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Stops it, and the process that does its work, and waits until all of their threads stand still. What continues the one
-    /// it hands on to the other.
+    /// Stops it, and the process that does its work, and waits until all of their threads stand
+    /// still. What continues the one it hands on to the other.
     pub fn stop(&mut self) {
         let processes = [self.process(), self.worker()];
         for process in processes {
             kill_process(Pid::from_raw(process as i32).unwrap(), Signal::STOP).unwrap();
         }
         self.until("that it stands still", |_| {
-            let tasks = processes.map(|process| std::fs::read_dir(format!("/proc/{process}/task")).unwrap());
+            let tasks = processes
+                .map(|process| std::fs::read_dir(format!("/proc/{process}/task")).unwrap());
             tasks.into_iter().flatten().flatten().all(|task| {
                 let facts = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
                 // The state stands behind the name, which is in parentheses.
-                facts.rsplit_once(") ").is_none_or(|(_, facts)| facts.starts_with('T'))
+                facts
+                    .rsplit_once(") ")
+                    .is_none_or(|(_, facts)| facts.starts_with('T'))
             })
         });
     }
 
-    /// Kills it at once, and waits until it is gone, and with it the process that does its work, where that is another one.
+    /// Kills it at once, and waits until it is gone, and with it the process that does its work,
+    /// where that is another one.
     pub fn kill(mut self) -> Ended {
         let others = self.children();
         self.send(Signal::KILL);
         let status = self.child.wait().unwrap();
         let ended = self.ended(status);
-        while others.iter().any(|other| Path::new("/proc").join(other).exists()) {
+        while others
+            .iter()
+            .any(|other| Path::new("/proc").join(other).exists())
+        {
             assert!(
                 self.began.elapsed() < self.patience,
                 "a killed process goes on\n{ended}"
             );
             std::thread::sleep(LOOK_EVERY);
         }
-        others.iter().for_each(|other| signs::go_with_the_test(other));
+        others
+            .iter()
+            .for_each(|other| signs::go_with_the_test(other));
         ended
     }
 
     /// The processes that its main thread has started.
     pub fn children(&self) -> Vec<String> {
         let process = self.process();
-        let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap();
+        let children =
+            std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap();
         children.split_whitespace().map(str::to_owned).collect()
     }
 

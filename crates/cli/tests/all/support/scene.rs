@@ -99,7 +99,11 @@ pub fn furnish(directory: &Path) {
 pub fn furnish_with_our_names(directory: &Path) {
     for number in 1..=20 {
         let mode = if number % 2 == 0 { 0o640 } else { 0o444 };
-        write(&directory.join(number.to_string()), &format!("mine: {number}\n"), mode);
+        write(
+            &directory.join(number.to_string()),
+            &format!("mine: {number}\n"),
+            mode,
+        );
     }
     let inner = directory.join("s0");
     std::fs::create_dir(&inner).unwrap();

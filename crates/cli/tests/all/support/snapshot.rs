@@ -1,5 +1,5 @@
-//! Everything about a tree that a run must not change: names, contents, modes, owners, links, times of modification,
-//! and the directories' times of access.
+//! Everything about a tree that a run must not change: names, contents, modes, owners, links, times
+//! of modification, and the directories' times of access.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -29,8 +29,8 @@ pub struct Snapshot(BTreeMap<PathBuf, Entry>);
 impl Snapshot {
     /// The tree below a directory, and the directory itself.
     pub fn of(directory: &Path) -> Self {
-        // A time of access that is older than the last change is set by whoever looks next: here, not by a run that
-        // is refused later.
+        // A time of access that is older than the last change is set by whoever looks next: here,
+        // not by a run that is refused later.
         touch_by_looking(directory);
         Self::look(directory)
     }
@@ -64,7 +64,9 @@ impl Snapshot {
     /// Where the tree is not as it was.
     pub fn assert_kept_but_for_directories(&self, directory: &Path, said: &dyn Display) {
         let now = Self::look(directory).but_for_directories();
-        self.clone().but_for_directories().assert_equal(&now, directory, said);
+        self.clone()
+            .but_for_directories()
+            .assert_equal(&now, directory, said);
     }
 
     fn assert_equal(&self, now: &Self, directory: &Path, said: &dyn Display) {
@@ -79,7 +81,9 @@ impl Snapshot {
             if before != after {
                 count += 1;
                 if count <= 20 {
-                    differences.push_str(&format!("{name:?}:\n  before: {before:?}\n  after:  {after:?}\n"));
+                    differences.push_str(&format!(
+                        "{name:?}:\n  before: {before:?}\n  after:  {after:?}\n"
+                    ));
                 }
             }
         }
@@ -115,7 +119,12 @@ fn entry(path: &Path, facts: &Metadata) -> Entry {
     let content = if facts.is_file() {
         Some(std::fs::read(path).unwrap())
     } else if facts.is_symlink() {
-        Some(std::fs::read_link(path).unwrap().into_os_string().into_encoded_bytes())
+        Some(
+            std::fs::read_link(path)
+                .unwrap()
+                .into_os_string()
+                .into_encoded_bytes(),
+        )
     } else {
         None
     };

@@ -1,4 +1,5 @@
-//! File systems of a test's own: in memory or in an image, mounted as long as the test wants and gone with it.
+//! File systems of a test's own: in memory or in an image, mounted as long as the test wants and
+//! gone with it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -61,7 +62,9 @@ struct Image {
 
 impl Drop for Image {
     fn drop(&mut self) {
-        let detached = Command::new("losetup").args(["--detach", &self.device]).status();
+        let detached = Command::new("losetup")
+            .args(["--detach", &self.device])
+            .status();
         report(
             &format!("losetup --detach {}", self.device),
             detached.is_ok_and(|status| status.success()),
@@ -84,7 +87,14 @@ impl Volume {
     pub fn in_memory(point: &Path, options: &str) -> Self {
         tool(
             "mount",
-            &["-t", "tmpfs", "-o", options, "postmark-safety", &text(point)],
+            &[
+                "-t",
+                "tmpfs",
+                "-o",
+                options,
+                "postmark-safety",
+                &text(point),
+            ],
         );
         Self {
             kind: FileSystem::Tmpfs,
@@ -130,7 +140,13 @@ impl Volume {
     }
 
     /// The same with a size and options for mkfs.
-    pub fn with_image(kind: FileSystem, scene: &Scene, point: &Path, mib: u64, options: &[&str]) -> Self {
+    pub fn with_image(
+        kind: FileSystem,
+        scene: &Scene,
+        point: &Path,
+        mib: u64,
+        options: &[&str],
+    ) -> Self {
         let path = tempfile::Builder::new()
             .prefix("image-")
             .tempfile_in(scene.path())
@@ -149,7 +165,12 @@ impl Volume {
             FileSystem::Tmpfs | FileSystem::Xfs | FileSystem::Btrfs => &["-q"],
         };
         let image = text(&path);
-        let words: Vec<&str> = quiet.iter().chain(options).copied().chain([image.as_str()]).collect();
+        let words: Vec<&str> = quiet
+            .iter()
+            .chain(options)
+            .copied()
+            .chain([image.as_str()])
+            .collect();
         tool(&format!("mkfs.{}", kind.name()), &words);
         let device = tool("losetup", &["--find", "--show", &image]);
         let mut volume = Self {
@@ -164,12 +185,14 @@ impl Volume {
         volume
     }
 
-    /// Has the loop device go past the page cache of the file system that the image lies on, where that can do it:
-    /// then nothing is cached twice.
+    /// Has the loop device go past the page cache of the file system that the image lies on, where
+    /// that can do it: then nothing is cached twice.
     #[must_use]
     pub fn past_the_cache(self) -> Self {
         if let Some(image) = &self.image {
-            let losetup = Command::new("losetup").args(["--direct-io=on", &image.device]).output();
+            let losetup = Command::new("losetup")
+                .args(["--direct-io=on", &image.device])
+                .output();
             losetup.unwrap_or_else(|error| panic!("cannot run losetup: {error}"));
         }
         self
@@ -178,7 +201,10 @@ impl Volume {
     /// Mounts it again.
     pub fn mount(&mut self) {
         let image = self.image.as_ref().expect("only images are mounted again");
-        tool("mount", &["-t", self.kind.name(), &image.device, &text(&self.point)]);
+        tool(
+            "mount",
+            &["-t", self.kind.name(), &image.device, &text(&self.point)],
+        );
         self.is_mounted = true;
     }
 
@@ -196,7 +222,10 @@ impl Volume {
     pub fn unmount(&mut self) {
         // Who has just ended may hold it for a moment still, where it has died under them.
         let is_unmounted = || {
-            let status = Command::new("umount").arg(&self.point).stderr(Stdio::null()).status();
+            let status = Command::new("umount")
+                .arg(&self.point)
+                .stderr(Stdio::null())
+                .status();
             status.is_ok_and(|status| status.success())
         };
         let pause = std::time::Duration::from_millis(100);
@@ -218,7 +247,8 @@ impl Volume {
         self.is_mounted = false;
     }
 
-    /// Makes it fail at everything from now on, as a disk does that dies. What is not in its log yet is lost.
+    /// Makes it fail at everything from now on, as a disk does that dies. What is not in its log
+    /// yet is lost.
     pub fn kill(&self) {
         assert!(
             matches!(self.kind, FileSystem::Ext4 | FileSystem::Xfs),
@@ -234,7 +264,10 @@ impl Drop for Volume {
             return;
         }
         let unmounted = |options: &[&str]| {
-            let status = Command::new("umount").args(options).arg(&self.point).status();
+            let status = Command::new("umount")
+                .args(options)
+                .arg(&self.point)
+                .status();
             status.is_ok_and(|status| status.success())
         };
         let what = format!("umount {}", self.point.display());

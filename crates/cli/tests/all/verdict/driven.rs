@@ -1,11 +1,14 @@
-//! Runs on a virtual clock: so long, so steady and so fast as a function of the operation's number says.
+//! Runs on a virtual clock: so long, so steady and so fast as a function of the operation's number
+//! says.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
+use contract::{
+    Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
+};
 use record::verdict::Steadiness;
 use record::{Fact, Level, Outcome, Phase, Reason, Record, SteadyAsked, SteadyRule, Verdict};
 use runner::{Clock, Control, Drive, NoEvents, Pace, Place, RunSpec, Stop, SystemClock};
@@ -67,7 +70,9 @@ impl<C: Clock + Clone + 'static> Storage for Timed<C> {
 
 impl<C: Clock + 'static> Session for TimedSession<C> {
     fn submit(&mut self, _: Ticket, _: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
-        self.storage.clock.sleep((self.storage.takes_ns)(self.operations));
+        self.storage
+            .clock
+            .sleep((self.storage.takes_ns)(self.operations));
         self.operations += 1;
         Submitted::Done(Ok(()))
     }
@@ -91,21 +96,41 @@ fn request(transactions: u64) -> RunSpec {
     }
 }
 
-fn perform<C: Clock + Clone + 'static>(request: &RunSpec, clock: C, takes_ns: fn(u64) -> u64) -> Record {
+fn perform<C: Clock + Clone + 'static>(
+    request: &RunSpec,
+    clock: C,
+    takes_ns: fn(u64) -> u64,
+) -> Record {
     let storage = Timed {
         clock: clock.clone(),
         takes_ns,
     };
-    runner::run(request, &storage, &clock, &mut Control::default, &mut NoEvents).unwrap()
+    runner::run(
+        request,
+        &storage,
+        &clock,
+        &mut Control::default,
+        &mut NoEvents,
+    )
+    .unwrap()
 }
 
 /// So many transactions, one after the other.
 fn closed(transactions: u64, takes_ns: fn(u64) -> u64) -> Verdict {
-    verdict(&perform(&request(transactions), Virtual::default(), takes_ns))
+    verdict(&perform(
+        &request(transactions),
+        Virtual::default(),
+        takes_ns,
+    ))
 }
 
 /// The same at a rate.
-fn open(transactions: u64, rate: f64, arrivals: ArrivalProcess, takes_ns: fn(u64) -> u64) -> Verdict {
+fn open(
+    transactions: u64,
+    rate: f64,
+    arrivals: ArrivalProcess,
+    takes_ns: fn(u64) -> u64,
+) -> Verdict {
     let asked = RunSpec {
         drive: Drive {
             pace: Pace::Open {
@@ -123,8 +148,13 @@ fn open(transactions: u64, rate: f64, arrivals: ArrivalProcess, takes_ns: fn(u64
 fn verdict(record: &Record) -> Verdict {
     assert_eq!(record.actual.outcome, Outcome::Complete);
     let mut record = record.clone();
-    // Nobody reads the kernel's counters at seconds of a virtual clock: to them the program seems to pause.
-    record.actual.phases.iter_mut().for_each(|phase| phase.machine = None);
+    // Nobody reads the kernel's counters at seconds of a virtual clock: to them the program seems
+    // to pause.
+    record
+        .actual
+        .phases
+        .iter_mut()
+        .for_each(|phase| phase.machine = None);
     Verdict::of(&record)
 }
 
@@ -135,7 +165,10 @@ fn a_millisecond(_: u64) -> u64 {
 #[test]
 fn half_a_minute_as_steady_as_can_be_is_valid() {
     let verdict = closed(30_000, a_millisecond);
-    assert_eq!((verdict.level, &verdict.reasons[..]), (Level::Valid, &[][..]));
+    assert_eq!(
+        (verdict.level, &verdict.reasons[..]),
+        (Level::Valid, &[][..])
+    );
     let Fact::Known(Steadiness::Change(change)) = verdict.seen.steadiness else {
         panic!("{verdict:?}");
     };
@@ -160,7 +193,8 @@ fn one_that_slows_down_is_not_steady() {
     }
 }
 
-/// A run that goes on until it is steady by SNIA's rule, in eight rounds of a second at most. Rounds are of real time.
+/// A run that goes on until it is steady by SNIA's rule, in eight rounds of a second at most.
+/// Rounds are of real time.
 fn until_steady(takes_ns: fn(u64) -> u64) -> Verdict {
     let asked = RunSpec {
         drive: Drive {
@@ -196,9 +230,16 @@ fn a_steady_state_that_is_promised_and_not_reached_is_invalid_and_one_that_is_re
         "{never:?}"
     );
     let found = until_steady(a_millisecond);
-    assert!(!has!(found, Reason::SteadyStateNotReached { .. }), "{found:?}");
     assert!(
-        found.seen.steadiness.known().is_some_and(Steadiness::is_steady),
+        !has!(found, Reason::SteadyStateNotReached { .. }),
+        "{found:?}"
+    );
+    assert!(
+        found
+            .seen
+            .steadiness
+            .known()
+            .is_some_and(Steadiness::is_steady),
         "{found:?}"
     );
 }
@@ -230,11 +271,20 @@ fn a_queue_that_grows_is_a_rate_that_was_not_reached() {
     for arrivals in [ArrivalProcess::Constant, ArrivalProcess::Poisson] {
         // A thousand a second can be done; poisson arrivals of this seed are no reason.
         let kept_up = open(20_000, 900.0, arrivals, a_millisecond);
-        assert!(!has!(kept_up, Reason::RateNotReached { .. }), "{arrivals}: {kept_up:?}");
+        assert!(
+            !has!(kept_up, Reason::RateNotReached { .. }),
+            "{arrivals}: {kept_up:?}"
+        );
         assert_eq!(kept_up.seen.steadiness, Fact::NotApplicable);
         let late = open(20_000, 1_100.0, arrivals, a_millisecond);
         assert_eq!(late.level, Level::Invalid, "{arrivals}: {late:?}");
-        let [Reason::RateNotReached { requested, achieved }] = late.reasons[..] else {
+        let [
+            Reason::RateNotReached {
+                requested,
+                achieved,
+            },
+        ] = late.reasons[..]
+        else {
             panic!("{arrivals}: {late:?}");
         };
         assert!(
@@ -248,7 +298,11 @@ fn a_queue_that_grows_is_a_rate_that_was_not_reached() {
 fn a_latency_past_every_histogram_is_told() {
     /// One of them takes twenty minutes.
     fn once_for_long(number: u64) -> u64 {
-        if number == FILES + 7_000 { 1_200_000 * MS } else { MS }
+        if number == FILES + 7_000 {
+            1_200_000 * MS
+        } else {
+            MS
+        }
     }
     let verdict = closed(14_000, once_for_long);
     assert!(
@@ -274,7 +328,17 @@ fn somebody_who_is_stalled_is_told() {
     );
     let lost = stalled(|number| if number == 300 { 3_600_000 * MS } else { 0 });
     assert_eq!(lost.level, Level::Invalid);
-    assert!(has!(lost, Reason::Stalled { times: 1, lost: 1, .. }), "{lost:?}");
+    assert!(
+        has!(
+            lost,
+            Reason::Stalled {
+                times: 1,
+                lost: 1,
+                ..
+            }
+        ),
+        "{lost:?}"
+    );
     assert!(
         has!(
             lost,

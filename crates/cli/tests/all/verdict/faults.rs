@@ -28,7 +28,14 @@ fn run(weights: &str, on_error: OnError, storage: &Simulated) -> Record {
         on_error,
         ..RunSpec::classic(mix.into(), vec![location], Place::Nowhere)
     };
-    runner::run(&request, storage, storage, &mut Control::default, &mut NoEvents).unwrap()
+    runner::run(
+        &request,
+        storage,
+        storage,
+        &mut Control::default,
+        &mut NoEvents,
+    )
+    .unwrap()
 }
 
 /// Two calls of the transactions fail.
@@ -62,7 +69,13 @@ fn errors_past_the_limit_are_invalid() {
         let verdict = Verdict::of(&run("stat=1,read=2", allowed, &failing()));
         assert_eq!(verdict.level, Level::Invalid, "{allowed}");
         assert!(
-            has!(verdict, Reason::Errors { is_exceeded: true, .. }),
+            has!(
+                verdict,
+                Reason::Errors {
+                    is_exceeded: true,
+                    ..
+                }
+            ),
             "{allowed}: {verdict:?}"
         );
         assert!(
@@ -79,7 +92,8 @@ fn errors_past_the_limit_are_invalid() {
 
 #[test]
 fn a_name_that_was_lost_is_invalid_though_its_error_is_allowed() {
-    // The last creations of the preparation: nobody asks for that file again but the check at the end.
+    // The last creations of the preparation: nobody asks for that file again but the check at the
+    // end.
     let found = (0..50).find_map(|nth| {
         let storage = Simulated::new(Code::Posix, 7_000).corrupt_at(nth, Corruption::LoseName);
         let record = run("create=1", OnError::Count(100), &storage);
@@ -89,7 +103,16 @@ fn a_name_that_was_lost_is_invalid_though_its_error_is_allowed() {
     let (record, verdict) = found.unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
     assert_eq!(verdict.level, Level::Invalid);
-    assert!(has!(verdict, Reason::Errors { is_exceeded: false, .. }), "{verdict:?}");
+    assert!(
+        has!(
+            verdict,
+            Reason::Errors {
+                is_exceeded: false,
+                ..
+            }
+        ),
+        "{verdict:?}"
+    );
 }
 
 #[test]
@@ -102,7 +125,8 @@ fn a_pool_that_runs_dry_is_invalid() {
             .perform();
         ran.is(Level::Invalid);
         let verdict = &ran.summary.verdict;
-        let dry = has!(verdict, Reason::RanDry { end: End::OutOfFiles, transactions } if *transactions >= 300 && *transactions < 5_000);
+        let dry = has!(verdict, Reason::RanDry { end: End::OutOfFiles,
+            transactions } if *transactions >= 300 && *transactions < 5_000);
         ran.assert(dry, format_args!("{verdict:#?}"));
         ran.ended.code(0);
     }

@@ -42,13 +42,19 @@ fn other_programs_at_work_make_it_doubtful() {
     ran.is_complete().is(Level::Doubtful);
     let verdict = &ran.summary.verdict;
     // Half of what is there, more or less; others may be at work, too.
-    let told = has!(verdict, Reason::OtherLoad { fraction, busiest } if *fraction > 0.2 && !busiest.is_empty());
+    let told = has!(verdict, Reason::OtherLoad { fraction,
+        busiest } if *fraction > 0.2 && !busiest.is_empty());
     ran.assert(told, format_args!("{verdict:#?}"));
 }
 
 /// The share of all processors' time that all others used, those that serve the target among them.
 fn all_others(record: &Record) -> f64 {
-    *record.during.counted.others_user_fraction().known().unwrap()
+    *record
+        .during
+        .counted
+        .others_user_fraction()
+        .known()
+        .unwrap()
 }
 
 #[test]
@@ -70,7 +76,14 @@ fn load_beside_a_fuse_server_is_told_without_the_servers_own() {
     let told = has!(verdict, Reason::OtherLoad { fraction, busiest }
         if *fraction > 0.2 && busiest.iter().all(|program| program.pid != served.server()));
     ran.assert(told, format_args!("{verdict:#?}"));
-    let servers = ran.record.during.fuse_servers.as_ref().unwrap().known().unwrap();
+    let servers = ran
+        .record
+        .during
+        .fuse_servers
+        .as_ref()
+        .unwrap()
+        .known()
+        .unwrap();
     let [server] = &servers[..] else {
         panic!("{servers:?}\n{ran}");
     };
@@ -99,10 +112,18 @@ fn a_fuse_server_at_work_is_no_load_of_others() {
     }
     let scene = Scene::in_memory();
     let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
-    let mounted = passthrough::Passthrough::mount(&backing, &at, passthrough::Options::default()).unwrap();
+    let mounted =
+        passthrough::Passthrough::mount(&backing, &at, passthrough::Options::default()).unwrap();
     let ran = Run::new(&at, "--mix stat=1 --files 100 --for 1500ms").perform();
     drop(mounted);
-    let servers = ran.record.during.fuse_servers.as_ref().unwrap().known().unwrap();
+    let servers = ran
+        .record
+        .during
+        .fuse_servers
+        .as_ref()
+        .unwrap()
+        .known()
+        .unwrap();
     let own = i32::try_from(std::process::id()).unwrap();
     ran.assert(
         servers.iter().map(|server| server.pid).eq([own]) && servers[0].fraction > 0.0,
@@ -119,7 +140,11 @@ fn a_fuse_server_at_work_is_no_load_of_others() {
 #[test]
 fn a_run_of_a_moment_says_nothing_of_others() {
     let scene = Scene::in_memory();
-    let ran = Run::new(&scene.directory("location"), "--files 50 --transactions 500").perform();
+    let ran = Run::new(
+        &scene.directory("location"),
+        "--files 50 --transactions 500",
+    )
+    .perform();
     let verdict = &ran.summary.verdict;
     let why = verdict
         .seen
@@ -136,7 +161,9 @@ fn a_run_of_a_moment_says_nothing_of_others() {
 /// A worker's time for an operation of the transactions, in nanoseconds.
 fn ns_per_operation(record: &Record) -> f64 {
     let mut phases = record.actual.phases.iter();
-    let phase = phases.find(|phase| phase.phase == Phase::Transactions).unwrap();
+    let phase = phases
+        .find(|phase| phase.phase == Phase::Transactions)
+        .unwrap();
     let ns: u64 = phase
         .workers
         .iter()
@@ -149,7 +176,8 @@ fn ns_per_operation(record: &Record) -> f64 {
 /// Attributes in memory are asked for nearly as fast as the program can ask.
 #[test]
 fn what_the_program_takes_of_a_fast_target_is_known_and_judged() {
-    const WORK: &str = "--mix stat=1 --files 1000 --transactions 200000 --popularity zipf:0.99 --names hashed:64";
+    const WORK: &str =
+        "--mix stat=1 --files 1000 --transactions 200000 --popularity zipf:0.99 --names hashed:64";
     let scene = Scene::in_memory();
     let location = scene.directory("location");
     let ran = Run::new(&location, WORK).perform();
@@ -163,15 +191,19 @@ fn what_the_program_takes_of_a_fast_target_is_known_and_judged() {
         (fraction - (own.ns_per_operation / all_ns).min(1.0)).abs() < 1e-9,
         "{fraction}: {own:?} of {all_ns} ns"
     );
-    // How much it is depends on the machine. The rule looks at nothing else: the same run is reported where the program's
-    // part is a fifth, and not where it is a twentieth.
+    // How much it is depends on the machine. The rule looks at nothing else: the same run is
+    // reported where the program's part is a fifth, and not where it is a twentieth.
     for (part, reported) in [(0.2, true), (0.05, false)] {
         let mut record = ran.record.clone();
         let mut own = own.clone();
         own.ns_per_operation = all_ns * part;
         record.actual.overhead = Fact::Known(own);
         let verdict = Verdict::of(&record);
-        assert_eq!(has!(verdict, Reason::Overhead { .. }), reported, "{part}: {verdict:#?}");
+        assert_eq!(
+            has!(verdict, Reason::Overhead { .. }),
+            reported,
+            "{part}: {verdict:#?}"
+        );
     }
     // Where there is nothing else it is no reason.
     let null = Run::new(&location, WORK).and("--storage null").perform();

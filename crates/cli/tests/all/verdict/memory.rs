@@ -20,12 +20,17 @@ const AGAIN_AND_AGAIN: &str = "--transactions 4000";
 #[test]
 fn durability_in_memory_is_invalid() {
     let scene = Scene::in_memory();
-    let Some(location) = in_memory(&scene) else { return };
+    let Some(location) = in_memory(&scene) else {
+        return;
+    };
     let work = "--mix create=1,delete=1 --files 100 --transactions 500";
-    let durable = Run::new(&location, work).and("--durability fsync").perform();
+    let durable = Run::new(&location, work)
+        .and("--durability fsync")
+        .perform();
     durable.is(Level::Invalid);
     let verdict = &durable.summary.verdict;
-    let told = has!(verdict, Reason::DurabilityInMemory { is_beneath: false, durability, .. } if durability == "fsync");
+    let told = has!(verdict, Reason::DurabilityInMemory { is_beneath: false, durability,
+        .. } if durability == "fsync");
     durable.assert(told, format_args!("{verdict:#?}"));
     let without = Run::new(&location, work).perform();
     without.is(Level::Doubtful);
@@ -48,7 +53,13 @@ fn durability_on_an_image_in_memory_is_doubtful() {
     let verdict = &ran.summary.verdict;
     ran.is(Level::Doubtful);
     ran.assert(
-        has!(verdict, Reason::DurabilityInMemory { is_beneath: true, .. }),
+        has!(
+            verdict,
+            Reason::DurabilityInMemory {
+                is_beneath: true,
+                ..
+            }
+        ),
         format_args!("{verdict:#?}"),
     );
 }
@@ -57,16 +68,21 @@ fn durability_on_an_image_in_memory_is_doubtful() {
 #[test]
 fn a_cold_cache_in_memory_is_invalid() {
     let scene = Scene::in_memory();
-    let Some(location) = in_memory(&scene) else { return };
+    let Some(location) = in_memory(&scene) else {
+        return;
+    };
     let ran = Run::new(&location, POOL)
         .and(AGAIN_AND_AGAIN)
         .and("--cache cold-data")
         .perform();
     ran.is(Level::Invalid);
     let verdict = &ran.summary.verdict;
-    let told = has!(verdict, Reason::ReadsFromMemory { device_bytes: 0, asked, .. } if asked == "cold-data");
-    ran.assert(told, format_args!("{verdict:#?}"))
-        .assert(has!(verdict, Reason::FitsInMemory { .. }), format_args!("{verdict:#?}"));
+    let told = has!(verdict, Reason::ReadsFromMemory { device_bytes: 0, asked,
+        .. } if asked == "cold-data");
+    ran.assert(told, format_args!("{verdict:#?}")).assert(
+        has!(verdict, Reason::FitsInMemory { .. }),
+        format_args!("{verdict:#?}"),
+    );
 }
 
 /// What fits is read from the device once, and then from memory.
@@ -75,7 +91,9 @@ fn a_cold_cache_that_holds_the_pool_is_doubtful() {
     if !is_root() {
         return;
     }
-    let Some(mounted) = mounted::ext4() else { return };
+    let Some(mounted) = mounted::ext4() else {
+        return;
+    };
     let _alone = mounted::alone_with_the_cache();
     for cache in ["cold", "cold-data"] {
         let ran = Run::new(&mounted.at, POOL)
@@ -85,10 +103,12 @@ fn a_cold_cache_that_holds_the_pool_is_doubtful() {
         ran.is(Level::Doubtful);
         let verdict = &ran.summary.verdict;
         let pool = 200 * 16_384;
-        let fits = has!(verdict, Reason::FitsInMemory { pool_bytes, cache_bytes, .. } if *pool_bytes == pool && *cache_bytes > pool);
+        let fits = has!(verdict, Reason::FitsInMemory { pool_bytes, cache_bytes,
+            .. } if *pool_bytes == pool && *cache_bytes > pool);
         ran.assert(fits, format_args!("{verdict:#?}"));
         // 200 of 4,000 reads.
-        let little = has!(verdict, Reason::ReadsFromMemory { device_bytes, .. } if *device_bytes > 0);
+        let little =
+            has!(verdict, Reason::ReadsFromMemory { device_bytes, .. } if *device_bytes > 0);
         ran.assert(little, format_args!("{verdict:#?}"));
     }
     // Who reads each file once finds it on the device, whatever would have fitted.
@@ -96,7 +116,10 @@ fn a_cold_cache_that_holds_the_pool_is_doubtful() {
         .and("--transactions 200 --popularity shuffled --cache cold-data")
         .perform();
     let verdict = &once.summary.verdict;
-    let from_memory = has!(verdict, Reason::FitsInMemory { .. } | Reason::ReadsFromMemory { .. });
+    let from_memory = has!(
+        verdict,
+        Reason::FitsInMemory { .. } | Reason::ReadsFromMemory { .. }
+    );
     once.assert(!from_memory, format_args!("{verdict:#?}"));
 }
 
@@ -105,17 +128,29 @@ type Beneath = (Option<String>, Option<u64>);
 
 /// Reads past the page cache of the file system, and what is told of them.
 fn direct(at: &Path) -> (Ran, Option<Beneath>, String) {
-    let ran = Run::new(at, POOL).and("--transactions 1000 --direct").perform();
-    let found = ran.summary.verdict.reasons.iter().find_map(|reason| match reason {
-        Reason::MemoryBeneath {
-            loop_device,
-            device_bytes,
-            ..
-        } => Some((loop_device.clone(), *device_bytes)),
-        _ => None,
-    });
-    let shown = [report::text::report(&ran.record), report::text::short(&ran.record)];
-    let text = shown.map(|report| document::text(&report, document::WIDTH)).concat();
+    let ran = Run::new(at, POOL)
+        .and("--transactions 1000 --direct")
+        .perform();
+    let found = ran
+        .summary
+        .verdict
+        .reasons
+        .iter()
+        .find_map(|reason| match reason {
+            Reason::MemoryBeneath {
+                loop_device,
+                device_bytes,
+                ..
+            } => Some((loop_device.clone(), *device_bytes)),
+            _ => None,
+        });
+    let shown = [
+        report::text::report(&ran.record),
+        report::text::short(&ran.record),
+    ];
+    let text = shown
+        .map(|report| document::text(&report, document::WIDTH))
+        .concat();
     (ran, found, text)
 }
 
@@ -136,11 +171,17 @@ fn a_loop_device_that_caches_serves_no_direct_reads_from_a_device() {
         .assert(ran.summary.verdict.level != Level::Valid, "it is VALID");
     let reads = ran.summary.reads.as_ref().unwrap();
     let why = reads.fetched_from.why().unwrap_or_default();
-    ran.assert(why.contains("a loop device caches"), format_args!("{reads:?}"))
-        .assert(reads.fraction.is_none(), format_args!("{reads:?}"))
-        .assert(reads.beneath_loop_bytes.is_known(), format_args!("{reads:?}"))
-        .assert(!text.contains("0.0 % from"), &text)
-        .assert(text.contains("a loop device caches"), &text);
+    ran.assert(
+        why.contains("a loop device caches"),
+        format_args!("{reads:?}"),
+    )
+    .assert(reads.fraction.is_none(), format_args!("{reads:?}"))
+    .assert(
+        reads.beneath_loop_bytes.is_known(),
+        format_args!("{reads:?}"),
+    )
+    .assert(!text.contains("0.0 % from"), &text)
+    .assert(text.contains("a loop device caches"), &text);
     // A run that asks nothing of the device is no worse for it.
     let as_is = Run::new(&at, POOL).and("--transactions 1000").perform();
     let is_told = has!(as_is.summary.verdict, Reason::MemoryBeneath { .. });
@@ -187,7 +228,9 @@ fn evict(location: &Path, is_over: &AtomicBool) {
 
 #[test]
 fn a_warm_cache_that_somebody_empties_is_doubtful() {
-    let Some(mounted) = mounted::ext4() else { return };
+    let Some(mounted) = mounted::ext4() else {
+        return;
+    };
     let _alone = mounted::alone_with_the_cache();
     let is_over = AtomicBool::new(false);
     let ran = std::thread::scope(|scope| {

@@ -26,7 +26,9 @@ fn stopped(options: &[&str], times: u32, stop: Duration) {
     command.args("run --mix stat=1 --files 100 --storage posix --rate 1000 --for 7s".split(' '));
     command.args(options).args(["--target", text(&location)]);
     let mut running = Running::start(command, &location);
-    running.until("the transactions", |running| has_ended(&running.errors(), "sync"));
+    running.until("the transactions", |running| {
+        has_ended(&running.errors(), "sync")
+    });
     for _ in 0..times {
         std::thread::sleep(Duration::from_millis(500));
         running.stop();
@@ -45,7 +47,9 @@ fn the_end_does_not_wait_for_think_time() {
     let scene = Scene::in_memory();
     let location = scene.directory("location");
     let mut command = Running::command(program());
-    command.args("run --mix stat=1 --files 20 --storage posix --think 60s --for 1s --target".split(' '));
+    command.args(
+        "run --mix stat=1 --files 20 --storage posix --think 60s --for 1s --target".split(' '),
+    );
     command.arg(text(&location));
     let began = Instant::now();
     Running::to_its_end(command, &location).code(0);

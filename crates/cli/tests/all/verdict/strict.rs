@@ -39,7 +39,9 @@ fn the_answer_and_its_verdict_stand_right_under_the_title() {
         let mut lines = ended.output.lines();
         let title = lines.next().unwrap_or_default();
         ended.assert(title.starts_with("PostMark "), "there is no title");
-        let answer = lines.find(|line| line.contains(" transactions/s ")).unwrap_or_default();
+        let answer = lines
+            .find(|line| line.contains(" transactions/s "))
+            .unwrap_or_default();
         ended.assert(
             answer.ends_with(&format!("  {level}")),
             "the answer is not under the title",
@@ -67,8 +69,14 @@ fn strict_makes_invalid_an_exit_code_and_nothing_else() {
         }
     }
     // The original's layouts are as they were, on both streams.
-    let classic = say(&scene, &format!("{NEXT_TO_NOTHING} --strict --format terse"));
-    classic.code(3).does_not_say("INVALID").does_not_say("Verdict");
+    let classic = say(
+        &scene,
+        &format!("{NEXT_TO_NOTHING} --strict --format terse"),
+    );
+    classic
+        .code(3)
+        .does_not_say("INVALID")
+        .does_not_say("Verdict");
     say(&scene, "--rate 0 --strict").code(2);
 }
 
@@ -76,10 +84,16 @@ fn strict_makes_invalid_an_exit_code_and_nothing_else() {
 fn whoever_does_not_see_the_report_is_told_of_invalid_in_one_line() {
     let scene = Scene::in_memory();
     let report = scene.path().join("report");
-    let to_file = |words: &str| say(&scene, &format!("{words} --force --output {}", text(&report)));
+    let to_file = |words: &str| {
+        say(
+            &scene,
+            &format!("{words} --force --output {}", text(&report)),
+        )
+    };
     let ended = to_file(TOO_FAST);
     let told: Vec<&str> = ended.errors.lines().collect();
-    let is_told = matches!(told[..], [line] if line.starts_with("postmark: the run is INVALID: The achieved rate of ")
+    let is_told = matches!(told[..], [line] if line.starts_with("postmark: the run is INVALID: \
+        The achieved rate of ")
         && line.ends_with(&format!("(report: {})", text(&report))));
     ended.assert(is_told, "it is not told in one line");
     let written = std::fs::read_to_string(&report).unwrap();
@@ -102,7 +116,9 @@ fn an_interrupted_run_keeps_its_code() {
     let location = scene.directory("location");
     let before = names(&location).unwrap();
     let mut running = Run::new(&location, "--mix stat=1 --files 100 --for 1m --strict").start();
-    running.until("the transactions", |running| has_ended(&running.errors(), "prepare"));
+    running.until("the transactions", |running| {
+        has_ended(&running.errors(), "prepare")
+    });
     running.send(Signal::TERM);
     let ended = running.finish();
     ended.code(143).does_not_say("the run is INVALID");
@@ -120,7 +136,8 @@ fn an_interrupted_run_keeps_its_code() {
 
 /// Files cannot become larger than this many blocks of a shell's, 8 KiB or 16 KiB.
 const SMALL_FILES: &str = "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"";
-const LARGE_FILES: &str = "--mix create=1,delete=1,read=1 --files 200 --transactions 2000 --size 1KiB..8500 --strict";
+const LARGE_FILES: &str =
+    "--mix create=1,delete=1,read=1 --files 200 --transactions 2000 --size 1KiB..8500 --strict";
 
 #[test]
 fn a_failed_run_keeps_its_code_and_allowed_errors_are_a_doubt() {
@@ -161,13 +178,21 @@ fn a_preparation_is_judged_as_one() {
 #[test]
 fn an_ack_log_is_told() {
     let scene = Scene::in_memory();
-    let Some(location) = in_memory(&scene) else { return };
+    let Some(location) = in_memory(&scene) else {
+        return;
+    };
     // On another file system.
     let beside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let ran = Run::new(&location, "--mix create=1,delete=1 --files 50 --transactions 200")
-        .with("--ack-log", beside.path().join("ack_log"))
-        .perform();
+    let ran = Run::new(
+        &location,
+        "--mix create=1,delete=1 --files 50 --transactions 200",
+    )
+    .with("--ack-log", beside.path().join("ack_log"))
+    .perform();
     let verdict = &ran.summary.verdict;
     ran.is(Level::Doubtful);
-    ran.assert(has!(verdict, Reason::AckLog { .. }), format_args!("{verdict:#?}"));
+    ran.assert(
+        has!(verdict, Reason::AckLog { .. }),
+        format_args!("{verdict:#?}"),
+    );
 }

@@ -3,7 +3,8 @@
 use super::*;
 use crate::sources::tests::Tree;
 
-const NEW: &str = " 1796262    14169 24675026   125997 10439263 31496739 306792263 13253867        3  1536552 13642311      100        7   667256       63  2088887   262383\n";
+const NEW: &str = " 1796262    14169 24675026   125997 10439263 31496739 306792263 13253867 \
+     \x20      3  1536552 13642311      100        7   667256       63  2088887   262383\n";
 
 fn parse(text: &str) -> DeviceCounters {
     DeviceCounters::parse(text, "stat", FlushCount::Counted).unwrap()
@@ -37,22 +38,50 @@ fn all_fields_of_a_new_kernel() {
         flushing_ms: Fact::Known(262_383),
     };
     assert_eq!(parse(NEW), expected);
-    assert_eq!(parse(&format!("{} 5 words", NEW.trim())), expected, "a kernel to come");
+    assert_eq!(
+        parse(&format!("{} 5 words", NEW.trim())),
+        expected,
+        "a kernel to come"
+    );
 }
 
 #[test]
 fn old_kernels_lack_discards_and_flushes() {
     let eleven = parse("1 2 3 4 5 6 7 8 9 10 11");
     assert_eq!(eleven.queued_ms, Fact::Known(11));
-    assert!(eleven.discards.why().unwrap().contains("does not count discards"));
-    assert!(eleven.discarding_ms.why().unwrap().contains("does not count discards"));
-    assert!(eleven.flushes.why().unwrap().contains("does not count flushes"));
+    assert!(
+        eleven
+            .discards
+            .why()
+            .unwrap()
+            .contains("does not count discards")
+    );
+    assert!(
+        eleven
+            .discarding_ms
+            .why()
+            .unwrap()
+            .contains("does not count discards")
+    );
+    assert!(
+        eleven
+            .flushes
+            .why()
+            .unwrap()
+            .contains("does not count flushes")
+    );
     let fifteen = parse("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15");
     assert_eq!(fifteen.discarded_bytes, Fact::Known(14 * 512));
     assert_eq!(fifteen.discarding_ms, Fact::Known(15));
     assert!(fifteen.flushing_ms.why().is_some());
     let difference = fifteen.since(&eleven, "stat");
-    assert!(difference.discards.why().unwrap().contains("does not count discards"));
+    assert!(
+        difference
+            .discards
+            .why()
+            .unwrap()
+            .contains("does not count discards")
+    );
     assert!(difference.flushes.why().is_some());
     assert_eq!(difference.reads, Fact::Known(0), "counted as none");
 }
@@ -79,13 +108,21 @@ fn spoilt_text_is_no_counter() {
         "\u{fffd}\0",
     ];
     for text in spoilt {
-        assert_eq!(DeviceCounters::parse(text, "stat", FlushCount::Counted), None, "{text}");
+        assert_eq!(
+            DeviceCounters::parse(text, "stat", FlushCount::Counted),
+            None,
+            "{text}"
+        );
         let tree = Tree::new(&[("/sys/class/block/sda/stat", text)]);
         let read = DeviceCounters::read(&tree.sources, "sda", FlushCount::Counted);
         assert!(read.why().unwrap().contains("eleven numbers"), "{text}");
     }
     let none = DeviceCounters::read(&Tree::new(&[]).sources, "sda", FlushCount::Counted);
-    assert!(none.why().unwrap().contains("/sys/class/block/sda/stat: No such file"));
+    assert!(
+        none.why()
+            .unwrap()
+            .contains("/sys/class/block/sda/stat: No such file")
+    );
     let huge = parse(&["18446744073709551615"; 17].join(" "));
     assert_eq!(huge.read_bytes, Fact::Known(u64::MAX));
     assert_eq!(huge.since(&huge, "stat").read_bytes, Fact::Known(0));
@@ -93,8 +130,12 @@ fn spoilt_text_is_no_counter() {
 
 #[test]
 fn a_difference_counts_and_keeps_what_is_a_state() {
-    let earlier = stat(&[10, 1, 100, 50, 20, 2, 200, 60, 4, 70, 110, 1, 0, 8, 1, 30, 9]);
-    let later = stat(&[15, 3, 180, 53, 27, 6, 1200, 64, 2, 75, 117, 3, 1, 24, 4, 38, 20]);
+    let earlier = stat(&[
+        10, 1, 100, 50, 20, 2, 200, 60, 4, 70, 110, 1, 0, 8, 1, 30, 9,
+    ]);
+    let later = stat(&[
+        15, 3, 180, 53, 27, 6, 1200, 64, 2, 75, 117, 3, 1, 24, 4, 38, 20,
+    ]);
     let expected = stat(&[5, 2, 80, 3, 7, 4, 1000, 4, 2, 5, 7, 2, 1, 16, 3, 8, 11]);
     assert_eq!(later.since(&earlier, "stat"), expected);
 }
@@ -102,7 +143,25 @@ fn a_difference_counts_and_keeps_what_is_a_state() {
 #[test]
 fn a_time_of_32_bits_may_wrap() {
     let end = u64::from(u32::MAX);
-    let earlier = stat(&[10, 0, 0, end - 4, 20, 0, 0, 60, 0, end, end, 0, 0, 0, end, 0, end - 9]);
+    let earlier = stat(&[
+        10,
+        0,
+        0,
+        end - 4,
+        20,
+        0,
+        0,
+        60,
+        0,
+        end,
+        end,
+        0,
+        0,
+        0,
+        end,
+        0,
+        end - 9,
+    ]);
     let later = stat(&[11, 0, 0, 15, 20, 0, 0, 60, 0, 0, 1, 0, 0, 0, 2, 0, 0]);
     let difference = later.since(&earlier, "stat");
     assert_eq!(difference.reading_ms, Fact::Known(20));
@@ -137,7 +196,11 @@ fn a_counter_that_went_backwards_is_not_a_number() {
     let another = stat(&[1, 0, 90, 40, 20, 0, 0, 5]).since(&earlier, "stat");
     assert!(another.reads.why().is_some());
     assert!(
-        another.writing_ms.why().unwrap().contains("from 4000000000 to 5"),
+        another
+            .writing_ms
+            .why()
+            .unwrap()
+            .contains("from 4000000000 to 5"),
         "no wrap"
     );
     let too_wide = stat(&[10, 0, 0, 5]).since(&stat(&[10, 0, 0, 1 << 40]), "stat");
@@ -169,5 +232,8 @@ fn a_device_is_found_again_by_its_name() {
             .unwrap()
             .contains("was not read before")
     );
-    assert_eq!(reading("vda", missing()).since(&earlier).counters.why(), Some("gone"));
+    assert_eq!(
+        reading("vda", missing()).since(&earlier).counters.why(),
+        Some("gone")
+    );
 }

@@ -25,7 +25,9 @@ fn process(user_ns: u64, system_ns: u64) -> Fact<ProcessTimes> {
 
 fn read_with(tree: &Tree, process: &Fact<ProcessTimes>) -> Threads {
     let status = Fact::Known("Name:\tx\nThreads:\t3\n".to_owned());
-    Threads::read(&tree.sources, process, &status).into_known().unwrap()
+    Threads::read(&tree.sources, process, &status)
+        .into_known()
+        .unwrap()
 }
 
 fn read(tree: &Tree) -> Threads {
@@ -72,14 +74,30 @@ fn without_schedstat_the_ticks_count() {
     assert!(thread.name.why().unwrap().contains("/7/comm"));
     let off = one("0 0 0\n");
     assert_eq!(off.cpu_ns, by_ticks());
-    assert!(off.waiting_ns.why().unwrap().contains("counts no time slice"));
+    assert!(
+        off.waiting_ns
+            .why()
+            .unwrap()
+            .contains("counts no time slice")
+    );
     let begun = one("0 17 1\n");
-    assert_eq!((begun.cpu_ns, begun.waiting_ns), (Fact::Known(0), Fact::Known(17)));
+    assert_eq!(
+        (begun.cpu_ns, begun.waiting_ns),
+        (Fact::Known(0), Fact::Known(17))
+    );
 }
 
 #[test]
 fn spoilt_files_are_no_panic_and_no_number() {
-    for spoilt in ["", "\0", "1", "1 2", "a b c", "-1 0 0", "99999999999999999999999 0 1"] {
+    for spoilt in [
+        "",
+        "\0",
+        "1",
+        "1 2",
+        "a b c",
+        "-1 0 0",
+        "99999999999999999999999 0 1",
+    ] {
         let thread = one(spoilt);
         assert_eq!(thread.cpu_ns, by_ticks(), "{spoilt}");
         assert!(thread.waiting_ns.why().is_some(), "{spoilt}");
@@ -99,13 +117,23 @@ fn spoilt_files_are_no_panic_and_no_number() {
         tree.file(&format!("{TASK}/7/stat"), text);
         let threads = read(&tree);
         let why = threads.each[0].cpu_ns.why().unwrap();
-        assert!(why.contains("/7/stat: has no processor time"), "{text}: {why}");
-        assert_eq!(threads.rest_cpu_ns, Fact::Known(1_500), "its time is in the rest");
+        assert!(
+            why.contains("/7/stat: has no processor time"),
+            "{text}: {why}"
+        );
+        assert_eq!(
+            threads.rest_cpu_ns,
+            Fact::Known(1_500),
+            "its time is in the rest"
+        );
     }
     let tree = Tree::new(&[]);
     std::fs::create_dir_all(tree.sources.path(&format!("{TASK}/8/schedstat"))).unwrap();
     let thread = read(&tree).each.remove(0);
-    assert!(thread.waiting_ns.why().unwrap().contains("directory"), "{thread:?}");
+    assert!(
+        thread.waiting_ns.why().unwrap().contains("directory"),
+        "{thread:?}"
+    );
     assert!(thread.cpu_ns.why().is_some());
 }
 
@@ -146,7 +174,10 @@ fn the_rest_is_what_ended_and_never_below_0() {
         .collect();
     assert_eq!(used, [(7, Fact::Known(50)), (9, Fact::Known(40))]);
     assert_eq!(difference.rest_cpu_ns, Fact::Known(110));
-    assert_eq!(after.since(&before, &process(80, 0)).rest_cpu_ns, Fact::Known(0));
+    assert_eq!(
+        after.since(&before, &process(80, 0)).rest_cpu_ns,
+        Fact::Known(0)
+    );
     let unknown = after.since(&before, &Fact::Unavailable("no getrusage".into()));
     assert_eq!(unknown.rest_cpu_ns.why(), Some("no getrusage"));
 }
@@ -188,7 +219,10 @@ fn threads_beyond_the_limit_are_in_the_rest() {
     let difference = later.since(&before, &process(30, 0));
     let last = difference.each.last().unwrap();
     assert!(
-        last.cpu_ns.why().unwrap().contains("beyond the 128 threads"),
+        last.cpu_ns
+            .why()
+            .unwrap()
+            .contains("beyond the 128 threads"),
         "{last:?}"
     );
     assert_eq!(difference.rest_cpu_ns, Fact::Known(30));

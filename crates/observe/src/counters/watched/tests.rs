@@ -51,7 +51,10 @@ fn tree() -> (Tree, Fact<MountTable>) {
         &[("mq/0/cpu_list", "0"), ("loop/backing_file", &backing)],
     );
     let images = root.join("images");
-    let line = format!("4000000001 1 254:2 / {} rw - ext4 /dev/vda2 rw\n", images.display());
+    let line = format!(
+        "4000000001 1 254:2 / {} rw - ext4 /dev/vda2 rw\n",
+        images.display()
+    );
     tree.file("/proc/self/mountinfo", &line);
     let table = MountTable::read(&tree.sources);
     (tree, table)
@@ -69,10 +72,16 @@ fn a_loop_device_leads_to_the_partition_and_its_disk() {
         watched("vda2", DeviceRole::Beneath, FlushCount::OfTheDisk),
         watched("vda", DeviceRole::WholeDisk, FlushCount::Counted),
     ];
-    assert_eq!(found.list, expected, "each once, though there are two targets");
+    assert_eq!(
+        found.list, expected,
+        "each once, though there are two targets"
+    );
     assert_eq!(found.unseen, [""; 0]);
     let json = serde_json::to_string(&found).unwrap();
-    assert_eq!(serde_json::from_str::<WatchedDevices>(&json).unwrap(), found);
+    assert_eq!(
+        serde_json::from_str::<WatchedDevices>(&json).unwrap(),
+        found
+    );
 }
 
 #[test]
@@ -82,7 +91,9 @@ fn a_stacked_device_leads_to_its_members_once() {
     tree.link("/sys/devices/md0/slaves/loop0", "/sys/devices/loop0");
     tree.link("/sys/devices/md0/slaves/vda2", "/sys/devices/vda/vda2");
     let target = target(&tree, device(&tree, "9:0", &table));
-    let found = WatchedDevices::of(&tree.sources, [&target]).into_known().unwrap();
+    let found = WatchedDevices::of(&tree.sources, [&target])
+        .into_known()
+        .unwrap();
     let names: Vec<(&str, DeviceRole)> = found
         .list
         .iter()
@@ -111,8 +122,14 @@ fn what_is_not_known_below_is_told() {
         target(&tree, Fact::NotApplicable),
         target(&tree, Fact::Unavailable("layers".into())),
     ];
-    let found = WatchedDevices::of(&tree.sources, &targets).into_known().unwrap();
-    let names: Vec<&str> = found.list.iter().map(|device| device.name.as_str()).collect();
+    let found = WatchedDevices::of(&tree.sources, &targets)
+        .into_known()
+        .unwrap();
+    let names: Vec<&str> = found
+        .list
+        .iter()
+        .map(|device| device.name.as_str())
+        .collect();
     assert_eq!(names, ["loop0", "loop1", "md1"]);
     let expected = ["no table", "backing_file", "8:99", "layers"];
     assert_eq!(found.unseen.len(), expected.len(), "{:?}", found.unseen);
@@ -126,11 +143,16 @@ fn a_loop_device_over_memory_ends_there_and_over_a_network_is_told() {
     for (kind, unseen) in [("tmpfs", 0), ("nfs4", 1)] {
         let (tree, _) = tree();
         let images = tree.directory.path().canonicalize().unwrap().join("images");
-        let line = format!("4000000001 1 0:44 / {} rw - {kind} server:/x rw\n", images.display());
+        let line = format!(
+            "4000000001 1 0:44 / {} rw - {kind} server:/x rw\n",
+            images.display()
+        );
         tree.file("/proc/self/mountinfo", &line);
         let table = MountTable::read(&tree.sources);
         let target = target(&tree, device(&tree, "7:0", &table));
-        let found = WatchedDevices::of(&tree.sources, [&target]).into_known().unwrap();
+        let found = WatchedDevices::of(&tree.sources, [&target])
+            .into_known()
+            .unwrap();
         assert_eq!(found.list.len(), 1, "{kind}");
         assert_eq!(found.unseen.len(), unseen, "{kind}");
     }
@@ -160,7 +182,9 @@ fn devices_without_end_are_cut() {
         );
     }
     let target = target(&tree, device(&tree, "9:0", &Fact::NotApplicable));
-    let found = WatchedDevices::of(&tree.sources, [&target]).into_known().unwrap();
+    let found = WatchedDevices::of(&tree.sources, [&target])
+        .into_known()
+        .unwrap();
     assert_eq!(found.list.len(), DEVICES_MAX);
     assert_eq!(found.unseen, ["more than 64 devices"]);
 }

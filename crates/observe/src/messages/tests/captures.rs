@@ -18,11 +18,18 @@ fn nfs_of_old_and_new_kernels() {
         execution_ms: Fact::Known(109_969),
     };
     assert_eq!(*kind(&reading, "GETATTR"), getattr);
-    assert_eq!(kind(&reading, "NULL").retransmissions, Fact::Known(1), "sent twice");
+    assert_eq!(
+        kind(&reading, "NULL").retransmissions,
+        Fact::Known(1),
+        "sent twice"
+    );
     // Nine columns, and what the server says of itself.
     let newest = nfs("/D").parse(NFS_TELEGRAF);
     assert_eq!(newest.requests(), Fact::Known(19));
-    assert_eq!(kind(&newest, "RECLAIM_COMPLETE").execution_ms, Fact::Known(107));
+    assert_eq!(
+        kind(&newest, "RECLAIM_COMPLETE").execution_ms,
+        Fact::Known(107)
+    );
     // Four spaces instead of a tab, and another mount right behind it.
     let oldest = nfs("/A").parse(NFS_TELEGRAF);
     let kinds = requests_by_kind(&oldest);
@@ -53,12 +60,16 @@ fn numbers_that_cannot_be_are_unavailable_and_the_others_known() {
     );
     assert!(access.queued_ms.why().unwrap().contains("below 0"));
     assert_eq!(access.round_trip_ms, Fact::Known(1_667_369_447));
-    assert_eq!(kind(&reading, "READ").received_bytes, Fact::Known(1_210_292_152));
+    assert_eq!(
+        kind(&reading, "READ").received_bytes,
+        Fact::Known(1_210_292_152)
+    );
 }
 
 #[test]
 fn nfs_servers_of_three_kernels() {
-    let readings = NFSD.map(|text| nfs_server::PROTOCOLS.map(|protocol| nfsd(protocol).parse(text)));
+    let readings =
+        NFSD.map(|text| nfs_server::PROTOCOLS.map(|protocol| nfsd(protocol).parse(text)));
     let [[busy, unused], [_, older], [three, four]] = &readings;
     assert_eq!(kind(busy, "WRITE").requests, 21_668_847);
     assert_eq!(kind(busy, "COMMIT").requests, 1_989_658);
@@ -66,7 +77,10 @@ fn nfs_servers_of_three_kernels() {
     assert_eq!(busy.operations, Fact::NotApplicable);
     assert_eq!(unused.kinds, Fact::Known(vec![]));
     assert_eq!(unused.operations, Fact::Known(vec![]));
-    assert_eq!(requests_by_kind(older), [("COMPOUND", 182_991), ("NULL", 101)]);
+    assert_eq!(
+        requests_by_kind(older),
+        [("COMPOUND", 182_991), ("NULL", 101)]
+    );
     let of_three = [
         ("ACCESS", 111),
         ("FSINFO", 2),
@@ -100,7 +114,9 @@ fn client_and_server_count_the_same() {
         let kinds = requests_by_kind(reading).into_iter();
         // The program that mounts asks the server for a sign of life, too.
         let kinds = kinds.filter(|(kind, _)| *kind != "NULL");
-        kinds.map(|(kind, count)| (kind.to_owned(), count)).collect()
+        kinds
+            .map(|(kind, count)| (kind.to_owned(), count))
+            .collect()
     };
     assert_eq!(of(&client), of(&server));
     assert_eq!(client.requests(), Fact::Known(176));
@@ -108,8 +124,18 @@ fn client_and_server_count_the_same() {
     // Of version 4 by kind of request, and by operations within.
     let (client, server) = (nfs("/mnt/n4").parse(NFS_OWN), nfsd("nfs4").parse(NFSD_OWN));
     let operations = server.operations.known().unwrap();
-    for name in ["CLOSE", "COMMIT", "DELEGRETURN", "READDIR", "REMOVE", "RENAME", "WRITE"] {
-        let count = operations.iter().find(|operation| operation.operation == name);
+    for name in [
+        "CLOSE",
+        "COMMIT",
+        "DELEGRETURN",
+        "READDIR",
+        "REMOVE",
+        "RENAME",
+        "WRITE",
+    ] {
+        let count = operations
+            .iter()
+            .find(|operation| operation.operation == name);
         assert_eq!(
             count.map(|found| found.count),
             Some(kind(&client, name).requests),
@@ -130,7 +156,10 @@ fn operations_newer_than_this_program_have_their_numbers() {
     let text = format!("proc4 2 0 1\nproc4ops 77 {zeros}5\n");
     let reading = nfsd("nfs4").parse(&text);
     let operations = reading.operations.known().unwrap();
-    assert_eq!((operations[0].operation.as_str(), operations[0].count), ("76", 5));
+    assert_eq!(
+        (operations[0].operation.as_str(), operations[0].count),
+        ("76", 5)
+    );
 }
 
 #[test]
@@ -141,7 +170,12 @@ fn shares_of_smb_1_2_and_3() {
     let two = smb("//SERVER2/share2").parse(CIFS_OLD);
     assert_eq!(kind(&two, "Creates").requests, 11);
     assert_eq!(kind(&two, "OplockBreaks").requests, 770);
-    assert!(two.server_written_bytes.why().unwrap().contains("no bytes written"));
+    assert!(
+        two.server_written_bytes
+            .why()
+            .unwrap()
+            .contains("no bytes written")
+    );
     let [(three, _), (other, _)] = [&all()[14], &all()[15]];
     let three = three.parse(CIFS);
     assert_eq!(three.requests(), Fact::Known(195_840));
@@ -149,22 +183,32 @@ fn shares_of_smb_1_2_and_3() {
     assert_eq!(three.server_written_bytes, Fact::Known(1_908_651_680));
     assert_eq!(kind(&other.parse(CIFS), "Creates").requests, 19_052);
     let own = smb("//127.0.0.1/lab").parse(CIFS_OWN);
-    assert_eq!(own.requests(), Fact::Known(317), "as many as its line `SMBs` says");
+    assert_eq!(
+        own.requests(),
+        Fact::Known(317),
+        "as many as its line `SMBs` says"
+    );
     assert_eq!(own.server_written_bytes, Fact::Known(1_310_900));
-    let bytes = "1) \\\\s\\x\nSMBs: 3\nReads:  2 Bytes: 8192\nWrites: 1 Bytes: 17\nRenames: 4 T2 Renames 5\n\n";
+    let bytes = "1) \\\\s\\x\nSMBs: 3\nReads:  2 Bytes: 8192\nWrites: 1 Bytes: 17\nRenames: 4 T2 \
+                 Renames 5\n\n";
     let reading = smb("//s/x").parse(bytes);
     assert_eq!(reading.server_read_bytes, Fact::Known(8192));
     assert_eq!(reading.server_written_bytes, Fact::Known(17));
     assert_eq!(
         requests_by_kind(&reading),
-        [("Reads", 2), ("Renames", 4), ("T2 Renames", 5), ("Writes", 1)]
+        [
+            ("Reads", 2),
+            ("Renames", 4),
+            ("T2 Renames", 5),
+            ("Writes", 1)
+        ]
     );
 }
 
 #[test]
 fn sessions_that_share_a_share_are_one() {
-    let section =
-        "1) \\\\s\\x\nBytes read: 1  Bytes written: 2\nReads: 5 total 0 failed\nOplockBreaks: 0 sent 0 failed\n";
+    let section = "1) \\\\s\\x\nBytes read: 1  Bytes written: 2\nReads: 5 total 0 \
+                   failed\nOplockBreaks: 0 sent 0 failed\n";
     let reading = smb("//s/x").parse(&format!("{section}\n{section}"));
     assert_eq!(requests_by_kind(&reading), [("Reads", 10)]);
     assert_eq!(reading.server_written_bytes, Fact::Known(4));
@@ -172,19 +216,33 @@ fn sessions_that_share_a_share_are_one() {
 
 #[test]
 fn commands_of_a_disk() {
-    assert_eq!(requests_by_kind(&disk("sda").parse("0x1a2b\n")), [("commands", 6699)]);
+    assert_eq!(
+        requests_by_kind(&disk("sda").parse("0x1a2b\n")),
+        [("commands", 6699)]
+    );
     assert_eq!(disk("sda").parse("0x0\n").kinds, Fact::Known(vec![]));
-    assert!(disk("sda").parse("6699\n").kinds.why().unwrap().contains("sda/device"));
+    assert!(
+        disk("sda")
+            .parse("6699\n")
+            .kinds
+            .why()
+            .unwrap()
+            .contains("sda/device")
+    );
 }
 
 #[test]
 fn a_mount_point_with_white_space_and_one_that_is_covered() {
     let of = |source: &str, count: u32| {
         format!(
-            "device {source} mounted on /mnt/a\\040b with fstype nfs statvers=1.1\n\tage:\t{count}\n\tper-op statistics\n\t READ: {count} {count} 0 0 0 0 0 0\n\n"
+            "device {source} mounted on /mnt/a\\040b with fstype nfs \
+             statvers=1.1\n\tage:\t{count}\n\tper-op statistics\n\t READ: {count} {count} 0 0 0 0 \
+             0 0\n\n"
         )
     };
-    let text = of("one:/x", 1) + "device tmpfs mounted on /mnt/a\\040b with fstype tmpfs\n" + &of("two:/y", 2);
+    let text = of("one:/x", 1)
+        + "device tmpfs mounted on /mnt/a\\040b with fstype tmpfs\n"
+        + &of("two:/y", 2);
     let reading = nfs("/mnt/a b").parse(&text);
     assert_eq!(requests_by_kind(&reading), [("READ", 2)]);
     assert_eq!(reading.age_s, Fact::Known(2));

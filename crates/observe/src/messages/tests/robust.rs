@@ -9,7 +9,10 @@ use super::*;
 fn invented(part: &MessagesReading, whole: &MessagesReading) -> Vec<MessageKind> {
     let kinds = part.kinds.known().cloned().unwrap_or_default();
     let whole = whole.kinds.known().unwrap();
-    kinds.into_iter().filter(|kind| !whole.contains(kind)).collect()
+    kinds
+        .into_iter()
+        .filter(|kind| !whole.contains(kind))
+        .collect()
 }
 
 #[test]
@@ -28,7 +31,10 @@ fn a_file_that_is_cut_anywhere_is_not_taken_for_a_whole_one() {
                 (&part.server_written_bytes, &whole.server_written_bytes),
                 (&part.age_s, &whole.age_s),
             ] {
-                assert!(!part.is_known() || part == whole, "{watched:?} cut at {end}");
+                assert!(
+                    !part.is_known() || part == whole,
+                    "{watched:?} cut at {end}"
+                );
             }
         }
     }
@@ -49,7 +55,8 @@ fn lines_and_fields_of_newer_kernels_are_passed_over() {
 
 #[test]
 fn what_is_not_there_says_so() {
-    let why = |watched: WatchedCounter, text: &str| watched.parse(text).kinds.why().unwrap().to_owned();
+    let why =
+        |watched: WatchedCounter, text: &str| watched.parse(text).kinds.why().unwrap().to_owned();
     assert!(why(nfs("/E"), NFS_TELEGRAF).contains("/E: no NFS is mounted there"));
     assert!(why(nfs("/mnt"), "device x mounted on /mnt with fstype ext4\n\n").contains("no NFS"));
     let bare = "device x:/ mounted on /mnt with fstype nfs statvers=1.1\n\tage:\t1\n\n";
@@ -78,10 +85,12 @@ fn what_is_not_there_says_so() {
 
 /// A reading with these kinds.
 fn reading(age_s: u64, kinds: &[(&str, u64, u64)]) -> MessagesReading {
-    let kinds = kinds.iter().map(|(kind, requests, retransmissions)| MessageKind {
-        retransmissions: Fact::Known(*retransmissions),
-        ..MessageKind::counted(kind, *requests)
-    });
+    let kinds = kinds
+        .iter()
+        .map(|(kind, requests, retransmissions)| MessageKind {
+            retransmissions: Fact::Known(*retransmissions),
+            ..MessageKind::counted(kind, *requests)
+        });
     MessagesReading {
         age_s: Fact::Known(age_s),
         server_read_bytes: Fact::Known(age_s * 100),
@@ -103,7 +112,10 @@ fn a_difference_has_the_kinds_that_occurred() {
     );
     assert_eq!(difference.requests(), Fact::Known(5));
     assert_eq!(difference.server_written_bytes, Fact::NotApplicable);
-    assert_eq!(after.since(std::slice::from_ref(&after)).kinds, Fact::Known(vec![]));
+    assert_eq!(
+        after.since(std::slice::from_ref(&after)).kinds,
+        Fact::Known(vec![])
+    );
 }
 
 impl MessagesReading {
@@ -131,7 +143,13 @@ fn counters_that_went_back_are_no_number() {
     assert!(why(reading(4, &[("CREATE", 90, 1)])).contains("mounted again"));
     assert!(why(before.clone_of("/other")).contains("not read before"));
     let remounted = reading(4, &[("CREATE", 90, 1)]).since(std::slice::from_ref(&before));
-    assert!(remounted.server_read_bytes.why().unwrap().contains("mounted again"));
+    assert!(
+        remounted
+            .server_read_bytes
+            .why()
+            .unwrap()
+            .contains("mounted again")
+    );
     assert_eq!(remounted.server_written_bytes, Fact::NotApplicable);
     // Retransmissions alone.
     let after = reading(6, &[("CREATE", 11, 0)]).since(std::slice::from_ref(&before));
@@ -152,7 +170,11 @@ fn counters_that_went_back_are_no_number() {
 
 #[test]
 fn operations_in_compounds_are_differences_too() {
-    let of = |count: u64| nfsd("nfs4").parse(&format!("proc4 2 0 {count}\nproc4ops 6 0 0 0 {count} 7 0\n"));
+    let of = |count: u64| {
+        nfsd("nfs4").parse(&format!(
+            "proc4 2 0 {count}\nproc4ops 6 0 0 0 {count} 7 0\n"
+        ))
+    };
     let difference = of(9).since(&[of(4)]);
     let access = CompoundOperation {
         operation: "ACCESS".into(),
@@ -160,7 +182,14 @@ fn operations_in_compounds_are_differences_too() {
     };
     assert_eq!(difference.operations, Fact::Known(vec![access]));
     assert_eq!(difference.requests(), Fact::Known(5));
-    assert!(of(4).since(&[of(9)]).operations.why().unwrap().contains("backwards"));
+    assert!(
+        of(4)
+            .since(&[of(9)])
+            .operations
+            .why()
+            .unwrap()
+            .contains("backwards")
+    );
 }
 
 #[test]
@@ -168,7 +197,10 @@ fn a_reading_is_the_same_after_json() {
     for (watched, text) in all() {
         let reading = watched.parse(text);
         let json = serde_json::to_string(&reading).unwrap();
-        assert_eq!(serde_json::from_str::<MessagesReading>(&json).unwrap(), reading);
+        assert_eq!(
+            serde_json::from_str::<MessagesReading>(&json).unwrap(),
+            reading
+        );
     }
     let json = serde_json::to_string(&nfs("/x").parse("")).unwrap();
     assert!(
@@ -182,7 +214,8 @@ proptest! {
     fn huge_numbers_are_read_or_refused(numbers in prop::collection::vec(any::<u128>(), 8)) {
         let words: Vec<String> = numbers.iter().map(u128::to_string).collect();
         let line = words.join(" ");
-        let text = format!("device x:/ mounted on /mnt with fstype nfs statvers=1.1\n\tbytes:\t{line}\n\tper-op statistics\n\tREAD: {line}\n\n");
+        let text = format!("device x:/ mounted on /mnt with fstype nfs \
+            statvers=1.1\n\tbytes:\t{line}\n\tper-op statistics\n\tREAD: {line}\n\n");
         let reading = nfs("/mnt").parse(&text);
         let fits = numbers.iter().all(|number| u64::try_from(*number).is_ok());
         prop_assert_eq!(reading.kinds.is_known(), fits);

@@ -31,7 +31,10 @@ fn watched(tree: &Tree, lines: &[&str]) -> Fact<WatchedMessages> {
 }
 
 fn list(fact: &Fact<WatchedMessages>) -> Vec<WatchedCounter> {
-    fact.known().unwrap_or_else(|| panic!("{fact:?}")).list.clone()
+    fact.known()
+        .unwrap_or_else(|| panic!("{fact:?}"))
+        .list
+        .clone()
 }
 
 #[test]
@@ -49,7 +52,10 @@ fn mounts_of_nfs_and_smb_once_each() {
         counter(MessageCounter::NfsClient, "nfs3", "/C"),
         smb("//server2/share2"),
     ];
-    let found = watched(&tree, &lines.map(String::from).each_ref().map(String::as_str));
+    let found = watched(
+        &tree,
+        &lines.map(String::from).each_ref().map(String::as_str),
+    );
     assert_eq!(list(&found), expected);
     assert!(found.known().unwrap().unseen.is_empty());
     // Read: each from its file, whose absence is the reason.
@@ -74,10 +80,18 @@ fn targets_without_servers_and_with_unknown_ones() {
         Fact::NotApplicable
     );
     let foreign = watched(&tree, &["40 1 0:45 / /t rw - 9p share rw\n"]);
-    assert!(foreign.why().unwrap().contains("messages of 9p are not counted"));
+    assert!(
+        foreign
+            .why()
+            .unwrap()
+            .contains("messages of 9p are not counted")
+    );
     let mut lost = target(&tree, "40 1 0:45 / /t rw - tmpfs t rw\n");
     lost.mount = Fact::Unavailable("masked".into());
-    assert_eq!(WatchedMessages::of(&tree.sources, [&lost]).why(), Some("masked"));
+    assert_eq!(
+        WatchedMessages::of(&tree.sources, [&lost]).why(),
+        Some("masked")
+    );
     // Known beside unknown.
     let known = target(&tree, &nfs_line("/D", "0:45", "vers=4.2"));
     let found = WatchedMessages::of(&tree.sources, [&lost, &known]);
@@ -90,21 +104,39 @@ fn the_server_is_read_where_it_is_this_machine() {
     let of = |nfsd: &str, line: &str, exports: &str| {
         let tree = Tree::new(&[("/proc/net/rpc/nfsd", nfsd), ("/var/lib/nfs/etab", exports)]);
         let found = watched(&tree, &[line]);
-        let counters = found.known().map(|found| found.list.clone()).unwrap_or_default();
+        let counters = found
+            .known()
+            .map(|found| found.list.clone())
+            .unwrap_or_default();
         let of_server = |watched: &WatchedCounter| {
-            (watched.counter == MessageCounter::NfsServer).then(|| format!("{} {}", watched.protocol, watched.of))
+            (watched.counter == MessageCounter::NfsServer)
+                .then(|| format!("{} {}", watched.protocol, watched.of))
         };
-        counters.iter().filter_map(of_server).collect::<Vec<String>>()
+        counters
+            .iter()
+            .filter_map(of_server)
+            .collect::<Vec<String>>()
     };
     let here = ["nfs3 this machine", "nfs4 this machine"];
     for options in ["addr=127.0.0.1", "addr=::1", "addr=127.0.0.1,vers=3"] {
-        assert_eq!(of(NFSD[2], &nfs_line("/mnt", "0:45", options), ""), here, "{options}");
+        assert_eq!(
+            of(NFSD[2], &nfs_line("/mnt", "0:45", options), ""),
+            here,
+            "{options}"
+        );
     }
     // Another machine's address (RFC 5737).
-    assert_eq!(of(NFSD[2], &nfs_line("/mnt", "0:45", "addr=203.0.113.7"), ""), [""; 0]);
+    assert_eq!(
+        of(NFSD[2], &nfs_line("/mnt", "0:45", "addr=203.0.113.7"), ""),
+        [""; 0]
+    );
     let without_threads = NFSD[2].replace("th 8", "th 0");
     assert_eq!(
-        of(&without_threads, &nfs_line("/mnt", "0:45", "addr=127.0.0.1"), ""),
+        of(
+            &without_threads,
+            &nfs_line("/mnt", "0:45", "addr=127.0.0.1"),
+            ""
+        ),
         [""; 0]
     );
     let others = [
@@ -126,13 +158,22 @@ fn add_disk(tree: &Tree, host: &str, name: &str, number: &str, count: &str) {
     tree.file(&format!("{block}/{name}1/partition"), "1\n");
     tree.link(&format!("{block}/device"), &device);
     tree.link(&format!("/sys/class/block/{name}"), &block);
-    tree.link(&format!("/sys/class/block/{name}1"), &format!("{block}/{name}1"));
-    tree.link(&format!("/sys/dev/block/{number}"), &format!("{block}/{name}1"));
+    tree.link(
+        &format!("/sys/class/block/{name}1"),
+        &format!("{block}/{name}1"),
+    );
+    tree.link(
+        &format!("/sys/dev/block/{number}"),
+        &format!("{block}/{name}1"),
+    );
 }
 
 #[test]
 fn a_loop_device_over_a_file_of_nfs_asks_its_server() {
-    let tree = Tree::new(&[("/mnt/disk.img", ""), ("/sys/devices/loop0/loop/offset", "0\n")]);
+    let tree = Tree::new(&[
+        ("/mnt/disk.img", ""),
+        ("/sys/devices/loop0/loop/offset", "0\n"),
+    ]);
     let image = tree.sources.path("/mnt/disk.img").canonicalize().unwrap();
     tree.file(
         "/sys/devices/loop0/loop/backing_file",
@@ -146,7 +187,10 @@ fn a_loop_device_over_a_file_of_nfs_asks_its_server() {
     target.device = Device::read(&tree.sources, &table, DeviceNumber::parse("7:0").unwrap());
     let found = WatchedMessages::of(&tree.sources, [&target]);
     assert_eq!(list(&found), [nfs(&at)]);
-    tree.file("/proc/net/route", "eth1 007100CB 00000000 0001 0 0 0 00FFFFFF 0 0 0\n");
+    tree.file(
+        "/proc/net/route",
+        "eth1 007100CB 00000000 0001 0 0 0 00FFFFFF 0 0 0\n",
+    );
     let interfaces = crate::WatchedInterfaces::of(&tree.sources, [&target]);
     assert_eq!(interfaces.known().unwrap().list[0].name, "eth1");
 }
@@ -157,7 +201,10 @@ fn the_disk_of_a_session_is_found_below_a_partition() {
     add_disk(&tree, "host2/session3", "sda", "8:1", "0x1a2b\n");
     add_disk(&tree, "host4/port-0:0", "sdb", "8:17", "0x3\n");
     let line = "40 1 8:1 / /mnt rw - ext4 /dev/sda1 rw\n";
-    let found = watched(&tree, &[line, line, "41 1 8:17 / /b rw - ext4 /dev/sdb1 rw\n"]);
+    let found = watched(
+        &tree,
+        &[line, line, "41 1 8:17 / /b rw - ext4 /dev/sdb1 rw\n"],
+    );
     assert_eq!(list(&found), [disk("sda")]);
     let readings = found.known().unwrap().read(&tree.sources);
     assert_eq!(readings[0].requests(), Fact::Known(0x1a2b));
@@ -166,8 +213,21 @@ fn the_disk_of_a_session_is_found_below_a_partition() {
     // The disk went away.
     std::fs::remove_file(tree.sources.path("/sys/class/block/sda")).unwrap();
     let gone = found.known().unwrap().read(&tree.sources);
-    assert!(gone[0].kinds.why().unwrap().contains("sda/device/iorequest_cnt"));
-    assert!(gone[0].since(&readings).kinds.why().unwrap().contains("No such file"));
+    assert!(
+        gone[0]
+            .kinds
+            .why()
+            .unwrap()
+            .contains("sda/device/iorequest_cnt")
+    );
+    assert!(
+        gone[0]
+            .since(&readings)
+            .kinds
+            .why()
+            .unwrap()
+            .contains("No such file")
+    );
 }
 
 #[test]
@@ -175,7 +235,12 @@ fn a_disk_of_another_machine_that_is_not_counted_says_so() {
     let tree = Tree::new(&[("/sys/devices/nbd0/size", "8\n")]);
     tree.link("/sys/dev/block/43:0", "/sys/devices/nbd0");
     let found = watched(&tree, &["40 1 43:0 / /mnt rw - ext4 /dev/nbd0 rw\n"]);
-    assert!(found.why().unwrap().contains("/dev/nbd0: its messages are not counted"));
+    assert!(
+        found
+            .why()
+            .unwrap()
+            .contains("/dev/nbd0: its messages are not counted")
+    );
     assert_eq!(DeviceNumber::parse("43:0").unwrap().to_string(), "43:0");
 }
 
@@ -184,7 +249,13 @@ fn this_machine_is_read_without_a_panic() {
     let sources = Sources::default();
     let target = Target::read(&sources, std::path::Path::new("/"));
     let found = WatchedMessages::of(&sources, [&target]);
-    for watched in [nfs("/"), nfsd("nfs3"), nfsd("nfs4"), smb("//no/such"), disk("no-such")] {
+    for watched in [
+        nfs("/"),
+        nfsd("nfs3"),
+        nfsd("nfs4"),
+        smb("//no/such"),
+        disk("no-such"),
+    ] {
         let watched = WatchedMessages {
             list: vec![watched],
             unseen: vec![],
@@ -194,6 +265,9 @@ fn this_machine_is_read_without_a_panic() {
             readings[0].kinds.is_known() || readings[0].kinds.why().is_some(),
             "{readings:?}"
         );
-        assert!(!readings[0].kinds.is_known() || found.is_known(), "{readings:?}");
+        assert!(
+            !readings[0].kinds.is_known() || found.is_known(),
+            "{readings:?}"
+        );
     }
 }

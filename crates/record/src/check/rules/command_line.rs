@@ -35,7 +35,9 @@ fn difference(one: &Value, other: &Value, path: &str) -> Option<(String, String,
         .chain(others.keys().filter(|name| !fields.contains_key(*name)));
     let mut names = names.filter(|name| !OF_OTHERS.contains(&name.as_str()));
     names.find_map(|name| {
-        let of = |fields: &serde_json::Map<String, Value>| fields.get(name).cloned().unwrap_or(Value::Null);
+        let of = |fields: &serde_json::Map<String, Value>| {
+            fields.get(name).cloned().unwrap_or(Value::Null)
+        };
         difference(&of(fields), &of(others), &format!("{path}.{name}"))
     })
 }

@@ -1,5 +1,5 @@
-//! Counters of the kernel, which are in a record by phase, by second and of the whole run: parts add up, and a part is no more than
-//! the whole. Columns are matched by their names.
+//! Counters of the kernel, which are in a record by phase, by second and of the whole run: parts
+//! add up, and a part is no more than the whole. Columns are matched by their names.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,8 @@ use crate::run::{PhaseRecord, SystemDuring};
 
 /// Times that the kernel tells apart by its ticks may be off by this, in nanoseconds.
 const TICKS_NS: u64 = 50_000_000;
-/// Between the moment of a reading and the reading itself other programs may run for so long, in nanoseconds.
+/// Between the moment of a reading and the reading itself other programs may run for so long, in
+/// nanoseconds.
 const READ_LATE_NS: u64 = 5_000_000_000;
 /// The unit of processor time in `/proc/stat`, in nanoseconds.
 const TICK_NS: u64 = 10_000_000;
@@ -96,11 +97,17 @@ fn whole(during: &SystemDuring) -> BTreeMap<String, u64> {
         add("system", fields(times));
     }
     if let Fact::Known(count) = &counted.system.context_switches {
-        add("system", vec![("context_switches".to_owned(), (*count).into())]);
+        add(
+            "system",
+            vec![("context_switches".to_owned(), (*count).into())],
+        );
     }
     for device in counted.devices.known().into_iter().flatten() {
         if let Fact::Known(counters) = &device.counters {
-            add(&format!("devices.{}", device.name), counts(fields(counters)));
+            add(
+                &format!("devices.{}", device.name),
+                counts(fields(counters)),
+            );
         }
     }
     whole
@@ -123,7 +130,10 @@ fn columns(machine: &MachineOverTime) -> Vec<(String, u64)> {
             if MAY_FALL.contains(&name.as_str()) {
                 continue;
             }
-            let sum = slices.iter().filter_map(Value::as_u64).fold(0, u64::saturating_add);
+            let sum = slices
+                .iter()
+                .filter_map(Value::as_u64)
+                .fold(0, u64::saturating_add);
             columns.push((format!("{group}.{name}"), sum));
         }
     };
@@ -136,7 +146,13 @@ fn columns(machine: &MachineOverTime) -> Vec<(String, u64)> {
 }
 
 /// What is counted in slices.
-fn over_time(scope: &Scope<'_>, phase: &PhaseRecord, machine: &MachineOverTime, place: &str, found: &mut Findings) {
+fn over_time(
+    scope: &Scope<'_>,
+    phase: &PhaseRecord,
+    machine: &MachineOverTime,
+    place: &str,
+    found: &mut Findings,
+) {
     let system = &machine.system;
     let spans: Vec<u64> = machine
         .spans()
@@ -157,15 +173,22 @@ fn over_time(scope: &Scope<'_>, phase: &PhaseRecord, machine: &MachineOverTime, 
             let place = format!("{place}.system.busy_ns");
             found.equal(Rule::Counters, &place, ("busy", busy), ("its parts", parts));
         }
-        let unused: Option<u64> = [&system.iowait_ns, &system.steal_ns].into_iter().map(of).sum();
+        let unused: Option<u64> = [&system.iowait_ns, &system.steal_ns]
+            .into_iter()
+            .map(of)
+            .sum();
         if let (Some(total), Some(busy), Some(unused)) = (of(&system.total_ns), busy, unused) {
             if busy.saturating_add(unused) > total {
-                let why = format!("slice {slice} has {total} ns in all, but {busy} ns busy and {unused} ns unused");
+                let why = format!(
+                    "slice {slice} has {total} ns in all, but {busy} ns busy and {unused} ns \
+                     unused"
+                );
                 found.broken(Rule::Counters, &format!("{place}.system.total_ns"), why);
             }
         }
     }
-    let process: u64 = known(machine.process.user_ns.each()).saturating_add(known(machine.process.system_ns.each()));
+    let process: u64 = known(machine.process.user_ns.each())
+        .saturating_add(known(machine.process.system_ns.each()));
     let mut of_threads = 0_u64;
     for (number, thread) in machine.threads.known().into_iter().flatten().enumerate() {
         let place = format!("{place}.threads[{number}]");
@@ -183,12 +206,18 @@ fn over_time(scope: &Scope<'_>, phase: &PhaseRecord, machine: &MachineOverTime, 
         };
         let lasted_ns = last.ended_ns.saturating_sub(first.began_ns);
         let cpu_ns = known(thread.cpu_ns.each());
-        if thread.is_worker() && phase.complete && !scope.has_ranks() && cpu_ns > with_ticks(lasted_ns) {
+        if thread.is_worker()
+            && phase.complete
+            && !scope.has_ranks()
+            && cpu_ns > with_ticks(lasted_ns)
+        {
             let why = format!("it ran for {cpu_ns} ns in a phase of {lasted_ns} ns");
             found.broken(Rule::WorkTime, &place, why);
         }
     }
-    if of_threads > with_ticks(process) && machine.process.user_ns.each().iter().all(Option::is_some) {
+    if of_threads > with_ticks(process)
+        && machine.process.user_ns.each().iter().all(Option::is_some)
+    {
         let why = format!("its threads ran for {of_threads} ns, and the process for {process} ns");
         found.broken(Rule::Counters, &format!("{place}.process"), why);
     }
@@ -200,7 +229,11 @@ fn over_time(scope: &Scope<'_>, phase: &PhaseRecord, machine: &MachineOverTime, 
 fn units(scope: &Scope<'_>, machine: &MachineOverTime, place: &str, found: &mut Findings) {
     let has_ticks = !OTHER_TICKS.contains(&scope.record.host.kernel.machine.as_str());
     for (name, value) in fields(&machine.process) {
-        let times = value.as_array().filter(|_| name.ends_with("_ns")).into_iter().flatten();
+        let times = value
+            .as_array()
+            .filter(|_| name.ends_with("_ns"))
+            .into_iter()
+            .flatten();
         if let Some(other) = times.filter_map(Value::as_u64).find(|ns| ns % 1_000 != 0) {
             let why = format!("{other} ns, and the kernel counts in whole microseconds");
             found.broken(Rule::Counters, &format!("{place}.process.{name}"), why);
@@ -209,7 +242,11 @@ fn units(scope: &Scope<'_>, machine: &MachineOverTime, place: &str, found: &mut 
     for (name, value) in fields(&machine.system) {
         let numbers = match &value {
             Value::Array(numbers) => numbers.iter().collect(),
-            Value::Object(states) => states.values().filter_map(Value::as_array).flatten().collect(),
+            Value::Object(states) => states
+                .values()
+                .filter_map(Value::as_array)
+                .flatten()
+                .collect(),
             _ => Vec::new(),
         };
         let numbers = numbers.into_iter().filter_map(Value::as_u64);
@@ -217,7 +254,13 @@ fn units(scope: &Scope<'_>, machine: &MachineOverTime, place: &str, found: &mut 
     }
 }
 
-fn unit(has_ticks: bool, name: &str, numbers: impl Iterator<Item = u64>, place: &str, found: &mut Findings) {
+fn unit(
+    has_ticks: bool,
+    name: &str,
+    numbers: impl Iterator<Item = u64>,
+    place: &str,
+    found: &mut Findings,
+) {
     let unit = match name {
         _ if name.ends_with("_bytes") => 1_024,
         _ if name.ends_with("_ns") && has_ticks => TICK_NS,
@@ -230,22 +273,33 @@ fn unit(has_ticks: bool, name: &str, numbers: impl Iterator<Item = u64>, place: 
     }
 }
 
-/// A thread has one name, and a worker one thread, for the whole run; readings have threads in the order of their numbers.
+/// A thread has one name, and a worker one thread, for the whole run; readings have threads in the
+/// order of their numbers.
 fn threads(scope: &Scope<'_>, found: &mut Findings) {
     let mut names: BTreeMap<u32, String> = BTreeMap::new();
     // By place in the record, each thread with its name.
     type Named<'a> = Vec<(u32, &'a Fact<String>)>;
     let mut lists: Vec<(String, Named<'_>)> = Vec::new();
     for (index, phase) in scope.phases.iter().enumerate() {
-        let threads = phase.machine.as_ref().and_then(|machine| machine.threads.known());
+        let threads = phase
+            .machine
+            .as_ref()
+            .and_then(|machine| machine.threads.known());
         if let Some(threads) = threads {
             let place = format!("{}.machine.threads", scope.place(index));
-            let list = threads.iter().map(|thread| (thread.tid, &thread.name)).collect();
+            let list = threads
+                .iter()
+                .map(|thread| (thread.tid, &thread.name))
+                .collect();
             lists.push((place, list));
         }
     }
     if let Fact::Known(threads) = &scope.during.counted.threads {
-        let list = threads.each.iter().map(|thread| (thread.tid, &thread.name)).collect();
+        let list = threads
+            .each
+            .iter()
+            .map(|thread| (thread.tid, &thread.name))
+            .collect();
         lists.push(("record.during.counted.threads".to_owned(), list));
     }
     let mut workers: BTreeMap<String, u32> = BTreeMap::new();
@@ -260,31 +314,46 @@ fn threads(scope: &Scope<'_>, found: &mut Findings) {
                 return;
             };
             counted += u32::from(name.starts_with(crate::machine::WORKER_THREAD));
-            // A thread may name itself after its first reading; numbers are used again when threads have ended.
+            // A thread may name itself after its first reading; numbers are used again when threads
+            // have ended.
             let known = names.entry(tid).or_insert_with(|| name.clone());
             let is_worker = |name: &String| name.starts_with(crate::machine::WORKER_THREAD);
             let of_worker = is_worker(name).then(|| *workers.entry(name.clone()).or_insert(tid));
-            if (known != name && (is_worker(known) || is_worker(name))) || of_worker.is_some_and(|of| of != tid) {
-                let why = format!("thread {tid} is {name}, and elsewhere {known}, or {name} has another number");
+            if (known != name && (is_worker(known) || is_worker(name)))
+                || of_worker.is_some_and(|of| of != tid)
+            {
+                let why = format!(
+                    "thread {tid} is {name}, and elsewhere {known}, or {name} has another number"
+                );
                 found.broken(Rule::Counters, &place, why);
             }
         }
         // Some may have ended before the first slice did.
         if counted > scope.workers {
-            let why = format!("{counted} of them are workers, and there are {}", scope.workers);
+            let why = format!(
+                "{counted} of them are workers, and there are {}",
+                scope.workers
+            );
             found.broken(Rule::Counters, &place, why);
         }
     }
 }
 
-/// What a thread that was there at the end did in all phases is no more than what it did in the whole run.
+/// What a thread that was there at the end did in all phases is no more than what it did in the
+/// whole run.
 fn of_threads(scope: &Scope<'_>, found: &mut Findings) {
     let Fact::Known(of_run) = &scope.during.counted.threads else {
         return;
     };
-    let machines = || scope.phases.iter().filter_map(|phase| phase.machine.as_ref());
+    let machines = || {
+        scope
+            .phases
+            .iter()
+            .filter_map(|phase| phase.machine.as_ref())
+    };
     for thread in &of_run.each {
-        let of_phases = machines().flat_map(|machine| machine.threads.known().into_iter().flatten());
+        let of_phases =
+            machines().flat_map(|machine| machine.threads.known().into_iter().flatten());
         let same = of_phases.filter(|known| known.tid == thread.tid && known.name == thread.name);
         let (mut cpu_ns, mut waiting_ns) = (0_u64, 0_u64);
         for known in same {
@@ -297,7 +366,8 @@ fn of_threads(scope: &Scope<'_>, found: &mut Findings) {
         ] {
             if let Some(in_run) = in_run.known().filter(|in_run| in_phases > **in_run) {
                 let why = format!(
-                    "thread {} {what} for {in_phases} ns in the phases, and for {in_run} ns in the whole run",
+                    "thread {} {what} for {in_phases} ns in the phases, and for {in_run} ns in \
+                     the whole run",
                     thread.tid
                 );
                 found.broken(Rule::Counters, "record.during.counted.threads", why);
@@ -314,10 +384,14 @@ fn with_ticks(ns: u64) -> u64 {
 }
 
 fn known(counts: &[Option<u64>]) -> u64 {
-    counts.iter().flatten().fold(0, |sum, more| sum.saturating_add(*more))
+    counts
+        .iter()
+        .flatten()
+        .fold(0, |sum, more| sum.saturating_add(*more))
 }
 
-/// The last state of a slice is one of those whose greatest it has; of a slice of one second both are one reading.
+/// The last state of a slice is one of those whose greatest it has; of a slice of one second both
+/// are one reading.
 fn states(machine: &MachineOverTime, place: &str, found: &mut Findings) {
     let system = &machine.system;
     let devices = machine.devices.known().into_iter().flatten();
@@ -329,10 +403,15 @@ fn states(machine: &MachineOverTime, place: &str, found: &mut Findings) {
         &system.write_back_bytes,
     ];
     let is_second = machine.width_ns == measure::SLICE_NS;
-    for states in all.into_iter().chain(devices.map(|device| &device.in_flight)) {
-        let differs = |(max, last): (&Option<u64>, &Option<u64>)| last > max || (is_second && last != max);
+    for states in all
+        .into_iter()
+        .chain(devices.map(|device| &device.in_flight))
+    {
+        let differs =
+            |(max, last): (&Option<u64>, &Option<u64>)| last > max || (is_second && last != max);
         if states.max.iter().zip(&states.last).any(differs) {
-            let why = "the last state of a slice is not among those whose greatest it has".to_owned();
+            let why =
+                "the last state of a slice is not among those whose greatest it has".to_owned();
             found.broken(Rule::Counters, place, why);
         }
     }
@@ -357,8 +436,10 @@ fn during(scope: &Scope<'_>, found: &mut Findings) {
             &times.softirq_ns,
         ];
         let unused = [&times.idle_ns, &times.iowait_ns, &times.steal_ns];
-        let (used, unused): (Option<u64>, Option<u64>) =
-            (used.into_iter().map(of).sum(), unused.into_iter().map(of).sum());
+        let (used, unused): (Option<u64>, Option<u64>) = (
+            used.into_iter().map(of).sum(),
+            unused.into_iter().map(of).sum(),
+        );
         let place = format!("{place}.system.times");
         if let (Some(used), Some(unused), Some(busy), Some(total)) =
             (used, unused, of(&times.busy_ns), of(&times.total_ns))
@@ -380,7 +461,10 @@ fn during(scope: &Scope<'_>, found: &mut Findings) {
     let suspended = (clocks.suspended_ns, "suspended_ns");
     for (ns, name) in [
         suspended,
-        (clocks.wall_clock_stepped_ns.unsigned_abs(), "wall_clock_stepped_ns"),
+        (
+            clocks.wall_clock_stepped_ns.unsigned_abs(),
+            "wall_clock_stepped_ns",
+        ),
     ] {
         if ns > 0 && ns <= least {
             let why = format!("{ns} ns, and {least} ns and less cannot be seen");
@@ -392,9 +476,15 @@ fn during(scope: &Scope<'_>, found: &mut Findings) {
     };
     let cpu_ns = process.user_ns.saturating_add(process.system_ns);
     if let Fact::Known(threads) = &counted.threads {
-        let each = threads.each.iter().filter_map(|thread| thread.cpu_ns.known());
+        let each = threads
+            .each
+            .iter()
+            .filter_map(|thread| thread.cpu_ns.known());
         let each = each.fold(0_u64, |sum, more| sum.saturating_add(*more));
-        let all_known = threads.each.iter().all(|thread| thread.cpu_ns.known().is_some());
+        let all_known = threads
+            .each
+            .iter()
+            .all(|thread| thread.cpu_ns.known().is_some());
         if let (Fact::Known(rest), true) = (&threads.rest_cpu_ns, all_known) {
             let place = format!("{place}.threads.rest_cpu_ns");
             let expected = cpu_ns.saturating_sub(each);
@@ -405,9 +495,16 @@ fn during(scope: &Scope<'_>, found: &mut Findings) {
                 ("the process without threads", expected),
             );
         }
-        let waited = threads.each.iter().filter_map(|thread| thread.waiting_ns.known()).max();
+        let waited = threads
+            .each
+            .iter()
+            .filter_map(|thread| thread.waiting_ns.known())
+            .max();
         if let Some(waited) = waited.filter(|waited| **waited > with_ticks(clocks.elapsed_ns)) {
-            let why = format!("a thread waited for {waited} ns in a run of {} ns", clocks.elapsed_ns);
+            let why = format!(
+                "a thread waited for {waited} ns in a run of {} ns",
+                clocks.elapsed_ns
+            );
             found.broken(Rule::Counters, &format!("{place}.threads"), why);
         }
         if let Some(count) = threads
@@ -419,9 +516,19 @@ fn during(scope: &Scope<'_>, found: &mut Findings) {
             found.broken(Rule::Counters, &format!("{place}.threads.count"), why);
         }
     }
-    let online = scope.record.host.processors.online.known().copied().unwrap_or(u64::MAX);
+    let online = scope
+        .record
+        .host
+        .processors
+        .online
+        .known()
+        .copied()
+        .unwrap_or(u64::MAX);
     if cpu_ns > with_ticks(clocks.elapsed_ns).saturating_mul(online) {
-        let why = format!("the process ran for {cpu_ns} ns in {} ns", clocks.elapsed_ns);
+        let why = format!(
+            "the process ran for {cpu_ns} ns in {} ns",
+            clocks.elapsed_ns
+        );
         found.broken(Rule::Counters, &format!("{place}.process"), why);
     }
     resident(scope, &process.max_resident_bytes, found);
@@ -431,8 +538,13 @@ fn during(scope: &Scope<'_>, found: &mut Findings) {
     };
     if let (Some(changed), Some(told)) = (changed, clocks.clock_source_changed.known()) {
         if changed != *told {
-            let why = "whether the source of time changed does not follow from its names".to_owned();
-            found.broken(Rule::Counters, "record.during.clocks.clock_source_changed", why);
+            let why =
+                "whether the source of time changed does not follow from its names".to_owned();
+            found.broken(
+                Rule::Counters,
+                "record.during.clocks.clock_source_changed",
+                why,
+            );
         }
     }
     for (programs, most, field) in [
@@ -443,9 +555,12 @@ fn during(scope: &Scope<'_>, found: &mut Findings) {
             continue;
         };
         let in_order = programs.is_sorted_by(|one, other| one.fraction >= other.fraction);
-        let are_shares = programs.iter().all(|program| (0.0..=1.0).contains(&program.fraction));
+        let are_shares = programs
+            .iter()
+            .all(|program| (0.0..=1.0).contains(&program.fraction));
         if (most < usize::MAX && !in_order) || !are_shares || programs.len() > most {
-            let why = "they are not in their order, or used more than all processors have".to_owned();
+            let why =
+                "they are not in their order, or used more than all processors have".to_owned();
             found.broken(Rule::Counters, field, why);
         }
     }
@@ -453,30 +568,53 @@ fn during(scope: &Scope<'_>, found: &mut Findings) {
 
 /// The greatest resident memory is no less than any that was read.
 fn resident(scope: &Scope<'_>, max: &Fact<u64>, found: &mut Findings) {
-    let phases = scope.phases.iter().filter_map(|phase| phase.machine.as_ref());
+    let phases = scope
+        .phases
+        .iter()
+        .filter_map(|phase| phase.machine.as_ref());
     let read = phases.flat_map(|machine| machine.process.resident_bytes.max.iter().flatten());
     let end = scope.during.counted.resident_bytes.known();
     let greatest = read.chain(end).max();
     if let (Fact::Known(max), Some(greatest)) = (max, greatest) {
         // The kernel adds memory up by processor and by thread, and not always at once.
-        let online = scope.record.host.processors.online.known().copied().unwrap_or(u64::MAX);
+        let online = scope
+            .record
+            .host
+            .processors
+            .online
+            .known()
+            .copied()
+            .unwrap_or(u64::MAX);
         let parts = online
             .saturating_mul(2)
             .max(32)
             .saturating_mul(online)
             .saturating_mul(4);
-        let threads = u64::from(scope.workers).saturating_add(16).saturating_mul(64);
+        let threads = u64::from(scope.workers)
+            .saturating_add(16)
+            .saturating_mul(64);
         let page = scope.record.host.page_size_bytes;
         let off = parts.saturating_add(threads).saturating_mul(page);
         if *greatest > max.saturating_add(max / 10).saturating_add(off) {
             let why = format!("{greatest} bytes were resident, and at most {max}");
-            found.broken(Rule::Counters, "record.during.counted.process.max_resident_bytes", why);
+            found.broken(
+                Rule::Counters,
+                "record.during.counted.process.max_resident_bytes",
+                why,
+            );
         }
     }
 }
 
-/// Counters of a phase and of the sync after it are within those of the run, and of as many devices.
-fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, whole: &BTreeMap<String, u64>, found: &mut Findings) {
+/// Counters of a phase and of the sync after it are within those of the run, and of as many
+/// devices.
+fn evidence(
+    scope: &Scope<'_>,
+    phase: &PhaseRecord,
+    place: &str,
+    whole: &BTreeMap<String, u64>,
+    found: &mut Findings,
+) {
     let Some(evidence) = &phase.evidence else {
         return;
     };
@@ -501,7 +639,9 @@ fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, whole: &BTreeMa
         for device in accounted.devices.known().into_iter().flatten() {
             if let Fact::Known(counters) = &device.counters {
                 for (name, value) in counts(fields(counters)) {
-                    let sum = sums.entry(format!("devices.{}.{name}", device.name)).or_default();
+                    let sum = sums
+                        .entry(format!("devices.{}.{name}", device.name))
+                        .or_default();
                     *sum = sum.saturating_add(number(&value).unwrap_or(0));
                 }
                 sectors(device, &place, found);
@@ -518,7 +658,9 @@ fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, whole: &BTreeMa
 
 /// Devices are those of the whole run, in their order.
 fn devices(scope: &Scope<'_>, accounted: &Accounted, place: &str, found: &mut Findings) {
-    let (Fact::Known(of_phase), Fact::Known(of_run)) = (&accounted.devices, &scope.during.counted.devices) else {
+    let (Fact::Known(of_phase), Fact::Known(of_run)) =
+        (&accounted.devices, &scope.during.counted.devices)
+    else {
         return;
     };
     let names = |devices: &[DeviceReading]| -> Vec<String> {
@@ -575,8 +717,8 @@ fn sample(scope: &Scope<'_>, residency: &Residency, place: &str, found: &mut Fin
         };
         let most = files.saturating_mul(largest.div_ceil(page));
         let parts = [Some(cached), dirty.known(), under_write_back.known()];
-        let is_beyond =
-            parts.into_iter().flatten().any(|part| part > pages) || dirty.known().is_some_and(|dirty| dirty > cached);
+        let is_beyond = parts.into_iter().flatten().any(|part| part > pages)
+            || dirty.known().is_some_and(|dirty| dirty > cached);
         if is_beyond || *pages > most || *files > SAMPLE_MAX || *files == 0 {
             let why = format!("{files} files have {pages} pages, {cached} of them in memory");
             found.broken(Rule::Counters, &format!("{place}.residency.{name}"), why);
@@ -587,7 +729,10 @@ fn sample(scope: &Scope<'_>, residency: &Residency, place: &str, found: &mut Fin
 /// A sample has a hundredth of the files that there were, and no more than a hundred.
 fn sampled(scope: &Scope<'_>, found: &mut Findings) {
     let workload = &scope.spec.workload;
-    let is_whole = scope.is_run && !scope.has_ranks() && !workload.workers.is_shared() && !scope.spec.keeping.reuse;
+    let is_whole = scope.is_run
+        && !scope.has_ranks()
+        && !workload.workers.is_shared()
+        && !scope.spec.keeping.reuse;
     if !is_whole || scope.workers == 0 || !scope.record.actual.errors.is_empty() {
         return;
     }
@@ -602,7 +747,10 @@ fn sampled(scope: &Scope<'_>, found: &mut Findings) {
                 None => files,
             };
         }
-        let residency = phase.evidence.as_ref().and_then(|evidence| evidence.residency.as_ref());
+        let residency = phase
+            .evidence
+            .as_ref()
+            .and_then(|evidence| evidence.residency.as_ref());
         let Some(residency) = residency.filter(|_| phase.complete) else {
             continue;
         };

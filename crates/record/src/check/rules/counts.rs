@@ -1,4 +1,5 @@
-//! Counts that are in a record twice: of workers and segments, of errors and failures, of figures and phases, of names and files.
+//! Counts that are in a record twice: of workers and segments, of errors and failures, of figures
+//! and phases, of names and files.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +45,11 @@ fn workers(phase: &PhaseRecord, place: &str, found: &mut Findings) {
             operations,
             of_segments(|operation| operation.meter.operations),
         ),
-        ("bytes", bytes, of_segments(|operation| operation.meter.bytes)),
+        (
+            "bytes",
+            bytes,
+            of_segments(|operation| operation.meter.bytes),
+        ),
     ] {
         let (of_workers, of_segments) = (
             (format!("{what} of all workers"), of_workers),
@@ -59,7 +64,8 @@ fn workers(phase: &PhaseRecord, place: &str, found: &mut Findings) {
     }
 }
 
-/// What all had done when the first one was: at least its own, and no more than all; of one worker exactly all.
+/// What all had done when the first one was: at least its own, and no more than all; of one worker
+/// exactly all.
 fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let place = format!("{place}.first_done");
     let Some(first) = &phase.first_done else {
@@ -72,8 +78,16 @@ fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut F
         }
         return;
     };
-    let Some(worker) = phase.workers.iter().find(|worker| worker.worker == first.worker) else {
-        return found.broken(Rule::Workers, &place, format!("there is no worker {}", first.worker));
+    let Some(worker) = phase
+        .workers
+        .iter()
+        .find(|worker| worker.worker == first.worker)
+    else {
+        return found.broken(
+            Rule::Workers,
+            &place,
+            format!("there is no worker {}", first.worker),
+        );
     };
     let (own, all) = match phase.phase {
         Phase::Transactions => (worker.transactions, phase.transactions()),
@@ -85,7 +99,10 @@ fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut F
         _ => own.saturating_sub(phase.workers.len() as u64),
     };
     if !(least..=all).contains(&first.done) {
-        let why = format!("{} were done by then, and there are {least} to {all}", first.done);
+        let why = format!(
+            "{} were done by then, and there are {least} to {all}",
+            first.done
+        );
         found.broken(Rule::Workers, &place, why);
     }
 }
@@ -94,14 +111,22 @@ fn latencies(phase: &PhaseRecord, place: &str, found: &mut Findings) {
     for (number, segment) in phase.segments.iter().enumerate() {
         for (index, OperationRecord { meter, .. }) in segment.operations.iter().enumerate() {
             let place = format!("{place}.segments[{number}].operations[{index}].meter");
-            let histograms = [("latency", Some(&meter.latency)), ("service", meter.service.as_ref())];
+            let histograms = [
+                ("latency", Some(&meter.latency)),
+                ("service", meter.service.as_ref()),
+            ];
             for (name, histogram) in histograms {
                 let Some(histogram) = histogram else {
                     continue;
                 };
                 let field = format!("{place}.{name}");
                 let operations = ("operations", meter.operations);
-                found.equal(Rule::Latencies, &field, ("latencies", histogram.count()), operations);
+                found.equal(
+                    Rule::Latencies,
+                    &field,
+                    ("latencies", histogram.count()),
+                    operations,
+                );
             }
         }
     }
@@ -112,8 +137,12 @@ fn bytes(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findin
     let workload = &scope.spec.workload;
     let most_of_one = workload.size_max_bytes().max(workload.content_bytes_max());
     for (number, segment) in phase.segments.iter().enumerate() {
-        for (index, OperationRecord { action, meter, .. }) in segment.operations.iter().enumerate() {
-            let most = match action.moves_bytes_in() || action.moves_bytes_out() || *action == Action::Truncate {
+        for (index, OperationRecord { action, meter, .. }) in segment.operations.iter().enumerate()
+        {
+            let most = match action.moves_bytes_in()
+                || action.moves_bytes_out()
+                || *action == Action::Truncate
+            {
                 true => meter.operations.saturating_mul(most_of_one),
                 false => 0,
             };
@@ -126,8 +155,8 @@ fn bytes(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findin
     }
 }
 
-/// What is issued is completed, failed or skipped; and so it is for each worker, as far as its counts are recorded. Other phases have
-/// no transactions.
+/// What is issued is completed, failed or skipped; and so it is for each worker, as far as its
+/// counts are recorded. Other phases have no transactions.
 fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let is_transactions = phase.phase == Phase::Transactions;
     let pairs = scope.spec.workload.classic().map(halves);
@@ -137,14 +166,20 @@ fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut
         let transactions = ("transactions", segment.transactions);
         if !is_transactions {
             found.equal(Rule::Transactions, &place, issued, ("in this phase", 0));
-            found.equal(Rule::Transactions, &place, transactions, ("in this phase", 0));
+            found.equal(
+                Rule::Transactions,
+                &place,
+                transactions,
+                ("in this phase", 0),
+            );
             continue;
         }
         let meters = segment.operations.iter().map(|operation| &operation.meter);
-        let (completed, ended) = meters.fold((0, segment.skipped.total()), |(completed, ended), meter| {
-            let all = meter.operations + meter.failed + meter.missed;
-            (completed + meter.operations, ended + all)
-        });
+        let (completed, ended) =
+            meters.fold((0, segment.skipped.total()), |(completed, ended), meter| {
+                let all = meter.operations + meter.failed + meter.missed;
+                (completed + meter.operations, ended + all)
+            });
         let Some(halves) = pairs else {
             found.equal(
                 Rule::Transactions,
@@ -160,7 +195,8 @@ fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut
             );
             continue;
         };
-        // Halves in flight may end in another segment than their transaction, and the last one may be left without its other half.
+        // Halves in flight may end in another segment than their transaction, and the last one may
+        // be left without its other half.
         let has_ended = scope.record.actual.end.known() == Some(&workload::End::Complete);
         let is_exact = scope.spec.depth <= 1 && phase.complete && has_ended;
         let most = segment.issued.saturating_mul(halves);
@@ -173,17 +209,25 @@ fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut
         }
         let fewest = completed.div_ceil(halves.max(1));
         if is_exact && !(fewest..=completed.min(segment.issued)).contains(&segment.transactions) {
-            let why = format!("{} transactions with {completed} operations", segment.transactions);
+            let why = format!(
+                "{} transactions with {completed} operations",
+                segment.transactions
+            );
             found.broken(Rule::Transactions, &place, why);
         }
     }
     for (index, worker) in phase.workers.iter().enumerate() {
         let place = format!("{place}.workers[{index}]");
-        let least = if is_transactions { worker.transactions } else { 0 };
+        let least = if is_transactions {
+            worker.transactions
+        } else {
+            0
+        };
         let is_pair = pairs.is_some_and(|halves| halves > 1);
         let operations_differ = match is_pair {
             _ if !is_transactions => false,
-            true => !(worker.transactions..=worker.transactions.saturating_mul(2)).contains(&worker.operations),
+            true => !(worker.transactions..=worker.transactions.saturating_mul(2))
+                .contains(&worker.operations),
             false => worker.transactions != worker.operations,
         };
         if worker.issued < least || (operations_differ && scope.spec.depth <= 1) {
@@ -199,16 +243,24 @@ fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut
 /// Of how many operations a transaction is.
 fn halves(classic: &Classic) -> u64 {
     let biases = [classic.bias_read, classic.bias_create];
-    biases.into_iter().filter(|bias| *bias != Bias::DISABLED).count() as u64
+    biases
+        .into_iter()
+        .filter(|bias| *bias != Bias::DISABLED)
+        .count() as u64
 }
 
 /// All phases, those of steps too.
 fn phases(record: &Record) -> impl Iterator<Item = &PhaseRecord> {
-    let of_steps = record.actual.sweep_steps.iter().flat_map(|step| &step.phases);
+    let of_steps = record
+        .actual
+        .sweep_steps
+        .iter()
+        .flat_map(|step| &step.phases);
     record.actual.phases.iter().chain(of_steps)
 }
 
-/// Each operation that failed is an error of its kind. What is verified of one that was completed is an error, too.
+/// Each operation that failed is an error of its kind. What is verified of one that was completed
+/// is an error, too.
 pub(super) fn errors(record: &Record, found: &mut Findings) {
     let actual = &record.actual;
     let hangs = actual.stalled.iter().any(|stalled| !stalled.came_back);
@@ -223,13 +275,20 @@ pub(super) fn errors(record: &Record, found: &mut Findings) {
     if is_lost {
         return;
     }
-    let mut failed: BTreeMap<&str, u64> = Action::operations().map(|action| (action.name(), 0)).collect();
+    let mut failed: BTreeMap<&str, u64> = Action::operations()
+        .map(|action| (action.name(), 0))
+        .collect();
     for operation in phases(record).flat_map(all_operations) {
         *failed.entry(operation.action.name()).or_default() += operation.meter.failed;
     }
     for (operation, failed) in failed {
-        let of_it = actual.errors.iter().filter(|error| error.operation == operation);
-        let counted = of_it.filter(|error| error.step != VERIFY).map(|error| error.count);
+        let of_it = actual
+            .errors
+            .iter()
+            .filter(|error| error.operation == operation);
+        let counted = of_it
+            .filter(|error| error.step != VERIFY)
+            .map(|error| error.count);
         let what = format!("errors of {operation}");
         let counted = (what.as_str(), counted.sum());
         found.equal(
@@ -259,7 +318,8 @@ pub(super) fn errors(record: &Record, found: &mut Findings) {
         .flat_map(all_operations)
         .map(|operation| operation.meter.operations + operation.meter.failed)
         .sum();
-    if actual.outcome == Outcome::Complete && record.spec.on_error.is_exceeded(all, all_operations) {
+    if actual.outcome == Outcome::Complete && record.spec.on_error.is_exceeded(all, all_operations)
+    {
         let why = format!(
             "{all} in {all_operations} operations are more than --on-error {}",
             record.spec.on_error
@@ -294,10 +354,12 @@ fn pool(record: &Record) -> Option<i128> {
     Some(names)
 }
 
-/// Without failures the names that were looked at are those that were made and not removed, and so are those that are removed.
+/// Without failures the names that were looked at are those that were made and not removed, and so
+/// are those that are removed.
 pub(super) fn names(record: &Record, found: &mut Findings) {
     let (spec, actual) = (&record.spec, &record.actual);
-    let is_whole = actual.outcome == Outcome::Complete && spec.drive.sweep.is_none() && spec.ranks <= 1;
+    let is_whole =
+        actual.outcome == Outcome::Complete && spec.drive.sweep.is_none() && spec.ranks <= 1;
     if !is_whole || spec.keeping.reuse || !actual.errors.is_empty() {
         return;
     }
@@ -311,7 +373,11 @@ pub(super) fn names(record: &Record, found: &mut Findings) {
             found.broken(Rule::NamesChecked, place, why);
         }
     };
-    if let Some(delete) = actual.phases.iter().find(|phase| phase.phase == Phase::Delete) {
+    if let Some(delete) = actual
+        .phases
+        .iter()
+        .find(|phase| phase.phase == Phase::Delete)
+    {
         let (completed, failed) = delete.tried();
         told("names removed in delete", completed.saturating_add(failed));
     }
@@ -320,11 +386,16 @@ pub(super) fn names(record: &Record, found: &mut Findings) {
         let roots = spec.workload.location_weights().len() as u64;
         let pools = u64::from(spec.workload.workers.pools().max(1));
         let made = spec.workload.directories().saturating_mul(roots);
-        let (wrong, left_out) = (("wrong names", check.wrong), ("names left out", check.left_out));
+        let (wrong, left_out) = (
+            ("wrong names", check.wrong),
+            ("names left out", check.left_out),
+        );
         for counted in [wrong, left_out] {
             found.equal(Rule::NamesChecked, place, counted, ("without errors", 0));
         }
-        let most = made.saturating_add(roots.saturating_mul(pools)).saturating_add(roots);
+        let most = made
+            .saturating_add(roots.saturating_mul(pools))
+            .saturating_add(roots);
         if check.directories > most || check.directories == 0 {
             let why = format!(
                 "{} directories were checked, and there are at most {most}",
@@ -334,15 +405,25 @@ pub(super) fn names(record: &Record, found: &mut Findings) {
         }
         let lasted = between(record).unwrap_or(record.during.clocks.elapsed_ns);
         if check.duration_ns > lasted || check.duration_ns == 0 {
-            let why = format!("it took {} ns, and there were {lasted} ns", check.duration_ns);
+            let why = format!(
+                "it took {} ns, and there were {lasted} ns",
+                check.duration_ns
+            );
             found.broken(Rule::NamesChecked, place, why);
         }
     }
 }
 
-/// From the end of the transactions to the beginning of the deletion, in nanoseconds: the names are checked between them.
+/// From the end of the transactions to the beginning of the deletion, in nanoseconds: the names are
+/// checked between them.
 fn between(record: &Record) -> Option<u64> {
-    let of = |phase: Phase| record.actual.phases.iter().find(|known| known.phase == phase);
+    let of = |phase: Phase| {
+        record
+            .actual
+            .phases
+            .iter()
+            .find(|known| known.phase == phase)
+    };
     let ended_ns = of(Phase::Transactions)?.segments.last()?.ended_ns;
     let began_ns = of(Phase::Delete)?.segments.first()?.began_ns;
     Some(began_ns.saturating_sub(ended_ns))
@@ -352,7 +433,8 @@ fn between(record: &Record) -> Option<u64> {
 const SECONDS: i64 = 1;
 
 pub(super) fn classic(record: &Record, found: &mut Findings) {
-    let (Some(figures), Some(work)) = (&record.actual.classic, record.spec.workload.classic()) else {
+    let (Some(figures), Some(work)) = (&record.actual.classic, record.spec.workload.classic())
+    else {
         return;
     };
     let phases = &record.actual.phases;
@@ -368,27 +450,53 @@ pub(super) fn classic(record: &Record, found: &mut Findings) {
     let (prepare, transactions, delete) = (Phase::Prepare, Phase::Transactions, Phase::Delete);
     for (what, figure, counted) in [
         ("transactions", figures.transactions, asked),
-        ("created_alone", figures.created_alone, count(prepare, Action::Create)),
+        (
+            "created_alone",
+            figures.created_alone,
+            count(prepare, Action::Create),
+        ),
         (
             "created_mixed",
             figures.created_mixed,
             count(transactions, Action::Create),
         ),
         ("read", figures.read, count(transactions, Action::Read)),
-        ("appended", figures.appended, count(transactions, Action::Append)),
-        ("deleted_alone", figures.deleted_alone, count(delete, Action::Delete)),
+        (
+            "appended",
+            figures.appended,
+            count(transactions, Action::Append),
+        ),
+        (
+            "deleted_alone",
+            figures.deleted_alone,
+            count(delete, Action::Delete),
+        ),
         (
             "deleted_mixed",
             figures.deleted_mixed,
             count(transactions, Action::Delete),
         ),
     ] {
-        found.equal(Rule::Classic, place, (what, figure), ("in the phases", counted));
+        found.equal(
+            Rule::Classic,
+            place,
+            (what, figure),
+            ("in the phases", counted),
+        );
     }
     if figures.edition != work.edition {
-        found.broken(Rule::Classic, place, "its edition is not the workload's".to_owned());
+        found.broken(
+            Rule::Classic,
+            place,
+            "its edition is not the workload's".to_owned(),
+        );
     }
-    if record.actual.end.known().is_some_and(|end| *end != figures.end) {
+    if record
+        .actual
+        .end
+        .known()
+        .is_some_and(|end| *end != figures.end)
+    {
         found.broken(
             Rule::Classic,
             place,
@@ -401,13 +509,25 @@ pub(super) fn classic(record: &Record, found: &mut Findings) {
         moving.map(|operation| operation.meter.bytes).sum()
     };
     for (what, figure, bytes) in [
-        ("bytes_read", figures.bytes_read, moved(Action::moves_bytes_in)),
-        ("bytes_written", figures.bytes_written, moved(Action::moves_bytes_out)),
+        (
+            "bytes_read",
+            figures.bytes_read,
+            moved(Action::moves_bytes_in),
+        ),
+        (
+            "bytes_written",
+            figures.bytes_written,
+            moved(Action::moves_bytes_out),
+        ),
     ] {
         // Sums of 32-bit floats stop growing when they are large.
         let exact = bytes as f64;
         let is_float = !figures.edition.rules().whole_sums;
-        let allowed = if is_float { exact * FLOATS_OFF + 1.0 } else { 0.0 };
+        let allowed = if is_float {
+            exact * FLOATS_OFF + 1.0
+        } else {
+            0.0
+        };
         let stops_growing = is_float && exact > FLOATS_EXACT;
         if (figure - exact).abs() > allowed && !stops_growing {
             let why = format!("{what} is {figure}, and the phases have {bytes}");
@@ -440,7 +560,11 @@ fn seconds(record: &Record, found: &mut Findings) {
     };
     // The first worker reads the clock between these moments of its own.
     let of_first = |phase: Phase| {
-        let phase = record.actual.phases.iter().find(|known| known.phase == phase)?;
+        let phase = record
+            .actual
+            .phases
+            .iter()
+            .find(|known| known.phase == phase)?;
         phase.workers.first().filter(|worker| worker.worker == 0)
     };
     let began = |phase: Phase| of_first(phase).map(|worker| second(worker.began_ns));
@@ -464,8 +588,14 @@ fn seconds(record: &Record, found: &mut Findings) {
         ("ended_s", figures.ended_s, ended(delete), last),
     ] {
         let is_early = earliest.is_some_and(|earliest| figure < earliest - SECONDS);
-        if is_early || latest.or(last).is_some_and(|latest| figure > latest + SECONDS) {
-            let why = format!("{what} is {figure}, and by the moments of the phases {earliest:?} to {latest:?}");
+        if is_early
+            || latest
+                .or(last)
+                .is_some_and(|latest| figure > latest + SECONDS)
+        {
+            let why = format!(
+                "{what} is {figure}, and by the moments of the phases {earliest:?} to {latest:?}"
+            );
             found.broken(Rule::Classic, "record.actual.classic", why);
         }
     }

@@ -1,5 +1,5 @@
-//! Durations that are in a record several times: histograms with their sums, steps, service times, the slowest operations, and the
-//! time that workers had for all of them.
+//! Durations that are in a record several times: histograms with their sums, steps, service times,
+//! the slowest operations, and the time that workers had for all of them.
 
 use measure::{Histogram, SLOWEST_KEPT};
 use workload::{Action, Phase};
@@ -9,7 +9,11 @@ use crate::run::{OperationRecord, PhaseRecord, Segment, SegmentKind};
 
 pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     for (index, waits) in phase.claim_waits.iter().enumerate() {
-        histogram(&waits.wait, &format!("{place}.claim_waits[{index}].wait"), found);
+        histogram(
+            &waits.wait,
+            &format!("{place}.claim_waits[{index}].wait"),
+            found,
+        );
     }
     for (number, segment) in phase.segments.iter().enumerate() {
         for (index, operation) in segment.operations.iter().enumerate() {
@@ -36,7 +40,8 @@ fn operation(operation: &OperationRecord, place: &str, found: &mut Findings) {
         let place = format!("{place}.meter.service");
         histogram(service, &place, found);
         // A latency begins when the operation is due, which is not after it is issued.
-        let shorter = service.sum_ns() > meter.latency.sum_ns() || service.max_ns() > meter.latency.max_ns();
+        let shorter =
+            service.sum_ns() > meter.latency.sum_ns() || service.max_ns() > meter.latency.max_ns();
         if shorter || service.min_ns() > meter.latency.min_ns() {
             let why = "service times are longer than latencies, which begin before them".to_owned();
             found.broken(Rule::Histograms, &place, why);
@@ -73,14 +78,19 @@ fn steps(operation: &OperationRecord, place: &str, found: &mut Findings) {
         found.broken(Rule::Steps, &place, why);
     }
     if sum_ns > whole.sum_ns() {
-        let why = format!("steps took {sum_ns} ns, and the operations {} ns", whole.sum_ns());
+        let why = format!(
+            "steps took {sum_ns} ns, and the operations {} ns",
+            whole.sum_ns()
+        );
         found.broken(Rule::Steps, &place, why);
     }
 }
 
 /// The greatest durations of all segments, each in the bucket of its histogram.
 fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    let mut actions: Vec<Action> = all_operations(phase).map(|operation| operation.action).collect();
+    let mut actions: Vec<Action> = all_operations(phase)
+        .map(|operation| operation.action)
+        .collect();
     actions.sort_unstable();
     actions.dedup();
     let known = phase.slowest.iter().map(|slowest| slowest.action);
@@ -89,7 +99,8 @@ fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
         found.broken(Rule::Slowest, &format!("{place}.slowest"), why);
     }
     for action in actions {
-        let of_action = || all_operations(phase).filter(move |operation| operation.action == action);
+        let of_action =
+            || all_operations(phase).filter(move |operation| operation.action == action);
         let mut greatest: Vec<u64> = of_action()
             .flat_map(|operation| operation.meter.latency.greatest(SLOWEST_KEPT))
             .collect();
@@ -102,9 +113,15 @@ fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
             .find(|(_, slowest)| slowest.action == action);
         let operations = entry.map_or(&[][..], |(_, slowest)| &slowest.operations);
         let place = format!("{place}.slowest[{}]", entry.map_or(0, |(index, _)| index));
-        let kept: Vec<u64> = operations.iter().map(|slow| Histogram::kept(slow.ns)).collect();
+        let kept: Vec<u64> = operations
+            .iter()
+            .map(|slow| Histogram::kept(slow.ns))
+            .collect();
         if kept != greatest {
-            let why = format!("those of {} are not the greatest of its latencies", action.name());
+            let why = format!(
+                "those of {} are not the greatest of its latencies",
+                action.name()
+            );
             found.broken(Rule::Slowest, &place, why);
         }
         let max = of_action()
@@ -112,10 +129,19 @@ fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
             .max();
         if let (Some(slow), Some(max)) = (operations.first(), max) {
             let name = format!("the slowest {}", action.name());
-            found.equal(Rule::Slowest, &place, (&name, slow.ns), ("the greatest latency", max));
+            found.equal(
+                Rule::Slowest,
+                &place,
+                (&name, slow.ns),
+                ("the greatest latency", max),
+            );
         }
         if !operations.is_sorted_by(|one, other| one.ns >= other.ns) {
-            found.broken(Rule::Slowest, &place, "they are not in their order".to_owned());
+            found.broken(
+                Rule::Slowest,
+                &place,
+                "they are not in their order".to_owned(),
+            );
         }
         slow_ones(scope, phase, operations, &place, found);
     }
@@ -130,18 +156,20 @@ fn slow_ones(
     found: &mut Findings,
 ) {
     let began_ns = phase.segments.iter().map(|segment| segment.began_ns).min();
-    // A worker that was kept by an operation of the warm-up may end that later than others end the measurement.
+    // A worker that was kept by an operation of the warm-up may end that later than others end the
+    // measurement.
     let ended_ns = phase.segments.iter().map(|segment| segment.ended_ns).max();
     let (Some(began_ns), Some(ended_ns)) = (began_ns, ended_ns) else {
         return;
     };
     let slack_ns = scope.clocks_ns();
-    let phase_ns = began_ns.saturating_sub(slack_ns)..ended_ns.saturating_add(slack_ns).saturating_add(1);
+    let phase_ns =
+        began_ns.saturating_sub(slack_ns)..ended_ns.saturating_add(slack_ns).saturating_add(1);
     for (index, slow) in operations.iter().enumerate() {
         let place = format!("{place}.operations[{index}]");
         let lasted_ns = if scope.is_open(phase) { 0 } else { slow.ns };
-        let is_within =
-            phase_ns.contains(&slow.issued_ns) && phase_ns.contains(&slow.issued_ns.saturating_add(lasted_ns));
+        let is_within = phase_ns.contains(&slow.issued_ns)
+            && phase_ns.contains(&slow.issued_ns.saturating_add(lasted_ns));
         if !is_within {
             let why = "it was issued, or completed, outside of the phase".to_owned();
             found.broken(Rule::Slowest, &place, why);
@@ -152,7 +180,10 @@ fn slow_ones(
         }
         if let Some(step) = &slow.step {
             let is_known = all_operations(phase).any(|operation| {
-                let mut steps = operation.steps.iter().filter(|known| known.step == step.step);
+                let mut steps = operation
+                    .steps
+                    .iter()
+                    .filter(|known| known.step == step.step);
                 steps.any(|known| known.latency.max_ns() >= Some(step.ns))
             });
             if step.ns > slow.ns || !is_known {
@@ -164,15 +195,24 @@ fn slow_ones(
             }
         }
         let locations = &scope.record.locations;
-        let is_there = locations.iter().zip(&scope.spec.targets).any(|(location, said)| {
-            let below = |target: &observe::Target| location.directory.strip_prefix(&target.path).map(str::to_owned);
-            let below = location.target.known().and_then(below);
-            let as_said = below.map(|below| format!("{}{below}", spec::directory(said).display()));
-            let all = [Some(&location.directory), as_said.as_ref()];
-            all.into_iter()
-                .flatten()
-                .any(|directory| slow.path.starts_with(directory))
-        });
+        let is_there = locations
+            .iter()
+            .zip(&scope.spec.targets)
+            .any(|(location, said)| {
+                let below = |target: &observe::Target| {
+                    location
+                        .directory
+                        .strip_prefix(&target.path)
+                        .map(str::to_owned)
+                };
+                let below = location.target.known().and_then(below);
+                let as_said =
+                    below.map(|below| format!("{}{below}", spec::directory(said).display()));
+                let all = [Some(&location.directory), as_said.as_ref()];
+                all.into_iter()
+                    .flatten()
+                    .any(|directory| slow.path.starts_with(directory))
+            });
         if !locations.is_empty() && !is_there {
             let why = format!("{} is in no location", slow.path);
             found.broken(Rule::Slowest, &place, why);
@@ -194,7 +234,9 @@ fn work_time(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fi
     };
     let spent = |segments: &mut dyn Iterator<Item = &Segment>| -> u128 {
         let operations = segments.flat_map(|segment| &segment.operations);
-        operations.map(|operation| service(operation).sum_ns()).sum()
+        operations
+            .map(|operation| service(operation).sum_ns())
+            .sum()
     };
     let clocks = u128::from(scope.clocks_ns()) * all_workers;
     let mut compare = |spent_ns: u128, had_ns: u128, whose: &str| {
@@ -203,7 +245,8 @@ fn work_time(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fi
             .saturating_add(begun_before)
             .saturating_add(clocks);
         if spent_ns > had_ns {
-            let why = format!("operations took {spent_ns} ns, and {whose} had {had_ns} ns for them");
+            let why =
+                format!("operations took {spent_ns} ns, and {whose} had {had_ns} ns for them");
             found.broken(Rule::WorkTime, place, why);
         }
     };
@@ -221,7 +264,11 @@ fn work_time(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fi
         } else {
             "the segments before the measured ones"
         };
-        compare(spent(&mut std::iter::once(segment)), lasted * all_workers, whose);
+        compare(
+            spent(&mut std::iter::once(segment)),
+            lasted * all_workers,
+            whose,
+        );
     }
     if phase.phase == Phase::Transactions && all_workers == 0 {
         compare(1, 0, "no worker");

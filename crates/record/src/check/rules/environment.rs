@@ -1,4 +1,5 @@
-//! Facts of the machine, the targets, the room, the ranks and the program's overhead, as far as one follows from another.
+//! Facts of the machine, the targets, the room, the ranks and the program's overhead, as far as one
+//! follows from another.
 
 use std::path::Path;
 
@@ -32,7 +33,10 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     }
     let this = Tool::this();
     if record.tool.version == this.version && record.tool.generators != this.generators {
-        let why = format!("version {} has generators {}", this.version, this.generators);
+        let why = format!(
+            "version {} has generators {}",
+            this.version, this.generators
+        );
         found.broken(Rule::Environment, "record.tool.generators", why);
     }
     if let Err(why) = record.follows_from_its_ranks() {
@@ -41,7 +45,12 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
 }
 
 /// One number is no more than another.
-fn at_most(found: &mut Findings, place: &str, (what, less): (&str, &Fact<u64>), (other, more): (&str, &Fact<u64>)) {
+fn at_most(
+    found: &mut Findings,
+    place: &str,
+    (what, less): (&str, &Fact<u64>),
+    (other, more): (&str, &Fact<u64>),
+) {
     if let (Fact::Known(less), Fact::Known(more)) = (less, more) {
         if less > more {
             let why = format!("{what}: {less}, and {other}: {more}");
@@ -61,12 +70,20 @@ fn host(record: &Record, host: &Host, place: &str, found: &mut Findings) {
             ("usable processors", &processors.usable),
             ("online ones", &processors.online),
         ),
-        (("sockets", &processors.sockets), ("cores", &processors.cores)),
-        (("cores", &processors.cores), ("online processors", &processors.online)),
+        (
+            ("sockets", &processors.sockets),
+            ("cores", &processors.cores),
+        ),
+        (
+            ("cores", &processors.cores),
+            ("online processors", &processors.online),
+        ),
     ] {
         at_most(found, place, less, more);
     }
-    if let (Fact::Known(source), Fact::Known(all)) = (&host.clock_source, &host.clock_sources_available) {
+    if let (Fact::Known(source), Fact::Known(all)) =
+        (&host.clock_source, &host.clock_sources_available)
+    {
         if !all.contains(source) {
             let why = format!("{source}, and the host has {}", all.join(", "));
             found.broken(Rule::Environment, &format!("{place}.clock_source"), why);
@@ -85,8 +102,16 @@ fn host(record: &Record, host: &Host, place: &str, found: &mut Findings) {
     }
 }
 
-fn location(record: &Record, location: &LocationRecord, index: usize, place: &str, found: &mut Findings) {
-    let mut broken = |field: &str, why: String| found.broken(Rule::Environment, &format!("{place}.{field}"), why);
+fn location(
+    record: &Record,
+    location: &LocationRecord,
+    index: usize,
+    place: &str,
+    found: &mut Findings,
+) {
+    let mut broken = |field: &str, why: String| {
+        found.broken(Rule::Environment, &format!("{place}.{field}"), why)
+    };
     let Fact::Known(target) = &location.target else {
         return;
     };
@@ -120,7 +145,10 @@ fn location(record: &Record, location: &LocationRecord, index: usize, place: &st
     // Whoever is in a directory may call it by another name than the kernel.
     let is_absolute = path.starts_with('/');
     if is_absolute && !location.directory.starts_with(path.trim_end_matches('/')) {
-        broken("directory", format!("{} is not in {path}", location.directory));
+        broken(
+            "directory",
+            format!("{} is not in {path}", location.directory),
+        );
     }
     if (record.spec.place == Place::Location) && is_absolute && location.directory != *path {
         broken("directory", format!("{} is not {path}", location.directory));
@@ -149,16 +177,25 @@ fn location(record: &Record, location: &LocationRecord, index: usize, place: &st
         if *fill_fraction != space.fill_fraction() {
             broken(
                 "target.fill_fraction",
-                format!("{fill_fraction:?}, and the room is {:?} full", space.fill_fraction()),
+                format!(
+                    "{fill_fraction:?}, and the room is {:?} full",
+                    space.fill_fraction()
+                ),
             );
         }
         let orders = [
-            (("free bytes", &space.free_bytes), ("all bytes", &space.total_bytes)),
+            (
+                ("free bytes", &space.free_bytes),
+                ("all bytes", &space.total_bytes),
+            ),
             (
                 ("available bytes", &space.available_bytes),
                 ("free bytes", &space.free_bytes),
             ),
-            (("free inodes", &space.inodes_free), ("all inodes", &space.inodes_total)),
+            (
+                ("free inodes", &space.inodes_free),
+                ("all inodes", &space.inodes_total),
+            ),
             (
                 ("available inodes", &space.inodes_available),
                 ("free inodes", &space.inodes_free),
@@ -168,7 +205,11 @@ fn location(record: &Record, location: &LocationRecord, index: usize, place: &st
         for (less, more) in orders {
             at_most(found, &place, less, more);
         }
-        for bytes in [&space.total_bytes, &space.free_bytes, &space.available_bytes] {
+        for bytes in [
+            &space.total_bytes,
+            &space.free_bytes,
+            &space.available_bytes,
+        ] {
             let unit = space.block_size_bytes.max(1);
             if let Some(bytes) = bytes.known().filter(|bytes| **bytes % unit != 0) {
                 let why = format!("{bytes} bytes, and blocks have {unit}");
@@ -198,24 +239,45 @@ fn location(record: &Record, location: &LocationRecord, index: usize, place: &st
 const IS_OVER_SEVERAL: [&str; 4] = ["btrfs", "zfs", "bcachefs", "overlay"];
 
 fn kind(target: &Target) -> &str {
-    target.mount.known().map_or("", |mount| &mount.file_system_type)
+    target
+        .mount
+        .known()
+        .map_or("", |mount| &mount.file_system_type)
 }
 
-/// The device of a target is the one whose counters are read, and the first whose durability is known.
-fn names(record: &Record, location: &LocationRecord, name: &str, place: &str, found: &mut Findings) {
-    let durability = location.durability.as_ref().and_then(|facts| facts.devices.known());
+/// The device of a target is the one whose counters are read, and the first whose durability is
+/// known.
+fn names(
+    record: &Record,
+    location: &LocationRecord,
+    name: &str,
+    place: &str,
+    found: &mut Findings,
+) {
+    let durability = location
+        .durability
+        .as_ref()
+        .and_then(|facts| facts.devices.known());
     if let Some(first) = durability
         .and_then(|devices| devices.first())
         .filter(|first| first.name != name)
     {
         let why = format!("{}, and the target lies on {name}", first.name);
-        found.broken(Rule::Environment, &format!("{place}.durability.devices"), why);
+        found.broken(
+            Rule::Environment,
+            &format!("{place}.durability.devices"),
+            why,
+        );
     }
     let counted = record.during.counted.devices.known();
     let is_counted = |device: &observe::counters::DeviceReading| device.name == name;
     if counted.is_some_and(|devices| !devices.iter().any(is_counted)) && record.cluster.is_none() {
         let why = format!("{name} does not belong to the devices whose counters were read");
-        found.broken(Rule::Environment, &format!("{place}.target.device.name"), why);
+        found.broken(
+            Rule::Environment,
+            &format!("{place}.target.device.name"),
+            why,
+        );
     }
 }
 
@@ -240,17 +302,31 @@ fn room(record: &Record, room: &Room, found: &mut Findings) {
                 .saturating_mul(2)
                 .saturating_add(16)
         {
-            let why = format!("{} inodes of {} files", volume.needed_inodes, volume.files_peak);
+            let why = format!(
+                "{} inodes of {} files",
+                volume.needed_inodes, volume.files_peak
+            );
             found.broken(Rule::Environment, &format!("{place}.needed_inodes"), why);
         }
-        let mut targets = record.locations.iter().filter_map(|location| location.target.known());
+        let mut targets = record
+            .locations
+            .iter()
+            .filter_map(|location| location.target.known());
         let Some(target) = targets.find(|target| volume.locations.contains(&target.path)) else {
             let why = "its locations do not belong to the run".to_owned();
             found.broken(Rule::Environment, &format!("{place}.locations"), why);
             continue;
         };
-        if volume.file_system.known().is_some_and(|name| name != kind(target)) {
-            let why = format!("{:?}, and the target lies on {}", volume.file_system, kind(target));
+        if volume
+            .file_system
+            .known()
+            .is_some_and(|name| name != kind(target))
+        {
+            let why = format!(
+                "{:?}, and the target lies on {}",
+                volume.file_system,
+                kind(target)
+            );
             found.broken(Rule::Environment, &format!("{place}.file_system"), why);
         }
     }
@@ -261,8 +337,18 @@ fn overhead(record: &Record, overhead: &Overhead, found: &mut Findings) {
     let workload = &record.spec.workload;
     let mut broken = |why: String| found.broken(Rule::Environment, place, why);
     let all = workload.workers.count();
-    let online = record.host.processors.online.known().copied().unwrap_or(u64::MAX);
-    if overhead.workers == 0 || overhead.workers > all || overhead.files == 0 || overhead.files > workload.files() {
+    let online = record
+        .host
+        .processors
+        .online
+        .known()
+        .copied()
+        .unwrap_or(u64::MAX);
+    if overhead.workers == 0
+        || overhead.workers > all
+        || overhead.files == 0
+        || overhead.files > workload.files()
+    {
         broken(format!(
             "{} workers of {all} had pools of {} files",
             overhead.workers, overhead.files
@@ -270,12 +356,16 @@ fn overhead(record: &Record, overhead: &Overhead, found: &mut Findings) {
     }
     // Of writers and readers there is one of each.
     if u64::from(overhead.workers) > online.saturating_add(1) {
-        broken(format!("{} workers on {online} processors", overhead.workers));
+        broken(format!(
+            "{} workers on {online} processors",
+            overhead.workers
+        ));
     }
     let of_a_worker = |phase: &PhaseRecord| phase.workers.iter().map(|worker| worker.issued).max();
     let performed: u64 = record.actual.transactions().filter_map(of_a_worker).sum();
     let most = performed.saturating_mul(overhead.workers.into());
-    if overhead.transactions > most || overhead.operations > overhead.transactions.saturating_mul(2) {
+    if overhead.transactions > most || overhead.operations > overhead.transactions.saturating_mul(2)
+    {
         broken(format!(
             "{} transactions with {} operations, and a worker performed {performed}",
             overhead.transactions, overhead.operations
@@ -307,7 +397,12 @@ fn sizing(record: &Record, found: &mut Findings) {
     let workload = &record.spec.workload;
     let all = workload.files().saturating_mul(workload.streams().into());
     let files = ("files that were chosen", sizing.files);
-    found.equal(Rule::Environment, "record.sizing.files", files, ("in all pools", all));
+    found.equal(
+        Rule::Environment,
+        "record.sizing.files",
+        files,
+        ("in all pools", all),
+    );
 }
 
 /// A directory of the run's own has the second in its name at which it was made.
@@ -323,9 +418,12 @@ fn origin(record: &Record, found: &mut Findings) {
         return;
     };
     let name = location.directory.rsplit('/').next().unwrap_or_default();
-    let numbers: Option<Vec<i64>> = name
-        .strip_prefix("postmark-")
-        .map(|numbers| numbers.split('-').map_while(|number| number.parse().ok()).collect());
+    let numbers: Option<Vec<i64>> = name.strip_prefix("postmark-").map(|numbers| {
+        numbers
+            .split('-')
+            .map_while(|number| number.parse().ok())
+            .collect()
+    });
     let Some(&[made_s, ..]) = numbers.as_deref() else {
         return;
     };

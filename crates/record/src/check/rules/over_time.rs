@@ -1,9 +1,12 @@
-//! What was done over time: slices against segments, arrivals against their rate, rounds against the rule of steady state.
+//! What was done over time: slices against segments, arrivals against their rate, rounds against
+//! the rule of steady state.
 
 use std::collections::BTreeMap;
 
 use measure::steady::{self, DRIFT_MAX, WINDOW_ROUNDS};
-use measure::{Histogram, LATENCY_PRECISION_BITS, SLICE_NS, SLICES_MAX, SLOWEST_KEPT, SparseHistogram};
+use measure::{
+    Histogram, LATENCY_PRECISION_BITS, SLICE_NS, SLICES_MAX, SLOWEST_KEPT, SparseHistogram,
+};
 use spec::{SteadyRule, Stop};
 use workload::{Action, End, Phase, Role};
 
@@ -31,7 +34,10 @@ fn series(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findi
             continue;
         }
         let (counts, latency) = done.entry((operation.role, operation.action)).or_default();
-        for (sum, more) in counts.iter_mut().zip([meter.operations, meter.bytes, meter.failed]) {
+        for (sum, more) in counts
+            .iter_mut()
+            .zip([meter.operations, meter.bytes, meter.failed])
+        {
             *sum += more;
         }
         latency.merge(&meter.latency);
@@ -40,7 +46,11 @@ fn series(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findi
     let place = format!("{place}.slices");
     // They become wider only where they would be too many.
     if phase.slices.width_ns() > SLICE_NS && phase.slices.len() <= SLICES_MAX / 2 {
-        let why = format!("{} of {} ns each", phase.slices.len(), phase.slices.width_ns());
+        let why = format!(
+            "{} of {} ns each",
+            phase.slices.len(),
+            phase.slices.width_ns()
+        );
         found.broken(Rule::Series, &place, why);
     }
     let none = SparseHistogram::default();
@@ -84,17 +94,24 @@ fn shared(phase: &PhaseRecord, place: &str, found: &mut Findings) {
         }
         for (key, (operations, latencies)) in sums {
             let what = format!("latencies of {} in group {number}", key.1.name());
-            found.equal(Rule::Series, place, (&what, latencies), ("operations", operations));
+            found.equal(
+                Rule::Series,
+                place,
+                (&what, latencies),
+                ("operations", operations),
+            );
         }
     }
 }
 
-/// The slowest operations are in the slice in which they completed, and what is the greatest of a slice is among the slowest.
+/// The slowest operations are in the slice in which they completed, and what is the greatest of a
+/// slice is among the slowest.
 fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let (Some(machine), Some(first)) = (&phase.machine, phase.segments.first()) else {
         return;
     };
-    // Of an open loop it is not recorded when they were completed, and other ranks have clocks of their own.
+    // Of an open loop it is not recorded when they were completed, and other ranks have clocks of
+    // their own.
     if scope.is_open(phase) || scope.has_ranks() {
         return;
     }
@@ -114,29 +131,37 @@ fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fin
     let greatest = |group: usize, action: Action| -> Option<u64> {
         let meters = groups.get(group)?.iter().copied().flatten();
         let of_action = meters.filter(|((_, known), _)| *known == action);
-        of_action.filter_map(|(_, meter)| meter.latency.max_ns()).max()
+        of_action
+            .filter_map(|(_, meter)| meter.latency.max_ns())
+            .max()
     };
     for (index, slowest) in phase.slowest.iter().enumerate() {
         let place = format!("{place}.slowest[{index}]");
         for slow in &slowest.operations {
             let completed = slow.issued_ns.saturating_add(slow.ns);
-            let holds = |group: usize| greatest(group, slowest.action).is_some_and(|max| max >= slow.ns);
+            let holds =
+                |group: usize| greatest(group, slowest.action).is_some_and(|max| max >= slow.ns);
             if !group_of(completed).any(holds) {
-                let why = format!("one of {} ns is not in the slice in which it completed", slow.ns);
+                let why = format!(
+                    "one of {} ns is not in the slice in which it completed",
+                    slow.ns
+                );
                 found.broken(Rule::Slowest, &place, why);
             }
         }
         let least = slowest.operations.last().map_or(0, |slow| slow.ns);
         let is_full = slowest.operations.len() == SLOWEST_KEPT;
         for group in 0..groups.len() {
-            let Some(max) = greatest(group, slowest.action).filter(|max| !is_full || *max > least) else {
+            let Some(max) = greatest(group, slowest.action).filter(|max| !is_full || *max > least)
+            else {
                 continue;
             };
             let is_it = |slow: &crate::run::SlowOperation| {
                 slow.ns == max && group_of(slow.issued_ns.saturating_add(slow.ns)).contains(&group)
             };
             if !slowest.operations.iter().any(is_it) {
-                let why = format!("slices have one of {max} ns, which is not among them at that time");
+                let why =
+                    format!("slices have one of {max} ns, which is not among them at that time");
                 found.broken(Rule::Slowest, &place, why);
             }
         }
@@ -162,28 +187,38 @@ fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fin
         return;
     };
     let done: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
-    if done >= scope.spec.workload.transactions().saturating_mul(scope.workers.into()) {
+    if done
+        >= scope
+            .spec
+            .workload
+            .transactions()
+            .saturating_mul(scope.workers.into())
+    {
         return;
     }
     let arrived = done.saturating_add(waiting) as f64;
-    // They begin to arrive between the reading of the machine and the first worker's beginning, and each worker counts those of
-    // its own until it ends.
+    // They begin to arrive between the reading of the machine and the first worker's beginning, and
+    // each worker counts those of its own until it ends.
     let workers = || phase.workers.iter();
     let ends_ns = workers().map(|worker| worker.ended_ns.saturating_sub(first.began_ns));
     let least_s = ends_ns.min().unwrap_or(0) as f64 / 1e9;
     let read_ns = phase.machine.as_ref().map_or(0, |machine| machine.began_ns);
     let most_s = last.ended_ns.saturating_sub(read_ns) as f64 / 1e9;
-    let off = |expected: f64| DEVIATIONS * expected.sqrt() + f64::from(scope.workers) + expected * 0.01;
+    let off =
+        |expected: f64| DEVIATIONS * expected.sqrt() + f64::from(scope.workers) + expected * 0.01;
     let (least, most) = (per_second * least_s, per_second * most_s);
     // No worker counts more of them.
     let is_short = arrived < least - off(least) && waiting < WAITING_MAX;
     if is_short || arrived > most + off(most) {
-        let why = format!("{arrived} have arrived in {least_s:.3} to {most_s:.3} s, at {per_second} a second");
+        let why = format!(
+            "{arrived} have arrived in {least_s:.3} to {most_s:.3} s, at {per_second} a second"
+        );
         found.broken(Rule::Arrivals, &format!("{place}.waiting"), why);
     }
 }
 
-/// A rate of a round is counted by another thread than its transactions: it may be off by this share on a busy machine.
+/// A rate of a round is counted by another thread than its transactions: it may be off by this
+/// share on a busy machine.
 const ROUND_OFF: f64 = 0.5;
 
 fn steady(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
@@ -220,7 +255,8 @@ fn steady(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findi
         let (counted, seen) = (segment.transactions as f64, rate * seconds);
         let off = counted.max(seen) * ROUND_OFF + f64::from(scope.workers) * 4.0;
         if (counted - seen).abs() > off {
-            let why = format!("a round of {rate} a second has {counted} transactions in {seconds:.3} s");
+            let why =
+                format!("a round of {rate} a second has {counted} transactions in {seconds:.3} s");
             found.broken(Rule::Steady, &place, why);
         }
     }

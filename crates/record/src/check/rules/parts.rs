@@ -57,15 +57,33 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
         is_there(found, "record.actual.end", is_known, true, "an end");
         if spec.check {
             let is_known = actual.check.known().is_some();
-            is_there(found, "record.actual.check", is_known, true, "a check of names");
+            is_there(
+                found,
+                "record.actual.check",
+                is_known,
+                true,
+                "a check of names",
+            );
         }
         // Files that operations failed on are removed after a run that errors did not end.
         if actual.errors.is_empty() {
             let clean_up = actual.clean_up.is_some();
-            is_there(found, "record.actual.clean_up", clean_up, false, "end before its time");
+            is_there(
+                found,
+                "record.actual.clean_up",
+                clean_up,
+                false,
+                "end before its time",
+            );
         }
         let hangs = actual.stalled.iter().any(|stalled| !stalled.came_back);
-        is_there(found, "record.actual.stalled", hangs, false, "call that did not return");
+        is_there(
+            found,
+            "record.actual.stalled",
+            hangs,
+            false,
+            "call that did not return",
+        );
         phases_of(record, found);
     }
     let is_alone = spec.ranks <= 1;
@@ -129,13 +147,28 @@ fn phases_of(record: &Record, found: &mut Findings) {
         Phase::Delete => !keep,
     });
     if !of_steps && !asked.eq(actual.phases.iter().map(|phase| phase.phase)) {
-        let names: Vec<&str> = actual.phases.iter().map(|phase| phase.phase.name()).collect();
-        let why = format!("the run is complete, but has the phases {}", names.join(", "));
+        let names: Vec<&str> = actual
+            .phases
+            .iter()
+            .map(|phase| phase.phase.name())
+            .collect();
+        let why = format!(
+            "the run is complete, but has the phases {}",
+            names.join(", ")
+        );
         found.broken(Rule::Parts, "record.actual.phases", why);
     }
     let of_steps = actual.sweep_steps.iter().flat_map(|step| &step.phases);
-    if let Some(left) = actual.phases.iter().chain(of_steps).find(|phase| !phase.complete) {
-        let why = format!("the run is complete, but its phase {} is not", left.phase.name());
+    if let Some(left) = actual
+        .phases
+        .iter()
+        .chain(of_steps)
+        .find(|phase| !phase.complete)
+    {
+        let why = format!(
+            "the run is complete, but its phase {} is not",
+            left.phase.name()
+        );
         found.broken(Rule::Parts, "record.actual.phases", why);
     }
 }
@@ -153,13 +186,22 @@ fn locations(record: &Record, found: &mut Findings) {
         return found.broken(Rule::Parts, place, why);
     }
     let of_servers = spec.storage.speaks_to_servers();
-    for (index, (location, weight)) in locations.iter().zip(spec.workload.location_weights()).enumerate() {
+    for (index, (location, weight)) in locations
+        .iter()
+        .zip(spec.workload.location_weights())
+        .enumerate()
+    {
         let place = format!("{place}[{index}]");
         let weights = (
             ("its weight", location.weight.into()),
             ("in the workload", u64::from(*weight)),
         );
-        found.equal(Rule::Parts, &format!("{place}.weight"), weights.0, weights.1);
+        found.equal(
+            Rule::Parts,
+            &format!("{place}.weight"),
+            weights.0,
+            weights.1,
+        );
         let server = format!("{place}.server");
         is_there(
             found,
@@ -171,7 +213,8 @@ fn locations(record: &Record, found: &mut Findings) {
     }
 }
 
-/// The steps of a sweep are those that were asked for, in their order; between rates others may lie.
+/// The steps of a sweep are those that were asked for, in their order; between rates others may
+/// lie.
 fn loads(record: &Record, found: &mut Findings) {
     use crate::run::Load;
     use spec::Climb;
@@ -195,7 +238,10 @@ fn loads(record: &Record, found: &mut Findings) {
             steps.next().is_none_or(|first| first.load == Load::Closed) && steps.all(is_rate)
         }
         Climb::Workers(workers) => {
-            let asked = workers.iter().map(|workers| Load::Workers(*workers)).take(count);
+            let asked = workers
+                .iter()
+                .map(|workers| Load::Workers(*workers))
+                .take(count);
             asked.eq(steps.iter().map(|step| step.load))
         }
         Climb::Ranks(ranks) => {
@@ -204,7 +250,11 @@ fn loads(record: &Record, found: &mut Findings) {
         }
     };
     if !is_right {
-        found.broken(Rule::Parts, place, "their loads are not those of the sweep".to_owned());
+        found.broken(
+            Rule::Parts,
+            place,
+            "their loads are not those of the sweep".to_owned(),
+        );
     }
     let workers = record.spec.workload.workers.count();
     let ranks = record.spec.ranks.max(1);
@@ -246,7 +296,12 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
             "latencies",
         );
     }
-    due("waiting", phase.waiting.is_some(), is_open, "arrivals of their own");
+    due(
+        "waiting",
+        phase.waiting.is_some(),
+        is_open,
+        "arrivals of their own",
+    );
     if !is_open {
         due(
             "caught_up_ns",
@@ -257,19 +312,39 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     }
     let is_steady = is_transactions && spec.drive.steady().is_some();
     if phase.complete || !is_steady {
-        due("steady", phase.steady.is_some(), is_steady, "rule of steady state");
+        due(
+            "steady",
+            phase.steady.is_some(),
+            is_steady,
+            "rule of steady state",
+        );
     }
     let is_synced = spec.sync_phases && phase.complete && scope.is_complete();
     if is_synced || !spec.sync_phases || !phase.complete {
         // A run that was stopped may have had one synced.
-        due("sync", phase.sync.is_some(), is_synced, "sync after the phase");
+        due(
+            "sync",
+            phase.sync.is_some(),
+            is_synced,
+            "sync after the phase",
+        );
     }
     // Records of before there was evidence have none in some phases.
     let has_evidence = phase.evidence.is_some();
-    let is_later = scope.phases.iter().filter(|phase| phase.evidence.is_some()).count() > 1;
+    let is_later = scope
+        .phases
+        .iter()
+        .filter(|phase| phase.evidence.is_some())
+        .count()
+        > 1;
     if is_later || has_evidence {
         let touches = spec.storage.touches();
-        due("evidence", has_evidence, touches, "files of its own anywhere");
+        due(
+            "evidence",
+            has_evidence,
+            touches,
+            "files of its own anywhere",
+        );
     }
     if let Some(evidence) = &phase.evidence {
         let syncing = evidence.syncing.is_some();
@@ -284,7 +359,12 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
         let residency = evidence.residency.is_some();
         let is_sampled = is_transactions && spec.sync_phases;
         if (scope.is_complete() && is_later) || !is_sampled {
-            due("evidence.residency", residency, is_sampled, "sample of the pool");
+            due(
+                "evidence.residency",
+                residency,
+                is_sampled,
+                "sample of the pool",
+            );
         }
         due(
             "evidence.server",
@@ -354,11 +434,22 @@ fn segments(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fin
         }
     }
     for (index, slowest) in phase.slowest.iter().enumerate() {
-        let mut operations = all_operations(phase).filter(|operation| operation.action == slowest.action);
+        let mut operations =
+            all_operations(phase).filter(|operation| operation.action == slowest.action);
         let have_steps = operations.any(|operation| !operation.steps.is_empty());
-        if let Some(slow) = slowest.operations.iter().find(|slow| slow.step.is_some() != have_steps) {
+        if let Some(slow) = slowest
+            .operations
+            .iter()
+            .find(|slow| slow.step.is_some() != have_steps)
+        {
             let slowest = format!("{place}.slowest[{index}]");
-            is_there(found, &slowest, slow.step.is_some(), have_steps, "steps of operations");
+            is_there(
+                found,
+                &slowest,
+                slow.step.is_some(),
+                have_steps,
+                "steps of operations",
+            );
         }
     }
 }
@@ -367,16 +458,29 @@ fn segments(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fin
 fn steps(scope: &Scope<'_>, operation: &OperationRecord, place: &str, found: &mut Findings) {
     let spec = scope.spec;
     // What a policy of durability costs is shown as a step, always.
-    let are_timed = spec.latencies && (spec.steps || spec.durability != Durability::None) && spec.storage.touches();
+    let are_timed = spec.latencies
+        && (spec.steps || spec.durability != Durability::None)
+        && spec.storage.touches();
     if operation.steps.is_empty() || operation.meter.operations == 0 || !are_timed {
         let is_due = are_timed && operation.meter.operations > 0;
-        return is_there(found, place, !operation.steps.is_empty(), is_due, "steps of operations");
+        return is_there(
+            found,
+            place,
+            !operation.steps.is_empty(),
+            is_due,
+            "steps of operations",
+        );
     }
     let Some(kind) = operation.action.performs() else {
         return;
     };
     let of_kind = |step: Step| kind.steps().iter().any(|part| part.step == step);
-    let has = |step: Step| operation.steps.iter().any(|known| known.step == step.name());
+    let has = |step: Step| {
+        operation
+            .steps
+            .iter()
+            .any(|known| known.step == step.name())
+    };
     let policy = spec.durability;
     let file = matches!(
         policy,
@@ -414,14 +518,21 @@ fn steps(scope: &Scope<'_>, operation: &OperationRecord, place: &str, found: &mu
 fn workers(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let place = format!("{place}.workers");
     if phase.complete && phase.workers.len() as u64 != u64::from(scope.workers) {
-        let why = format!("there are {}, and {} are at work", phase.workers.len(), scope.workers);
+        let why = format!(
+            "there are {}, and {} are at work",
+            phase.workers.len(),
+            scope.workers
+        );
         found.broken(Rule::Parts, &place, why);
     }
     let mut next = 0;
     for (index, worker) in phase.workers.iter().enumerate() {
         let place = format!("{place}[{index}]");
         if worker.worker < next || worker.worker >= scope.workers {
-            let why = format!("worker {} of {} is not in its place", worker.worker, scope.workers);
+            let why = format!(
+                "worker {} of {} is not in its place",
+                worker.worker, scope.workers
+            );
             found.broken(Rule::Parts, &format!("{place}.worker"), why);
         }
         next = worker.worker.saturating_add(1);
@@ -430,12 +541,18 @@ fn workers(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
             shared @ Workers::Shared { .. } => shared.role(worker.worker),
         };
         if worker.role != role {
-            let why = format!("a {}, and by the workload a {}", worker.role.name(), role.name());
+            let why = format!(
+                "a {}, and by the workload a {}",
+                worker.role.name(),
+                role.name()
+            );
             found.broken(Rule::Parts, &format!("{place}.role"), why);
         }
     }
     // How it ends is for the stop alone: a number of transactions, or time.
-    if let (Stop::Transactions, Some(per_worker)) = (&scope.spec.drive.stop, per_worker(scope, phase)) {
+    if let (Stop::Transactions, Some(per_worker)) =
+        (&scope.spec.drive.stop, per_worker(scope, phase))
+    {
         let all: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
         let expected = per_worker.saturating_mul(scope.workers.into());
         let all = ("transactions issued in all segments", all);

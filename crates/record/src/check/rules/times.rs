@@ -1,4 +1,5 @@
-//! Moments: of phases, segments, workers, syncs and readings of the machine; how long they last, and what must lie within what.
+//! Moments: of phases, segments, workers, syncs and readings of the machine; how long they last,
+//! and what must lie within what.
 
 use spec::{Durability, Stop};
 use workload::{End, Phase};
@@ -8,7 +9,8 @@ use crate::outcome::Outcome;
 use crate::pauses::Pauses;
 use crate::run::PhaseRecord;
 
-/// A worker that is at work without a pause may be kept from it by other programs for so long, in nanoseconds.
+/// A worker that is at work without a pause may be kept from it by other programs for so long, in
+/// nanoseconds.
 const SOON_NS: u64 = 10_000_000_000;
 /// A sync of a real file system is a call in a thread: it takes so long at least, in nanoseconds.
 const SYNC_MIN_NS: u64 = 1_000;
@@ -38,7 +40,13 @@ fn ended_ns(phase: &PhaseRecord) -> Option<u64> {
     phase.segments.iter().map(|segment| segment.ended_ns).max()
 }
 
-fn order(scope: &Scope<'_>, earlier: &PhaseRecord, later: &PhaseRecord, place: &str, found: &mut Findings) {
+fn order(
+    scope: &Scope<'_>,
+    earlier: &PhaseRecord,
+    later: &PhaseRecord,
+    place: &str,
+    found: &mut Findings,
+) {
     if later.phase <= earlier.phase {
         let why = format!("{} after {}", later.phase.name(), earlier.phase.name());
         return found.broken(Rule::PhaseOrder, place, why);
@@ -66,7 +74,8 @@ fn workers(phase: &PhaseRecord, place: &str, found: &mut Findings) {
     }
     let is_all_measured = phase.measured().count() == phase.segments.len();
     // One that was done before the measured ones has no time in them.
-    let has_part = |worker: &&crate::run::WorkerPhase| is_all_measured || worker.began_ns < worker.ended_ns;
+    let has_part =
+        |worker: &&crate::run::WorkerPhase| is_all_measured || worker.began_ns < worker.ended_ns;
     let with_part = || phase.workers.iter().filter(has_part);
     let (Some(began_ns), Some(ended_ns)) = (
         with_part().map(|worker| worker.began_ns).min(),
@@ -93,17 +102,28 @@ fn workers(phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let place = format!("{place}: first_done");
     let ends = || phase.workers.iter().map(|worker| worker.ended_ns);
     let least = ends().min().unwrap_or(0);
-    let own = phase.workers.iter().find(|worker| worker.worker == first_done.worker);
+    let own = phase
+        .workers
+        .iter()
+        .find(|worker| worker.worker == first_done.worker);
     let at = ("the first worker was done at", first_done.at_ns);
-    found.equal(Rule::Times, &place, at, ("the first end of a worker", least));
+    found.equal(
+        Rule::Times,
+        &place,
+        at,
+        ("the first end of a worker", least),
+    );
     if let Some(own) = own {
         found.equal(Rule::Times, &place, at, ("its own end", own.ended_ns));
     }
 }
 
-/// The machine is read before a phase begins, at the end of each second, and when the phase has ended.
+/// The machine is read before a phase begins, at the end of each second, and when the phase has
+/// ended.
 fn machine(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    let (Some(machine), Some(began_ns), Some(ended_ns)) = (&phase.machine, began_ns(phase), ended_ns(phase)) else {
+    let (Some(machine), Some(began_ns), Some(ended_ns)) =
+        (&phase.machine, began_ns(phase), ended_ns(phase))
+    else {
         return;
     };
     let place = format!("{place}.machine");
@@ -113,7 +133,8 @@ fn machine(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
         || last_ns.saturating_add(slack_ns) < ended_ns && !scope.has_ranks()
     {
         let why = format!(
-            "it was read from {} to {last_ns} ns, and the phase was from {began_ns} to {ended_ns} ns",
+            "it was read from {} to {last_ns} ns, and the phase was from {began_ns} to {ended_ns} \
+             ns",
             machine.began_ns
         );
         found.broken(Rule::Times, &place, why);
@@ -124,7 +145,9 @@ fn machine(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
     }
     let synced_ns = phase.sync.as_ref().map(|sync| sync.began_ns);
     if let Some(synced_ns) = synced_ns.filter(|synced_ns| *synced_ns < last_ns) {
-        let why = format!("it was read at {last_ns} ns, and the sync after the phase began at {synced_ns} ns");
+        let why = format!(
+            "it was read at {last_ns} ns, and the sync after the phase began at {synced_ns} ns"
+        );
         found.broken(Rule::Times, &place, why);
     }
     let width_ns = machine.width_ns.max(1);
@@ -133,10 +156,15 @@ fn machine(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
         let since = ended_ns.saturating_sub(machine.began_ns) / measure::SLICE_NS;
         let is_last = position + 1 == machine.index.len();
         // Before the last one a reading follows the end of its second.
-        let second = if is_last { since } else { since.saturating_sub(1) };
+        let second = if is_last {
+            since
+        } else {
+            since.saturating_sub(1)
+        };
         let expected = second / seconds.max(1);
         if *index != expected {
-            let why = format!("the reading at {ended_ns} ns ends slice {index}, and not {expected}");
+            let why =
+                format!("the reading at {ended_ns} ns ends slice {index}, and not {expected}");
             found.broken(Rule::Times, &format!("{place}.index"), why);
         }
     }
@@ -148,11 +176,15 @@ fn sync(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Finding
     };
     let place = format!("{place}.sync");
     if sync.began_ns.saturating_add(scope.clocks_ns()) < ended_ns {
-        let why = format!("it began at {} ns, and the phase ended at {ended_ns} ns", sync.began_ns);
+        let why = format!(
+            "it began at {} ns, and the phase ended at {ended_ns} ns",
+            sync.began_ns
+        );
         found.broken(Rule::Times, &place, why);
     }
     let lasted_ns = sync.ended_ns.saturating_sub(sync.began_ns);
-    if lasted_ns < SYNC_MIN_NS && scope.spec.storage.touches() && scope.during.clocks.elapsed_ns > 0 {
+    if lasted_ns < SYNC_MIN_NS && scope.spec.storage.touches() && scope.during.clocks.elapsed_ns > 0
+    {
         let why = format!("it took {lasted_ns} ns, and a sync takes {SYNC_MIN_NS} ns at least");
         found.broken(Rule::Times, &place, why);
     }
@@ -164,12 +196,16 @@ fn sync(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Finding
         .and_then(|next| next.machine.as_ref())
         .map(|machine| machine.began_ns);
     if next_ns.is_some_and(|next_ns| next_ns.saturating_add(scope.clocks_ns()) < sync.ended_ns) {
-        let why = format!("it ended at {} ns, when the next phase was being read", sync.ended_ns);
+        let why = format!(
+            "it ended at {} ns, when the next phase was being read",
+            sync.ended_ns
+        );
         found.broken(Rule::Times, &place, why);
     }
 }
 
-/// A thread watches for pauses from before the workers begin until after they have ended, in each phase of a run or in none.
+/// A thread watches for pauses from before the workers begin until after they have ended, in each
+/// phase of a run or in none.
 fn pauses(scope: &Scope<'_>, index: usize, place: &str, found: &mut Findings) {
     let phase = &scope.phases[index];
     let place = format!("{place}.pauses");
@@ -194,11 +230,14 @@ fn pauses(scope: &Scope<'_>, index: usize, place: &str, found: &mut Findings) {
         && total_ns <= longest_ns.saturating_mul(times)
         && times.saturating_mul(shortest_ns) <= total_ns;
     if shortest_ns == 0 || !(is_none || (times > 0 && in_order)) {
-        let why = format!("{times} of {shortest_ns} ns to {longest_ns} ns cannot come to {total_ns} ns");
+        let why =
+            format!("{times} of {shortest_ns} ns to {longest_ns} ns cannot come to {total_ns} ns");
         found.broken(Rule::Times, &place, why);
     }
     // Of ranks they are those of the rank that paused more.
-    let (Some(machine), Some(ended_ns), false) = (&phase.machine, ended_ns(phase), scope.has_ranks()) else {
+    let (Some(machine), Some(ended_ns), false) =
+        (&phase.machine, ended_ns(phase), scope.has_ranks())
+    else {
         return;
     };
     let began_ns = began_ns(phase).unwrap_or(ended_ns);
@@ -214,7 +253,8 @@ fn pauses(scope: &Scope<'_>, index: usize, place: &str, found: &mut Findings) {
     let lasted_ns = ended_ns.saturating_sub(began_ns);
     if phase.complete && !(lasted_ns..=most_ns).contains(&watched_ns) {
         let why = format!(
-            "watched for {watched_ns} ns, and the phase lasted {lasted_ns} ns, with what is beside it {most_ns} ns"
+            "watched for {watched_ns} ns, and the phase lasted {lasted_ns} ns, with what is \
+             beside it {most_ns} ns"
         );
         found.broken(Rule::Times, &place, why);
     }
@@ -222,7 +262,8 @@ fn pauses(scope: &Scope<'_>, index: usize, place: &str, found: &mut Findings) {
 
 /// No moment lies beyond the run.
 fn within_run(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    // The clock of the machine is read once more at the end, and each part of a killed run was told before.
+    // The clock of the machine is read once more at the end, and each part of a killed run was told
+    // before.
     if scope.has_ranks() || scope.record.actual.outcome == Outcome::Unfinished {
         return;
     }
@@ -241,15 +282,19 @@ fn within_run(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut F
         .flatten()
         .max();
     let elapsed_ns = scope.during.clocks.elapsed_ns;
-    if let Some(last_ns) =
-        last.filter(|last_ns| *last_ns > elapsed_ns.saturating_add(scope.during.clocks.uncertainty_ns))
+    if let Some(last_ns) = last
+        .filter(|last_ns| *last_ns > elapsed_ns.saturating_add(scope.during.clocks.uncertainty_ns))
     {
         let why = format!("it has a moment at {last_ns} ns, and the run took {elapsed_ns} ns");
         found.broken(Rule::Times, place, why);
     }
     if let (Some(caught_up_ns), Some(ended_ns)) = (caught_up, ended_ns(phase)) {
-        if caught_up_ns > ended_ns || began_ns(phase).is_some_and(|began_ns| caught_up_ns < began_ns) {
-            let why = format!("a worker was up to its arrivals at {caught_up_ns} ns, outside of the phase");
+        if caught_up_ns > ended_ns
+            || began_ns(phase).is_some_and(|began_ns| caught_up_ns < began_ns)
+        {
+            let why = format!(
+                "a worker was up to its arrivals at {caught_up_ns} ns, outside of the phase"
+            );
             found.broken(Rule::Times, &format!("{place}.caught_up_ns"), why);
         }
     }
@@ -281,12 +326,21 @@ fn is_busy(scope: &Scope<'_>, phase: &PhaseRecord) -> bool {
 
 /// How long a worker may be in one operation or wait for others', as far as that is recorded.
 fn at_most_in_one_ns(phase: &PhaseRecord) -> u64 {
-    let waits = phase.claim_waits.iter().filter_map(|waits| waits.wait.max_ns());
+    let waits = phase
+        .claim_waits
+        .iter()
+        .filter_map(|waits| waits.wait.max_ns());
     longest_ns(phase).saturating_add(waits.max().unwrap_or(0))
 }
 
 /// The time of a phase by what was asked for, and by what was done over it.
-fn lasts(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, earlier: Option<&PhaseRecord>, found: &mut Findings) {
+fn lasts(
+    scope: &Scope<'_>,
+    phase: &PhaseRecord,
+    place: &str,
+    earlier: Option<&PhaseRecord>,
+    found: &mut Findings,
+) {
     let (Some(began_ns), Some(ended_ns)) = (began_ns(phase), ended_ns(phase)) else {
         return;
     };
@@ -298,10 +352,14 @@ fn lasts(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, earlier: Option<&P
         .unwrap_or(0)
         .min(began_ns);
     let width_ns = phase.slices.width_ns();
-    let last_slice_ns = (phase.slices.len() as u64).saturating_sub(1).saturating_mul(width_ns);
+    let last_slice_ns = (phase.slices.len() as u64)
+        .saturating_sub(1)
+        .saturating_mul(width_ns);
     let slack_ns = if scope.has_ranks() { SOON_NS } else { 0 };
     if last_slice_ns > ended_ns.saturating_sub(least_ns).saturating_add(slack_ns) {
-        let why = format!("it lasted {lasted_ns} ns, and has operations {last_slice_ns} ns after its beginning");
+        let why = format!(
+            "it lasted {lasted_ns} ns, and has operations {last_slice_ns} ns after its beginning"
+        );
         found.broken(Rule::Duration, place, why);
     }
     let has_failures = all_operations(phase).any(|operation| operation.meter.failed > 0);
@@ -315,7 +373,8 @@ fn lasts(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, earlier: Option<&P
     // Directories are made and removed in the other phases, and no operation tells of it.
     let is_work = phase.phase == Phase::Transactions && has_work(phase);
     if has_series && is_even && is_busy(scope, phase) && silent_ns > pause_ns && is_work {
-        let why = format!("it lasted {lasted_ns} ns, and nothing was done in its last {silent_ns} ns");
+        let why =
+            format!("it lasted {lasted_ns} ns, and nothing was done in its last {silent_ns} ns");
         found.broken(Rule::Duration, place, why);
     }
     if phase.phase == Phase::Transactions && phase.complete {
@@ -333,7 +392,10 @@ fn lasts(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, earlier: Option<&P
 
 /// Whether workers did not spend their time with what they left undone.
 fn has_work(phase: &PhaseRecord) -> bool {
-    phase.segments.iter().all(|segment| segment.skipped.total() == 0)
+    phase
+        .segments
+        .iter()
+        .all(|segment| segment.skipped.total() == 0)
 }
 
 fn ns(nanoseconds: u128) -> u64 {
@@ -357,12 +419,19 @@ fn as_asked(
     let asked_for = workload.transactions().saturating_mul(scope.workers.into());
     let is_by_number = all >= asked_for || scope.record.actual.end.known() != Some(&End::Complete);
     let late_ns = pause_ns.saturating_add(think_ns(scope));
-    // The thread that ends them saw them begin before the workers did, and after the machine was read.
-    let early_ns = began_ns.saturating_sub(least_ns).saturating_add(scope.clocks_ns());
+    // The thread that ends them saw them begin before the workers did, and after the machine was
+    // read.
+    let early_ns = began_ns
+        .saturating_sub(least_ns)
+        .saturating_add(scope.clocks_ns());
     let mut compare = |what: &str, lasted_ns: u64, asked_ns: u64| {
         // What ends before its time has come to the end of its number.
         let is_short = lasted_ns.saturating_add(early_ns) < asked_ns && !is_by_number;
-        let is_long = is_even && lasted_ns > asked_ns.saturating_add(late_ns).saturating_add(asked_ns / 20);
+        let is_long = is_even
+            && lasted_ns
+                > asked_ns
+                    .saturating_add(late_ns)
+                    .saturating_add(asked_ns / 20);
         if is_short || is_long {
             let why = format!("{what} lasted {lasted_ns} ns, and {asked_ns} ns were asked for");
             found.broken(Rule::Duration, place, why);
@@ -378,9 +447,16 @@ fn as_asked(
     let lasted_ns = ended_ns.saturating_sub(began_ns);
     match drive.stop {
         Stop::Transactions => {}
-        Stop::After(time) => compare("they", lasted_ns, warm_up_ns.saturating_add(ns(time.as_nanos()))),
+        Stop::After(time) => compare(
+            "they",
+            lasted_ns,
+            warm_up_ns.saturating_add(ns(time.as_nanos())),
+        ),
         Stop::Steady(asked) => {
-            let rounds = phase.steady.as_ref().map_or(0, |found| found.rounds.len() as u64);
+            let rounds = phase
+                .steady
+                .as_ref()
+                .map_or(0, |found| found.rounds.len() as u64);
             compare(
                 "they",
                 lasted_ns,

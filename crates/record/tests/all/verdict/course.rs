@@ -1,13 +1,16 @@
 //! How a run went.
 
 use record::verdict::{Measured, Steadiness};
-use record::{Action, Check, End, ErrorRecord, Fact, Histogram, Level, Meter, Outcome, Phase, Reason, Record, Stalled};
+use record::{
+    Action, Check, End, ErrorRecord, Fact, Histogram, Level, Meter, Outcome, Phase, Reason, Record,
+    Stalled,
+};
 use report::reason::describe;
 use workload::Skipped;
 
 use crate::verdict::made::{
-    SECOND, histogram, is_valid, measure_for, meter, of, operation, overhead, ramp, reason, steal, sweep, tell_rates,
-    transactions,
+    SECOND, histogram, is_valid, measure_for, meter, of, operation, overhead, ramp, reason, steal,
+    sweep, tell_rates, transactions,
 };
 
 #[test]
@@ -19,14 +22,17 @@ fn a_run_with_nothing_to_be_said_against_it_is_valid() {
         operations: 60_000,
     };
     assert_eq!(seen.measured, Some(measured));
-    assert!(
-        matches!(seen.steadiness, Fact::Known(Steadiness::Change(change)) if change.is_steady && change.window == 60)
-    );
+    assert!(matches!(seen.steadiness,
+            Fact::Known(Steadiness::Change(change)) if change.is_steady && change.window == 60));
     assert_eq!(
         (seen.others_fraction, seen.steal_fraction),
         (Fact::Known(0.0), Fact::Known(0.0))
     );
-    assert_eq!(seen.overhead_fraction, Fact::NotApplicable, "nobody has measured it");
+    assert_eq!(
+        seen.overhead_fraction,
+        Fact::NotApplicable,
+        "nobody has measured it"
+    );
 }
 
 #[test]
@@ -44,7 +50,10 @@ fn what_is_partial_is_invalid_and_its_length_is_not_looked_at() {
             record.actual.outcome = outcome.clone();
             measure_for(record, 5, 5);
         });
-        assert_eq!((level, found), (Level::Invalid, Reason::Partial { outcome }));
+        assert_eq!(
+            (level, found),
+            (Level::Invalid, Reason::Partial { outcome })
+        );
     }
 }
 
@@ -98,7 +107,8 @@ fn any_error_is_doubtful_and_more_than_allowed_invalid() {
 
 #[test]
 fn skipped_operations_in_numbers_are_a_reason() {
-    let skip = |record: &mut Record, skipped: Skipped| transactions(record).segments[0].skipped = skipped;
+    let skip =
+        |record: &mut Record, skipped: Skipped| transactions(record).segments[0].skipped = skipped;
     let after_failure = |count| Skipped {
         after_failure: count,
         ..Skipped::default()
@@ -134,7 +144,10 @@ fn skipped_operations_in_numbers_are_a_reason() {
 
 #[test]
 fn where_nothing_was_measured_the_run_does_not_look_fine() {
-    for (ns, words) in [(SECOND, "Nothing was measured"), (0, "nothing was measured")] {
+    for (ns, words) in [
+        (SECOND, "Nothing was measured"),
+        (0, "nothing was measured"),
+    ] {
         let (level, found) = reason(|record| {
             measure_for(record, ns, 0);
             tell_rates(record, &[]);
@@ -157,7 +170,16 @@ fn names_that_are_wrong_are_invalid() {
     };
     is_valid(|record| record.actual.check = check(0));
     let found = reason(|record| record.actual.check = check(1));
-    assert_eq!(found, (Level::Invalid, Reason::WrongNames { wrong: 1, names: 500 }));
+    assert_eq!(
+        found,
+        (
+            Level::Invalid,
+            Reason::WrongNames {
+                wrong: 1,
+                names: 500
+            }
+        )
+    );
 }
 
 #[test]
@@ -182,8 +204,16 @@ fn whoever_was_stalled_makes_it_doubtful_and_whoever_stays_so_invalid() {
         came_back,
     };
     for (all, lost, expected) in [
-        (vec![stalled(true, 61), stalled(true, 70)], 0, Level::Doubtful),
-        (vec![stalled(true, 70), stalled(false, 61)], 1, Level::Invalid),
+        (
+            vec![stalled(true, 61), stalled(true, 70)],
+            0,
+            Level::Doubtful,
+        ),
+        (
+            vec![stalled(true, 70), stalled(false, 61)],
+            1,
+            Level::Invalid,
+        ),
     ] {
         let found = reason(|record| record.actual.stalled = all);
         let reason = Reason::Stalled {
@@ -198,13 +228,17 @@ fn whoever_was_stalled_makes_it_doubtful_and_whoever_stays_so_invalid() {
 #[test]
 fn latencies_past_the_range_are_doubtful() {
     let longest = Histogram::RANGE_NS - 1;
-    is_valid(|record| transactions(record).segments[0].operations[0].meter.latency = histogram(&[longest]));
+    is_valid(|record| {
+        transactions(record).segments[0].operations[0].meter.latency = histogram(&[longest])
+    });
     let expected = Reason::LatencyOverflow {
         operations: 1,
         range_ns: Histogram::RANGE_NS,
     };
     let overflown = histogram(&[longest, longest + 1]);
-    let found = reason(|record| transactions(record).segments[0].operations[0].meter.latency = overflown.clone());
+    let found = reason(|record| {
+        transactions(record).segments[0].operations[0].meter.latency = overflown.clone()
+    });
     assert_eq!(found, (Level::Doubtful, expected.clone()));
     // A step's, too.
     let found = reason(|record| {
@@ -235,7 +269,10 @@ fn of_a_sweep_the_machine_and_the_errors_are_judged_and_not_its_sweep_steps() {
         sweep(record, phase);
     };
     let seen = is_valid(climb);
-    assert_eq!((seen.measured, seen.steadiness), (None, Fact::NotApplicable));
+    assert_eq!(
+        (seen.measured, seen.steadiness),
+        (None, Fact::NotApplicable)
+    );
     let verdict = of(|record| {
         climb(record);
         record.during.clocks.suspended_ns = SECOND;
@@ -267,6 +304,10 @@ fn the_worst_reasons_come_first() {
         steal(record, 0.5);
     });
     let kinds: Vec<Level> = verdict.reasons.iter().map(Reason::level).collect();
-    assert_eq!(kinds, [Level::Invalid, Level::Invalid, Level::Doubtful], "{verdict:?}");
+    assert_eq!(
+        kinds,
+        [Level::Invalid, Level::Invalid, Level::Doubtful],
+        "{verdict:?}"
+    );
     assert!(matches!(verdict.reasons[0], Reason::RanDry { .. }));
 }

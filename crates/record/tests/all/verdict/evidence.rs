@@ -1,14 +1,19 @@
 //! What was seen beside a run, where it contradicts the run, and where it does not.
 
 use observe::network::InterfaceReading;
-use observe::{Class, DurabilityFacts, Fact, MessageCounter, MessageKind, MessagesReading, Sources};
+use observe::{
+    Class, DurabilityFacts, Fact, MessageCounter, MessageKind, MessagesReading, Sources,
+};
 use record::summary::{Behind, DurabilityTier, EvidenceSummary, ServedBy};
 use record::{
-    Accounted, Action, DeviceCounters, DeviceReading, DeviceRole, Level, OwnIo, Phase, PhaseEvidence, Reason, Record,
-    Residency, ResidencySample, ServerCounts, ServerRecord, StorageName, Summary,
+    Accounted, Action, DeviceCounters, DeviceReading, DeviceRole, Level, OwnIo, Phase,
+    PhaseEvidence, Reason, Record, Residency, ResidencySample, ServerCounts, ServerRecord,
+    StorageName, Summary,
 };
 
-use crate::verdict::made::{is_valid, kept, mount, others, phase, reason, target, transactions, well};
+use crate::verdict::made::{
+    is_valid, kept, mount, others, phase, reason, target, transactions, well,
+};
 
 fn device(role: DeviceRole, written_bytes: u64, flushes: u64) -> DeviceReading {
     let known = Fact::Known;
@@ -61,7 +66,12 @@ fn seen(performing: Accounted, syncing: Option<Accounted>) -> PhaseEvidence {
 }
 
 fn evidence(record: &Record, which: Phase) -> EvidenceSummary {
-    Summary::of(record).phase(which).unwrap().evidence.clone().unwrap()
+    Summary::of(record)
+        .phase(which)
+        .unwrap()
+        .evidence
+        .clone()
+        .unwrap()
 }
 
 fn messages(requests: u64, retransmissions: u64) -> MessagesReading {
@@ -116,7 +126,11 @@ fn a_cache_that_was_not_dropped_is_told() {
     };
     is_valid(resident("cold", 100));
     is_valid(resident("as-is", 1_000));
-    for (cached, level) in [(101, Level::Doubtful), (500, Level::Doubtful), (501, Level::Invalid)] {
+    for (cached, level) in [
+        (101, Level::Doubtful),
+        (500, Level::Doubtful),
+        (501, Level::Invalid),
+    ] {
         let expected = Reason::CacheNotDropped {
             cache: "cold-data".to_owned(),
             cached,
@@ -131,7 +145,8 @@ fn a_device_that_wrote_nothing_is_told_where_it_should_have() {
     let wrote = |durability: &'static str, while_performing, while_syncing: Option<u64>| {
         move |record: &mut Record| {
             record.spec.durability = durability.parse().unwrap();
-            phase(record, Phase::Prepare).evidence = Some(seen(counted(while_performing), while_syncing.map(counted)));
+            phase(record, Phase::Prepare).evidence =
+                Some(seen(counted(while_performing), while_syncing.map(counted)));
         }
     };
     is_valid(wrote("none", 0, Some(1)));
@@ -207,7 +222,10 @@ fn a_client_that_has_no_room_is_told() {
     else {
         panic!("{told:?}");
     };
-    assert!(name == "eth0" && (fraction - 0.9).abs() < 0.01, "{name} {fraction}");
+    assert!(
+        name == "eth0" && (fraction - 0.9).abs() < 0.01,
+        "{name} {fraction}"
+    );
 }
 
 #[test]
@@ -270,13 +288,21 @@ fn writes_flushes_and_messages_are_weighed_against_what_was_done() {
         panic!()
     };
     of_partition.flushes = Fact::Unavailable("of the whole disk only".to_owned());
-    devices.push(device(DeviceRole::WholeDisk, 1 << 30, 2 * creates.operations));
+    devices.push(device(
+        DeviceRole::WholeDisk,
+        1 << 30,
+        2 * creates.operations,
+    ));
     devices.push(device(DeviceRole::Beneath, 1 << 31, 1));
     all.messages = Fact::Known(vec![messages(3 * creates.operations, 0)]);
     prepare.evidence = Some(seen(all, Some(counted(creates.bytes))));
     let found = evidence(&record, Phase::Prepare);
     assert_eq!(found.writes.written_bytes, creates.bytes);
-    assert_eq!(found.writes.amplification, Some(2.0), "the sync after it is in it");
+    assert_eq!(
+        found.writes.amplification,
+        Some(2.0),
+        "the sync after it is in it"
+    );
     assert_eq!(found.flushes.durable_operations, creates.operations);
     assert_eq!(found.flushes.per_durable_operation, Some(2.0));
     assert_eq!(found.messages[0].per_done, Some(3.0));
@@ -289,7 +315,11 @@ fn writes_flushes_and_messages_are_weighed_against_what_was_done() {
         (DeviceRole::WholeDisk, "flushes")
     );
     assert_eq!(disk.kinds[2].per_done, Some(2.0));
-    let of_partition: Vec<&str> = found.commands[0].kinds.iter().map(|kind| kind.kind.as_str()).collect();
+    let of_partition: Vec<&str> = found.commands[0]
+        .kinds
+        .iter()
+        .map(|kind| kind.kind.as_str())
+        .collect();
     assert_eq!(
         of_partition,
         ["reads", "writes", "discards"],
@@ -300,7 +330,10 @@ fn writes_flushes_and_messages_are_weighed_against_what_was_done() {
     record.spec.durability = "none".parse().unwrap();
     let found = evidence(&record, Phase::Prepare);
     assert_eq!(
-        (found.flushes.durable_operations, found.flushes.per_durable_operation),
+        (
+            found.flushes.durable_operations,
+            found.flushes.per_durable_operation
+        ),
         (0, None)
     );
 }
@@ -310,7 +343,11 @@ fn operations_are_attributed_where_the_phase_has_one_kind_only() {
     let mut record = kept();
     let (read, read_bytes) = {
         let operations = &transactions(&mut record).segments[0].operations;
-        let read = operations.iter().find(|of| of.action == Action::Read).unwrap().clone();
+        let read = operations
+            .iter()
+            .find(|of| of.action == Action::Read)
+            .unwrap()
+            .clone();
         (read.clone(), read.meter.bytes)
     };
     let mut all = counted(0);
@@ -342,7 +379,12 @@ fn operations_are_attributed_where_the_phase_has_one_kind_only() {
     );
     mount(&mut record).file_system_type = "fuse.sshfs".to_owned();
     let unknown = evidence(&record, Phase::Transactions);
-    assert!(unknown.operations["read"].why().unwrap().contains("fuse.sshfs"));
+    assert!(
+        unknown.operations["read"]
+            .why()
+            .unwrap()
+            .contains("fuse.sshfs")
+    );
     assert_eq!(unknown.reads.fraction, None);
     mount(&mut record).file_system_type = "tmpfs".to_owned();
     target(&mut record).class = Fact::Known(Class::Memory);
@@ -364,22 +406,99 @@ fn acknowledged_changes_have_reached_a_tier() {
     for (kind, class, options, durability, direct, expected) in [
         ("ext4", Class::Block, "", "none", false, Some(PageCache)),
         ("ext4", Class::Block, "", "batch:10", false, Some(PageCache)),
-        ("ext4", Class::Block, "", "fsync", false, Some(FlushAcknowledged)),
-        ("ext4", Class::Block, "", "o-dsync", false, Some(FlushAcknowledged)),
-        ("ext4", Class::Block, "sync", "none", false, Some(FlushAcknowledged)),
-        ("ext4", Class::Block, "nobarrier", "fsync", false, Some(HandedOver)),
-        ("ext4", Class::Block, "barrier=0", "fsync+dir", false, Some(HandedOver)),
+        (
+            "ext4",
+            Class::Block,
+            "",
+            "fsync",
+            false,
+            Some(FlushAcknowledged),
+        ),
+        (
+            "ext4",
+            Class::Block,
+            "",
+            "o-dsync",
+            false,
+            Some(FlushAcknowledged),
+        ),
+        (
+            "ext4",
+            Class::Block,
+            "sync",
+            "none",
+            false,
+            Some(FlushAcknowledged),
+        ),
+        (
+            "ext4",
+            Class::Block,
+            "nobarrier",
+            "fsync",
+            false,
+            Some(HandedOver),
+        ),
+        (
+            "ext4",
+            Class::Block,
+            "barrier=0",
+            "fsync+dir",
+            false,
+            Some(HandedOver),
+        ),
         ("xfs", Class::Block, "", "none", true, Some(HandedOver)),
-        ("xfs", Class::Block, "", "fsync", true, Some(FlushAcknowledged)),
+        (
+            "xfs",
+            Class::Block,
+            "",
+            "fsync",
+            true,
+            Some(FlushAcknowledged),
+        ),
         ("tmpfs", Class::Memory, "", "fsync", false, Some(Memory)),
-        ("overlay", Class::Overlay, "", "fsync", false, Some(FlushAcknowledged)),
-        ("overlay", Class::Overlay, "volatile", "fsync", false, Some(PageCache)),
+        (
+            "overlay",
+            Class::Overlay,
+            "",
+            "fsync",
+            false,
+            Some(FlushAcknowledged),
+        ),
+        (
+            "overlay",
+            Class::Overlay,
+            "volatile",
+            "fsync",
+            false,
+            Some(PageCache),
+        ),
         ("nfs", Class::Network, "", "none", false, Some(HandedOver)),
-        ("nfs4", Class::Network, "", "fsync", false, Some(FlushAcknowledged)),
+        (
+            "nfs4",
+            Class::Network,
+            "",
+            "fsync",
+            false,
+            Some(FlushAcknowledged),
+        ),
         ("cifs", Class::Network, "", "none", false, Some(HandedOver)),
         ("9p", Class::Network, "", "none", false, None),
-        ("9p", Class::Network, "", "fsync", false, Some(FlushAcknowledged)),
-        ("fuse.sshfs", Class::Network, "", "fsync", false, Some(HandedOver)),
+        (
+            "9p",
+            Class::Network,
+            "",
+            "fsync",
+            false,
+            Some(FlushAcknowledged),
+        ),
+        (
+            "fuse.sshfs",
+            Class::Network,
+            "",
+            "fsync",
+            false,
+            Some(HandedOver),
+        ),
         ("fuse", Class::Other, "", "none", false, None),
     ] {
         let mut record = kept();
@@ -459,10 +578,16 @@ fn a_server_that_answered_all_is_no_reason_and_served_everything() {
     assert_eq!(found.writes.device_bytes, Fact::NotApplicable);
     let summary = Summary::of(&record);
     assert_eq!(summary.durability.stability.as_deref(), Some("UNSTABLE"));
-    assert_eq!(summary.durability.tier, Fact::Known(DurabilityTier::HandedOver));
+    assert_eq!(
+        summary.durability.tier,
+        Fact::Known(DurabilityTier::HandedOver)
+    );
     record.spec.durability = record::Durability::Fdatasync;
     let summary = Summary::of(&record);
-    assert_eq!(summary.durability.tier, Fact::Known(DurabilityTier::FlushAcknowledged));
+    assert_eq!(
+        summary.durability.tier,
+        Fact::Known(DurabilityTier::FlushAcknowledged)
+    );
 }
 
 #[test]
@@ -483,9 +608,15 @@ fn a_server_on_this_machine_is_no_other_load() {
         }
     };
     for address in ["127.0.0.1:2049", "[::1]:2049"] {
-        assert!(is_valid(loaded(address)).others_fraction.why().is_some(), "{address}");
+        assert!(
+            is_valid(loaded(address)).others_fraction.why().is_some(),
+            "{address}"
+        );
     }
-    assert!(matches!(reason(loaded("10.0.0.1:2049")).1, Reason::OtherLoad { .. }));
+    assert!(matches!(
+        reason(loaded("10.0.0.1:2049")).1,
+        Reason::OtherLoad { .. }
+    ));
 }
 
 #[test]
@@ -505,11 +636,17 @@ fn what_a_server_did_not_answer_for_is_told() {
         times: 1,
         rewritten_bytes: 4_096,
     };
-    assert_eq!(reason(of_server(3_000, counts)), (Level::Doubtful, expected));
+    assert_eq!(
+        reason(of_server(3_000, counts)),
+        (Level::Doubtful, expected)
+    );
     let counts = ServerCounts {
         reconnections: 3,
         ..ServerCounts::default()
     };
     let expected = Reason::ConnectionsLost { times: 3 };
-    assert_eq!(reason(of_server(3_000, counts)), (Level::Doubtful, expected));
+    assert_eq!(
+        reason(of_server(3_000, counts)),
+        (Level::Doubtful, expected)
+    );
 }

@@ -12,7 +12,10 @@ use crate::verdict::made::{SECOND, of, ramp, steal};
 /// At least one of every reason, and of those with two levels one of each.
 fn one_of_each() -> Vec<Reason> {
     let drift = |change| {
-        let rates: Vec<f64> = ramp(60, change).into_iter().map(|rate| rate as f64).collect();
+        let rates: Vec<f64> = ramp(60, change)
+            .into_iter()
+            .map(|rate| rate as f64)
+            .collect();
         Steadiness::Slope(steady::drift(&rates, steady::DRIFT_MAX).unwrap())
     };
     let rounds = Steadiness::Rounds(steady::window(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap());
@@ -99,8 +102,14 @@ fn one_of_each() -> Vec<Reason> {
         errors(true),
         skipped(0.05),
         skipped(0.5),
-        Reason::WrongNames { wrong: 1, names: 2_000 },
-        Reason::WrongNames { wrong: 4, names: 2_000 },
+        Reason::WrongNames {
+            wrong: 1,
+            names: 2_000,
+        },
+        Reason::WrongNames {
+            wrong: 4,
+            names: 2_000,
+        },
         dry(End::OutOfFiles),
         dry(End::OutOfReach),
         dry(End::NothingPossible),
@@ -226,7 +235,8 @@ fn one_of_each() -> Vec<Reason> {
     ]
 }
 
-/// Does not compile when there is a reason that [`one_of_each`] may lack, and then [`REASONS`] is to be raised, too.
+/// Does not compile when there is a reason that [`one_of_each`] may lack, and then [`REASONS`] is
+/// to be raised, too.
 fn place(reason: &Reason) -> usize {
     match reason {
         Reason::Partial { .. } => 0,
@@ -286,13 +296,19 @@ fn the_documentation_has_exactly_these_reasons_with_their_levels() {
     assert_eq!(places, (0..REASONS).collect(), "one of each");
     let mut expected: BTreeMap<String, BTreeSet<Level>> = BTreeMap::new();
     for reason in &all {
-        expected.entry(name(reason)).or_default().insert(reason.level());
+        expected
+            .entry(name(reason))
+            .or_default()
+            .insert(reason.level());
     }
     let text = include_str!("../../../../../docs/specification.md");
     let (_, section) = text.split_once("\n## Verdict\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let mut documented: BTreeMap<String, BTreeSet<Level>> = BTreeMap::new();
-    for paragraph in section.split("\n\n").filter(|paragraph| paragraph.starts_with("**`")) {
+    for paragraph in section
+        .split("\n\n")
+        .filter(|paragraph| paragraph.starts_with("**`"))
+    {
         let (name, rest) = paragraph["**`".len()..].split_once("`** (").unwrap();
         let (levels, text) = rest.split_once("). ").unwrap();
         let level = |word: &str| match word {
@@ -302,11 +318,14 @@ fn the_documentation_has_exactly_these_reasons_with_their_levels() {
         };
         let levels = levels.split(", ").map(level);
         assert!(
-            documented.insert(name.to_owned(), levels.collect()).is_none(),
+            documented
+                .insert(name.to_owned(), levels.collect())
+                .is_none(),
             "it is there twice: {paragraph}"
         );
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let parts = ["*Threshold*: ", "*Evidence*: ", "*What to do*: "].map(|part| words.find(part));
+        let parts =
+            ["*Threshold*: ", "*Evidence*: ", "*What to do*: "].map(|part| words.find(part));
         assert!(
             parts[0] > Some(0) && parts.is_sorted(),
             "meaning, threshold, evidence, what to do: {paragraph}"

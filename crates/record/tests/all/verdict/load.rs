@@ -3,7 +3,9 @@
 use record::verdict::limits;
 use record::{BusyProgram, Fact, Level, Pauses, Reason, Record};
 
-use crate::verdict::made::{SECOND, close, is_valid, known, mount, of, others, overhead, reason, steal, transactions};
+use crate::verdict::made::{
+    SECOND, close, is_valid, known, mount, of, others, overhead, reason, steal, transactions,
+};
 
 #[test]
 fn much_overhead_is_doubtful_and_most_invalid() {
@@ -18,7 +20,8 @@ fn much_overhead_is_doubtful_and_most_invalid() {
         close(*verdict.seen.overhead_fraction.known().unwrap(), ns / 1e6);
         assert_eq!(verdict.reasons.first().map(Reason::level), expected, "{ns}");
         if let Some(reason) = verdict.reasons.first() {
-            assert!(matches!(reason, Reason::Overhead { ns_per_operation, .. } if *ns_per_operation == ns));
+            assert!(matches!(reason, Reason::Overhead { ns_per_operation,
+                    .. } if *ns_per_operation == ns));
         }
     }
     // On the null storage there is nothing else.
@@ -34,9 +37,8 @@ fn other_load_is_doubtful() {
     close(*seen.others_fraction.known().unwrap(), 0.05);
     let (level, found) = reason(|record| others(record, 0.051));
     assert_eq!(level, Level::Doubtful);
-    assert!(
-        matches!(&found, Reason::OtherLoad { fraction, busiest } if (fraction - 0.051).abs() < 1e-9 && busiest.is_empty())
-    );
+    assert!(matches!(&found, Reason::OtherLoad { fraction,
+            busiest } if (fraction - 0.051).abs() < 1e-9 && busiest.is_empty()));
     let program = BusyProgram {
         name: "rustc".to_owned(),
         pid: 4_711,
@@ -65,7 +67,9 @@ fn steal_time_is_doubtful_and_much_of_it_invalid() {
     ] {
         let (level, found) = reason(|record| steal(record, fraction));
         assert_eq!(level, expected);
-        assert!(matches!(found, Reason::Steal { fraction: found } if (found - fraction).abs() < 1e-9));
+        assert!(
+            matches!(found, Reason::Steal { fraction: found } if (found - fraction).abs() < 1e-9)
+        );
     }
 }
 
@@ -110,9 +114,14 @@ fn shares_of_a_moment_or_of_a_file_system_that_is_a_program_tell_nothing() {
         let why = "no process holds /dev/fuse open".to_owned();
         record.during.fuse_servers = Some(Fact::Unavailable(why));
     });
-    assert_eq!(seen.others_fraction.why(), Some("no process holds /dev/fuse open"));
+    assert_eq!(
+        seen.others_fraction.why(),
+        Some("no process holds /dev/fuse open")
+    );
     // What the kernel does not tell is no reason.
-    let seen = is_valid(|record| record.during.counted.system.times = Fact::Unavailable("no /proc".to_owned()));
+    let seen = is_valid(|record| {
+        record.during.counted.system.times = Fact::Unavailable("no /proc".to_owned())
+    });
     assert_eq!(seen.steal_fraction.why(), Some("no /proc"));
 }
 
@@ -166,7 +175,9 @@ fn clocks_that_did_not_go_as_they_should() {
         after: "hpet".to_owned(),
     };
     assert_eq!(found, (Level::Invalid, expected));
-    is_valid(|record| record.during.clocks.clock_source_changed = Fact::Unavailable("no /sys".to_owned()));
+    is_valid(|record| {
+        record.during.clocks.clock_source_changed = Fact::Unavailable("no /sys".to_owned())
+    });
 }
 
 #[test]
@@ -192,7 +203,10 @@ fn a_program_that_did_not_run_while_the_machine_did_is_told() {
     let found = reason(paused(3, SECOND / 5, SECOND / 2, 10));
     assert_eq!(found, (Level::Doubtful, expected(3, SECOND / 5, 0.05)));
     let found = reason(paused(10, 45 * SECOND / 100, 9 * SECOND / 2, 10));
-    assert_eq!(found, (Level::Invalid, expected(10, 45 * SECOND / 100, 0.45)));
+    assert_eq!(
+        found,
+        (Level::Invalid, expected(10, 45 * SECOND / 100, 0.45))
+    );
     // A phase that is too short for shares.
     is_valid(paused(1, SECOND / 5, SECOND / 2, 0));
     // Where nobody looked, nobody knows.

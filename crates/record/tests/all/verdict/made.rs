@@ -3,9 +3,9 @@
 use observe::Mount;
 use record::verdict::Seen;
 use record::{
-    Action, ArrivalProcess, Climb, Fact, FirstDone, Histogram, Level, Meter, OperationRecord, Overhead, Pace, Phase,
-    PhaseRecord, Reason, Record, Role, Segment, SegmentKind, SliceMeter, Summary, Sweep, SweepStep, Verdict,
-    WorkerPhase,
+    Action, ArrivalProcess, Climb, Fact, FirstDone, Histogram, Level, Meter, OperationRecord,
+    Overhead, Pace, Phase, PhaseRecord, Reason, Record, Role, Segment, SegmentKind, SliceMeter,
+    Summary, Sweep, SweepStep, Verdict, WorkerPhase,
 };
 use workload::Skipped;
 
@@ -59,7 +59,8 @@ pub fn transactions(record: &mut Record) -> &mut PhaseRecord {
 pub fn reads(record: &mut Record, fetched_bytes: Fact<u64>, read_bytes: u64) {
     let evidence = serde_json::json!({
         "performing": {
-            "own": { "read_bytes": fetched_bytes, "written_bytes": "not_applicable", "cancelled_bytes": "not_applicable" },
+            "own": { "read_bytes": fetched_bytes, "written_bytes": "not_applicable",
+                "cancelled_bytes": "not_applicable" },
             "devices": "not_applicable",
             "messages": "not_applicable",
             "interfaces": "not_applicable",
@@ -108,7 +109,12 @@ pub fn segment(kind: SegmentKind, began_ns: u64, ended_ns: u64, operations: u64)
 /// One worker, one segment.
 pub fn measure_for(record: &mut Record, ns: u64, operations: u64) {
     let transactions = transactions(record);
-    transactions.segments = vec![segment(SegmentKind::Measured, BEGAN, BEGAN + ns, operations)];
+    transactions.segments = vec![segment(
+        SegmentKind::Measured,
+        BEGAN,
+        BEGAN + ns,
+        operations,
+    )];
     transactions.workers = vec![WorkerPhase {
         worker: 0,
         role: Role::Worker,
@@ -136,7 +142,9 @@ pub fn tell_rates(record: &mut Record, rates: &[u64]) {
             ..SliceMeter::default()
         };
         if *operations > 0 {
-            transactions.slices.add(index, (Role::Worker, Action::Read), meter);
+            transactions
+                .slices
+                .add(index, (Role::Worker, Action::Read), meter);
         }
     }
 }
@@ -154,7 +162,10 @@ pub fn of(change: impl FnOnce(&mut Record)) -> Verdict {
 
 pub fn is_valid(change: impl FnOnce(&mut Record)) -> Seen {
     let verdict = of(change);
-    assert_eq!((verdict.level, &verdict.reasons[..]), (Level::Valid, &[][..]));
+    assert_eq!(
+        (verdict.level, &verdict.reasons[..]),
+        (Level::Valid, &[][..])
+    );
     verdict.seen
 }
 
@@ -168,7 +179,10 @@ pub fn reason(change: impl FnOnce(&mut Record)) -> (Level, Reason) {
 }
 
 pub fn close(read: f64, expected: f64) {
-    assert!((read - expected).abs() < 1e-9, "{read} instead of {expected}");
+    assert!(
+        (read - expected).abs() < 1e-9,
+        "{read} instead of {expected}"
+    );
 }
 
 /// From 1,000 a second, with so much more or less at the end.
@@ -178,7 +192,10 @@ pub fn ramp(seconds: u64, change: f64) -> Vec<u64> {
 }
 
 pub fn arrivals(record: &mut Record, per_second: f64, arrivals: ArrivalProcess) {
-    record.spec.drive.pace = Pace::Open { per_second, arrivals };
+    record.spec.drive.pace = Pace::Open {
+        per_second,
+        arrivals,
+    };
 }
 
 pub fn overhead(record: &mut Record, ns_per_operation: f64) {
@@ -226,7 +243,10 @@ pub fn sweep(record: &mut Record, phase: PhaseRecord) {
         fresh: false,
         slo_p99_ns: None,
     });
-    record.actual.phases.retain(|phase| phase.phase != Phase::Transactions);
+    record
+        .actual
+        .phases
+        .retain(|phase| phase.phase != Phase::Transactions);
     record.actual.sweep_steps = vec![SweepStep {
         load: record::Load::Rate(1_000_000.0),
         workers: 1,

@@ -65,7 +65,10 @@ fn a_pool_that_was_taken_has_the_size_that_is_expected_of_it() {
             transactions(record).evidence = None;
             memory(record, memory_bytes);
             record.spec.workload.workers = Workers::Private { workers: 2 };
-            record.actual.phases.retain(|phase| phase.phase != Phase::Prepare);
+            record
+                .actual
+                .phases
+                .retain(|phase| phase.phase != Phase::Prepare);
         }
     };
     is_valid(taken(5_249_999));
@@ -98,7 +101,11 @@ fn reads_that_do_not_come_from_where_they_should() {
         ] {
             let verdict = of(|record| {
                 beyond(record);
-                served_by(record, if is_direct { "as-is" } else { asked }, device_bytes);
+                served_by(
+                    record,
+                    if is_direct { "as-is" } else { asked },
+                    device_bytes,
+                );
                 record.spec.direct = is_direct;
             });
             assert_eq!(
@@ -138,7 +145,11 @@ fn caching(record: &mut Record, disk_bytes: Option<u64>) {
     let Some(bytes) = disk_bytes else { return };
     let mut devices = known(&mut record.during.counted.devices).clone();
     for device in &mut devices {
-        let read = if device.name == "loop0" { 1_000_000 } else { bytes };
+        let read = if device.name == "loop0" {
+            1_000_000
+        } else {
+            bytes
+        };
         known(&mut device.counters).read_bytes = Fact::Known(read);
     }
     let evidence = transactions(record).evidence.as_mut().unwrap();
@@ -214,7 +225,10 @@ fn a_device_in_memory_served_no_reads_from_a_device() {
     on_an_image_in_memory(&mut record);
     let reads = record::Summary::of(&record).reads.unwrap();
     assert_eq!(reads.fraction, Some(0.0));
-    assert_eq!(reads.fetched_from, Fact::Known(record::summary::Behind::Memory));
+    assert_eq!(
+        reads.fetched_from,
+        Fact::Known(record::summary::Behind::Memory)
+    );
 }
 
 fn on_an_image_in_memory(record: &mut Record) {
@@ -258,7 +272,8 @@ fn durability_in_memory_is_none() {
         (durability.as_str(), place.as_str(), is_beneath),
         ("fsync", "tmpfs (memory), 0 % full", false)
     );
-    // An image in memory, and a disk of memory: the file system does its work, and the device is none that lasts.
+    // An image in memory, and a disk of memory: the file system does its work, and the device is
+    // none that lasts.
     let beneath: [fn(&mut Record); 2] = [on_an_image_in_memory, |record| {
         let device = known(&mut target(record).device);
         device.loop_backing = Fact::NotApplicable;
@@ -268,7 +283,13 @@ fn durability_in_memory_is_none() {
         let (level, found) = reason(asked("o-sync", change));
         assert_eq!(level, Level::Doubtful);
         assert!(
-            matches!(found, Reason::DurabilityInMemory { is_beneath: true, .. }),
+            matches!(
+                found,
+                Reason::DurabilityInMemory {
+                    is_beneath: true,
+                    ..
+                }
+            ),
             "{found:?}"
         );
     }

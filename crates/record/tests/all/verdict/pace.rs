@@ -3,14 +3,14 @@
 use measure::steady;
 use record::verdict::{Steadiness, limits};
 use record::{
-    ArrivalProcess, Fact, FirstDone, Level, Load, Phase, Reason, Record, SegmentKind, SteadyAsked, SteadyFound,
-    SteadyRule, Stop, Summary, SweepStep, SweepStepSummary, Workers,
+    ArrivalProcess, Fact, FirstDone, Level, Load, Phase, Reason, Record, SegmentKind, SteadyAsked,
+    SteadyFound, SteadyRule, Stop, Summary, SweepStep, SweepStepSummary, Workers,
 };
 use report::reason::{describe, what_to_do};
 
 use crate::verdict::made::{
-    BEGAN, SECOND, arrivals, close, is_valid, measure_for, of, phase, ramp, reason, segment, tell_rates, transactions,
-    well,
+    BEGAN, SECOND, arrivals, close, is_valid, measure_for, of, phase, ramp, reason, segment,
+    tell_rates, transactions, well,
 };
 
 #[test]
@@ -26,9 +26,17 @@ fn less_than_ten_seconds_is_doubtful_and_next_to_nothing_invalid() {
         tell_rates(record, &[]);
     });
     for (ns, operations, expected) in [
-        (limits::MEASURED_MIN_NS / 100 * 99 - 1, 10_000, Level::Doubtful),
+        (
+            limits::MEASURED_MIN_NS / 100 * 99 - 1,
+            10_000,
+            Level::Doubtful,
+        ),
         (8_541_850, 1_000, Level::Doubtful),
-        (limits::MEASURED_LEAST_NS, limits::OPERATIONS_MIN, Level::Doubtful),
+        (
+            limits::MEASURED_LEAST_NS,
+            limits::OPERATIONS_MIN,
+            Level::Doubtful,
+        ),
         (limits::MEASURED_LEAST_NS - 1, 10_000, Level::Invalid),
         (60 * SECOND, limits::OPERATIONS_MIN - 1, Level::Invalid),
     ] {
@@ -48,8 +56,14 @@ fn a_warm_up_is_not_measured() {
         tell_rates(record, &[]);
     });
     assert_eq!(level, Level::Invalid);
-    assert!(describe(&found).contains("ended during the warm-up"), "{found:?}");
-    assert!(what_to_do(&found).contains("shorter --warm-up"), "{found:?}");
+    assert!(
+        describe(&found).contains("ended during the warm-up"),
+        "{found:?}"
+    );
+    assert!(
+        what_to_do(&found).contains("shorter --warm-up"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -66,7 +80,11 @@ fn without_transactions_the_preparation_is_judged() {
     };
     let seen = is_valid(prepared(10 * SECOND));
     assert_eq!(seen.measured.unwrap().phase, Phase::Prepare);
-    assert_eq!(seen.steadiness, Fact::NotApplicable, "an empty file system fills up");
+    assert_eq!(
+        seen.steadiness,
+        Fact::NotApplicable,
+        "an empty file system fills up"
+    );
     let (level, found) = reason(prepared(9 * SECOND));
     let expected = Reason::TooShort {
         phase: Phase::Prepare,
@@ -78,7 +96,10 @@ fn without_transactions_the_preparation_is_judged() {
     // A pool that was taken, and nothing was done with it.
     is_valid(|record| {
         prepared(SECOND)(record);
-        record.actual.phases.retain(|phase| phase.phase == Phase::Delete);
+        record
+            .actual
+            .phases
+            .retain(|phase| phase.phase == Phase::Delete);
     });
 }
 
@@ -92,8 +113,18 @@ fn steadiness(rates: &[u64]) -> (Level, Fact<Steadiness>) {
         .iter()
         .any(|reason| matches!(reason, Reason::NotSteady { .. }));
     let found = verdict.seen.steadiness;
-    assert_eq!(is_given, found.known().is_some_and(|found| !found.is_steady()));
-    (if is_given { Level::Doubtful } else { Level::Valid }, found)
+    assert_eq!(
+        is_given,
+        found.known().is_some_and(|found| !found.is_steady())
+    );
+    (
+        if is_given {
+            Level::Doubtful
+        } else {
+            Level::Valid
+        },
+        found,
+    )
 }
 
 #[test]
@@ -107,7 +138,10 @@ fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
         ] {
             let (level, found) = steadiness(&ramp(seconds, change));
             assert_eq!(level, expected, "{seconds} s, {change}: {found:?}");
-            assert!(matches!(found, Fact::Known(Steadiness::Change(_))), "{found:?}");
+            assert!(
+                matches!(found, Fact::Known(Steadiness::Change(_))),
+                "{found:?}"
+            );
         }
     }
     let words = |rates: &[u64]| {
@@ -115,12 +149,20 @@ fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
         describe(&Reason::NotSteady { found })
     };
     let falls = words(&ramp(60, -0.5));
-    assert!(falls.contains("falls from 1,25") && falls.contains("by 50."), "{falls}");
+    assert!(
+        falls.contains("falls from 1,25") && falls.contains("by 50."),
+        "{falls}"
+    );
     // The first fifth is faster, which is no line.
-    let burst: Vec<u64> = (0..10).map(|second| if second < 2 { 1_500 } else { 1_000 }).collect();
+    let burst: Vec<u64> = (0..10)
+        .map(|second| if second < 2 { 1_500 } else { 1_000 })
+        .collect();
     assert_eq!(steadiness(&burst).0, Level::Doubtful);
     let lie = words(&burst);
-    assert!(lie.contains("lie between 1,000 and 1,500 operations/s"), "{lie}");
+    assert!(
+        lie.contains("lie between 1,000 and 1,500 operations/s"),
+        "{lie}"
+    );
 }
 
 #[test]
@@ -155,7 +197,12 @@ fn a_rate_that_varies_as_its_operations_do_is_steady() {
             .latency
             .record(3 * SECOND);
     });
-    assert!(seen.steadiness.why().unwrap().contains("longer than a fifth"));
+    assert!(
+        seen.steadiness
+            .why()
+            .unwrap()
+            .contains("longer than a fifth")
+    );
 }
 
 #[test]
@@ -177,8 +224,18 @@ fn only_whole_seconds_that_were_measured_with_all_at_work_are_judged() {
         let transactions = transactions(record);
         let end = BEGAN + 70 * SECOND;
         transactions.segments = vec![
-            segment(SegmentKind::WarmUp, BEGAN, BEGAN + 10 * SECOND + 1_000, 50_000),
-            segment(SegmentKind::Measured, BEGAN + 10 * SECOND + 1_000, end, 48_000),
+            segment(
+                SegmentKind::WarmUp,
+                BEGAN,
+                BEGAN + 10 * SECOND + 1_000,
+                50_000,
+            ),
+            segment(
+                SegmentKind::Measured,
+                BEGAN + 10 * SECOND + 1_000,
+                end,
+                48_000,
+            ),
         ];
         transactions.first_done.as_mut().unwrap().at_ns = BEGAN + 50 * SECOND;
     });
@@ -253,9 +310,13 @@ fn a_steady_state_that_was_asked_for_and_not_reached_is_invalid() {
 
 #[test]
 fn a_rate_that_was_not_reached_is_invalid() {
-    // Of 60,000 that were due a hundredth, one that is under way, and with Poisson arrivals three times their deviation.
+    // Of 60,000 that were due a hundredth, one that is under way, and with Poisson arrivals three
+    // times their deviation.
     let chance = (3.0 * 60_000_f64.sqrt()) as u64;
-    for (form, may_miss) in [(ArrivalProcess::Constant, 601), (ArrivalProcess::Poisson, 601 + chance)] {
+    for (form, may_miss) in [
+        (ArrivalProcess::Constant, 601),
+        (ArrivalProcess::Poisson, 601 + chance),
+    ] {
         let done = |count| {
             move |record: &mut Record| {
                 measure_for(record, 60 * SECOND, count);
@@ -266,7 +327,11 @@ fn a_rate_that_was_not_reached_is_invalid() {
         is_valid(done(61_000));
         let (level, found) = reason(done(60_000 - may_miss - 1));
         assert_eq!(level, Level::Invalid, "{form}");
-        let Reason::RateNotReached { requested, achieved } = found else {
+        let Reason::RateNotReached {
+            requested,
+            achieved,
+        } = found
+        else {
             panic!("{found:?}");
         };
         close(requested, 1_000.0);
@@ -310,7 +375,8 @@ fn a_rate_of_skipped_operations_is_not_reached() {
         _ => None,
     });
     close(reached.expect("the rate was not reached"), 5_000.0 / 60.0);
-    // A level of a sweep that skips as much is not sustained, and its rate is that of completed operations.
+    // A level of a sweep that skips as much is not sustained, and its rate is that of completed
+    // operations.
     let step = SweepStep {
         load: Load::Rate(1_000.0),
         workers: 1,

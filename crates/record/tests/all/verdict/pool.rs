@@ -2,12 +2,17 @@
 
 use record::{Action, Level, Phase, Reason, Record, SegmentKind};
 
-use crate::verdict::made::{BEGAN, is_valid, meter, operation, phase, reason, segment, transactions};
+use crate::verdict::made::{
+    BEGAN, is_valid, meter, operation, phase, reason, segment, transactions,
+};
 
 /// The pool has 500 files. So many operations are added to those of a segment.
 fn also(record: &mut Record, index: usize, each: &[(Action, u64)]) {
     let operations = &mut transactions(record).segments[index].operations;
-    operations.extend(each.iter().map(|(action, count)| operation(*action, meter(*count))));
+    operations.extend(
+        each.iter()
+            .map(|(action, count)| operation(*action, meter(*count))),
+    );
 }
 
 fn changed(files_before: u64, files_after: u64) -> (Level, Reason) {
@@ -62,8 +67,12 @@ fn a_kept_pool_is_known_by_what_was_left() {
     let taken = |is_removed| {
         move |record: &mut Record| {
             also(record, 0, &[(Action::Create, 201), (Action::Delete, 0)]);
-            record.actual.phases.retain(|phase| phase.phase != Phase::Prepare);
-            phase(record, Phase::Delete).segments[0].operations = vec![operation(Action::Delete, meter(1_201))];
+            record
+                .actual
+                .phases
+                .retain(|phase| phase.phase != Phase::Prepare);
+            phase(record, Phase::Delete).segments[0].operations =
+                vec![operation(Action::Delete, meter(1_201))];
             phase(record, Phase::Delete).complete = is_removed;
         }
     };

@@ -1,14 +1,15 @@
 //! The rules over ranks and hosts.
 
 use record::{
-    ArrivalProcess, Class, Climb, ClusterRecord, Fact, HostPhase, HostRecord, HostWorkers, Level, Load, MissingRank,
-    Outcome, Phase, RankClock, RankClockOffset, RankRecord, Reason, Record, Summary, Sweep, SweepStep, Tool, Verdict,
-    WorkerPhase,
+    ArrivalProcess, Class, Climb, ClusterRecord, Fact, HostPhase, HostRecord, HostWorkers, Level,
+    Load, MissingRank, Outcome, Phase, RankClock, RankClockOffset, RankRecord, Reason, Record,
+    Summary, Sweep, SweepStep, Tool, Verdict, WorkerPhase,
 };
 
 use super::made::{BEGAN, SECOND, is_valid, known, of, reason, transactions, well};
 
-/// A minute of four ranks with two workers each on two hosts; the hosts' workers do so much a second.
+/// A minute of four ranks with two workers each on two hosts; the hosts' workers do so much a
+/// second.
 fn cluster(record: &mut Record, rates: [u64; 2]) {
     let mut hosts = Vec::new();
     let mut of_hosts = Vec::new();
@@ -155,7 +156,10 @@ fn a_sweep_that_still_rises_had_too_few_clients() {
         cluster(&mut record, [100, 100]);
         on_a_server(&mut record);
         let phase = transactions(&mut record).clone();
-        record.actual.phases.retain(|phase| phase.phase != Phase::Transactions);
+        record
+            .actual
+            .phases
+            .retain(|phase| phase.phase != Phase::Transactions);
         let step = |workers: u32, done: u64| {
             let mut phase = phase.clone();
             phase.segments[0].transactions = done;
@@ -183,7 +187,12 @@ fn a_sweep_that_still_rises_had_too_few_clients() {
         None,
         "a client that is saturated is told of by itself"
     );
-    let Some(Reason::TooFewClients { workers, fewer, gain }) = swept(1_500, 10) else {
+    let Some(Reason::TooFewClients {
+        workers,
+        fewer,
+        gain,
+    }) = swept(1_500, 10)
+    else {
         panic!("more clients brought more")
     };
     assert_eq!((workers, fewer), (8, 4));
@@ -271,11 +280,16 @@ fn other_load_in_the_first_step_of_a_sweep_of_ranks_is_told() {
     };
     let is_told = |change: &dyn Fn(&mut Record)| {
         let found = of(change).reasons;
-        found.iter().any(|reason| matches!(reason, Reason::OtherLoad { .. }))
+        found
+            .iter()
+            .any(|reason| matches!(reason, Reason::OtherLoad { .. }))
     };
     assert!(is_told(&busy(0, true)));
     assert!(!is_told(&busy(15 * SECOND, true)));
-    assert!(!is_told(&busy(0, false)), "without a sweep the hosts are all there is");
+    assert!(
+        !is_told(&busy(0, false)),
+        "without a sweep the hosts are all there is"
+    );
 }
 
 #[test]
@@ -296,8 +310,14 @@ fn shares_rates_and_the_slowest_are_reckoned_by_rank_and_host() {
     let slowest = ranks.slowest_rank.unwrap();
     assert_eq!((slowest.rank, slowest.host.as_str()), (3, "client1"));
     let spread = ranks.ranks_spread.unwrap();
-    assert_eq!((spread.min_per_second, spread.max_per_second), (50.0, 200.0));
-    assert_eq!((spread.median_per_second, spread.apart_fraction), (150.0, 0.75));
+    assert_eq!(
+        (spread.min_per_second, spread.max_per_second),
+        (50.0, 200.0)
+    );
+    assert_eq!(
+        (spread.median_per_second, spread.apart_fraction),
+        (150.0, 0.75)
+    );
     assert_eq!(ranks.clock_error_ns, Fact::Known(40_000));
     assert!(ranks.differences.is_empty(), "{:?}", ranks.differences);
 }
@@ -324,7 +344,11 @@ fn hosts_that_differ_are_told_by_what() {
             HostFact::WallClock
         ]
     );
-    let wall: Vec<&str> = differences[3].values.iter().map(|alike| alike.value.as_str()).collect();
+    let wall: Vec<&str> = differences[3]
+        .values
+        .iter()
+        .map(|alike| alike.value.as_str())
+        .collect();
     assert_eq!(wall, ["within 1 s", "+1.5 s"]);
 }
 
@@ -335,17 +359,25 @@ fn a_record_with_impossible_ranks_is_refused() {
         cluster(&mut record, [100, 100]);
         Record::from_json(&record.to_json()).unwrap();
         spoil(ranks(&mut record));
-        Record::from_json(&record.to_json()).unwrap_err().to_string()
+        Record::from_json(&record.to_json())
+            .unwrap_err()
+            .to_string()
     };
     for (spoil, told) in [
         (
             (|cluster| cluster.ranks[1].host = 2) as fn(&mut ClusterRecord),
             "ranks[1].host",
         ),
-        (|cluster| cluster.ranks[1].rank = 0, "one of them is there twice"),
+        (
+            |cluster| cluster.ranks[1].rank = 0,
+            "one of them is there twice",
+        ),
         (|cluster| cluster.ranks.swap(0, 1), "ranks[1].rank"),
         (|cluster| cluster.ranks[3].rank = 4, "ranks[3].rank"),
-        (|cluster| cluster.ranks[2].first_worker = 3, "ranks[2].first_worker"),
+        (
+            |cluster| cluster.ranks[2].first_worker = 3,
+            "ranks[2].first_worker",
+        ),
         (|cluster| cluster.launched = 3, "cluster.ranks"),
         (|cluster| cluster.launched = u32::MAX, "cluster.ranks"),
         (

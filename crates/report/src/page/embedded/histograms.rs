@@ -1,8 +1,9 @@
-//! The histograms of documents as short texts, which is half of what their lists take when both are compressed: the numbers of
-//! buckets follow from one another. What is done here to a text is undone exactly.
+//! The histograms of documents as short texts, which is half of what their lists take when both are
+//! compressed: the numbers of buckets follow from one another. What is done here to a text is
+//! undone exactly.
 //!
-//! `"buckets":[[5,3],[6,40],[9,1]]` becomes `"buckets":"FDoBABB"`, and back. Neither can stand within a string of JSON, whose
-//! quotation marks have a backslash before them.
+//! `"buckets":[[5,3],[6,40],[9,1]]` becomes `"buckets":"FDoBABB"`, and back. Neither can stand
+//! within a string of JSON, whose quotation marks have a backslash before them.
 
 use std::io::{self, BufRead, Error, ErrorKind, Read};
 
@@ -34,7 +35,11 @@ pub(super) fn shorter(document: &str) -> Option<String> {
 
 /// `5,3],[6,40` as it is written by us: without a space, a sign or a zero before a number.
 fn pairs(list: &str) -> Option<Vec<(usize, u64)>> {
-    let number = |text: &str| text.parse::<u64>().ok().filter(|number| number.to_string() == text);
+    let number = |text: &str| {
+        text.parse::<u64>()
+            .ok()
+            .filter(|number| number.to_string() == text)
+    };
     let pair = |pair: &str| {
         let (index, count) = pair.split_once(',')?;
         Some((usize::try_from(number(index)?).ok()?, number(count)?))
@@ -79,14 +84,18 @@ impl<R: BufRead> Longer<R> {
                 .ready
                 .strip_suffix(b"\"")
                 .and_then(|text| std::str::from_utf8(text).ok());
-            let buckets = text.and_then(unpacked).filter(|buckets| !buckets.is_empty());
+            let buckets = text
+                .and_then(unpacked)
+                .filter(|buckets| !buckets.is_empty());
             let pairs = buckets.ok_or_else(spoilt)?;
             let pairs: Vec<String> = pairs
                 .iter()
                 .map(|(index, count)| format!("[{index},{count}]"))
                 .collect();
             self.ready = format!("[{}]", pairs.join(",")).into_bytes();
-        } else if std::mem::replace(&mut self.is_name, self.ready == b"buckets\"") && self.ready == b":\"" {
+        } else if std::mem::replace(&mut self.is_name, self.ready == b"buckets\"")
+            && self.ready == b":\""
+        {
             self.is_text = true;
             self.ready.pop();
         }
@@ -125,11 +134,17 @@ mod tests {
 
     #[test]
     fn documents_come_back_as_they_were() {
-        let list =
-            r#"{"a":"\"buckets\":[[","buckets":[[5,3],[6,40],[9,1]],"b":{"buckets":[[4351,18446744073709551615]]}}"#;
+        let list = concat!(
+            r#"{"a":"\"buckets\":[[","buckets":[[5,3],[6,40],[9,1]],"#,
+            r#""b":{"buckets":[[4351,18446744073709551615]]}}"#
+        );
         let document = format!("{list}\n{{\"buckets\":[]}}\n{list}");
         let shorter = shorter(&document).unwrap();
-        assert_eq!(shorter.matches(r#""buckets":"FDoBABB""#).count(), 2, "{shorter}");
+        assert_eq!(
+            shorter.matches(r#""buckets":"FDoBABB""#).count(),
+            2,
+            "{shorter}"
+        );
         assert!(shorter.contains(r#""buckets":[]"#), "{shorter}");
         assert_eq!(back(&shorter).unwrap(), document);
         assert_eq!(back("").unwrap(), "");
@@ -152,7 +167,11 @@ mod tests {
 
     #[test]
     fn damaged_and_endless_texts_are_refused() {
-        for text in ["{\"buckets\":\"F!\"}", "{\"buckets\":\"FD", "{\"buckets\":\"\"}"] {
+        for text in [
+            "{\"buckets\":\"F!\"}",
+            "{\"buckets\":\"FD",
+            "{\"buckets\":\"\"}",
+        ] {
             assert!(back(text).is_err(), "{text}");
         }
         let endless = " ".repeat(BETWEEN_BYTES_MAX as usize + 2);

@@ -22,7 +22,12 @@ const COLUMNS: usize = 300;
 const ROWS: usize = 60;
 
 /// A heat map for each kind of operation.
-pub(super) fn render(document: &mut Document, record: &Record, phases: &[&PhaseRecord], kinds: &BTreeMap<Action, u64>) {
+pub(super) fn render(
+    document: &mut Document,
+    record: &Record,
+    phases: &[&PhaseRecord],
+    kinds: &BTreeMap<Action, u64>,
+) {
     let stretches = &stretches_of_latencies(phases, POINTS_MAX)[..];
     let operations: Vec<_> = percentiles::operations(record).collect();
     let what = percentiles::what(&operations);
@@ -51,9 +56,13 @@ pub(super) fn render(document: &mut Document, record: &Record, phases: &[&PhaseR
     let values = || grids.iter().flat_map(|(_, grid)| grid.values());
     let highest = values().fold(0.0, f64::max);
     // What a cell has that is touched by few is not told apart from it.
-    let colours = (values().fold(f64::INFINITY, f64::min).max(highest / 1e4), highest);
+    let colours = (
+        values().fold(f64::INFINITY, f64::min).max(highest / 1e4),
+        highest,
+    );
     let colour = format!(
-        "Colour: operations/s in a cell, from {} and less (dark) to {} (bright), on a logarithmic scale.",
+        "Colour: operations/s in a cell, from {} and less (dark) to {} (bright), on a logarithmic \
+         scale.",
         rate(Some(colours.0)),
         rate(Some(colours.1))
     );
@@ -64,10 +73,14 @@ pub(super) fn render(document: &mut Document, record: &Record, phases: &[&PhaseR
             continue;
         }
         let title = format!("{} of {} over time", capital(what), action.name());
-        let mut caption =
-            format!("How many operations had which {what}, and when; percentiles are within 7 %. {colour}");
+        let mut caption = format!(
+            "How many operations had which {what}, and when; percentiles are within 7 %. {colour}"
+        );
         let mut from_issue = Histogram::default();
-        for operation in operations.iter().filter(|operation| operation.action == *action) {
+        for operation in operations
+            .iter()
+            .filter(|operation| operation.action == *action)
+        {
             operation
                 .meter
                 .service
@@ -103,7 +116,11 @@ pub(super) fn render(document: &mut Document, record: &Record, phases: &[&PhaseR
 fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Grid {
     let mut grid = Grid::new(COLUMNS, ROWS);
     for stretch in stretches {
-        let Some(done) = stretch.done.get(&action).filter(|_| stretch.seconds() > 0.0) else {
+        let Some(done) = stretch
+            .done
+            .get(&action)
+            .filter(|_| stretch.seconds() > 0.0)
+        else {
             continue;
         };
         let column = |ns: u64| time.place(ns as f64 / 1e9).unwrap_or(1.0) * COLUMNS as f64;
@@ -114,7 +131,8 @@ fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Gr
             for (row, share) in rows(ns, levels) {
                 for column in first..last {
                     // Of a column that two stretches share each has its part.
-                    let part = (to.min((column + 1) as f64) - from.max(column as f64)).clamp(0.0, 1.0);
+                    let part =
+                        (to.min((column + 1) as f64) - from.max(column as f64)).clamp(0.0, 1.0);
                     grid.add(column, row, count as f64 / stretch.seconds() * part * share);
                 }
             }
@@ -123,7 +141,8 @@ fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Gr
     grid
 }
 
-/// The rows over which a recorded bucket goes, by its middle, each with the share that lies in it: buckets may be wider than rows.
+/// The rows over which a recorded bucket goes, by its middle, each with the share that lies in it:
+/// buckets may be wider than rows.
 fn rows(ns: u64, levels: Scale) -> Vec<(usize, f64)> {
     /// From the middle of a bucket to its ends.
     const HALF: f64 = 0.5 / (1 << LATENCY_PRECISION_BITS) as f64;
@@ -144,7 +163,9 @@ fn rows(ns: u64, levels: Scale) -> Vec<(usize, f64)> {
         .filter(|(_, share)| *share > 0.1)
         .collect();
     let all: f64 = seen.iter().map(|(_, share)| share).sum();
-    seen.into_iter().map(|(row, share)| (row, share / all)).collect()
+    seen.into_iter()
+        .map(|(row, share)| (row, share / all))
+        .collect()
 }
 
 /// What a readout shows over a heat map: as in the table beside it.
@@ -209,13 +230,20 @@ mod tests {
         };
         let stretches: Vec<Stretch> = (0..20).map(stretch).collect();
         let time = Scale::over([0.0, 14.0].into_iter());
-        let cells: Vec<f64> = grid(Action::Read, &stretches, time, Scale::decades([1e5, 1e7].into_iter()))
-            .values()
-            .collect();
+        let cells: Vec<f64> = grid(
+            Action::Read,
+            &stretches,
+            time,
+            Scale::decades([1e5, 1e7].into_iter()),
+        )
+        .values()
+        .collect();
         // A bucket goes over a few rows, over which its operations are shared out.
         let rows: Vec<&[f64]> = cells.chunks(COLUMNS).collect();
         assert!((2..=3).contains(&rows.len()), "{}", cells.len());
-        let odd = |row: &&&[f64]| row.len() != COLUMNS || row.iter().any(|rate| (rate / row[0] - 1.0).abs() > 1e-6);
+        let odd = |row: &&&[f64]| {
+            row.len() != COLUMNS || row.iter().any(|rate| (rate / row[0] - 1.0).abs() > 1e-6)
+        };
         assert_eq!(rows.iter().find(odd), None);
         let sum: f64 = rows.iter().map(|row| row[0]).sum();
         assert!((sum - 100.0).abs() < 1e-6, "{sum}");

@@ -32,7 +32,8 @@ pub(in crate::page) fn render(document: &mut Document, record: &Record) {
     devices(document, record, &counted, together);
 }
 
-/// A number for each stretch of slices, with its middle in seconds and the stretch's seconds; a gap between phases.
+/// A number for each stretch of slices, with its middle in seconds and the stretch's seconds; a gap
+/// between phases.
 fn points(
     counted: &[(Phase, &MachineOverTime)],
     together: usize,
@@ -68,7 +69,11 @@ fn data(series: &[Series], cell: impl Fn(f64) -> Cell) -> Table {
     let mut header = vec!["at, s".to_owned()];
     header.extend(series.iter().map(|series| series.name.clone()));
     let mut table = Table::new(0, &header);
-    let places = series.iter().map(|series| series.points.len()).max().unwrap_or(0);
+    let places = series
+        .iter()
+        .map(|series| series.points.len())
+        .max()
+        .unwrap_or(0);
     for place in 0..places {
         let at = |series: &Series| series.points.get(place).copied().flatten();
         let Some((x, _)) = series.iter().find_map(at) else {
@@ -85,15 +90,28 @@ fn data(series: &[Series], cell: impl Fn(f64) -> Cell) -> Table {
     table
 }
 
-fn processors(document: &mut Document, record: &Record, counted: &[(Phase, &MachineOverTime)], together: usize) {
+fn processors(
+    document: &mut Document,
+    record: &Record,
+    counted: &[(Phase, &MachineOverTime)],
+    together: usize,
+) {
     let share = |part: fn(&MachineOverTime) -> &record::machine::Counts| {
         points(counted, together, move |machine, slices, _| {
-            let total = machine.system.total_ns.sum(&slices).filter(|total| *total > 0)?;
+            let total = machine
+                .system
+                .total_ns
+                .sum(&slices)
+                .filter(|total| *total > 0)?;
             Some(part(machine).sum(&slices)? as f64 / total as f64)
         })
     };
     let own = points(counted, together, |machine, slices, _| {
-        let total = machine.system.total_ns.sum(&slices).filter(|total| *total > 0)?;
+        let total = machine
+            .system
+            .total_ns
+            .sum(&slices)
+            .filter(|total| *total > 0)?;
         let used = machine
             .process
             .user_ns
@@ -123,7 +141,8 @@ fn processors(document: &mut Document, record: &Record, counted: &[(Phase, &Mach
         .iter()
         .all(|series| series.points.iter().flatten().next().is_none())
     {
-        document.note("Processors over time: not available (the kernel's counters could not be read).");
+        document
+            .note("Processors over time: not available (the kernel's counters could not be read).");
         return;
     }
     let title = "Processors over time";
@@ -134,7 +153,10 @@ fn processors(document: &mut Document, record: &Record, counted: &[(Phase, &Mach
         x: time(record),
         y: Axis {
             name: "share of CPU time".to_owned(),
-            scale: Scale::Linear { low: 0.0, high: 1.0 },
+            scale: Scale::Linear {
+                low: 0.0,
+                high: 1.0,
+            },
             label: |value| format!("{} %", document::units::fixed(value * 100.0, 0)),
         },
         behind: behind(record),
@@ -144,7 +166,12 @@ fn processors(document: &mut Document, record: &Record, counted: &[(Phase, &Mach
     document.figure(chart.picture(data));
 }
 
-fn devices(document: &mut Document, record: &Record, counted: &[(Phase, &MachineOverTime)], together: usize) {
+fn devices(
+    document: &mut Document,
+    record: &Record,
+    counted: &[(Phase, &MachineOverTime)],
+    together: usize,
+) {
     let mut names: Vec<&str> = Vec::new();
     let mut why = None;
     for (_, machine) in counted {
@@ -165,15 +192,21 @@ fn devices(document: &mut Document, record: &Record, counted: &[(Phase, &Machine
     if names.is_empty() {
         document.note(match why {
             Some(why) => format!("Devices over time: not available ({why})."),
-            None => "Devices over time: not applicable (no block device lies under the target).".to_owned(),
+            None => "Devices over time: not applicable (no block device lies under the target)."
+                .to_owned(),
         });
         return;
     }
     let more = names.len().saturating_sub(SERIES_MAX / 2);
     names.truncate(SERIES_MAX / 2);
-    let of = |name: &str, part: fn(&record::machine::DeviceOverTime) -> &record::machine::Counts| {
+    let of = |name: &str,
+              part: fn(&record::machine::DeviceOverTime) -> &record::machine::Counts| {
         points(counted, together, |machine, slices, took| {
-            let device = machine.devices.known()?.iter().find(|device| device.name == name)?;
+            let device = machine
+                .devices
+                .known()?
+                .iter()
+                .find(|device| device.name == name)?;
             Some(part(device).sum(&slices)? as f64 / took)
         })
     };
@@ -189,7 +222,9 @@ fn devices(document: &mut Document, record: &Record, counted: &[(Phase, &Machine
         });
     }
     let title = "Devices over time";
-    let mut caption = "Bytes/s that the devices under the target read and wrote, whoever asked for them.".to_owned();
+    let mut caption = "Bytes/s that the devices under the target read and wrote, whoever asked \
+                       for them."
+        .to_owned();
     if more > 0 {
         caption += &format!(" {more} more devices are in the record.");
     }
@@ -205,6 +240,8 @@ fn devices(document: &mut Document, record: &Record, counted: &[(Phase, &Machine
         behind: behind(record),
         series,
     };
-    let data = data(&chart.series, |value| Cell::Number(Number::Bytes(value), "/s"));
+    let data = data(&chart.series, |value| {
+        Cell::Number(Number::Bytes(value), "/s")
+    });
     document.figure(chart.picture(data));
 }

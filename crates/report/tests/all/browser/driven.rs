@@ -1,4 +1,5 @@
-//! Chromium, driven by Debian's chromium-driver: WebDriver's commands, and the protocol of its developer tools through them.
+//! Chromium, driven by Debian's chromium-driver: WebDriver's commands, and the protocol of its
+//! developer tools through them.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -19,11 +20,12 @@ pub struct Browser {
     place: TempDir,
 }
 
-/// What all tests need: a driver, and the file of axe-core. Nothing, with the reason on standard error, where one of them is missing
-/// and not everything is to be tested.
+/// What all tests need: a driver, and the file of axe-core. Nothing, with the reason on standard
+/// error, where one of them is missing and not everything is to be tested.
 pub fn needed() -> Option<PathBuf> {
     let found = look();
-    let all = std::env::var_os("CI").is_some() || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1");
+    let all = std::env::var_os("CI").is_some()
+        || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1");
     found
         .inspect_err(|why| {
             assert!(!all, "{why}");
@@ -35,11 +37,14 @@ pub fn needed() -> Option<PathBuf> {
 fn look() -> Result<PathBuf, String> {
     for program in ["chromedriver", "chromium"] {
         let answer = Command::new(program).arg("--version").output();
-        answer.map_err(|error| format!("{program}: {error} (apt-get install chromium chromium-driver)"))?;
+        answer.map_err(|error| {
+            format!("{program}: {error} (apt-get install chromium chromium-driver)")
+        })?;
     }
     let place = std::env::var_os("POSTMARK_AXE").map(PathBuf::from);
-    let axe =
-        place.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/axe-core/package/axe.min.js"));
+    let axe = place.unwrap_or_else(|| {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/axe-core/package/axe.min.js")
+    });
     match axe.exists() {
         true => Ok(axe),
         false => Err(format!(
@@ -79,7 +84,10 @@ impl Browser {
             session: format!("http://127.0.0.1:{port}/session"),
             place,
         };
-        let profile = format!("--user-data-dir={}", browser.place.path().join("profile").display());
+        let profile = format!(
+            "--user-data-dir={}",
+            browser.place.path().join("profile").display()
+        );
         let words = [
             "--headless",
             "--no-sandbox",
@@ -107,7 +115,10 @@ impl Browser {
     pub fn open(&self, page: &str) {
         let path = self.place.path().join("page.html");
         std::fs::write(&path, page).unwrap();
-        self.command("/url", &json!({"url": format!("file://{}", path.display())}));
+        self.command(
+            "/url",
+            &json!({"url": format!("file://{}", path.display())}),
+        );
     }
 
     /// One command of WebDriver.
@@ -121,32 +132,45 @@ impl Browser {
             .read_to_string()
             .unwrap();
         let mut answer: Value = serde_json::from_str(&text).unwrap();
-        assert!(answer["value"]["error"].is_null(), "{path} {body:.200}: {text}");
+        assert!(
+            answer["value"]["error"].is_null(),
+            "{path} {body:.200}: {text}"
+        );
         answer["value"].take()
     }
 
     /// A command of the developer tools' protocol.
     pub fn tools(&self, command: &str, parameters: Value) -> Value {
-        self.command("/goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
+        self.command(
+            "/goog/cdp/execute",
+            &json!({"cmd": command, "params": parameters}),
+        )
     }
 
     /// The value of an expression in the page; of a promise, what it comes to.
     pub fn value(&self, expression: &str) -> Value {
-        let parameters = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let parameters =
+            json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
         let mut answer = self.tools("Runtime.evaluate", parameters);
-        assert!(answer["exceptionDetails"].is_null(), "{expression:.200}: {answer}");
+        assert!(
+            answer["exceptionDetails"].is_null(),
+            "{expression:.200}: {answer}"
+        );
         answer["result"]["value"].take()
     }
 
     /// The text of an element.
     pub fn text(&self, selector: &str) -> String {
         let text = self.value(&format!("document.querySelector({selector:?}).textContent"));
-        text.as_str().unwrap_or_else(|| panic!("{selector}: {text}")).to_owned()
+        text.as_str()
+            .unwrap_or_else(|| panic!("{selector}: {text}"))
+            .to_owned()
     }
 
     /// Shows the page in a window of this width, in pixels.
     pub fn wide(&self, width: u32) {
-        let parameters = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        let parameters =
+            json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
         self.tools("Emulation.setDeviceMetricsOverride", parameters);
     }
 
@@ -159,10 +183,12 @@ impl Browser {
         );
     }
 
-    /// Moves the pointer to a place in an element, from 0 to 1 of its width and height, and presses there where that is wanted.
+    /// Moves the pointer to a place in an element, from 0 to 1 of its width and height, and presses
+    /// there where that is wanted.
     pub fn point(&self, selector: &str, (x, y): (f64, f64), is_press: bool) {
         let place = self.value(&format!(
-            "(() => {{ const element = document.querySelector({selector:?}); element.scrollIntoView({{block: 'center'}});
+            "(() => {{ const element = document.querySelector({selector:?}); \
+             element.scrollIntoView({{block: 'center'}});
               const place = element.getBoundingClientRect();
               return [place.left + {x} * place.width, place.top + {y} * place.height]; }})()"
         ));
@@ -170,7 +196,8 @@ impl Browser {
             let button = if kind == "mouseMoved" { "none" } else { "left" };
             self.tools(
                 "Input.dispatchMouseEvent",
-                json!({"type": kind, "x": place[0], "y": place[1], "button": button, "clickCount": 1}),
+                json!({"type": kind, "x": place[0], "y": place[1], "button": button,
+                    "clickCount": 1}),
             );
         };
         event("mouseMoved");
@@ -193,15 +220,23 @@ impl Browser {
             other => panic!("the key {other}"),
         };
         let event = |kind: &str, text: &str| {
-            let parameters = json!({"type": kind, "key": key, "text": text, "windowsVirtualKeyCode": code});
+            let parameters =
+                json!({"type": kind, "key": key, "text": text, "windowsVirtualKeyCode": code});
             self.tools("Input.dispatchKeyEvent", parameters);
         };
-        event(if text.is_empty() { "rawKeyDown" } else { "keyDown" }, text);
+        event(
+            if text.is_empty() {
+                "rawKeyDown"
+            } else {
+                "keyDown"
+            },
+            text,
+        );
         event("keyUp", "");
     }
 
-    /// What the console has said since the last time, and what was asked for but the page itself, and what the browser's own first
-    /// window consists of.
+    /// What the console has said since the last time, and what was asked for but the page itself,
+    /// and what the browser's own first window consists of.
     pub fn complaints(&self) -> Vec<String> {
         let lines = |kind: &str| {
             let log = self.command("/se/log", &json!({"type": kind}));
@@ -212,11 +247,14 @@ impl Browser {
             .map(|line| line["message"].to_string())
             .collect();
         for line in lines("performance") {
-            let event: Value = serde_json::from_str(line["message"].as_str().unwrap_or("{}")).unwrap();
+            let event: Value =
+                serde_json::from_str(line["message"].as_str().unwrap_or("{}")).unwrap();
             let asked = &event["message"]["params"]["request"]["url"];
             let is_request = event["message"]["method"] == "Network.requestWillBeSent";
             let is_own = asked.as_str().is_some_and(|url| {
-                url.ends_with("/page.html") || url.starts_with("data:image/") || url.starts_with("chrome://")
+                url.ends_with("/page.html")
+                    || url.starts_with("data:image/")
+                    || url.starts_with("chrome://")
             });
             if is_request && !is_own {
                 all.push(format!("asked for {asked}"));

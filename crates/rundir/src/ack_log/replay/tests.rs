@@ -14,7 +14,14 @@ impl Fed {
         }
     }
 
-    fn begins(&mut self, action: Action, names: (&str, &str), version: u32, before: u64, after: u64) {
+    fn begins(
+        &mut self,
+        action: Action,
+        names: (&str, &str),
+        version: u32,
+        before: u64,
+        after: u64,
+    ) {
         self.sequence += 1;
         let second = (!names.1.is_empty()).then(|| names.1.as_bytes().to_vec());
         let entry = Entry {
@@ -74,14 +81,20 @@ fn a_file_is_followed_through_its_life() {
     fed.done(Action::Overwrite, ("1", ""), 1, 900, 900);
     fed.done(Action::Truncate, ("1", ""), 1, 900, 10);
     fed.done(Action::SetAttributes, ("1", ""), 1, 10, 10);
-    assert_eq!((fed.expected("1"), fed.expected("2.l")), (whole(1, 10), whole(1, 10)));
+    assert_eq!(
+        (fed.expected("1"), fed.expected("2.l")),
+        (whole(1, 10), whole(1, 10))
+    );
     fed.done(Action::Rename, ("1", "3"), 1, 10, 10);
     assert_eq!(
         (&fed.name("1").acked, fed.name("1").by),
         (&Acked::Absent, Action::Rename)
     );
     fed.done(Action::Replace, ("3", "3.t"), 2, 10, 50);
-    assert_eq!((fed.expected("3"), fed.expected("2.l")), (whole(2, 50), whole(1, 10)));
+    assert_eq!(
+        (fed.expected("3"), fed.expected("2.l")),
+        (whole(2, 50), whole(1, 10))
+    );
     fed.done(Action::Delete, ("3", ""), 2, 50, 0);
     fed.done(Action::RemoveLink, ("2.l", ""), 0, 0, 0);
     assert_eq!(
@@ -134,7 +147,10 @@ fn a_workers_operations_in_flight_are_told_apart() {
     // The last one is done first, and the first one fails.
     fed.replay.acknowledges(0, 4).unwrap();
     fed.replay.acknowledges(0, 3).unwrap();
-    assert_eq!((fed.expected("2"), fed.expected("3")), (whole(0, 5), whole(0, 6)));
+    assert_eq!(
+        (fed.expected("2"), fed.expected("3")),
+        (whole(0, 5), whole(0, 6))
+    );
     assert_eq!(fed.name("1").may, [May::Gone]);
     assert_eq!(fed.replay.in_flight(), 1);
     assert!(fed.replay.acknowledges(0, 3).is_err(), "it is told once");
@@ -202,7 +218,12 @@ fn a_file_from_before_the_ack_log_is_judged_by_what_was_done_to_it() {
 fn an_ack_log_that_contradicts_itself_is_told() {
     let mut fed = Fed::new();
     fed.done(Action::Create, ("1", ""), 0, 0, 700);
-    assert!(fed.replay.acknowledges(0, 1).unwrap_err().contains("did not begin"));
+    assert!(
+        fed.replay
+            .acknowledges(0, 1)
+            .unwrap_err()
+            .contains("did not begin")
+    );
     fed.sequence = 5;
     let entry = Entry {
         worker: 0,
@@ -222,7 +243,10 @@ fn an_ack_log_that_contradicts_itself_is_told() {
     let mut fed = Fed::new();
     assert!(
         fed.replay
-            .begins(Entry { sequence: 1, ..entry })
+            .begins(Entry {
+                sequence: 1,
+                ..entry
+            })
             .unwrap_err()
             .contains("instead of two")
     );

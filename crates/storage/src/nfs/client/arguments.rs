@@ -1,4 +1,5 @@
-//! The arguments of procedures, as RFC 1813 (section 3.3 and appendix I) and RFC 1833 (section 3) have them.
+//! The arguments of procedures, as RFC 1813 (section 3.3 and appendix I) and RFC 1833 (section 3)
+//! have them.
 
 use contract::home::Stamp;
 
@@ -67,12 +68,14 @@ impl NewAttributes {
         match self.times {
             Times::Leave => [DONT_CHANGE; 2].map(|how| out.put_u32(how)),
             Times::Server => [TO_SERVERS_TIME; 2].map(|how| out.put_u32(how)),
-            Times::These(accessed, modified) => [accessed, modified].map(|(seconds, nanoseconds)| {
-                out.put_u32(TO_CLIENTS_TIME);
-                // The protocol's seconds have 32 bits without a sign.
-                out.put_u32(seconds as u32);
-                out.put_u32(nanoseconds);
-            }),
+            Times::These(accessed, modified) => {
+                [accessed, modified].map(|(seconds, nanoseconds)| {
+                    out.put_u32(TO_CLIENTS_TIME);
+                    // The protocol's seconds have 32 bits without a sign.
+                    out.put_u32(seconds as u32);
+                    out.put_u32(nanoseconds);
+                })
+            }
         };
     }
 }
@@ -82,7 +85,8 @@ impl NewAttributes {
 pub(crate) enum Creation {
     /// With this mode. Made a second time it fails, whoever made it first.
     Guarded(u32),
-    /// With a verifier, by which the server recognises the same call; without attributes, which must be set afterwards.
+    /// With a verifier, by which the server recognises the same call; without attributes, which
+    /// must be set afterwards.
     Exclusive([u8; 8]),
 }
 
@@ -117,7 +121,13 @@ pub(crate) fn write(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stabl
 
 /// What comes before the data of a WRITE; behind them comes their [`padding_of`].
 #[inline]
-pub(crate) fn write_head(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stable, length: usize) {
+pub(crate) fn write_head(
+    out: &mut Vec<u8>,
+    file: &Handle,
+    offset: u64,
+    stable: Stable,
+    length: usize,
+) {
     file.write(out);
     out.put_u64(offset);
     out.put_u32(length as u32);
@@ -169,7 +179,13 @@ pub(crate) struct ListingPlace {
 }
 
 /// READDIR; or READDIRPLUS, which has a limit of its own for names and cookies alone.
-pub(crate) fn list(out: &mut Vec<u8>, directory: &Handle, place: &ListingPlace, bytes: u32, is_plus: bool) {
+pub(crate) fn list(
+    out: &mut Vec<u8>,
+    directory: &Handle,
+    place: &ListingPlace,
+    bytes: u32,
+    is_plus: bool,
+) {
     directory.write(out);
     out.put_u64(place.cookie);
     out.put_fixed(&place.verifier);
@@ -216,13 +232,24 @@ mod tests {
     fn files_are_made_as_the_rfc_has_it() {
         let mut out = Vec::new();
         create(&mut out, &handle(), b"f1", Creation::Guarded(0o644));
-        assert_eq!(out, [named(), words(&[1, 1, 0o644, 0, 0, 0, 0, 0])].concat());
+        assert_eq!(
+            out,
+            [named(), words(&[1, 1, 0o644, 0, 0, 0, 0, 0])].concat()
+        );
         out.clear();
-        create(&mut out, &handle(), b"f1", Creation::Exclusive(*b"verifier"));
+        create(
+            &mut out,
+            &handle(),
+            b"f1",
+            Creation::Exclusive(*b"verifier"),
+        );
         assert_eq!(out, [named(), words(&[2]), b"verifier".to_vec()].concat());
         out.clear();
         symbolic_link(&mut out, &handle(), b"f1", b"to");
-        assert_eq!(out, [named(), words(&[0; 6]), b"\0\0\0\x02to\0\0".to_vec()].concat());
+        assert_eq!(
+            out,
+            [named(), words(&[0; 6]), b"\0\0\0\x02to\0\0".to_vec()].concat()
+        );
         out.clear();
         make_directory(&mut out, &handle(), b"f1", 0o700);
         assert_eq!(out, [named(), words(&[1, 0o700, 0, 0, 0, 0, 0])].concat());
@@ -245,7 +272,10 @@ mod tests {
             ..NewAttributes::default()
         };
         set_attributes(&mut out, &handle(), &new);
-        assert_eq!(out, [named()[..12].to_vec(), words(&[0, 0, 0, 0, 1, 1, 0])].concat());
+        assert_eq!(
+            out,
+            [named()[..12].to_vec(), words(&[0, 0, 0, 0, 1, 1, 0])].concat()
+        );
     }
 
     #[test]

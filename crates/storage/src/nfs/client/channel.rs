@@ -1,5 +1,5 @@
-//! One connection over TCP: requests are gathered and sent together, and what is received goes to where replies are found in it
-//! ([`records`](super::records)).
+//! One connection over TCP: requests are gathered and sent together, and what is received goes to
+//! where replies are found in it ([`records`](super::records)).
 
 use core::time::Duration;
 use std::io::IoSlice;
@@ -9,11 +9,14 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno as System;
 use rustix::net::sockopt::{self, Timeout};
-use rustix::net::{AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags, SocketType};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags, SocketType,
+};
 
 use super::records::{Record, Records};
 
-/// How long a receiver sleeps that has nothing else to look at, before it looks whether a call is overdue.
+/// How long a receiver sleeps that has nothing else to look at, before it looks whether a call is
+/// overdue.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Room for several short requests.
 const OUT_BYTES: usize = 128 << 10;
@@ -43,7 +46,11 @@ pub(crate) struct Channel {
 
 impl Channel {
     /// Begins a connection; whether it is there tells [`finish`](Self::finish).
-    pub(crate) fn begin(address: SocketAddr, privileged: bool, record_bytes_max: usize) -> Result<Self, System> {
+    pub(crate) fn begin(
+        address: SocketAddr,
+        privileged: bool,
+        record_bytes_max: usize,
+    ) -> Result<Self, System> {
         let family = match address {
             SocketAddr::V4(_) => AddressFamily::INET,
             SocketAddr::V6(_) => AddressFamily::INET6,
@@ -86,12 +93,14 @@ impl Channel {
     pub(crate) fn finish(&self) -> Result<(), System> {
         sockopt::socket_error(&self.socket)??;
         sockopt::set_tcp_nodelay(&self.socket, true)?;
-        // From here on who wants to wait may wait in a call that receives; all others say that they do not.
+        // From here on who wants to wait may wait in a call that receives; all others say that they
+        // do not.
         rustix::io::ioctl_fionbio(&self.socket, false)?;
         sockopt::set_socket_timeout(&self.socket, Timeout::Recv, Some(LOOK_EVERY))
     }
 
-    /// Waits until something was received, or something can be sent if that is wanted, so long at most; whether it is so.
+    /// Waits until something was received, or something can be sent if that is wanted, so long at
+    /// most; whether it is so.
     pub(crate) fn wait(&self, to_send: bool, limit: Duration) -> Result<bool, System> {
         let mut wanted = PollFlags::IN;
         if to_send {
@@ -152,12 +161,18 @@ impl Channel {
         Ok(())
     }
 
-    /// Sends what was written, and behind it these bytes from where they are. What the connection does not take now is kept, as
-    /// is all where there is an error: the next [`send`](Self::send) finds that.
+    /// Sends what was written, and behind it these bytes from where they are. What the connection
+    /// does not take now is kept, as is all where there is an error: the next
+    /// [`send`](Self::send) finds that.
     pub(crate) fn send_with(&mut self, tail: &[u8], padding: &[u8]) {
         let parts = [&self.out[self.sent..], tail, padding].map(IoSlice::new);
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        let sent = rustix::net::sendmsg(&self.socket, &parts, &mut SendAncillaryBuffer::default(), flags);
+        let sent = rustix::net::sendmsg(
+            &self.socket,
+            &parts,
+            &mut SendAncillaryBuffer::default(),
+            flags,
+        );
         let sent = self.sent + sent.unwrap_or(0);
         match sent.checked_sub(self.out.len()) {
             None => {
@@ -169,17 +184,23 @@ impl Channel {
                 self.sent_before += sent as u64;
                 self.sent = 0;
                 self.out.clear();
-                self.out.extend_from_slice(tail.get(of_tail..).unwrap_or_default());
+                self.out
+                    .extend_from_slice(tail.get(of_tail..).unwrap_or_default());
                 let of_padding = of_tail.saturating_sub(tail.len());
                 self.out.extend_from_slice(&padding[of_padding..]);
             }
         }
     }
 
-    /// Receives what is there; whether that was anything. Who waits does so for [`LOOK_EVERY`] at most.
+    /// Receives what is there; whether that was anything. Who waits does so for [`LOOK_EVERY`] at
+    /// most.
     #[inline]
     pub(crate) fn receive(&mut self, waits: bool) -> Result<bool, Broken> {
-        let flags = if waits { RecvFlags::empty() } else { RecvFlags::DONTWAIT };
+        let flags = if waits {
+            RecvFlags::empty()
+        } else {
+            RecvFlags::DONTWAIT
+        };
         match rustix::net::recv(&self.socket, self.records.room(), flags) {
             Ok((0, _)) => Err(Broken::Lost(System::CONNRESET)),
             Ok((length, _)) => {

@@ -1,5 +1,5 @@
-//! What was called, and what went over the wire. Each session counts for itself, so that no two threads write to one place;
-//! whoever asks adds up.
+//! What was called, and what went over the wire. Each session counts for itself, so that no two
+//! threads write to one place; whoever asks adds up.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,8 +17,10 @@ pub(crate) struct Count(AtomicU64);
 impl Count {
     #[inline]
     pub(crate) fn add(&self, more: u64) {
-        // Nobody else writes, so nothing is lost between these two, which cost less than an addition that is atomic.
-        self.0.store(self.0.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+        // Nobody else writes, so nothing is lost between these two, which cost less than an
+        // addition that is atomic.
+        self.0
+            .store(self.0.load(Ordering::Relaxed) + more, Ordering::Relaxed);
     }
 
     fn get(&self) -> u64 {
@@ -68,7 +70,9 @@ impl Counters {
     /// A reply of so many bytes has come.
     #[inline]
     pub(crate) fn receives(&self, procedure: Procedure, bytes: usize) {
-        self.procedures[procedure as usize].received_bytes.add(bytes as u64);
+        self.procedures[procedure as usize]
+            .received_bytes
+            .add(bytes as u64);
     }
 
     fn add_to(&self, sum: &mut ServerTraffic) {
@@ -139,7 +143,11 @@ impl AllCounters {
     /// Nobody counts with these any more.
     pub(crate) fn end(&self, counters: &Arc<Counters>) {
         let mut inner = self.inner();
-        let Some(at) = inner.live.iter().position(|live| Arc::ptr_eq(live, counters)) else {
+        let Some(at) = inner
+            .live
+            .iter()
+            .position(|live| Arc::ptr_eq(live, counters))
+        else {
             return;
         };
         inner.live.swap_remove(at).add_to(&mut inner.ended);
@@ -149,8 +157,15 @@ impl AllCounters {
     pub(crate) fn sum(&self) -> ServerTraffic {
         let inner = self.inner();
         let mut sum = inner.ended.clone();
-        inner.live.iter().for_each(|counters| counters.add_to(&mut sum));
-        let place = |name| Procedure::ALL.iter().position(|procedure| procedure.name() == name);
+        inner
+            .live
+            .iter()
+            .for_each(|counters| counters.add_to(&mut sum));
+        let place = |name| {
+            Procedure::ALL
+                .iter()
+                .position(|procedure| procedure.name() == name)
+        };
         sum.calls.sort_by_key(|line| place(line.procedure));
         sum
     }
@@ -185,7 +200,10 @@ mod tests {
             .map(|line| (line.procedure, line.calls, line.repetitions))
             .collect();
         assert_eq!(lines, [("LOOKUP", 1, 0), ("CREATE", 1, 1)]);
-        assert_eq!((before.calls[1].sent_bytes, before.calls[1].received_bytes), (200, 30));
+        assert_eq!(
+            (before.calls[1].sent_bytes, before.calls[1].received_bytes),
+            (200, 30)
+        );
         assert_eq!((before.other_calls, before.rewritten_bytes), (1, 7));
     }
 }

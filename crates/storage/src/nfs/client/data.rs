@@ -1,4 +1,5 @@
-//! The protocol's data: handles of files, what is known of them, and why a call failed (RFC 1813, sections 2.5 and 2.6).
+//! The protocol's data: handles of files, what is known of them, and why a call failed (RFC 1813,
+//! sections 2.5 and 2.6).
 
 use std::fmt;
 
@@ -76,7 +77,8 @@ impl FileAttributes {
             3 | 4 | 6 | 7 => EntryKind::Other,
             _ => return Err(Garbled),
         };
-        let (mode, names, owner, _group) = (reader.u32()?, reader.u32()?, reader.u32()?, reader.u32()?);
+        let (mode, names, owner, _group) =
+            (reader.u32()?, reader.u32()?, reader.u32()?, reader.u32()?);
         let (size_bytes, used_bytes, _device) = (reader.u64()?, reader.u64()?, reader.u64()?);
         let (file_system, number) = (reader.u64()?, reader.u64()?);
         let mut stamp = || Ok((i64::from(reader.u32()?), reader.u32()?));
@@ -146,8 +148,8 @@ impl Status {
     }
 }
 
-/// The system's error for one of the protocol's (`nfsstat3`, and `mountstat3`, which has some of these); `None` for what is
-/// none.
+/// The system's error for one of the protocol's (`nfsstat3`, and `mountstat3`, which has some of
+/// these); `None` for what is none.
 pub(crate) fn errno(status: u32) -> Option<Errno> {
     Some(Errno(match status {
         1 => libc::EPERM,

@@ -1,10 +1,12 @@
-//! Where a listing goes on, and whether it comes to an end: a server may send pages in a circle, or names without end.
+//! Where a listing goes on, and whether it comes to an end: a server may send pages in a circle, or
+//! names without end.
 
 use contract::Errno;
 
 use super::arguments::ListingPlace;
 
-/// No listing has more entries: a server that sends them as fast as it can takes a minute or two for them.
+/// No listing has more entries: a server that sends them as fast as it can takes a minute or two
+/// for them.
 const ENTRIES_MAX: u64 = 1 << 26;
 /// Pages may have few entries each, as where many were removed; but not so many pages.
 const SHORT_PAGES_MAX: u64 = 10_000;
@@ -31,7 +33,8 @@ pub(crate) struct ListingProgress {
     place: ListingPlace,
     pages: u64,
     entries: u64,
-    /// A place where it has been: that of the last page whose number is a power of two (Brent's way to find a circle).
+    /// A place where it has been: that of the last page whose number is a power of two (Brent's
+    /// way to find a circle).
     passed: u64,
 }
 
@@ -41,8 +44,14 @@ impl ListingProgress {
         &self.place
     }
 
-    /// A page has come that is not the last one: how many entries it has, and the cookie of its last one.
-    pub(crate) fn go_on(&mut self, entries: u64, cookie: u64, verifier: [u8; 8]) -> Result<(), NoEnd> {
+    /// A page has come that is not the last one: how many entries it has, and the cookie of its
+    /// last one.
+    pub(crate) fn go_on(
+        &mut self,
+        entries: u64,
+        cookie: u64,
+        verifier: [u8; 8],
+    ) -> Result<(), NoEnd> {
         self.pages += 1;
         self.entries += entries;
         if entries == 0 || cookie == self.place.cookie || cookie == self.passed {
@@ -77,7 +86,15 @@ mod tests {
 
     #[test]
     fn circles_are_found_wherever_they_begin() {
-        for (before, length) in [(0, 1), (0, 2), (1, 2), (5, 3), (1_000, 7), (3, 5_000), (5_000, 4_000)] {
+        for (before, length) in [
+            (0, 1),
+            (0, 2),
+            (1, 2),
+            (5, 3),
+            (1_000, 7),
+            (3, 5_000),
+            (5_000, 4_000),
+        ] {
             let next = |cookie| {
                 if cookie == before + length {
                     before + 1

@@ -1,5 +1,5 @@
-//! How a target's server is found and its directory opened: the host's addresses, the portmapper, MOUNT, and what the server
-//! prefers.
+//! How a target's server is found and its directory opened: the host's addresses, the portmapper,
+//! MOUNT, and what the server prefers.
 
 use core::time::Duration;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -20,12 +20,13 @@ use super::xdr::Writer;
 
 /// Where every portmapper is.
 const PORTMAPPER_PORT: u16 = 111;
-/// No READ or WRITE is larger, whatever the server likes: more gains nothing, and takes memory for each call in flight.
+/// No READ or WRITE is larger, whatever the server likes: more gains nothing, and takes memory for
+/// each call in flight.
 const TRANSFER_BYTES_MAX: u32 = 1 << 20;
 /// Nor smaller: what the protocol's readers can count on.
 const TRANSFER_BYTES_MIN: u32 = 512;
-/// What a page of a listing may have. Larger ones gain little (a directory of 20,000 entries takes 57 pages), and servers cut
-/// them.
+/// What a page of a listing may have. Larger ones gain little (a directory of 20,000 entries takes
+/// 57 pages), and servers cut them.
 const LISTING_BYTES: u32 = 64 << 10;
 
 /// A reply may have so many bytes on top of the contents or entries in it.
@@ -85,7 +86,11 @@ pub(crate) fn caller(url: &ServerUrl) -> Caller {
 }
 
 /// Finds a target's directory.
-pub(crate) fn mount(url: &ServerUrl, timeout: Duration, counters: &Arc<Counters>) -> Result<Mounted, Unreachable> {
+pub(crate) fn mount(
+    url: &ServerUrl,
+    timeout: Duration,
+    counters: &Arc<Counters>,
+) -> Result<Mounted, Unreachable> {
     let seek = Seek {
         url,
         timeout,
@@ -101,7 +106,9 @@ pub(crate) fn mount(url: &ServerUrl, timeout: Duration, counters: &Arc<Counters>
             Ok(mounted) => return Ok(mounted),
         }
     }
-    Err(last.unwrap_or_else(|| seek.unreachable("resolve", url.host.clone(), "the host has no address")))
+    Err(last.unwrap_or_else(|| {
+        seek.unreachable("resolve", url.host.clone(), "the host has no address")
+    }))
 }
 
 /// Why an address did not do.
@@ -131,7 +138,12 @@ impl Seek<'_> {
     }
 
     /// A connection to a program, made when it is first called.
-    fn talk(&self, address: SocketAddr, program: Program, sizes: &TransferSizes) -> Result<Talk, NotMounted> {
+    fn talk(
+        &self,
+        address: SocketAddr,
+        program: Program,
+        sizes: &TransferSizes,
+    ) -> Result<Talk, NotMounted> {
         let caller = (program != Program::Portmapper).then_some(&self.caller);
         let way = Way {
             address,
@@ -141,23 +153,35 @@ impl Seek<'_> {
             timeout: self.timeout,
             record_bytes_max: sizes.record_bytes_max(),
         };
-        Talk::new(way, Arc::clone(self.counters))
-            .map_err(|errno| NotMounted::Answered(self.unreachable("set a timer for", self.url.host.clone(), errno)))
+        Talk::new(way, Arc::clone(self.counters)).map_err(|errno| {
+            NotMounted::Answered(self.unreachable("set a timer for", self.url.host.clone(), errno))
+        })
     }
 
     /// A call to a program that did not come to an answer.
-    fn failed(&self, doing: &'static str, of: String, talk: &Talk, program: Program, error: CallError) -> NotMounted {
+    fn failed(
+        &self,
+        doing: &'static str,
+        of: String,
+        talk: &Talk,
+        program: Program,
+        error: CallError,
+    ) -> NotMounted {
         let address = talk.address();
         match error {
             CallError::Connection(errno) => {
                 let hint = match errno.0 {
-                    libc::ECONNREFUSED => format!(" (is the server running? {} is not served there)", program.name()),
-                    libc::ECONNRESET | libc::EPIPE => {
-                        " (it takes connections and closes them without an answer: is the server behind this address up?)"
-                            .to_owned()
-                    }
+                    libc::ECONNREFUSED => format!(
+                        " (is the server running? {} is not served there)",
+                        program.name()
+                    ),
+                    libc::ECONNRESET | libc::EPIPE => " (it takes connections and closes them \
+                                                       without an answer: is the server behind \
+                                                       this address up?)"
+                        .to_owned(),
                     libc::EACCES | libc::EPERM if self.url.privileged => {
-                        " (privport=1 takes root, or the capability CAP_NET_BIND_SERVICE)".to_owned()
+                        " (privport=1 takes root, or the capability CAP_NET_BIND_SERVICE)"
+                            .to_owned()
                     }
                     _ => String::new(),
                 };
@@ -176,7 +200,9 @@ impl Seek<'_> {
             }
             CallError::Failed(errno) => {
                 let hint = match errno {
-                    Errno::ACCESS | Errno::PERM if program == Program::Nfs => self.privileged_hint(),
+                    Errno::ACCESS | Errno::PERM if program == Program::Nfs => {
+                        self.privileged_hint()
+                    }
                     Errno::ACCESS | Errno::PERM => " (does the server export it to this machine?)",
                     Errno::NOENT => " (is it exported?)",
                     _ => "",
@@ -197,7 +223,8 @@ impl Seek<'_> {
     fn privileged_hint(&self) -> &'static str {
         match self.url.privileged {
             false => {
-                " (a server that takes calls from ports below 1024 only needs privport=1 in the URL; else see uid= and gid=)"
+                " (a server that takes calls from ports below 1024 only needs privport=1 in the \
+                 URL; else see uid= and gid=)"
             }
             true => " (see uid= and gid= in the URL)",
         }
@@ -209,7 +236,8 @@ impl Seek<'_> {
         let address = SocketAddr::new(host.ip(), nfs_port);
         let mut talk = self.talk(address, Program::Nfs, &TransferSizes::UNKNOWN)?;
         let of = || String::from_utf8_lossy(&export).into_owned();
-        let failed = |talk: &Talk, error| self.failed("use the export", of(), talk, Program::Nfs, error);
+        let failed =
+            |talk: &Talk, error| self.failed("use the export", of(), talk, Program::Nfs, error);
         let found = talk.call(
             Procedure::GetAttributes,
             |out| root.write(out),
@@ -223,11 +251,17 @@ impl Seek<'_> {
         );
         let preferred = preferred.map_err(|error| failed(&talk, error))?;
         let size = |preferred: u32, max: u32| {
-            let asked = if preferred == 0 { max } else { preferred.min(max.max(1)) };
+            let asked = if preferred == 0 {
+                max
+            } else {
+                preferred.min(max.max(1))
+            };
             asked.clamp(TRANSFER_BYTES_MIN, TRANSFER_BYTES_MAX)
         };
         let mut directory = root;
-        let names = rest.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
+        let names = rest
+            .split(|byte| *byte == b'/')
+            .filter(|name| !name.is_empty());
         for name in names {
             let found = look_up_directory(&mut talk, &directory, name);
             directory = found.map_err(|error| {
@@ -259,33 +293,44 @@ impl Seek<'_> {
             if let Some(port) = given {
                 return Ok(port);
             }
-            let port = talk.call(Procedure::GetPort, |out| get_port(out, program), results::port);
+            let port = talk.call(
+                Procedure::GetPort,
+                |out| get_port(out, program),
+                results::port,
+            );
             let of = format!("{} of {}", program.name(), self.url.host);
             match port {
                 Ok(0) => {
-                    let why =
-                        format!("the server's portmapper does not know it (start it, or give its port: {parameter})");
+                    let why = format!(
+                        "the server's portmapper does not know it (start it, or give its port: \
+                         {parameter})"
+                    );
                     Err(NotMounted::Answered(self.unreachable("find", of, why)))
                 }
                 Ok(port) => Ok(port),
-                Err(error) => Err(match self.failed("find", of, &talk, Program::Portmapper, error) {
-                    NotMounted::Connection(mut unreachable) => {
-                        unreachable.why = format!(
-                            "{} (or give both ports: nfs://host:PORT/…?mountport=PORT)",
-                            unreachable.why
-                        );
-                        NotMounted::Connection(unreachable)
-                    }
-                    answered => answered,
-                }),
+                Err(error) => Err(
+                    match self.failed("find", of, &talk, Program::Portmapper, error) {
+                        NotMounted::Connection(mut unreachable) => {
+                            unreachable.why = format!(
+                                "{} (or give both ports: nfs://host:PORT/…?mountport=PORT)",
+                                unreachable.why
+                            );
+                            NotMounted::Connection(unreachable)
+                        }
+                        answered => answered,
+                    },
+                ),
             }
         };
         let nfs = ask(Program::Nfs, self.url.port, "nfs://host:PORT/…")?;
-        Ok((nfs, ask(Program::Mount, self.url.mount_port, "mountport=PORT")?))
+        Ok((
+            nfs,
+            ask(Program::Mount, self.url.mount_port, "mountport=PORT")?,
+        ))
     }
 
-    /// Mounts the target's path, or the nearest one above it that the server exports; gives that path, its handle and the
-    /// rest of the target's path.
+    /// Mounts the target's path, or the nearest one above it that the server exports; gives that
+    /// path, its handle and the rest of the target's path.
     fn export(&self, address: SocketAddr) -> Result<(Vec<u8>, Handle, Vec<u8>), NotMounted> {
         let mut talk = self.talk(address, Program::Mount, &TransferSizes::UNKNOWN)?;
         let path = &self.url.path;
@@ -293,22 +338,38 @@ impl Seek<'_> {
         let mut first = None;
         loop {
             let tried = if length == 0 { b"/" } else { &path[..length] };
-            match talk.call(Procedure::Mount, |out| out.put_opaque(tried), results::mount) {
+            match talk.call(
+                Procedure::Mount,
+                |out| out.put_opaque(tried),
+                results::mount,
+            ) {
                 Ok((_, false)) => {
                     let of = String::from_utf8_lossy(tried).into_owned();
-                    let why =
-                        "the server exports it for other ways of authentication than AUTH_SYS only (as with Kerberos)";
+                    let why = "the server exports it for other ways of authentication than \
+                               AUTH_SYS only (as with Kerberos)";
                     return Err(NotMounted::Answered(self.unreachable("mount", of, why)));
                 }
-                Ok((handle, true)) => return Ok((tried.to_vec(), handle, path[length.min(path.len())..].to_vec())),
+                Ok((handle, true)) => {
+                    return Ok((
+                        tried.to_vec(),
+                        handle,
+                        path[length.min(path.len())..].to_vec(),
+                    ));
+                }
                 Err(error) => {
-                    let is_no_export = matches!(error, CallError::Failed(Errno::NOENT | Errno::ACCESS | Errno::NOTDIR));
+                    let is_no_export = matches!(
+                        error,
+                        CallError::Failed(Errno::NOENT | Errno::ACCESS | Errno::NOTDIR)
+                    );
                     let of = String::from_utf8_lossy(path).into_owned();
                     let first = first.get_or_insert(error);
                     if !is_no_export || length == 0 || path == b"/" {
                         return Err(self.failed("mount", of, &talk, Program::Mount, *first));
                     }
-                    length = path[..length].iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+                    length = path[..length]
+                        .iter()
+                        .rposition(|byte| *byte == b'/')
+                        .unwrap_or(0);
                 }
             }
         }
@@ -316,8 +377,16 @@ impl Seek<'_> {
 }
 
 /// The handle of a directory in another one. Links are not followed.
-pub(crate) fn look_up_directory(talk: &mut Talk, directory: &Handle, name: &[u8]) -> Result<Handle, CallError> {
-    let (handle, attributes) = talk.call(Procedure::Lookup, |out| name_in(out, directory, name), results::lookup)?;
+pub(crate) fn look_up_directory(
+    talk: &mut Talk,
+    directory: &Handle,
+    name: &[u8],
+) -> Result<Handle, CallError> {
+    let (handle, attributes) = talk.call(
+        Procedure::Lookup,
+        |out| name_in(out, directory, name),
+        results::lookup,
+    )?;
     let kind = match attributes {
         Some(attributes) => attributes.kind,
         None => attributes_of(talk, &handle)?.kind,
@@ -381,16 +450,22 @@ mod tests {
             counters: &counters,
             caller: caller(&url),
         };
-        seek.ports(portmapper).map_err(|not_mounted| match not_mounted {
-            NotMounted::Connection(unreachable) | NotMounted::Answered(unreachable) => unreachable.to_string(),
-        })
+        seek.ports(portmapper)
+            .map_err(|not_mounted| match not_mounted {
+                NotMounted::Connection(unreachable) | NotMounted::Answered(unreachable) => {
+                    unreachable.to_string()
+                }
+            })
     }
 
     #[test]
     fn ports_are_given_or_asked_for() {
         let url = "nfs://server/a";
         assert_eq!(ports(url, portmapper(2049, 20_048)), Ok((2049, 20_048)));
-        assert_eq!(ports("nfs://server:7/a", portmapper(2049, 20_048)), Ok((7, 20_048)));
+        assert_eq!(
+            ports("nfs://server:7/a", portmapper(2049, 20_048)),
+            Ok((7, 20_048))
+        );
         assert_eq!(
             ports("nfs://server/a?mountport=8", portmapper(2049, 20_048)),
             Ok((2049, 8))
@@ -409,9 +484,15 @@ mod tests {
             ),
             (
                 portmapper(70_000, 1),
-                ["cannot find NFS version 3 of server", "could not be understood"],
+                [
+                    "cannot find NFS version 3 of server",
+                    "could not be understood",
+                ],
             ),
-            (nowhere, ["cannot connect to the portmapper", "give both ports"]),
+            (
+                nowhere,
+                ["cannot connect to the portmapper", "give both ports"],
+            ),
         ] {
             let said = ports(url, portmapper).unwrap_err();
             assert!(words.iter().all(|word| said.contains(word)), "{said}");
@@ -424,6 +505,9 @@ mod tests {
         let own = of("nfs://server/a");
         assert_eq!(own.uid, rustix::process::geteuid().as_raw());
         let other = of(&format!("nfs://server/a?uid={}&gid=7", own.uid + 1));
-        assert_eq!((other.uid, other.gid, other.groups), (own.uid + 1, 7, Vec::new()));
+        assert_eq!(
+            (other.uid, other.gid, other.groups),
+            (own.uid + 1, 7, Vec::new())
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The procedures that are called, of three programs: the portmapper (RFC 1833, version 2), MOUNT and NFS (RFC 1813).
+//! The procedures that are called, of three programs: the portmapper (RFC 1833, version 2), MOUNT
+//! and NFS (RFC 1813).
 
 use contract::Step;
 
@@ -121,8 +122,8 @@ impl Procedure {
         })
     }
 
-    /// Whether a second performance can be answered otherwise than the first one was: then a reply to a repeated call may not
-    /// say what became of the first.
+    /// Whether a second performance can be answered otherwise than the first one was: then a reply
+    /// to a repeated call may not say what became of the first.
     #[inline]
     pub(crate) const fn differs_repeated(self) -> bool {
         matches!(

@@ -1,5 +1,5 @@
-//! RPC's records in a stream of bytes (RFC 5531, section 11): replies are found in what was received, and put together where
-//! they come in fragments.
+//! RPC's records in a stream of bytes (RFC 5531, section 11): replies are found in what was
+//! received, and put together where they come in fragments.
 
 use super::rpc::{LAST_FRAGMENT, MARK_BYTES};
 use super::xdr::Garbled;
@@ -83,7 +83,8 @@ impl Records {
             if is_last && !self.has_fragments {
                 return Ok(Some(Record::Whole(begin, self.begin)));
             }
-            self.fragments.extend_from_slice(&self.received[begin..self.begin]);
+            self.fragments
+                .extend_from_slice(&self.received[begin..self.begin]);
             self.has_fragments = !is_last;
             if is_last {
                 return Ok(Some(Record::Fragments));

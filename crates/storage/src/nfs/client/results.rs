@@ -1,11 +1,12 @@
-//! The results of procedures that were performed: what follows the status `NFS3_OK` (RFC 1813, section 3.3, and appendix I for
-//! MOUNT).
+//! The results of procedures that were performed: what follows the status `NFS3_OK` (RFC 1813,
+//! section 3.3, and appendix I for MOUNT).
 
 use super::data::{FileAttributes, Handle, Stable, WriteVerifier};
 use super::procedure::Procedure;
 use super::xdr::{Garbled, Reader};
 
-/// The longest name of an entry that is believed: Linux has 255 bytes, others up to four times that.
+/// The longest name of an entry that is believed: Linux has 255 bytes, others up to four times
+/// that.
 const NAME_BYTES_MAX: usize = 1024;
 /// The longest target of a symbolic link.
 const PATH_BYTES_MAX: usize = 4096;
@@ -201,7 +202,8 @@ pub(crate) fn preferred_sizes(mut reader: Reader<'_>) -> Result<PreferredSizes, 
     })
 }
 
-/// Of MNT: the handle of what was exported, and whether AUTH_SYS is among the ways in which callers may show who they are.
+/// Of MNT: the handle of what was exported, and whether AUTH_SYS is among the ways in which callers
+/// may show who they are.
 pub(crate) fn mount(mut reader: Reader<'_>) -> Result<(Handle, bool), Garbled> {
     const AUTH_SYS: u32 = 1;
     let handle = Handle::read(&mut reader)?;
@@ -222,7 +224,8 @@ pub(crate) fn port(mut reader: Reader<'_>) -> Result<u16, Garbled> {
     u16::try_from(reader.u32()?).map_err(|_| Garbled)
 }
 
-/// Goes through the results of a procedure to their end, and gives how many entries or bytes of contents it has.
+/// Goes through the results of a procedure to their end, and gives how many entries or bytes of
+/// contents it has.
 pub(crate) fn examine(procedure: Procedure, mut reader: Reader<'_>) -> Result<usize, Garbled> {
     Ok(match procedure {
         Procedure::GetAttributes => FileAttributes::read(&mut reader).map(|_| 0)?,
@@ -230,7 +233,9 @@ pub(crate) fn examine(procedure: Procedure, mut reader: Reader<'_>) -> Result<us
         Procedure::ReadLink => read_link(reader)?.len(),
         Procedure::Read => read(reader, usize::MAX)?.data.len(),
         Procedure::Write => write(reader, usize::MAX).map(|_| 0)?,
-        Procedure::Create | Procedure::MakeDirectory | Procedure::SymbolicLink => made(reader).map(|_| 0)?,
+        Procedure::Create | Procedure::MakeDirectory | Procedure::SymbolicLink => {
+            made(reader).map(|_| 0)?
+        }
         Procedure::SetAttributes
         | Procedure::Remove
         | Procedure::RemoveDirectory

@@ -1,5 +1,5 @@
-//! Remote procedure calls over TCP (RFC 5531): the heads of calls and replies, and the credentials of AUTH_SYS. How messages
-//! are marked as records is in [`channel`](super::channel).
+//! Remote procedure calls over TCP (RFC 5531): the heads of calls and replies, and the credentials
+//! of AUTH_SYS. How messages are marked as records is in [`channel`](super::channel).
 
 use contract::Errno;
 
@@ -155,8 +155,8 @@ impl RpcRefusal {
 /// What a reply has for results: why there are none, or that it is no reply.
 pub(crate) type Body<'a> = Result<Result<Reader<'a>, RpcRefusal>, Garbled>;
 
-/// The number of a reply's transaction, and what came: the results, or why there are none. An error where this is no reply
-/// at all.
+/// The number of a reply's transaction, and what came: the results, or why there are none. An error
+/// where this is no reply at all.
 #[inline]
 pub(crate) fn reply(record: &[u8]) -> Result<(u32, Body<'_>), Garbled> {
     let mut reader = Reader::new(record);
@@ -215,11 +215,25 @@ mod tests {
         };
         let mut out = vec![7];
         let head = CallHead::new(Program::Nfs, Some(&caller));
-        let bytes = head.write(&mut out, 0x1234_5678, Procedure::GetAttributes, |out| out.put_u32(9));
+        let bytes = head.write(&mut out, 0x1234_5678, Procedure::GetAttributes, |out| {
+            out.put_u32(9)
+        });
         let mut expected = Vec::new();
-        // Mark, number, CALL, version of RPC, NFS, its version, GETATTR, AUTH_SYS, 84 bytes of credentials: a stamp, the name,
-        // user, group, and 16 groups.
-        for word in [0x8000_0084_u32, 0x1234_5678, 0, 2, 100_003, 3, 1, 1, 88, 0, 3] {
+        // Mark, number, CALL, version of RPC, NFS, its version, GETATTR, AUTH_SYS, 84 bytes of
+        // credentials: a stamp, the name, user, group, and 16 groups.
+        for word in [
+            0x8000_0084_u32,
+            0x1234_5678,
+            0,
+            2,
+            100_003,
+            3,
+            1,
+            1,
+            88,
+            0,
+            3,
+        ] {
             expected.put_u32(word);
         }
         expected.put_fixed(b"box\0");
@@ -233,20 +247,30 @@ mod tests {
 
     #[test]
     fn replies_are_told_apart() {
-        let record = |words: &[u32]| words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<_>>();
+        let record = |words: &[u32]| {
+            words
+                .iter()
+                .flat_map(|word| word.to_be_bytes())
+                .collect::<Vec<_>>()
+        };
         let accepted = record(&[5, 1, 0, 0, 0, 0, 42]);
         let (xid, body) = reply(&accepted).unwrap();
         assert_eq!((xid, body.unwrap().unwrap().u32()), (5, Ok(42)));
         for (words, expected) in [
             (&[5, 1, 0, 0, 0, 1][..], RpcRefusal::Program),
-            (&[5, 1, 0, 0, 0, 2, 2, 4], RpcRefusal::Version { low: 2, high: 4 }),
+            (
+                &[5, 1, 0, 0, 0, 2, 2, 4],
+                RpcRefusal::Version { low: 2, high: 4 },
+            ),
             (&[5, 1, 0, 0, 0, 3], RpcRefusal::Procedure),
             (&[5, 1, 0, 0, 0, 4], RpcRefusal::Arguments),
             (&[5, 1, 0, 0, 0, 5], RpcRefusal::System),
             (&[5, 1, 1, 0, 2, 2], RpcRefusal::RpcVersion),
             (&[5, 1, 1, 1, 5], RpcRefusal::Credentials(5)),
         ] {
-            let (_, body) = (reply(&record(words)).map(|(xid, body)| (xid, body.map(|body| body.map(drop))))).unwrap();
+            let (_, body) = (reply(&record(words))
+                .map(|(xid, body)| (xid, body.map(|body| body.map(drop)))))
+            .unwrap();
             assert_eq!(body, Ok(Err(expected)));
         }
         for words in [

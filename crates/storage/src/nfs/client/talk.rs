@@ -1,5 +1,5 @@
-//! Calls one at a time, each waited for: what a run's home does, and how servers are found. A call whose connection was lost
-//! is sent again on another one, which is counted; never on the same one.
+//! Calls one at a time, each waited for: what a run's home does, and how servers are found. A call
+//! whose connection was lost is sent again on another one, which is counted; never on the same one.
 
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -62,14 +62,14 @@ pub(crate) struct Way {
     pub(crate) record_bytes_max: usize,
 }
 
-/// Waits before the first repetition of what a server asked to be asked later, or before another attempt to connect; then twice
-/// as long each time.
+/// Waits before the first repetition of what a server asked to be asked later, or before another
+/// attempt to connect; then twice as long each time.
 pub(crate) const DELAY_MIN: Duration = Duration::from_millis(5);
 /// No wait is longer.
 pub(crate) const DELAY_MAX: Duration = Duration::from_secs(1);
 
-/// How long to wait before the next attempt to connect: not at all at first, as servers close idle connections; then longer each
-/// time, until the server has answered something.
+/// How long to wait before the next attempt to connect: not at all at first, as servers close idle
+/// connections; then longer each time, until the server has answered something.
 #[derive(Debug, Default)]
 pub(crate) struct Backoff(Duration);
 
@@ -151,7 +151,10 @@ impl Talk {
             let Some(channel) = &mut self.channel else {
                 return Err(CallError::Connection(Errno(libc::ENOTCONN)));
             };
-            let bytes = self.way.head.write(channel.out(), self.xid, procedure, &arguments);
+            let bytes = self
+                .way
+                .head
+                .write(channel.out(), self.xid, procedure, &arguments);
             // What did not leave wholly is the same call still.
             if !is_counted || was_sent {
                 self.counters.sends(procedure, bytes, was_sent);
@@ -170,12 +173,17 @@ impl Talk {
                     (is_counted, was_sent) = (false, false);
                 }
                 Err(Stopped::Lost(errno)) => {
-                    let whole = self.channel.take().is_some_and(|channel| !channel.has_unsent());
+                    let whole = self
+                        .channel
+                        .take()
+                        .is_some_and(|channel| !channel.has_unsent());
                     was_sent |= whole;
                     // A server may take every connection and close it before it has answered.
                     let wait = self.backoff.next();
                     if self.timer.elapsed() + wait > until {
-                        return Err(self.gave_up(was_sent && procedure.differs_repeated(), ours(errno)));
+                        return Err(
+                            self.gave_up(was_sent && procedure.differs_repeated(), ours(errno))
+                        );
                     }
                     std::thread::sleep(wait);
                 }
@@ -199,7 +207,8 @@ impl Talk {
         CallError::Connection(errno)
     }
 
-    /// Sends what is to be sent and waits for the reply; `None` where the server asks for the call later.
+    /// Sends what is to be sent and waits for the reply; `None` where the server asks for the call
+    /// later.
     fn answer<T>(
         &mut self,
         procedure: Procedure,
@@ -225,7 +234,8 @@ impl Talk {
                 let bytes = channel.bytes(record);
                 let answered = match rpc::reply(bytes) {
                     Ok((xid, body)) if xid == self.xid => {
-                        self.counters.receives(procedure, bytes.len() + rpc::MARK_BYTES);
+                        self.counters
+                            .receives(procedure, bytes.len() + rpc::MARK_BYTES);
                         self.backoff.reset();
                         Some(read(procedure, body, results))
                     }
@@ -256,7 +266,8 @@ impl Talk {
         }
     }
 
-    /// Sees to it that there is a connection. Who never had one is not kept waiting for a server that refuses.
+    /// Sees to it that there is a connection. Who never had one is not kept waiting for a server
+    /// that refuses.
     fn connect(&mut self, until: Duration) -> Result<(), Errno> {
         while self.channel.is_none() {
             match self.connect_once(until) {
@@ -279,7 +290,11 @@ impl Talk {
     }
 
     fn connect_once(&self, until: Duration) -> Result<Channel, System> {
-        let channel = Channel::begin(self.way.address, self.way.privileged, self.way.record_bytes_max)?;
+        let channel = Channel::begin(
+            self.way.address,
+            self.way.privileged,
+            self.way.record_bytes_max,
+        )?;
         while !channel.wait(true, LOOK_EVERY)? {
             if self.timer.elapsed() > until {
                 return Err(System::TIMEDOUT);

@@ -1,11 +1,12 @@
-//! How much time has passed, without a clock: a timer of the kernel's that is set once, and asked what is left.
+//! How much time has passed, without a clock: a timer of the kernel's that is set once, and asked
+//! what is left.
 
 use core::time::Duration;
 use std::os::fd::OwnedFd;
 
 use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_gettime,
-    timerfd_settime,
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_gettime, timerfd_settime,
 };
 
 /// More than anything here lasts.
@@ -21,7 +22,10 @@ impl Timer {
             TimerfdClockId::Monotonic,
             TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK,
         )?;
-        let never = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let never = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
         let set = Itimerspec {
             it_interval: never,
             it_value: Timespec {
@@ -36,7 +40,9 @@ impl Timer {
     /// Since it was made.
     pub(crate) fn elapsed(&self) -> Duration {
         let left = timerfd_gettime(&self.0).map(|left| left.it_value);
-        let left = left.map_or(SET, |left| Duration::new(left.tv_sec as u64, left.tv_nsec as u32));
+        let left = left.map_or(SET, |left| {
+            Duration::new(left.tv_sec as u64, left.tv_nsec as u32)
+        });
         SET.saturating_sub(left)
     }
 }
@@ -51,7 +57,10 @@ mod tests {
         let first = timer.elapsed();
         std::thread::sleep(Duration::from_millis(20));
         let second = timer.elapsed();
-        assert!(second >= first + Duration::from_millis(20), "{first:?} {second:?}");
+        assert!(
+            second >= first + Duration::from_millis(20),
+            "{first:?} {second:?}"
+        );
         assert!(second < Duration::from_secs(60), "{second:?}");
     }
 }

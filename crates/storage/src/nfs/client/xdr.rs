@@ -1,5 +1,5 @@
-//! External data representation (RFC 4506): what calls are written in and replies are read from. Reading copies nothing,
-//! allocates nothing and never goes beyond what there is.
+//! External data representation (RFC 4506): what calls are written in and replies are read from.
+//! Reading copies nothing, allocates nothing and never goes beyond what there is.
 
 /// Bytes that are not what they should be: too few of them, or numbers that cannot be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,8 +54,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Bytes with their length before them, which is not above a limit. The zeros behind the last bytes of a message
-    /// must be there, too.
+    /// Bytes with their length before them, which is not above a limit. The zeros behind the last
+    /// bytes of a message must be there, too.
     #[inline]
     pub(crate) fn opaque(&mut self, length_max: usize) -> Result<&'a [u8], Garbled> {
         let length = self.u32()? as usize;
@@ -139,10 +139,16 @@ mod tests {
 
     #[test]
     fn what_is_too_long_or_cut_is_garbled() {
-        assert_eq!(Reader::new(b"\0\0\0\x05hello\0\0\0").opaque(4), Err(Garbled));
+        assert_eq!(
+            Reader::new(b"\0\0\0\x05hello\0\0\0").opaque(4),
+            Err(Garbled)
+        );
         assert_eq!(Reader::new(b"\0\0\0\x05hello\0\0").opaque(9), Err(Garbled));
         assert_eq!(Reader::new(b"\0\0\0\x05hell").opaque(9), Err(Garbled));
-        assert_eq!(Reader::new(b"\xff\xff\xff\xff").opaque(usize::MAX), Err(Garbled));
+        assert_eq!(
+            Reader::new(b"\xff\xff\xff\xff").opaque(usize::MAX),
+            Err(Garbled)
+        );
         assert_eq!(Reader::new(b"\0\0\0\x02").bool(), Err(Garbled));
         assert_eq!(Reader::new(b"\0\0\0").u32(), Err(Garbled));
     }

@@ -64,16 +64,17 @@ impl NfsDirectory {
     fn set_attributes(&self, file: &Handle, new: &NewAttributes) -> Result<(), CallError> {
         let procedure = Procedure::SetAttributes;
         let arguments = |out: &mut Vec<u8>| arguments::set_attributes(out, file, new);
-        self.line
-            .call(procedure, arguments, |reader| results::changed(procedure, reader))
+        self.line.call(procedure, arguments, |reader| {
+            results::changed(procedure, reader)
+        })
     }
 
     /// REMOVE or RMDIR.
     fn remove_name(&self, procedure: Procedure, name: &[u8]) -> Result<(), CallError> {
         let arguments = |out: &mut Vec<u8>| arguments::name_in(out, &self.handle, name);
-        let removed = self
-            .line
-            .call(procedure, arguments, |reader| results::changed(procedure, reader));
+        let removed = self.line.call(procedure, arguments, |reader| {
+            results::changed(procedure, reader)
+        });
         match removed {
             // It is not there any more, as was wanted; the first call or somebody else has done it.
             Err(CallError::NotKnown) => Ok(()),
@@ -83,25 +84,27 @@ impl NfsDirectory {
 
     fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), CallError> {
         let procedure = Procedure::Rename;
-        let arguments = |out: &mut Vec<u8>| arguments::rename(out, (&self.handle, from), (&self.handle, to));
-        self.line
-            .call(procedure, arguments, |reader| results::changed(procedure, reader))
+        let arguments =
+            |out: &mut Vec<u8>| arguments::rename(out, (&self.handle, from), (&self.handle, to));
+        self.line.call(procedure, arguments, |reader| {
+            results::changed(procedure, reader)
+        })
     }
 
     /// Gives a file that has a name another one, which is not there.
     fn rename_to_new(&self, file: &Handle, from: &[u8], to: &[u8]) -> Result<(), CallError> {
         let procedure = Procedure::Link;
         let arguments = |out: &mut Vec<u8>| arguments::link(out, file, &self.handle, to);
-        match self
-            .line
-            .call(procedure, arguments, |reader| results::changed(procedure, reader))
-        {
+        match self.line.call(procedure, arguments, |reader| {
+            results::changed(procedure, reader)
+        }) {
             Ok(()) => return self.remove_name(Procedure::Remove, from),
             // Where it has the name, the first call had given it.
             Err(CallError::NotKnown) if self.line.stands_for(&self.handle, to, file)? => {
                 return self.remove_name(Procedure::Remove, from);
             }
-            // A server without links can make a file that is not there: whoever has made the name may replace what it has.
+            // A server without links can make a file that is not there: whoever has made the name
+            // may replace what it has.
             Err(CallError::Failed(Errno(libc::EOPNOTSUPP | libc::EPERM | libc::EMLINK))) => {}
             Err(error) => return Err(error),
         }
@@ -114,20 +117,21 @@ impl NfsDirectory {
     fn page(&self, place: &ListingPlace) -> Result<CopiedPage, CallError> {
         let bytes = self.line.target.mounted.sizes.listing;
         let arguments = |out: &mut Vec<u8>| arguments::list(out, &self.handle, place, bytes, false);
-        self.line.call(Procedure::ReadDirectory, arguments, |reader| {
-            let mut page = results::Page::read(reader, false)?;
-            let (mut names, mut cookie) = (Vec::new(), 0);
-            while let Some(entry) = page.next()? {
-                cookie = entry.cookie;
-                names.push((entry.name.to_owned(), entry.number));
-            }
-            Ok(CopiedPage {
-                names,
-                cookie,
-                verifier: page.verifier,
-                is_end: page.is_end()?,
+        self.line
+            .call(Procedure::ReadDirectory, arguments, |reader| {
+                let mut page = results::Page::read(reader, false)?;
+                let (mut names, mut cookie) = (Vec::new(), 0);
+                while let Some(entry) = page.next()? {
+                    cookie = entry.cookie;
+                    names.push((entry.name.to_owned(), entry.number));
+                }
+                Ok(CopiedPage {
+                    names,
+                    cookie,
+                    verifier: page.verifier,
+                    is_end: page.is_end()?,
+                })
             })
-        })
     }
 
     fn mark_of(&self, file: Handle, name: &str) -> Box<dyn Mark> {
@@ -143,11 +147,16 @@ impl NfsDirectory {
 impl Directory for NfsDirectory {
     fn facts(&self) -> Result<Facts, Errno> {
         let found = self.line.with(|talk| attributes_of(talk, &self.handle));
-        found.map(|attributes| attributes.facts()).map_err(CallError::errno)
+        found
+            .map(|attributes| attributes.facts())
+            .map_err(CallError::errno)
     }
 
     fn facts_of(&self, name: &[u8]) -> Result<Facts, Errno> {
-        let found = self.line.look_up(&self.handle, name).map_err(CallError::errno)?;
+        let found = self
+            .line
+            .look_up(&self.handle, name)
+            .map_err(CallError::errno)?;
         Ok(found.1.facts())
     }
 
@@ -180,7 +189,9 @@ impl Directory for NfsDirectory {
     }
 
     fn open(&self, name: &[u8]) -> Result<Arc<dyn Directory>, Errno> {
-        let found = self.line.with(|talk| look_up_directory(talk, &self.handle, name));
+        let found = self
+            .line
+            .with(|talk| look_up_directory(talk, &self.handle, name));
         let handle = found.map_err(CallError::errno)?;
         let line = Arc::clone(&self.line);
         Ok(Arc::new(Self { line, handle }))
@@ -191,19 +202,27 @@ impl Directory for NfsDirectory {
     }
 
     fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno> {
-        let arguments = |out: &mut Vec<u8>| arguments::make_directory(out, &self.handle, name, mode);
-        let made = self.line.call(Procedure::MakeDirectory, arguments, results::made);
+        let arguments =
+            |out: &mut Vec<u8>| arguments::make_directory(out, &self.handle, name, mode);
+        let made = self
+            .line
+            .call(Procedure::MakeDirectory, arguments, results::made);
         made.map(drop).map_err(CallError::errno)
     }
 
     fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
-        let (file, attributes) = self.line.look_up(&self.handle, name).map_err(CallError::errno)?;
+        let (file, attributes) = self
+            .line
+            .look_up(&self.handle, name)
+            .map_err(CallError::errno)?;
         match attributes.kind {
             EntryKind::File => {}
             EntryKind::SymbolicLink => return Err(Errno::LOOP),
             EntryKind::Directory | EntryKind::Other => return Err(Errno(libc::EISDIR)),
         }
-        self.line.read(&file, offset, into).map_err(CallError::errno)
+        self.line
+            .read(&file, offset, into)
+            .map_err(CallError::errno)
     }
 
     fn hold(&self, _: &[u8]) -> Result<Option<Box<dyn Held>>, Errno> {
@@ -211,7 +230,10 @@ impl Directory for NfsDirectory {
     }
 
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno> {
-        let (link, _) = self.line.look_up(&self.handle, name).map_err(CallError::errno)?;
+        let (link, _) = self
+            .line
+            .look_up(&self.handle, name)
+            .map_err(CallError::errno)?;
         let read = self.line.call(
             Procedure::ReadLink,
             |out| link.write(out),
@@ -238,7 +260,8 @@ impl Directory for NfsDirectory {
             times: Times::These(accessed, modified),
             ..NewAttributes::default()
         };
-        self.set_attributes(&self.handle, &new).map_err(CallError::errno)
+        self.set_attributes(&self.handle, &new)
+            .map_err(CallError::errno)
     }
 
     /// Names are on stable storage when the server answers, by the protocol's rule.
@@ -274,9 +297,17 @@ impl Directory for NfsDirectory {
         Ok(self.mark_of(made, name))
     }
 
-    fn name_draft(&self, draft: Box<dyn Mark>, name: &str, replaces: bool) -> Result<Box<dyn Mark>, Errno> {
+    fn name_draft(
+        &self,
+        draft: Box<dyn Mark>,
+        name: &str,
+        replaces: bool,
+    ) -> Result<Box<dyn Mark>, Errno> {
         let from = draft.name().as_bytes();
-        let (file, _) = self.line.look_up(&self.handle, from).map_err(CallError::errno)?;
+        let (file, _) = self
+            .line
+            .look_up(&self.handle, from)
+            .map_err(CallError::errno)?;
         let named = match replaces {
             true => self.rename(from, name.as_bytes()),
             false => self.rename_to_new(&file, from, name.as_bytes()),
@@ -301,7 +332,11 @@ impl Directory for NfsDirectory {
 
     fn given_to_marks(&self, draft: &str) -> Option<(u32, u32)> {
         let mark = self.draft(draft).ok()?;
-        let given = mark.facts().ok().and_then(|facts| facts.mode).unwrap_or_default();
+        let given = mark
+            .facts()
+            .ok()
+            .and_then(|facts| facts.mode)
+            .unwrap_or_default();
         mark.restrict(given & !WRITABLE_BY_OTHERS);
         let probed = mark.facts();
         self.remove_name(Procedure::Remove, draft.as_bytes()).ok()?;

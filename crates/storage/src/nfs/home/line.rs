@@ -34,7 +34,8 @@ impl HomeLine {
     pub(super) fn new(shared: &Arc<NfsShared>, target: Arc<Target>) -> Result<Self, Errno> {
         let way = shared.way(&target);
         let counters = shared.counters.add();
-        let talk = Talk::new(way, Arc::clone(&counters)).inspect_err(|_| shared.counters.end(&counters))?;
+        let talk = Talk::new(way, Arc::clone(&counters))
+            .inspect_err(|_| shared.counters.end(&counters))?;
         Ok(Self {
             shared: Arc::clone(shared),
             target,
@@ -44,13 +45,19 @@ impl HomeLine {
     }
 
     /// Something with several calls, which no others come between.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Talk) -> Result<T, CallError>) -> Result<T, CallError> {
+    pub(super) fn with<T>(
+        &self,
+        work: impl FnOnce(&mut Talk) -> Result<T, CallError>,
+    ) -> Result<T, CallError> {
         work(&mut self.talk.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Since the way was found.
     pub(super) fn elapsed(&self) -> Duration {
-        self.talk.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+        self.talk
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .elapsed()
     }
 
     pub(super) fn call<T>(
@@ -63,7 +70,11 @@ impl HomeLine {
     }
 
     /// The handle of what has a name, and what is known of it.
-    pub(super) fn look_up(&self, directory: &Handle, name: &[u8]) -> Result<(Handle, FileAttributes), CallError> {
+    pub(super) fn look_up(
+        &self,
+        directory: &Handle,
+        name: &[u8],
+    ) -> Result<(Handle, FileAttributes), CallError> {
         self.with(|talk| {
             let arguments = |out: &mut Vec<u8>| arguments::name_in(out, directory, name);
             let (handle, attributes) = talk.call(Procedure::Lookup, arguments, results::lookup)?;
@@ -75,7 +86,12 @@ impl HomeLine {
     }
 
     /// Whether a name stands for this file.
-    pub(super) fn stands_for(&self, directory: &Handle, name: &[u8], file: &Handle) -> Result<bool, CallError> {
+    pub(super) fn stands_for(
+        &self,
+        directory: &Handle,
+        name: &[u8],
+        file: &Handle,
+    ) -> Result<bool, CallError> {
         let own = match self.with(|talk| attributes_of(talk, file)) {
             // It has no name at all any more.
             Err(CallError::Failed(Errno::STALE)) => return Ok(false),
@@ -89,12 +105,18 @@ impl HomeLine {
     }
 
     /// What a file holds from an offset on, as much as there is and fits.
-    pub(super) fn read(&self, file: &Handle, offset: u64, into: &mut [u8]) -> Result<usize, CallError> {
+    pub(super) fn read(
+        &self,
+        file: &Handle,
+        offset: u64,
+        into: &mut [u8],
+    ) -> Result<usize, CallError> {
         let most = self.target.mounted.sizes.read as usize;
         let mut done = 0;
         while done < into.len() {
             let asked = most.min(into.len() - done);
-            let arguments = |out: &mut Vec<u8>| arguments::read(out, file, offset + done as u64, asked as u32);
+            let arguments =
+                |out: &mut Vec<u8>| arguments::read(out, file, offset + done as u64, asked as u32);
             let (data, is_end) = self.call(Procedure::Read, arguments, |reader| {
                 let result = results::read(reader, asked)?;
                 Ok((result.data.to_vec(), result.is_end))

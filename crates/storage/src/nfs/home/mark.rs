@@ -27,8 +27,9 @@ impl NfsMark {
     fn set(&self, new: &NewAttributes) -> Result<(), CallError> {
         let procedure = Procedure::SetAttributes;
         let arguments = |out: &mut Vec<u8>| arguments::set_attributes(out, &self.file, new);
-        self.line
-            .call(procedure, arguments, |reader| results::changed(procedure, reader))
+        self.line.call(procedure, arguments, |reader| {
+            results::changed(procedure, reader)
+        })
     }
 
     fn write_all(&self, text: &[u8]) -> Result<(), CallError> {
@@ -37,15 +38,21 @@ impl NfsMark {
         let mut done = 0;
         while done < text.len() {
             let part = &text[done..text.len().min(done + most)];
-            let arguments = |out: &mut Vec<u8>| arguments::write(out, &self.file, done as u64, Stable::File, part);
-            let result = line.call(Procedure::Write, arguments, |reader| results::write(reader, part.len()))?;
+            let arguments = |out: &mut Vec<u8>| {
+                arguments::write(out, &self.file, done as u64, Stable::File, part)
+            };
+            let result = line.call(Procedure::Write, arguments, |reader| {
+                results::write(reader, part.len())
+            })?;
             if result.count == 0 || result.stable < Stable::File {
                 return Err(CallError::Failed(Errno::IO));
             }
             done += result.count;
         }
         // What a longer text has left behind it.
-        let size = line.with(|talk| attributes_of(talk, &self.file))?.size_bytes;
+        let size = line
+            .with(|talk| attributes_of(talk, &self.file))?
+            .size_bytes;
         match size > text.len() as u64 {
             true => self.set(&NewAttributes::of_size(text.len() as u64)),
             false => Ok(()),
@@ -60,7 +67,9 @@ impl Mark for NfsMark {
 
     fn facts(&self) -> Result<Facts, Errno> {
         let found = self.line.with(|talk| attributes_of(talk, &self.file));
-        found.map(|attributes| attributes.facts()).map_err(CallError::errno)
+        found
+            .map(|attributes| attributes.facts())
+            .map_err(CallError::errno)
     }
 
     fn lock(&self) -> Result<Lock, Errno> {
@@ -76,7 +85,10 @@ impl Mark for NfsMark {
     fn read(&self, bytes_max: u64) -> Result<Vec<u8>, Errno> {
         let size = self.facts()?.size_bytes.min(bytes_max);
         let mut text = vec![0; usize::try_from(size).map_err(|_| Errno(libc::EFBIG))?];
-        let length = self.line.read(&self.file, 0, &mut text).map_err(CallError::errno)?;
+        let length = self
+            .line
+            .read(&self.file, 0, &mut text)
+            .map_err(CallError::errno)?;
         text.truncate(length);
         Ok(text)
     }

@@ -32,7 +32,8 @@ const NAME_KEPT_BYTES: usize = size_of::<Vec<u8>>() + 16;
 pub(super) struct Durable {
     /// Of each WRITE.
     pub(super) stable: Stable,
-    /// What the answers must be at least, so that no COMMIT is needed; `None` where there is none in any case.
+    /// What the answers must be at least, so that no COMMIT is needed; `None` where there is none
+    /// in any case.
     pub(super) commits_below: Option<Stable>,
 }
 
@@ -48,7 +49,10 @@ impl Durable {
             Durability::Fsync | Durability::FsyncDirectory => Some(Stable::File),
             _ => None,
         };
-        Some(Self { stable, commits_below })
+        Some(Self {
+            stable,
+            commits_below,
+        })
     }
 }
 
@@ -101,13 +105,16 @@ impl NfsFlight {
             (Stage::LookupNew, Errno::NOENT) => return Ok(Next::Call(Stage::Rename)),
             // Somebody has removed it since it was listed.
             (Stage::LookupEntry, Errno::NOENT) => return Ok(self.next_entry()),
-            // No directory is gone: one that is has a stale handle. A server may say so of a page whose entries change.
+            // No directory is gone: one that is has a stale handle. A server may say so of a page
+            // whose entries change.
             (Stage::List, Errno::NOENT) if self.pages_again < PAGES_AGAIN_MAX => {
                 self.pages_again += 1;
                 context.counters.delayed.add(1);
                 return Ok(Next::Call(Stage::List));
             }
-            (_, Errno::EXIST | Errno::NOENT) if self.call.was_sent && self.procedure().differs_repeated() => {
+            (_, Errno::EXIST | Errno::NOENT)
+                if self.call.was_sent && self.procedure().differs_repeated() =>
+            {
                 return Err(Cause::NotKnown);
             }
             (_, Errno::STALE) => {
@@ -171,7 +178,9 @@ impl NfsFlight {
             Stage::MakeDirectory => {
                 if let Some(handle) = results::made(reader).map_err(garbled)? {
                     let place = &self.places[0];
-                    context.directories.insert(place.location, &place.path, handle);
+                    context
+                        .directories
+                        .insert(place.location, &place.path, handle);
                 }
                 Ok(Next::Done)
             }
@@ -191,7 +200,12 @@ impl NfsFlight {
         }
     }
 
-    fn found_directory(&mut self, number: usize, reader: Reader<'_>, context: &mut Context<'_>) -> Advanced {
+    fn found_directory(
+        &mut self,
+        number: usize,
+        reader: Reader<'_>,
+        context: &mut Context<'_>,
+    ) -> Advanced {
         let (handle, attributes) = results::lookup(reader).map_err(garbled)?;
         match attributes.map(|attributes| attributes.kind) {
             None | Some(EntryKind::Directory) => {}
@@ -207,7 +221,11 @@ impl NfsFlight {
 
     /// The file is found.
     #[inline]
-    fn looked_up(&mut self, attributes: Option<FileAttributes>, context: &mut Context<'_>) -> Advanced {
+    fn looked_up(
+        &mut self,
+        attributes: Option<FileAttributes>,
+        context: &mut Context<'_>,
+    ) -> Advanced {
         if self.kind.bytes() != contract::Bytes::None || self.kind == OperationKind::Truncate {
             match attributes.map(|attributes| attributes.kind) {
                 None | Some(EntryKind::File) => {}
@@ -234,7 +252,11 @@ impl NfsFlight {
 
     /// The attributes are there that an operation wanted to know.
     #[inline]
-    fn has_attributes(&mut self, attributes: &FileAttributes, context: &mut Context<'_>) -> Advanced {
+    fn has_attributes(
+        &mut self,
+        attributes: &FileAttributes,
+        context: &mut Context<'_>,
+    ) -> Advanced {
         let found = attributes.size_bytes;
         if self.kind == OperationKind::Append {
             self.offset = found;
@@ -286,7 +308,11 @@ impl NfsFlight {
         self.done += result.count as u64;
         self.least = self.least.min(result.stable);
         let commits = context.durable.commits_below.is_some();
-        if commits && self.verifier.is_some_and(|before| before != result.verifier) {
+        if commits
+            && self
+                .verifier
+                .is_some_and(|before| before != result.verifier)
+        {
             return self.write_again(context);
         }
         self.verifier = Some(result.verifier);
@@ -358,7 +384,12 @@ impl NfsFlight {
 
     /// All was read that was wanted. Of a file that is verified there must not be more.
     #[inline]
-    fn read_to_end(&mut self, attributes: Option<FileAttributes>, is_end: bool, context: &mut Context<'_>) -> Advanced {
+    fn read_to_end(
+        &mut self,
+        attributes: Option<FileAttributes>,
+        is_end: bool,
+        context: &mut Context<'_>,
+    ) -> Advanced {
         if self.kind == OperationKind::ReadRange || context.keep_bytes == 0 {
             return Ok(Next::Done);
         }
@@ -398,7 +429,8 @@ impl NfsFlight {
                 continue;
             }
             if is_plus && entry.attributes.is_none() {
-                self.entries.extend_from_slice(&(entry.name.len() as u16).to_be_bytes());
+                self.entries
+                    .extend_from_slice(&(entry.name.len() as u16).to_be_bytes());
                 self.entries.extend_from_slice(entry.name);
             } else {
                 self.listing.add(entry.name);

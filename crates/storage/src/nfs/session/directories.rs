@@ -1,5 +1,5 @@
-//! The handles of directories, which a session looks up once: those of its locations, and those on the way to files. Handles
-//! of files are not kept.
+//! The handles of directories, which a session looks up once: those of its locations, and those on
+//! the way to files. Handles of files are not kept.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -58,7 +58,10 @@ impl Directories {
             if let Some(handle) = of.below.get(&path[..length]) {
                 return (length, handle);
             }
-            length = path[..length].iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+            length = path[..length]
+                .iter()
+                .rposition(|byte| *byte == b'/')
+                .unwrap_or(0);
         }
         (0, &of.directory)
     }
@@ -84,7 +87,9 @@ mod tests {
 
     #[test]
     fn the_longest_known_part_is_found() {
-        let handle = |text: &[u8; 4]| Handle::read(&mut Reader::new(&[b"\0\0\0\x04", &text[..]].concat())).unwrap();
+        let handle = |text: &[u8; 4]| {
+            Handle::read(&mut Reader::new(&[b"\0\0\0\x04", &text[..]].concat())).unwrap()
+        };
         let mut directories = Directories::default();
         directories.add_location(handle(b"root"));
         directories.insert(0, b"a", handle(b"aaaa"));

@@ -1,5 +1,5 @@
-//! One operation in flight: what it was given, and the call that it waits for. What a reply makes of it is in
-//! [`advance`](super::advance).
+//! One operation in flight: what it was given, and the call that it waits for. What a reply makes
+//! of it is in [`advance`](super::advance).
 
 use core::time::Duration;
 use std::ffi::CStr;
@@ -96,7 +96,8 @@ pub(super) struct NfsFlight {
     pub(super) is_listed: bool,
     /// How often a page was asked for once more.
     pub(super) pages_again: u32,
-    /// Names of entries that are to be looked up, each behind its length; and how far that is done.
+    /// Names of entries that are to be looked up, each behind its length; and how far that is
+    /// done.
     pub(super) entries: Vec<u8>,
     pub(super) entries_at: usize,
     /// All names of a listing, where they are wanted.
@@ -180,11 +181,19 @@ impl Place {
     pub(super) fn next_end(&self) -> usize {
         let begin = self.next_begin();
         let part = &self.path[begin..self.directory_end];
-        begin + part.iter().position(|byte| *byte == b'/').unwrap_or(part.len())
+        begin
+            + part
+                .iter()
+                .position(|byte| *byte == b'/')
+                .unwrap_or(part.len())
     }
 
     fn next_begin(&self) -> usize {
-        if self.found_to == 0 { 0 } else { self.found_to + 1 }
+        if self.found_to == 0 {
+            0
+        } else {
+            self.found_to + 1
+        }
     }
 
     /// The name of the directory that is looked up next.
@@ -240,7 +249,8 @@ impl NfsFlight {
         self.kind = operation.kind();
         (self.offset, self.bytes, self.done) = (0, None, 0);
         (self.verifier, self.least, self.rewrites) = (None, Stable::File, 0);
-        (self.listing, self.listed, self.is_listed) = (Listing::default(), ListingProgress::default(), false);
+        (self.listing, self.listed, self.is_listed) =
+            (Listing::default(), ListingProgress::default(), false);
         self.pages_again = 0;
         self.entries.clear();
         self.entries_at = 0;
@@ -271,17 +281,27 @@ impl NfsFlight {
                 self.content.extend_from_slice(content);
             }
             Operation::Rename { to, .. } | Operation::Link { to, .. } => second = Some(to),
-            Operation::Read { bytes, .. } | Operation::Truncate { bytes, .. } => self.bytes = Some(bytes),
-            Operation::ReadRange { offset, bytes, .. } => (self.offset, self.bytes) = (offset, Some(bytes)),
+            Operation::Read { bytes, .. } | Operation::Truncate { bytes, .. } => {
+                self.bytes = Some(bytes)
+            }
+            Operation::ReadRange { offset, bytes, .. } => {
+                (self.offset, self.bytes) = (offset, Some(bytes))
+            }
             Operation::Stat { bytes, .. } => self.bytes = bytes,
-            Operation::SetAttributes { mode, times_ns, .. } => (self.mode, self.times_ns) = (mode, times_ns),
-            Operation::SymbolicLink { target, .. } | Operation::ReadLink { target, .. } => self.says(target),
+            Operation::SetAttributes { mode, times_ns, .. } => {
+                (self.mode, self.times_ns) = (mode, times_ns)
+            }
+            Operation::SymbolicLink { target, .. } | Operation::ReadLink { target, .. } => {
+                self.says(target)
+            }
             Operation::Delete { .. }
             | Operation::MakeDirectory { .. }
             | Operation::RemoveDirectory { .. }
             | Operation::List { .. }
             | Operation::ListWithStat { .. } => {}
-            Operation::SetExtended { .. } | Operation::GetExtended { .. } | Operation::Evict { .. } => {
+            Operation::SetExtended { .. }
+            | Operation::GetExtended { .. }
+            | Operation::Evict { .. } => {
                 panic!(
                     "{} has no call in NFS version 3: the storage does not support it",
                     self.kind
@@ -312,7 +332,9 @@ impl NfsFlight {
             }
         }
         match self.kind {
-            OperationKind::Create | OperationKind::Replace | OperationKind::Deliver => Stage::Create,
+            OperationKind::Create | OperationKind::Replace | OperationKind::Deliver => {
+                Stage::Create
+            }
             OperationKind::Delete => Stage::Remove,
             OperationKind::MakeDirectory => Stage::MakeDirectory,
             OperationKind::RemoveDirectory => Stage::RemoveDirectory,
@@ -326,9 +348,11 @@ impl NfsFlight {
     #[inline]
     pub(super) fn procedure(&self) -> Procedure {
         match self.stage {
-            Stage::Directory(_) | Stage::LookupNew | Stage::Lookup | Stage::LookupMade | Stage::LookupEntry => {
-                Procedure::Lookup
-            }
+            Stage::Directory(_)
+            | Stage::LookupNew
+            | Stage::Lookup
+            | Stage::LookupMade
+            | Stage::LookupEntry => Procedure::Lookup,
             Stage::GetAttributes => Procedure::GetAttributes,
             Stage::SetNew | Stage::SetAttributes => Procedure::SetAttributes,
             Stage::Create => Procedure::Create,
@@ -378,11 +402,12 @@ impl NfsFlight {
     /// The entry that is looked up.
     pub(super) fn entry(&self) -> &[u8] {
         let at = self.entries_at;
-        let length = self
-            .entries
-            .get(at..at + 2)
-            .map_or(0, |bytes| usize::from(bytes[0]) << 8 | usize::from(bytes[1]));
-        self.entries.get(at + 2..at + 2 + length).unwrap_or_default()
+        let length = self.entries.get(at..at + 2).map_or(0, |bytes| {
+            usize::from(bytes[0]) << 8 | usize::from(bytes[1])
+        });
+        self.entries
+            .get(at + 2..at + 2 + length)
+            .unwrap_or_default()
     }
 
     /// Writes the arguments of the call.
@@ -407,7 +432,9 @@ impl NfsFlight {
                 };
                 arguments::set_attributes(out, &self.file, &new);
             }
-            Stage::SetAttributes => arguments::set_attributes(out, &self.file, &self.new_attributes()),
+            Stage::SetAttributes => {
+                arguments::set_attributes(out, &self.file, &self.new_attributes())
+            }
             Stage::Create => {
                 let creation = match self.call.creation_verifier {
                     None => Creation::Guarded(FILE_MODE),
@@ -421,10 +448,19 @@ impl NfsFlight {
             }
             Stage::Commit => arguments::commit(out, &self.file),
             Stage::Read => {
-                arguments::read(out, &self.file, self.offset + self.done, self.read_bytes(sizes));
+                arguments::read(
+                    out,
+                    &self.file,
+                    self.offset + self.done,
+                    self.read_bytes(sizes),
+                );
             }
-            Stage::MakeDirectory => arguments::make_directory(out, &first.directory, first.name(), DIRECTORY_MODE),
-            Stage::SymbolicLink => arguments::symbolic_link(out, &first.directory, first.name(), &self.content),
+            Stage::MakeDirectory => {
+                arguments::make_directory(out, &first.directory, first.name(), DIRECTORY_MODE)
+            }
+            Stage::SymbolicLink => {
+                arguments::symbolic_link(out, &first.directory, first.name(), &self.content)
+            }
             Stage::Link => arguments::link(out, &self.file, &second.directory, second.name()),
             Stage::Rename => arguments::rename(
                 out,
@@ -433,7 +469,13 @@ impl NfsFlight {
             ),
             Stage::List => {
                 let is_plus = self.kind == OperationKind::ListWithStat;
-                arguments::list(out, &first.directory, self.listed.place(), sizes.listing, is_plus);
+                arguments::list(
+                    out,
+                    &first.directory,
+                    self.listed.place(),
+                    sizes.listing,
+                    is_plus,
+                );
             }
         }
     }
@@ -443,7 +485,10 @@ impl NfsFlight {
             return NewAttributes::of_size(bytes);
         }
         const NS: i64 = 1_000_000_000;
-        let time = (self.times_ns.div_euclid(NS), self.times_ns.rem_euclid(NS) as u32);
+        let time = (
+            self.times_ns.div_euclid(NS),
+            self.times_ns.rem_euclid(NS) as u32,
+        );
         NewAttributes {
             times: Times::These(time, time),
             ..NewAttributes::of_mode(self.mode)

@@ -82,7 +82,11 @@ impl Line {
         if !matches!(self.state, LineState::Down(again_at) if now >= again_at) {
             return;
         }
-        match Channel::begin(self.way.address, self.way.privileged, self.way.record_bytes_max) {
+        match Channel::begin(
+            self.way.address,
+            self.way.privileged,
+            self.way.record_bytes_max,
+        ) {
             Ok(channel) => self.state = LineState::Connecting(channel),
             Err(errno) => self.is_down(errno, now),
         }
@@ -95,7 +99,9 @@ impl Line {
 
     /// A connection that was on its way has come to something; whether it is there.
     pub(super) fn is_connected(&mut self, now: Duration, counters: &Counters) -> bool {
-        let LineState::Connecting(channel) = std::mem::replace(&mut self.state, LineState::Down(now)) else {
+        let LineState::Connecting(channel) =
+            std::mem::replace(&mut self.state, LineState::Down(now))
+        else {
             return false;
         };
         match channel.finish() {

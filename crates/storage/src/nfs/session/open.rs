@@ -65,7 +65,11 @@ impl NfsSession {
     fn take_memory(&mut self) -> Result<(), OpenError> {
         for number in 0..=self.depth {
             // Nobody verifies what the last one lists.
-            let keep = if number < self.depth { self.keep_bytes } else { 0 };
+            let keep = if number < self.depth {
+                self.keep_bytes
+            } else {
+                0
+            };
             let mut flight = NfsFlight::new();
             flight
                 .kept
@@ -82,10 +86,12 @@ impl NfsSession {
             let url = self.shared.url_of(&location.directory)?;
             let (target, rest) = self.shared.target(&url, &self.counters)?;
             // Targets on one server share connections: files can be renamed from one to the other.
-            let known = opened.iter().find(|(other, ..)| is_same_server(other, &target));
+            let known = opened
+                .iter()
+                .find(|(other, ..)| is_same_server(other, &target));
             let way = self.shared.way(&target);
-            let mut talk =
-                Talk::new(way, Arc::clone(&self.counters)).map_err(|errno| directory_error(location, errno))?;
+            let mut talk = Talk::new(way, Arc::clone(&self.counters))
+                .map_err(|errno| directory_error(location, errno))?;
             let directory = find(&mut talk, &target, &rest, location)?;
             self.directories.add_location(directory);
             let lines = match known {
@@ -102,7 +108,12 @@ impl NfsSession {
     }
 
     /// Makes the connections to a server, the first of which is there.
-    fn connect(&mut self, target: &Target, first: Talk, location: &Location) -> Result<(usize, usize), OpenError> {
+    fn connect(
+        &mut self,
+        target: &Target,
+        first: Talk,
+        location: &Location,
+    ) -> Result<(usize, usize), OpenError> {
         let begin = self.lines.len();
         let server = SessionServer {
             mounted: Arc::clone(&target.mounted),
@@ -125,7 +136,13 @@ impl NfsSession {
 }
 
 fn is_same_server(one: &Target, other: &Target) -> bool {
-    let way = |target: &Target| (target.mounted.address, target.url.privileged, target.url.connections);
+    let way = |target: &Target| {
+        (
+            target.mounted.address,
+            target.url.privileged,
+            target.url.connections,
+        )
+    };
     way(one) == way(other) && one.mounted.caller == other.mounted.caller
 }
 
@@ -137,10 +154,18 @@ fn directory_error(location: &Location, errno: Errno) -> OpenError {
 }
 
 /// The handle of a location's directory, which must be the one that it was.
-fn find(talk: &mut Talk, target: &Target, rest: &[u8], location: &Location) -> Result<Handle, OpenError> {
+fn find(
+    talk: &mut Talk,
+    target: &Target,
+    rest: &[u8],
+    location: &Location,
+) -> Result<Handle, OpenError> {
     let error = |error: CallError| directory_error(location, error.errno());
     let mut directory = target.mounted.directory;
-    for name in rest.split(|byte| *byte == b'/').filter(|name| !name.is_empty()) {
+    for name in rest
+        .split(|byte| *byte == b'/')
+        .filter(|name| !name.is_empty())
+    {
         directory = look_up_directory(talk, &directory, name).map_err(error)?;
     }
     // Also where nothing is to be compared: whether the handle is still good.

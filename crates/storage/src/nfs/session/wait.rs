@@ -1,4 +1,5 @@
-//! Sending, waiting and receiving, and what happens when a connection is lost, a reply is overdue or is to be asked for later.
+//! Sending, waiting and receiving, and what happens when a connection is lost, a reply is overdue
+//! or is to be asked for later.
 
 use core::time::Duration;
 
@@ -29,7 +30,8 @@ impl NfsSession {
         }
     }
 
-    /// Sends, then waits until something is there, at most so long, and takes it. Returns early as it likes.
+    /// Sends, then waits until something is there, at most so long, and takes it. Returns early as
+    /// it likes.
     #[inline]
     pub(super) fn wait(&mut self, limit: Option<Duration>, steps: &mut dyn Steps) {
         self.send_all();
@@ -73,7 +75,9 @@ impl NfsSession {
                 line.try_again(self.now);
             }
             let (descriptor, events) = match &line.state {
-                LineState::Up(channel) if channel.has_unsent() => (channel.descriptor(), libc::POLLIN | libc::POLLOUT),
+                LineState::Up(channel) if channel.has_unsent() => {
+                    (channel.descriptor(), libc::POLLIN | libc::POLLOUT)
+                }
                 LineState::Up(channel) => (channel.descriptor(), libc::POLLIN),
                 LineState::Connecting(channel) => (channel.descriptor(), libc::POLLOUT),
                 LineState::Down(again_at) => {
@@ -94,10 +98,16 @@ impl NfsSession {
             tv_sec: limit.as_secs() as libc::time_t,
             tv_nsec: limit.subsec_nanos().into(),
         };
-        // SAFETY: the array has as many entries as are told and outlives the call, as does the time; no signals are masked.
+        // SAFETY: the array has as many entries as are told and outlives the call, as does the
+        // time; no signals are masked.
         let ready = unsafe {
             let count = self.polled.len() as libc::nfds_t;
-            libc::ppoll(self.polled.as_mut_ptr(), count, &raw const timeout, core::ptr::null())
+            libc::ppoll(
+                self.polled.as_mut_ptr(),
+                count,
+                &raw const timeout,
+                core::ptr::null(),
+            )
         };
         if ready <= 0 {
             return;
@@ -145,8 +155,8 @@ impl NfsSession {
         }
     }
 
-    /// A connection is no more. What was wholly sent on it may have been done by the server; what it has sent that is no
-    /// reply ends the operations that waited for one.
+    /// A connection is no more. What was wholly sent on it may have been done by the server; what
+    /// it has sent that is no reply ends the operations that waited for one.
     #[cold]
     pub(super) fn break_line(&mut self, number: usize, broken: Broken) {
         let (error, is_garbled) = match broken {

@@ -1,9 +1,12 @@
-//! Replies that are errors, late, cut, fragmented, repeated, out of order or garbage, on a connection that stays: clear
-//! errors, right counts, and no end of waiting.
+//! Replies that are errors, late, cut, fragmented, repeated, out of order or garbage, on a
+//! connection that stays: clear errors, right counts, and no end of waiting.
 
 use std::time::{Duration, Instant};
 
-use contract::{Cause, Durability, Errno, Failure, Operation, OperationOutcome, Session, Settings, Step, Storage};
+use contract::{
+    Cause, Durability, Errno, Failure, Operation, OperationOutcome, Session, Settings, Step,
+    Storage,
+};
 
 use super::files::Whims;
 use super::operations::outcomes;
@@ -23,7 +26,11 @@ fn system(step: Step, errno: i32) -> OperationOutcome {
 fn outcome(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> OperationOutcome {
     let began = Instant::now();
     let outcome = outcomes(session, 1, 1, |_| *operation)[0];
-    assert!(began.elapsed() < LIMIT, "{operation:?} took {:?}", began.elapsed());
+    assert!(
+        began.elapsed() < LIMIT,
+        "{operation:?} took {:?}",
+        began.elapsed()
+    );
     outcome
 }
 
@@ -39,7 +46,10 @@ fn reads_under(act: Act) -> (OperationOutcome, Fixture) {
     let found = fixture.work(&settings, |session| {
         done(session, &make::create(file.name(), TEXT));
         let found = outcome(session, &make::read(file.name(), TEXT.len() as u64));
-        assert_eq!(outcome(session, &make::read(file.name(), TEXT.len() as u64)), Ok(()));
+        assert_eq!(
+            outcome(session, &make::read(file.name(), TEXT.len() as u64)),
+            Ok(())
+        );
         found
     });
     (found, fixture)
@@ -60,7 +70,13 @@ fn errors_of_the_server_are_told_with_their_call() {
     ] {
         let (found, fixture) = reads_under(Act::Status(status));
         assert_eq!(found, system(Step::NfsRead, errno), "status {status}");
-        assert_eq!((fixture.count("READ").calls, fixture.count("READ").repetitions), (2, 0));
+        assert_eq!(
+            (
+                fixture.count("READ").calls,
+                fixture.count("READ").repetitions
+            ),
+            (2, 0)
+        );
     }
     let (found, _) = reads_under(Act::Status(12_345));
     assert_eq!(found.unwrap_err().cause, Cause::Garbled);
@@ -119,14 +135,23 @@ fn short_reads_and_writes_go_on() {
         done(session, &make::read(file.name(), 36));
         assert_eq!(fixture.count("WRITE").calls, 5);
         assert_eq!(fixture.count("READ").calls, 5);
-        assert_eq!(fixture.server.files(|files| files.content("1")).unwrap(), TEXT);
+        assert_eq!(
+            fixture.server.files(|files| files.content("1")).unwrap(),
+            TEXT
+        );
         done(session, &make::create(other.name(), TEXT));
         done(session, &make::read(other.name(), 36));
         let nothing = outcome(session, &make::append(file.name(), b"x")).unwrap_err();
-        assert_eq!((nothing.step, nothing.cause), (Step::NfsWrite, Cause::NothingWritten));
+        assert_eq!(
+            (nothing.step, nothing.cause),
+            (Step::NfsWrite, Cause::NothingWritten)
+        );
         // No bytes, and yet not the end.
         let nothing = outcome(session, &make::read(file.name(), 36)).unwrap_err();
-        assert_eq!((nothing.step, nothing.cause), (Step::NfsRead, Cause::Garbled));
+        assert_eq!(
+            (nothing.step, nothing.cause),
+            (Step::NfsRead, Cause::Garbled)
+        );
     });
 }
 
@@ -142,10 +167,16 @@ fn a_server_that_is_busy_is_asked_again_later() {
     fixture.work(&fixture.settings(), |session| {
         let began = Instant::now();
         assert_eq!(outcome(session, &make::create(file.name(), b"x")), Ok(()));
-        assert!(began.elapsed() >= Duration::from_millis(15), "5 and 10 ms are waited");
+        assert!(
+            began.elapsed() >= Duration::from_millis(15),
+            "5 and 10 ms are waited"
+        );
         assert_eq!(fixture.server.take_calls(), [CREATE, CREATE, CREATE, WRITE]);
         assert_eq!(
-            (fixture.count("CREATE").calls, fixture.count("CREATE").repetitions),
+            (
+                fixture.count("CREATE").calls,
+                fixture.count("CREATE").repetitions
+            ),
             (3, 0)
         );
         assert_eq!(fixture.traffic().delayed, 2);
@@ -169,7 +200,10 @@ fn a_reply_that_never_comes_is_not_waited_for_for_ever() {
         let strays = u64::from(matches!(act, Act::OtherNumber));
         assert_eq!(fixture.traffic().stray_replies, strays);
         assert_eq!(
-            (fixture.count("READ").repetitions, fixture.traffic().reconnections),
+            (
+                fixture.count("READ").repetitions,
+                fixture.traffic().reconnections
+            ),
             (0, 0)
         );
     }
@@ -180,14 +214,18 @@ fn a_reply_that_comes_too_late_is_nobodys() {
     let (found, fixture) = reads_under(Act::Late(TIMEOUT + Duration::from_millis(600)));
     assert_eq!(found, system(Step::NfsRead, 110));
     assert_eq!(
-        (fixture.traffic().stray_replies, fixture.count("READ").repetitions),
+        (
+            fixture.traffic().stray_replies,
+            fixture.count("READ").repetitions
+        ),
         (1, 0)
     );
 }
 
 #[test]
 fn replies_that_are_cut_are_garbled_wherever_they_end() {
-    // 128 bytes of a reply to READ: 24 of RPC, the status, 88 of attributes, count, end, length, 36 bytes.
+    // 128 bytes of a reply to READ: 24 of RPC, the status, 88 of attributes, count, end, length, 36
+    // bytes.
     for bytes in (4..=140).step_by(4) {
         let (found, fixture) = reads_under(Act::CutRecord(bytes));
         let failure = found.unwrap_err();
@@ -196,7 +234,13 @@ fn replies_that_are_cut_are_garbled_wherever_they_end() {
             (Step::NfsRead, Cause::Garbled),
             "{bytes}"
         );
-        assert_eq!((fixture.count("READ").calls, fixture.count("READ").repetitions), (2, 0));
+        assert_eq!(
+            (
+                fixture.count("READ").calls,
+                fixture.count("READ").repetitions
+            ),
+            (2, 0)
+        );
     }
 }
 
@@ -204,7 +248,11 @@ fn replies_that_are_cut_are_garbled_wherever_they_end() {
 fn replies_come_in_fragments_twice_or_out_of_order() {
     for size in [1, 3, 4, 20, 100, 1_000] {
         let (found, fixture) = reads_under(Act::Fragments(size));
-        assert_eq!((found, fixture.traffic().stray_replies), (Ok(()), 0), "{size}");
+        assert_eq!(
+            (found, fixture.traffic().stray_replies),
+            (Ok(()), 0),
+            "{size}"
+        );
     }
     let (found, fixture) = reads_under(Act::Twice);
     assert_eq!((found, fixture.traffic().stray_replies), (Ok(()), 1));
@@ -216,17 +264,26 @@ fn replies_come_in_fragments_twice_or_out_of_order() {
         .map(|number| FilePath::new(&fixture.bare(), &number.to_string()))
         .collect();
     fixture.work(&fixture.settings(), |session| {
-        let all = outcomes(session, 4, 8, |number| make::create(files[number].name(), TEXT));
+        let all = outcomes(session, 4, 8, |number| {
+            make::create(files[number].name(), TEXT)
+        });
         assert_eq!(all, [Ok(()); 8]);
     });
-    assert_eq!((fixture.traffic().stray_replies, fixture.count("CREATE").calls), (0, 8));
+    assert_eq!(
+        (
+            fixture.traffic().stray_replies,
+            fixture.count("CREATE").calls
+        ),
+        (0, 8)
+    );
 }
 
 #[test]
 fn what_is_no_reply_ends_the_connection_and_not_the_session() {
     for garbage in [
         b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
-        // A record that is too long; one that is too short; a call; a reply that is neither accepted nor denied.
+        // A record that is too long; one that is too short; a call; a reply that is neither
+        // accepted nor denied.
         vec![0x81, 0, 0, 0],
         vec![0x80, 0, 0, 2, 0, 0],
         vec![0x80, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, 0],
@@ -241,7 +298,10 @@ fn what_is_no_reply_ends_the_connection_and_not_the_session() {
             "{garbage:?}"
         );
         let traffic = fixture.traffic();
-        assert_eq!((traffic.reconnections, fixture.count("READ").repetitions), (1, 0));
+        assert_eq!(
+            (traffic.reconnections, fixture.count("READ").repetitions),
+            (1, 0)
+        );
     }
 }
 
@@ -274,7 +334,11 @@ fn writes_are_as_durable_as_was_asked_or_fail() {
         };
         fixture.work(&settings, |session| {
             let found = outcome(session, &make::create(file.name(), TEXT));
-            let expected = if is_done { Ok(()) } else { system(Step::NfsWrite, 5) };
+            let expected = if is_done {
+                Ok(())
+            } else {
+                system(Step::NfsWrite, 5)
+            };
             assert_eq!(found, expected, "{durability} {answer}");
             assert_eq!(
                 fixture.server.take_calls().contains(&COMMIT),
@@ -298,23 +362,41 @@ fn what_a_restart_may_have_lost_is_written_again() {
     };
     let content = [7; 1_500];
     fixture.work(&settings, |session| {
-        assert_eq!(outcome(session, &make::create(file.name(), &content)), Ok(()));
+        assert_eq!(
+            outcome(session, &make::create(file.name(), &content)),
+            Ok(())
+        );
         let three = [WRITE; 3];
         let expected = [&[CREATE][..], &three, &[COMMIT], &three, &[COMMIT]].concat();
         assert_eq!(fixture.server.take_calls(), expected);
-        assert_eq!(fixture.server.files(|files| files.content("1")).unwrap(), content);
+        assert_eq!(
+            fixture.server.files(|files| files.content("1")).unwrap(),
+            content
+        );
         let traffic = fixture.traffic();
-        assert_eq!((traffic.verifier_changes, traffic.rewritten_bytes), (1, 1_500));
+        assert_eq!(
+            (traffic.verifier_changes, traffic.rewritten_bytes),
+            (1, 1_500)
+        );
         // Between two writes: the second one's answer tells of it.
         fixture.server.behave().on(WRITE, 1, Act::RestartBefore);
-        assert_eq!(outcome(session, &make::create(other.name(), &content)), Ok(()));
+        assert_eq!(
+            outcome(session, &make::create(other.name(), &content)),
+            Ok(())
+        );
         assert_eq!(
             fixture.server.take_calls(),
             [&[CREATE, WRITE, WRITE][..], &three, &[COMMIT]].concat()
         );
-        assert_eq!(fixture.server.files(|files| files.content("2")).unwrap(), content);
+        assert_eq!(
+            fixture.server.files(|files| files.content("2")).unwrap(),
+            content
+        );
         let traffic = fixture.traffic();
-        assert_eq!((traffic.verifier_changes, traffic.rewritten_bytes), (2, 1_500 + 1_024));
+        assert_eq!(
+            (traffic.verifier_changes, traffic.rewritten_bytes),
+            (2, 1_500 + 1_024)
+        );
         // One that never keeps what it was given.
         fixture.server.always(COMMIT, Act::RestartBefore);
         let found = outcome(session, &make::overwrite(file.name(), b"x"));
@@ -347,16 +429,23 @@ fn listings_that_do_not_get_on_fail() {
             .iter()
             .for_each(|file| drop(done(session, &make::create(file.name(), b""))));
         let found = outcome(session, &make::list(root.name())).unwrap_err();
-        assert_eq!((found.step, found.cause), (Step::NfsReadDirectory, Cause::Garbled));
+        assert_eq!(
+            (found.step, found.cause),
+            (Step::NfsReadDirectory, Cause::Garbled)
+        );
         // The server has forgotten the place: nothing begins again by itself.
         let found = outcome(session, &make::list(root.name())).unwrap_err();
-        assert_eq!((found.step, found.errno()), (Step::NfsReadDirectory, Some(52)));
+        assert_eq!(
+            (found.step, found.errno()),
+            (Step::NfsReadDirectory, Some(52))
+        );
         assert_eq!(fixture.count("READDIR").calls, 3);
         assert_eq!(outcome(session, &make::list(root.name())), Ok(()));
     });
 }
 
-/// Pages in a circle, and names without end: both end with an error, and no page is asked for again and again.
+/// Pages in a circle, and names without end: both end with an error, and no page is asked for again
+/// and again.
 #[test]
 fn listings_without_end_end_with_an_error() {
     for (cookies, entries, errno, pages_max) in [
@@ -417,7 +506,10 @@ fn a_page_that_was_spoilt_by_a_removal_is_asked_for_again() {
         done(session, &make::create(file.name(), b""));
         assert_eq!(outcome(session, &make::list_with_stat(root.name())), Ok(()));
         let count = fixture.count("READDIRPLUS");
-        assert_eq!((count.calls, count.repetitions, fixture.traffic().delayed), (3, 0, 2));
+        assert_eq!(
+            (count.calls, count.repetitions, fixture.traffic().delayed),
+            (3, 0, 2)
+        );
         fixture.server.always(READDIRPLUS, Act::Status(2));
         assert_eq!(
             outcome(session, &make::list_with_stat(root.name())),
@@ -439,6 +531,9 @@ fn a_stale_directory_is_looked_up_before_the_next_operation() {
             system(Step::NfsCreate, 116)
         );
         assert_eq!(outcome(session, &make::create(file.name(), b"x")), Ok(()));
-        assert_eq!(fixture.server.take_calls(), [MKDIR, CREATE, LOOKUP, CREATE, WRITE]);
+        assert_eq!(
+            fixture.server.take_calls(),
+            [MKDIR, CREATE, LOOKUP, CREATE, WRITE]
+        );
     });
 }

@@ -1,5 +1,5 @@
-//! Files in memory, and the procedures of NFS version 3 and MOUNT on them, after RFC 1813 and by nobody who wrote the client's
-//! side from these lines.
+//! Files in memory, and the procedures of NFS version 3 and MOUNT on them, after RFC 1813 and by
+//! nobody who wrote the client's side from these lines.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -107,7 +107,9 @@ impl Files {
     pub fn names(&self, path: &str) -> Vec<String> {
         match self.find(path).map(|node| &node.kind) {
             Some(Kind::Directory(entries)) => {
-                let names = entries.keys().map(|name| String::from_utf8_lossy(name).into_owned());
+                let names = entries
+                    .keys()
+                    .map(|name| String::from_utf8_lossy(name).into_owned());
                 names.collect()
             }
             _ => Vec::new(),
@@ -149,8 +151,18 @@ impl Files {
             Kind::Directory(_) => (2, 4096),
             Kind::Link(target) => (5, target.len()),
         };
-        let out = Out::default().u32(kind).u32(node.mode).u32(node.links).u32(0).u32(0);
-        let out = out.u64(size as u64).u64(size as u64).u64(0).u64(77).u64(number);
+        let out = Out::default()
+            .u32(kind)
+            .u32(node.mode)
+            .u32(node.links)
+            .u32(0)
+            .u32(0);
+        let out = out
+            .u64(size as u64)
+            .u64(size as u64)
+            .u64(0)
+            .u64(77)
+            .u64(number);
         let [accessed, modified] = node.times;
         let stamp = |out: Out, time: (u32, u32)| out.u32(time.0).u32(time.1);
         stamp(stamp(stamp(out, accessed), modified), modified)
@@ -195,7 +207,13 @@ impl Files {
     }
 
     /// Performs a call; gives the results with their status before them.
-    pub fn perform(&mut self, program: u32, procedure: u32, input: &mut In<'_>, whims: Whims) -> Out {
+    pub fn perform(
+        &mut self,
+        program: u32,
+        procedure: u32,
+        input: &mut In<'_>,
+        whims: Whims,
+    ) -> Out {
         if program == MOUNT {
             let path = input.bytes();
             return match self.exports.contains(&path) {
@@ -240,7 +258,11 @@ impl Files {
                 .u32(0)),
             19 => {
                 let (read, write) = self.preferred;
-                let out = self.optional(Some(number), whims).u32(1 << 20).u32(read).u32(1);
+                let out = self
+                    .optional(Some(number), whims)
+                    .u32(1 << 20)
+                    .u32(read)
+                    .u32(1);
                 Ok(out
                     .u32(1 << 20)
                     .u32(write)
@@ -303,7 +325,10 @@ impl Files {
     }
 
     fn above(&self, number: u64) -> u64 {
-        let is_above = |node: &Node| matches!(&node.kind, Kind::Directory(entries) if entries.values().any(|inner| *inner == number));
+        let is_above = |node: &Node| {
+            matches!(&node.kind,
+            Kind::Directory(entries) if entries.values().any(|inner| *inner == number))
+        };
         let found = self.nodes.iter().find(|(_, node)| is_above(node));
         found.map_or(number, |(above, _)| *above)
     }
@@ -360,7 +385,10 @@ impl Files {
         if committed > 0 {
             kept.clone_from(content);
         }
-        let out = self.changes(number, whims).u32(data.len() as u32).u32(committed);
+        let out = self
+            .changes(number, whims)
+            .u32(data.len() as u32)
+            .u32(committed);
         Ok(out.u64(self.verifier))
     }
 
@@ -419,7 +447,13 @@ impl Files {
         }
     }
 
-    fn remove(&mut self, number: u64, is_directory: bool, input: &mut In<'_>, whims: Whims) -> Answer {
+    fn remove(
+        &mut self,
+        number: u64,
+        is_directory: bool,
+        input: &mut In<'_>,
+        whims: Whims,
+    ) -> Answer {
         let name = input.bytes();
         let found = *self.entries(number)?.get(&name).ok_or(2_u32)?;
         match (&self.nodes[&found].kind, is_directory) {
@@ -453,7 +487,9 @@ impl Files {
         }
         self.entries(directory)?.insert(name, file);
         self.node(file)?.links += 1;
-        Ok(self.optional(Some(file), whims).then(self.changes(directory, whims)))
+        Ok(self
+            .optional(Some(file), whims)
+            .then(self.changes(directory, whims)))
     }
 
     fn list(&mut self, number: u64, is_plus: bool, input: &mut In<'_>, whims: Whims) -> Answer {
@@ -484,7 +520,8 @@ impl Files {
         let mut at = cookie;
         let dots = [(b".".to_vec(), number), (b"..".to_vec(), number)];
         for (name, found) in dots.iter().chain(&all).skip(cookie) {
-            let fits = entries.0.len() + 200 < room && whims.entries_max.is_none_or(|max| at - cookie < max);
+            let fits = entries.0.len() + 200 < room
+                && whims.entries_max.is_none_or(|max| at - cookie < max);
             if !fits {
                 break;
             }

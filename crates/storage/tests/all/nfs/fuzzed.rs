@@ -1,5 +1,5 @@
-//! Replies that were spoilt by chance: reading them ends, and never in a panic. (`fuzz/fuzz_targets/replies.rs` looks
-//! longer.)
+//! Replies that were spoilt by chance: reading them ends, and never in a panic.
+//! (`fuzz/fuzz_targets/replies.rs` looks longer.)
 
 use proptest::prelude::*;
 use storage::nfs::{PROCEDURES, examine_reply, examine_stream};
@@ -15,7 +15,15 @@ fn replies() -> Vec<Vec<u8>> {
     let sattr = Out::default().u64(0).u64(0).u64(0);
     let mut call = |procedure, arguments: Out| {
         let results = files.perform(NFS, procedure, &mut In(&arguments.0), Whims::default());
-        Out::default().u32(7).u32(1).u32(0).u32(0).u32(0).u32(0).then(results).0
+        Out::default()
+            .u32(7)
+            .u32(1)
+            .u32(0)
+            .u32(0)
+            .u32(0)
+            .u32(0)
+            .then(results)
+            .0
     };
     let made = call(8, named(b"f").u32(1).then(sattr.clone()));
     let file = Out(made[32..][..20].to_vec());
@@ -36,7 +44,8 @@ fn replies() -> Vec<Vec<u8>> {
     ]
 }
 
-/// What fuzzing begins with: for each reply a procedure that reads it, the size of pieces, and the reply as a record.
+/// What fuzzing begins with: for each reply a procedure that reads it, the size of pieces, and the
+/// reply as a record.
 fn seeds() -> Vec<Vec<u8>> {
     let seed = |reply: &Vec<u8>| {
         let reads = |procedure: &usize| examine_reply(*procedure, reply).is_ok();
@@ -49,7 +58,8 @@ fn seeds() -> Vec<Vec<u8>> {
 
 #[test]
 fn fuzzing_begins_with_these_replies() {
-    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/replies");
+    let directory =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/replies");
     for (number, seed) in seeds().into_iter().enumerate() {
         let path = directory.join(number.to_string());
         if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
@@ -67,7 +77,8 @@ fn fuzzing_begins_with_these_replies() {
 
 #[test]
 fn well_formed_replies_are_read() {
-    let read = |reply: &Vec<u8>| (0..PROCEDURES).any(|procedure| examine_reply(procedure, reply).is_ok());
+    let read =
+        |reply: &Vec<u8>| (0..PROCEDURES).any(|procedure| examine_reply(procedure, reply).is_ok());
     assert!(replies().iter().all(read));
 }
 
@@ -105,11 +116,13 @@ proptest! {
     }
 
     #[test]
-    fn bytes_by_chance_are_no_panic(procedure in 0..PROCEDURES, reply in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn bytes_by_chance_are_no_panic(procedure in 0..PROCEDURES,
+        reply in prop::collection::vec(any::<u8>(), 0..300)) {
         if let Ok((records, contents)) = examine_stream(procedure, &reply, 7) {
             prop_assert!(4 * records + contents <= reply.len());
         }
-        let head = [0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let head = [0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            0];
         let _ = examine_reply(procedure, &reply);
         let _ = examine_reply(procedure, &[&head[..], &reply].concat());
     }

@@ -30,8 +30,14 @@ fn a_mark_is_written_named_found_and_removed() {
         // A name that is there is not taken over but where that was asked for.
         let other = directory.draft("draft").unwrap();
         other.write(b"other").unwrap();
-        assert_eq!(directory.name_draft(other, "mark", false).unwrap_err(), Errno::EXIST);
-        assert_eq!(directory.mark("mark").unwrap().unwrap().read(9).unwrap(), b"a text");
+        assert_eq!(
+            directory.name_draft(other, "mark", false).unwrap_err(),
+            Errno::EXIST
+        );
+        assert_eq!(
+            directory.mark("mark").unwrap().unwrap().read(9).unwrap(),
+            b"a text"
+        );
         let other = directory.mark("draft").unwrap().unwrap();
         let other = directory.name_draft(other, "mark", true).unwrap();
         assert_eq!(
@@ -72,16 +78,25 @@ fn directories_are_made_listed_and_entered() {
     let listed = inner.list(&mut |entry| {
         // Who looks at a listing asks of what is in it.
         let facts = inner.facts_of(entry.name)?;
-        assert_eq!((facts.kind, facts.mode), (EntryKind::Directory, Some(0o700)));
+        assert_eq!(
+            (facts.kind, facts.mode),
+            (EntryKind::Directory, Some(0o700))
+        );
         assert_eq!(facts.identity.map(|identity| identity.inode), entry.number);
         names.push(entry.name.to_owned());
         Ok(())
     });
     assert_eq!((listed, names.len()), (Ok(()), 10));
     let path = fixture.bare().join("inner");
-    assert_eq!(home.facts(&path).unwrap().identity, inner.facts().unwrap().identity);
+    assert_eq!(
+        home.facts(&path).unwrap().identity,
+        inner.facts().unwrap().identity
+    );
     assert_eq!(home.real_path(&path).unwrap(), path);
-    assert_eq!(home.real_path(&fixture.bare().join("none")), Err(Errno::NOENT));
+    assert_eq!(
+        home.real_path(&fixture.bare().join("none")),
+        Err(Errno::NOENT)
+    );
     assert_eq!(directory.free_bytes(), Some(1 << 39));
     directory.set_times((5, 6), (7, 8)).unwrap();
     assert_eq!(directory.facts().unwrap().modified, Some((7, 8)));
@@ -121,10 +136,21 @@ fn a_home_outlives_lost_connections() {
     assert!(directory.mark("draft").unwrap().is_none());
     let traffic = fixture.traffic();
     assert_eq!((traffic.reconnections, traffic.delayed), (5, 1));
-    assert_eq!(traffic.calls.iter().map(|line| line.repetitions).sum::<u64>(), 5);
+    assert_eq!(
+        traffic
+            .calls
+            .iter()
+            .map(|line| line.repetitions)
+            .sum::<u64>(),
+        5
+    );
     // Made by a call of which nobody heard: nobody knows whose it is.
     fixture.server.take_calls();
     fixture.server.on(MKDIR, 0, Act::LoseReply);
     assert_eq!(directory.make(b"d", 0o700), Err(Errno(libc::ECONNRESET)));
-    assert!(fixture.server.files(|files| files.names("").contains(&"d".to_owned())));
+    assert!(
+        fixture
+            .server
+            .files(|files| files.names("").contains(&"d".to_owned()))
+    );
 }

@@ -1,9 +1,11 @@
-//! Connections that are lost, servers that are gone and come back: what was asked is asked again and counted, and what nobody
-//! can know is told as that.
+//! Connections that are lost, servers that are gone and come back: what was asked is asked again
+//! and counted, and what nobody can know is told as that.
 
 use std::time::{Duration, Instant};
 
-use contract::{Cause, Durability, OpenError, Operation, OperationOutcome, Session, Settings, Step, Storage};
+use contract::{
+    Cause, Durability, OpenError, Operation, OperationOutcome, Session, Settings, Step, Storage,
+};
 use storage::nfs::Nfs;
 
 use super::operations::outcomes;
@@ -27,7 +29,16 @@ fn outcome(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> Operati
 #[test]
 fn calls_that_may_be_repeated_are_repeated_once_and_counted() {
     for act in [Act::LoseRequest, Act::LoseReply, Act::CutStream] {
-        for procedure in [LOOKUP, READ, WRITE, COMMIT, SETATTR, READDIR, READDIRPLUS, READLINK] {
+        for procedure in [
+            LOOKUP,
+            READ,
+            WRITE,
+            COMMIT,
+            SETATTR,
+            READDIR,
+            READDIRPLUS,
+            READLINK,
+        ] {
             let fixture = Fixture::new(1, "");
             let bare = fixture.bare();
             let [file, link, root] = ["1", "2", ""].map(|name| FilePath::new(&bare, name));
@@ -49,10 +60,18 @@ fn calls_that_may_be_repeated_are_repeated_once_and_counted() {
                     make::list(root.name()),
                     make::list_with_stat(root.name()),
                 ] {
-                    assert_eq!(outcome(session, &operation), Ok(()), "{procedure} {operation:?}");
+                    assert_eq!(
+                        outcome(session, &operation),
+                        Ok(()),
+                        "{procedure} {operation:?}"
+                    );
                 }
                 let traffic = fixture.traffic();
-                let repetitions: Vec<_> = traffic.calls.iter().filter(|line| line.repetitions > 0).collect();
+                let repetitions: Vec<_> = traffic
+                    .calls
+                    .iter()
+                    .filter(|line| line.repetitions > 0)
+                    .collect();
                 assert_eq!(repetitions.len(), 1, "{repetitions:?}");
                 assert_eq!(repetitions[0].repetitions, 1);
                 assert_eq!((traffic.reconnections, traffic.not_known), (1, 0));
@@ -63,7 +82,8 @@ fn calls_that_may_be_repeated_are_repeated_once_and_counted() {
     }
 }
 
-/// What cannot be made twice: done where the server had not heard of it, and not known where it had.
+/// What cannot be made twice: done where the server had not heard of it, and not known where it
+/// had.
 #[test]
 fn calls_that_may_not_be_repeated_are_done_or_not_known() {
     let content = &TEXT[..5];
@@ -113,10 +133,18 @@ fn calls_that_may_not_be_repeated_are_done_or_not_known() {
                 }
                 let traffic = fixture.traffic();
                 assert_eq!(traffic.not_known, u64::from(!is_known));
-                assert_eq!(traffic.calls.iter().map(|line| line.repetitions).sum::<u64>(), 1);
+                assert_eq!(
+                    traffic
+                        .calls
+                        .iter()
+                        .map(|line| line.repetitions)
+                        .sum::<u64>(),
+                    1
+                );
                 let calls = fixture.server.take_calls();
                 assert_eq!(calls.iter().filter(|call| **call == procedure).count(), 2);
-                // A file that was made by the repeated call has what the first one would have given it.
+                // A file that was made by the repeated call has what the first one would have given
+                // it.
                 if procedure == CREATE && is_known {
                     assert_eq!(calls, [CREATE, CREATE, SETATTR, WRITE]);
                     let (mode, times) = fixture.server.files(|files| {
@@ -124,7 +152,10 @@ fn calls_that_may_not_be_repeated_are_done_or_not_known() {
                         (node.mode, node.times)
                     });
                     assert_eq!((mode, times[0].1), (0o644, 0));
-                    assert_eq!(fixture.server.files(|files| files.content("1")).unwrap(), content);
+                    assert_eq!(
+                        fixture.server.files(|files| files.content("1")).unwrap(),
+                        content
+                    );
                 }
             });
         }
@@ -141,13 +172,22 @@ fn a_repeated_creation_is_recognised_by_its_verifier() {
     let file = FilePath::new(&fixture.bare(), "1");
     fixture.work(&fixture.settings(), |session| {
         assert_eq!(outcome(session, &make::create(file.name(), TEXT)), Ok(()));
-        assert_eq!(fixture.server.take_calls(), [CREATE, CREATE, CREATE, SETATTR, WRITE]);
         assert_eq!(
-            (fixture.count("CREATE").calls, fixture.count("CREATE").repetitions),
+            fixture.server.take_calls(),
+            [CREATE, CREATE, CREATE, SETATTR, WRITE]
+        );
+        assert_eq!(
+            (
+                fixture.count("CREATE").calls,
+                fixture.count("CREATE").repetitions
+            ),
             (1, 2)
         );
         assert_eq!(fixture.traffic().not_known, 0);
-        assert_eq!(fixture.server.files(|files| files.content("1")).unwrap(), TEXT);
+        assert_eq!(
+            fixture.server.files(|files| files.content("1")).unwrap(),
+            TEXT
+        );
     });
 }
 
@@ -163,8 +203,14 @@ fn what_a_restart_with_a_lost_connection_may_have_lost_is_written_again() {
     };
     let content = [9; 2_000];
     fixture.work(&settings, |session| {
-        assert_eq!(outcome(session, &make::create(file.name(), &content)), Ok(()));
-        assert_eq!(fixture.server.files(|files| files.content("1")).unwrap(), content);
+        assert_eq!(
+            outcome(session, &make::create(file.name(), &content)),
+            Ok(())
+        );
+        assert_eq!(
+            fixture.server.files(|files| files.content("1")).unwrap(),
+            content
+        );
         let traffic = fixture.traffic();
         assert_eq!(
             (
@@ -202,11 +248,16 @@ fn many_in_flight_are_each_done_or_not_known() {
             });
             let mut not_known = 0;
             for (number, outcome) in all.iter().enumerate() {
-                let content = fixture.server.files(|files| files.content(&number.to_string()));
+                let content = fixture
+                    .server
+                    .files(|files| files.content(&number.to_string()));
                 match outcome {
                     Ok(()) => assert_eq!(content.unwrap(), TEXT, "{number}"),
                     Err(failure) => {
-                        assert_eq!((failure.step, failure.cause), (Step::NfsCreate, Cause::NotKnown));
+                        assert_eq!(
+                            (failure.step, failure.cause),
+                            (Step::NfsCreate, Cause::NotKnown)
+                        );
                         assert_eq!(content.unwrap(), b"", "the first call had made it");
                         not_known += 1;
                     }
@@ -237,9 +288,11 @@ fn a_server_that_is_gone_for_a_while_is_waited_for() {
         let files = &files;
         let working = scope.spawn(move || {
             let mut session = storage.open(&settings).unwrap();
-            outcomes(&mut session, 4, 20, |number| make::create(files[number].name(), TEXT))
-                .into_iter()
-                .for_each(|outcome| assert_eq!(outcome, Ok(())));
+            outcomes(&mut session, 4, 20, |number| {
+                make::create(files[number].name(), TEXT)
+            })
+            .into_iter()
+            .for_each(|outcome| assert_eq!(outcome, Ok(())));
             ready.send(()).unwrap();
             is_again.recv().unwrap();
             // Nobody listens for 200 ms.
@@ -254,7 +307,8 @@ fn a_server_that_is_gone_for_a_while_is_waited_for() {
         fixture.server.start();
         working.join().unwrap()
     });
-    // What was sent into the connection that was lost had not been heard of, and was done by its repetition.
+    // What was sent into the connection that was lost had not been heard of, and was done by its
+    // repetition.
     assert_eq!(work, vec![Ok(()); 20]);
     assert_eq!(fixture.traffic().reconnections, 2);
 }
@@ -286,7 +340,9 @@ fn a_server_that_stays_away_is_told_and_ends_no_session() {
 
 fn reached(server: &Server, url: &str) -> String {
     let storage = Nfs::with_timeout(1, &[url.into()], TIMEOUT);
-    let bare = contract::ServerUrl::try_from(std::path::Path::new(url)).unwrap().bare();
+    let bare = contract::ServerUrl::try_from(std::path::Path::new(url))
+        .unwrap()
+        .bare();
     let home = storage.home().unwrap();
     let said = home.reach(&bare).unwrap_err().to_string();
     let opened = home.open(&bare).map(|_| ());
@@ -296,7 +352,12 @@ fn reached(server: &Server, url: &str) -> String {
         locations: vec![super::location(&bare)],
         ..Settings::default()
     };
-    let session = std::thread::scope(|scope| scope.spawn(|| storage.open(&settings).map(drop)).join().unwrap());
+    let session = std::thread::scope(|scope| {
+        scope
+            .spawn(|| storage.open(&settings).map(drop))
+            .join()
+            .unwrap()
+    });
     match session.unwrap_err() {
         OpenError::Server(unreachable) => assert_eq!(unreachable.to_string(), said),
         other => assert!(matches!(other, OpenError::Directory { .. }), "{other}"),
@@ -310,7 +371,9 @@ fn what_stands_in_the_way_of_a_target_is_told() {
     let url = server.url("").to_str().unwrap().to_owned();
     let has = |url: &str, words: &[&str]| {
         let said = reached(&server, url);
-        words.iter().for_each(|word| assert!(said.contains(word), "{said}"));
+        words
+            .iter()
+            .for_each(|word| assert!(said.contains(word), "{said}"));
     };
     has(
         &url.replace("export", "other"),
@@ -336,13 +399,18 @@ fn what_stands_in_the_way_of_a_target_is_told() {
     );
     server.stop();
     let said = reached(&server, &url);
-    assert!(said.contains("cannot connect to") && said.contains("refused"), "{said}");
+    assert!(
+        said.contains("cannot connect to") && said.contains("refused"),
+        "{said}"
+    );
 }
 
-/// A balancer or a tunnel without a server behind it: each connection is taken, and closed after the request.
+/// A balancer or a tunnel without a server behind it: each connection is taken, and closed after
+/// the request.
 #[test]
 fn a_server_that_closes_every_connection_is_asked_with_pauses_until_the_time_is_over() {
-    /// With pauses of 5 ms that double there are fewer than ten in the time; a busy machine makes fewer.
+    /// With pauses of 5 ms that double there are fewer than ten in the time; a busy machine makes
+    /// fewer.
     const CALLS_MAX: usize = 20;
     let fixture = Fixture::new(1, "");
     let home = fixture.storage.home().unwrap();
@@ -350,8 +418,15 @@ fn a_server_that_closes_every_connection_is_asked_with_pauses_until_the_time_is_
     fixture.server.always(GETATTR, Act::LoseRequest);
     fixture.server.take_calls();
     let began = Instant::now();
-    assert_eq!(directory.facts().unwrap_err(), contract::Errno(libc::ECONNRESET));
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert_eq!(
+        directory.facts().unwrap_err(),
+        contract::Errno(libc::ECONNRESET)
+    );
+    assert!(
+        began.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        began.elapsed()
+    );
     let calls = fixture.server.take_calls().len();
     assert!((2..CALLS_MAX).contains(&calls), "{calls} calls");
     // In the work of a run it is the same.
@@ -361,7 +436,10 @@ fn a_server_that_closes_every_connection_is_asked_with_pauses_until_the_time_is_
         done(session, &make::create(file.name(), TEXT));
         fixture.server.take_calls();
         let found = outcome(session, &make::read(file.name(), 36)).unwrap_err();
-        assert_eq!((found.step, found.errno()), (Step::NfsRead, Some(libc::ECONNRESET)));
+        assert_eq!(
+            (found.step, found.errno()),
+            (Step::NfsRead, Some(libc::ECONNRESET))
+        );
     });
     let calls = fixture.server.take_calls().len();
     assert!((2..CALLS_MAX).contains(&calls), "{calls} calls");

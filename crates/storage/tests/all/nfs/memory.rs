@@ -1,4 +1,5 @@
-//! A session allocates nothing while it performs, once it has seen names and contents as long as they come.
+//! A session allocates nothing while it performs, once it has seen names and contents as long as
+//! they come.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -18,8 +19,8 @@ fn count() {
     ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
 }
 
-// SAFETY: everything is the system's allocator's; the counter is a plain number of the thread's, which allocates nothing and
-// has no destructor.
+// SAFETY: everything is the system's allocator's; the counter is a plain number of the thread's,
+// which allocates nothing and has no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
@@ -82,6 +83,10 @@ fn a_session_that_is_warm_allocates_nothing() {
         // The test itself allocates the same in each: three lists of outcomes.
         let own = allocated[allocated.len() - 1];
         assert!(own <= 4, "{allocated:?}");
-        assert_eq!(allocated[7..], vec![own; 14], "depth {depth}: {allocated:?}");
+        assert_eq!(
+            allocated[7..],
+            vec![own; 14],
+            "depth {depth}: {allocated:?}"
+        );
     }
 }

@@ -1,8 +1,10 @@
-//! Every operation, with exactly the calls that it needs; at any depth and over any number of connections.
+//! Every operation, with exactly the calls that it needs; at any depth and over any number of
+//! connections.
 
 use contract::server::ServerTraffic;
 use contract::{
-    Cause, Durability, NoSteps, Operation, OperationKind, OperationOutcome, Session, Settings, Step, Ticket,
+    Cause, Durability, NoSteps, Operation, OperationKind, OperationOutcome, Session, Settings,
+    Step, Ticket,
 };
 
 use super::files::Whims;
@@ -19,7 +21,11 @@ fn calls_of(operation: OperationKind, durability: Durability) -> Vec<u32> {
         durability,
         Durability::Fdatasync | Durability::Fsync | Durability::FsyncDirectory
     );
-    let written = if commits { vec![WRITE, COMMIT] } else { vec![WRITE] };
+    let written = if commits {
+        vec![WRITE, COMMIT]
+    } else {
+        vec![WRITE]
+    };
     let with = |before: &[u32], behind: &[u32]| [before, &written, behind].concat();
     match operation {
         OperationKind::Create => with(&[CREATE], &[]),
@@ -72,7 +78,9 @@ fn name_of(procedure: u32) -> &'static str {
 
 fn is_supported(operation: &Operation<'_>) -> bool {
     let kind = operation.kind();
-    kind != OperationKind::SetExtended && kind != OperationKind::GetExtended && kind != OperationKind::Evict
+    kind != OperationKind::SetExtended
+        && kind != OperationKind::GetExtended
+        && kind != OperationKind::Evict
 }
 
 #[test]
@@ -88,7 +96,10 @@ fn every_operation_makes_the_calls_that_it_needs_and_no_others() {
             ..fixture.settings()
         };
         fixture.work(&settings, |session| {
-            for (operation, _) in work(&names).iter().filter(|(operation, _)| is_supported(operation)) {
+            for (operation, _) in work(&names)
+                .iter()
+                .filter(|(operation, _)| is_supported(operation))
+            {
                 let steps = done(session, operation);
                 let calls = fixture.server.take_calls();
                 assert_eq!(
@@ -97,7 +108,10 @@ fn every_operation_makes_the_calls_that_it_needs_and_no_others() {
                     "{durability} {operation:?}"
                 );
                 let expected: Vec<_> = calls.iter().map(|call| name_of(*call)).collect();
-                assert_eq!(steps.into_iter().map(Step::name).collect::<Vec<_>>(), expected);
+                assert_eq!(
+                    steps.into_iter().map(Step::name).collect::<Vec<_>>(),
+                    expected
+                );
             }
         });
         let content = |path| fixture.server.files(|files| files.content(path));
@@ -121,12 +135,21 @@ fn attributes_and_links_are_what_was_asked_for() {
         let times = fixture.server.files(|files| files.find("1").unwrap().times);
         assert_eq!(times, [(1_234_567_890, 123_456_789); 2]);
         done(session, &make::link(file.name(), other.name()));
-        assert_eq!(fixture.server.files(|files| files.find("2").unwrap().links), 2);
+        assert_eq!(
+            fixture.server.files(|files| files.find("2").unwrap().links),
+            2
+        );
         done(session, &make::truncate(file.name(), 2));
         done(session, &make::append(other.name(), b"xy"));
-        assert_eq!(fixture.server.files(|files| files.content("1")).unwrap(), b"abxy");
+        assert_eq!(
+            fixture.server.files(|files| files.content("1")).unwrap(),
+            b"abxy"
+        );
         done(session, &make::overwrite(file.name(), b"12"));
-        assert_eq!(fixture.server.files(|files| files.content("1")).unwrap(), b"12xy");
+        assert_eq!(
+            fixture.server.files(|files| files.content("1")).unwrap(),
+            b"12xy"
+        );
     });
 }
 
@@ -146,7 +169,11 @@ fn what_must_not_be_or_must_be_is_told() {
         done(session, &make::make_directory(dir.name()));
         let bytes = TEXT.len() as u64;
         for (operation, step, cause) in [
-            (make::create(a.name(), b"x"), Step::NfsCreate, errno(libc_errno::EEXIST)),
+            (
+                make::create(a.name(), b"x"),
+                Step::NfsCreate,
+                errno(libc_errno::EEXIST),
+            ),
             (
                 make::rename(a.name(), b.name()),
                 Step::NfsLookup,
@@ -157,7 +184,11 @@ fn what_must_not_be_or_must_be_is_told() {
                 Step::NfsCreate,
                 errno(libc_errno::EEXIST),
             ),
-            (make::link(a.name(), b.name()), Step::NfsLink, errno(libc_errno::EEXIST)),
+            (
+                make::link(a.name(), b.name()),
+                Step::NfsLink,
+                errno(libc_errno::EEXIST),
+            ),
             (
                 make::make_directory(a.name()),
                 Step::NfsMakeDirectory,
@@ -168,7 +199,11 @@ fn what_must_not_be_or_must_be_is_told() {
                 Step::NfsRemoveDirectory,
                 errno(libc_errno::ENOTDIR),
             ),
-            (make::read(link.name(), 1), Step::NfsLookup, errno(libc_errno::ELOOP)),
+            (
+                make::read(link.name(), 1),
+                Step::NfsLookup,
+                errno(libc_errno::ELOOP),
+            ),
             (
                 make::append(link.name(), b"x"),
                 Step::NfsLookup,
@@ -218,7 +253,11 @@ fn what_must_not_be_or_must_be_is_told() {
             ),
         ] {
             let failure = failed(session, &operation);
-            assert_eq!((failure.step, failure.cause), (step, cause), "{operation:?}");
+            assert_eq!(
+                (failure.step, failure.cause),
+                (step, cause),
+                "{operation:?}"
+            );
         }
         done(session, &make::read(b.name(), 0));
         done(session, &make::read_range(a.name(), 1, 3));
@@ -258,7 +297,10 @@ fn long_contents_go_in_several_calls_and_their_last_part_is_kept() {
             );
             done(session, &make::read(file.name(), 10_001));
             assert_eq!(fixture.server.take_calls(), [LOOKUP, READ, READ, READ]);
-            assert_eq!(session.content(crate::support::TICKET).unwrap(), &content[found..]);
+            assert_eq!(
+                session.content(crate::support::TICKET).unwrap(),
+                &content[found..]
+            );
             done(session, &make::delete(file.name()));
         });
     }
@@ -269,12 +311,16 @@ fn long_contents_go_in_several_calls_and_their_last_part_is_kept() {
 fn contents_longer_than_buffers_arrive_whole() {
     for (depth, parameters) in [(1, ""), (6, ""), (6, "&nconnect=2")] {
         let fixture = Fixture::new(depth, parameters);
-        fixture.server.files(|files| files.preferred = (1 << 20, 1 << 20));
+        fixture
+            .server
+            .files(|files| files.preferred = (1 << 20, 1 << 20));
         let files: Vec<_> = (0..12)
             .map(|number| FilePath::new(&fixture.bare(), &number.to_string()))
             .collect();
         // Lengths with and without zeros behind them.
-        let content: Vec<u8> = (0..3_000_003_u32).map(|number| (number * 7 % 253) as u8).collect();
+        let content: Vec<u8> = (0..3_000_003_u32)
+            .map(|number| (number * 7 % 253) as u8)
+            .collect();
         let settings = Settings {
             keep_contents_bytes: content.len(),
             ..fixture.settings()
@@ -305,7 +351,8 @@ fn contents_longer_than_buffers_arrive_whole() {
 fn directories_are_looked_up_once_and_forgotten_with_their_removal() {
     let fixture = Fixture::new(1, "");
     let directory = fixture.bare();
-    let [a, b, c, inner] = ["a", "a/b", "a/b/c", "a/b/d"].map(|name| FilePath::new(&directory, name));
+    let [a, b, c, inner] =
+        ["a", "a/b", "a/b/c", "a/b/d"].map(|name| FilePath::new(&directory, name));
     fixture.work(&fixture.settings(), |session| {
         for name in [&a, &b] {
             done(session, &make::make_directory(name.name()));
@@ -368,8 +415,15 @@ fn listings_have_all_pages() {
         }
         fixture.server.take_calls();
         done(session, &make::list_with_stat(root.name()));
-        // What is not told of an entry is asked for: 5 of the first page, as the dots are not asked for, and 5 of the second.
-        let calls = [&[READDIRPLUS][..], &[LOOKUP; 5], &[READDIRPLUS], &[LOOKUP; 5]].concat();
+        // What is not told of an entry is asked for: 5 of the first page, as the dots are not asked
+        // for, and 5 of the second.
+        let calls = [
+            &[READDIRPLUS][..],
+            &[LOOKUP; 5],
+            &[READDIRPLUS],
+            &[LOOKUP; 5],
+        ]
+        .concat();
         assert_eq!(fixture.server.take_calls(), calls);
         assert_eq!(session.listing(crate::support::TICKET).unwrap().entries, 10);
     });
@@ -396,7 +450,10 @@ fn replies_without_attributes_and_handles_do() {
     };
     fixture.work(&settings, |session| {
         for (operation, calls) in [
-            (make::create(file.name(), b"abc"), &[CREATE, LOOKUP, WRITE][..]),
+            (
+                make::create(file.name(), b"abc"),
+                &[CREATE, LOOKUP, WRITE][..],
+            ),
             (make::append(file.name(), b"de"), &[LOOKUP, GETATTR, WRITE]),
             (make::stat(file.name(), Some(5)), &[LOOKUP, GETATTR]),
             (make::read(file.name(), 5), &[LOOKUP, READ]),
@@ -445,12 +502,20 @@ fn calls_are_counted_as_the_server_sees_them() {
                     .map_or(0, |line| line.calls)
             };
             let expected = seen.iter().filter(|seen| **seen == call).count();
-            assert_eq!(count(&after) - count(&before), expected as u64, "{}", name_of(call));
+            assert_eq!(
+                count(&after) - count(&before),
+                expected as u64,
+                "{}",
+                name_of(call)
+            );
             assert_eq!(expected, 200);
         }
         let bytes: u64 = (0..200).map(|number| 1 + number % 30).sum();
         assert_eq!((after.read_bytes, after.written_bytes), (bytes, bytes));
-        assert_eq!((after.reconnections, after.stray_replies, after.not_known), (0, 0, 0));
+        assert_eq!(
+            (after.reconnections, after.stray_replies, after.not_known),
+            (0, 0, 0)
+        );
         assert!(after.calls.iter().all(|line| line.repetitions == 0));
     }
 }
@@ -476,7 +541,9 @@ pub fn outcomes<'a>(
     let mut outcomes: Vec<Option<OperationOutcome>> = vec![None; count];
     let mut flying = 0;
     let land = |session: &mut Box<dyn Session>, outcomes: &mut Vec<Option<OperationOutcome>>| {
-        let (ticket, outcome) = session.complete(None, &mut NoSteps).expect("some are in flight");
+        let (ticket, outcome) = session
+            .complete(None, &mut NoSteps)
+            .expect("some are in flight");
         if let (Operation::Read { bytes, .. }, Ok(())) = (operation(ticket.0 as usize), outcome) {
             assert_eq!(session.content(ticket).unwrap(), &TEXT[..bytes as usize]);
         }
@@ -506,7 +573,11 @@ fn files_are_renamed_between_directories_of_one_server_and_not_of_two() {
     let other = Fixture::new(2, "");
     one.storage = Nfs::new(2, &[one.url.clone(), other.url.clone()]);
     let settings = Settings {
-        locations: vec![location(&one.bare()), location(&one.bare()), location(&other.bare())],
+        locations: vec![
+            location(&one.bare()),
+            location(&one.bare()),
+            location(&other.bare()),
+        ],
         ..Settings::default()
     };
     let at = |location: usize, relative: &'static std::ffi::CStr| contract::Name {
@@ -540,7 +611,10 @@ fn a_limit_is_kept_while_nothing_comes() {
         let mut waits = 0;
         while session.complete(Some(limit), &mut NoSteps).is_none() {
             waits += 1;
-            assert!(began.elapsed() >= limit * waits, "the limit was not waited for");
+            assert!(
+                began.elapsed() >= limit * waits,
+                "the limit was not waited for"
+            );
         }
         assert!(waits >= 5, "{waits}");
         assert!(began.elapsed() >= std::time::Duration::from_millis(190));

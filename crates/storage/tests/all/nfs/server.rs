@@ -1,5 +1,5 @@
-//! A server in this process, whose replies can be spoilt: a thread for each connection, and rules by procedure and number of
-//! the call.
+//! A server in this process, whose replies can be spoilt: a thread for each connection, and rules
+//! by procedure and number of the call.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -39,7 +39,8 @@ pub enum Act {
     OtherNumber,
     /// These bytes come in the reply's place.
     Bytes(Vec<u8>),
-    /// The server stops and begins again between the call's performance and the reply, which does not come.
+    /// The server stops and begins again between the call's performance and the reply, which does
+    /// not come.
     Restart,
     /// The server restarts before it performs the call, but keeps the connection.
     RestartBefore,
@@ -66,8 +67,8 @@ struct State {
     held: Vec<Vec<u8>>,
 }
 
-/// See the module's text. What is open belongs to a thread of its own, as threads that work may have tables of open files of
-/// their own.
+/// See the module's text. What is open belongs to a thread of its own, as threads that work may
+/// have tables of open files of their own.
 pub struct Server {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
@@ -114,7 +115,11 @@ impl Server {
 
     pub fn on(&self, procedure: u32, nth: usize, act: Act) -> &Self {
         let nth = Some(nth);
-        self.state().rules.push(Rule { procedure, nth, act });
+        self.state().rules.push(Rule {
+            procedure,
+            nth,
+            act,
+        });
         self
     }
 
@@ -192,7 +197,11 @@ fn listen(listener: &TcpListener, state: &Arc<Mutex<State>>, is_over: &AtomicBoo
             return;
         }
         let (stream, state) = (stream.unwrap(), Arc::clone(state));
-        state.lock().unwrap().connections.push(stream.try_clone().unwrap());
+        state
+            .lock()
+            .unwrap()
+            .connections
+            .push(stream.try_clone().unwrap());
         std::thread::spawn(move || serve(stream, &state));
     }
 }
@@ -228,7 +237,10 @@ fn answer(call: &[u8], state: &Mutex<State>) -> (Vec<u8>, bool) {
     let (program, version, procedure) = (input.u32(), input.u32(), input.u32());
     assert_eq!(version, 3);
     let (flavor, credentials) = (input.u32(), input.bytes());
-    assert!(flavor == 1 && credentials.len() >= 20, "callers show who they are");
+    assert!(
+        flavor == 1 && credentials.len() >= 20,
+        "callers show who they are"
+    );
     assert_eq!((input.u32(), input.bytes()), (0, Vec::new()));
     let mut guard = state.lock().unwrap();
     let act = guard.act(program, procedure);
@@ -245,7 +257,9 @@ fn answer(call: &[u8], state: &Mutex<State>) -> (Vec<u8>, bool) {
         Whims::default()
     };
     match &act {
-        Some(Act::Status(status)) => return (marked(&head(xid).u32(*status).u64(0).u64(0).0), false),
+        Some(Act::Status(status)) => {
+            return (marked(&head(xid).u32(*status).u64(0).u64(0).0), false);
+        }
         Some(Act::LoseRequest) => return (Vec::new(), true),
         Some(Act::Refused(words)) => {
             let out = words
@@ -307,7 +321,9 @@ impl State {
         }
         let nth = self.calls.iter().filter(|call| **call == procedure).count();
         self.calls.push(procedure);
-        let fits = |rule: &&Rule| rule.procedure == procedure && rule.nth.is_none_or(|wanted| wanted == nth);
+        let fits = |rule: &&Rule| {
+            rule.procedure == procedure && rule.nth.is_none_or(|wanted| wanted == nth)
+        };
         self.rules.iter().find(fits).map(|rule| rule.act.clone())
     }
 }

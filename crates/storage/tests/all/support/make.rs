@@ -29,7 +29,11 @@ pub fn remove_directory(name: Name<'_>) -> Operation<'_> {
 }
 
 pub fn read_range(name: Name<'_>, offset: u64, bytes: u64) -> Operation<'_> {
-    Operation::ReadRange { name, offset, bytes }
+    Operation::ReadRange {
+        name,
+        offset,
+        bytes,
+    }
 }
 
 pub fn overwrite<'a>(name: Name<'a>, content: &'a [u8]) -> Operation<'a> {
@@ -45,7 +49,11 @@ pub fn stat(name: Name<'_>, bytes: Option<u64>) -> Operation<'_> {
 }
 
 pub fn set_attributes(name: Name<'_>, mode: u32, times_ns: i64) -> Operation<'_> {
-    Operation::SetAttributes { name, mode, times_ns }
+    Operation::SetAttributes {
+        name,
+        mode,
+        times_ns,
+    }
 }
 
 pub fn rename<'a>(name: Name<'a>, to: Name<'a>) -> Operation<'a> {

@@ -20,18 +20,23 @@ impl Names {
     const RELATIVE: [&str; 9] = ["d", "e", "d/1", "d/2", "d/3", "e/4", "d/5", "d/6", "tmp"];
 
     pub fn new(directory: &Path) -> Self {
-        let all = Self::RELATIVE.iter().map(|relative| FilePath::new(directory, relative));
+        let all = Self::RELATIVE
+            .iter()
+            .map(|relative| FilePath::new(directory, relative));
         Self { all: all.collect() }
     }
 
     pub fn of(&self, relative: &str) -> Name<'_> {
-        let at = Self::RELATIVE.iter().position(|known| *known == relative).unwrap();
+        let at = Self::RELATIVE
+            .iter()
+            .position(|known| *known == relative)
+            .unwrap();
         self.all[at].name()
     }
 }
 
-/// A piece of work with every operation in it, each with its steps where nothing is synced. The steps of syncing
-/// are in it, too, and left out by [`steps_of`].
+/// A piece of work with every operation in it, each with its steps where nothing is synced. The
+/// steps of syncing are in it, too, and left out by [`steps_of`].
 pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
     use Step::*;
     let [d, e, one, two, three] = ["d", "e", "d/1", "d/2", "d/3"].map(|name| names.of(name));
@@ -42,7 +47,10 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
     vec![
         (make::make_directory(d), vec![MakeDirectory, SyncDirectory]),
         (make::make_directory(e), vec![MakeDirectory, SyncDirectory]),
-        (make::create(one, content), [&written[..], &[SyncDirectory]].concat()),
+        (
+            make::create(one, content),
+            [&written[..], &[SyncDirectory]].concat(),
+        ),
         (make::append(one, content), written.clone()),
         (make::overwrite(one, b"abc"), written),
         // Who keeps what is read wants to know its size, too.
@@ -59,20 +67,35 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
             make::set_extended(one, KEY, value),
             vec![Open, SetExtended, Sync, Close],
         ),
-        (make::get_extended(one, KEY, value), vec![Open, GetExtended, Close]),
+        (
+            make::get_extended(one, KEY, value),
+            vec![Open, GetExtended, Close],
+        ),
         (make::link(one, two), vec![Link, SyncDirectory]),
-        (make::symbolic_link(three, target), vec![SymbolicLink, SyncDirectory]),
+        (
+            make::symbolic_link(three, target),
+            vec![SymbolicLink, SyncDirectory],
+        ),
         (make::read_link(three, target), vec![ReadLink]),
-        (make::rename(two, four), vec![Rename, SyncDirectory, SyncDirectory]),
+        (
+            make::rename(two, four),
+            vec![Rename, SyncDirectory, SyncDirectory],
+        ),
         (make::rename(one, five), vec![Rename, SyncDirectory]),
-        (make::replace(five, temporary, &TEXT[..7]), elsewhere.clone()),
+        (
+            make::replace(five, temporary, &TEXT[..7]),
+            elsewhere.clone(),
+        ),
         (make::deliver(temporary, six, &TEXT[..8]), elsewhere),
         (make::list(d), vec![Open, List, Close]),
         (make::list_with_stat(d), vec![Open, List, Close]),
         (make::evict(six), vec![Open, Evict, Close]),
         (make::delete(three), vec![Unlink, SyncDirectory]),
         (make::delete(four), vec![Unlink, SyncDirectory]),
-        (make::remove_directory(e), vec![RemoveDirectory, SyncDirectory]),
+        (
+            make::remove_directory(e),
+            vec![RemoveDirectory, SyncDirectory],
+        ),
     ]
 }
 
