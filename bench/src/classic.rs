@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use observe::child::ChildCost;
+use system::child::ChildCost;
 
 use crate::Arguments;
 use crate::mounts::{MountedVolume, sync, touch_memory};

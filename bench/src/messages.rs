@@ -5,13 +5,13 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use observe::{MessageCounter, Sources, WatchedCounter, WatchedMessages};
+use system::{MessageCounter, Sources, WatchedCounter, WatchedMessages};
 
 use crate::noise::Noise;
 use crate::statistics::median;
 
 /// What a kernel wrote of a mount at `/D`, with all operations of NFS 4.2.
-const CAPTURE: &str = include_str!("../../crates/observe/tests/captures/mountstats-telegraf");
+const CAPTURE: &str = include_str!("../../crates/system/tests/captures/mountstats-telegraf");
 
 const MOUNTS: usize = 200;
 

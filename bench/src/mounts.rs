@@ -23,7 +23,7 @@ pub struct MountedVolume {
     directory: TempDir,
     is_mounted: bool,
     /// Served by this process, in the place of a file system of the kernel's.
-    served: Option<passthrough::Mounted>,
+    served: Option<faultfs::Mounted>,
     /// What it lies on is mounted, too.
     has_memory: bool,
     /// How it lies on what is below it.
@@ -62,7 +62,7 @@ impl MountedVolume {
                 let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
                 mounted.mount(&["-t", "overlay", "-o", &options, "overlay"])?;
             }
-            "fuse" => mounted.serve(&memory, passthrough::Options::default())?,
+            "fuse" => mounted.serve(&memory, faultfs::Options::default())?,
             "ext4" | "xfs" | "btrfs" => {
                 let quiet: &[&str] = if kind == "ext4" {
                     &["-q", "-F"]
@@ -88,7 +88,7 @@ impl MountedVolume {
     }
 
     /// Mounts a FUSE file system, as [`Self::in_memory`] does, with these options.
-    pub fn fuse_in_memory(options: passthrough::Options) -> Result<Self, Box<dyn Error>> {
+    pub fn fuse_in_memory(options: faultfs::Options) -> Result<Self, Box<dyn Error>> {
         let (mut mounted, memory) = Self::on_memory()?;
         mounted.serve(&memory, options)?;
         Ok(mounted)
@@ -105,14 +105,10 @@ impl MountedVolume {
         Ok((mounted, memory))
     }
 
-    fn serve(
-        &mut self,
-        memory: &Path,
-        options: passthrough::Options,
-    ) -> Result<(), Box<dyn Error>> {
+    fn serve(&mut self, memory: &Path, options: faultfs::Options) -> Result<(), Box<dyn Error>> {
         let backing = memory.join("backing");
         std::fs::create_dir(&backing)?;
-        self.served = Some(passthrough::Passthrough::mount(
+        self.served = Some(faultfs::Passthrough::mount(
             &backing,
             &self.path(),
             options,
@@ -121,10 +117,10 @@ impl MountedVolume {
     }
 
     /// What the delay of a FUSE file system came to; nothing of any other.
-    pub fn delayed(&self) -> passthrough::Delayed {
+    pub fn delayed(&self) -> faultfs::Delayed {
         self.served
             .as_ref()
-            .map(passthrough::Mounted::delayed)
+            .map(faultfs::Mounted::delayed)
             .unwrap_or_default()
     }
 

@@ -1,6 +1,6 @@
 //! What else went on while something was measured.
 
-use observe::{Fact, Sources, SystemTimes};
+use system::{Fact, Sources, SystemTimes};
 
 /// Begun before, ended after.
 pub struct Noise {

@@ -6,11 +6,11 @@ use std::error::Error;
 use std::path::Path;
 use std::process::Command;
 
-use observe::{Fact, MessageCounter, ProcessTimes, Sources};
+use engines::nfs::Nfs;
+use engines::posix::Posix;
 use record::{Outcome, Record};
-use runner::{Control, Event, Events, Place, RunSpec, Stage, StorageName, SystemClock};
-use storage::nfs::Nfs;
-use storage::posix::Posix;
+use runner::{Control, EngineName, Event, Events, Place, RunSpec, Stage, SystemClock};
+use system::{Fact, MessageCounter, ProcessTimes, Sources};
 use workload::{Phase, Workload};
 
 /// The command that performs a workload in a directory, and prints what
@@ -56,7 +56,7 @@ pub fn perform(
         ),
         Some(depth) => {
             let request = RunSpec {
-                storage: StorageName::Nfs,
+                storage: EngineName::Nfs,
                 depth,
                 ..classic(Place::OwnDirectory)
             };
@@ -149,12 +149,11 @@ struct Times {
 impl Events for Times {
     fn event(&mut self, event: Event) {
         let (times, phase) = match event {
-            Event::Began(Stage::Phase(phase), _) => (&mut self.before, phase),
+            Event::PhaseStarted(Stage::Phase(phase), _) => (&mut self.before, phase),
             // A stage that the last worker ends after another was done with everything is told as
             // broken.
-            Event::Ended(Stage::Phase(phase), ..) | Event::Broken(Stage::Phase(phase), _) => {
-                (&mut self.after, phase)
-            }
+            Event::PhaseEnded(Stage::Phase(phase), ..)
+            | Event::PhaseAborted(Stage::Phase(phase), _) => (&mut self.after, phase),
             _ => return,
         };
         times[phase as usize] = match ProcessTimes::read(&Sources::default()) {

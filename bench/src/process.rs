@@ -15,10 +15,10 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use observe::child::{ChildCost, wait};
 use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use system::child::{ChildCost, wait};
 
 /// A process that was killed has this long to be gone.
 const TO_BE_GONE: Duration = Duration::from_secs(10);

@@ -14,7 +14,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use ::archive::{Archive, Filter, JournalMode, Opening};
-use passthrough::{Delay, RequestKind};
+use faultfs::{Delay, RequestKind};
 use record::{Record, Summary};
 use study::{Comparisons, Decision, Estimate, Gate, Metric};
 use tempfile::TempDir;
@@ -381,9 +381,9 @@ impl Bench<'_> {
                 at: RequestKind::Create,
                 by: Duration::from_micros(us),
             };
-            MountedVolume::fuse_in_memory(passthrough::Options {
+            MountedVolume::fuse_in_memory(faultfs::Options {
                 delay: Some(delay),
-                ..passthrough::Options::default()
+                ..faultfs::Options::default()
             })
         });
         let (quick, slow) = (quick?, slow?);

@@ -100,7 +100,7 @@ fn a_users_files_stay_as_they_are() {
     let lacks_tools = ["mkfs.ext4", "mkfs.xfs", "mkfs.btrfs"]
         .iter()
         .any(|tool| !is_there(tool));
-    let has_all = !lacks_tools && passthrough::is_possible().is_ok();
+    let has_all = !lacks_tools && faultfs::is_possible().is_ok();
     if !is_met(has_all, "root, /dev/fuse, and mkfs of ext4, xfs and btrfs") {
         return;
     }

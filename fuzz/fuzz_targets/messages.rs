@@ -1,11 +1,11 @@
 //! Bytes as what a kernel wrote about messages: the function that
-//! `crates/observe/tests/all/messages.rs` gives captures to.
+//! `crates/system/tests/all/messages.rs` gives captures to.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/observe/tests/all/counted.rs"]
+#[path = "../../crates/system/tests/all/counted.rs"]
 mod counted;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -135,7 +135,7 @@ pub enum ArchiveError {
     #[error(
         "run {number} of the archive {} has the unknown {what} '{}' (use a newer postmark)",
         .path.display(),
-        document::harmless::harmless(word)
+        document::sanitize::sanitize(word)
     )]
     Unknown {
         number: u64,

@@ -24,9 +24,9 @@
 mod content;
 mod error;
 mod filter;
-mod look;
 mod open;
 mod pending;
+mod probe;
 mod read;
 mod remarks;
 mod schema;

@@ -11,7 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::error::ArchiveError;
-use crate::look::{Look, has_journal, look};
+use crate::probe::{Look, has_journal, look};
 use crate::{Archive, schema};
 
 /// Another process's transaction is waited for so long, once the archive is open; longer where

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use record::headline::{WorkKind, class_of};
+use record::list_row::{WorkKind, class_of};
 use record::{Headline, Level, ListedRun, Record, RunId, State};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
 

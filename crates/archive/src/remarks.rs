@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use document::harmless;
+use document::sanitize;
 use record::Record;
 use rusqlite::{Transaction, params};
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ impl FromStr for Tag {
 
     fn from_str(word: &str) -> Result<Self, InvalidTag> {
         let is_wrong = |character: char| {
-            character.is_whitespace() || character == ',' || harmless::is_harmful(character)
+            character.is_whitespace() || character == ',' || sanitize::is_harmful(character)
         };
         if word.is_empty() || word.chars().count() > Self::LENGTH_MAX || word.contains(is_wrong) {
             return Err(InvalidTag);
@@ -136,7 +136,7 @@ impl Remarks {
         if let (false, Some(end)) = (self.are_empty(), text.rfind('}')) {
             // Strings and lists of them: writing to memory cannot fail.
             let remarks = serde_json::to_string(self).unwrap_or_default();
-            text.insert_str(end, &format!(",\"archive\":{}", harmless::json(&remarks)));
+            text.insert_str(end, &format!(",\"archive\":{}", sanitize::json(&remarks)));
         }
         text
     }

@@ -1,6 +1,6 @@
 //! Runs written as they go on, and what somebody adds to them.
 
-use record::headline::{WorkKind, class_name};
+use record::list_row::{WorkKind, class_name};
 use record::{Completed, Headline, Outcome, Record, State};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, named_params, params};
 

@@ -1,6 +1,6 @@
 //! One record of several runs.
 
-use record::cluster::ClusterRecord;
+use record::ranks::ClusterRecord;
 use record::{Check, Climb, End, Fact, Record, Stale, merge};
 use spec::RunSpec;
 

@@ -138,7 +138,7 @@ pub(crate) fn of_runs(
         if events.takes_records() && sum.cluster.is_some() && control.is_first() {
             let mut merged = Box::new(sum.clone());
             merged.actual.outcome = Outcome::Unfinished;
-            events.event(Event::Merged(merged));
+            events.event(Event::RecordMerged(merged));
         }
         // Between two of the runs, too, a signal leaves the steps that were made.
         let goes_on = is_whole && next_load(asked, &steps).is_some();
@@ -186,7 +186,7 @@ impl Parts {
     fn open(&mut self, head: Record, events: &mut dyn Events) {
         self.is_opened = true;
         let during = head.during.clone();
-        events.event(Event::Opened(Box::new(head)));
+        events.event(Event::RecordOpened(Box::new(head)));
         for step in self.of_others.drain(..) {
             tell(step, during.clone(), events);
         }
@@ -215,7 +215,7 @@ impl Parts {
 
 fn tell(step: SweepStep, during: SystemDuring, events: &mut dyn Events) {
     let part = CompletedPart::SweepStep(step);
-    events.event(Event::Completed(Box::new(Completed { part, during })));
+    events.event(Event::PhaseRecorded(Box::new(Completed { part, during })));
 }
 
 /// What the run of a step tells those who watch the sweep: its phases are the step's, and the first
@@ -231,14 +231,14 @@ struct OfStep<'a> {
 impl Events for OfStep<'_> {
     fn event(&mut self, event: Event) {
         match event {
-            Event::Opened(head) if !self.parts.is_opened => {
+            Event::RecordOpened(head) if !self.parts.is_opened => {
                 let mut head = first(self.spec, *head);
                 if let Some(of_first) = self.fingerprint.take() {
                     head.fingerprint = of_first;
                 }
                 self.parts.open(head, self.events);
             }
-            Event::Opened(_) | Event::Completed(_) | Event::Merged(_) => {}
+            Event::RecordOpened(_) | Event::PhaseRecorded(_) | Event::RecordMerged(_) => {}
             event => self.events.event(event),
         }
     }

@@ -50,7 +50,7 @@ fn not_a_name(word: &str) -> Problem {
         "invalid run '{word}': expected its number, at least four hexadecimal digits of its \
          identity, or last ('postmark list' shows the numbers)"
     );
-    SpecError::Contradiction(told).into()
+    SpecError::ConfigError(told).into()
 }
 
 /// Whether a run goes on.

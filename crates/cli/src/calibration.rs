@@ -4,11 +4,11 @@
 use std::io::Write;
 
 use campaign::calibration::{Uncalibrated, calibrate as time, expected};
-use contract::ServerUrl;
-use document::harmless;
-use observe::{Class, Fact, Sources, Target};
+use document::sanitize;
+use engine::ServerUrl;
 use report::sizing::sentence;
 use runner::RunSpec;
+use system::{Class, Fact, Sources, Target};
 
 use crate::perform::{exit_code, perform};
 use crate::problem::Problem;
@@ -33,11 +33,11 @@ pub fn judge(specified: &Specified) -> Result<(), SpecError> {
         let directory = spec::directory(target);
         let target = Target::read(&Sources::default(), directory);
         if target.class == Fact::Known(Class::Memory) {
-            return Err(SpecError::Contradiction(format!(
+            return Err(SpecError::ConfigError(format!(
                 "cannot use --working-set {}: the target {} lies in memory, so its files are \
                  always in the cache (use a --target on a disk, or --files)",
                 sizing.working_set,
-                harmless::path(directory)
+                sanitize::path(directory)
             )));
         }
     }
@@ -60,7 +60,7 @@ pub fn calibrate(specified: &mut Specified, quiet: bool) -> Result<(), Problem> 
         ..specified.spec.clone()
     };
     let judged =
-        runner::named::judge(&specified.spec).and_then(|()| runner::named::judge_room(&pool));
+        runner::dispatch::judge(&specified.spec).and_then(|()| runner::dispatch::judge_room(&pool));
     judged.map_err(|refused| specified.explain(refused))?;
     // It shows nothing but who is stalled.
     let mut perform = |short: &RunSpec| perform(short, &mut Display::new(true));
@@ -76,7 +76,7 @@ pub fn calibrate(specified: &mut Specified, quiet: bool) -> Result<(), Problem> 
     if !quiet {
         // Nobody may be reading; the record has it, too.
         let said = sentence(&sizing, &specified.spec.workload, &specified.spec.drive);
-        let _ = writeln!(std::io::stderr(), "{}", harmless::shown(said));
+        let _ = writeln!(std::io::stderr(), "{}", sanitize::shown(said));
     }
     specified.sizing = Some(sizing);
     Ok(())

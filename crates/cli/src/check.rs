@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use document::harmless;
+use document::sanitize;
 use record::CheckedRecord;
 use record::check::check_with;
 use record::documents::Documents;
 use serde::Serialize;
 
 use crate::archive::is_submission;
-use crate::earlier::{self, Called};
 use crate::options::{AnswerFormat, CheckArguments};
 use crate::problem::{Problem, print};
+use crate::record_source::{self, Called};
 use crate::run;
 
 /// A record differs, or breaks a rule.
@@ -47,7 +47,7 @@ struct CheckAnswer<'a> {
 }
 
 fn file(path: &Path, format: AnswerFormat) -> Result<u8, Problem> {
-    let source = match earlier::source(path) {
+    let source = match record_source::source(path) {
         Ok(source) => source,
         Err(error) => {
             return tell(
@@ -101,8 +101,8 @@ fn tell(
                 Ok(checked) => report::check::text(&name, checked),
                 Err(problem) => format!(
                     "{}: {}\n",
-                    harmless::harmless(&name),
-                    harmless::harmless(problem)
+                    sanitize::sanitize(&name),
+                    sanitize::sanitize(problem)
                 ),
             }
         }

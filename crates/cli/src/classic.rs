@@ -2,7 +2,7 @@
 //!
 //! Byte for byte the original's standard output, but for the wording of `help`; on standard error
 //! the original's complaints, and lines that begin with `Warning: ` where the original is silently
-//! wrong. Runs are performed by an [`Engine`], which this module does not know.
+//! wrong. Runs are performed by an [`ClassicRunner`], which this module does not know.
 //!
 //! The way of a line: [`prompt`] reads it, [`interpreter`] finds the command, [`settings`] takes
 //! the value, [`show`] and `report::classic` say what there is to say, [`progress`] says how a run
@@ -23,7 +23,7 @@ use record::Edition;
 
 use crate::terminal;
 
-pub use interpreter::{Engine, Interpreter, RunEnd};
+pub use interpreter::{ClassicRunner, Interpreter, RunEnd};
 pub use progress::ClassicProgress;
 pub use settings::PromptSettings;
 
@@ -33,7 +33,7 @@ pub use settings::PromptSettings;
 ///
 /// Leaves with 0 when every run was complete, 1 when one failed or the streams did, else with the
 /// code that an interrupted run gave.
-pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn Engine) -> u8 {
+pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn ClassicRunner) -> u8 {
     // The lock is not held: a run's progress may come from elsewhere in the process.
     let (mut output, mut errors) = (io::stdout(), io::stderr());
     let interactive = terminal::is_users(&io::stdin()) && terminal::is_users(&output);

@@ -3,15 +3,15 @@
 
 use std::path::PathBuf;
 
-use contract::ServerUrl;
-use document::{Document, WIDTH, harmless};
-use made::{FoundMade, MadeRemoved};
+use document::{Document, WIDTH, sanitize};
+use engine::ServerUrl;
 use rundir::Cleaned;
+use scratch::{FoundMade, MadeRemoved};
 
-use crate::apart::Side;
-use crate::home;
+use crate::namespace;
 use crate::problem::{Problem, WRONG, print, tell};
 use crate::screen;
+use crate::watchdog_process::Side;
 
 /// Cleans directories; gives 1 where one could not be cleaned or something had to be left, and 2
 /// where not one could be looked at because its URL is wrong or its server cannot be used.
@@ -25,7 +25,7 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
     let mut code = 0;
     let mut refused = 0;
     for path in paths {
-        let home = match home::of(path) {
+        let home = match namespace::of(path) {
             Ok(home) => home,
             Err(problem) => {
                 tell(problem);
@@ -46,7 +46,7 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
         // that.
         let found = match ServerUrl::is_one(path) {
             true => Ok(Vec::new()),
-            false => made::find(path),
+            false => scratch::find(path),
         };
         let found = found.unwrap_or_else(|error| {
             tell(error);
@@ -56,7 +56,7 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
         if cleaned.is_empty() && found.is_empty() {
             print(&format!(
                 "{}: no files of a killed run\n",
-                harmless::path(path)
+                sanitize::path(path)
             ))?;
         }
         for done in &cleaned {
@@ -90,10 +90,10 @@ fn describe_made(found: FoundMade) -> (String, bool) {
         images,
         left,
     } = found.remove();
-    let directory = harmless::path(&directory);
+    let directory = sanitize::path(&directory);
     let mut text = String::new();
     if left.is_empty() {
-        let name = harmless::harmless(&name);
+        let name = sanitize::sanitize(&name);
         text = format!(
             "{directory}: removed the file system of a killed study{name}: {}, {}, {}\n",
             counted(mounts, "mount"),
@@ -102,7 +102,7 @@ fn describe_made(found: FoundMade) -> (String, bool) {
         );
     }
     for one in &left {
-        let (path, why) = (harmless::path(&one.path), harmless::harmless(&one.why));
+        let (path, why) = (sanitize::path(&one.path), sanitize::sanitize(&one.why));
         text.push_str(&format!("{directory}: not removed: {path}: {why}\n"));
     }
     (text, !left.is_empty())
@@ -122,7 +122,7 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             others_more,
         } => {
             let mut document = Document::default();
-            let place = format!("{}: ", harmless::path(directory));
+            let place = format!("{}: ", sanitize::path(directory));
             report::text::clean_up(&mut document, &place, clean_up);
             for other in others {
                 document.below(format!(
@@ -135,9 +135,9 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             (screen::text(&document, WIDTH), !clean_up.left.is_empty())
         }
         Cleaned::Drafts { directory, names } => {
-            let directory = harmless::path(directory);
+            let directory = sanitize::path(directory);
             let line = |name: &String| {
-                let name = harmless::harmless(name);
+                let name = sanitize::sanitize(name);
                 format!("{directory}: removed {name}, left by a run that was killed at its start\n")
             };
             (names.iter().map(line).collect(), false)
@@ -148,7 +148,7 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             (
                 format!(
                     "{}: in use by a run{process}; nothing was changed\n",
-                    harmless::path(directory)
+                    sanitize::path(directory)
                 ),
                 true,
             )
@@ -157,7 +157,7 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             format!(
                 "{}: in use: the run's process ({process}) has ended, and another process cleans \
                  the directory or uses its pool; nothing was changed (wait, then clean again)\n",
-                harmless::path(directory)
+                sanitize::path(directory)
             ),
             true,
         ),
@@ -165,15 +165,15 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             format!(
                 "{}: a pool kept for a later run (--reuse); nothing was changed (to remove it, \
                  clean this directory itself)\n",
-                harmless::path(directory)
+                sanitize::path(directory)
             ),
             false,
         ),
         Cleaned::Untouched { directory, why } => (
             format!(
                 "{}: nothing was changed: {}\n",
-                harmless::path(directory),
-                harmless::harmless(why)
+                sanitize::path(directory),
+                sanitize::sanitize(why)
             ),
             true,
         ),

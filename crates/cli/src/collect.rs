@@ -5,8 +5,8 @@ mod read;
 use std::collections::BTreeMap;
 
 use archive::{Imported, Remarks};
-use document::harmless;
-use record::cluster::MissingRank;
+use document::sanitize;
+use record::ranks::MissingRank;
 use record::{CompletedPart, Outcome, Record};
 
 use crate::archive::{self as archived, Chosen};
@@ -57,7 +57,7 @@ pub fn collect(arguments: &CollectArguments) -> Result<u8, Problem> {
 /// Adds the record to the archive, in the place of what rank 0 has left there of the run.
 fn keep(place: &archived::ArchivePlace, record: &Record, remarks: &Remarks) -> Result<(), Problem> {
     let mut archive = place.open_for_run()?;
-    let path = harmless::path(place.path()).into_owned();
+    let path = sanitize::path(place.path()).into_owned();
     for imported in archive.import_all(&[(record, remarks)])? {
         tell(match imported {
             Imported::New(number) | Imported::Completed(number) => {
@@ -201,7 +201,7 @@ fn not_ended(part: &ReadPart) -> String {
     format!(
         "rank {} ({}): its part ends {far}",
         part.of.rank,
-        harmless::harmless(&part.of.host)
+        sanitize::sanitize(&part.of.host)
     )
 }
 
@@ -209,7 +209,7 @@ fn tell_missing(missing: &[MissingRank], parts: &BTreeMap<u32, ReadPart>) {
     for MissingRank { rank, why } in missing.iter().take(NAMED_MAX) {
         let host = parts
             .get(rank)
-            .map(|part| harmless::harmless(&part.of.host));
+            .map(|part| sanitize::sanitize(&part.of.host));
         let host = host.map_or_else(String::new, |host| format!(" ({host})"));
         tell(format_args!("rank {rank}{host} is missing: {why}"));
     }

@@ -5,10 +5,10 @@ use published::layouts::LayoutView;
 use study::{Comparisons, Gate, GateRules, Metric, Requirement};
 
 use crate::archive::open;
+use crate::compare_select::{Found, one_study, sides};
 use crate::options::{CompareArguments, CompareFormat, GateArguments, GateFormat};
 use crate::problem::{Problem, print};
 use crate::screen;
-use crate::sides::{Found, one_study, sides};
 use crate::study::layout;
 
 /// Compares sides, and shows by how much they differ.

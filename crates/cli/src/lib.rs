@@ -7,21 +7,20 @@
 // Nobody imports it: a comment stands where it says more than the name.
 #![allow(missing_docs)]
 
-pub mod apart;
 pub mod archive;
 pub mod calibration;
 pub mod check;
 pub mod classic;
+pub mod classic_runner;
 pub mod clean;
 pub mod collect;
 pub mod compare;
-pub mod earlier;
-pub mod engine;
-mod home;
+pub mod compare_select;
 pub mod launcher;
 mod limits;
 pub mod live;
 pub mod manual;
+mod namespace;
 pub mod observe;
 pub mod observed;
 pub mod options;
@@ -34,15 +33,16 @@ mod problem;
 pub mod progress;
 pub mod published;
 pub mod ranks;
+pub mod record_source;
 pub mod run;
 pub mod run_spec;
 pub mod screen;
-pub mod sides;
 pub mod signals;
 pub mod sizing;
 pub mod study;
 pub mod terminal;
 pub mod verify_log;
+pub mod watchdog_process;
 pub mod width;
 
 use std::io::IsTerminal as _;
@@ -51,12 +51,12 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use document::harmless;
+use document::sanitize;
 
-use apart::Side;
 use launcher::Launched;
 use options::{Command, CommandLine};
 use problem::{print, tell};
+use watchdog_process::Side;
 
 /// The whole program.
 pub fn main() -> ExitCode {
@@ -95,7 +95,7 @@ fn meant_command(word: &str) -> Option<String> {
 }
 
 fn refuse_mistyped(word: &Path) -> u8 {
-    let word = harmless::path(word);
+    let word = sanitize::path(word);
     let mut command = options::command();
     let meant = meant_command(&word);
     let meant = meant.map_or_else(String::new, |meant| {
@@ -148,7 +148,7 @@ fn program(side: &Side) -> u8 {
     // certainly none is refused.
     let resembles = |word: &str| !word.contains(['/', '.']) && meant_command(word).is_some();
     let is_misspelt =
-        |word: &&Path| is_mistyped(word) && (word.is_dir() || resembles(&harmless::path(word)));
+        |word: &&Path| is_mistyped(word) && (word.is_dir() || resembles(&sanitize::path(word)));
     if let Some(word) = said.file.as_deref().filter(is_misspelt) {
         return refuse_mistyped(word);
     }
@@ -175,7 +175,7 @@ fn program(side: &Side) -> u8 {
             if let Some(code) = apart {
                 return code;
             }
-            let mut engine = engine::RunnerEngine::new(perform::perform, words)
+            let mut engine = classic_runner::RunnerEngine::new(perform::perform, words)
                 .with_room_check(!said.no_room_check)
                 .with_trust_in_others(said.allow_unsafe_target);
             return classic::start(

@@ -25,8 +25,8 @@ pub fn check() -> Result<(), String> {
     let Some(limit) = getrlimit(Resource::As).current else {
         return Ok(());
     };
-    observe::memory::share_one_arena();
-    let needed = observe::memory::address_space_bytes().map(|taken| taken + ADDRESS_SPACE_BYTES);
+    system::memory::share_one_arena();
+    let needed = system::memory::address_space_bytes().map(|taken| taken + ADDRESS_SPACE_BYTES);
     match needed.filter(|needed| limit < *needed) {
         Some(needed) => Err(format!(
             "the limit of the address space is {} KiB, and every command needs {} KiB (raise it \

@@ -7,11 +7,11 @@ use std::io;
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use observe::counters::{DeviceReading, ThreadTimes};
 use record::machine::{DeviceOverTime, ProcessOverTime, SystemOverTime, ThreadOverTime};
 use record::{DeviceRole, Fact, Load, MachineSlice, Phase, SliceMeter};
 use runner::{Event, Events, Second, Stage};
 use serde::{Serialize, Serializer};
+use system::counters::{DeviceReading, ThreadTimes};
 
 use crate::output::OutputFile;
 use crate::problem::Problem;
@@ -232,7 +232,7 @@ impl Events for Live {
         if let State::Ready(_) = self.state {
             self.begin();
         }
-        if let Event::Began(Stage::Phase(Phase::Prepare), _) = event {
+        if let Event::PhaseStarted(Stage::Phase(Phase::Prepare), _) = event {
             self.has_own_pool = self.sweep_step.is_some();
         }
         let (Event::Second(second), State::Writing { lines, .. }) = (event, &self.state) else {
@@ -290,9 +290,9 @@ fn line(second: &Second, sweep_step: Option<(u32, Load)>, lost: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use observe::{Counters, Sources, WatchedDevices};
     use record::Action;
     use serde_json::Value;
+    use system::{Counters, Sources, WatchedDevices};
 
     use super::*;
 

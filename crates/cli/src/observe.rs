@@ -14,16 +14,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use contract::ServerUrl;
-use document::{WIDTH, harmless};
-use observe::child::{ChildCost, wait};
-use observe::{Account, Fact, Host, Sources, Target, WatchedAccount};
+use document::{WIDTH, sanitize};
+use engine::ServerUrl;
 use record::observation::OBSERVATION_VERSION;
 use record::{CommandEnd, Observation, TargetSync, Tool};
 use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpgrp, kill_process, waitid};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
+use system::child::{ChildCost, wait};
+use system::{Account, Fact, Host, Sources, Target, WatchedAccount};
 
 use crate::options::{AnswerFormat, ObserveArguments};
 use crate::output::{OutputFile, Outputs};
@@ -58,7 +58,7 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
     let began_unix_ns = unix_ns();
     let began = Instant::now();
     let [program, words @ ..] = &arguments.command[..] else {
-        return Err(SpecError::Contradiction("expected a command after --".to_owned()).into());
+        return Err(SpecError::ConfigError("expected a command after --".to_owned()).into());
     };
     let child = match Command::new(program).args(words).spawn() {
         Ok(child) => child,
@@ -68,7 +68,7 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
             }
             tell(format_args!(
                 "cannot run {}: {error}",
-                harmless::os(program)
+                sanitize::os(program)
             ));
             return Ok(match error.kind() {
                 ErrorKind::NotFound => NOT_FOUND,
@@ -112,9 +112,9 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
 /// The target, held open for its sync.
 fn directory(path: &Path) -> Result<File, SpecError> {
     let wrong = |problem: &dyn std::fmt::Display| {
-        SpecError::Contradiction(format!(
+        SpecError::ConfigError(format!(
             "cannot observe the target {}: {problem}",
-            harmless::path(path)
+            sanitize::path(path)
         ))
     };
     if ServerUrl::is_one(path) {
@@ -143,7 +143,7 @@ fn output(arguments: &ObserveArguments) -> Result<Option<OutputFile>, SpecError>
 }
 
 fn cannot_observe(error: std::io::Error) -> Problem {
-    SpecError::Contradiction(format!("cannot observe the command: {error}")).into()
+    SpecError::ConfigError(format!("cannot observe the command: {error}")).into()
 }
 
 fn unix_ns() -> u64 {

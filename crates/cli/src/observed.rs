@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
-use document::harmless::harmless;
+use document::sanitize::sanitize;
 use serde::{Deserialize, Serialize};
 
 /// How launchers call the host that a rank is on.
@@ -79,8 +79,8 @@ pub fn performing(asked: &[String], all: &[RankHost]) -> Result<u32, String> {
         hosts.truncate(HOSTS_MAX);
         return Err(format!(
             "--observe {}: no rank was started on that host (there are ranks on {}{more})",
-            harmless(host),
-            harmless(&hosts.join(", "))
+            sanitize(host),
+            sanitize(&hosts.join(", "))
         ));
     }
     let observes = |rank: &RankHost| rank.named.contains(&true);
@@ -91,11 +91,11 @@ pub fn performing(asked: &[String], all: &[RankHost]) -> Result<u32, String> {
         );
     };
     if let Some(first) = all[..last].iter().position(observes) {
-        let host = harmless(&all[first].host);
+        let host = sanitize(&all[first].host);
         return Err(format!(
             "--observe: rank {first} is on {host}, and rank {last} on {} is to work: observers \
              must be the last ranks (put {host} last in the host file, with one slot)",
-            harmless(&all[last].host)
+            sanitize(&all[last].host)
         ));
     }
     Ok(last as u32 + 1)

@@ -16,7 +16,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use document::harmless;
+use document::sanitize;
 
 use crate::archive::ArchivePlace;
 use crate::problem::Problem;
@@ -98,8 +98,8 @@ impl<'a> Outputs<'a> {
                 return refuse(format!(
                     "{} {}: the archive {} is the same file (use another --archive)",
                     input.option,
-                    harmless::path(&input.path),
-                    harmless::path(archive.path())
+                    sanitize::path(&input.path),
+                    sanitize::path(archive.path())
                 ));
             }
         }
@@ -120,7 +120,7 @@ impl<'a> Outputs<'a> {
             return Ok(());
         }
         self.refuse_twice(option, path)?;
-        let shown = harmless::path(path);
+        let shown = sanitize::path(path);
         match fs::metadata(path) {
             Ok(facts) if holds_data(&facts) && !self.force && !is_descriptor(path) => {
                 return Err(exists(option, path));
@@ -131,7 +131,7 @@ impl<'a> Outputs<'a> {
                     return refuse(format!(
                         "cannot write {option} {shown}: the symbolic link points to {}, which \
                          does not exist (remove the link, or use another file)",
-                        harmless::path(&to)
+                        sanitize::path(&to)
                     ));
                 }
             }
@@ -154,7 +154,7 @@ impl<'a> Outputs<'a> {
         if let Some(archive) = self.archive {
             archive.refuse(option, path)?;
         }
-        let shown = harmless::path(path);
+        let shown = sanitize::path(path);
         let is_it = |other: &&Input| is_one(&other.path, path);
         if let Some(input) = self.inputs.iter().find(is_it) {
             return refuse(format!(
@@ -222,7 +222,7 @@ impl<'a> Outputs<'a> {
             if holds_data(&facts) && !is_itself && fs::metadata(&other.path).is_ok_and(is_same) {
                 return refuse(format!(
                     "cannot write {option} {}: {} names the same file (use another one)",
-                    harmless::path(&path),
+                    sanitize::path(&path),
                     other.option
                 ));
             }
@@ -241,13 +241,13 @@ impl<'a> Outputs<'a> {
 }
 
 fn refuse<T>(text: String) -> Result<T, SpecError> {
-    Err(SpecError::Contradiction(text))
+    Err(SpecError::ConfigError(text))
 }
 
 fn exists(option: &str, path: &Path) -> SpecError {
-    SpecError::Contradiction(format!(
+    SpecError::ConfigError(format!(
         "cannot write {option} {}: the file exists (use another file, or --force to overwrite it)",
-        harmless::path(path)
+        sanitize::path(path)
     ))
 }
 
@@ -374,7 +374,7 @@ impl OutputFile {
         let written = runner::within(limit, write);
         let written = written.unwrap_or_else(|why| Err(std::io::Error::other(why)));
         written.map_err(|cause| Problem::Report {
-            to: harmless::path(&path).into_owned(),
+            to: sanitize::path(&path).into_owned(),
             cause,
         })
     }
@@ -404,7 +404,7 @@ impl OutputFile {
 
     /// Its path, for messages.
     pub fn shown(&self) -> String {
-        harmless::path(&self.path).into_owned()
+        sanitize::path(&self.path).into_owned()
     }
 
     /// What was there goes; what is written comes in its place.

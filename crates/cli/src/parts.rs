@@ -14,7 +14,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
-use document::{harmless, json_line};
+use document::{json_line, sanitize};
 use record::Record;
 use runner::{Event, Events};
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub const MERGED_SO_FAR: &str = "merged-so-far.json";
 /// The record of all ranks, in the directory of rank 0.
 pub const MERGED: &str = "merged.json";
 
-/// Whose part a file has: its first line.
+/// Provenance part a file has: its first line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartOf {
     /// The rank, from 0.
@@ -44,7 +44,7 @@ pub struct PartOf {
 /// A first line.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Begun {
-    /// Whose part it is.
+    /// Provenance part it is.
     pub rank: PartOf,
 }
 
@@ -65,7 +65,7 @@ pub fn file_name(rank: u32) -> String {
 pub struct PartsWriter {
     directory: PathBuf,
     path: PathBuf,
-    /// Whose it is, in words; nothing of the first rank, which speaks for all.
+    /// Provenance it is, in words; nothing of the first rank, which speaks for all.
     who: String,
     /// Whether the user knows where it is, because this rank's run was left before its end.
     is_told: bool,
@@ -105,7 +105,7 @@ impl PartsWriter {
             options.open(at)
         };
         let opened = runner::within(PATIENCE, open);
-        let shown = harmless::path(&path);
+        let shown = sanitize::path(&path);
         let opened = opened.map_err(|why| format!("cannot write {shown}: {why}"))?;
         let file = opened.map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => {
@@ -123,7 +123,7 @@ impl PartsWriter {
             path: path.clone(),
             who: match of.rank {
                 0 => String::new(),
-                rank => format!("rank {rank} ({}): ", harmless::harmless(&of.host)),
+                rank => format!("rank {rank} ({}): ", sanitize::sanitize(&of.host)),
             },
             is_told: false,
             merges: of.rank == 0,
@@ -155,7 +155,7 @@ impl PartsWriter {
     /// Writes the record of all ranks to a file of this name.
     fn merge(&self, name: &str, record: &Record) -> Result<(), String> {
         let (to, text) = (self.directory.join(name), record.to_json());
-        let shown = harmless::path(&to).into_owned();
+        let shown = sanitize::path(&to).into_owned();
         match runner::within(PATIENCE, move || write_whole(&to, &text)) {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(format!("cannot write {shown}: {error}")),
@@ -221,7 +221,7 @@ impl PartsWriter {
         self.writer = None;
         Err(format!(
             "cannot write {}: {why}",
-            harmless::path(&self.path)
+            sanitize::path(&self.path)
         ))
     }
 }
@@ -269,13 +269,13 @@ fn remove_merged(directory: &Path) {
 impl Events for PartsWriter {
     fn event(&mut self, event: Event) {
         match event {
-            Event::Opened(head) => self.add(head.to_json()),
-            Event::Completed(completed) => self.add(json_line(&*completed)),
-            Event::Merged(record) => self.merge_so_far(&record),
+            Event::RecordOpened(head) => self.add(head.to_json()),
+            Event::PhaseRecorded(completed) => self.add(json_line(&*completed)),
+            Event::RecordMerged(record) => self.merge_so_far(&record),
             // The launcher may kill all ranks a second after it has asked them to end.
-            Event::Broken(..) if self.who.is_empty() && !self.is_told => {
+            Event::PhaseAborted(..) if self.who.is_empty() && !self.is_told => {
                 self.is_told = true;
-                let directory = harmless::path(&self.directory);
+                let directory = sanitize::path(&self.directory);
                 tell(format_args!(
                     "the run ends early. If ranks are killed before they have removed the files, \
                      'postmark collect {directory}' makes one record of what they completed (in \

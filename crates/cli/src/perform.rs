@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use cluster::Ranks;
+use ranks::Ranks;
 use record::{Outcome, Record};
 use runner::{Control, Events, Refused, RunSpec, TakeControl};
 
@@ -71,7 +71,7 @@ pub fn perform_with(
 ) -> Result<Record, Refused> {
     let record = campaign::run(
         spec,
-        &mut |spec, events| runner::named::prepare(spec, signals, events),
+        &mut |spec, events| runner::dispatch::prepare(spec, signals, events),
         events,
     )?;
     if let (Outcome::Interrupted { .. }, Some(signals)) = (&record.actual.outcome, &signals.in_run)

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use document::WIDTH;
-use observe::{Host, ProcessTimes, Sources};
 use record::{Fact, PlanRecord};
 use spec::RunSpec;
+use system::{Host, ProcessTimes, Sources};
 use workload::fingerprint::{self, INTENTS_IN_FINGERPRINT};
 use workload::{Followed, Planner, Workload};
 
@@ -47,7 +47,7 @@ pub fn text(specified: &Specified, format: PlanFormat, is_screen: bool) -> Resul
             trusts_others: true,
             ..specified.spec.clone()
         };
-        runner::named::judge(&spec).map_err(|refused| specified.explain(refused))?;
+        runner::dispatch::judge(&spec).map_err(|refused| specified.explain(refused))?;
     }
     Ok(match format {
         PlanFormat::Toml => to_config(specified)?,
@@ -97,7 +97,7 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
         .classic()
         .map_or(0, |classic| 2 * classic.size_high_bytes);
     if drawn.saturating_mul(workload.streams().into()) > DRAWS_MAX {
-        return Err(SpecError::Contradiction(format!(
+        return Err(SpecError::ConfigError(format!(
             "cannot plan this workload in reasonable time: the classic generator draws {drawn} \
              numbers for the text of each of {} workers (use smaller files or fewer workers)",
             workload.streams()
@@ -109,7 +109,7 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
         .min(INTENTS_IN_FINGERPRINT)
         .saturating_mul(workload.workers.count().into());
     if first > FIRST_MAX {
-        return Err(SpecError::Contradiction(format!(
+        return Err(SpecError::ConfigError(format!(
             "cannot plan this workload in reasonable time: its fingerprint covers \
              {INTENTS_IN_FINGERPRINT} operations of each worker, {first} for all {} (use fewer \
              workers, or fewer files and transactions)",
@@ -120,7 +120,7 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
     let followed = Followed::of(&workload);
     let (mut plan, room, targets) = if !specified.spec.storage.touches() {
         let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(&workload));
-        let plan = Planner::new(&part).plan_with_hint(observe::memory::prefer_huge_pages)?;
+        let plan = Planner::new(&part).plan_with_hint(system::memory::prefer_huge_pages)?;
         let plan = match followed {
             Some(followed) => followed.extend(plan, &workload),
             None => plan,
@@ -128,17 +128,18 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
         (plan, Fact::NotApplicable, Vec::new())
     } else {
         let home = match specified.spec.storage.speaks_to_servers() {
-            true => runner::named::home(&specified.spec),
+            true => runner::dispatch::namespace(&specified.spec),
             false => None,
         };
-        let (plan, room, targets) = runner::room::plan(&workload, &directories, home.as_deref())?;
+        let (plan, room, targets) =
+            runner::free_space::plan(&workload, &directories, home.as_deref())?;
         (plan, Fact::Known(room), targets)
     };
     // Of the work that is meant, however much of it was gone through.
     if followed.is_some() || workload != specified.spec.workload {
         plan.fingerprint = fingerprint::fingerprint(&specified.spec.workload)?;
     }
-    let shortage = room.known().and_then(runner::room::shortage);
+    let shortage = room.known().and_then(runner::free_space::shortage);
     let shortage = shortage
         .or_else(|| runner::memory::shortage(&specified.spec, &Host::read(&Sources::default())));
     Ok(PlanRecord {

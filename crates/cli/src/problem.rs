@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use document::harmless;
+use document::sanitize;
 use published::layouts::LayoutError;
 use published::{PublishedError, SubmissionError};
 use record::documents::DocumentError;
 
+use crate::compare_select::error::SidesError;
 use crate::run_spec::error::SpecError;
-use crate::sides::error::SidesError;
 use crate::width;
 
 /// What was said is wrong; nothing was touched.
@@ -28,7 +28,7 @@ pub enum Problem {
     /// The storage that goes with the work lacks something.
     #[error("{lack}; {default} is the default of this workload")]
     Lacking {
-        lack: contract::Unsupported,
+        lack: engine::Unsupported,
         default: &'static str,
     },
     /// The workload cannot be performed.
@@ -112,20 +112,20 @@ impl Problem {
 
 /// Tells something on standard error in a line of its own, whatever stands in it.
 pub fn tell(what: impl std::fmt::Display) {
-    complain(&harmless::shown(what).to_string());
+    complain(&sanitize::shown(what).to_string());
 }
 
 /// Tells something on standard error that may have several lines.
 pub fn complain(lines: &str) {
     // A closed standard error is no reason to stop.
-    let lines = format!("postmark: {}", harmless::lines(lines));
+    let lines = format!("postmark: {}", sanitize::lines(lines));
     let _ = writeln!(std::io::stderr(), "{}", width::for_errors(&lines));
 }
 
 /// Writes to standard output, wholly. Nothing in it is obeyed by a terminal; strings of others were
 /// made harmless where they were put in, so that they begin no lines.
 pub fn print(text: &str) -> Result<(), Problem> {
-    print_as_it_is(&harmless::lines(text))
+    print_as_it_is(&sanitize::lines(text))
 }
 
 /// Writes a text whose strings of others were made harmless before.
@@ -154,19 +154,19 @@ pub enum PublishedProblem {
     #[error(transparent)]
     Layout(Box<LayoutError>),
     /// A file cannot be read.
-    #[error("cannot read {}: {cause}", harmless::path(.path))]
+    #[error("cannot read {}: {cause}", sanitize::path(.path))]
     CannotRead {
         path: PathBuf,
         cause: std::io::Error,
     },
     /// A file is no submission.
-    #[error("{}: {problem}", harmless::path(.path))]
+    #[error("{}: {problem}", sanitize::path(.path))]
     Submission {
         path: PathBuf,
         problem: SubmissionError,
     },
     /// A file has something that is no JSON.
-    #[error("{}: JSON document {place}: {problem}", harmless::path(.path))]
+    #[error("{}: JSON document {place}: {problem}", sanitize::path(.path))]
     Document {
         path: PathBuf,
         /// From 1.

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::problem::tell;
 use crate::terminal;
 use crate::width;
-use document::harmless::harmless;
+use document::sanitize::sanitize;
 use document::units::counted;
 use record::{Load, Phase, SliceMeter, Stalled};
 use runner::{Event, Events, Progress, Second, Stage};
@@ -231,8 +231,8 @@ pub(crate) fn stalled_line(stalled: &Stalled) -> String {
         .map_or_else(|| "the run".to_owned(), |worker| format!("worker {worker}"));
     format!(
         "{who} is stalled in '{}' of {} for {:.1} s so far",
-        harmless(&stalled.operation),
-        harmless(&stalled.path),
+        sanitize(&stalled.operation),
+        sanitize(&stalled.path),
         stalled.ns as f64 / 1e9
     )
 }
@@ -250,8 +250,8 @@ impl Events for Display {
             // Before anything is drawn.
             Event::OtherUser(other_user) if is_first_told() => tell(other_user),
             Event::OtherUser(_) => {}
-            Event::Began(stage, progress) => self.begin(stage, progress),
-            Event::Going(stage, progress) => {
+            Event::PhaseStarted(stage, progress) => self.begin(stage, progress),
+            Event::PhaseProgress(stage, progress) => {
                 if let Some(bar) = &self.bar {
                     bar.set_position(progress.done);
                     if counts(stage) {
@@ -270,13 +270,13 @@ impl Events for Display {
                 }
                 self.line(stage, progress, false);
             }
-            Event::Ended(stage, progress, _) | Event::Broken(stage, progress) => {
+            Event::PhaseEnded(stage, progress, _) | Event::PhaseAborted(stage, progress) => {
                 if let Some(bar) = &self.bar {
                     bar.set_position(progress.done);
                 }
                 self.line(stage, progress, true);
             }
-            Event::Opened(_) | Event::Completed(_) | Event::Merged(_) => {}
+            Event::RecordOpened(_) | Event::PhaseRecorded(_) | Event::RecordMerged(_) => {}
             Event::Second(second) => {
                 if self.operations.len() == SECONDS_DRAWN {
                     self.operations.pop_front();

@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use document::harmless::harmless;
+use document::sanitize::sanitize;
 use document::{Document, WIDTH};
 use published::submissions::Numbered;
 use published::{Library, PublishedFormat, Submission, beside, show, submission, submissions};
 use record::Record;
 use record::documents::Documents;
 
-use crate::earlier;
 use crate::options::{ArchiveArgument, PublishedArguments, PublishedCommand};
 use crate::problem::{Problem, PublishedProblem, print, tell};
+use crate::record_source;
 use crate::screen;
 
 /// Shows what was asked for.
@@ -51,7 +51,7 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
             archive,
             format,
         } => {
-            let record = earlier::find(run, archive.archive.as_deref())?;
+            let record = record_source::find(run, archive.archive.as_deref())?;
             beside(&library, &record, report::reason::describe).map(|beside| {
                 if let (PublishedFormat::Csv, Some(none)) = (format, &beside.none) {
                     // A header alone does not say it.
@@ -119,7 +119,7 @@ fn delete(said: &ArchiveArgument, number: u64) -> Result<String, Problem> {
     let by =
         Submission::from_json(&text).map(|submission| format!(" of {}", submission.contributor));
     let by = by.unwrap_or_default();
-    Ok(format!("Removed submission {number}{}\n", harmless(&by)))
+    Ok(format!("Removed submission {number}{}\n", sanitize(&by)))
 }
 
 /// The submissions of files, in order: a later one of the same run stands in the place of an
@@ -127,7 +127,7 @@ fn delete(said: &ArchiveArgument, number: u64) -> Result<String, Problem> {
 fn submitted(files: &[PathBuf]) -> Result<Vec<Numbered>, PublishedProblem> {
     let mut all: Vec<Numbered> = Vec::new();
     for path in files {
-        let source = earlier::source(path).map_err(|cause| PublishedProblem::CannotRead {
+        let source = record_source::source(path).map_err(|cause| PublishedProblem::CannotRead {
             path: path.clone(),
             cause,
         })?;

@@ -6,8 +6,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cluster::{CommunicationError, Ranks};
-use document::harmless;
+use document::sanitize;
+use ranks::{CommunicationError, Ranks};
 use runner::Observers;
 use rustix::system::uname;
 use serde::Serialize;
@@ -210,7 +210,7 @@ impl Joined {
         self.ranks.lost().is_some()
     }
 
-    /// Whose part this rank's is.
+    /// Provenance part this rank's is.
     pub fn part_of(&self) -> PartOf {
         PartOf {
             rank: self.rank(),
@@ -263,12 +263,12 @@ impl Joined {
 
 /// Rank 0 speaks for all; others say who they are.
 fn tell_as(rank: u32, host: &str, what: impl fmt::Display) {
-    let what = harmless::shown(what);
+    let what = sanitize::shown(what);
     match rank {
         0 => tell(what),
         _ => complain(&format!(
             "rank {rank} ({}): {what}",
-            harmless::harmless(host)
+            sanitize::sanitize(host)
         )),
     }
 }
@@ -288,7 +288,7 @@ fn join(launched: &Launched) -> Result<Ranks, String> {
     let (answer, answers) = std::sync::mpsc::channel();
     let join = move || {
         // Nobody may wait any more.
-        let _ = answer.send(Ranks::join(LIFE_LIMIT, over_mpi::OverMpi::join));
+        let _ = answer.send(Ranks::join(LIFE_LIMIT, ::ranks::mpi::OverMpi::join));
     };
     let thread = std::thread::Builder::new()
         .name("join".to_owned())

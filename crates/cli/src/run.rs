@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use ::archive::Remarks;
 use clap::FromArgMatches;
-use document::{Document, Rendering, SCREEN_WIDTH, WIDTH, harmless};
+use document::{Document, Rendering, SCREEN_WIDTH, WIDTH, sanitize};
 use record::{End, Level, Note, Outcome, Record, Sizing, Verdict};
 use runner::{Event, Events, RunSpec};
 use serde::{Deserialize, Serialize};
 use spec::Count;
 
-use crate::apart::Side;
 use crate::archive::{self, Archiving, Chosen, Keeper};
 use crate::calibration;
 use crate::launcher::Launched;
@@ -27,6 +26,7 @@ use crate::ranks::{self, Joined};
 use crate::run_spec::{self, SpecError, Specified, specify};
 use crate::screen;
 use crate::terminal;
+use crate::watchdog_process::Side;
 
 /// Performs the run, reports, and gives the exit status.
 ///
@@ -290,7 +290,7 @@ fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWri
 /// Where the part of this rank is, and what to do with it, for the line that says that another rank
 /// is lost.
 fn told_of(parts: &PartsWriter, is_first: bool) -> String {
-    let directory = harmless::path(parts.directory());
+    let directory = sanitize::path(parts.directory());
     match is_first {
         true => format!(
             "; what each rank completed is in {directory} on its host: 'postmark collect \
@@ -320,7 +320,7 @@ fn dry_format(arguments: &RunArguments) -> Result<Option<PlanFormat>, SpecError>
 }
 
 fn contradiction(told: &str) -> Problem {
-    SpecError::Contradiction(told.to_owned()).into()
+    SpecError::ConfigError(told.to_owned()).into()
 }
 
 /// A run that nothing refuses yet, and where everything about it goes.
@@ -607,7 +607,7 @@ fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[Note]) {
 /// Writes the whole record, and says where it is, or why it is not: behind a report that is seen,
 /// else on standard error. Whether it is not where it was asked to be.
 fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<bool, Problem> {
-    let archive = harmless::path(keeper.path()).into_owned();
+    let archive = sanitize::path(keeper.path()).into_owned();
     let (told, is_missed) = match keeper.finish(record) {
         Archiving::Archived(number) => {
             let told =
@@ -629,7 +629,7 @@ fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<b
             let why = why.map_or_else(String::new, |why| {
                 format!("the run is not in the archive yet: {why}; ")
             });
-            let path = harmless::path(&path);
+            let path = sanitize::path(&path);
             let told = format!(
                 "{why}its record is in {path}; the next command that opens {archive} adds it"
             );
@@ -655,7 +655,7 @@ struct Watchers {
 
 impl Events for Watchers {
     fn event(&mut self, event: Event) {
-        if let Event::Opened(_) | Event::Completed(_) | Event::Merged(_) = &event {
+        if let Event::RecordOpened(_) | Event::PhaseRecorded(_) | Event::RecordMerged(_) = &event {
             if let Some(parts) = &mut self.parts {
                 parts.event(event.clone());
             }
@@ -665,7 +665,7 @@ impl Events for Watchers {
             // Nobody else takes them.
             return;
         }
-        if let (Some(parts), Event::Broken(..)) = (&mut self.parts, &event) {
+        if let (Some(parts), Event::PhaseAborted(..)) = (&mut self.parts, &event) {
             parts.event(event.clone());
         }
         if let Some(live) = &mut self.live {
@@ -689,7 +689,7 @@ fn judge(arguments: &RunArguments, specified: &Specified) -> Result<(), SpecErro
     if arguments.live.as_deref().is_some_and(is_standard_output)
         && arguments.output.as_deref().is_none_or(is_standard_output)
     {
-        return Err(SpecError::Contradiction(
+        return Err(SpecError::ConfigError(
             "--live - uses standard output: write the report to a file with --output FILE"
                 .to_owned(),
         ));
@@ -706,7 +706,7 @@ fn say_how_it_ended(record: &Record, output: Option<&Path>) {
         return;
     };
     let report = output.map_or_else(String::new, |path| {
-        let path = harmless::path(path);
+        let path = sanitize::path(path);
         format!("; the report of the part before is in {path}")
     });
     tell(format_args!("the run failed: {why}{report}"));
@@ -737,7 +737,7 @@ fn say_if_invalid(record: &Record, verdict: &Verdict, output: Option<&Path>) {
         .filter(|reason| reason.level() == Level::Invalid);
     let reasons: Vec<String> = reasons.map(report::reason::describe).collect();
     let report = output.map_or_else(String::new, |path| {
-        format!(" (report: {})", harmless::path(path))
+        format!(" (report: {})", sanitize::path(path))
     });
     tell(format_args!(
         "the run is INVALID: {}{report}",

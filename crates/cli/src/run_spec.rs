@@ -7,20 +7,20 @@ mod config;
 pub mod error;
 mod like;
 
-use document::harmless;
-use observe::{Host, Sources};
+use document::sanitize;
 use record::Sizing;
 use runner::Refused;
 use spec::{Asked, Note, Options, RunSpec, SizesOption};
+use system::{Host, Sources};
 use workload::presets::{self, Machine};
 
 pub use config::{parse_config, text_of, to_config};
 pub use error::SpecError;
 
-use crate::earlier::{self, Called};
 use crate::options::{WorkArguments, similar};
 use crate::output::Input;
 use crate::problem::Problem;
+use crate::record_source::{self, Called};
 use crate::sizing;
 
 /// What is meant.
@@ -57,7 +57,7 @@ pub fn specify(arguments: &WorkArguments) -> Result<Specified, SpecError> {
     let mut specified = specify_over(arguments, options, like.weights(), &machine)?;
     specified.notes.extend(like.differs(&specified.spec));
     specified.spec.preset = like.preset();
-    if earlier::name(run).is_none() {
+    if record_source::name(run).is_none() {
         specified.inputs.push(Input::new("--like", run));
     }
     Ok(specified)
@@ -142,7 +142,7 @@ fn specify_over(
 fn places(arguments: &WorkArguments) -> String {
     let mut places = "the options".to_owned();
     if let Some(path) = &arguments.config {
-        places.push_str(&format!(" or {}", harmless::path(path)));
+        places.push_str(&format!(" or {}", sanitize::path(path)));
     }
     if let Some(run) = &arguments.like {
         places.push_str(&format!(" or the run {}", Called(run)));

@@ -3,10 +3,10 @@
 //! How many files that takes follows from the sizes that the stream draws and from the cache of
 //! this machine: plans and runs choose alike. How long it takes [`crate::calibration`] tells.
 
-use observe::{CacheBound, Fact, Host, Sources};
 use record::Sizing;
 use report::sizing::sentence;
 use spec::{Drive, WorkingSet};
+use system::{CacheBound, Fact, Host, Sources};
 use workload::Workload;
 
 use crate::run_spec::error::SpecError;
@@ -25,7 +25,7 @@ pub fn choose(
     workload: &Workload,
 ) -> Result<(Workload, Sizing), SpecError> {
     let refuse = |text: String| {
-        Err(SpecError::Contradiction(format!(
+        Err(SpecError::ConfigError(format!(
             "cannot use --working-set {working_set}: {text}"
         )))
     };

@@ -1,15 +1,15 @@
 //! `postmark study`: a design of experiments, performed block by block and kept in the archive.
 
-mod alone;
+mod design_args;
 mod directories;
+mod environment;
 pub mod found;
-mod ground;
 mod in_ranks;
 mod interruption;
 pub mod layout;
 mod refused;
+mod single_process;
 mod targets;
-mod words;
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -17,14 +17,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use campaign::study::{Course, StudyEnd, Unchurnable, churn};
-use cluster::Ranks;
-use contract::ServerUrl;
-use document::{Rendering, WIDTH, harmless};
+use document::{Rendering, WIDTH, sanitize};
+use engine::ServerUrl;
 use published::layouts::LayoutView;
+use ranks::Ranks;
 use spec::Stop;
 use study::{Comparisons, Design, PlannedCell, StudyCell, StudyComparisons, StudyPlan, StudyRun};
 
-use crate::apart::Side;
 use crate::archive::{self, ArchivePlace, Chosen};
 use crate::compare;
 use crate::launcher::Launched;
@@ -32,10 +31,11 @@ use crate::options::{CompareFormat, StudyArguments};
 use crate::output::{Input, OutputFile, Outputs};
 use crate::problem::{Problem, print, tell};
 use crate::screen;
-use alone::Alone;
+use crate::watchdog_process::Side;
 use directories::MountedOn;
-use ground::CliGround;
+use environment::CliGround;
 use refused::{contradiction, of_file, wrong_in};
+use single_process::Alone;
 
 /// A run of the study failed, or something that it made is still there.
 const FAILED: u8 = 1;
@@ -273,13 +273,13 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
             let text = crate::run_spec::text_of(path).map_err(|cause| {
                 contradiction(format!(
                     "cannot read the study file {}: {cause}",
-                    harmless::path(path)
+                    sanitize::path(path)
                 ))
             })?;
-            words::with_targets(&text, arguments, words::targets(arguments)?)
+            design_args::with_targets(&text, arguments, design_args::targets(arguments)?)
                 .map_err(|error| of_file(path, error))?
         }
-        None => words::of_words(arguments)?,
+        None => design_args::of_words(arguments)?,
     };
     let design = Design::parse(&text).map_err(|error| match &arguments.file {
         Some(path) => of_file(path, error),
@@ -338,8 +338,8 @@ fn resumed(
              they are (remove --blocks)",
         ));
     }
-    let text =
-        words::changed(&found.design.text, arguments).unwrap_or_else(|_| found.design.text.clone());
+    let text = design_args::changed(&found.design.text, arguments)
+        .unwrap_or_else(|_| found.design.text.clone());
     let design = Design::parse(&text)
         .map_err(|error| contradiction(format!("cannot continue this study: {}", error.flaw)))?;
     Ok(Intended {
@@ -366,7 +366,7 @@ fn judge(
 ) -> Result<(), Problem> {
     for target in design.targets.iter().filter(|target| !target.is_made()) {
         let wrong = |why: &dyn std::fmt::Display| {
-            let shown = harmless::shown(&target.at);
+            let shown = sanitize::shown(&target.at);
             wrong_in(
                 file,
                 target.line,
@@ -387,7 +387,8 @@ fn judge(
             let line = design.workloads[cell.workload].line;
             wrong_in(file, line, format!("cell {}: {why}", cell.label))
         };
-        let specified = ground::specify_somewhere(design, cell).map_err(|error| wrong(&error))?;
+        let specified =
+            environment::specify_somewhere(design, cell).map_err(|error| wrong(&error))?;
         if specified.spec.ranks > ranks {
             let asked = specified.spec.ranks;
             return Err(wrong(&format!(
@@ -415,7 +416,7 @@ fn plan(
     let order = design.block(cells, next_block, attempt);
     let mut measured = Some(0.0);
     for run in &order {
-        let specified = ground::specify_somewhere(design, &cells[run.cell])?;
+        let specified = environment::specify_somewhere(design, &cells[run.cell])?;
         let drive = &specified.spec.drive;
         measured = match (measured, drive.stop) {
             (Some(sum), Stop::After(length)) => Some(sum + (length + drive.warm_up).as_secs_f64()),
@@ -463,7 +464,7 @@ fn tell_how_to_go_on(id: &str, place: &ArchivePlace) {
         return;
     }
     let archive = match place.is_asked() {
-        true => format!(" --archive {}", harmless::path(place.path())),
+        true => format!(" --archive {}", sanitize::path(place.path())),
         false => String::new(),
     };
     tell(format_args!(

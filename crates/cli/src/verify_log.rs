@@ -3,11 +3,11 @@
 use document::{Document, WIDTH};
 use rundir::Verified;
 
-use crate::apart::Side;
-use crate::home;
+use crate::namespace;
 use crate::options::{AnswerFormat, VerifyArguments};
 use crate::problem::{Problem, print};
 use crate::screen;
+use crate::watchdog_process::Side;
 
 /// Something acknowledged is lost or torn.
 const LOST: u8 = 1;
@@ -21,7 +21,7 @@ pub fn verify_log(arguments: &VerifyArguments, side: &Side) -> Result<u8, Proble
         return Ok(code);
     }
     // It only reads.
-    let home = home::of(&arguments.path)?.with_own_rights();
+    let home = namespace::of(&arguments.path)?.with_own_rights();
     let verified = rundir::verify_log(&*home, &arguments.path, &arguments.ack_log)?;
     print(&match arguments.format {
         AnswerFormat::Text => screen::text(&text(&verified), WIDTH),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::harmless;
+use crate::sanitize;
 use crate::table::{Cell, Table};
 
 /// A table; lines end as is said. Numbers have all of their digits, and what is not known is empty.
@@ -29,8 +29,8 @@ fn line<'a>(fields: impl Iterator<Item = Cow<'a, str>>, end: &str) -> String {
 fn field(cell: &Cell) -> Cow<'_, str> {
     match cell {
         Cell::Empty | Cell::Missing | Cell::Unavailable(_) => Cow::Borrowed(""),
-        Cell::Text(text) | Cell::Linked(text, _) => harmless::csv(text),
-        Cell::Ours(text) => harmless::quoted(text),
+        Cell::Text(text) | Cell::Linked(text, _) => sanitize::csv(text),
+        Cell::Ours(text) => sanitize::quoted(text),
         Cell::Number(number, _) => Cow::Owned(number.plain()),
     }
 }

@@ -2,7 +2,7 @@
 //! makes the page and its style. Every string is escaped here, but pictures, which their makers
 //! have escaped.
 
-use crate::harmless;
+use crate::sanitize;
 use crate::table::{Cell, Table};
 use crate::{Block, Document, NO_BREAK, Picture, Tone};
 
@@ -109,7 +109,7 @@ fn element(all: &mut String, block: &Block, words: &[(String, Tone)]) {
 }
 
 fn marked(text: &str) -> String {
-    harmless::html(text).replace(NO_BREAK, " ")
+    sanitize::html(text).replace(NO_BREAK, " ")
 }
 
 /// A text whose words stand out, of each its first place.
@@ -167,7 +167,7 @@ fn table(table: &Table, name: &str) -> String {
             };
             let shown = match cell {
                 Cell::Linked(_, to) => {
-                    format!("<a href=\"#{}\">{}</a>", harmless::html(to), marked(shown))
+                    format!("<a href=\"#{}\">{}</a>", sanitize::html(to), marked(shown))
                 }
                 _ => marked(shown),
             };

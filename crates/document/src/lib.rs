@@ -10,9 +10,9 @@
 
 mod csv;
 mod dots;
-pub mod harmless;
 mod html;
 mod markdown;
+pub mod sanitize;
 mod table;
 mod text;
 pub mod units;
@@ -143,7 +143,7 @@ pub struct Picture {
     /// What can be seen in it, in a sentence or two.
     pub caption: String,
     /// One `<svg>` element, complete. It is shown as it stands: whoever makes it escapes with
-    /// [`harmless::html`].
+    /// [`sanitize::html`].
     pub svg: String,
     /// The same for a column of a paper: half as wide, with letters as large.
     pub narrow: String,
@@ -309,11 +309,11 @@ impl Document {
 pub fn json(value: &impl serde::Serialize) -> String {
     // Numbers are finite and keys are strings: writing to memory cannot fail.
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
-    harmless::json(&text).into_owned() + "\n"
+    sanitize::json(&text).into_owned() + "\n"
 }
 
 /// A value as JSON in one line, made harmless.
 pub fn json_line(value: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(value).unwrap_or_default();
-    harmless::json(&text).into_owned() + "\n"
+    sanitize::json(&text).into_owned() + "\n"
 }

@@ -1,6 +1,6 @@
 //! Blocks as Markdown (CommonMark, with GitHub's tables).
 
-use crate::harmless;
+use crate::sanitize;
 use crate::table::{Cell, Table};
 use crate::{Block, Document, NO_BREAK};
 
@@ -42,7 +42,7 @@ pub fn markdown(document: &Document) -> String {
 }
 
 fn marked(text: &str) -> String {
-    harmless::markdown(text).replace(NO_BREAK, " ")
+    sanitize::markdown(text).replace(NO_BREAK, " ")
 }
 
 fn table(table: &Table, is_first: bool) -> String {

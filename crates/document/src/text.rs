@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Effects, Style};
 use textwrap::core::{Fragment, display_width};
 use textwrap::wrap_algorithms::wrap_first_fit;
 
-use crate::harmless::harmless;
+use crate::sanitize::sanitize;
 use crate::table::Table;
 use crate::{Block, Document, NO_BREAK, Tone};
 
@@ -85,7 +85,7 @@ fn shown(block: &Block, layout: Layout) -> String {
             filled(&format!("{indent}- "), &format!("{indent}  "), text)
         }
         Block::Pair { depth, key, value } => {
-            let key = format!("{}{}", blank(2 * depth), harmless(key));
+            let key = format!("{}{}", blank(2 * depth), sanitize(key));
             filled(&format!("{key:<KEY_WIDTH$}"), &blank(KEY_WIDTH), value)
         }
         Block::Note { lead, text } => {
@@ -191,7 +191,7 @@ fn loosened(text: &str, width: usize) -> String {
 /// A text in as many lines as it needs, what is harmful in it escaped.
 fn filled(first: &str, others: &str, text: &str, layout: Layout) -> String {
     let widths = [first, others].map(|lead| layout.width.saturating_sub(wide(lead)));
-    let text = harmless(text);
+    let text = sanitize(text);
     let lines = match layout.breaks_all {
         true => broken(&loosened(&text, widths[0].min(widths[1])), &widths),
         false => broken(&text, &widths),
@@ -211,7 +211,7 @@ fn filled(first: &str, others: &str, text: &str, layout: Layout) -> String {
 fn table(table: &Table, layout: Layout) -> String {
     let shown = table.shown().into_iter();
     let cells: Vec<Vec<String>> = shown
-        .map(|row| row.iter().map(|cell| harmless(cell).into_owned()).collect())
+        .map(|row| row.iter().map(|cell| sanitize(cell).into_owned()).collect())
         .collect();
     let mut widths = vec![0; table.columns.len()];
     for row in &cells {
@@ -226,7 +226,7 @@ fn table(table: &Table, layout: Layout) -> String {
         } else {
             usize::MAX
         };
-        let lines = broken(&harmless(&column.header), &[header_max]);
+        let lines = broken(&sanitize(&column.header), &[header_max]);
         *widest = lines
             .iter()
             .map(|line| wide(line))

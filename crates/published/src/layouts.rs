@@ -5,8 +5,8 @@
 //! Numbers of a study are medians over its blocks, with the least and the greatest; ratios are
 //! geometric means of pairs within blocks, as in its comparisons.
 
+pub mod findings;
 pub mod graphs;
-pub mod holds;
 pub mod measured;
 pub mod results;
 pub mod tables;

@@ -8,7 +8,7 @@
 //!
 //! Rendering is here and not in `report`, which may not import this crate.
 
-pub mod beside;
+pub mod compare_run;
 pub mod editions;
 mod format;
 pub mod improvements;
@@ -22,7 +22,7 @@ pub mod source;
 pub mod submission;
 pub mod submissions;
 
-pub use beside::{Beside, beside};
+pub use compare_run::{Beside, beside};
 pub use format::PublishedFormat;
 pub use library::{Library, PublishedError, Row};
 pub use number::{Interval, PrintedNumber, Unit};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use document::harmless::harmless;
+use document::sanitize::sanitize;
 use workload::stream::StreamError;
 
 use crate::source::{
@@ -144,7 +144,7 @@ impl Library {
             }
         }
         Err(PublishedError::NoSuchName {
-            given: harmless(name).into_owned(),
+            given: sanitize(name).into_owned(),
             names: self.names(),
         })
     }

@@ -5,7 +5,7 @@
 //! bounded, numbers are finite, and strings with characters that a terminal obeys, or a reader does
 //! not see, are refused.
 
-use document::harmless::{harmless, is_harmful};
+use document::sanitize::{is_harmful, sanitize};
 use record::{Level, Record, Summary, Tool, workload_in_words};
 use serde::{Deserialize, Serialize};
 use workload::presets::{self, Machine};
@@ -216,7 +216,7 @@ impl Submission {
         }
         // Messages may quote what they are about.
         let no_json = |error: serde_json::Error| {
-            SubmissionError::Json(harmless(&error.to_string()).into_owned())
+            SubmissionError::Json(sanitize(&error.to_string()).into_owned())
         };
         let mut value: serde_json::Value = serde_json::from_str(text).map_err(no_json)?;
         let Some(submission) = value.get_mut("submission").map(serde_json::Value::take) else {
@@ -262,7 +262,7 @@ impl Submission {
         }
         match self.workload.validate() {
             Ok(()) => Ok(()),
-            Err(problem) => wrong("workload", harmless(&problem.to_string())),
+            Err(problem) => wrong("workload", sanitize(&problem.to_string())),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What a machine did while a run went on.
 
-use observe::{BusyProgram, ClocksDifference, CountersDifference, Fact};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::{BusyProgram, ClocksDifference, CountersDifference, Fact};
 
 /// What the machine did while the run went on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

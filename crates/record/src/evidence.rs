@@ -1,9 +1,9 @@
 //! What shows who served a phase: counters of the kernel from before its first operation until
 //! after its last, the same over the sync that followed, and how much of the pool was in memory.
 
-use observe::{Accounted, Fact};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::{Accounted, Fact};
 
 use crate::server::ServerCounts;
 

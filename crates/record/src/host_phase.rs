@@ -1,8 +1,8 @@
 //! What one of several hosts counted in a phase.
 
-use observe::{Fact, Host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::{Fact, Host};
 
 use crate::evidence::PhaseEvidence;
 

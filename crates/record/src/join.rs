@@ -14,15 +14,15 @@ mod phase;
 
 use std::collections::HashMap;
 
-use observe::Fact;
 use spec::RunSpec;
+use system::Fact;
 use workload::StreamHash;
 
 use crate::classic::ClassicFigures;
-use crate::cluster::{ClusterRecord, HostRecord, MissingRank};
 use crate::host_phase::HostId;
 use crate::merge;
 use crate::outcome::Outcome;
+use crate::ranks::{ClusterRecord, HostRecord, MissingRank};
 use crate::run::{Actual, Check, PhaseRecord, Record, SweepStep};
 use crate::stale::Stale;
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::part::Completed;
+use crate::partial_record::Completed;
 use crate::read::{self, ReadError};
 use crate::run::Record;
 use crate::summary::Summary;

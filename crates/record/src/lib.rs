@@ -4,33 +4,33 @@
 //! A [`Record`] holds what was measured, nothing derived; [`Summary`] is what follows from it,
 //! defined once (`docs/specification.md`), so that every view shows the same numbers.
 
-mod again;
 pub mod check;
 pub mod classic;
-pub mod cluster;
 pub mod documents;
-pub mod driven;
 mod during;
 pub mod evidence;
-pub mod headline;
 pub mod host_phase;
 pub mod id;
 mod join;
 mod json;
+pub mod list_row;
 pub mod machine;
 pub mod merge;
 pub mod observation;
 pub mod observer;
 mod outcome;
 pub mod overhead;
-pub mod part;
+pub mod partial_record;
 mod pauses;
 pub mod plan;
+pub mod ranks;
 pub mod read;
+mod rerun;
 pub mod run;
 pub mod schema;
 pub mod server;
 mod share;
+pub mod sizing;
 mod stale;
 pub mod study;
 pub mod summary;
@@ -38,33 +38,26 @@ pub mod sweep;
 mod tool;
 pub mod verdict;
 
-pub use again::{options_again, words_again, workload_in_words};
 pub use check::{BrokenRule, CheckedRecord, Difference, Differences, Rule};
 pub use classic::ClassicFigures;
-pub use cluster::{
-    ClusterRecord, HostRecord, MissingRank, ObserverPhase, ObserverRecord, RankClock,
-    RankClockOffset, RankRecord,
-};
-pub use driven::{Calibration, Sizing, SteadyFound};
 pub use evidence::{PhaseEvidence, Residency, ResidencySample};
-pub use headline::{Headline, ListedRun, State};
 pub use host_phase::{HostId, HostPhase, HostWorkers};
 pub use id::RunId;
+pub use list_row::{Headline, ListedRun, State};
 pub use machine::{MachineOverTime, MachineSlice};
 pub use measure::{Histogram, Meter, SliceMeter, Slices};
 pub use observation::{CommandEnd, Observation, TargetSync};
-pub use observe::counters::{DeviceCounters, DeviceReading, DeviceRole};
-pub use observe::durability;
-pub use observe::{
-    Accounted, BusyProgram, Class, ClocksDifference, CountersDifference, DurabilityFacts, Fact,
-    Host, MachineCounted, MessageCounter, MessageKind, MessagesReading, OwnIo, Target,
-};
 pub use observer::ObservedStretch;
 pub use overhead::Overhead;
-pub use part::{Completed, CompletedPart};
+pub use partial_record::{Completed, CompletedPart};
 pub use pauses::Pauses;
 pub use plan::PlanRecord;
+pub use ranks::{
+    ClusterRecord, HostRecord, MissingRank, ObserverPhase, ObserverRecord, RankClock,
+    RankClockOffset, RankRecord,
+};
 pub use read::ReadError;
+pub use rerun::{options_again, words_again, workload_in_words};
 pub use run::{
     Actual, Check, ClaimWaits, CleanUp, ErrorRecord, FirstDone, Left, Load, LocationRecord,
     OperationRecord, Origin, Outcome, PhaseRecord, PhaseSync, Record, Room, RoomVolume, Segment,
@@ -72,9 +65,10 @@ pub use run::{
     SweepStepRun, SystemDuring, Tool, WorkerPhase,
 };
 pub use server::{ServerCounts, ServerRecord, ServerTotals};
+pub use sizing::{Calibration, Sizing, SteadyFound};
 pub use spec::{
-    Cache, Climb, Drive, Durability, Keeping, LOCATIONS_MAX, Note, OnError, Pace, Place, RunSpec,
-    SteadyAsked, SteadyRule, Stop, StorageName, Sweep, WorkingSet,
+    Cache, Climb, Drive, Durability, EngineName, Keeping, LOCATIONS_MAX, Note, OnError, Pace,
+    Place, RunSpec, SteadyAsked, SteadyRule, Stop, Sweep, WorkingSet,
 };
 pub use stale::Stale;
 pub use study::{Coordinate, MadeFileSystem, QuietTime, StudyPart};
@@ -83,6 +77,12 @@ pub use summary::{
     Summary,
 };
 pub use sweep::{Limit, SloSummary, SweepStepOperation, SweepStepSummary, SweepSummary};
+pub use system::counters::{DeviceCounters, DeviceReading, DeviceRole};
+pub use system::durability;
+pub use system::{
+    Accounted, BusyProgram, Class, ClocksDifference, CountersDifference, DurabilityFacts, Fact,
+    Host, MachineCounted, MessageCounter, MessageKind, MessagesReading, OwnIo, Target,
+};
 pub use verdict::{Level, Reason, Verdict};
 pub use workload::arrivals::ArrivalProcess;
 pub use workload::{

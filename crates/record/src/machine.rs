@@ -18,11 +18,11 @@ use std::fmt;
 use std::ops::Range;
 
 use measure::{SLICE_NS, SLICES_MAX};
-use observe::counters::{DeviceReading, Threads};
-use observe::{Counters, CountersDifference, Fact};
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use system::counters::{DeviceReading, Threads};
+use system::{Counters, CountersDifference, Fact};
 
 mod columns;
 mod groups;

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 
 use measure::SLOWEST_KEPT;
-use observe::Fact;
+use system::Fact;
 use workload::End;
 
 use crate::run::{Check, ClaimWaits, ErrorRecord, OperationRecord, SlowestRecord};

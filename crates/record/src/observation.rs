@@ -1,8 +1,8 @@
 //! What the machine did for a command that is not ours: what `postmark observe` tells.
 
-use observe::{Accounted, Fact, Host, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::{Accounted, Fact, Host, Target};
 
 use crate::run::Tool;
 

@@ -6,11 +6,11 @@
 //! two readings every counter is taken to have grown evenly, so what was counted in a phase is off
 //! by what was counted between two readings at each of its ends, at most.
 
-use observe::{Fact, MachineReading, MessageCounter, MessagesReading};
 use serde::{Deserialize, Serialize};
+use system::{Fact, MachineReading, MessageCounter, MessagesReading};
 use workload::Phase;
 
-use crate::cluster::ObserverPhase;
+use crate::ranks::ObserverPhase;
 use crate::run::{PhaseRecord, Record};
 
 /// From when to when a phase was performed, by the monotonic clock of rank 0.
@@ -159,7 +159,7 @@ pub fn sent(messages: &Fact<Vec<MessagesReading>>) -> Fact<u64> {
 
 #[cfg(test)]
 mod tests {
-    use observe::{Sources, WatchedMachine};
+    use system::{Sources, WatchedMachine};
 
     use super::*;
 

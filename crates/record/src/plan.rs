@@ -1,12 +1,12 @@
 //! What a run would do, and whether its targets have room for it: the answer of `postmark plan`.
 
-use observe::{Fact, ProcessTimes, Target};
 use serde::Serialize;
 use spec::RunSpec;
+use system::{Fact, ProcessTimes, Target};
 use workload::{Followed, Plan};
 
-use crate::driven::Sizing;
 use crate::run::{Room, Tool};
+use crate::sizing::Sizing;
 
 /// See the module's text.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -19,9 +19,9 @@ use serde::de::{
 };
 use workload::{Action, Role};
 
-use crate::part::Completed;
+use crate::partial_record::Completed;
 use crate::run::{LocationRecord, PhaseRecord, Record, SCHEMA_VERSION};
-use document::harmless;
+use document::sanitize;
 
 /// The longest text that is read, in bytes: five times what a run of a day with 64 workers writes.
 pub const BYTES_MAX: usize = 256 << 20;
@@ -160,7 +160,7 @@ pub(crate) fn no_record(error: &serde_json::Error) -> ReadError {
 
 /// Harmless, and the beginning and the end of what is long.
 pub(crate) fn told(problem: &str) -> String {
-    let shown = harmless::harmless(problem);
+    let shown = sanitize::sanitize(problem);
     let length = shown.chars().count();
     if length <= TOLD_MAX {
         return shown.into_owned();

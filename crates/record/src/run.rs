@@ -2,23 +2,23 @@
 //! since the run's origin.
 
 use measure::{Histogram, Meter, Slices};
-use observe::{Clocks, DurabilityFacts, Fact, Host, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::{Note, RunSpec};
+use system::{Clocks, DurabilityFacts, Fact, Host, Target};
 use workload::{Action, End, Fingerprint, Phase, Role, Skipped, StreamHash};
 
 use crate::classic::ClassicFigures;
-use crate::cluster::ClusterRecord;
-use crate::driven::{Sizing, SteadyFound};
 use crate::evidence::PhaseEvidence;
 use crate::host_phase::HostPhase;
 use crate::id::RunId;
 use crate::machine::MachineOverTime;
 use crate::overhead::Overhead;
 use crate::pauses::Pauses;
+use crate::ranks::ClusterRecord;
 use crate::server::{ServerRecord, ServerTotals};
 use crate::share::share;
+use crate::sizing::{Sizing, SteadyFound};
 use crate::stale::Stale;
 use crate::study::StudyPart;
 

@@ -3,9 +3,9 @@
 
 use core::net::SocketAddr;
 
-use observe::MessagesReading;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::MessagesReading;
 
 /// How a server was spoken to, and what was agreed with it before the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,8 +1,8 @@
 //! A run's place in a study.
 
-use observe::Fact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::Fact;
 
 /// Which study a run is part of, where it stands in it, and the state that it began in. Who has one
 /// run of a study has its whole design.

@@ -12,14 +12,14 @@
 //! partial run is INVALID, and neither its length nor its rate is looked at.
 
 use measure::{Drift, RateChange, Steady};
-use observe::Fact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::Fact;
 use workload::Phase;
 
 use crate::run::{Outcome, PhaseRecord, Record};
 
-mod course;
+mod completion;
 mod evidence;
 mod load;
 mod memory;
@@ -130,7 +130,7 @@ impl Verdict {
             fuse_servers_fraction: load::fuse_servers_fraction(record),
             steal_fraction: load::steal_fraction(record),
         };
-        let mut reasons = course::reasons(record);
+        let mut reasons = completion::reasons(record);
         reasons.extend(pool::reasons(record));
         reasons.extend(pace::reasons(record, &seen));
         reasons.extend(load::reasons(record, &seen));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use document::harmless::harmless;
+use document::sanitize::sanitize;
 use record::{BrokenRule, CheckedRecord, Difference, Tool};
 
 /// One line for the record, and one below it for each thing that is wrong. Nothing is wrapped, for
@@ -18,7 +18,7 @@ pub fn text(name: &str, checked: &CheckedRecord) -> String {
     if found.is_empty() {
         found.push("agrees");
     }
-    let mut text = format!("{}: {}", harmless(name), found.join(", "));
+    let mut text = format!("{}: {}", sanitize(name), found.join(", "));
     if let Some(level) = checked.level {
         text += &format!("; {}", level.name());
     }
@@ -28,7 +28,7 @@ pub fn text(name: &str, checked: &CheckedRecord) -> String {
     text.push('\n');
     let mut below = |line: String| {
         // Writing to memory cannot fail.
-        let _ = writeln!(text, "  {}", harmless(&line));
+        let _ = writeln!(text, "  {}", sanitize(&line));
     };
     for broken in &checked.broken {
         below(rule(broken));

@@ -1,10 +1,10 @@
 //! Lists of runs as text, JSON, CSV and Markdown: what columns show, once, and which of them a
 //! format has.
 
-use document::harmless::{self, harmless};
+use document::sanitize::{self, sanitize};
 use document::units::utc;
 use document::{Cell, Document, Number, Table};
-use record::headline::{WorkKind, class_name};
+use record::list_row::{WorkKind, class_name};
 use record::{ListedRun, State};
 
 /// Longer words are cut in tables of text, in characters.
@@ -90,7 +90,7 @@ fn cut(cell: Cell) -> Cell {
     let Cell::Text(text) = cell else {
         return cell;
     };
-    let text = harmless(&text);
+    let text = sanitize(&text);
     if text.chars().count() <= WORD_MAX {
         return text.into_owned().into();
     }
@@ -140,7 +140,7 @@ pub fn json(entries: &[ListedRun]) -> String {
         .iter()
         .map(|entry| serde_json::to_string(entry).unwrap_or_default());
     let lines: Vec<String> = lines
-        .map(|line| harmless::json(&line).into_owned())
+        .map(|line| sanitize::json(&line).into_owned())
         .collect();
     format!("[\n{}\n]\n", lines.join(",\n"))
 }

@@ -17,7 +17,7 @@ mod sides;
 mod study;
 mod sweep;
 
-use document::harmless::html;
+use document::sanitize::html;
 use document::{Document, html as shown};
 use record::Record;
 

@@ -1,7 +1,7 @@
 //! Reasons of a verdict in sentences: what was found, with its numbers, and what is to be done
 //! about it.
 
-use document::harmless::harmless;
+use document::sanitize::sanitize;
 use document::units::{bytes, counted, grouped, latency, percent, rate, seconds, signed_percent};
 use measure::{Drift, RateChange, steady};
 use record::verdict::limits::{
@@ -113,7 +113,7 @@ pub fn describe(reason: &Reason) -> String {
                     pid,
                     fraction,
                 } = program;
-                format!("{} (process {pid}, {})", harmless(name), percent(*fraction))
+                format!("{} (process {pid}, {})", sanitize(name), percent(*fraction))
             };
             let shown = busiest
                 .iter()
@@ -263,7 +263,7 @@ pub fn describe(reason: &Reason) -> String {
         } => format!(
             "{} of the requests to the server of {} were sent again (threshold {}): {} of {}.",
             percent(share(*retransmissions, *requests)),
-            harmless(of),
+            sanitize(of),
             percent(RETRANSMITTED_MAX),
             grouped(*retransmissions),
             grouped(*requests)
@@ -300,7 +300,7 @@ pub fn describe(reason: &Reason) -> String {
                 )
             });
             let interface = interface.as_ref().map(|(name, fraction)| {
-                let (name, limit) = (harmless(name), percent(INTERFACE_MAX));
+                let (name, limit) = (sanitize(name), percent(INTERFACE_MAX));
                 format!(
                     "the interface {name} passed {} of its speed (threshold {limit})",
                     percent(*fraction)
@@ -314,11 +314,11 @@ pub fn describe(reason: &Reason) -> String {
                      than the server."
                 ),
                 (Some(host), None) => {
-                    format!("The client {} is saturated: {found}.", harmless(host))
+                    format!("The client {} is saturated: {found}.", sanitize(host))
                 }
                 (Some(host), Some(others)) => format!(
                     "The client {} is saturated: {found}. So are {} others.",
-                    harmless(host),
+                    sanitize(host),
                     grouped(*others)
                 ),
             }
@@ -349,9 +349,9 @@ pub fn describe(reason: &Reason) -> String {
         } => format!(
             "The hosts are not equally fast: a worker on {} was {} slower than one on {} \
              (threshold {}).",
-            harmless(slowest),
+            sanitize(slowest),
             percent(*fraction),
-            harmless(fastest),
+            sanitize(fastest),
             percent(HOSTS_APART_MAX)
         ),
         Reason::TooFewClients {

@@ -5,7 +5,7 @@
 //! when its entry is on disk, and with it everything that was entered before. One thread writes and
 //! syncs for all workers, as much as has come together at a time. It is a thread of its own because
 //! workers have tables of open files of their own, in which the acknowledgement log is not open
-//! (see `Storage::open`).
+//! (see `Engine::open`).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use contract::Operation;
+use engine::Operation;
 use spec::{Place, RunSpec};
 use workload::{Intent, Workers};
 

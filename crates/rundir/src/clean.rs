@@ -6,12 +6,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::Errno;
-use contract::home::{Directory, EntryKind, Facts, Home, Mark};
+use engine::Errno;
+use engine::namespace::{Directory, EntryKind, Facts, Mark, Namespace};
 use record::CleanUp;
 
 use crate::advice;
-use crate::life;
+use crate::heartbeat;
 use crate::manifest::{self, FoundManifest, Kind, Manifest};
 use crate::names::{self, own_directory_of};
 use crate::ownership::{EndStamps, Evidence};
@@ -89,7 +89,7 @@ fn advice_for(answer: &std::io::Error) -> &'static str {
 ///
 /// # Errors
 /// Where the directory cannot be read.
-pub fn clean(home: &Arc<dyn Home>, path: &Path) -> Result<Vec<Cleaned>, CleanError> {
+pub fn clean(home: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>, CleanError> {
     let error = |what, path: &Path, errno: Errno| CleanError {
         what,
         path: path.to_owned(),
@@ -172,7 +172,7 @@ enum Looked {
 
 /// A directory of a killed run.
 pub(crate) struct Abandoned {
-    pub(crate) home: Arc<dyn Home>,
+    pub(crate) home: Arc<dyn Namespace>,
     pub(crate) path: PathBuf,
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) manifest: Box<Manifest>,
@@ -180,7 +180,7 @@ pub(crate) struct Abandoned {
 }
 
 fn look(
-    home: &Arc<dyn Home>,
+    home: &Arc<dyn Namespace>,
     path: PathBuf,
     directory: Arc<dyn Directory>,
     cleaned: &mut Vec<Cleaned>,
@@ -264,7 +264,7 @@ impl Abandoned {
         )?;
         let clean_up = run_directory.leave(&evidence, &mut |_| ());
         if !run_directory.is_marked() {
-            lives.iter().for_each(|life| life::cleaned(life));
+            lives.iter().for_each(|life| heartbeat::cleaned(life));
         }
         Ok(Cleaned::Removed {
             directory: self.path,
@@ -290,7 +290,7 @@ impl Abandoned {
         let mut evidence = none;
         let mut last_ns = Some(i64::MIN);
         for (first_worker, life) in self.lives() {
-            let Some(signs) = life.as_deref().and_then(life::read) else {
+            let Some(signs) = life.as_deref().and_then(heartbeat::read) else {
                 // Of a rank of another machine nobody here knows when it ended.
                 last_ns = None;
                 continue;
@@ -320,7 +320,7 @@ impl Abandoned {
 
 /// A run that was killed between making its directory and marking it leaves the directory empty.
 fn remove_unmarked(
-    home: &dyn Home,
+    home: &dyn Namespace,
     parent: &dyn Directory,
     name: &[u8],
     path: PathBuf,

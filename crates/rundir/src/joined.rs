@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use contract::home::{Directory, Home};
-use contract::{Errno, Identity};
+use engine::namespace::{Directory, Namespace};
+use engine::{Errno, Identity};
 use record::CleanUp;
 
-use crate::life::Life;
+use crate::heartbeat::Life;
 use crate::manifest::{FirstRank, KeptPool, Manifest};
 use crate::names;
-use crate::owned::{Landmark, Landmarks, OwnedDirectories, Volumes};
+use crate::owned_files::{Landmark, Landmarks, OwnedDirectories, Volumes};
 use crate::ownership::Evidence;
 use crate::prepare::{PrepareError, system};
 
@@ -40,7 +40,7 @@ impl JoinedDirectories {
     /// # Errors
     /// Where these are other directories than those of the first rank, or cannot be used.
     pub fn join(
-        home: &Arc<dyn Home>,
+        home: &Arc<dyn Namespace>,
         directories: impl Iterator<Item = (PathBuf, FirstRank)>,
         life: Life,
     ) -> Result<Self, PrepareError> {
@@ -60,7 +60,7 @@ impl JoinedDirectories {
 }
 
 fn join(
-    home: &Arc<dyn Home>,
+    home: &Arc<dyn Namespace>,
     directory: &Path,
     first: &FirstRank,
 ) -> Result<JoinedDirectory, PrepareError> {
@@ -97,7 +97,7 @@ fn join(
 
 /// The directory, where it has the manifest of the first rank; else what was found.
 fn hold(
-    home: &Arc<dyn Home>,
+    home: &Arc<dyn Namespace>,
     directory: &Path,
     first: &FirstRank,
 ) -> Result<Arc<dyn Directory>, String> {

@@ -3,28 +3,28 @@
 //!
 //! The rule is: own only what you made. A place is looked through before the first file is made;
 //! whatever bears a name that the run would use keeps the run from starting. Files are reached
-//! through the run's home alone ([`contract::home`]), so that a storage needs no paths of a kernel.
+//! through the run's home alone ([`engine::namespace`]), so that a storage needs no paths of a kernel.
 
 pub mod ack_log;
 pub mod advice;
 pub mod clean;
+pub mod heartbeat;
 pub mod joined;
-pub mod kept;
-pub mod life;
 pub mod manifest;
 pub mod names;
-pub mod owned;
+pub mod owned_files;
 pub mod ownership;
 pub mod prepare;
+pub mod reuse;
 pub mod run_directory;
-pub mod slot;
 pub mod verify_log;
+pub mod worker_status;
 
-mod before;
+mod dir_snapshot;
 mod removal;
 
 pub use ack_log::loss::{Loss, LossKind, VerifyError};
 pub use ack_log::{AckLog, AckLogRefused, Entered, Log, NotLogged};
 pub use clean::{CleanError, Cleaned, clean};
-pub use life::Life;
+pub use heartbeat::Life;
 pub use verify_log::{Acknowledged, LossCount, Verified, verify_log};

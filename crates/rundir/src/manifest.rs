@@ -10,14 +10,14 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use contract::Errno;
-use contract::home::{Directory, EntryKind, Facts, Home, Lock, Mark, Stamp};
+use engine::Errno;
+use engine::namespace::{Directory, EntryKind, Facts, Lock, Mark, Namespace, Stamp};
 use serde::{Deserialize, Serialize};
 use workload::contents::ContentSpec;
 use workload::layout::Layout;
 use workload::names::Names;
 
-use crate::before::Before;
+use crate::dir_snapshot::Before;
 use crate::names::{self, DRAFT_PREFIX, NAME, draft_process, running_number, subdirectory, worker};
 
 /// What the text of every manifest begins with, also of one that was not written to its end.
@@ -104,7 +104,7 @@ pub struct OtherRank {
     pub life: Option<String>,
 }
 
-/// Whose a directory is, by what its manifest says.
+/// Provenance a directory is, by what its manifest says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstRank {
     /// The machine.
@@ -116,7 +116,7 @@ pub struct FirstRank {
 }
 
 impl OtherRank {
-    fn seems_alive(&self, home: &dyn Home) -> bool {
+    fn seems_alive(&self, home: &dyn Namespace) -> bool {
         is_here(&self.host) && home.is_alive(self.process)
     }
 }
@@ -308,7 +308,7 @@ impl Manifest {
         }
     }
 
-    /// What the manifest of a run that goes on says; nothing where there is none. Whose it is is
+    /// What the manifest of a run that goes on says; nothing where there is none. Provenance it is is
     /// not asked.
     ///
     /// # Errors
@@ -325,7 +325,7 @@ impl Manifest {
 
     /// The manifest of a directory, if it has one.
     pub(crate) fn find(
-        home: &dyn Home,
+        home: &dyn Namespace,
         directory: &dyn Directory,
     ) -> Result<Option<FoundManifest>, Errno> {
         let mut tries_left = 10;
@@ -472,7 +472,7 @@ impl Manifest {
         Ok(is_nothing)
     }
 
-    /// Whose the directory is.
+    /// Provenance the directory is.
     pub(crate) fn first_rank(&self) -> FirstRank {
         FirstRank {
             host: self.host.clone(),
@@ -501,7 +501,7 @@ impl Manifest {
 
     /// Whether the run may still go on, as far as locks do not tell: its process is there, or was
     /// on another machine.
-    fn seems_alive(&self, home: &dyn Home) -> bool {
+    fn seems_alive(&self, home: &dyn Namespace) -> bool {
         !is_here(&self.host) || home.is_alive(self.process)
     }
 }
@@ -558,7 +558,11 @@ fn take(modes: &mut Vec<u32>, mode: u32) {
 
 /// Whether a file in a directory is one that this user has made there, as far as the home knows;
 /// and if not, why.
-fn is_made_by_us(home: &dyn Home, directory: &dyn Directory, facts: &Facts) -> Result<(), String> {
+fn is_made_by_us(
+    home: &dyn Namespace,
+    directory: &dyn Directory,
+    facts: &Facts,
+) -> Result<(), String> {
     if facts.kind != EntryKind::File {
         return Err("it is not a regular file".to_owned());
     }
@@ -644,7 +648,7 @@ pub(crate) fn wait_for_closed(directory: &dyn Directory) {
 
 /// Removes the drafts of runs that were killed before they had made anything. Gives their names.
 pub(crate) fn remove_drafts(
-    home: &dyn Home,
+    home: &dyn Namespace,
     directory: &dyn Directory,
 ) -> Result<Vec<String>, Errno> {
     let is_left = |name: &[u8]| draft_process(name).is_some_and(|process| !home.is_alive(process));
@@ -663,7 +667,7 @@ pub(crate) fn remove_drafts(
     Ok(removed)
 }
 
-fn is_abandoned_draft(home: &dyn Home, directory: &dyn Directory, draft: &str) -> bool {
+fn is_abandoned_draft(home: &dyn Namespace, directory: &dyn Directory, draft: &str) -> bool {
     let Ok(Some(mark)) = directory.mark(draft) else {
         return false;
     };

@@ -1,7 +1,7 @@
 //! How a run calls what it makes in its place, and how its names are known again.
 
-use contract::Errno;
-use contract::home::Directory;
+use engine::Errno;
+use engine::namespace::Directory;
 
 /// The manifest's name, in the directory that holds the files.
 pub const NAME: &str = ".postmark-manifest.json";

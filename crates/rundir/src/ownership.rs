@@ -1,16 +1,16 @@
-//! Whose a file is: what is asked of it before it is removed. `docs/security.md` lists the
+//! Provenance a file is: what is asked of it before it is removed. `docs/security.md` lists the
 //! questions; each has a test.
 
 use std::collections::HashMap;
 
-use contract::home::{Directory, EntryKind, Facts, Stamp};
-use contract::{Errno, Identity};
+use engine::namespace::{Directory, EntryKind, Facts, Stamp};
+use engine::{Errno, Identity};
 use workload::contents::{Beginning, Contents};
 use workload::names::NameKind;
 
 use crate::manifest::{self, BEGINS_BYTES, Begins, Kind, Manifest, PERMISSIONS};
 use crate::names;
-use crate::slot::{PartlyWritten, WrittenName};
+use crate::worker_status::{PartlyWritten, WrittenName};
 
 /// What is known of a run's files besides.
 #[derive(Clone, Debug, Default)]
@@ -57,9 +57,9 @@ impl EndStamps {
     }
 }
 
-/// Whose something is.
+/// Provenance something is.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum Provenance {
     Ours,
     /// Not the run's, and why that is certain.
     Others(String),
@@ -73,7 +73,7 @@ pub(crate) struct Ownership<'a> {
     evidence: &'a Evidence,
     owner: Option<u32>,
     born: Option<Stamp>,
-    /// Whose the pool is that is looked at; nothing where all workers have one.
+    /// Provenance the pool is that is looked at; nothing where all workers have one.
     worker: Option<u32>,
     /// Of that pool.
     contents: Pool<'a>,
@@ -159,13 +159,13 @@ impl<'a> Ownership<'a> {
         self.linked.remove(&identity).unwrap_or(changed)
     }
 
-    /// Whose a name is that has the form of the run's, and what was looked at to tell.
+    /// Provenance a name is that has the form of the run's, and what was looked at to tell.
     pub(crate) fn of(
         &mut self,
         directory: &dyn Directory,
         name: &[u8],
         which: WrittenName,
-    ) -> Result<(Whose, Facts), Errno> {
+    ) -> Result<(Provenance, Facts), Errno> {
         let facts = directory.facts_of(name)?;
         Ok((self.of_facts(directory, name, &facts, which)?, facts))
     }
@@ -176,14 +176,14 @@ impl<'a> Ownership<'a> {
         name: &[u8],
         facts: &Facts,
         (kind, number): WrittenName,
-    ) -> Result<Whose, Errno> {
+    ) -> Result<Provenance, Errno> {
         let expected = match kind {
             NameKind::Directory => EntryKind::Directory,
             NameKind::SymbolicLink => EntryKind::SymbolicLink,
             NameKind::File | NameKind::Temporary | NameKind::Link => EntryKind::File,
         };
         if facts.kind != expected {
-            return Ok(Whose::Others(format!(
+            return Ok(Provenance::Others(format!(
                 "it is {}, but this run gives such a name to {}",
                 in_words(facts.kind),
                 in_words(expected)
@@ -197,16 +197,16 @@ impl<'a> Ownership<'a> {
             is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
         // What is certain comes first: only what is not certain keeps the manifest.
         let (contents, is_told_by_them) = match kind {
-            NameKind::Directory => (Whose::Ours, false),
+            NameKind::Directory => (Provenance::Ours, false),
             NameKind::SymbolicLink => (self.of_link(directory, name)?, false),
             NameKind::File | NameKind::Temporary | NameKind::Link => {
                 self.of_contents(directory, name, facts, is_partly_written)?
             }
         };
-        if let Whose::Others(_) = contents {
+        if let Provenance::Others(_) = contents {
             return Ok(contents);
         }
-        let unclear = |why: String| Ok(Whose::Unclear(why));
+        let unclear = |why: String| Ok(Provenance::Unclear(why));
         // Below a directory that the run has claimed for itself a name of its form is enough where
         // nothing more can be known.
         if self.manifest.kind == Kind::Location && (born.is_none() || facts.identity.is_none()) {
@@ -269,21 +269,21 @@ impl<'a> Ownership<'a> {
         Ok(contents)
     }
 
-    fn of_link(&self, directory: &dyn Directory, name: &[u8]) -> Result<Whose, Errno> {
+    fn of_link(&self, directory: &dyn Directory, name: &[u8]) -> Result<Provenance, Errno> {
         let target = directory.target(name)?;
         let is_name = |mix: &manifest::MixNames| {
             matches!(mix.names.parse(&target),
             Some((NameKind::File, number)) if number <= self.manifest.numbers_max)
         };
         Ok(match self.manifest.mix.as_ref().is_some_and(is_name) {
-            true => Whose::Ours,
-            false => {
-                Whose::Others("it is a symbolic link, but not to a file of this run".to_owned())
-            }
+            true => Provenance::Ours,
+            false => Provenance::Others(
+                "it is a symbolic link, but not to a file of this run".to_owned(),
+            ),
         })
     }
 
-    /// Whose a file is by its contents, and whether they tell for certain that the run has written
+    /// Provenance a file is by its contents, and whether they tell for certain that the run has written
     /// it.
     fn of_contents(
         &self,
@@ -291,11 +291,11 @@ impl<'a> Ownership<'a> {
         name: &[u8],
         facts: &Facts,
         is_partly_written: bool,
-    ) -> Result<(Whose, bool), Errno> {
+    ) -> Result<(Provenance, bool), Errno> {
         let makes = &self.manifest.makes;
         if facts.size_bytes > makes.size_max_bytes {
             return Ok((
-                Whose::Others("it is larger than any file of this run".to_owned()),
+                Provenance::Others("it is larger than any file of this run".to_owned()),
                 false,
             ));
         }
@@ -305,7 +305,7 @@ impl<'a> Ownership<'a> {
             Err(Errno::NOENT) => return Err(Errno::NOENT),
             Err(errno) => {
                 return Ok((
-                    Whose::Unclear(format!("its contents cannot be read: {errno}")),
+                    Provenance::Unclear(format!("its contents cannot be read: {errno}")),
                     false,
                 ));
             }
@@ -323,15 +323,15 @@ impl<'a> Ownership<'a> {
             is_partly_written || is_own && self.evidence.until.is_some_and(was_certainly_there);
         let is_of_its_time = is_own && (self.evidence.is_complete || self.evidence.until.is_some());
         let cut_short = |what: &str| match may_be_cut_short {
-            true => Whose::Ours,
-            false => Whose::Unclear(format!(
+            true => Provenance::Ours,
+            false => Provenance::Unclear(format!(
                 "{what}, and no trace shows that this run was writing it"
             )),
         };
         if begins.is_empty() {
             let makes_such = makes.size_min_bytes == 0 && is_of_its_time;
             let whose = if makes_such {
-                Whose::Ours
+                Provenance::Ours
             } else {
                 cut_short("it is empty")
             };
@@ -341,17 +341,17 @@ impl<'a> Ownership<'a> {
             Beginning::Ours | Beginning::TooShort if facts.size_bytes < makes.size_min_bytes => {
                 cut_short("it is shorter than any file of this run")
             }
-            Beginning::Ours => return Ok((Whose::Ours, true)),
+            Beginning::Ours => return Ok((Provenance::Ours, true)),
             // A byte or two of a run's contents may well be zeros.
-            Beginning::TooShort if is_of_its_time => Whose::Ours,
+            Beginning::TooShort if is_of_its_time => Provenance::Ours,
             Beginning::TooShort => {
-                Whose::Unclear("it is too short to show which run created it".to_owned())
+                Provenance::Unclear("it is too short to show which run created it".to_owned())
             }
             Beginning::Others if begins.iter().all(|byte| *byte == 0) => {
                 cut_short("it begins with zeros")
             }
             Beginning::Others => {
-                Whose::Others("it does not begin like the files of this run".to_owned())
+                Provenance::Others("it does not begin like the files of this run".to_owned())
             }
         };
         Ok((whose, false))
@@ -434,11 +434,11 @@ fn earlier((seconds, nanoseconds): Stamp, ns: i64) -> Stamp {
 
 #[cfg(test)]
 mod tests {
-    use contract::home::Home as _;
-    use storage::home::KernelHome;
+    use engine::namespace::Namespace as _;
+    use engines::kernel_namespace::KernelNamespace;
 
     use super::*;
-    use crate::before::Before;
+    use crate::dir_snapshot::Before;
     use crate::manifest::Makes;
 
     /// Workers with a pool each give the same names: that one of them was writing says nothing of
@@ -447,7 +447,7 @@ mod tests {
     fn what_a_worker_was_writing_is_told_of_its_own_pool() {
         let top = tempfile::tempdir().unwrap();
         std::fs::write(top.path().join("12"), "").unwrap();
-        let directory = KernelHome::default().open(top.path()).unwrap();
+        let directory = KernelNamespace::default().open(top.path()).unwrap();
         let facts = directory.facts_of(b"12").unwrap();
         let manifest = Manifest {
             postmark_manifest: Manifest::version(),
@@ -495,9 +495,9 @@ mod tests {
             }
             ownership.of(&*directory, b"12", name).unwrap().0
         };
-        assert_eq!(whose(None), Whose::Ours, "all have one pool");
-        assert_eq!(whose(Some(1)), Whose::Ours);
-        assert!(matches!(whose(Some(0)), Whose::Unclear(_)));
+        assert_eq!(whose(None), Provenance::Ours, "all have one pool");
+        assert_eq!(whose(Some(1)), Provenance::Ours);
+        assert!(matches!(whose(Some(0)), Provenance::Unclear(_)));
     }
 
     #[test]

@@ -5,17 +5,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::Errno;
-use contract::home::{Access, ActingUser, DIRECTORY_MODE, Directory, Exchanger, Home};
+use engine::Errno;
+use engine::namespace::{Access, ActingUser, DIRECTORY_MODE, Directory, Exchanger, Namespace};
 use record::Left;
 
 use crate::advice;
-use crate::before::Before;
 use crate::clean::Abandoned;
-use crate::life::Life;
+use crate::dir_snapshot::Before;
+use crate::heartbeat::Life;
 use crate::manifest::{self, FoundManifest, Kind, Makes, Manifest, MixNames, OtherRank};
 use crate::names::{self, OWN_DIRECTORY_PREFIX, running_number, subdirectory, worker_directory};
-use crate::owned::OwnedDirectories as _;
+use crate::owned_files::OwnedDirectories as _;
 use crate::ownership::Evidence;
 use crate::run_directory::{RunDirectories, RunDirectory};
 
@@ -26,9 +26,9 @@ const NAMED_MAX: usize = 5;
 
 /// What a run wants to make, and where.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct LayoutRequest {
     /// Where the directories are.
-    pub home: Arc<dyn Home>,
+    pub home: Arc<dyn Namespace>,
     /// The user's directories, from the root.
     pub locations: Vec<PathBuf>,
     /// Whether the files go into them, or into directories of the run's own inside them.
@@ -288,7 +288,7 @@ pub(super) fn system(what: &'static str, path: &Path, errno: Errno) -> PrepareEr
 
 /// Takes all places of a run, or none. A directory that is named twice is taken once. Gives for
 /// every location the number of its run directory.
-pub fn prepare(wish: &Wish) -> Result<(RunDirectories, Vec<usize>), PrepareError> {
+pub fn prepare(wish: &LayoutRequest) -> Result<(RunDirectories, Vec<usize>), PrepareError> {
     let mut run_directories = RunDirectories::new(Vec::new(), wish.life.clone());
     let mut run_directory_of = Vec::new();
     // Where there are too few open files for all places, some are needed to leave those that were
@@ -321,7 +321,11 @@ enum Taken {
     Again(usize),
 }
 
-fn take(wish: &Wish, location: &Path, earlier: &RunDirectories) -> Result<Taken, PrepareError> {
+fn take(
+    wish: &LayoutRequest,
+    location: &Path,
+    earlier: &RunDirectories,
+) -> Result<Taken, PrepareError> {
     let users = wish
         .home
         .open(location)
@@ -429,7 +433,7 @@ pub struct OtherUser {
 /// process's own. Refuses root a place where others could turn its rights against it.
 /// `subdirectories` are those beside the user's own files.
 pub fn other_user(
-    home: &dyn Home,
+    home: &dyn Namespace,
     locations: &[PathBuf],
     trusts_others: bool,
     subdirectories: u32,
@@ -455,7 +459,7 @@ pub fn other_user(
 }
 
 fn other_user_in(
-    home: &dyn Home,
+    home: &dyn Namespace,
     location: &Path,
     trusts_others: bool,
     subdirectories: u32,
@@ -499,7 +503,7 @@ fn other_user_in(
     }
 }
 
-fn refuse_long_paths(wish: &Wish, directory: &Path) -> Result<(), PrepareError> {
+fn refuse_long_paths(wish: &LayoutRequest, directory: &Path) -> Result<(), PrepareError> {
     let subdirectory = if wish.subdirectories > 1 {
         format!("/s{}", wish.subdirectories - 1)
     } else {
@@ -529,7 +533,7 @@ fn refuse_long_paths(wish: &Wish, directory: &Path) -> Result<(), PrepareError> 
     })
 }
 
-fn is_in_the_way(wish: &Wish, name: &[u8]) -> bool {
+fn is_in_the_way(wish: &LayoutRequest, name: &[u8]) -> bool {
     if wish.subdirectories > 1 {
         subdirectory(name).is_some_and(|number| number < u64::from(wish.subdirectories))
     } else {
@@ -538,7 +542,7 @@ fn is_in_the_way(wish: &Wish, name: &[u8]) -> bool {
 }
 
 fn refuse_other_runs(
-    wish: &Wish,
+    wish: &LayoutRequest,
     location: &Path,
     directory: &Arc<dyn Directory>,
 ) -> Result<(), PrepareError> {
@@ -619,7 +623,7 @@ fn occupied(location: &Path, directory: &dyn Directory, in_the_way: &[Vec<u8>]) 
 }
 
 fn own_directory(
-    wish: &Wish,
+    wish: &LayoutRequest,
     location: &Path,
     users: Arc<dyn Directory>,
     manifest: Manifest,
@@ -711,7 +715,7 @@ fn marks_left(held: &dyn Directory, directory: &Path, location: &Path) -> Vec<Le
 }
 
 fn mark(
-    wish: &Wish,
+    wish: &LayoutRequest,
     users: &Arc<dyn Directory>,
     name: &str,
     directory: PathBuf,

@@ -5,16 +5,16 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use contract::Errno;
-use contract::home::{Directory, Facts};
+use engine::Errno;
+use engine::namespace::{Directory, Facts};
 use record::{CleanUp, Left};
 use workload::names::NameKind;
 
 use crate::advice;
 use crate::manifest::Manifest;
 use crate::names::{running_number, worker};
-use crate::ownership::{Ownership, Whose};
-use crate::slot::WrittenName;
+use crate::ownership::{Ownership, Provenance};
+use crate::worker_status::WrittenName;
 
 /// Names that stay are listed up to this many; the rest is counted in one line.
 const LEFT_MAX: usize = 100;
@@ -232,9 +232,9 @@ impl<'a> Removal<'a> {
         which: WrittenName,
     ) -> Option<Facts> {
         match self.ownership.of(directory, name, which) {
-            Ok((Whose::Ours, facts)) => return Some(facts),
-            Ok((Whose::Others(why), _)) => self.leave(path.to_owned(), why),
-            Ok((Whose::Unclear(why), _)) => {
+            Ok((Provenance::Ours, facts)) => return Some(facts),
+            Ok((Provenance::Others(why), _)) => self.leave(path.to_owned(), why),
+            Ok((Provenance::Unclear(why), _)) => {
                 self.is_incomplete = true;
                 self.leave(path.to_owned(), why);
             }

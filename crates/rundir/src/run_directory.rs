@@ -5,15 +5,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use contract::home::{Directory, EntryKind, Facts, Home, Mark, Stamp};
-use contract::{Errno, Identity};
+use engine::namespace::{Directory, EntryKind, Facts, Mark, Namespace, Stamp};
+use engine::{Errno, Identity};
 use record::CleanUp;
 
 use crate::advice;
-use crate::life::Life;
+use crate::heartbeat::Life;
 use crate::manifest::{self, FirstRank, KeptPool, Kind, Manifest};
 use crate::names::{self, worker_directory};
-use crate::owned::{Landmark, Landmarks, OwnedDirectories, Volumes, is_removed};
+use crate::owned_files::{Landmark, Landmarks, OwnedDirectories, Volumes, is_removed};
 use crate::ownership::{self, Evidence, Ownership};
 use crate::removal::Removal;
 
@@ -27,7 +27,7 @@ pub struct RunDirectory {
     /// Where the user's own directory is held: the one above, or the same.
     users: Arc<dyn Directory>,
     manifest: Manifest,
-    /// Whose the run's files are, and when the first one may have been made.
+    /// Provenance the run's files are, and when the first one may have been made.
     owner: Option<u32>,
     began: Option<Stamp>,
     /// Locked as long as the run lives.
@@ -309,7 +309,7 @@ impl OwnedDirectories for RunDirectories {
 
 impl RunDirectory {
     pub(crate) fn new(
-        home: Arc<dyn Home>,
+        home: Arc<dyn Namespace>,
         directory: PathBuf,
         held: Arc<dyn Directory>,
         users: Arc<dyn Directory>,

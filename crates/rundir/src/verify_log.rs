@@ -10,7 +10,7 @@ use std::io::BufReader;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use contract::home::{EntryKind, Home};
+use engine::namespace::{EntryKind, Namespace};
 use serde::Serialize;
 use workload::Action;
 use workload::contents::Contents;
@@ -139,7 +139,11 @@ impl Verified {
 /// # Errors
 /// Where nothing can be said: the acknowledgement log cannot be read or was changed, or the run's
 /// directory is not there.
-pub fn verify_log(home: &dyn Home, path: &Path, ack_log: &Path) -> Result<Verified, VerifyError> {
+pub fn verify_log(
+    home: &dyn Namespace,
+    path: &Path,
+    ack_log: &Path,
+) -> Result<Verified, VerifyError> {
     let History {
         header,
         replay,
@@ -262,7 +266,7 @@ fn read(path: &Path) -> Result<History, VerifyError> {
 
 /// The directory of each location's files, where it is now.
 fn find_directories(
-    home: &dyn Home,
+    home: &dyn Namespace,
     path: &Path,
     header: &Header,
     may_be_gone: bool,
@@ -315,7 +319,7 @@ fn find_directories(
 
 /// The directory that is meant with what was given.
 fn find(
-    home: &dyn Home,
+    home: &dyn Namespace,
     given: &Path,
     name: &OsStr,
     (is_own, is_one): (bool, bool),
@@ -331,7 +335,7 @@ fn find(
     (is_own && is_there().is_ok_and(|facts| facts.kind == EntryKind::Directory)).then_some(inside)
 }
 
-fn is_directory(home: &dyn Home, path: &Path) -> bool {
+fn is_directory(home: &dyn Namespace, path: &Path) -> bool {
     home.facts(path)
         .is_ok_and(|facts| facts.kind == EntryKind::Directory)
 }
@@ -340,7 +344,7 @@ fn is_directory(home: &dyn Home, path: &Path) -> bool {
 mod tests {
     use std::fs;
 
-    use storage::home::KernelHome;
+    use engines::kernel_namespace::KernelNamespace;
 
     use super::*;
 
@@ -349,7 +353,7 @@ mod tests {
             postmark_ack_log: entry::VERSION,
             tool: "postmark".to_owned(),
             workload: workload::Mix::default().into(),
-            durability: contract::Durability::None,
+            durability: engine::Durability::None,
             directories: directories
                 .iter()
                 .map(|directory| directory.to_string_lossy().into_owned())
@@ -369,7 +373,12 @@ mod tests {
         }
         let find = |given: &Path, was: &[&PathBuf], own| {
             let was: Vec<PathBuf> = was.iter().map(|was| (*was).clone()).collect();
-            let found = find_directories(&KernelHome::default(), given, &header(&was, own), false);
+            let found = find_directories(
+                &KernelNamespace::default(),
+                given,
+                &header(&was, own),
+                false,
+            );
             let paths = |found: Vec<Option<Place>>| {
                 found
                     .into_iter()

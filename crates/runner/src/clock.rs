@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use observe::{Clocks, Sources};
+use engines::simulated::Simulated;
 use rustix::time::{ClockId, clock_gettime};
-use storage::simulated::Simulated;
+use system::{Clocks, Sources};
 
 /// Where moments come from.
 pub trait Clock: Send + Sync {

@@ -4,9 +4,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cluster::{Ranks, StopReason};
+use ranks::{Ranks, StopReason};
 use record::Outcome;
-use rundir::slot::Slot;
+use rundir::worker_status::Slot;
 use workload::Workload;
 
 use crate::events::Progress;

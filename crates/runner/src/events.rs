@@ -65,30 +65,30 @@ pub enum Event {
     /// The targets are used with the rights of another user alone.
     OtherUser(OtherUser),
     /// A stage begins.
-    Began(Stage, Progress),
+    PhaseStarted(Stage, Progress),
     /// Of several loads the one of this number, from 0, is about to be applied: to this run's pool,
     /// or to that of the next run.
     Load(u32, Load),
     /// A stage goes on. Several times a second at most, and never in the workers' way.
-    Going(Stage, Progress),
+    PhaseProgress(Stage, Progress),
     /// A second of a phase is over. Only where slices are recorded.
     Second(Second),
     /// A stage has ended. `End` says of the transactions why; of all other stages `Complete`.
-    Ended(Stage, Progress, End),
+    PhaseEnded(Stage, Progress, End),
     /// A stage was left before its end: an error or an interruption.
-    Broken(Stage, Progress),
+    PhaseAborted(Stage, Progress),
     /// A worker, or the run itself, has been in one operation for very long.
     Stalled(Stalled),
     /// Nothing refuses the run any more, and its first stage is about to begin: the record as it
     /// would be if nothing else were done. Only to those who take records, as the next one.
-    Opened(Box<Record>),
+    RecordOpened(Box<Record>),
     /// A part has been performed to its end, and the file systems have synced after it: told while
     /// all workers wait, in no phase's time. The deletion is told when its space has been
     /// waited for, as the last one. No phase is told of a run that does not sync.
-    Completed(Box<Completed>),
+    PhaseRecorded(Box<Completed>),
     /// The record of all ranks as far as they have come, on the first of several: when the run
     /// begins, and after each part that all have completed. Only to those who take records.
-    Merged(Box<Record>),
+    RecordMerged(Box<Record>),
 }
 
 /// Takes events.

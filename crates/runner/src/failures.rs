@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use contract::{Failure, Step};
-use observe::Fact;
+use engine::{Failure, Step};
 use record::ErrorRecord;
 use rundir::NotLogged;
 use serde::{Deserialize, Serialize};
 use spec::OnError;
+use system::Fact;
 use workload::contents::{Mismatch, MismatchKind};
 use workload::names::NameKind;
 use workload::{Action, Intent, Kept};
 
 use crate::control::Control;
-use rundir::slot::{WrittenName, written_names};
+use rundir::worker_status::{WrittenName, written_names};
 
 /// Before this many operations no share of errors is judged.
 const JUDGED_FROM: u64 = 100;

@@ -5,13 +5,13 @@
 //! What pools grow by is not foretold.
 
 use document::units::{bytes, counted, grouped};
-use observe::Host;
-use observe::memory::address_space_bytes;
 use rustix::process::{Resource, getrlimit};
 use spec::{RunSpec, Stop};
+use system::Host;
+use system::memory::address_space_bytes;
 use workload::{Phase, Work, Workers, Workload};
 
-use crate::refused::Refused;
+use crate::error::Refused;
 
 /// A file of a mix (`workload/src/pool.rs`), and of a shared pool, with its claim and its place
 /// among the others (`shared/pool.rs`).
@@ -241,7 +241,7 @@ pub(crate) fn refuse_without(request: &RunSpec, host: &Host) -> Result<(), Refus
 
 #[cfg(test)]
 mod tests {
-    use observe::Fact;
+    use system::Fact;
     use workload::layout::Shape;
     use workload::sizes::Sizes;
     use workload::{Classic, Mix};
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_refuses_nothing() {
-        let mut host = Host::read(&observe::Sources::default());
+        let mut host = Host::read(&system::Sources::default());
         assert!(available(&host).is_some());
         host.memory_available_bytes = Fact::NotApplicable;
         host.cgroup = Fact::NotApplicable;

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use cluster::clocks::ClockAxis;
-use cluster::{ClockOffset, CommunicationError, Ranks};
-use observe::{Host, MachineReading, Sources, WatchedMachine};
-use record::cluster::{ObserverRecord, RankClockOffset};
+use ranks::clocks::ClockAxis;
+use ranks::{ClockOffset, CommunicationError, Ranks};
 use record::observer::{ObservedStretch, align, cpu_busy_p99, stretches};
+use record::ranks::{ObserverRecord, RankClockOffset};
 use record::{HostId, Record};
+use system::{Host, MachineReading, Sources, WatchedMachine};
 
 use crate::clock::{Clock, SystemClock};
 use crate::control::Control;

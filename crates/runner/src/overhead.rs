@@ -9,21 +9,21 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use contract::Storage;
-use observe::Fact;
+use engine::Engine;
+use engines::null::Null;
 use record::{Actual, Origin, Outcome, Overhead, PhaseRecord};
 use rundir::Life;
 use spec::{Cache, Drive, Keeping, OnError, Place, RunSpec, Stop};
-use storage::null::Null;
+use system::Fact;
 use workload::mix::Think;
 use workload::{Work, Workers, Workload};
 
 use crate::clock::{Clock as _, RunClock, SystemClock};
 use crate::control::Control;
 use crate::events::NoEvents;
+use crate::run_target::Taken;
 use crate::supervisor::Supervisor;
-use crate::taken::Taken;
-use crate::waiting::Waiter;
+use crate::timed_call::Waiter;
 use crate::workers::{self, Performed};
 
 /// No more files than these in all pools together.
@@ -155,7 +155,7 @@ fn once(request: &RunSpec, control: &Control) -> Result<Overhead, String> {
     let origin = Origin::from(&SystemClock.clocks());
     let watch = workers::start(
         request,
-        &(Arc::new(Null) as Arc<dyn Storage>),
+        &(Arc::new(Null) as Arc<dyn Engine>),
         &RunClock::Machine,
         &control,
         &place,

@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use observe::Sources;
-use observe::run_queue::RunQueue;
 use record::Pauses;
+use system::Sources;
+use system::run_queue::RunQueue;
 
 /// How often the thread wakes up: often enough that a stop of 50 ms is seen.
 const TICK: Duration = Duration::from_millis(20);

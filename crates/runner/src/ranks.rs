@@ -4,21 +4,21 @@
 
 use std::collections::BTreeSet;
 
-use cluster::{ClockOffset, CommunicationError, Ranks};
-use observe::{Fact, Sources};
-use record::cluster::{ClusterRecord, HostRecord, RankClock, RankClockOffset, RankRecord};
+use ranks::{ClockOffset, CommunicationError, Ranks};
+use record::ranks::{ClusterRecord, HostRecord, RankClock, RankClockOffset, RankRecord};
 use record::{Origin, Outcome, Record};
 use rundir::Life;
 use rundir::manifest::{OtherRank, Position};
-use rundir::slot::PartlyWritten;
+use rundir::worker_status::PartlyWritten;
 use serde::{Deserialize, Serialize};
 use spec::RunSpec;
+use system::{Fact, Sources};
 use workload::StreamHash;
 use workload::names::NameKind;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::clock::{Clock as _, RunClock};
-use crate::refused::Refused;
+use crate::error::Refused;
 use crate::workers::Performed;
 
 impl From<CommunicationError> for Refused {
@@ -271,7 +271,7 @@ pub(crate) fn own_part(ranks: &Ranks, head: &Record, clock: &OneClock) -> Cluste
 /// Those that are online: kernels allow many more than there are.
 fn allowed_processors() -> Fact<Vec<u32>> {
     let sources = Sources::default();
-    observe::processors::allowed_online(&sources).map(|numbers| {
+    system::processors::allowed_online(&sources).map(|numbers| {
         let numbers = numbers
             .into_iter()
             .map(|number| u32::try_from(number).unwrap_or(u32::MAX));

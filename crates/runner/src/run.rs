@@ -3,36 +3,36 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cluster::Ranks;
-use contract::Storage;
-use observe::{Fact, Sources, WatchedAccount};
+use ::ranks::Ranks;
+use engine::Engine;
 use record::{CompletedPart, HostId, Origin, Outcome, PhaseRecord, Record};
 use rundir::ack_log::AckLog;
-use rundir::owned::OwnedDirectories;
+use rundir::owned_files::OwnedDirectories;
 use spec::RunSpec;
+use system::{Fact, Sources, WatchedAccount};
 
 use crate::clock::{Clock, RunClock};
 use crate::control::{Control, TakeControl};
+use crate::counter_baseline::Since;
+use crate::error::Refused;
 use crate::events::{Event, Events};
-use crate::head::Found;
-use crate::leaving;
-use crate::looked::{self, Looked, paths};
+use crate::initial_record::Found;
 use crate::overhead;
-use crate::place;
+use crate::preflight::{self, Looked, paths};
 use crate::ranks::{self, Told};
-use crate::refused::Refused;
+use crate::run_target::Taken;
 use crate::servers::WatchedServers;
-use crate::since::Since;
+use crate::setup;
 use crate::supervisor::{Supervisor, Watch};
-use crate::taken::Taken;
-use crate::waiting::Waiter;
+use crate::teardown;
+use crate::timed_call::Waiter;
 use crate::workers::{self, Performed};
 
 /// Performs a run of one load, the one of its description, and removes what it made.
 ///
 /// # Errors
 /// As [`prepare`].
-pub fn run<S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
+pub fn run<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     request: &RunSpec,
     storage: &S,
     clock: &C,
@@ -89,7 +89,7 @@ pub struct Finished {
 /// # Errors
 /// Where the run was refused: nothing was touched. A run that began always gives a record, however
 /// it ended.
-pub fn prepare<'e, S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
+pub fn prepare<'e, S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     request: &RunSpec,
     storage: &S,
     clock: &C,
@@ -108,7 +108,7 @@ pub fn prepare<'e, S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
 /// [`prepare`] on any storage and clock.
 pub(crate) fn prepare_on<'e>(
     request: &RunSpec,
-    storage: Arc<dyn Storage>,
+    storage: Arc<dyn Engine>,
     clock: RunClock,
     take_control: &mut dyn TakeControl,
     events: &'e mut dyn Events,
@@ -161,7 +161,7 @@ fn rest<'e>(ranks: &Ranks, take_control: &mut dyn TakeControl) -> Result<Run<'e>
 
 fn begin<'e>(
     request: &RunSpec,
-    (storage, clock): (&Arc<dyn Storage>, &RunClock),
+    (storage, clock): (&Arc<dyn Engine>, &RunClock),
     take_control: &mut dyn TakeControl,
     ranks: Option<&Ranks>,
     mut waiter: Waiter<'e>,
@@ -180,7 +180,7 @@ fn begin<'e>(
     let devices = account.devices().clone();
     let servers = looked.home.as_ref().and_then(WatchedServers::of);
     let depth = storage.depth();
-    let taken = place::take(
+    let taken = setup::take(
         request,
         &looked,
         (&devices, clock.now_ns(), depth),
@@ -192,7 +192,7 @@ fn begin<'e>(
             let taken = taken.and_then(|taken| taken.map_err(Refused::Ranks));
             Ok(ranks::together(ranks, taken).map_err(|(refused, taken)| {
                 if let Some(taken) = taken {
-                    leaving::give_back(request, taken.owned, &mut waiter);
+                    teardown::give_back(request, taken.owned, &mut waiter);
                 }
                 refused
             })?)
@@ -231,7 +231,7 @@ fn begin<'e>(
         Ok(taken) => taken,
         Err(why) => {
             head.actual.outcome = Outcome::Failed { why };
-            head.actual.clean_up = Some(leaving::not_asked(paths(&directories)));
+            head.actual.clean_up = Some(teardown::not_asked(paths(&directories)));
             head.actual.stalled = waiter.stalled;
             return Ok(Begun::Nowhere(Box::new(head), waiter.control.clone()));
         }
@@ -248,7 +248,7 @@ fn begin<'e>(
         Ok(started) => started,
         Err((refused, started)) => {
             drop((taken, started));
-            leaving::give_back(request, owned, &mut waiter);
+            teardown::give_back(request, owned, &mut waiter);
             return Err(refused);
         }
     };
@@ -258,10 +258,12 @@ fn begin<'e>(
     watch.merged =
         ranks.and_then(|ranks| ranks::merged(ranks, &head, waiter.events.takes_records()));
     if waiter.events.takes_records() {
-        waiter.events.event(Event::Opened(Box::new(head.clone())));
+        waiter
+            .events
+            .event(Event::RecordOpened(Box::new(head.clone())));
         watch.since = Some(Arc::clone(&since));
         if let (Some(merged), true) = (&watch.merged, waiter.control.is_first()) {
-            waiter.events.event(Event::Merged(merged.clone()));
+            waiter.events.event(Event::RecordMerged(merged.clone()));
         }
     }
     let clock = clock.clone();
@@ -279,7 +281,7 @@ fn begin<'e>(
 /// Begins the acknowledgement log, where there is to be one, and starts the workers.
 fn start(
     request: &RunSpec,
-    (storage, clock, origin): (&Arc<dyn Storage>, &RunClock, Origin),
+    (storage, clock, origin): (&Arc<dyn Engine>, &RunClock, Origin),
     taken: &Taken,
     directories: Vec<PathBuf>,
     waiter: &mut Waiter<'_>,
@@ -296,7 +298,7 @@ fn start(
     ) {
         Ok(watch) => Ok((ack_log, watch)),
         Err(refused) => {
-            leaving::leave_open(ack_log);
+            teardown::leave_open(ack_log);
             Err(refused)
         }
     }
@@ -386,7 +388,7 @@ impl<'e> Run<'e> {
             ranks.close();
         }
         let mut performed = Performed::new(request, watched, &waiter);
-        let clean_up = leaving::leave_all(request, &mut performed, (owned, ack_log), &mut waiter);
+        let clean_up = teardown::leave_all(request, &mut performed, (owned, ack_log), &mut waiter);
         let during = since.during_with_programs();
         let hashes = performed.worker_hashes();
         let mut actual = performed.into_actual(request, clean_up);
@@ -431,7 +433,7 @@ fn open_ack_log(
         return Ok(None);
     };
     let asked = request.clone();
-    looked::ask(
+    preflight::ask(
         waiter,
         "begin the acknowledgement log",
         path.display().to_string(),

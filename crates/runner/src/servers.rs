@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use contract::Durability;
-use contract::home::Home;
-use contract::server::{CallCount, ServerFacts, ServerTraffic, Stability};
-use observe::{Fact, MessageCounter, MessageKind, MessagesReading};
+use engine::Durability;
+use engine::namespace::Namespace;
+use engine::server::{CallCount, ServerFacts, ServerTraffic, Stability};
 use record::{ServerCounts, ServerRecord, ServerTotals};
+use system::{Fact, MessageCounter, MessageKind, MessagesReading};
 
 /// The facts of a server.
 pub(crate) fn record_of(facts: ServerFacts, durability: Durability) -> ServerRecord {
@@ -34,7 +34,7 @@ pub(crate) fn record_of(facts: ServerFacts, durability: Durability) -> ServerRec
 /// The servers of a run whose traffic is counted.
 #[derive(Clone, Debug)]
 pub(crate) struct WatchedServers {
-    home: Arc<dyn Home>,
+    home: Arc<dyn Namespace>,
     protocol: String,
     /// The targets.
     of: String,
@@ -42,7 +42,7 @@ pub(crate) struct WatchedServers {
 
 impl WatchedServers {
     /// Of a home that speaks to servers by itself; nothing of any other.
-    pub(crate) fn of(home: &Arc<dyn Home>) -> Option<Self> {
+    pub(crate) fn of(home: &Arc<dyn Namespace>) -> Option<Self> {
         let servers = home.servers();
         let protocol = servers.first()?.protocol.to_owned();
         let mut urls: Vec<String> = servers.into_iter().map(|server| server.url).collect();
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn what_went_between_two_readings_is_told_by_procedure() {
         let watched = WatchedServers {
-            home: Arc::new(storage::home::KernelHome::default()),
+            home: Arc::new(engines::kernel_namespace::KernelNamespace::default()),
             protocol: "nfs3".to_owned(),
             of: "nfs://server/export".to_owned(),
         };
@@ -169,8 +169,11 @@ mod tests {
         assert_eq!(kinds[0].sent_bytes, Fact::Known(400));
         assert_eq!(counts.reconnections, 2);
         assert!(
-            WatchedServers::of(&(Arc::new(storage::home::KernelHome::default()) as Arc<dyn Home>))
-                .is_none()
+            WatchedServers::of(
+                &(Arc::new(engines::kernel_namespace::KernelNamespace::default())
+                    as Arc<dyn Namespace>)
+            )
+            .is_none()
         );
     }
 }

@@ -1,14 +1,14 @@
 //! Where a worker's intents come from: the stream of a private pool, or a pool that several workers
 //! share.
 
-use contract::Listing;
+use engine::Listing;
 use record::Histogram;
 use workload::names::NameKind;
 use workload::prepared::Prepared;
 use workload::{Action, ClassicStream, End, Intent, Kept, MixStream, Phase, PoolState, Stream};
 
 use crate::entries::{Entries, Seen};
-use crate::naming::Naming;
+use crate::path_builder::Naming;
 
 /// What a listing may show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! How latencies are taken: not at all, of operations, or of their steps, too.
 
-use contract::{NoSteps, Step, Steps, Ticket};
+use engine::{NoSteps, Step, Steps, Ticket};
 use measure::{Histogram, Meter, SliceMeter, Slowest};
 use record::{OperationRecord, StepRecord};
 use workload::{Action, Intent, Role};
@@ -267,7 +267,7 @@ struct Laps {
     clock: RunClock,
     /// By flight.
     flights: Vec<LapsOfOne>,
-    /// Whose step ends next.
+    /// Provenance step ends next.
     current: usize,
 }
 

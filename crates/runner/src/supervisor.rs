@@ -10,37 +10,37 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use measure::{Slice, Slices};
-use observe::{MountChanges, Sources, Waited, WatchedAccount, WatchedDevices};
 use record::{
     Fact, HostId, MachineOverTime, Pauses, PhaseEvidence, PhaseRecord, PhaseSync, Record,
     SteadyFound,
 };
 use rustix::pipe::PipeFlags;
 use spec::Drive;
+use system::{MountChanges, Sources, Waited, WatchedAccount, WatchedDevices};
 use workload::{Action, End, Phase, Role};
 
 use crate::acknowledged::AcknowledgedByAll;
 use crate::control::Control;
+use crate::counter_baseline::Since;
 use crate::events::{Event, Progress, Stage};
-use crate::naming::Namer;
+use crate::path_builder::Namer;
 use crate::pauses::PauseWatch;
 use crate::servers::WatchedServers;
-use crate::since::Since;
-use crate::waiting::{TELL_EVERY, Waiter};
+use crate::timed_call::{TELL_EVERY, Waiter};
 use crate::worker::{Answer, PhaseReport, Rendezvous, Report};
-use rundir::owned::{Landmarks, OwnedDirectories};
-use rundir::slot::{Slot, UnderWay};
+use rundir::owned_files::{Landmarks, OwnedDirectories};
+use rundir::worker_status::{Slot, UnderWay};
 
+mod barrier;
 mod completed;
 mod evidence;
 mod evidence_watch;
 mod machine;
 mod machine_watch;
-mod meeting;
 mod rounds;
 mod stalled;
 mod time;
-mod waits;
+mod wait_times;
 
 use evidence_watch::EvidenceWatch;
 use machine_watch::MachineWatch;
@@ -419,7 +419,7 @@ impl<'e> Supervisor<'e> {
             self.end_counting(phase);
         }
         if let Some(stage) = self.current {
-            self.tell(Event::Broken(stage, self.waiter.control.progress()));
+            self.tell(Event::PhaseAborted(stage, self.waiter.control.progress()));
         } else if let (false, Some(phase)) = (self.watched.abandoned, self.unsynced) {
             // Nothing follows.
             self.meet((), |(), ()| ());
@@ -447,7 +447,7 @@ impl<'e> Supervisor<'e> {
                     if let Some(stage) = self.current {
                         self.waiter
                             .events
-                            .event(Event::Going(stage, self.waiter.control.progress()));
+                            .event(Event::PhaseProgress(stage, self.waiter.control.progress()));
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -542,7 +542,9 @@ impl<'e> Supervisor<'e> {
             self.end_counting(phase);
             self.tell_seconds(phase, true);
         }
-        self.waiter.events.event(Event::Ended(stage, progress, end));
+        self.waiter
+            .events
+            .event(Event::PhaseEnded(stage, progress, end));
         self.current = None;
         if stage == Stage::Phase(Phase::Transactions) {
             self.ran_dry |= end != End::Complete;
@@ -633,7 +635,9 @@ impl<'e> Supervisor<'e> {
             }
             if self.current != Some(stage) {
                 let progress = self.waiter.control.progress();
-                self.waiter.events.event(Event::Began(stage, progress));
+                self.waiter
+                    .events
+                    .event(Event::PhaseStarted(stage, progress));
             }
             self.current = Some(stage);
             self.at_work = self.alive;

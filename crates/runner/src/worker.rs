@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{
+use engine::{
     Cause, Failure, NoSteps, OpenError, Operation, OperationOutcome, Session, Steps, Submitted,
     Ticket,
 };
@@ -25,25 +25,25 @@ use crate::clock::{Clock as _, RunClock};
 use crate::control::Control;
 use crate::events::Stage;
 use crate::failures::{Failed, Failures, Spoiled};
-use crate::naming::Namer;
 use crate::pace::Pacer;
+use crate::path_builder::Namer;
 use crate::source::{Expected, Source};
 use crate::stopwatch::{Meters, Moments, Stopwatch};
 use rundir::Log;
 use rundir::manifest::Position;
-use rundir::slot::{Aside, Slot, WrittenName};
+use rundir::worker_status::{Aside, Slot, WrittenName};
 
-mod across;
-mod done;
+mod cross_rank_check;
 mod flights;
-mod look;
-mod seen;
+mod phase_stats;
 mod segments;
 mod skips;
+mod verify;
+mod visibility_retry;
 
-pub(crate) use done::SegmentReport;
-use done::{Counted, Done, Skips};
 use flights::{Flight, Flights, Issued};
+pub(crate) use phase_stats::SegmentReport;
+use phase_stats::{Counted, Done, Skips};
 
 /// Meeting the other workers, and those who decide, at the borders of phases.
 pub(crate) trait Rendezvous {

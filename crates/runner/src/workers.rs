@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
 
-use cluster::Ranks;
-use contract::home::ActingUser;
-use contract::{Durability, Settings, Stopping, Storage};
+use engine::namespace::ActingUser;
+use engine::{Durability, Engine, Settings, Stopping};
+use engines::PathBuffer;
+use ranks::Ranks;
 use record::Origin;
 use record::machine::WORKER_THREAD;
 use spec::{Cache, RunSpec};
-use storage::PathBuffer;
 use workload::contents::Contents;
 use workload::mixer::{Mixer, Tables};
 use workload::names::NameKind;
@@ -21,30 +21,30 @@ use workload::{ClassicStream, Mix, MixStream, Phase, Role, StreamHasher, Work, W
 use crate::acknowledged::AcknowledgedByAll;
 use crate::clock::{Clock as _, RunClock};
 use crate::control::Control;
+use crate::error::Refused;
 use crate::failures::{Failures, Spoiled};
-use crate::naming::{Namer, Naming};
 use crate::pace::Pacer;
+use crate::path_builder::{Namer, Naming};
 use crate::pauses::PauseWatch;
-use crate::refused::Refused;
+use crate::run_target::{Taken, TakenLocation};
 use crate::shared::{SharedPool, SharedSource};
 use crate::source::{Listings, Private, PrivateStream, Source};
 use crate::stopwatch::Stopwatch;
 use crate::supervisor::{Border, Message, PoolOfWorker, Watch, watch_mounts};
-use crate::taken::{Taken, TakenLocation};
 use crate::worker::{self, OtherPool, Payload, PoolDirectory, Report, Tools, WorkerConfig};
 use rundir::AckLog;
 use rundir::manifest::Position;
 use rundir::names::worker_directory;
-use rundir::slot::{Aside, Slot};
+use rundir::worker_status::{Aside, Slot};
 
-pub(crate) mod sum;
+pub(crate) mod aggregate;
 
-pub(crate) use sum::Performed;
+pub(crate) use aggregate::Performed;
 
 /// What every worker gets a copy of.
 struct Common<'a> {
     request: &'a RunSpec,
-    storage: &'a Arc<dyn Storage>,
+    storage: &'a Arc<dyn Engine>,
     clock: &'a RunClock,
     control: &'a Control,
     run_directories: &'a [TakenLocation],
@@ -102,7 +102,7 @@ impl SharedPools {
 /// from an origin of the same clock.
 pub(crate) fn start(
     request: &RunSpec,
-    storage: &Arc<dyn Storage>,
+    storage: &Arc<dyn Engine>,
     clock: &RunClock,
     control: &Control,
     taken: &Taken,
@@ -426,8 +426,7 @@ impl Common<'_> {
         let (stream, listings, payload) = match &workload.work {
             Work::Classic(classic) => {
                 let classic = workload.classic_of(classic, worker);
-                let stream =
-                    ClassicStream::with_hint(&classic, observe::memory::prefer_huge_pages)?;
+                let stream = ClassicStream::with_hint(&classic, system::memory::prefer_huge_pages)?;
                 let payload = self.payload(worker, Some(stream.text()));
                 (PrivateStream::Classic(Box::new(stream)), None, payload)
             }
@@ -501,14 +500,14 @@ impl Common<'_> {
         let started = thread.spawn(move || {
             let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 if pin {
-                    observe::processors::pin_to(worker).map_err(|error| {
+                    system::processors::pin_to(worker).map_err(|error| {
                         format!("cannot pin worker {worker} to a processor: {error} (remove --pin)")
                     })?;
                 }
                 if pacer.may_be_open() {
                     // Without it arrivals are met later, which is in their latencies: no reason not
                     // to run.
-                    let _ = observe::processors::wake_exactly();
+                    let _ = system::processors::wake_exactly();
                 }
                 let slot = &slots[0];
                 let session = slot.aside(Aside::OpenSession, (0, NameKind::Directory, 0), || {

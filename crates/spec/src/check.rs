@@ -1,14 +1,14 @@
 //! Where a description contradicts itself: what options alone do is found where they are resolved,
 //! the rest here.
 
-use contract::ServerUrl;
+use engine::ServerUrl;
 use workload::{Phase, Workload};
 
-use crate::contradiction::{Contradiction, refuse_any};
-use crate::drive::{Drive, Stop};
-use crate::how::{Cache, Place, directory};
+use crate::config_error::{ConfigError, refuse_any};
 use crate::limits::{BISECTIONS_MAX, SWEEP_SLICES_MAX};
+use crate::load::{Drive, Stop};
 use crate::run_spec::RunSpec;
+use crate::settings::{Cache, Place, directory};
 use crate::sweep::Climb;
 
 impl RunSpec {
@@ -16,7 +16,7 @@ impl RunSpec {
     ///
     /// # Errors
     /// The first contradiction.
-    pub fn check(&self) -> Result<(), Contradiction> {
+    pub fn check(&self) -> Result<(), ConfigError> {
         let keeps = self.keeping.keep || self.keeping.reuse;
         let sweep = self.drive.sweep.as_ref();
         let is_shared = self.workload.workers.is_shared();
@@ -24,10 +24,10 @@ impl RunSpec {
             self.check_targets()?;
         }
         if self.depth > 1 && !self.storage.speaks_to_servers() {
-            return Err(Contradiction::DepthOfOne(self.depth, self.storage));
+            return Err(ConfigError::DepthOfOne(self.depth, self.storage));
         }
         if self.stall_timeout.is_zero() {
-            return Err(Contradiction::StallTimeout);
+            return Err(ConfigError::StallTimeout);
         }
         if self.place == Place::Nowhere {
             let asked = [
@@ -35,40 +35,40 @@ impl RunSpec {
                 ("--reuse", self.keeping.reuse),
                 ("--ack-log", self.ack_log.is_some()),
             ];
-            refuse_any(&asked, |option| Contradiction::Null(option, self.storage))?;
+            refuse_any(&asked, |option| ConfigError::Null(option, self.storage))?;
         }
         if self.neighbour > 0 {
             let asked = [
                 ("--keep", self.keeping.keep),
                 ("--reuse", self.keeping.reuse),
             ];
-            refuse_any(&asked, Contradiction::NeighbourKept)?;
+            refuse_any(&asked, ConfigError::NeighbourKept)?;
         }
         if self.ranks > 1 {
             let asked = [("--ack-log", self.ack_log.is_some())];
-            refuse_any(&asked, Contradiction::OfOneRank)?;
+            refuse_any(&asked, ConfigError::OfOneRank)?;
         }
         if let Some(sweep) = sweep {
             if sweep.fresh && keeps {
-                return Err(Contradiction::FreshAndKept);
+                return Err(ConfigError::FreshAndKept);
             }
             self.check_counts(&sweep.climb)?;
             if self.ack_log.is_some() {
-                return Err(Contradiction::AckLogAndSweep);
+                return Err(ConfigError::AckLogAndSweep);
             }
             if sweep.slo_p99_ns.is_some() && !self.latencies {
-                return Err(Contradiction::SloWithoutLatencies);
+                return Err(ConfigError::SloWithoutLatencies);
             }
             if self.series && self.sweep_slices(&sweep.climb) > SWEEP_SLICES_MAX {
-                return Err(Contradiction::SweepSlices);
+                return Err(ConfigError::SweepSlices);
             }
         }
         if self.keeping.keep && is_shared && self.workload.transactions() > 0 {
-            return Err(Contradiction::KeepShared);
+            return Err(ConfigError::KeepShared);
         }
         let is_bounded = |mix: &workload::Mix| mix.layout.entries_max.is_some();
         if keeps && is_shared && self.workload.mix().is_some_and(is_bounded) {
-            return Err(Contradiction::KeepBounded);
+            return Err(ConfigError::KeepBounded);
         }
         let tells_apart = self
             .workload
@@ -76,26 +76,26 @@ impl RunSpec {
             .as_ref()
             .is_some_and(workload::contents::tells_versions_apart);
         if self.verify && !tells_apart {
-            return Err(Contradiction::VerifyText);
+            return Err(ConfigError::VerifyText);
         }
         if self.steps && !self.latencies {
-            return Err(Contradiction::StepsWithoutLatencies);
+            return Err(ConfigError::StepsWithoutLatencies);
         }
         Ok(())
     }
 
     /// Numbers of workers or ranks that a sweep climbs.
-    fn check_counts(&self, climb: &Climb) -> Result<(), Contradiction> {
+    fn check_counts(&self, climb: &Climb) -> Result<(), ConfigError> {
         match climb {
             Climb::Rates(_) | Climb::OfClosedLoop(_) => Ok(()),
             Climb::Workers(_) if self.workload.workers.is_shared() => {
-                Err(Contradiction::SweepOfShared)
+                Err(ConfigError::SweepOfShared)
             }
             Climb::Workers(workers) => {
                 let most = Workload::WORKERS_MAX / self.ranks.max(1);
                 let too_many = workers.iter().find(|count| **count > most);
                 too_many.map_or(Ok(()), |count| {
-                    Err(Contradiction::SweepWorkers {
+                    Err(ConfigError::SweepWorkers {
                         count: *count,
                         most,
                     })
@@ -103,14 +103,14 @@ impl RunSpec {
             }
             Climb::Ranks(ranks) => {
                 if let Some(asked) = ranks.iter().find(|count| **count > self.ranks) {
-                    return Err(Contradiction::SweepRanks {
+                    return Err(ConfigError::SweepRanks {
                         asked: *asked,
                         ranks: self.ranks,
                     });
                 }
                 match ranks.first() {
                     Some(first) if self.neighbour >= *first && self.neighbour > 0 => {
-                        Err(Contradiction::SweepNeighbour {
+                        Err(ConfigError::SweepNeighbour {
                             neighbour: self.neighbour,
                             first: *first,
                         })
@@ -122,18 +122,18 @@ impl RunSpec {
     }
 
     /// Targets are directories, or URLs of servers that the storage speaks to.
-    fn check_targets(&self) -> Result<(), Contradiction> {
+    fn check_targets(&self) -> Result<(), ConfigError> {
         let mut is_of_server = false;
         for target in &self.targets {
             if ServerUrl::is_one(target) {
-                let invalid = |problem| Contradiction::Url {
+                let invalid = |problem| ConfigError::Url {
                     url: target.clone(),
                     problem,
                 };
                 ServerUrl::try_from(target.as_path()).map_err(invalid)?;
                 is_of_server = true;
             } else if self.storage.speaks_to_servers() {
-                return Err(Contradiction::DirectoryOfServer {
+                return Err(ConfigError::DirectoryOfServer {
                     path: directory(target).to_owned(),
                     storage: self.storage,
                 });
@@ -143,7 +143,7 @@ impl RunSpec {
             return Ok(());
         }
         if !self.storage.speaks_to_servers() {
-            return Err(Contradiction::UrlOfDirectory(self.storage));
+            return Err(ConfigError::UrlOfDirectory(self.storage));
         }
         let asked = [
             ("--direct", self.direct),
@@ -151,7 +151,7 @@ impl RunSpec {
             ("--cache cold-data", self.cache == Cache::ColdData),
         ];
         refuse_any(&asked, |option| {
-            Contradiction::NoCacheHere(option, self.storage)
+            ConfigError::NoCacheHere(option, self.storage)
         })
     }
 
@@ -164,23 +164,23 @@ impl RunSpec {
         &self,
         classic_format: Option<&'static str>,
         is_live: bool,
-    ) -> Result<(), Contradiction> {
+    ) -> Result<(), ConfigError> {
         if let Some(format) = classic_format {
             if self.workload.classic().is_none() {
-                return Err(Contradiction::FormatOfMix(format));
+                return Err(ConfigError::FormatOfMix(format));
             }
             if self.drive != Drive::default() {
-                return Err(Contradiction::FormatOfDriven(
+                return Err(ConfigError::FormatOfDriven(
                     format,
                     self.drive.options().join(", "),
                 ));
             }
         }
         if is_live && !self.latencies {
-            return Err(Contradiction::LiveWithoutLatencies);
+            return Err(ConfigError::LiveWithoutLatencies);
         }
         if is_live && !self.series {
-            return Err(Contradiction::LiveWithoutSeries);
+            return Err(ConfigError::LiveWithoutSeries);
         }
         Ok(())
     }
@@ -209,13 +209,13 @@ impl RunSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive::Sweep;
-    use crate::how::StorageName;
+    use crate::load::Sweep;
+    use crate::settings::EngineName;
     use crate::sweep::SweepOption;
     use workload::Workers;
 
     fn asked(
-        storage: StorageName,
+        storage: EngineName,
         targets: &[&str],
         change: impl FnOnce(&mut RunSpec),
     ) -> Result<(), String> {
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn sweeps_of_ranks_and_workers_fit_the_ranks() {
         let swept = |text: &str, ranks: u32, neighbour: u32| {
-            asked(StorageName::Posix, &["/mnt"], |spec| {
+            asked(EngineName::Posix, &["/mnt"], |spec| {
                 let workers = Workers::Private { workers: ranks };
                 (spec.ranks, spec.neighbour, spec.workload.workers) = (ranks, neighbour, workers);
                 let SweepOption(climb) = text.parse().unwrap();
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn servers_are_for_the_storage_that_speaks_to_them() {
-        use StorageName::{Nfs, Posix};
+        use EngineName::{Nfs, Posix};
         const URL: &str = "nfs://server/export?nconnect=2";
         let as_it_is = |_: &mut RunSpec| {};
         assert_eq!(asked(Nfs, &[URL, "nfs://another/export"], as_it_is), Ok(()));
@@ -337,7 +337,7 @@ mod tests {
             crate::resolve(&asked).map(|resolved| resolved.spec)
         };
         let spec = resolved(&options).unwrap();
-        assert_eq!((spec.storage, spec.depth), (StorageName::Nfs, 8));
+        assert_eq!((spec.storage, spec.depth), (EngineName::Nfs, 8));
         assert!(!spec.sync_phases, "no kernel writes anything back");
         // The options that come to it come to it again.
         assert_eq!(resolved(&crate::Options::of(&spec)).unwrap(), spec);

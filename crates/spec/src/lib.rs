@@ -2,35 +2,35 @@
 //!
 //! Options and configuration files ([`Options`]) come to a [`RunSpec`] by [`resolve`]; a run spec
 //! comes to the options that mean the same by [`Options::of`]. The runner performs it, the record
-//! contains it. What cannot be performed is a [`Contradiction`], of which this crate has all that
+//! contains it. What cannot be performed is a [`ConfigError`], of which this crate has all that
 //! are told by the description alone: what a machine or a target lacks is for those to say who
 //! look.
 
 mod check;
+mod config_error;
 mod config_text;
-mod contradiction;
-mod drive;
-mod how;
 mod limits;
+mod load;
 mod note;
 mod options;
 mod resolve;
 mod run_spec;
 mod serial;
+mod settings;
 mod sweep;
 mod values;
 mod work;
 
+pub use config_error::ConfigError;
 pub use config_text::read_toml;
-pub use contract::Durability;
-pub use contradiction::Contradiction;
-pub use drive::{Drive, Pace, SteadyAsked, Stop, Sweep};
-pub use how::{Cache, Keeping, OnError, Place, SteadyRule, StorageName, directory};
+pub use engine::Durability;
 pub use limits::{BISECTIONS_MAX, LOCATIONS_MAX, SWEEP_SLICES_MAX, SWEEP_STEPS_MAX};
+pub use load::{Drive, Pace, SteadyAsked, Stop, Sweep};
 pub use note::Note;
 pub use options::{Options, TargetOption, with_switches};
 pub use resolve::{Asked, Resolved, resolve};
 pub use run_spec::RunSpec;
+pub use settings::{Cache, EngineName, Keeping, OnError, Place, SteadyRule, directory};
 pub use sweep::{Climb, SloOption, SweepOption};
 pub use values::{
     Bytes, Count, PerSecond, SizesOption, ThinkOption, Time, WorkerSeedsName, WorkingSet,

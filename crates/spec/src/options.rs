@@ -4,7 +4,7 @@ use std::any::TypeId;
 use std::path::PathBuf;
 
 use clap::{Args, Command};
-use contract::Durability;
+use engine::Durability;
 use serde::{Deserialize, Serialize};
 use workload::arrivals::ArrivalProcess;
 use workload::contents::ContentKind;
@@ -13,7 +13,7 @@ use workload::names::Names;
 use workload::popularity::Popularity;
 use workload::{Edition, Weights};
 
-use crate::how::{Cache, OnError, SteadyRule, StorageName};
+use crate::settings::{Cache, EngineName, OnError, SteadyRule};
 use crate::sweep::{SloOption, SweepOption};
 use crate::values::{
     Bytes, Count, PerSecond, SizesOption, ThinkOption, Time, WorkerSeedsName, WorkingSet, bias,
@@ -234,22 +234,22 @@ options! {
 
     /// Interface for file operations [default: stdio; for mixes posix; for targets like
     /// nfs://server/export nfs].
-    #[arg(long, value_enum, help_heading = "Storage")]
-    storage: StorageName,
+    #[arg(long, value_enum, help_heading = "Engine")]
+    storage: EngineName,
     /// Operations that each worker keeps in flight at once, with --storage nfs [default: 1].
-    #[arg(long, value_name = "N", help_heading = "Storage")]
+    #[arg(long, value_name = "N", help_heading = "Engine")]
     depth: Count,
     /// What each operation syncs: none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or batch:N
     /// [default: none].
     ///
     /// This is the durability policy. batch:N syncs every N operations.
-    #[arg(long, value_name = "POLICY", help_heading = "Storage")]
+    #[arg(long, value_name = "POLICY", help_heading = "Engine")]
     durability: Durability,
     /// Use direct I/O (O_DIRECT), which bypasses the page cache.
-    #[arg(long, help_heading = "Storage")]
+    #[arg(long, help_heading = "Engine")]
     direct: bool,
     /// State of the page cache before the transactions [default: as-is].
-    #[arg(long, value_enum, help_heading = "Storage")]
+    #[arg(long, value_enum, help_heading = "Engine")]
     cache: Cache,
 
     /// Do not sync the file systems between phases.

@@ -9,13 +9,13 @@ use std::time::Duration;
 use workload::Workload;
 use workload::presets::Preset;
 
-use crate::contradiction::{Contradiction, refuse_any};
-use crate::drive;
-use crate::how::Cache;
+use crate::config_error::{ConfigError, refuse_any};
 use crate::limits::LOCATIONS_MAX;
+use crate::load;
 use crate::note::Note;
 use crate::options::{Options, TargetOption};
 use crate::run_spec::{self, RunSpec};
+use crate::settings::Cache;
 use crate::values::{Count, Time, WorkingSet};
 use crate::work::{self, Read};
 
@@ -52,16 +52,16 @@ pub struct Resolved {
 ///
 /// # Errors
 /// What is contradicted.
-pub fn resolve(asked: &Asked<'_>) -> Result<Resolved, Contradiction> {
+pub fn resolve(asked: &Asked<'_>) -> Result<Resolved, ConfigError> {
     let mut options = options_of(asked)?;
     if options.transactions.is_none() {
-        if !drive::ends_otherwise(&options) {
+        if !load::ends_otherwise(&options) {
             let seconds = asked
                 .preset
                 .map_or(asked.run_for_s, |preset| preset.how.run_for_s);
             options.run_for = seconds.map(|seconds| Time::of(Duration::from_secs(seconds)));
         }
-        if drive::ends_otherwise(&options) {
+        if load::ends_otherwise(&options) {
             options.transactions = Some(Count(Workload::ENDLESS));
         }
     }
@@ -101,7 +101,7 @@ pub fn resolve(asked: &Asked<'_>) -> Result<Resolved, Contradiction> {
 }
 
 /// Refuses what has no sense where no file system is touched.
-fn refuse_of_null(options: &Options) -> Result<(), Contradiction> {
+fn refuse_of_null(options: &Options) -> Result<(), ConfigError> {
     let Some(storage) = options.storage.filter(|storage| !storage.touches()) else {
         return Ok(());
     };
@@ -118,15 +118,15 @@ fn refuse_of_null(options: &Options) -> Result<(), Contradiction> {
         ("--ack-log", options.ack_log.is_some()),
         ("--working-set", options.working_set.is_some()),
     ];
-    refuse_any(&said, |option| Contradiction::Null(option, storage))
+    refuse_any(&said, |option| ConfigError::Null(option, storage))
 }
 
 /// What was said in options, and in the file where they say nothing.
-fn options_of(asked: &Asked<'_>) -> Result<Options, Contradiction> {
+fn options_of(asked: &Asked<'_>) -> Result<Options, ConfigError> {
     let (said, mut under) = (asked.options.clone(), asked.file.clone());
     for options in [&said, &under] {
         if let (Some(working_set), Some(Count(files))) = (options.working_set, options.files) {
-            return Err(Contradiction::WorkingSetAndFiles { working_set, files });
+            return Err(ConfigError::WorkingSetAndFiles { working_set, files });
         }
     }
     // Either holds over the other in the file.
@@ -138,23 +138,23 @@ fn options_of(asked: &Asked<'_>) -> Result<Options, Contradiction> {
     }
     let options = said.over(under);
     match (options.working_set, options.reuse) {
-        (Some(working_set), Some(true)) => Err(Contradiction::WorkingSetAndReuse(working_set)),
+        (Some(working_set), Some(true)) => Err(ConfigError::WorkingSetAndReuse(working_set)),
         _ => Ok(options),
     }
 }
 
 /// Where the files go, as said; the working directory where nothing was.
-fn locations(asked: &Asked<'_>, options: &Options) -> Result<Vec<TargetOption>, Contradiction> {
+fn locations(asked: &Asked<'_>, options: &Options) -> Result<Vec<TargetOption>, ConfigError> {
     let mut locations = options.target.clone();
     if locations.len() > LOCATIONS_MAX {
-        return Err(Contradiction::Locations(locations.len()));
+        return Err(ConfigError::Locations(locations.len()));
     }
     // Somebody's variable that was not set is no wish to write here.
     if locations
         .iter()
         .any(|location| location.path.as_os_str().is_empty())
     {
-        return Err(Contradiction::LocationWithoutPath);
+        return Err(ConfigError::LocationWithoutPath);
     }
     if locations.is_empty() {
         locations.push(TargetOption {

@@ -5,18 +5,18 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use contract::{Durability, ServerUrl};
+use engine::{Durability, ServerUrl};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::presets::Preset;
 use workload::{Work, Workers, Workload};
 
-use crate::contradiction::Contradiction;
-use crate::drive::{self, Drive, Stop};
-use crate::how::{Cache, Keeping, OnError, Place, StorageName};
+use crate::config_error::ConfigError;
 use crate::limits::{DEPTH_MAX, RANKS_MAX};
+use crate::load::{self, Drive, Stop};
 use crate::options::{Options, TargetOption};
 use crate::serial::{as_text, lossy, lossy_option, ns};
+use crate::settings::{Cache, EngineName, Keeping, OnError, Place};
 use crate::sweep::Climb;
 use crate::values::{Count, Time};
 use crate::work;
@@ -61,7 +61,7 @@ pub struct RunSpec {
     /// Where the files go in them.
     pub place: Place,
     /// How input and output are done.
-    pub storage: StorageName,
+    pub storage: EngineName,
     /// How many operations each worker keeps in flight; left out where that is 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
@@ -128,7 +128,7 @@ impl RunSpec {
             neighbour: 0,
             targets,
             place,
-            storage: StorageName::Stdio,
+            storage: EngineName::Stdio,
             depth: 1,
             durability: Durability::None,
             direct: false,
@@ -216,18 +216,18 @@ impl RunSpec {
         preset: Option<&Preset>,
         workload: Workload,
         targets: Vec<PathBuf>,
-    ) -> Result<Self, Contradiction> {
+    ) -> Result<Self, ConfigError> {
         let is_given = |flag: Option<bool>| flag.unwrap_or(false);
         let is_of_server = targets.iter().any(|target| ServerUrl::is_one(target));
         let otherwise = match workload.work {
-            _ if is_of_server => StorageName::Nfs,
-            Work::Mix(_) => StorageName::Posix,
-            Work::Classic(_) => StorageName::Stdio,
+            _ if is_of_server => EngineName::Nfs,
+            Work::Mix(_) => EngineName::Posix,
+            Work::Classic(_) => EngineName::Stdio,
         };
         let storage = options.storage.unwrap_or(otherwise);
         let cache = options.cache.unwrap_or_default();
-        if (cache, storage) == (Cache::ColdData, StorageName::Stdio) {
-            return Err(Contradiction::ColdDataOfStdio);
+        if (cache, storage) == (Cache::ColdData, EngineName::Stdio) {
+            return Err(ConfigError::ColdDataOfStdio);
         }
         let touches = storage.touches();
         let place = if touches {
@@ -247,7 +247,7 @@ impl RunSpec {
             durability: options.durability.or(of_preset).unwrap_or_default(),
             direct: is_given(options.direct),
             cache,
-            drive: drive::mean(options)?,
+            drive: load::mean(options)?,
             on_error: options.on_error.unwrap_or(OnError::Stop),
             stall_timeout: options
                 .stall_timeout
@@ -271,32 +271,32 @@ impl RunSpec {
 }
 
 /// How many processes perform the run.
-pub(crate) fn ranks(options: &Options) -> Result<u32, Contradiction> {
+pub(crate) fn ranks(options: &Options) -> Result<u32, ConfigError> {
     let Count(ranks) = options.ranks.unwrap_or(Count(1));
     let fits = u32::try_from(ranks)
         .ok()
         .filter(|ranks| (1..=RANKS_MAX).contains(ranks));
-    fits.ok_or(Contradiction::Ranks(ranks))
+    fits.ok_or(ConfigError::Ranks(ranks))
 }
 
-fn neighbour(options: &Options) -> Result<u32, Contradiction> {
+fn neighbour(options: &Options) -> Result<u32, ConfigError> {
     let ranks = ranks(options)?;
     match options.neighbour {
         None => Ok(0),
         Some(Count(further)) if ranks > 1 && (1..u64::from(ranks)).contains(&further) => {
             Ok(further as u32)
         }
-        Some(Count(further)) => Err(Contradiction::Neighbour { further, ranks }),
+        Some(Count(further)) => Err(ConfigError::Neighbour { further, ranks }),
     }
 }
 
 /// How many operations are in flight.
-fn depth(options: &Options) -> Result<u32, Contradiction> {
+fn depth(options: &Options) -> Result<u32, ConfigError> {
     let Count(depth) = options.depth.unwrap_or(Count(1));
     let fits = u32::try_from(depth)
         .ok()
         .filter(|depth| (1..=DEPTH_MAX).contains(depth));
-    fits.ok_or(Contradiction::Depth(depth))
+    fits.ok_or(ConfigError::Depth(depth))
 }
 
 impl Options {
@@ -306,7 +306,7 @@ impl Options {
         work::say(workload, spec.ranks, &mut options);
         options.neighbour = (spec.neighbour > 0).then_some(Count(spec.neighbour.into()));
         options.ranks = (spec.ranks > 1).then_some(Count(spec.ranks.into()));
-        drive::say(&spec.drive, &mut options);
+        load::say(&spec.drive, &mut options);
         // Those without end come with a time, and a sweep of workers says how many.
         let sweep = spec.drive.sweep.as_ref();
         let is_ended = spec.drive.stop != Stop::Transactions || sweep.is_some();

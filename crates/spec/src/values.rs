@@ -14,7 +14,7 @@ use workload::mix::Think;
 use workload::quantity::{self, InvalidQuantity};
 use workload::sizes::InvalidSizes;
 
-use crate::how::OnError;
+use crate::settings::OnError;
 
 /// Where workers' generators begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Think;
 use workload::{Classic, Mix, Work, WorkerSeeds, Workers, Workload};
 
-use crate::contradiction::Contradiction;
+use crate::config_error::ConfigError;
 use crate::note::Note;
 use crate::options::Options;
 use crate::values::Count;
@@ -30,7 +30,7 @@ pub(crate) fn mean(
     weights: Vec<u32>,
     read: &Read<'_>,
     notes: &mut Vec<Note>,
-) -> Result<Workload, Contradiction> {
+) -> Result<Workload, ConfigError> {
     let mut work = work(options, preset, workers, read, notes)?;
     match &mut work {
         Work::Classic(classic) => classic.weights = weights,
@@ -83,7 +83,7 @@ fn work(
     workers: Workers,
     read: &Read<'_>,
     notes: &mut Vec<Note>,
-) -> Result<Work, Contradiction> {
+) -> Result<Work, ConfigError> {
     let base = preset.map(|preset| &preset.work);
     if let Some(Work::Mix(mix)) = base {
         mix::refuse_classic_options(options, true)?;

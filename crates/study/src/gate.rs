@@ -351,7 +351,7 @@ pub enum GateError {
     /// A side, or the baseline, has no runs.
     #[error("'{side}' has no runs{}", behind(*after))]
     Missing {
-        /// Whose.
+        /// Provenance.
         side: String,
         /// The blocks behind this one alone were looked at.
         after: Option<u32>,
@@ -360,7 +360,7 @@ pub enum GateError {
     #[error("all {} runs of '{side}' are INVALID ('postmark show' has the reasons): a gate cannot \
         decide on them", .runs.len())]
     Invalid {
-        /// Whose.
+        /// Provenance.
         side: String,
         /// Its runs.
         runs: Vec<InvalidRun>,
@@ -371,7 +371,7 @@ pub enum GateError {
          has the reasons): a gate cannot decide on the rest"
     )]
     TooManyInvalid {
-        /// Whose.
+        /// Provenance.
         side: String,
         /// The baseline's name.
         baseline: String,
@@ -384,7 +384,7 @@ pub enum GateError {
     NotMeasured {
         /// Which one.
         metric: Metric,
-        /// Whose.
+        /// Provenance.
         side: String,
         /// The baseline's name.
         baseline: String,
@@ -394,7 +394,7 @@ pub enum GateError {
         "'{side}' and '{baseline}' have no complete block in common (give runs of the same study)"
     )]
     NoPairs {
-        /// Whose.
+        /// Provenance.
         side: String,
         /// The baseline's name.
         baseline: String,

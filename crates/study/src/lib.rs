@@ -6,13 +6,13 @@
 //! block are a pair, whose log ratio is one sample; [`statistics`] makes intervals and tests of
 //! samples. `docs/specification.md`, "Comparisons", defines every estimator with its source.
 
+pub mod alpha_spending;
 pub mod cells;
 pub mod comparison;
 pub mod design;
 pub mod flaw;
 pub mod gate;
 pub mod incomplete;
-pub mod looks;
 pub mod metric;
 pub mod observed;
 mod order;
@@ -24,6 +24,7 @@ pub mod statistics;
 pub mod tables;
 pub mod verdicts;
 
+pub use alpha_spending::Looks;
 pub use cells::{BlockRun, StudyCell};
 pub use comparison::{
     Comparison, ComparisonOutcome, Comparisons, Estimate, RatioInterval, TwinNoise,
@@ -34,7 +35,6 @@ pub use gate::{
     Bound, Decision, Gate, GateError, GateRules, Judged, Requirement, RequirementError,
 };
 pub use incomplete::IncompleteDifference;
-pub use looks::Looks;
 pub use metric::{Better, Metric, MetricUnit, Statistic, UnknownMetric};
 pub use observed::{
     Baseline, BlockAttempt, ComparedSide, Incomplete, InvalidRun, Observed, SideGroup, Unlike,

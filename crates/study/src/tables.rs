@@ -2,10 +2,10 @@
 
 use record::StudyPart;
 
+use crate::alpha_spending::Looks;
 use crate::cells::StudyCell;
 use crate::comparison::Comparisons;
 use crate::design::Design;
-use crate::looks::Looks;
 use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, Observed, SideGroup};
 use crate::statistics::ALPHA;

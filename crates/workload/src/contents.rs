@@ -123,7 +123,7 @@ pub fn tells_versions_apart(spec: &ContentSpec) -> bool {
     spec.kind != ContentKind::Text
 }
 
-/// Whose contents are, by their first bytes.
+/// Provenance contents are, by their first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
     /// A worker's.
@@ -238,7 +238,7 @@ impl Contents {
         })
     }
 
-    /// Whose contents begin so, of whatever file and version they are.
+    /// Provenance contents begin so, of whatever file and version they are.
     pub fn beginning(&self, found: &[u8]) -> Beginning {
         let is = |block: Block<'_>| block.matches(0, &found[..found.len().min(BLOCK_BYTES)]);
         let is_ours = if self.is_text {

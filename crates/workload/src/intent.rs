@@ -1,11 +1,11 @@
 //! The words in which a worker's work is spoken of: an intent, the phase it belongs to, the stream
 //! it comes from.
 
-use contract::NameKind;
+use engine::NameKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use contract::Action;
+pub use engine::Action;
 
 use crate::skip::SkipReason;
 

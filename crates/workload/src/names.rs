@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::random::{again, before_again};
 
-pub use contract::NameKind;
+pub use engine::NameKind;
 
 /// No name is longer, its kind's suffix aside.
 pub const LENGTH_MAX: u8 = 200;

@@ -4,9 +4,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use observe::counters::SystemCounters;
-use observe::{Fact, Sources};
 use record::QuietTime;
+use system::counters::SystemCounters;
+use system::{Fact, Sources};
 
 /// So much may be unwritten on a quiet machine, in bytes: logs and the like.
 const UNWRITTEN_MAX: u64 = 16 << 20;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use contract::Storage;
+use engine::Engine;
 use record::Record;
 use runner::{Clock, Control, Events, Refused, RunSpec};
 
@@ -17,7 +17,7 @@ mod studies;
 mod sweep;
 
 /// Performs a campaign on a storage, until a signal's number stands there.
-fn run<S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
+fn run<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     spec: &RunSpec,
     storage: &S,
     clock: &C,

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use cluster::{Ranks, in_process};
+use engines::posix::Posix;
+use ranks::{Ranks, in_process};
 use record::{Climb, CompletedPart, Load, Outcome, Phase, Record, Summary, Sweep};
 use runner::{
     Control, Drive, Event, Events, Place, Refused, RunSpec, Stage, Stop, SystemClock, TakeControl,
 };
-use spec::StorageName;
-use storage::posix::Posix;
+use spec::EngineName;
 use tempfile::TempDir;
 use workload::arrivals::ArrivalProcess;
 use workload::{Mix, Workers, Workload};
@@ -60,13 +60,13 @@ impl Events for Watcher<'_> {
             self.signals[rank].store(15, Ordering::Relaxed);
         }
         match event {
-            Event::Opened(head) => {
+            Event::RecordOpened(head) => {
                 assert!(self.parts.replace(*head).is_none(), "it is opened once")
             }
-            Event::Completed(completed) => {
+            Event::PhaseRecorded(completed) => {
                 self.parts.as_mut().unwrap().add(*completed);
             }
-            Event::Merged(record) => self.merged.push(*record),
+            Event::RecordMerged(record) => self.merged.push(*record),
             _ => {}
         }
     }
@@ -145,7 +145,7 @@ fn request(at: &Path, ranks: u32, climb: Climb, fresh: bool) -> RunSpec {
         ..Workload::from(mix)
     };
     RunSpec {
-        storage: StorageName::Posix,
+        storage: EngineName::Posix,
         ranks,
         check: true,
         sync_phases: true,
@@ -276,7 +276,10 @@ fn a_stop_in_a_step_ends_the_sweep_of_all_whoever_it_comes_to() {
         let at = directory();
         let asked = |_| request(at.path(), 4, Climb::Ranks(vec![1, 2, 4]), true);
         let in_second = |rank: u32, step: u32, event: &Event| {
-            let goes_on = matches!(event, Event::Began(Stage::Phase(Phase::Transactions), _));
+            let goes_on = matches!(
+                event,
+                Event::PhaseStarted(Stage::Phase(Phase::Transactions), _)
+            );
             ((rank, step) == (1, 1) && goes_on).then_some(stopped)
         };
         let (record, _) = same(perform(4, asked, in_second));
@@ -301,7 +304,7 @@ fn a_signal_between_two_steps_ends_the_sweep_of_all() {
             };
             // Rank 1 works in the first step; or all go on to the next one.
             let is_then = match event {
-                Event::Completed(completed) => rank == 1 && is_step(completed),
+                Event::PhaseRecorded(completed) => rank == 1 && is_step(completed),
                 Event::Load(1, _) => rank == 3,
                 _ => false,
             };

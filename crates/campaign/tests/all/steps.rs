@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use engines::simulated::{Code, Fault, Simulated};
 use record::{Climb, End, Fact, Load, Outcome, Phase, Record, Sweep};
 use runner::{Clock, Drive, Event, Events, NoEvents, Place, RunSpec, Stage, Stop};
-use storage::simulated::{Code, Fault, Simulated};
 use workload::arrivals::ArrivalProcess;
 use workload::{Mix, Workers, Workload};
 
@@ -167,7 +167,10 @@ fn a_step_that_fails_is_the_last_one_and_its_pool_is_removed() {
         let fails = storage.clone();
         let mut begun = 0;
         let mut told = Watcher(Vec::new(), move |event: &Event| {
-            if matches!(event, Event::Began(Stage::Phase(Phase::Transactions), _)) {
+            if matches!(
+                event,
+                Event::PhaseStarted(Stage::Phase(Phase::Transactions), _)
+            ) {
                 begun += 1;
                 if begun == 2 {
                     let call = fails.calls() + 5;
@@ -226,7 +229,7 @@ fn a_signal_between_two_steps_leaves_those_that_were_made() {
         let signal: Arc<AtomicUsize> = Arc::default();
         let raised = Arc::clone(&signal);
         let mut told = Watcher(Vec::new(), move |event: &Event| {
-            if matches!(event, Event::Completed(done) if matches!(done.part,
+            if matches!(event, Event::PhaseRecorded(done) if matches!(done.part,
                 record::CompletedPart::SweepStep(_)))
             {
                 raised.store(15, Ordering::Relaxed);

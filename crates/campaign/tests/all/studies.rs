@@ -10,9 +10,9 @@ use std::time::Duration;
 use campaign::study::{
     ATTEMPTS, Course, Ground, Ready, StudyEnd, StudyEvent, TargetReady, perform,
 };
+use engines::simulated::{Code, Simulated};
 use record::{Outcome, Record, StudyPart};
 use runner::{NoEvents, Place, RunSpec};
-use storage::simulated::{Code, Simulated};
 use study::{Design, StudyCell, StudyRun};
 use workload::Mix;
 

@@ -223,8 +223,8 @@ struct Parts {
 impl Events for Parts {
     fn event(&mut self, event: Event) {
         match event {
-            Event::Opened(head) => self.opened = Some(*head),
-            Event::Completed(completed) => {
+            Event::RecordOpened(head) => self.opened = Some(*head),
+            Event::PhaseRecorded(completed) => {
                 self.kinds.push(match &completed.part {
                     CompletedPart::Phase(phase) => phase.phase.name(),
                     CompletedPart::SweepStep(_) => "sweep_step",

@@ -11,9 +11,9 @@ use study::{Comparisons, Design, Metric, SideGroup};
 
 use super::page_run::{ArchivedRun, PageFiles};
 use super::{find, remarks};
+use crate::compare_select::{Found, all_of_study, sides};
 use crate::options::ReportArguments;
 use crate::problem::Problem;
-use crate::sides::{Found, all_of_study, sides};
 use crate::study::found::FoundStudy;
 use crate::study::layout;
 

@@ -1,6 +1,6 @@
 //! `postmark tag`, `note` and `delete`.
 
-use document::harmless::harmless;
+use document::sanitize::sanitize;
 
 use super::{find, mark, number, open};
 use crate::options::{DeleteArguments, NoteArguments, TagArguments};
@@ -23,7 +23,7 @@ pub fn tag(arguments: &TagArguments) -> Result<u8, Problem> {
         archive.add_tags(number, &arguments.tags)?;
     }
     let tags = find(&archive, &number.to_string())?.tags;
-    let tags: Vec<_> = tags.iter().map(|tag| harmless(tag)).collect();
+    let tags: Vec<_> = tags.iter().map(|tag| sanitize(tag)).collect();
     let all = if tags.is_empty() {
         "no tags".to_owned()
     } else {
@@ -43,7 +43,7 @@ pub fn note(arguments: &NoteArguments) -> Result<u8, Problem> {
     let note = arguments.text.text();
     archive.set_note(number, note)?;
     print(&match note {
-        Some(note) => format!("Run {number}: {}\n", harmless(note)),
+        Some(note) => format!("Run {number}: {}\n", sanitize(note)),
         None => format!("Run {number}: no note\n"),
     })?;
     Ok(0)

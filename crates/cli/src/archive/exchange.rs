@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use archive::{Archive, Imported, NoteText, Remarks, SubmissionOutcome};
-use document::harmless::{harmless, path as shown};
+use document::sanitize::{path as shown, sanitize};
 use published::Submission;
 use record::documents::Documents;
 use record::{ListedRun, Record};
@@ -12,11 +12,11 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::{find, mark, number, open, place};
-use crate::earlier;
 use crate::options::{ExportArguments, ExportFormat, ImportArguments};
 use crate::output::{OutputFile, Outputs};
 use crate::problem::PublishedProblem;
 use crate::problem::{Problem, print, tell};
+use crate::record_source;
 use crate::run_spec::error::SpecError;
 
 /// Writes runs for others.
@@ -26,7 +26,7 @@ use crate::run_spec::error::SpecError;
 pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
     if !arguments.runs.is_empty() && !arguments.filters.are_empty() {
         let told = "runs and conditions (--since, --host and so on) cannot be combined";
-        return Err(SpecError::Contradiction(told.to_owned()).into());
+        return Err(SpecError::ConfigError(told.to_owned()).into());
     }
     let archive = open(&arguments.archive)?;
     if let (true, Some(by), Some(system)) = (arguments.submission, &arguments.by, &arguments.system)
@@ -244,7 +244,7 @@ struct Import {
 
 impl Import {
     fn file(&mut self, path: &Path) -> Result<(), Problem> {
-        let source = match earlier::source(path) {
+        let source = match record_source::source(path) {
             Ok(source) => source,
             Err(error) => {
                 self.failed(path, &format!("cannot read it: {error}"));
@@ -261,7 +261,7 @@ impl Import {
                 Ok(()) => {}
                 Err(error) => self.failed(
                     path,
-                    &format!("document {}: {}", place + 1, harmless(&error)),
+                    &format!("document {}: {}", place + 1, sanitize(&error)),
                 ),
             }
             if self.waiting.len() == AT_ONCE || self.waiting_bytes >= BYTES_AT_ONCE {
@@ -296,7 +296,7 @@ impl Import {
             .add_submission(&submission.to_json(), &is_of_same_run)?;
         print(&format!(
             "Submission of {}: {}\n",
-            harmless(&submission.contributor),
+            sanitize(&submission.contributor),
             match submitted {
                 SubmissionOutcome::New => "new",
                 SubmissionOutcome::There => "there already",
@@ -369,6 +369,6 @@ fn told(record: &Record) -> String {
     format!(
         "{} of {}",
         document::units::utc(record.origin.begun_unix_ns()),
-        harmless(&record.host.hostname)
+        sanitize(&record.host.hostname)
     )
 }

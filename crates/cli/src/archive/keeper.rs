@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use archive::{Archive, ArchiveError, Imported, Owner, Remarks};
-use document::harmless;
+use document::sanitize;
 use record::{Completed, Record};
 use runner::{Event, Events};
 
@@ -163,7 +163,7 @@ impl Keeper {
         let writer = writer.transpose().map_err(|cause| {
             let told =
                 format!("cannot start a thread for the archive: {cause} (use --archive none)");
-            SpecError::Contradiction(told)
+            SpecError::ConfigError(told)
         })?;
         Ok(Some(Self {
             path,
@@ -218,7 +218,7 @@ fn leave_beside(
 ) -> Result<PathBuf, String> {
     let record = record.clone();
     let (answer, answers) = mpsc::channel();
-    let shown = harmless::path(&archive).into_owned();
+    let shown = sanitize::path(&archive).into_owned();
     let leave = move || {
         // Nobody may wait any more.
         let _ = answer.send(archive::leave_beside(&archive, owner, &record, &remarks));
@@ -298,7 +298,7 @@ impl Mailbox {
 
 /// Whether there is patience after so long.
 fn go_on_waiting(path: &Path, waited: Duration) -> Result<(), String> {
-    let path = harmless::path(path);
+    let path = sanitize::path(path);
     if waited >= PATIENCE {
         Err(format!(
             "the file system of {path} has not answered for {} s, or another process has locked \
@@ -318,11 +318,11 @@ fn go_on_waiting(path: &Path, waited: Duration) -> Result<(), String> {
 impl Events for Keeper {
     fn event(&mut self, event: Event) {
         let order = match event {
-            Event::Opened(mut head) => {
+            Event::RecordOpened(mut head) => {
                 (self.complete)(&mut head);
                 Order::Begin(head)
             }
-            Event::Completed(completed) => Order::Complete(completed),
+            Event::PhaseRecorded(completed) => Order::Complete(completed),
             _ => return,
         };
         // One that is late is not given more to do, which it would do while the run is measured:

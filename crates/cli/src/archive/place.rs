@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use archive::{Archive, ArchiveError, JournalMode, Opening, Owner, Pending};
-use document::harmless;
+use document::sanitize;
 use nix::unistd::User;
-use observe::{Class, Fact, Sources, Target, WatchedDevices};
 use runner::{NoAnswer, Place, RunSpec};
 use spec::Note;
+use system::{Class, Fact, Sources, Target, WatchedDevices};
 
 use crate::output::{is_one, is_standard_output};
 use crate::problem::{Problem, tell};
@@ -63,7 +63,7 @@ struct Surroundings {
     data: Option<OsString>,
     /// `HOME`.
     home: Option<OsString>,
-    /// Whose process this is.
+    /// Provenance process this is.
     user: u32,
     /// Who has called a program of root's by sudo.
     invoker: Option<Owner>,
@@ -101,7 +101,7 @@ impl Surroundings {
     }
 }
 
-/// Whose a directory is; of one that is not there, the nearest above it that is. One whose file
+/// Provenance a directory is; of one that is not there, the nearest above it that is. One whose file
 /// system does not answer is nobody's.
 fn holder(directory: &Path) -> Option<u32> {
     let directory = directory.to_owned();
@@ -188,7 +188,7 @@ pub fn place_of_one(said: Option<&Path>) -> Result<ArchivePlace, Problem> {
             )
         }
     };
-    Err(SpecError::Contradiction(told).into())
+    Err(SpecError::ConfigError(told).into())
 }
 
 fn find(
@@ -203,7 +203,7 @@ fn find(
         if is_standard_output(&path) {
             let told = "invalid value '-' for --archive: expected the path of a file (./- for a \
                         file with this name), or none";
-            return Err(SpecError::Contradiction(told.to_owned()));
+            return Err(SpecError::ConfigError(told.to_owned()));
         }
         if is_none(&path) {
             return Ok(Chosen::Nowhere);
@@ -355,8 +355,8 @@ impl ArchivePlace {
             .iter()
             .any(|end| is_one(&beside(end), path))
         {
-            let path = harmless::path(path);
-            return Err(SpecError::Contradiction(format!(
+            let path = sanitize::path(path);
+            return Err(SpecError::ConfigError(format!(
                 "cannot write {option} {path}: this file is the archive (use another file)"
             )));
         }
@@ -421,7 +421,7 @@ fn take_in(archive: &mut Archive, waiting: usize) {
     for (path, why) in left.iter().take(NAMED_MAX) {
         tell(format_args!(
             "not added to the archive: {}: {why} (move this file away)",
-            harmless::path(path)
+            sanitize::path(path)
         ));
     }
     if left.len() > NAMED_MAX {
@@ -669,7 +669,7 @@ mod tests {
             "glusterfs",
         ] {
             let line = format!("36 35 0:98 / /mnt rw - {kind} server:/export rw\n");
-            let mounts = observe::MountTable::parse(&line).unwrap().mounts;
+            let mounts = system::MountTable::parse(&line).unwrap().mounts;
             assert_eq!(
                 journal(Some(mounts[0].class()), kind),
                 JournalMode::Rollback,

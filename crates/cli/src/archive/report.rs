@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use archive::{Archive, Remarks, RunName};
-use document::harmless::path as shown;
+use document::sanitize::path as shown;
 use record::Record;
 use report::figures::PaperFigure;
 use report::page::{PageRun, fits, page};
 
 use super::page_run::{ArchivedRun, PageFiles};
 use super::{compared, find, number, open, place, remarks};
-use crate::earlier;
+use crate::compare_select::error::SidesError;
 use crate::options::ReportArguments;
 use crate::output::{Input, Outputs, is_standard_output};
 use crate::problem::{Problem, print};
+use crate::record_source;
 use crate::run_spec::error::SpecError;
-use crate::sides::error::SidesError;
 use crate::study::found;
 
 /// The file's own file system is waited for so long.
@@ -30,7 +30,7 @@ const WRITE_MAX: Duration = Duration::from_secs(60);
 /// Where it is meant.
 pub fn needs_file(path: Option<&Path>) -> Result<(), SpecError> {
     match path.is_some_and(is_standard_output) {
-        true => Err(SpecError::Contradiction(
+        true => Err(SpecError::ConfigError(
             "--report needs a file ('postmark report --output -' writes to standard output)"
                 .to_owned(),
         )),
@@ -127,7 +127,8 @@ fn is_file(word: &Path) -> bool {
         ends.contains(&word.extension()) || word.components().count() > 1
     };
     let is_there = || word.exists() && !word.is_dir();
-    earlier::name(word).is_none() && (is_there() || is_standard_output(word) || is_called_so())
+    record_source::name(word).is_none()
+        && (is_there() || is_standard_output(word) || is_called_so())
 }
 
 /// What the words stand for: runs, where each of them is one; else a study, or sides.
@@ -153,7 +154,7 @@ fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<PageFile
             };
         }
     }
-    let is_run = |word: &PathBuf| earlier::name(word).is_some() || is_file(word);
+    let is_run = |word: &PathBuf| record_source::name(word).is_some() || is_file(word);
     if arguments.compare || (words.len() > 1 && !arguments.runs.iter().all(is_run)) {
         return compared::sides_page(archive, &words, arguments);
     }
@@ -167,7 +168,7 @@ fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<PageFile
 
 fn of_runs(archive: Option<&Archive>, arguments: &ReportArguments) -> Result<PageFiles, Problem> {
     if arguments.unlike || !arguments.metric.is_empty() {
-        return Err(SpecError::Contradiction(
+        return Err(SpecError::ConfigError(
             "--metric and --unlike need a comparison (name a study or sides, or add --compare)"
                 .to_owned(),
         )
@@ -175,7 +176,7 @@ fn of_runs(archive: Option<&Archive>, arguments: &ReportArguments) -> Result<Pag
     }
     let mut all = Vec::new();
     for run in &arguments.runs {
-        match (earlier::name(run), archive) {
+        match (record_source::name(run), archive) {
             (Some(word), Some(archive)) => all.push(archived(archive, word)?),
             _ => all.extend(in_file(run)?),
         }
@@ -208,10 +209,11 @@ fn archived(archive: &Archive, word: &str) -> Result<ArchivedRun, Problem> {
 /// All runs of a file: an export or a page may have several.
 fn in_file(path: &Path) -> Result<Vec<ArchivedRun>, SpecError> {
     let mut all = Vec::new();
-    for text in earlier::texts(path)? {
+    for text in record_source::texts(path)? {
         let text = text?;
-        let record = earlier::record(path, &text)?;
-        let remarks = Remarks::of_document(&text).map_err(|error| earlier::wrong(path, error))?;
+        let record = record_source::record(path, &text)?;
+        let remarks =
+            Remarks::of_document(&text).map_err(|error| record_source::wrong(path, error))?;
         all.push(ArchivedRun::of(record, &remarks));
     }
     Ok(all)

@@ -5,11 +5,11 @@ use document::{Document, Rendering, WIDTH};
 use record::Record;
 
 use super::{find, mark, number, open, place};
-use crate::earlier;
 use crate::options::{ListArguments, ListFormat, ReportFormat, ShowArguments};
 use crate::output::{Input, Outputs, is_standard_output};
 use crate::problem::{Problem, print};
 use crate::published::beside_document;
+use crate::record_source;
 use crate::run::{deliver, render, writer};
 use crate::run_spec::error::SpecError;
 use crate::screen;
@@ -42,7 +42,7 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     if arguments.with_published && arguments.format != ReportFormat::Document(Rendering::Text) {
         let told = "--with-published requires --format text ('postmark published beside' has \
                     other formats)";
-        return Err(SpecError::Contradiction(told.to_owned()).into());
+        return Err(SpecError::ConfigError(told.to_owned()).into());
     }
     let shown = records(arguments)?.map(|record| {
         let (record, head) = record?;
@@ -54,7 +54,7 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
         _ => "\n",
     };
     let text = shown.join(between);
-    let is_archived = earlier::name(&arguments.run).is_some();
+    let is_archived = record_source::name(&arguments.run).is_some();
     let archive = is_archived.then(|| place::place_of_one(arguments.archive.archive.as_deref()));
     let archive = archive.transpose()?;
     let inputs = (!is_archived).then(|| Input::new("RUN", &arguments.run));
@@ -74,7 +74,7 @@ fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<S
     if arguments.format.is_classic() && record.actual.classic.is_none() {
         let told = "--format classic and terse can show only complete runs of the classic \
                     workload (use --format text or json)";
-        return Err(SpecError::Contradiction(told.to_owned()).into());
+        return Err(SpecError::ConfigError(told.to_owned()).into());
     }
     let is_screen = arguments.output.as_deref().is_none_or(is_standard_output);
     let mut text = render(record, arguments.format, arguments.full, is_screen);
@@ -104,9 +104,9 @@ type Recorded = Result<(Record, Document), Problem>;
 /// memory.
 fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded> + '_>, Problem> {
     let run = &arguments.run;
-    let Some(word) = earlier::name(run) else {
-        let records = earlier::texts(run)?
-            .map(|text| Ok((earlier::record(run, &text?)?, Document::default())));
+    let Some(word) = record_source::name(run) else {
+        let records = record_source::texts(run)?
+            .map(|text| Ok((record_source::record(run, &text?)?, Document::default())));
         return Ok(Box::new(records));
     };
     let archive = open(&arguments.archive)?;

@@ -1,6 +1,6 @@
 //! One line, one effect: the commands of the prompt and of configuration files.
 //!
-//! Not where lines come from (`prompt`), nor how a run is performed (an [`Engine`]). A command is
+//! Not where lines come from (`prompt`), nor how a run is performed (an [`ClassicRunner`]). A command is
 //! found by its beginning, the character behind it is skipped, the rest is its argument: so the
 //! original has it, and scripts rely on it (`set numbers 100000`).
 
@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use document::harmless;
+use document::sanitize;
 use record::{Classic, ClassicFigures, Edition, End};
 use report::classic;
 
@@ -45,7 +45,7 @@ pub enum RunEnd {
 }
 
 /// Performs runs for the prompt.
-pub trait Engine {
+pub trait ClassicRunner {
     /// Performs the workload of these settings, with the original's progress on `output`.
     /// The report is not the engine's, except for what a run that is not complete has to show.
     fn run(
@@ -90,7 +90,7 @@ impl Streams<'_> {
     fn complain(&mut self, line: &dyn std::fmt::Display) -> io::Result<()> {
         self.output.flush()?;
         // A closed standard error is no reason to stop.
-        let _ = writeln!(self.errors, "{}", harmless::shown(line));
+        let _ = writeln!(self.errors, "{}", sanitize::shown(line));
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl Streams<'_> {
 /// The commands' meaning, with the configuration that they change.
 pub struct Interpreter<'a> {
     settings: PromptSettings,
-    engine: &'a mut dyn Engine,
+    engine: &'a mut dyn ClassicRunner,
     /// Whether somebody sits at the prompt: `!` is for them only, and an interrupted run does not
     /// end it.
     interactive: bool,
@@ -115,7 +115,11 @@ pub struct Interpreter<'a> {
 
 impl<'a> Interpreter<'a> {
     /// An interpreter with these settings to begin with.
-    pub fn new(settings: PromptSettings, engine: &'a mut dyn Engine, interactive: bool) -> Self {
+    pub fn new(
+        settings: PromptSettings,
+        engine: &'a mut dyn ClassicRunner,
+        interactive: bool,
+    ) -> Self {
         Self {
             settings,
             engine,

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use document::harmless;
+use document::sanitize;
 use runner::{Event, Events, Stage};
 use workload::{End, Phase};
 
@@ -55,15 +55,17 @@ impl<'a> ClassicProgress<'a> {
 impl Events for ClassicProgress<'_> {
     fn event(&mut self, event: Event) {
         match event {
-            Event::Began(stage, _) => self.write(beginning(stage)),
-            Event::Going(Stage::Phase(Phase::Transactions), progress) => self.dots(progress.done),
-            Event::Going(..)
+            Event::PhaseStarted(stage, _) => self.write(beginning(stage)),
+            Event::PhaseProgress(Stage::Phase(Phase::Transactions), progress) => {
+                self.dots(progress.done)
+            }
+            Event::PhaseProgress(..)
             | Event::Second(_)
             | Event::Load(..)
-            | Event::Opened(_)
-            | Event::Completed(_)
-            | Event::Merged(_) => {}
-            Event::Ended(stage, progress, end) => {
+            | Event::RecordOpened(_)
+            | Event::PhaseRecorded(_)
+            | Event::RecordMerged(_) => {}
+            Event::PhaseEnded(stage, progress, end) => {
                 if stage == Stage::Phase(Phase::Transactions) {
                     self.dots(progress.done);
                 }
@@ -73,8 +75,8 @@ impl Events for ClassicProgress<'_> {
                     (_, End::OutOfFiles | End::OutOfReach | End::NothingPossible) => OUT_OF_FILES,
                 });
             }
-            Event::Broken(stage, _) if beginning(stage).is_empty() => {}
-            Event::Broken(stage, progress) => {
+            Event::PhaseAborted(stage, _) if beginning(stage).is_empty() => {}
+            Event::PhaseAborted(stage, progress) => {
                 if stage == Stage::Phase(Phase::Transactions) {
                     self.dots(progress.done);
                 }
@@ -90,7 +92,7 @@ impl Events for ClassicProgress<'_> {
 /// The session's streams are not ours to write to; a warning goes where all go.
 fn warn(what: impl std::fmt::Display) {
     // Nobody may be reading.
-    let _ = writeln!(std::io::stderr(), "Warning: {}", harmless::shown(what));
+    let _ = writeln!(std::io::stderr(), "Warning: {}", sanitize::shown(what));
 }
 
 /// What is told when a stage begins; nothing of stages that the original does not have.
@@ -125,10 +127,10 @@ mod tests {
             total: Some(transactions),
         };
         let stage = Stage::Phase(Phase::Transactions);
-        progress.event(Event::Began(stage, at(0)));
-        progress.event(Event::Going(stage, at(done / 3)));
-        progress.event(Event::Going(stage, at(done / 2)));
-        progress.event(Event::Ended(stage, at(done), end));
+        progress.event(Event::PhaseStarted(stage, at(0)));
+        progress.event(Event::PhaseProgress(stage, at(done / 3)));
+        progress.event(Event::PhaseProgress(stage, at(done / 2)));
+        progress.event(Event::PhaseEnded(stage, at(done), end));
         String::from_utf8(output).unwrap()
     }
 
@@ -167,12 +169,16 @@ mod tests {
         let mut output = Vec::new();
         let mut progress = ClassicProgress::new(100, &mut output);
         let nothing = runner::Progress::default();
-        progress.event(Event::Began(Stage::MakeDirectories, nothing));
-        progress.event(Event::Ended(Stage::MakeDirectories, nothing, End::Complete));
-        progress.event(Event::Began(Stage::Phase(Phase::Prepare), nothing));
-        progress.event(Event::Broken(Stage::Phase(Phase::Prepare), nothing));
-        progress.event(Event::Began(Stage::CleanUp, nothing));
-        progress.event(Event::Ended(Stage::CleanUp, nothing, End::Complete));
+        progress.event(Event::PhaseStarted(Stage::MakeDirectories, nothing));
+        progress.event(Event::PhaseEnded(
+            Stage::MakeDirectories,
+            nothing,
+            End::Complete,
+        ));
+        progress.event(Event::PhaseStarted(Stage::Phase(Phase::Prepare), nothing));
+        progress.event(Event::PhaseAborted(Stage::Phase(Phase::Prepare), nothing));
+        progress.event(Event::PhaseStarted(Stage::CleanUp, nothing));
+        progress.event(Event::PhaseEnded(Stage::CleanUp, nothing, End::Complete));
         assert_eq!(
             output,
             b"Creating subdirectories...Done\nCreating files...\n"

@@ -28,7 +28,7 @@ pub struct PromptLocation {
 /// The prompt's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptSettings {
-    /// Whose rules and words hold.
+    /// Provenance rules and words hold.
     pub edition: Edition,
     /// Files of the initial pool.
     pub files: i32,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use document::harmless;
+use document::sanitize;
 use record::documents::{DocumentError, Documents};
 use record::{Completed, CompletedPart, Record};
 use workload::Workload;
@@ -30,7 +30,7 @@ pub struct FoundParts {
 
 /// What a rank has left.
 pub struct ReadPart {
-    /// Whose it is.
+    /// Provenance it is.
     pub of: PartOf,
     /// Its record up to the last part; nothing where the run did not begin.
     pub record: Option<Record>,
@@ -180,7 +180,7 @@ fn read(path: &Path) -> Result<ReadPart, String> {
             Err(error) => return Err(format!("line {}: {error}", place + 2)),
         };
         part.take(&text)
-            .map_err(|why| format!("line {}: {}", place + 2, harmless::harmless(&why)))?;
+            .map_err(|why| format!("line {}: {}", place + 2, sanitize::sanitize(&why)))?;
     }
     if let (Some(record), true) = (&part.record, part.count > 0) {
         // What is asked of a record is asked of one that was put together, too.
@@ -215,10 +215,10 @@ impl ReadPart {
 
 /// Nothing was touched.
 pub fn refused(why: &str) -> Problem {
-    SpecError::Contradiction(why.to_owned()).into()
+    SpecError::ConfigError(why.to_owned()).into()
 }
 
 /// The name of a file, in words.
 fn shown(path: &Path) -> String {
-    harmless::path(path).into_owned()
+    sanitize::path(path).into_owned()
 }

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::io::Write;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use document::harmless::{harmless, lines};
+use document::sanitize::{lines, sanitize};
 
 use super::similar::called_here;
 use crate::width;
@@ -30,7 +30,7 @@ pub fn refuse(mut error: clap::Error) -> u8 {
     }
     let mut told = what(&error);
     if let Some(way_out) = way_out {
-        told.push_str(&format!(" ({})", harmless(&way_out)));
+        told.push_str(&format!(" ({})", sanitize(&way_out)));
     }
     // A closed standard error is no reason to stop.
     let _ = writeln!(
@@ -53,7 +53,7 @@ fn what(error: &clap::Error) -> String {
     let value = of(ContextKind::InvalidValue).unwrap_or_default();
     match (error.kind(), error.source()) {
         (ErrorKind::ValueValidation, Some(cause)) => {
-            let cause = harmless(&cause.to_string()).into_owned();
+            let cause = sanitize(&cause.to_string()).into_owned();
             let cause = cause.replacen(&format!(" in '{value}'"), "", 1);
             return format!("invalid value '{value}' for {name}: {cause}");
         }
@@ -74,7 +74,7 @@ fn what(error: &clap::Error) -> String {
     let mut told = plain(&error.render().ansi().to_string());
     if let Some(cause) = error.source().map(ToString::to_string) {
         // It names the word again, in its own way.
-        told = told.replace(&cause, &harmless(&cause));
+        told = told.replace(&cause, &sanitize(&cause));
     }
     let told = told.strip_prefix("error: ").unwrap_or(&told);
     let first = told.split("\n\n").next().unwrap_or_default();
@@ -136,13 +136,13 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
 
 /// A word in one line, where it is none as it is.
 fn shown(value: &ContextValue) -> Option<ContextValue> {
-    let changed = |text: &String| harmless(text) != *text;
+    let changed = |text: &String| sanitize(text) != *text;
     match value {
         ContextValue::String(text) if changed(text) => {
-            Some(ContextValue::String(harmless(text).into_owned()))
+            Some(ContextValue::String(sanitize(text).into_owned()))
         }
         ContextValue::Strings(all) if all.iter().any(changed) => Some(ContextValue::Strings(
-            all.iter().map(|text| harmless(text).into_owned()).collect(),
+            all.iter().map(|text| sanitize(text).into_owned()).collect(),
         )),
         _ => None,
     }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use document::harmless;
+use document::sanitize;
 use spec::Options;
 
 use super::{SpecError, Specified};
@@ -49,8 +49,8 @@ pub fn parse_config(text: &str) -> Result<Options, String> {
         // Its last line names what was read, which may be of several.
         let (told, message) = (error.to_string(), error.message().trim_end());
         match told.trim_end().strip_suffix(message) {
-            Some(place) => format!("{place}{}", harmless::harmless(message)),
-            None => harmless::harmless(told.trim_end()).into_owned(),
+            Some(place) => format!("{place}{}", sanitize::sanitize(message)),
+            None => sanitize::sanitize(told.trim_end()).into_owned(),
         }
     })
 }
@@ -58,7 +58,7 @@ pub fn parse_config(text: &str) -> Result<Options, String> {
 /// A string of TOML. What is invisible or obeyed by a terminal is an escape, which basic strings
 /// alone have.
 fn quoted(text: &str) -> String {
-    if !text.contains(harmless::is_harmful) {
+    if !text.contains(sanitize::is_harmful) {
         return toml::Value::String(text.to_owned()).to_string();
     }
     let mut quoted = String::from("\"");
@@ -66,7 +66,7 @@ fn quoted(text: &str) -> String {
         // Writing to memory cannot fail.
         let _ = match character {
             '"' | '\\' => write!(quoted, "\\{character}"),
-            harmful if harmless::is_harmful(harmful) => {
+            harmful if sanitize::is_harmful(harmful) => {
                 write!(quoted, "\\U{:08x}", u32::from(harmful))
             }
             other => write!(quoted, "{other}"),
@@ -94,10 +94,10 @@ pub fn to_config(specified: &Specified) -> Result<String, SpecError> {
     let notes = specified
         .notes
         .iter()
-        .map(|note| format!("# {}\n", harmless::shown(note)));
+        .map(|note| format!("# {}\n", sanitize::shown(note)));
     let preset = specified.spec.preset.as_deref();
     let preset = preset.map_or_else(String::new, |preset| {
-        format!("# preset {}\n", harmless::shown(preset))
+        format!("# preset {}\n", sanitize::shown(preset))
     });
     let mut text: String = notes.fold(preset, |text, note| text + &note);
     // Numbers and texts of ours: there is nothing among them that TOML does not hold.
@@ -128,7 +128,7 @@ mod tests {
             "\u{7f}\u{9b}\u{202e}\u{e0041}ä",
         ] {
             let quoted = quoted(text);
-            assert!(!quoted.contains(harmless::is_harmful), "{quoted}");
+            assert!(!quoted.contains(sanitize::is_harmful), "{quoted}");
             let read: toml::Table = toml::from_str(&format!("a = {quoted}")).unwrap();
             assert_eq!(read["a"].as_str(), Some(text));
         }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use document::harmless;
-use spec::Contradiction;
+use document::sanitize;
+use spec::ConfigError;
 
 use crate::options::WeightWithoutLocation;
 
@@ -16,7 +16,7 @@ pub enum SpecError {
         lists them)", hint = meant(*.1))]
     NoPreset(String, Option<&'static str>),
     /// The configuration file cannot be read.
-    #[error("cannot read the configuration file {}: {cause}", harmless::path(.path))]
+    #[error("cannot read the configuration file {}: {cause}", sanitize::path(.path))]
     CannotRead {
         /// The file.
         path: PathBuf,
@@ -25,7 +25,7 @@ pub enum SpecError {
     },
     /// The configuration file is not as it should be. The text says line and column, and shows the
     /// line.
-    #[error("invalid configuration file {}: {problem}", harmless::path(.path))]
+    #[error("invalid configuration file {}: {problem}", sanitize::path(.path))]
     Config {
         /// The file.
         path: PathBuf,
@@ -56,18 +56,18 @@ pub enum SpecError {
     Weight(#[from] WeightWithoutLocation),
     /// The run contradicts itself.
     #[error(transparent)]
-    Contradictory(Box<Contradiction>),
+    Contradictory(Box<ConfigError>),
     /// The same, with where its words may stand.
     #[error("{contradiction} (from {places})")]
     Said {
         /// What is contradicted.
-        contradiction: Box<Contradiction>,
+        contradiction: Box<ConfigError>,
         /// Where the words come from.
         places: String,
     },
     /// Arguments that contradict one another, or the machine.
     #[error("{0}")]
-    Contradiction(String),
+    ConfigError(String),
     /// A plan has no classic layout.
     #[error("--dry-run cannot be used with --format classic or terse (use --format text or json)")]
     DryClassic,
@@ -78,7 +78,7 @@ pub enum SpecError {
     )]
     NoText(PathBuf),
     /// A file for the report, or for its lines, cannot be written.
-    #[error("cannot write to {}: {cause} (use another file for {option})", harmless::path(.path))]
+    #[error("cannot write to {}: {cause} (use another file for {option})", sanitize::path(.path))]
     Output {
         /// The option.
         option: &'static str,
@@ -89,8 +89,8 @@ pub enum SpecError {
     },
 }
 
-impl From<Contradiction> for SpecError {
-    fn from(contradiction: Contradiction) -> Self {
+impl From<ConfigError> for SpecError {
+    fn from(contradiction: ConfigError) -> Self {
         Self::Contradictory(Box::new(contradiction))
     }
 }

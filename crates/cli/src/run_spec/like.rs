@@ -12,7 +12,7 @@ use workload::Workload;
 use workload::fingerprint::{self, GENERATORS_VERSION};
 
 use super::SpecError;
-use crate::earlier::find;
+use crate::record_source::find;
 
 /// An earlier run.
 pub(super) struct Like(Record);

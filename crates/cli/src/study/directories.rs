@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use contract::ServerUrl;
-use document::harmless;
-use observe::mount::{Mount, MountTable};
-use observe::{Fact, Sources};
+use document::sanitize;
+use engine::ServerUrl;
+use system::mount::{Mount, MountTable};
+use system::{Fact, Sources};
 
 use crate::problem::Problem;
 
@@ -39,8 +39,8 @@ impl std::fmt::Display for MountedOn {
         write!(
             f,
             "the {} of {}",
-            harmless::shown(file_system_type),
-            harmless::shown(mount_point)
+            sanitize::shown(file_system_type),
+            sanitize::shown(mount_point)
         )
     }
 }
@@ -74,7 +74,7 @@ impl Directories {
         match of(directory) {
             Some(now) if *met != now => Err(Problem::Study(format!(
                 "the target {} is on {now}, and earlier runs were on {met} (mount that again)",
-                harmless::shown(directory)
+                sanitize::shown(directory)
             ))),
             _ => Ok(()),
         }

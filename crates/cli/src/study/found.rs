@@ -118,12 +118,12 @@ fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy
         }
     }
     let text = found.ok_or_else(|| {
-        SpecError::Contradiction(format!(
+        SpecError::ConfigError(format!(
             "the study {id} has no run in the archive with its design (start a new study)"
         ))
     })?;
     let design = Design::parse(&text).map_err(|error| {
-        SpecError::Contradiction(format!(
+        SpecError::ConfigError(format!(
             "the study {id} has a design that cannot be read: {error} (start a new study)"
         ))
     })?;

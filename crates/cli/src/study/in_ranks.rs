@@ -1,15 +1,15 @@
 //! A study in several processes: rank 0 does what one process alone would do, and all ranks perform
 //! each run.
 
-use cluster::Ranks;
+use ::ranks::Ranks;
 use runner::{NoEvents, RunSpec, TakeControl as _};
 
-use crate::apart::Side;
 use crate::launcher::Launched;
 use crate::options::StudyArguments;
 use crate::perform::{Signals, perform_with};
 use crate::problem::Problem;
 use crate::ranks::{self, Joined};
+use crate::watchdog_process::Side;
 
 /// Performs the study with the other processes of the launcher, and gives the exit status of all.
 ///

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use document::harmless;
+use document::sanitize;
 use signal_hook::iterator::{Handle, Signals};
 
 use crate::problem::tell;
@@ -31,7 +31,7 @@ impl Interruption {
             .spawn(move || {
                 if signals.forever().next().is_some() {
                     for directory in named.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-                        let directory = harmless::path(directory);
+                        let directory = sanitize::path(directory);
                         tell(format_args!(
                             "the study removes its file system in {directory}. A second signal \
                              stops the removal; 'postmark clean {directory}' removes the rest."

@@ -2,21 +2,21 @@
 
 use std::path::Path;
 
-use document::harmless;
+use document::sanitize;
 
 use crate::problem::Problem;
 use crate::run_spec::error::SpecError;
 
 /// What was asked for cannot be.
 pub fn contradiction(why: impl Into<String>) -> Problem {
-    SpecError::Contradiction(why.into()).into()
+    SpecError::ConfigError(why.into()).into()
 }
 
 /// A study file is wrong.
 pub fn of_file(path: &Path, error: impl std::fmt::Display) -> Problem {
     contradiction(format!(
         "the study file {} is wrong: {error}",
-        harmless::path(path)
+        sanitize::path(path)
     ))
 }
 

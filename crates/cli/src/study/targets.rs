@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use campaign::study::{Course, Ready};
-use document::harmless;
-use made::{FileSystemKind, Made, MakeError, MakeNeeds, MakeSpec, MakeStage, MakeStop};
+use document::sanitize;
 use record::{Fact, MadeFileSystem};
+use scratch::{FileSystemKind, Made, MakeError, MakeNeeds, MakeSpec, MakeStage, MakeStop};
 use study::{Design, StudyCell};
 
 use super::interruption::Interruption;
@@ -43,7 +43,7 @@ impl Targets {
             .filter(|(_, target)| target.is_made())
         {
             let refused = |why: &dyn std::fmt::Display| {
-                let shown = harmless::shown(&target.at);
+                let shown = sanitize::shown(&target.at);
                 wrong_in(
                     file,
                     target.line,
@@ -53,7 +53,7 @@ impl Targets {
             let spec: MakeSpec = target
                 .at
                 .parse()
-                .map_err(|why: made::InvalidMakeSpec| refused(&why))?;
+                .map_err(|why: scratch::InvalidMakeSpec| refused(&why))?;
             let of_target = cells.iter().filter(|cell| cell.target == index);
             for cell in of_target.clone().filter(|cell| cell.fullness.is_some()) {
                 let mut filled = spec.clone();

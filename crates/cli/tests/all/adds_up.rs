@@ -5,15 +5,15 @@
 
 use std::time::Duration;
 
+use engines::simulated::{Code, Fault, Simulated};
 use record::check::check;
 use record::{PhaseSummary, Rate, Record, Summary};
 use runner::{
-    Cache, Control, Drive, Keeping, NoEvents, OnError, Pace, Place, RunSpec, Stop, StorageName,
+    Cache, Control, Drive, EngineName, Keeping, NoEvents, OnError, Pace, Place, RunSpec, Stop,
     SystemClock,
 };
 use serde_json::Value;
 use spec::Durability;
-use storage::simulated::{Code, Fault, Simulated};
 use workload::arrivals::ArrivalProcess;
 use workload::classic::Bias;
 use workload::contents::{ContentKind, ContentSpec};
@@ -122,7 +122,7 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
     let fails = draws.is(2);
     let ms = |ms: u64| Duration::from_millis(ms);
     let spec = RunSpec {
-        storage: StorageName::Posix,
+        storage: EngineName::Posix,
         durability: draws.of(&[
             Durability::None,
             Durability::Fsync,

@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::Path;
 
 use cli::classic::prompt::Plain;
-use cli::classic::{Engine, Interpreter, PromptSettings, RunEnd};
-use document::harmless;
+use cli::classic::{ClassicRunner, Interpreter, PromptSettings, RunEnd};
+use document::sanitize;
 use record::{Classic, ClassicFigures, Edition, End};
 
 /// Commands that open the file behind them.
@@ -29,7 +29,7 @@ pub fn command(bytes: &[u8]) {
         let errors = String::from_utf8(errors).expect("what is complained of is a text");
         assert!(
             !errors
-                .contains(|character: char| character != '\n' && harmless::is_harmful(character)),
+                .contains(|character: char| character != '\n' && sanitize::is_harmful(character)),
             "{errors:?}"
         );
         let is_ours = |line: &str| line.starts_with("Error: ") || line.starts_with("Warning: ");
@@ -46,7 +46,7 @@ fn without_file(line: &[u8]) -> &[u8] {
 /// Says of every run that it was as large as can be.
 struct NoRuns;
 
-impl Engine for NoRuns {
+impl ClassicRunner for NoRuns {
     fn run(
         &mut self,
         settings: &PromptSettings,

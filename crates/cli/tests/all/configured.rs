@@ -4,8 +4,8 @@
 
 use cli::options::WorkArguments;
 use cli::run_spec::{Specified, parse_config, specify, to_config};
-use document::harmless;
-use spec::{Options, SizesOption, StorageName};
+use document::sanitize;
+use spec::{EngineName, Options, SizesOption};
 use workload::{Phase, Planner, fingerprint};
 
 /// No more files or transactions, of all workers, are planned.
@@ -47,7 +47,7 @@ fn is_framed(problem: &str) {
 }
 
 fn is_harmful(character: char) -> bool {
-    !matches!(character, '\n' | '\t') && harmless::is_harmful(character)
+    !matches!(character, '\n' | '\t') && sanitize::is_harmful(character)
 }
 
 /// What a text means; nothing where it is refused, or where that would depend on files or the
@@ -56,7 +56,7 @@ fn meaning(text: &str) -> Option<Specified> {
     let options = match parse_config(text) {
         Ok(options) => options,
         Err(problem) => {
-            is_framed(&harmless::lines(&problem));
+            is_framed(&sanitize::lines(&problem));
             return None;
         }
     };
@@ -104,9 +104,9 @@ fn judge(specified: &Specified) {
         workload.content_bytes_max(),
         workload.grows(),
     );
-    if specified.spec.storage == StorageName::Null {
+    if specified.spec.storage == EngineName::Null {
         // Only its answer matters: it may be refused.
-        let _ = runner::named::judge(&specified.spec);
+        let _ = runner::dispatch::judge(&specified.spec);
     }
     let all = workload.files().saturating_add(workload.transactions());
     // The original draws once more for each block that it writes.

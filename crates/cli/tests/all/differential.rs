@@ -14,13 +14,13 @@ use std::sync::{Arc, Mutex};
 
 use cli::classic::prompt::Plain;
 use cli::classic::{Interpreter, PromptSettings};
-use cli::engine::RunnerEngine;
+use cli::classic_runner::RunnerEngine;
+use engines::raw::Raw;
+use engines::stdio::Stdio;
 use record::Edition;
 use runner::{Clock, Control, Events, RunSpec, SystemClock};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
-use spec::StorageName;
-use storage::raw::Raw;
-use storage::stdio::Stdio;
+use spec::EngineName;
 
 use crate::original::configuration::{Chance, DIRECTORIES, Limits, REPORT_FILE, Session, session};
 use crate::original::{self, Said, oracle, say, seconds_library, tree, without_warnings};
@@ -270,8 +270,8 @@ fn in_process(work: &Path, lines: &str, seconds: &[i64]) -> Said {
 fn session_here(lines: &str, seconds: &[i64]) -> Said {
     let clock = Scripted(Arc::new(Mutex::new(seconds.iter().copied().collect())));
     let perform = |spec: &RunSpec, events: &mut dyn Events| match spec.storage {
-        StorageName::Stdio => runner::run(spec, &Stdio, &clock, &mut Control::default, events),
-        StorageName::Raw => runner::run(spec, &Raw, &clock, &mut Control::default, events),
+        EngineName::Stdio => runner::run(spec, &Stdio, &clock, &mut Control::default, events),
+        EngineName::Raw => runner::run(spec, &Raw, &clock, &mut Control::default, events),
         _ => unreachable!("the prompt has no other storage"),
     };
     let mut engine = RunnerEngine::new(perform, vec!["postmark".to_owned()]);

@@ -162,9 +162,9 @@ impl Disk {
 /// The scene must be on a disk: below a file in memory everything is memory.
 pub fn is_on_a_disk() -> bool {
     let scene = Scene::new();
-    let target = observe::Target::read(&observe::Sources::default(), scene.path());
+    let target = system::Target::read(&system::Sources::default(), scene.path());
     is_met(
-        target.class == Fact::Known(observe::Class::Block),
+        target.class == Fact::Known(system::Class::Block),
         "temporary files on a disk (TMPDIR)",
     )
 }
@@ -449,15 +449,14 @@ fn nothing_wrong_is_claimed_of_memory_layers_servers_and_stacks() {
     tool("umount", &[inner_at.to_str().unwrap()]);
     inner.unwrap_or_else(|why| std::panic::resume_unwind(why));
 
-    let possible = passthrough::is_possible();
+    let possible = faultfs::is_possible();
     if is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         let (backing, at) = (
             disk.scene.directory("backing"),
             disk.scene.directory("fuse"),
         );
         let served =
-            passthrough::Passthrough::mount(&backing, &at, passthrough::Options::default())
-                .unwrap();
+            faultfs::Passthrough::mount(&backing, &at, faultfs::Options::default()).unwrap();
         let unknown = |tier| Expected {
             tier,
             cached: None,

@@ -8,7 +8,7 @@ mod imported;
 
 use std::sync::OnceLock;
 
-use document::harmless;
+use document::sanitize;
 use published::submissions::Numbered;
 use published::{ConfigurationShape, Library, PublishedFormat, Submission, beside, submissions};
 use record::Record;
@@ -62,7 +62,7 @@ fn submission(document: &str) -> bool {
     };
     let written = submission.to_json();
     is_harmless(&written);
-    let again = Submission::from_json(&harmless::lines(&written));
+    let again = Submission::from_json(&sanitize::lines(&written));
     assert_eq!(again.as_ref(), Ok(&submission));
     if is_short(&submission.workload) && !is_published(&submission.workload) {
         let numbered = Numbered {
@@ -107,7 +107,7 @@ fn show(view: impl Fn(PublishedFormat) -> String) {
         let shown = view(format);
         is_harmless(&shown);
         if format == PublishedFormat::Json {
-            serde_json::from_str::<Value>(&harmless::lines(&shown)).expect("JSON stays JSON");
+            serde_json::from_str::<Value>(&sanitize::lines(&shown)).expect("JSON stays JSON");
         }
     }
 }
@@ -115,6 +115,6 @@ fn show(view: impl Fn(PublishedFormat) -> String) {
 /// Nothing in it is obeyed or unseen, but for the ends of lines.
 fn is_harmless(text: &str) {
     let harmful =
-        |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
+        |character: char| !matches!(character, '\n' | '\t') && sanitize::is_harmful(character);
     assert!(!text.replace("\r\n", "\n").contains(harmful), "{text:?}");
 }

@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use document::harmless;
+use document::sanitize;
 use proptest::prelude::*;
 use record::Record;
 
@@ -222,7 +222,7 @@ fn said(words: &[&OsStr], at: &Path) -> (String, String, Option<i32>) {
         [ended.stdout, ended.stderr].map(|stream| String::from_utf8(stream).unwrap());
     for stream in [&output, &errors] {
         let harmful =
-            |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
+            |character: char| !matches!(character, '\n' | '\t') && sanitize::is_harmful(character);
         assert!(!stream.contains(harmful), "{stream:?}");
         // Nothing in a name begins a line.
         assert!(!stream.contains("\npostmark: all is well"), "{stream}");

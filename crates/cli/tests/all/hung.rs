@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use passthrough::{Mounted, Options, Passthrough, RequestKind};
+use faultfs::{Mounted, Options, Passthrough, RequestKind};
 use record::{Outcome, Record};
 use rustix::process::Signal;
 
@@ -94,7 +94,7 @@ struct Hung {
 
 impl Hung {
     fn new() -> Option<Self> {
-        let possible = passthrough::is_possible();
+        let possible = faultfs::is_possible();
         if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
             return None;
         }

@@ -9,12 +9,12 @@ use clap::FromArgMatches;
 use cli::options::{Command, CommandLine, PlanFormat, WorkArguments};
 use cli::plan;
 use cli::run_spec::{Specified, specify};
+use engines::posix::Posix;
+use engines::raw::Raw;
+use engines::stdio::Stdio;
 use record::{Climb, Note, Outcome, Record, Workers};
 use runner::{Control, NoEvents, SystemClock};
 use serde_json::{Value, json};
-use storage::posix::Posix;
-use storage::raw::Raw;
-use storage::stdio::Stdio;
 
 use crate::original::{self, answer, directory, ended, split, tree};
 

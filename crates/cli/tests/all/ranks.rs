@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use passthrough::Passthrough;
+use faultfs::Passthrough;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::nfs::ganesha::is_program;
@@ -66,13 +66,13 @@ impl Job {
     }
 
     /// A file system with a server, in which nothing is done, for as long as it is kept.
-    fn served(&self) -> Option<passthrough::Mounted> {
-        let possible = passthrough::is_possible();
+    fn served(&self) -> Option<faultfs::Mounted> {
+        let possible = faultfs::is_possible();
         if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
             return None;
         }
         let [backing, at] = ["backing", "served"].map(|name| self.scene.directory(name));
-        Some(Passthrough::mount(&backing, &at, passthrough::Options::default()).unwrap())
+        Some(Passthrough::mount(&backing, &at, faultfs::Options::default()).unwrap())
     }
 
     /// Where the ranks leave their parts.

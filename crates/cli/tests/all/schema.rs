@@ -124,7 +124,7 @@ fn moments_count_from_an_origin_by_both_clocks() {
     };
     let clocks = || {
         (
-            observe::Clocks::read(&observe::Sources::default()).monotonic_ns,
+            system::Clocks::read(&system::Sources::default()).monotonic_ns,
             unix_ns(),
         )
     };

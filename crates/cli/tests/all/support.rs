@@ -16,7 +16,7 @@ pub mod snapshot;
 pub mod volume;
 
 pub use ended::Ended;
-pub use faces::{FACES, Face, Moment, Storage, Work};
+pub use faces::{Engine, FACES, Face, Moment, Work};
 pub use needs::{everything, is_met, is_root};
 pub use running::Running;
 pub use scene::Scene;

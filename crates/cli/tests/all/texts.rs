@@ -221,7 +221,7 @@ fn messages_are_kept() {
             .unwrap()
             .to_str()
             .unwrap();
-        if name == "passthrough" {
+        if name == "faultfs" {
             // It is for tests.
             continue;
         }

@@ -7,12 +7,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use passthrough::{Delay, Options, Passthrough, RequestKind};
+use faultfs::{Delay, Options, Passthrough, RequestKind};
 use rustix::process::Signal;
 
 use crate::original::{self, say};
+use crate::support::Engine::{Posix, Raw, Stdio as Streams};
 use crate::support::Face::{Prompt, Run};
-use crate::support::Storage::{Posix, Raw, Stdio as Streams};
 use crate::support::faces::program;
 use crate::support::scene::furnish;
 use crate::support::{FACES, Moment, Running, Scene, Work, is_met, names};
@@ -218,7 +218,7 @@ fn files_of_a_killed_run_that_were_removed_by_hand() {
 /// One file that takes minutes: the stop is followed between its blocks.
 #[test]
 fn a_signal_ends_a_run_in_the_middle_of_a_file() {
-    let possible = passthrough::is_possible();
+    let possible = faultfs::is_possible();
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return;
     }

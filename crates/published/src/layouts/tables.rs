@@ -4,9 +4,9 @@ use document::units::{counted, grouped};
 use document::{Cell, Document, Number, Table};
 use study::PaperLayout;
 
-use super::holds;
+use super::findings;
 use super::results::{LayoutResults, MeasuredValue, SESSION, ShownValue, UNKNOWN, figures_of};
-use crate::beside::amount;
+use crate::compare_run::amount;
 use crate::number::{KILOBYTE_BYTES, Unit};
 use crate::show::kebab;
 use crate::source::Figure;
@@ -60,8 +60,8 @@ pub fn document(results: &LayoutResults, view: LayoutView) -> Document {
     }
     if view.is_with_published {
         document.heading("What holds today");
-        document.items(holds::sentences(results));
-        if let Some(table) = holds::ratios(results) {
+        document.items(findings::sentences(results));
+        if let Some(table) = findings::ratios(results) {
             document.gap();
             document.table(table);
         }

@@ -5,7 +5,7 @@
 use document::units::grouped;
 
 use super::results::{LayoutResults, StudiedWork};
-use crate::beside::amount;
+use crate::compare_run::amount;
 use crate::source::Figure;
 
 /// Messages that differ by no more than this share are the same.

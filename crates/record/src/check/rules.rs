@@ -13,10 +13,10 @@ mod stream;
 mod times;
 
 use measure::Histogram;
-use observe::Fact;
 use schemars::JsonSchema;
 use serde::Serialize;
 use spec::RunSpec;
+use system::Fact;
 use workload::Phase;
 
 use crate::outcome::Outcome;

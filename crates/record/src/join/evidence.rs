@@ -7,14 +7,14 @@
 
 use std::collections::HashSet;
 
-use observe::network::InterfaceReading;
-use observe::{Accounted, Fact, MessageCounter, MessagesReading, OwnIo};
+use system::network::InterfaceReading;
+use system::{Accounted, Fact, MessageCounter, MessagesReading, OwnIo};
 
 use crate::evidence::{PhaseEvidence, Residency, ResidencySample};
 use crate::host_phase::HostPhase;
 use crate::merge::{facts, options};
 use crate::server::{ServerCounts, ServerTotals};
-use observe::counters::{DeviceCounters, DeviceReading, DeviceRole};
+use system::counters::{DeviceCounters, DeviceReading, DeviceRole};
 
 /// How much two readings of something have in common.
 #[derive(Clone, Copy, PartialEq, Eq)]

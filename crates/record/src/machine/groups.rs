@@ -1,9 +1,9 @@
 //! The groups of columns: which there are, and what each takes of what was counted.
 
-use observe::counters::{DeviceRole, SystemCountersDifference, ThreadTimes};
-use observe::{CountersDifference, DeviceCounters, Fact, ProcessTimes, SystemTimesSpent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::counters::{DeviceRole, SystemCountersDifference, ThreadTimes};
+use system::{CountersDifference, DeviceCounters, Fact, ProcessTimes, SystemTimesSpent};
 
 use super::columns::{Column, Counts, States};
 

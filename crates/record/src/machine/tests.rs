@@ -1,8 +1,8 @@
 //! Tests of what was counted over time: merging, sizes, what is missing, what is read again.
 
-use observe::counters::{DeviceReading, DeviceRole, SystemCounters, ThreadTimes};
-use observe::{DeviceCounters, ProcessTimes, SystemTimes};
 use proptest::prelude::*;
+use system::counters::{DeviceReading, DeviceRole, SystemCounters, ThreadTimes};
+use system::{DeviceCounters, ProcessTimes, SystemTimes};
 
 use super::*;
 

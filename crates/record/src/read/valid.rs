@@ -5,18 +5,18 @@
 use std::collections::BTreeSet;
 
 use measure::{Drift, Histogram, Meter, SLOWEST_KEPT, Steady};
-use observe::{Fact, Target};
 use spec::{Climb, Drive, LOCATIONS_MAX, WorkingSet};
+use system::{Fact, Target};
 use workload::Workload;
 
 use crate::classic::ClassicFigures;
-use crate::cluster::ClusterRecord;
-use crate::driven::{Sizing, SteadyFound};
+use crate::ranks::ClusterRecord;
 use crate::run::{
     Actual, LocationRecord, OperationRecord, PhaseRecord, Record, Segment, SlowestRecord,
     WorkerPhase,
 };
 use crate::run::{Load, SweepStep};
+use crate::sizing::{Sizing, SteadyFound};
 
 /// No moment is further from the origin, and nothing lasts longer: 2^62 ns, 146 years.
 const MOMENT_MAX_NS: u64 = 1 << 62;

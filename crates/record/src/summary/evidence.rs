@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use observe::counters::{DeviceReading, DeviceRole};
-use observe::{Accounted, DeviceCounters, Fact, MessageCounter, MessageKind, MessagesReading};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::counters::{DeviceReading, DeviceRole};
+use system::{Accounted, DeviceCounters, Fact, MessageCounter, MessageKind, MessagesReading};
 use workload::{Action, Phase};
 
 use super::reads::{self, Behind, ReadsServed, added};

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use observe::Fact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::Fact;
 
-use crate::cluster::ClusterRecord;
+use crate::ranks::ClusterRecord;
 
 /// Wall clocks that are less apart, in nanoseconds, are those of machines that are set by the
 /// network: NTP keeps them within some milliseconds, and timestamps of files have whole seconds in

@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use observe::counters::DeviceRole;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::counters::DeviceRole;
 
 use super::Rate;
 use crate::machine::{Counts, DeviceOverTime, MachineOverTime, ThreadOverTime};

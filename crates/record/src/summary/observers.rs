@@ -1,12 +1,12 @@
 //! What observers counted, as rates and shares, beside what the ranks sent.
 
-use observe::{Fact, MachineCounted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::{Fact, MachineCounted};
 use workload::Phase;
 
-use crate::cluster::ObserverRecord;
 use crate::observer::sent;
+use crate::ranks::ObserverRecord;
 use crate::run::{PhaseRecord, Record};
 
 /// What one observer counted.
@@ -142,7 +142,7 @@ fn row(
             .and_then(|counted| counted.processors.as_ref())
     };
     let stored = || counted.clone().and_then(MachineCounted::stored);
-    let passed = |of: fn(&observe::InterfaceReading) -> &Fact<u64>| {
+    let passed = |of: fn(&system::InterfaceReading) -> &Fact<u64>| {
         let interfaces = counted
             .clone()
             .and_then(|counted| counted.interfaces.as_ref());

@@ -1,8 +1,8 @@
 //! What the program itself cost, beside what the run took.
 
-use observe::Fact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::Fact;
 
 use crate::run::{Actual, PhaseRecord};
 

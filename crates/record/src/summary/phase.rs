@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use measure::{Histogram, LatencySummary};
-use observe::Fact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::Fact;
 use workload::{Action, Phase, Role, Skipped};
 
 use super::evidence::{self, EvidenceSummary};
 use super::machine::{self, MachineSummary, WorkersCpu};
 use super::{Rate, operations};
-use crate::driven::SteadyFound;
 use crate::run::{
     ClaimWaits, OperationRecord, PhaseRecord, Record, SegmentKind, StepRecord, WorkerPhase,
 };
+use crate::sizing::SteadyFound;
 
 /// What was done from the start of a phase until a moment: files (in `prepare` and `delete`) or
 /// transactions.
@@ -150,7 +150,7 @@ pub struct WorkerRate {
 /// a second of each worker's own time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
-    /// Whose: by role in `transactions`, else `worker`, whoever it was.
+    /// Provenance: by role in `transactions`, else `worker`, whoever it was.
     pub role: Role,
     /// How many workers.
     pub workers: u64,

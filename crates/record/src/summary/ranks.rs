@@ -7,16 +7,16 @@
 
 use std::collections::HashMap;
 
-use observe::Fact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use system::Fact;
 use workload::{Phase, Role};
 
 use super::Rate;
 use super::hosts::{self, HostsDiffer};
 use super::observers::{self, ObserverSummary};
-use crate::cluster::{ClusterRecord, RankRecord};
 use crate::host_phase::{HostId, HostPhase};
+use crate::ranks::{ClusterRecord, RankRecord};
 use crate::run::{PhaseRecord, Record, WorkerPhase};
 
 /// What each rank and each host of a run contributed.
@@ -266,7 +266,7 @@ fn hosts(
         }
     }
     let share = |(host, (workers, ranks)): (
-        &crate::cluster::HostRecord,
+        &crate::ranks::HostRecord,
         (Vec<&WorkerPhase>, Vec<&RankRecord>),
     )| {
         let done = phase.map_or(NOTHING, |phase| done_by(phase.phase, &workers));

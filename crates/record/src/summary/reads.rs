@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use observe::{Accounted, Class, Device, Fact, Mount, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::{Cache, RunSpec};
+use system::{Accounted, Class, Device, Fact, Mount, Target};
 
 use crate::run::{PhaseRecord, Record};
 

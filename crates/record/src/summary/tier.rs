@@ -1,9 +1,9 @@
 //! What an acknowledged change had reached: a part of what makes two results comparable.
 
-use observe::{Class, Device, DurabilityFacts, Fact, Mount, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::Durability;
+use system::{Class, Device, DurabilityFacts, Fact, Mount, Target};
 
 use crate::run::Record;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use observe::{Class, Fact};
 use spec::Cache;
+use system::{Class, Fact};
 use workload::{Action, Phase};
 
 use super::limits::{

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use observe::{Fact, Mount};
-use spec::{Climb, StorageName};
+use spec::{Climb, EngineName};
+use system::{Fact, Mount};
 use workload::Phase;
 
 use super::limits::{OTHERS_MAX, OWN_MAX, PAUSED_MAX, SHARES_FROM_NS, STEAL_MAX};
 use super::{Reason, Seen, all_phases};
-use crate::cluster::{ClusterRecord, HostRecord};
 use crate::host_phase::HostId;
+use crate::ranks::{ClusterRecord, HostRecord};
 use crate::run::{Record, SystemDuring};
 use crate::server::ServerRecord;
 use crate::summary::overhead;
@@ -147,7 +147,7 @@ fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring>> {
 /// processor show in its processor time is the storage's and the machine's matter. What the caches
 /// of a busy processor add is not in it.
 pub(super) fn overhead_fraction(record: &Record) -> Fact<f64> {
-    if record.spec.storage == StorageName::Null || record.actual.transactions().next().is_none() {
+    if record.spec.storage == EngineName::Null || record.actual.transactions().next().is_none() {
         return Fact::NotApplicable;
     }
     record.actual.overhead.as_ref().and_then(|_| {

@@ -1,7 +1,7 @@
 //! Whether memory did the work where the run says that a device did.
 
-use observe::{Class, Device, Fact};
 use spec::{Cache, Durability};
+use system::{Class, Device, Fact};
 use workload::{Action, Phase, Work, Workload};
 
 use super::Reason;

@@ -1,15 +1,15 @@
 //! How long it was measured, how steady it was, and whether the rate was achieved.
 
 use measure::{Histogram, SLICES_MAX, steady};
-use observe::Fact;
 use spec::{Pace, SteadyRule};
+use system::Fact;
 use workload::Phase;
 use workload::arrivals::ArrivalProcess;
 
 use super::limits::{ACHIEVED_MIN, ARRIVALS_DEVIATIONS, MEASURED_MIN_NS, OPERATIONS_MIN};
 use super::{Measured, Reason, Seen, Steadiness, is_partial, is_sweep, transactions};
-use crate::driven::SteadyFound;
 use crate::run::{PhaseRecord, Record};
+use crate::sizing::SteadyFound;
 use crate::summary::{operations, phase};
 
 pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {

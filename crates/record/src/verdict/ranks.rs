@@ -1,7 +1,7 @@
 //! Whether ranks and hosts were as they should be.
 
-use observe::Fact;
 use spec::Pace;
+use system::Fact;
 
 use super::evidence::{client_saturated, targets_a_server};
 use super::limits::{CLOCKS_MAX, HOSTS_APART_MAX, MORE_CLIENTS_MAX};

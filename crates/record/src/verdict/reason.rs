@@ -2,10 +2,10 @@
 //! `docs/specification.md`, "Verdict", has every threshold with its reason or source; a test
 //! compares the two lists.
 
-use observe::BusyProgram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::SteadyRule;
+use system::BusyProgram;
 use workload::{End, Phase, Skipped};
 
 use self::limits::{

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use record::run::SCHEMA_VERSION;
 use record::{
-    Action, Cache, Climb, Durability, Edition, End, Fact, Level, Load, Outcome, Phase, Record,
-    Role, StorageName, Summary,
+    Action, Cache, Climb, Durability, Edition, End, EngineName, Fact, Level, Load, Outcome, Phase,
+    Record, Role, Summary,
 };
 
 /// What the program wrote, letter for letter: version, name, text, and the hash of the text. Nobody
@@ -110,7 +110,7 @@ fn a_mix_of_the_first_version_is_read() {
     );
     assert_eq!(
         (record.spec.storage, record.spec.latencies),
-        (StorageName::Posix, true)
+        (EngineName::Posix, true)
     );
     let mix = record.spec.workload.mix().unwrap();
     assert_eq!((mix.files, mix.transactions, mix.seed), (20, 60, 7));
@@ -232,7 +232,7 @@ fn a_classic_run_of_the_first_version_is_read() {
         (classic.edition, classic.files, classic.transactions),
         (Edition::V1_5, 30, 60)
     );
-    assert_eq!(record.spec.storage, StorageName::Stdio);
+    assert_eq!(record.spec.storage, EngineName::Stdio);
     let figures = record.actual.classic.as_ref().unwrap();
     assert_eq!(
         (figures.created_alone, figures.created_mixed, figures.read),

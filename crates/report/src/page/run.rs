@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use document::harmless::is_harmful;
+use document::sanitize::is_harmful;
 use document::units::{grouped, percent, rate, utc};
 use document::{Block, Document, Number, Table, Tone, units::latency};
 use record::{Fact, PhaseSummary, Record, ResidencySample, Summary, words_again};

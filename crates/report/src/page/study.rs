@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use document::harmless::html as escaped;
+use document::sanitize::html as escaped;
 use document::units::{counted, grouped, percent, rate};
 use document::{Document, Tone, html};
 use record::Summary;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use document::harmless::html;
+use document::sanitize::html;
 use document::{Picture, Table};
 
 use super::png::Indexed;

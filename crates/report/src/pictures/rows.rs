@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use document::harmless::html;
+use document::sanitize::html;
 use document::{Picture, Table};
 
 use super::chart::{Axis, LETTER, LINE, NARROW, SERIES_MAX, WIDE, beside};

@@ -1,6 +1,6 @@
 //! What the machine did for a command that is not ours.
 
-use document::harmless::harmless;
+use document::sanitize::sanitize;
 use document::units::{bytes, grouped, seconds};
 use document::{Cell, Document, Number, Table};
 use record::summary::MessagesSent;
@@ -15,13 +15,13 @@ pub fn observation(observation: &Observation) -> Document {
     let document = &mut account;
     document.head(format!(
         "Observed: {}",
-        harmless(&observation.command.join(" "))
+        sanitize(&observation.command.join(" "))
     ));
     let target = &observation.target;
     document.pair(
         0,
         "Target",
-        harmless(&format!("{}: {}", target.path, target.one_line())),
+        sanitize(&format!("{}: {}", target.path, target.one_line())),
     );
     document.pair(0, "Ended", ended(observation.end));
     document.pair(
@@ -49,7 +49,7 @@ pub fn observation(observation: &Observation) -> Document {
     if let Some(sync) = &observation.sync {
         let took = match &sync.duration_ns {
             Fact::Known(ns) => format!("{} s", seconds(*ns)),
-            Fact::Unavailable(why) => format!("not available ({})", harmless(why)),
+            Fact::Unavailable(why) => format!("not available ({})", sanitize(why)),
             Fact::NotApplicable => "not applicable".to_owned(),
         };
         document.pair(0, "Sync", took);
@@ -147,13 +147,13 @@ fn notes(document: &mut Document, observation: &Observation, stretches: &[(&str,
         if let Some(why) = counted.devices.why() {
             document.note(format!(
                 "devices ({name}): not available ({})",
-                harmless(why)
+                sanitize(why)
             ));
         }
         if let Some(why) = counted.messages.why() {
             document.note(format!(
                 "messages ({name}): not available ({})",
-                harmless(why)
+                sanitize(why)
             ));
         }
         match &counted.allocated_bytes {
@@ -167,7 +167,7 @@ fn notes(document: &mut Document, observation: &Observation, stretches: &[(&str,
             Fact::Unavailable(why) => {
                 document.note(format!(
                     "growth of files below loop devices ({name}): not available ({})",
-                    harmless(why)
+                    sanitize(why)
                 ));
             }
         }

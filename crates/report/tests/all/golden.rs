@@ -5,7 +5,7 @@ use record::{
     Overhead, Pace, Phase, ReadError, Record, Role, Sizing, SliceMeter, Slices, Workers,
 };
 
-use crate::made;
+use crate::built;
 
 const RUN: &str = include_str!("../golden/run.json");
 
@@ -60,7 +60,7 @@ fn the_screen_says_what_the_device_served() {
             .map(|operation| operation.meter.bytes)
             .sum();
         let fetched_bytes = fetched_share.map(|share: u64| read_bytes / share);
-        transactions.evidence = Some(made::evidence(fetched_bytes, 40_960));
+        transactions.evidence = Some(built::evidence(fetched_bytes, 40_960));
         document::text(&report::text::short(&record), document::SCREEN_WIDTH)
     };
     let known = screen(Fact::Known(8));
@@ -172,7 +172,7 @@ fn valid() -> Record {
             .add(second, (Role::Worker, Action::Read), meter);
     }
     record.during.clocks.elapsed_ns = 61 * SECOND;
-    transactions.evidence = Some(made::evidence(Fact::Known(0), 40_960));
+    transactions.evidence = Some(built::evidence(Fact::Known(0), 40_960));
     record
 }
 
@@ -223,7 +223,7 @@ fn workers_with_a_pool_each_are_reported_beside_one_another() {
     compare(
         "private.txt",
         include_str!("../golden/private.txt"),
-        &report::text::render(&made::private(&kept())),
+        &report::text::render(&built::private(&kept())),
     );
 }
 
@@ -232,13 +232,13 @@ fn writers_and_readers_are_reported_by_role() {
     compare(
         "shared.txt",
         include_str!("../golden/shared.txt"),
-        &report::text::render(&made::shared(&kept())),
+        &report::text::render(&built::shared(&kept())),
     );
 }
 
 #[test]
 fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
-    let mut record = made::shared(&kept());
+    let mut record = built::shared(&kept());
     let text = report::text::render(&record);
     let section = |text: &str| -> Vec<String> {
         let lines = text.lines().skip_while(|line| !line.starts_with("  CPU, "));
@@ -298,9 +298,9 @@ fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
 
 #[test]
 fn what_is_not_known_or_not_there_is_said() {
-    let mut record = made::shared(&kept());
+    let mut record = built::shared(&kept());
     let actual = &mut record.actual;
-    actual.phases[1].evidence = Some(made::evidence(
+    actual.phases[1].evidence = Some(built::evidence(
         Fact::Unavailable("there is no /proc".to_owned()),
         40_960,
     ));
@@ -355,7 +355,7 @@ fn what_was_chosen_is_said_in_a_sentence() {
         "nothing was chosen"
     );
     record.sizing = Some(sizing.clone());
-    let mut plan = made::plan(&record, record.spec.workload.clone());
+    let mut plan = built::plan(&record, record.spec.workload.clone());
     plan.sizing = Some(Sizing {
         calibration: None,
         ..sizing.clone()
@@ -434,7 +434,7 @@ fn the_programs_overhead_is_one_line() {
 
 #[test]
 fn nothing_is_said_of_several_where_there_is_one() {
-    let mut record = made::shared(&kept());
+    let mut record = built::shared(&kept());
     record.spec.workload.workers = Workers::ONE;
     // The verdict says who waited for what.
     record.actual.stalled.clear();
@@ -465,7 +465,7 @@ fn nothing_is_said_of_several_where_there_is_one() {
 #[test]
 fn plans_say_what_workers_would_do_together() {
     let kept = kept();
-    let private = made::private(&kept).spec.workload;
+    let private = built::private(&kept).spec.workload;
     for (name, golden, workload) in [
         (
             "plan.txt",
@@ -480,13 +480,13 @@ fn plans_say_what_workers_would_do_together() {
         (
             "plan-shared.txt",
             include_str!("../golden/plan-shared.txt"),
-            made::shared_workload(),
+            built::shared_workload(),
         ),
     ] {
         compare(
             name,
             golden,
-            &report::plan::render(&made::plan(&kept, workload)),
+            &report::plan::render(&built::plan(&kept, workload)),
         );
     }
 }
@@ -519,7 +519,7 @@ fn a_newer_or_foreign_record_is_refused() {
 
 #[test]
 fn a_report_can_be_shown_in_other_formats_and_widths() {
-    let report = report::text::report(&made::shared(&kept()));
+    let report = report::text::report(&built::shared(&kept()));
     let markdown = document::markdown(&report);
     let is_row = |line: &&str| line.starts_with("| ");
     let lines: Vec<&str> = markdown.lines().collect();

@@ -13,7 +13,7 @@ use record::{
 use serde_json::Value;
 
 use crate::imported::{everything, import};
-use crate::{made, paged};
+use crate::{built, paged};
 
 const RUN: &str = include_str!("../golden/run.json");
 /// Clears the screen, sets the title, turns the writing round, ends the line, and goes on in
@@ -34,7 +34,7 @@ fn over_time(mut record: Record) -> Record {
                 operations: 1_000 - second,
                 bytes: 4_096,
                 failed: second % 2,
-                latency: made::durations(1_000 - second, 20_000 + 100 * second).take_sparse(),
+                latency: built::durations(1_000 - second, 20_000 + 100 * second).take_sparse(),
             };
             phase
                 .slices
@@ -59,7 +59,7 @@ fn over_time(mut record: Record) -> Record {
 
 /// A run that a rule of steady state has ended.
 fn steady() -> Record {
-    let mut record = over_time(made::private(&kept()));
+    let mut record = over_time(built::private(&kept()));
     record.spec.drive.stop = Stop::Steady(SteadyAsked {
         rule: SteadyRule::Slope,
         round_ns: 5_000_000_000,
@@ -84,7 +84,7 @@ fn steady() -> Record {
 
 /// Records that have something of everything, between them.
 fn records() -> Vec<(&'static str, Record)> {
-    let mut failed = over_time(made::shared(&kept()));
+    let mut failed = over_time(built::shared(&kept()));
     failed.actual.outcome = Outcome::Failed {
         why: "no room".to_owned(),
     };
@@ -105,7 +105,7 @@ fn records() -> Vec<(&'static str, Record)> {
         transactions: None,
     });
     failed.spec.ack_log = Some("/mnt/ack_log".into());
-    let mut sweep = over_time(made::private(&kept()));
+    let mut sweep = over_time(built::private(&kept()));
     sweep.spec.drive.pace = Pace::Open {
         per_second: 1_000.0,
         arrivals: ArrivalProcess::Poisson,
@@ -356,7 +356,7 @@ fn sums_that_no_view_could_make_are_refused() {
 
 #[test]
 fn a_run_of_a_century_takes_no_more_time_or_memory() {
-    let mut record = over_time(made::shared(&kept()));
+    let mut record = over_time(built::shared(&kept()));
     for phase in &mut record.actual.phases {
         phase.first_done = None;
         phase.segments.last_mut().unwrap().ended_ns = 1 << 62;

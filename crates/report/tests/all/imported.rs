@@ -2,7 +2,7 @@
 //! and read again. Finds, seeds and mutated records go through it in `hostile.rs`, and whatever the
 //! fuzz target `import` comes up with.
 
-use document::harmless;
+use document::sanitize;
 use record::{Headline, ListedRun, Record};
 use report::classic::{self, ClassicFormat};
 use report::{export, list};
@@ -29,14 +29,14 @@ pub fn import(bytes: &[u8]) -> bool {
     }
     // As they are printed.
     let written = record.to_json();
-    let again = Record::from_json(&harmless::lines(&written));
+    let again = Record::from_json(&sanitize::lines(&written));
     assert_eq!(again.expect("what was written is read again"), record);
     let entries = [entry(&record)];
     let listed: Vec<ListedRun> =
-        serde_json::from_str(&harmless::lines(&list::json(&entries))).expect("a list is JSON");
+        serde_json::from_str(&sanitize::lines(&list::json(&entries))).expect("a list is JSON");
     assert_eq!(listed, entries);
     for csv in [list::csv(&entries), export::csv(&entries[0], &record)] {
-        let printed = harmless::lines(&csv);
+        let printed = sanitize::lines(&csv);
         assert_eq!(printed, csv);
         assert!(
             printed
@@ -91,6 +91,6 @@ pub fn everything(record: &Record) -> Vec<String> {
 /// Nothing in it is obeyed or unseen, but for the ends of lines.
 fn is_harmless(text: &str) {
     let harmful =
-        |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
+        |character: char| !matches!(character, '\n' | '\t') && sanitize::is_harmful(character);
     assert!(!text.replace("\r\n", "\n").contains(harmful), "{text:?}");
 }

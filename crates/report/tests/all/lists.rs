@@ -175,7 +175,7 @@ fn strings_of_others_are_text() {
     let evil = [evil];
     for text in [listed(&evil), list::markdown(&evil), list::csv(&evil)] {
         let is_harmful = |character: char| {
-            document::harmless::is_harmful(character) && !"\r\n".contains(character)
+            document::sanitize::is_harmful(character) && !"\r\n".contains(character)
         };
         assert!(!text.contains(is_harmful), "{text:?}");
     }

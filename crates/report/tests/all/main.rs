@@ -14,8 +14,8 @@ mod studied;
 mod terminal;
 
 // What they share.
+mod built;
 mod imported;
-mod made;
 mod noisy;
 mod numbers;
 mod paged;

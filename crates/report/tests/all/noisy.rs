@@ -6,7 +6,7 @@ use record::{
 };
 use serde_json::Value;
 
-use crate::made;
+use crate::built;
 use crate::paged::{processor_time, shown};
 use crate::pages::kept;
 
@@ -123,7 +123,7 @@ fn machine(noise: &mut Noise, began_ns: u64, slices: u64, wide: u64) -> MachineO
             _ => {}
         }
     }
-    let shared = made::shared(&kept());
+    let shared = built::shared(&kept());
     let mut value =
         serde_json::to_value(shared.actual.phases[1].machine.as_ref().unwrap()).unwrap();
     fill(&mut value, noise, slices);
@@ -153,7 +153,7 @@ fn lengths(page: &str) -> (usize, usize) {
 
 #[test]
 fn the_page_of_a_day_is_below_a_megabyte_and_a_half() {
-    let base = made::private(&kept());
+    let base = built::private(&kept());
     // As many kinds of operations as there are for three hours, and those of a usual mix from half
     // an hour to a day.
     for (seconds, kinds, most) in [
@@ -207,7 +207,7 @@ fn many_workers(record: &mut Record) {
 /// kinds of operations for half an hour, each second with its own latencies in full precision.
 #[test]
 fn the_page_of_the_largest_record_is_made_in_time() {
-    let base = made::private(&kept());
+    let base = built::private(&kept());
     let mut record = noisy(&base, 3, 1_800, &USUAL, 200);
     let mut noise = Noise::new(5);
     let some: Vec<Histogram> = (0..64)

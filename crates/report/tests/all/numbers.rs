@@ -7,7 +7,7 @@ use measure::Histogram;
 use record::{Action, ErrorRecord, Level, Outcome, Phase, Record, Summary};
 use serde_json::Value;
 
-use crate::made;
+use crate::built;
 use crate::noisy::noisy;
 use crate::pages::{kept, over_time, page_of, swept};
 
@@ -182,7 +182,7 @@ fn open() -> Record {
 }
 
 fn failed() -> Record {
-    let mut record = made::private(&kept());
+    let mut record = built::private(&kept());
     record.actual.phases.truncate(2);
     record.actual.phases[1].complete = false;
     record.actual.outcome = Outcome::Failed {
@@ -194,18 +194,18 @@ fn failed() -> Record {
 /// All reads failed: nobody may use it.
 fn invalid() -> Record {
     let mut record = failed();
-    let first: Vec<ErrorRecord> = made::shared(&kept()).actual.errors;
+    let first: Vec<ErrorRecord> = built::shared(&kept()).actual.errors;
     record.actual.errors = first;
     record
 }
 
 #[test]
 fn numbers_are_the_same_on_the_page_in_json_and_in_text() {
-    let base = made::private(&kept());
+    let base = built::private(&kept());
     let kinds = [
         ("classic", kept(), 4),
         ("private pools", base.clone(), 7),
-        ("a mix on a shared pool", made::shared(&kept()), 10),
+        ("a mix on a shared pool", built::shared(&kept()), 10),
         (
             "over time",
             noisy(&base, 7, 60, &[Action::Read, Action::Append], 100),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use document::{Document, harmless};
+use document::{Document, sanitize};
 use record::{Action, Record};
 use report::page::{ComparedPage, PageRun, comparison_page, page};
 use study::statistics::ALPHA;
@@ -83,7 +83,7 @@ pub fn shown(record: &Record) -> String {
 fn checked(page: &str, took: Duration) {
     assert!(took < PAGE_MAX, "{took:?}");
     let harmful =
-        |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
+        |character: char| !matches!(character, '\n' | '\t') && sanitize::is_harmful(character);
     assert!(!page.contains(harmful));
     let text = without_script(page);
     is_well_formed(&text);

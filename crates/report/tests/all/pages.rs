@@ -14,7 +14,7 @@ use record::{
 use report::page::{PAGE_BYTES_MAX, PageError, PageRun, fits, page, records};
 use sha2::{Digest, Sha256};
 
-use crate::made;
+use crate::built;
 use crate::paged::{is_well_formed, shown, without_script};
 
 const RUN: &str = include_str!("../golden/run.json");
@@ -41,7 +41,7 @@ pub fn run<'a>(record: &'a Record, json: &'a str) -> PageRun<'a> {
 
 /// A record with so many slices in the transactions, of these operations.
 pub fn over_time(slices: u64, actions: &[Action]) -> Record {
-    filled(made::private(&kept()), slices, actions)
+    filled(built::private(&kept()), slices, actions)
 }
 
 fn filled(mut record: Record, slices: u64, actions: &[Action]) -> Record {
@@ -59,7 +59,7 @@ fn filled(mut record: Record, slices: u64, actions: &[Action]) -> Record {
                     operations: 20,
                     bytes: 4_096,
                     failed: u64::from(second == 3),
-                    latency: made::durations(20, 20_000 * number + second).take_sparse(),
+                    latency: built::durations(20, 20_000 * number + second).take_sparse(),
                 };
                 phase.slices.add(second, (Role::Worker, *action), meter);
             }
@@ -287,7 +287,7 @@ fn odd_records_have_pages_that_say_what_is_missing() {
         ),
         ("no slices", no_slices(kept()), "--no-series"),
         ("one slice", over_time(1, &[Action::Read]), "<circle"),
-        ("shared", made::shared(&kept()), "Percentiles"),
+        ("shared", built::shared(&kept()), "Percentiles"),
         (
             "none",
             done(|meter| *meter = Meter::default()),
@@ -363,7 +363,7 @@ fn a_sweep_says_what_its_last_sustained_step_achieved_and_who_served_it() {
     let mut record = swept();
     for (number, step) in (1_u64..).zip(&mut record.actual.sweep_steps) {
         let phase = &mut step.phases[0];
-        phase.evidence = Some(made::evidence(
+        phase.evidence = Some(built::evidence(
             record::Fact::Known(number * 1_000),
             number * 40_960,
         ));
@@ -420,7 +420,7 @@ fn a_sweep_says_what_its_last_sustained_step_achieved_and_who_served_it() {
 
 #[test]
 fn steps_of_operations_have_a_picture_and_operations_who_served_them() {
-    let record = made::shared(&kept());
+    let record = built::shared(&kept());
     let document = report::page::document(&record);
     let all = figures(&document);
     let steps = all
@@ -455,7 +455,7 @@ fn steps_of_operations_have_a_picture_and_operations_who_served_them() {
     assert!(page.contains("served by, of ") && page.contains("several kinds of operations"));
     let mut local = kept();
     for phase in &mut local.actual.phases {
-        phase.evidence = Some(made::evidence(record::Fact::Known(0), 40_960));
+        phase.evidence = Some(built::evidence(record::Fact::Known(0), 40_960));
     }
     let page = page_of(&local);
     assert!(

@@ -2,18 +2,18 @@
 //! was acknowledged.
 
 use record::{
-    Durability, Fact, MessageCounter, MessageKind, MessagesReading, Phase, PhaseEvidence, Record,
-    ServerCounts, ServerRecord, StorageName,
+    Durability, EngineName, Fact, MessageCounter, MessageKind, MessagesReading, Phase,
+    PhaseEvidence, Record, ServerCounts, ServerRecord,
 };
 
-use crate::made;
+use crate::built;
 
 const RUN: &str = include_str!("../golden/run.json");
 
 /// The kept run as if it had been one of NFS in user space, with these counts besides its calls.
 fn on_server(counts: ServerCounts) -> Record {
     let mut record = Record::from_json(RUN).unwrap();
-    record.spec.storage = StorageName::Nfs;
+    record.spec.storage = EngineName::Nfs;
     record.spec.depth = 8;
     for location in &mut record.locations {
         location.directory = "nfs://server/export/postmark-1-2-0".to_owned();
@@ -41,7 +41,7 @@ fn on_server(counts: ServerCounts) -> Record {
     let transactions = phases
         .find(|phase| phase.phase == Phase::Transactions)
         .unwrap();
-    let mut performing = made::evidence(Fact::Known(0), 0).performing;
+    let mut performing = built::evidence(Fact::Known(0), 0).performing;
     performing.devices = Fact::NotApplicable;
     performing.messages = Fact::Known(vec![MessagesReading {
         counter: MessageCounter::NfsStorage,

@@ -13,7 +13,7 @@ use study::{
     Comparisons, Design, Metric, Observed, StudyComparisons, StudyRun, UnlikeWhat, groups,
 };
 
-use crate::made;
+use crate::built;
 use crate::noisy::noisy;
 use crate::paged::{is_well_formed, without_script};
 use crate::pages::{HOSTILE, run as on_page};
@@ -43,7 +43,7 @@ struct Made {
 fn made(blocks: u32) -> Made {
     let design = Design::parse(DESIGN).unwrap();
     let cells = design.cells().unwrap();
-    let kept = made::private(&Record::from_json(RUN).unwrap());
+    let kept = built::private(&Record::from_json(RUN).unwrap());
     let mut all = Made {
         design: design.clone(),
         runs: Vec::new(),
@@ -189,7 +189,7 @@ fn the_numbers_of_a_study_are_those_of_its_tables() {
             let sentence =
                 report::comparison::sentence(row, table.confidence).replace('\u{a0}', " ");
             assert!(
-                text.contains(&document::harmless::html(&sentence).into_owned()),
+                text.contains(&document::sanitize::html(&sentence).into_owned()),
                 "{sentence}"
             );
             intervals += usize::from(row.estimate().unwrap().interval.is_some());

@@ -6,7 +6,7 @@
 
 use std::io::{self, BufRead, Read, Write};
 
-use contract::{Durability, Operation};
+use engine::{Durability, Operation};
 use serde::{Deserialize, Serialize};
 use workload::{Action, Intent, Workload};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -352,7 +352,7 @@ fn number<'a, T: std::str::FromStr>(words: &mut impl Iterator<Item = &'a str>) -
 
 #[cfg(test)]
 mod tests {
-    use storage::PathBuffer;
+    use engines::PathBuffer;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use storage::PathBuffer;
+use engines::PathBuffer;
 use workload::{Action, Mix, Workload};
 
 use super::entry::{Line, read};

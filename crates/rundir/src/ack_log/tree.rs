@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use contract::Errno;
-use contract::home::{Directory, EntryKind};
+use engine::Errno;
+use engine::namespace::{Directory, EntryKind};
 use workload::Action;
 use workload::contents::Contents;
 

@@ -7,7 +7,7 @@ use workload::Phase;
 use super::{Beside, Supervisor};
 use crate::events::Event;
 use crate::worker::PhaseReport;
-use crate::workers::sum;
+use crate::workers::aggregate;
 
 impl Supervisor<'_> {
     /// A phase has ended and the file systems have synced. The deletion is told when its space has
@@ -17,9 +17,9 @@ impl Supervisor<'_> {
             Phase::Prepare => self.tell_phase(phase),
             Phase::Transactions => {
                 let workers =
-                    sum::take_phase(&mut self.watched.phases, phase, self.watch.first_worker);
+                    aggregate::take_phase(&mut self.watched.phases, phase, self.watch.first_worker);
                 let beside = self.watched.take_beside(phase);
-                let load = sum::phase_record(phase, workers, &self.watch.drive, beside);
+                let load = aggregate::phase_record(phase, workers, &self.watch.drive, beside);
                 // Whatever follows is decided once for all ranks.
                 let own = self.of_this_host(load.clone());
                 let of_all = self.meet((own, self.ran_dry), |(one, dry), (other, other_dry)| {
@@ -62,7 +62,7 @@ impl Supervisor<'_> {
             evidence: self.watched.evidence.get(&phase).cloned(),
             steady: None,
         };
-        let record = sum::phase_record(phase, workers, &self.watch.drive, beside);
+        let record = aggregate::phase_record(phase, workers, &self.watch.drive, beside);
         let own = record.complete.then_some(record);
         let of_all = match self.watch.merged.is_some() {
             true => {
@@ -112,13 +112,13 @@ impl Supervisor<'_> {
         let during = since.during();
         merged.add(Completed { part, during });
         let merged = merged.clone();
-        self.tell(Event::Merged(merged));
+        self.tell(Event::RecordMerged(merged));
     }
 
     fn tell_part(&mut self, part: CompletedPart) {
         if let Some(since) = &self.watch.since {
             let during = since.during();
-            self.tell(Event::Completed(Box::new(Completed { part, during })));
+            self.tell(Event::PhaseRecorded(Box::new(Completed { part, during })));
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use contract::Errno;
-use contract::home::Held;
+use engine::Errno;
+use engine::namespace::Held;
 use record::Fact;
 use workload::Phase;
 use workload::names::NameKind;

@@ -4,10 +4,10 @@
 use std::mem::ManuallyDrop;
 use std::thread;
 
-use contract::home::{CachedPages, Held};
-use contract::server::ServerTraffic;
-use observe::{Account, Accounted, Sources, WatchedAccount};
+use engine::namespace::{CachedPages, Held};
+use engine::server::ServerTraffic;
 use record::{Fact, PhaseEvidence, Residency, ResidencySample, ServerCounts};
+use system::{Account, Accounted, Sources, WatchedAccount};
 
 use crate::events::Stage;
 use crate::servers::WatchedServers;

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use measure::SLICE_NS;
-use observe::{Counters, Fact, Sources, WatchedDevices};
 use record::{MachineOverTime, MachineSlice};
+use system::{Counters, Fact, Sources, WatchedDevices};
 
 /// So many slices wait until watchers are told of their seconds; those of a phase in which nothing
 /// comes to its end for longer are in the record only.
@@ -138,7 +138,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use observe::counters::{DeviceRole, FlushCount, WatchedDevice};
+    use system::counters::{DeviceRole, FlushCount, WatchedDevice};
 
     use super::*;
 

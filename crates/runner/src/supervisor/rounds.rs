@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use cluster::Meeting;
 use measure::SliceMeter;
 use measure::steady::{self, DRIFT_MAX, WINDOW_ROUNDS};
+use ranks::Meeting;
 use record::{SteadyAsked, SteadyFound, SteadyRule};
 use serde::{Deserialize, Serialize};
 use workload::Action;

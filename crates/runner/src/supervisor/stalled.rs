@@ -7,8 +7,8 @@ use workload::Action;
 
 use super::{SeenFlight, Supervisor};
 use crate::events::Event;
-use crate::waiting::{GIVE_UP_AFTER, GRACE};
-use rundir::slot::{Aside, Doing, UnderWay};
+use crate::timed_call::{GIVE_UP_AFTER, GRACE};
+use rundir::worker_status::{Aside, Doing, UnderWay};
 
 impl Supervisor<'_> {
     pub(super) fn name_stalled(&mut self, stalled: Stalled) {

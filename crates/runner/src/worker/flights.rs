@@ -1,7 +1,7 @@
 //! A worker's operations in flight: each has a number below the storage's depth, a flight, and
 //! keeps off what the others are on. A synchronous session never has any.
 
-use contract::{NameKind, Ticket};
+use engine::{NameKind, Ticket};
 use measure::Histogram;
 use rundir::Entered;
 use workload::{Action, Intent};

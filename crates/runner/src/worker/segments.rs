@@ -7,7 +7,7 @@ use record::{SlowOperation, SlowStep, SlowestRecord};
 use workload::{Action, Phase, Skipped};
 
 use super::Worker;
-use super::done::{Current, Done};
+use super::phase_stats::{Current, Done};
 use crate::stopwatch::{Meters, Recorded, SlowThing};
 
 impl Worker {

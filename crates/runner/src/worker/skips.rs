@@ -2,7 +2,7 @@
 
 use workload::{Action, Intent, PoolState, SkipReason};
 
-use super::done::Done;
+use super::phase_stats::Done;
 use super::{Left, Worker};
 
 /// After so many in a row it is asked whether anything can be performed, then after twice as many.

@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use contract::Durability;
+use engine::Durability;
+use engines::kernel_namespace::KernelNamespace;
+use engines::posix::Posix;
 use record::{Outcome, Record};
 use rundir::{Loss, LossKind, Verified, VerifyError};
 use runner::{Control, NoEvents, Place, Refused, RunSpec, SystemClock};
-use storage::home::KernelHome;
-use storage::posix::Posix;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
 use workload::sizes::Sizes;
@@ -137,7 +137,7 @@ fn run(request: &RunSpec, control: &Control) -> Result<Record, Refused> {
 const CHILD: &str = "POSTMARK_TEST_JOURNAL_CHILD";
 
 fn verify_now(path: &Path, ack_log: &Path) -> Result<Verified, VerifyError> {
-    rundir::verify_log(&KernelHome::default(), path, ack_log)
+    rundir::verify_log(&KernelNamespace::default(), path, ack_log)
 }
 
 /// Not a test of its own: the run that the others kill.

@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-use contract::home::Home;
-use contract::{
-    Errno, Failure, Listing, Name, Need, OpenError, Operation, Session, Settings, Step, Steps,
-    Storage, Submitted, Ticket, Unsupported,
+use engine::namespace::Namespace;
+use engine::{
+    Engine, Errno, Failure, Listing, Name, Need, OpenError, Operation, Session, Settings, Step,
+    Steps, Submitted, Ticket, Unsupported,
 };
+use engines::posix::Posix;
 use record::{Outcome, Reason, Record, Verdict};
 use runner::{Clock, Event, RunSpec, Stage, SystemClock};
 use spec::OnError;
-use storage::posix::Posix;
 use workload::{Phase, Work, Workers};
 
 use crate::directory;
@@ -76,7 +76,7 @@ struct LateSession {
     old: Option<Vec<u8>>,
 }
 
-impl Storage for Late {
+impl Engine for Late {
     fn name(&self) -> &'static str {
         Posix.name()
     }
@@ -85,7 +85,7 @@ impl Storage for Late {
         Posix.supports(need)
     }
 
-    fn home(&self) -> Option<Arc<dyn Home>> {
+    fn home(&self) -> Option<Arc<dyn Namespace>> {
         Posix.home()
     }
 
@@ -323,7 +323,7 @@ struct Refuses;
 
 struct RefusesSession(Box<dyn Session>);
 
-impl Storage for Refuses {
+impl Engine for Refuses {
     fn name(&self) -> &'static str {
         Posix.name()
     }
@@ -332,7 +332,7 @@ impl Storage for Refuses {
         Posix.supports(need)
     }
 
-    fn home(&self) -> Option<Arc<dyn Home>> {
+    fn home(&self) -> Option<Arc<dyn Namespace>> {
         Posix.home()
     }
 
@@ -442,14 +442,19 @@ fn small_shared_pools_are_checked_by_others() {
 #[test]
 fn a_signal_at_any_border_ends_the_run_of_all_and_removes_everything() {
     let is_then = [
-        |event: &Event| matches!(event, Event::Began(Stage::Take, _)),
-        |event: &Event| matches!(event, Event::Ended(Stage::Take, ..)),
-        |event: &Event| matches!(event, Event::Ended(Stage::Phase(Phase::Transactions), ..)),
-        |event: &Event| matches!(event, Event::Ended(Stage::Check, ..)),
-        |event: &Event| matches!(event, Event::Began(Stage::CheckAcross, _)),
-        |event: &Event| matches!(event, Event::Ended(Stage::CheckAcross, ..)),
+        |event: &Event| matches!(event, Event::PhaseStarted(Stage::Take, _)),
+        |event: &Event| matches!(event, Event::PhaseEnded(Stage::Take, ..)),
+        |event: &Event| {
+            matches!(
+                event,
+                Event::PhaseEnded(Stage::Phase(Phase::Transactions), ..)
+            )
+        },
+        |event: &Event| matches!(event, Event::PhaseEnded(Stage::Check, ..)),
+        |event: &Event| matches!(event, Event::PhaseStarted(Stage::CheckAcross, _)),
+        |event: &Event| matches!(event, Event::PhaseEnded(Stage::CheckAcross, ..)),
         // Others wait to remove the directories.
-        |event: &Event| matches!(event, Event::Ended(Stage::Phase(Phase::Delete), ..)),
+        |event: &Event| matches!(event, Event::PhaseEnded(Stage::Phase(Phase::Delete), ..)),
     ];
     for (place, is_then) in is_then.iter().enumerate() {
         for (stopped, shared) in [(1, false), (0, true)] {

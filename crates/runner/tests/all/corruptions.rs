@@ -3,10 +3,10 @@
 
 use std::path::PathBuf;
 
+use engines::simulated::{Code, Corruption, Simulated};
 use proptest::prelude::*;
 use record::{Outcome, Record};
 use runner::{Control, NoEvents, Place, RunSpec};
-use storage::simulated::{Code, Corruption, Simulated};
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
 use workload::sizes::Sizes;

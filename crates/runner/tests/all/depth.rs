@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use contract::home::Home;
+use engine::namespace::Namespace;
+use engines::simulated::{Code, Fault, Simulated};
 use proptest::prelude::*;
 use record::{Fact, Meter, Outcome, PhaseRecord, Record};
 use runner::{Clock, Control, Drive, Keeping, NoEvents, OnError, Pace, Place, RunSpec};
-use storage::simulated::{Code, Fault, Simulated};
 use workload::arrivals::ArrivalProcess;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
@@ -189,7 +189,7 @@ fn nothing_is_left(storage: &Simulated) {
     assert_eq!(storage.files(), BTreeMap::new());
     assert_eq!(storage.open_files(), 0);
     let mut entries = 0;
-    let at = Home::open(storage, Path::new(AT)).unwrap();
+    let at = Namespace::open(storage, Path::new(AT)).unwrap();
     at.list(&mut |_| {
         entries += 1;
         Ok(())
@@ -398,7 +398,7 @@ proptest! {
                 assert_eq!(verified.lost, []);
             }
         }
-        let home: Arc<dyn Home> = Arc::new(storage.clone());
+        let home: Arc<dyn Namespace> = Arc::new(storage.clone());
         // What was not begun has no manifest.
         let _ = rundir::clean(&home, Path::new(AT));
         assert_eq!(kept(&storage), BTreeMap::new());

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use contract::{
-    Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
+use engine::{
+    Engine, Need, OpenError, Operation, Session, Settings, Steps, Submitted, Ticket, Unsupported,
 };
+use engines::null::Null;
 use measure::Histogram;
 use record::{Fact, OperationRecord, Outcome, PhaseRecord, Record, SegmentKind};
 use runner::{
     Clock, Control, Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Second, Stop, SystemClock,
 };
-use storage::null::Null;
 use workload::arrivals::ArrivalProcess;
 use workload::{Action, Mix, Phase, Workers, Workload};
 
@@ -48,7 +48,7 @@ struct TimedSession {
     operations: u64,
 }
 
-impl Storage for Timed {
+impl Engine for Timed {
     fn name(&self) -> &'static str {
         "timed"
     }
@@ -57,7 +57,7 @@ impl Storage for Timed {
         Ok(())
     }
 
-    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+    fn home(&self) -> Option<Arc<dyn engine::namespace::Namespace>> {
         None
     }
 

@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use contract::Step;
+use engine::Step;
+use engines::simulated::{Code, Fault, Simulated, Struck};
 use record::{Fact, Meter, Outcome, Record};
 use runner::{Control, NoEvents, Place, RunSpec};
-use storage::simulated::{Code, Fault, Simulated, Struck};
 use workload::{Action, Classic, ClassicStream, Phase, Planner, Stream as _};
 
 const EIO: i32 = 5;

@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::home::{Home, Lock};
+use engine::namespace::{Lock, Namespace};
+use engines::simulated::{Code, Simulated};
 use record::{CleanUp, Outcome, Record};
 use rundir::{Cleaned, LossKind};
 use runner::{Control, Keeping, NoEvents, Place, Refused, RunSpec};
-use storage::simulated::{Code, Simulated};
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
 use workload::{Action, Mix, Weights, Workers, Workload};
@@ -93,7 +93,7 @@ fn cut_off(request: &RunSpec, storage: Simulated) -> Simulated {
 }
 
 fn clean(storage: &Simulated, path: &Path) -> Vec<Cleaned> {
-    let home: Arc<dyn Home> = Arc::new(storage.clone());
+    let home: Arc<dyn Namespace> = Arc::new(storage.clone());
     rundir::clean(&home, path).unwrap()
 }
 
@@ -107,7 +107,7 @@ fn removed(cleaned: &[Cleaned]) -> &CleanUp {
 /// The directory that the run has made for itself, by its path.
 fn own_directory(storage: &Simulated) -> PathBuf {
     let mut own = Vec::new();
-    let at = Home::open(storage, Path::new(AT)).unwrap();
+    let at = Namespace::open(storage, Path::new(AT)).unwrap();
     at.list(&mut |entry| {
         own.push(String::from_utf8_lossy(entry.name).into_owned());
         Ok(())
@@ -119,7 +119,7 @@ fn own_directory(storage: &Simulated) -> PathBuf {
 
 /// Somebody else's file.
 fn put(storage: &Simulated, directory: &Path, name: &str) {
-    let directory = Home::open(storage, directory).unwrap();
+    let directory = Namespace::open(storage, directory).unwrap();
     directory.draft(name).unwrap().write(b"mine").unwrap();
 }
 
@@ -164,7 +164,7 @@ fn what_a_crash_has_left_is_cleaned_and_nothing_else() {
             [format!("{AT}/1")]
         );
         assert!(
-            Home::facts(&storage, &own).is_err(),
+            Namespace::facts(&storage, &own).is_err(),
             "its directory is gone"
         );
     }
@@ -253,7 +253,7 @@ fn a_run_that_goes_on_is_left_alone() {
     };
     run(&request, &storage).unwrap();
     let own = own_directory(&storage);
-    let held = Home::open(&storage, &own).unwrap();
+    let held = Namespace::open(&storage, &own).unwrap();
     let mark = held.mark(".postmark-manifest.json").unwrap().unwrap();
     assert_eq!(mark.lock(), Ok(Lock::Ours));
     assert!(matches!(
@@ -288,7 +288,7 @@ fn the_log_of_what_was_acknowledged_is_checked() {
         name.bytes().all(|byte| byte.is_ascii_digit())
     });
     let gone = PathBuf::from(lost.unwrap());
-    let directory = Home::open(&storage, gone.parent().unwrap()).unwrap();
+    let directory = Namespace::open(&storage, gone.parent().unwrap()).unwrap();
     let name = gone.file_name().unwrap().as_encoded_bytes();
     let facts = directory.facts_of(name).unwrap();
     assert_eq!(directory.remove(name, &facts), Ok(true));

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use contract::home::Home;
+use engine::namespace::Namespace;
+use engines::kernel_namespace::KernelNamespace;
+use engines::posix::Posix;
 use record::{Outcome, Record};
 use rundir::{CleanError, Cleaned};
 use runner::{Control, Event, Events, Keeping, Place, Refused, RunSpec, Stage, SystemClock};
-use storage::home::KernelHome;
-use storage::posix::Posix;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
 use workload::sizes::Sizes;
@@ -117,7 +117,7 @@ fn files(at: &Path) -> Vec<PathBuf> {
 }
 
 fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
-    let home: Arc<dyn Home> = Arc::new(KernelHome::default());
+    let home: Arc<dyn Namespace> = Arc::new(KernelNamespace::default());
     rundir::clean(&home, path)
 }
 
@@ -186,7 +186,7 @@ fn an_interrupted_run_keeps_its_pool_where_it_is() {
         let long = workload.with_more_transactions(1_000_000_000);
         let signal = Arc::new(AtomicUsize::new(0));
         let mut watcher = Watcher(|event| {
-            if let Event::Going(Stage::Phase(Phase::Transactions), _) = event {
+            if let Event::PhaseProgress(Stage::Phase(Phase::Transactions), _) = event {
                 signal.store(2, Ordering::SeqCst);
             }
         });

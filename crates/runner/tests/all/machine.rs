@@ -4,14 +4,14 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use observe::{Counters, Fact, Sources};
+use engines::null::Null;
+use engines::posix::Posix;
 use record::machine::{Counts, MachineOverTime};
 use record::{Outcome, PhaseRecord, Record};
 use runner::{
     Control, Drive, Event, Events, NoEvents, Place, RunSpec, Second, Stage, Stop, SystemClock,
 };
-use storage::null::Null;
-use storage::posix::Posix;
+use system::{Counters, Fact, Sources};
 use workload::{Mix, Phase, Workers, Workload};
 
 const WORKERS: u32 = 2;
@@ -59,8 +59,8 @@ struct Counting {
 impl Events for Counting {
     fn event(&mut self, event: Event) {
         match event {
-            Event::Began(Stage::Phase(Phase::Transactions), _) => self.first = Some(count()),
-            Event::Going(Stage::Phase(Phase::Transactions), _) => {
+            Event::PhaseStarted(Stage::Phase(Phase::Transactions), _) => self.first = Some(count()),
+            Event::PhaseProgress(Stage::Phase(Phase::Transactions), _) => {
                 if let Some(time) = self.keeps.take() {
                     let began = Instant::now();
                     std::thread::sleep(time);

@@ -3,10 +3,10 @@
 
 use std::path::PathBuf;
 
+use engines::posix::Posix;
+use engines::simulated::{Code, Simulated};
 use record::{Fact, Outcome, Record};
 use runner::{Control, NoEvents, Place, RunSpec, SystemClock};
-use storage::posix::Posix;
-use storage::simulated::{Code, Simulated};
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
 use workload::sizes::Sizes;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use engines::null::Null;
+use engines::posix::Posix;
 use record::{Fact, Outcome, Overhead, Record, Summary};
 use runner::{
     Control, Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Stage, Stop, SystemClock,
 };
-use storage::null::Null;
-use storage::posix::Posix;
 use workload::arrivals::ArrivalProcess;
 use workload::mix::Think;
 use workload::sizes::Sizes;
@@ -209,7 +209,7 @@ impl Events for SignalAfterwards {
     fn event(&mut self, event: Event) {
         if self.sent.is_some() {
             self.told.push(event);
-        } else if matches!(event, Event::Ended(Stage::Phase(Phase::Delete), ..)) {
+        } else if matches!(event, Event::PhaseEnded(Stage::Phase(Phase::Delete), ..)) {
             self.sent = Some(Instant::now());
             if self.delay.is_zero() {
                 self.signal.store(15, Ordering::Relaxed);

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use cluster::{CommunicationError, Communicator, Message, Ranks, in_process};
-use contract::Storage;
+use engine::Engine;
+use engines::posix::Posix;
+use ranks::{CommunicationError, Communicator, Message, Ranks, in_process};
 use record::{Fact, Outcome, Phase, Record, Summary};
 use record::{SteadyAsked, SteadyRule};
 use runner::{
     Clock, Control, Event, Events, NoEvents, Observers, Refused, RunSpec, Stage, SystemClock,
     TakeControl,
 };
-use spec::{Keeping, Place, Stop, StorageName};
-use storage::posix::Posix;
+use spec::{EngineName, Keeping, Place, Stop};
 use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Mix;
 use workload::{Classic, Role, Work, Workers, Workload};
@@ -57,7 +57,7 @@ pub fn request(at: &Path, workers: u32, ranks: u32, transactions: u64) -> RunSpe
         ..Workload::from(mix)
     };
     RunSpec {
-        storage: StorageName::Posix,
+        storage: EngineName::Posix,
         ranks,
         check: true,
         sync_phases: true,
@@ -79,7 +79,10 @@ pub type Told<'a> = dyn Fn(u32, &Event, &Handles) + Sync + 'a;
 
 impl Events for Begun<'_> {
     fn event(&mut self, event: Event) {
-        if matches!(event, Event::Going(Stage::Phase(Phase::Transactions), _)) {
+        if matches!(
+            event,
+            Event::PhaseProgress(Stage::Phase(Phase::Transactions), _)
+        ) {
             self.begun.store(true, Ordering::Relaxed);
         }
         (self.told)(self.rank, &event, self.handles);
@@ -137,7 +140,7 @@ fn perform(
 }
 
 /// On another storage, with another clock.
-pub fn perform_on<S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
+pub fn perform_on<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     storage: &S,
     clock: &C,
     ranks: u32,
@@ -148,7 +151,7 @@ pub fn perform_on<S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
 }
 
 /// The same with what a test does when a rank is told of something.
-pub fn perform_told<S: Storage + Clone + 'static, C: Clock + Clone + 'static>(
+pub fn perform_told<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     storage: &S,
     clock: &C,
     ranks: u32,

@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+use engines::simulated::{Code, Fault, Simulated};
 use record::{End, Fact, Level, PhaseRecord, Reason, Record, Summary};
 use runner::{Control, NoEvents, Place, RunSpec};
 use spec::{Drive, OnError, Stop};
-use storage::simulated::{Code, Fault, Simulated};
 use workload::classic::Bias;
 use workload::sizes::Sizes;
 use workload::{Action, Classic, Mix, Skipped, Weights, Workers, Workload};

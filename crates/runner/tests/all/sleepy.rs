@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{
-    Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
+use engine::{
+    Engine, Need, OpenError, Operation, Session, Settings, Steps, Submitted, Ticket, Unsupported,
 };
 use runner::{Drive, Place, RunSpec};
 use workload::{Mix, Workers, Workload};
@@ -18,7 +18,7 @@ pub struct SleepySession {
     operations: u64,
 }
 
-impl Storage for Sleepy {
+impl Engine for Sleepy {
     fn name(&self) -> &'static str {
         "sleepy"
     }
@@ -27,7 +27,7 @@ impl Storage for Sleepy {
         Ok(())
     }
 
-    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+    fn home(&self) -> Option<Arc<dyn engine::namespace::Namespace>> {
         None
     }
 

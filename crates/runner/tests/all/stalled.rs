@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use contract::{
-    Need, OpenError, Operation, OperationKind, OperationOutcome as Done, Session, Settings, Steps,
-    Storage, Submitted, Ticket, Unsupported,
+use engine::{
+    Engine, Need, OpenError, Operation, OperationKind, OperationOutcome as Done, Session, Settings,
+    Steps, Submitted, Ticket, Unsupported,
 };
 use record::{Outcome, Stalled};
 use runner::{Cache, Control, Event, Events, Place, RunSpec, SystemClock};
@@ -50,7 +50,7 @@ struct HangingSession {
     hanging: Option<(Ticket, Instant)>,
 }
 
-impl Storage for Hanging {
+impl Engine for Hanging {
     fn name(&self) -> &'static str {
         "hanging"
     }
@@ -59,7 +59,7 @@ impl Storage for Hanging {
         Ok(())
     }
 
-    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+    fn home(&self) -> Option<Arc<dyn engine::namespace::Namespace>> {
         None
     }
 

@@ -4,11 +4,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use engines::posix::Posix;
 use record::{Completed, CompletedPart, Outcome, Phase, Record};
 use runner::{
     Control, Drive, Event, Events, Keeping, NoEvents, Place, RunSpec, Stage, SystemClock,
 };
-use storage::posix::Posix;
 use workload::{Mix, Workers, Workload};
 
 /// Takes what is told, and sleeps a while over each part.
@@ -24,7 +24,7 @@ struct Told {
 impl Events for Told {
     fn event(&mut self, event: Event) {
         match event {
-            Event::Opened(head) => {
+            Event::RecordOpened(head) => {
                 assert_eq!(
                     (self.stages, self.opened.is_some()),
                     (0, false),
@@ -32,16 +32,16 @@ impl Events for Told {
                 );
                 self.opened = Some(*head);
             }
-            Event::Completed(completed) => {
+            Event::PhaseRecorded(completed) => {
                 assert!(self.under_way.is_empty(), "{:?} goes on", self.under_way);
                 std::thread::sleep(Duration::from_millis(50));
                 self.parts.push(*completed);
             }
-            Event::Began(stage, _) => {
+            Event::PhaseStarted(stage, _) => {
                 self.under_way.push(stage);
                 self.stages += 1;
             }
-            Event::Ended(stage, ..) | Event::Broken(stage, _) => {
+            Event::PhaseEnded(stage, ..) | Event::PhaseAborted(stage, _) => {
                 self.under_way.retain(|known| *known != stage)
             }
             _ => {}

@@ -4,12 +4,12 @@ use workload::contents::{ContentKind, ContentSpec};
 use workload::{Bias, Classic, InvalidWhole, InvalidWorkload};
 
 use super::set;
-use crate::contradiction::{Contradiction, refuse_any};
+use crate::config_error::{ConfigError, refuse_any};
 use crate::options::Options;
 use crate::values::{Bytes, Count, SizesOption};
 
 /// Refuses what only mixes have.
-pub(super) fn refuse_mix_options(options: &Options) -> Result<(), Contradiction> {
+pub(super) fn refuse_mix_options(options: &Options) -> Result<(), ConfigError> {
     let said = [
         ("--append-size", options.append_size.is_some()),
         ("--range-size", options.range_size.is_some()),
@@ -20,21 +20,21 @@ pub(super) fn refuse_mix_options(options: &Options) -> Result<(), Contradiction>
         ("--think", options.think.is_some()),
         ("--align", options.align.is_some()),
     ];
-    refuse_any(&said, Contradiction::OfMixes)?;
+    refuse_any(&said, ConfigError::OfMixes)?;
     if let Some(shape) = options.dirs {
-        return Err(Contradiction::ClassicDirs(shape));
+        return Err(ConfigError::ClassicDirs(shape));
     }
     if let Some(SizesOption::Distribution(_) | SizesOption::HistogramIn(_)) = &options.size {
-        return Err(Contradiction::ClassicSizes);
+        return Err(ConfigError::ClassicSizes);
     }
     if options.direct == Some(true) {
-        return Err(Contradiction::ClassicDirect);
+        return Err(ConfigError::ClassicDirect);
     }
     Ok(())
 }
 
 /// Puts what was said into the classic work.
-pub(super) fn apply(options: &Options, classic: &mut Classic) -> Result<(), Contradiction> {
+pub(super) fn apply(options: &Options, classic: &mut Classic) -> Result<(), ConfigError> {
     set(options.edition, &mut classic.edition);
     set(options.files.map(|count| count.0), &mut classic.files);
     set(
@@ -54,10 +54,10 @@ pub(super) fn apply(options: &Options, classic: &mut Classic) -> Result<(), Cont
     );
     if let Some(count) = options.subdirs {
         classic.subdirectories =
-            u32::try_from(count.0).map_err(|_| Contradiction::Subdirectories(count.0))?;
+            u32::try_from(count.0).map_err(|_| ConfigError::Subdirectories(count.0))?;
     }
     if let Some(seed) = options.seed {
-        classic.seed = u32::try_from(seed.0).map_err(|_| Contradiction::ClassicSeed(seed.0))?;
+        classic.seed = u32::try_from(seed.0).map_err(|_| ConfigError::ClassicSeed(seed.0))?;
     }
     Ok(())
 }

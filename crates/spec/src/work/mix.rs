@@ -5,7 +5,7 @@ use workload::sizes::{self, SIZE_MAX_BYTES, Sizes};
 use workload::{Action, Classic, Mix, Weights};
 
 use super::{Read, set};
-use crate::contradiction::Contradiction;
+use crate::config_error::ConfigError;
 use crate::limits::DIRECT_BYTES;
 use crate::options::Options;
 use crate::values::{Bytes, Count, SizesOption, ThinkOption};
@@ -14,16 +14,16 @@ use crate::values::{Bytes, Count, SizesOption, ThinkOption};
 pub(super) fn refuse_classic_options(
     options: &Options,
     with_biases: bool,
-) -> Result<(), Contradiction> {
+) -> Result<(), ConfigError> {
     if let Some(edition) = options.edition {
-        return Err(Contradiction::MixEdition(edition));
+        return Err(ConfigError::MixEdition(edition));
     }
     for (option, value) in [
         ("--bias-read", options.bias_read),
         ("--bias-create", options.bias_create),
     ] {
         if let (true, Some(value)) = (with_biases, value) {
-            return Err(Contradiction::MixBias(option, value));
+            return Err(ConfigError::MixBias(option, value));
         }
     }
     Ok(())
@@ -78,7 +78,7 @@ pub(super) fn apply(
     mix: &mut Mix,
     is_preset: bool,
     read: &Read<'_>,
-) -> Result<(), Contradiction> {
+) -> Result<(), ConfigError> {
     set(options.files.map(|count| count.0), &mut mix.files);
     set(
         options.transactions.map(|count| count.0),
@@ -108,7 +108,7 @@ fn apply_sizes(
     mix: &mut Mix,
     is_preset: bool,
     read: &Read<'_>,
-) -> Result<(), Contradiction> {
+) -> Result<(), ConfigError> {
     if let Some(said) = &options.size {
         mix.sizes = sizes_of("--size", said, read)?;
         let high = mix.sizes.high();
@@ -132,7 +132,7 @@ fn apply_sizes(
     }
     if let Some(Bytes(size_max)) = options.size_max {
         if size_max > SIZE_MAX_BYTES {
-            return Err(Contradiction::SizeMax(size_max));
+            return Err(ConfigError::SizeMax(size_max));
         }
         mix.size_max_bytes = size_max;
     }
@@ -144,7 +144,7 @@ fn sizes_of(
     option: &'static str,
     said: &SizesOption,
     read: &Read<'_>,
-) -> Result<Sizes, Contradiction> {
+) -> Result<Sizes, ConfigError> {
     let sizes = match said {
         SizesOption::Range {
             low,
@@ -157,7 +157,7 @@ fn sizes_of(
         SizesOption::Range { low, .. } => Sizes::Fixed(*low),
         SizesOption::Distribution(sizes) => sizes.clone(),
         SizesOption::HistogramIn(path) => {
-            let wrong = |problem: String| Contradiction::Histogram {
+            let wrong = |problem: String| ConfigError::Histogram {
                 option,
                 path: path.clone(),
                 problem,
@@ -169,7 +169,7 @@ fn sizes_of(
     };
     match sizes.validate() {
         Ok(()) => Ok(sizes),
-        Err(problem) => Err(Contradiction::Sizes {
+        Err(problem) => Err(ConfigError::Sizes {
             option,
             sizes,
             problem,
@@ -177,15 +177,14 @@ fn sizes_of(
     }
 }
 
-fn apply_layout(options: &Options, mix: &mut Mix) -> Result<(), Contradiction> {
+fn apply_layout(options: &Options, mix: &mut Mix) -> Result<(), ConfigError> {
     match (options.dirs, options.subdirs) {
         (Some(shape), Some(count)) => {
-            return Err(Contradiction::DirsAndSubdirs(shape, count.0));
+            return Err(ConfigError::DirsAndSubdirs(shape, count.0));
         }
         (Some(shape), None) => mix.layout.shape = shape,
         (None, Some(count)) => {
-            let count =
-                u32::try_from(count.0).map_err(|_| Contradiction::Subdirectories(count.0))?;
+            let count = u32::try_from(count.0).map_err(|_| ConfigError::Subdirectories(count.0))?;
             mix.layout.shape = subdirectories(count);
         }
         (None, None) => {}
@@ -198,10 +197,10 @@ fn apply_layout(options: &Options, mix: &mut Mix) -> Result<(), Contradiction> {
     Ok(())
 }
 
-fn apply_alignment(options: &Options, mix: &mut Mix) -> Result<(), Contradiction> {
+fn apply_alignment(options: &Options, mix: &mut Mix) -> Result<(), ConfigError> {
     if let Some(Bytes(align)) = options.align {
         if align == 0 || align > SIZE_MAX_BYTES {
-            return Err(Contradiction::Align(align));
+            return Err(ConfigError::Align(align));
         }
         mix.align_bytes = align;
     }
@@ -215,7 +214,7 @@ fn apply_alignment(options: &Options, mix: &mut Mix) -> Result<(), Contradiction
     ] {
         if let Some(Bytes(bytes)) = said.filter(|bytes| bytes.0 == 0 || bytes.0 % DIRECT_BYTES != 0)
         {
-            return Err(Contradiction::DirectMultiples(option, bytes));
+            return Err(ConfigError::DirectMultiples(option, bytes));
         }
     }
     mix.align_bytes = mix.align_bytes.next_multiple_of(DIRECT_BYTES);
@@ -226,11 +225,11 @@ fn apply_alignment(options: &Options, mix: &mut Mix) -> Result<(), Contradiction
 }
 
 /// Appends that the largest size never lets happen are nobody's wish.
-fn refuse_vain_appends(mix: &Mix) -> Result<(), Contradiction> {
+fn refuse_vain_appends(mix: &Mix) -> Result<(), ConfigError> {
     let smallest = sizes::aligned(mix.sizes.low(), mix.align_bytes);
     let least = sizes::aligned(mix.append_sizes.low(), mix.align_bytes);
     if mix.weights.get(Action::Append) > 0 && smallest.saturating_add(least) > mix.size_max_bytes {
-        return Err(Contradiction::VainAppends {
+        return Err(ConfigError::VainAppends {
             size_max: mix.size_max_bytes,
             smallest,
             least,

@@ -2,7 +2,7 @@
 
 use workload::{Workers, Workload};
 
-use crate::contradiction::Contradiction;
+use crate::config_error::ConfigError;
 use crate::options::Options;
 use crate::values::Count;
 
@@ -12,7 +12,7 @@ pub(crate) fn mean(
     preset: Option<&Workload>,
     layers: [&Options; 2],
     ranks: u32,
-) -> Result<Workers, Contradiction> {
+) -> Result<Workers, ConfigError> {
     let mut workers = preset.map_or(Workers::ONE, |preset| preset.workers);
     for options in layers {
         workers = layer(workers, options)?;
@@ -21,7 +21,7 @@ pub(crate) fn mean(
         _ if ranks == 1 => Ok(workers),
         Workers::Private { workers } => match workers.checked_mul(ranks) {
             Some(workers) if workers <= Workload::WORKERS_MAX => Ok(Workers::Private { workers }),
-            _ => Err(Contradiction::WorkersOfRanks { workers, ranks }),
+            _ => Err(ConfigError::WorkersOfRanks { workers, ranks }),
         },
         // Each rank has a pool, which its workers share.
         Workers::Shared {
@@ -35,7 +35,7 @@ pub(crate) fn mean(
         }
         Workers::Shared {
             writers, readers, ..
-        } => Err(Contradiction::WorkersOfRanks {
+        } => Err(ConfigError::WorkersOfRanks {
             workers: writers.saturating_add(readers),
             ranks,
         }),
@@ -57,12 +57,12 @@ pub(super) fn say(workers: Workers, ranks: u32, options: &mut Options) {
     }
 }
 
-fn layer(under: Workers, options: &Options) -> Result<Workers, Contradiction> {
+fn layer(under: Workers, options: &Options) -> Result<Workers, ConfigError> {
     let count = |option: &'static str, said: Option<Count>, otherwise: u32| match said {
         None => Ok(otherwise),
         Some(Count(count)) => match u32::try_from(count) {
             Ok(count) if count <= Workload::WORKERS_MAX => Ok(count),
-            _ => Err(Contradiction::Workers(option, count)),
+            _ => Err(ConfigError::Workers(option, count)),
         },
     };
     let shared = [
@@ -71,7 +71,7 @@ fn layer(under: Workers, options: &Options) -> Result<Workers, Contradiction> {
     ];
     if let Some((option, said)) = shared.iter().find(|(_, said)| said.is_some()) {
         if let Some(workers) = options.workers {
-            return Err(Contradiction::WorkersAndShared {
+            return Err(ConfigError::WorkersAndShared {
                 workers: workers.0,
                 option,
                 count: said.map_or(0, |count| count.0),

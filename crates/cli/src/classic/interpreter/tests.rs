@@ -12,7 +12,7 @@ struct Fake {
     asked: Vec<PromptSettings>,
 }
 
-impl Engine for Fake {
+impl ClassicRunner for Fake {
     fn run(
         &mut self,
         settings: &PromptSettings,

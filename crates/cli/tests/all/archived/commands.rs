@@ -421,7 +421,7 @@ fn what_others_wrote_is_harmless() {
         let answer = home.answer(words);
         let answer = answer.replace("\r\n", "\n");
         let harmful =
-            |character: char| document::harmless::is_harmful(character) && character != '\n';
+            |character: char| document::sanitize::is_harmful(character) && character != '\n';
         assert!(!answer.contains(harmful), "{words}: {answer:?}");
     }
     let listed = json(&home.answer("list --format json"));

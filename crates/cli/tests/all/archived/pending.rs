@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use passthrough::{Options, Passthrough};
+use faultfs::{Options, Passthrough};
 use record::{Outcome, Record, State};
 use rustix::process::Signal;
 
@@ -193,7 +193,7 @@ fn a_place_that_takes_nothing_refuses_no_run() {
 /// that was asked for is refused.
 #[test]
 fn a_data_folder_that_hangs_refuses_no_run() {
-    let possible = passthrough::is_possible();
+    let possible = faultfs::is_possible();
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return;
     }

@@ -87,14 +87,13 @@ fn cold_is_refused_without_root() {
 /// The server of a FUSE file system reads the device, and the kernel counts that for the server.
 #[test]
 fn what_reached_the_device_is_not_available_on_fuse() {
-    let possible = passthrough::is_possible();
+    let possible = faultfs::is_possible();
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return;
     }
     let scene = Scene::new();
     let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
-    let mounted =
-        passthrough::Passthrough::mount(&backing, &at, passthrough::Options::default()).unwrap();
+    let mounted = faultfs::Passthrough::mount(&backing, &at, faultfs::Options::default()).unwrap();
     let ran = Run::new(&at, "--mix read=1 --files 100 --transactions 500").perform();
     drop(mounted);
     ran.is_complete();

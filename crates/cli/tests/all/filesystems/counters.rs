@@ -1,9 +1,9 @@
 //! What the kernel counted of the devices: syncs of a file system in an image are writes and
 //! flushes of its loop device, and of the disk that the image lies on.
 
-use observe::counters::DeviceRole;
 use record::summary::{DeviceSummary, MachineSummary};
 use record::{Fact, Phase};
+use system::counters::DeviceRole;
 
 use crate::runs::{Ran, Run};
 use crate::support::{FileSystem, Scene, Volume};

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use observe::{Class, Fact, Sources, Target};
 use record::Sizing;
 use rustix::process::Signal;
+use system::{Class, Fact, Sources, Target};
 
 use crate::mounted::{Mounted, ext4, on, tmpfs};
 use crate::runs::{Ran, Run, postmark};

@@ -3,9 +3,9 @@
 // Not every fault of it is used here.
 #![allow(dead_code)]
 
-#[path = "../../../../storage/tests/all/nfs/files.rs"]
+#[path = "../../../../engines/tests/all/nfs/files.rs"]
 pub mod files;
-#[path = "../../../../storage/tests/all/nfs/server.rs"]
+#[path = "../../../../engines/tests/all/nfs/server.rs"]
 pub mod server;
-#[path = "../../../../storage/tests/all/nfs/wire.rs"]
+#[path = "../../../../engines/tests/all/nfs/wire.rs"]
 mod wire;

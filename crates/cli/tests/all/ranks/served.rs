@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
-use observe::{MachineCounted, MessageCounter};
 use record::{Outcome, Record, Summary};
+use system::{MachineCounted, MessageCounter};
 
 use super::hosts::{Hosts, record};
 use crate::nfs::ganesha::{Ganesha, MOUNT_PORT, NFS_PORT};

@@ -83,7 +83,7 @@ fn plans_and_refusals_are_bounded() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let cost = observe::child::wait(child).unwrap();
+        let cost = system::child::wait(child).unwrap();
         assert_eq!(cost.status.code(), Some(*code), "{words}");
         assert!(
             cost.memory_bytes <= MEMORY_MAX,

@@ -5,8 +5,8 @@ use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::support::Engine::{Posix, Raw, Stdio};
 use crate::support::Face::{Prompt, Run};
-use crate::support::Storage::{Posix, Raw, Stdio};
 use crate::support::faces::{clean, has_ended, own_directories, program, program_for_all};
 use crate::support::scene::{furnish, furnish_with_our_names, write};
 use crate::support::{

@@ -2,8 +2,8 @@
 //! then on. The run says which and leaves; when the file system is back, `postmark clean` does the
 //! rest.
 
+use crate::support::Engine::{Posix, Raw, Stdio};
 use crate::support::Face::{Prompt, Run};
-use crate::support::Storage::{Posix, Raw, Stdio};
 use crate::support::faces::clean;
 use crate::support::scene::furnish;
 use crate::support::{Ended, Face, FileSystem, Moment, Scene, Snapshot, Volume, Work};

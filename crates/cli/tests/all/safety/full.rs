@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
+use crate::support::Engine::Posix;
 use crate::support::Face::Run;
-use crate::support::Storage::Posix;
 use crate::support::faces::program;
 use crate::support::running::in_shell;
 use crate::support::scene::furnish;

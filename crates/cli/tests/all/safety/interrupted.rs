@@ -3,8 +3,8 @@
 
 use rustix::process::Signal;
 
+use crate::support::Engine::{Posix, Raw, Stdio};
 use crate::support::Face::{Prompt, Run};
-use crate::support::Storage::{Posix, Raw, Stdio};
 use crate::support::faces::{MOMENTS, clean, has_ended, own_directories};
 use crate::support::scene::furnish;
 use crate::support::{Ended, FACES, Face, Moment, Running, Scene, Snapshot, Work};

@@ -3,8 +3,8 @@
 
 use rustix::process::Signal;
 
+use crate::support::Engine::{Posix, Raw, Stdio};
 use crate::support::Face::{Prompt, Run};
-use crate::support::Storage::{Posix, Raw, Stdio};
 use crate::support::faces::{clean, own_directories};
 use crate::support::scene::{furnish, set_age, write};
 use crate::support::{Face, FileSystem, Moment, Scene, Snapshot, Volume, Work};

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use made::{Made, MakeSpec};
+use scratch::{Made, MakeSpec};
 
 use crate::support::faces::clean;
 use crate::support::{Scene, is_met, is_root, names};

@@ -6,8 +6,8 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use crate::support::Engine::{Raw, Stdio};
 use crate::support::Face::{Prompt, Run};
-use crate::support::Storage::{Raw, Stdio};
 use crate::support::scene::{furnish, furnish_with_our_names, set_age, write};
 use crate::support::{FACES, Moment, Scene, Snapshot, Work};
 

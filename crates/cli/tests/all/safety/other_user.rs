@@ -16,8 +16,8 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::process::{Gid, Uid};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
+use crate::support::Engine::{Posix, Raw, Stdio as Streams};
 use crate::support::Face::{Prompt, Run};
-use crate::support::Storage::{Posix, Raw, Stdio as Streams};
 use crate::support::faces::{clean, own_directories, program, program_for_all};
 use crate::support::scene::set_mode;
 use crate::support::{Ended, FACES, Face, Moment, Running, Scene, Work, is_root, names};

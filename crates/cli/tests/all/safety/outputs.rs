@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use passthrough::{Options, Passthrough, RequestKind};
+use faultfs::{Options, Passthrough, RequestKind};
 
 use crate::support::faces::program;
 use crate::support::running::in_shell;
@@ -285,7 +285,7 @@ fn the_prompt_does_not_write_into_what_it_reads() {
 /// waited for.
 #[test]
 fn an_output_that_hangs_keeps_no_refusal() {
-    let possible = passthrough::is_possible();
+    let possible = faultfs::is_possible();
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return;
     }

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
+use crate::support::Engine::{Posix, Raw, Stdio};
 use crate::support::Face::{Prompt, Run};
-use crate::support::Storage::{Posix, Raw, Stdio};
 use crate::support::faces::{clean, own_directories, program};
 use crate::support::scene::{furnish, set_mode, write};
 use crate::support::{
@@ -879,7 +879,7 @@ fn beside_starting_runs(scene: &Scene, location: &Path, cleaning: impl Fn()) {
 /// the same, and only one run gets it.
 #[test]
 fn where_no_name_can_be_given_exclusively() {
-    let possible = passthrough::is_possible();
+    let possible = faultfs::is_possible();
     if !is_met(
         possible.is_ok(),
         &format!("FUSE ({})", possible.err().unwrap_or_default()),
@@ -889,12 +889,12 @@ fn where_no_name_can_be_given_exclusively() {
     for face in FACES {
         let scene = Scene::in_memory();
         let (backing, location) = (scene.directory("backing"), scene.directory("location"));
-        let options = passthrough::Options {
+        let options = faultfs::Options {
             rename_noreplace: false,
             hard_links: false,
-            ..passthrough::Options::default()
+            ..faultfs::Options::default()
         };
-        let _mounted = passthrough::Passthrough::mount(&backing, &location, options).unwrap();
+        let _mounted = faultfs::Passthrough::mount(&backing, &location, options).unwrap();
         write(&location.join("own"), "mine\n", 0o600);
         face.perform(&Work::little(&location), &scene).code(0);
         let work = Work {

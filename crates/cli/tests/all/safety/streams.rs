@@ -7,8 +7,8 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::support::Engine::{Posix, Raw, Stdio as Buffered};
 use crate::support::Face::{Prompt, Run};
-use crate::support::Storage::{Posix, Raw, Stdio as Buffered};
 use crate::support::faces::program;
 use crate::support::running::in_shell;
 use crate::support::scene::{furnish, write};

@@ -1,8 +1,8 @@
 //! Two runs in one location at once: in directories of their own both are fine; at the prompt,
 //! whose files would be the same, the second one refuses and the first one does not notice.
 
+use crate::support::Engine::{Posix, Raw, Stdio};
 use crate::support::Face::{Prompt, Run};
-use crate::support::Storage::{Posix, Raw, Stdio};
 use crate::support::scene::furnish;
 use crate::support::{FACES, Moment, Scene, Snapshot, Work};
 

@@ -5,8 +5,8 @@
 use std::path::Path;
 use std::process::{self, Command};
 
+use crate::support::Engine::{Raw, Stdio};
 use crate::support::Face::Prompt;
-use crate::support::Storage::{Raw, Stdio};
 use crate::support::faces::own_directories;
 use crate::support::scene::{furnish, furnish_with_our_names, set_age, write};
 use crate::support::{

@@ -9,7 +9,7 @@ use super::{Ended, Running, Scene, names};
 
 /// A way of doing input and output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Storage {
+pub enum Engine {
     Stdio,
     Raw,
     Posix,
@@ -19,18 +19,18 @@ pub enum Storage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Face {
     /// The classic prompt with a configuration file: the files lie directly in the location.
-    Prompt(Storage),
+    Prompt(Engine),
     /// `postmark run`: the files lie in a directory of the run's own.
-    Run(Storage),
+    Run(Engine),
 }
 
 /// All of them.
 pub const FACES: [Face; 5] = [
-    Face::Prompt(Storage::Stdio),
-    Face::Prompt(Storage::Raw),
-    Face::Run(Storage::Stdio),
-    Face::Run(Storage::Raw),
-    Face::Run(Storage::Posix),
+    Face::Prompt(Engine::Stdio),
+    Face::Prompt(Engine::Raw),
+    Face::Run(Engine::Stdio),
+    Face::Run(Engine::Raw),
+    Face::Run(Engine::Posix),
 ];
 
 /// A moment in a run.
@@ -98,7 +98,7 @@ impl Work {
         }
     }
 
-    fn config(&self, storage: Storage) -> Vec<u8> {
+    fn config(&self, storage: Engine) -> Vec<u8> {
         let mut text = format!(
             "set number {}\nset transactions {}\nset size {} {}\nset subdirectories {}\nset bias \
              read {}\nset bias create {}\n",
@@ -112,9 +112,9 @@ impl Work {
         )
         .into_bytes();
         let buffering = match storage {
-            Storage::Stdio => "true",
-            Storage::Raw => "false",
-            Storage::Posix => panic!("the prompt has no such storage"),
+            Engine::Stdio => "true",
+            Engine::Raw => "false",
+            Engine::Posix => panic!("the prompt has no such storage"),
         };
         text.extend_from_slice(format!("set buffering {buffering}\n").as_bytes());
         for (index, location) in self.locations.iter().enumerate() {
@@ -130,11 +130,11 @@ impl Work {
         text
     }
 
-    fn options(&self, storage: Storage) -> Vec<OsString> {
+    fn options(&self, storage: Engine) -> Vec<OsString> {
         let name = match storage {
-            Storage::Stdio => "stdio",
-            Storage::Raw => "raw",
-            Storage::Posix => "posix",
+            Engine::Stdio => "stdio",
+            Engine::Raw => "raw",
+            Engine::Posix => "posix",
         };
         let mut words: Vec<OsString> = vec!["run".into(), "--storage".into(), name.into()];
         for (option, value) in [

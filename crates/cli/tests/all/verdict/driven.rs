@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use contract::{
-    Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
+use engine::{
+    Engine, Need, OpenError, Operation, Session, Settings, Steps, Submitted, Ticket, Unsupported,
 };
 use record::verdict::Steadiness;
 use record::{Fact, Level, Outcome, Phase, Reason, Record, SteadyAsked, SteadyRule, Verdict};
@@ -47,7 +47,7 @@ struct TimedSession<C> {
     operations: u64,
 }
 
-impl<C: Clock + Clone + 'static> Storage for Timed<C> {
+impl<C: Clock + Clone + 'static> Engine for Timed<C> {
     fn name(&self) -> &'static str {
         "timed"
     }
@@ -56,7 +56,7 @@ impl<C: Clock + Clone + 'static> Storage for Timed<C> {
         Ok(())
     }
 
-    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+    fn home(&self) -> Option<Arc<dyn engine::namespace::Namespace>> {
         None
     }
 

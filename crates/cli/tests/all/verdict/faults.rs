@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use engines::simulated::{Code, Corruption, Fault, Simulated};
 use record::{End, Level, Outcome, Reason, Record, Verdict};
 use runner::{Control, NoEvents, OnError, Place, RunSpec};
-use storage::simulated::{Code, Corruption, Fault, Simulated};
 use workload::Mix;
 
 use super::has;

@@ -106,14 +106,13 @@ fn load_beside_a_fuse_server_is_told_without_the_servers_own() {
 /// It serves from within this process, which has other tests and what they start.
 #[test]
 fn a_fuse_server_at_work_is_no_load_of_others() {
-    let possible = passthrough::is_possible();
+    let possible = faultfs::is_possible();
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return;
     }
     let scene = Scene::in_memory();
     let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
-    let mounted =
-        passthrough::Passthrough::mount(&backing, &at, passthrough::Options::default()).unwrap();
+    let mounted = faultfs::Passthrough::mount(&backing, &at, faultfs::Options::default()).unwrap();
     let ran = Run::new(&at, "--mix stat=1 --files 100 --for 1500ms").perform();
     drop(mounted);
     let servers = ran

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use observe::counters::DeviceReading;
-use observe::{Accounted, Fact};
 use serde::Serialize;
 use serde_json::Value;
+use system::counters::DeviceReading;
+use system::{Accounted, Fact};
 
 use super::{Findings, Rule, Scope};
 use crate::evidence::{Residency, ResidencySample};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use observe::Fact;
+use system::Fact;
 use workload::{Action, Bias, Classic, Phase};
 
 use super::{Findings, Rule, Scope, all_operations};

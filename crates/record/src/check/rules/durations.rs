@@ -199,7 +199,7 @@ fn slow_ones(
             .iter()
             .zip(&scope.spec.targets)
             .any(|(location, said)| {
-                let below = |target: &observe::Target| {
+                let below = |target: &system::Target| {
                     location
                         .directory
                         .strip_prefix(&target.path)

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use observe::{Fact, Host, Target};
 use spec::Place;
+use system::{Fact, Host, Target};
 
 use super::{Findings, Rule};
 use crate::overhead::Overhead;
@@ -270,7 +270,7 @@ fn names(
         );
     }
     let counted = record.during.counted.devices.known();
-    let is_counted = |device: &observe::counters::DeviceReading| device.name == name;
+    let is_counted = |device: &system::counters::DeviceReading| device.name == name;
     if counted.is_some_and(|devices| !devices.iter().any(is_counted)) && record.cluster.is_none() {
         let why = format!("{name} does not belong to the devices whose counters were read");
         found.broken(

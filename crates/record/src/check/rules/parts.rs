@@ -1,8 +1,8 @@
 //! Which parts a record has, by what its spec asks for.
 
-use contract::Step;
-use observe::Fact;
+use engine::Step;
 use spec::{Durability, Keeping, Place, Stop};
+use system::Fact;
 use workload::{Phase, Workers};
 
 use super::{Findings, Rule, Scope, all_operations};

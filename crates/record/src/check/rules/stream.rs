@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use observe::Fact;
+use system::Fact;
 use workload::fingerprint::{GENERATORS_VERSION, fingerprint};
 use workload::plan::{Followed, Plan, Planner, Tally};
 use workload::{Action, End, Phase, SkipReason, Skipped};

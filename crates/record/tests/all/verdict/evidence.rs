@@ -1,15 +1,12 @@
 //! What was seen beside a run, where it contradicts the run, and where it does not.
 
-use observe::network::InterfaceReading;
-use observe::{
-    Class, DurabilityFacts, Fact, MessageCounter, MessageKind, MessagesReading, Sources,
-};
 use record::summary::{Behind, DurabilityTier, EvidenceSummary, ServedBy};
 use record::{
-    Accounted, Action, DeviceCounters, DeviceReading, DeviceRole, Level, OwnIo, Phase,
-    PhaseEvidence, Reason, Record, Residency, ResidencySample, ServerCounts, ServerRecord,
-    StorageName, Summary,
+    Accounted, Action, DeviceCounters, DeviceReading, DeviceRole, EngineName, Level, OwnIo, Phase,
+    PhaseEvidence, Reason, Record, Residency, ResidencySample, ServerCounts, ServerRecord, Summary,
 };
+use system::network::InterfaceReading;
+use system::{Class, DurabilityFacts, Fact, MessageCounter, MessageKind, MessagesReading, Sources};
 
 use crate::verdict::made::{
     is_valid, kept, mount, others, phase, reason, target, transactions, well,
@@ -524,7 +521,7 @@ fn acknowledged_changes_have_reached_a_tier() {
 /// A run through the program's own client of NFS: this many calls, and this besides.
 fn of_server(calls: u64, counts: ServerCounts) -> impl Fn(&mut Record) {
     move |record| {
-        record.spec.storage = StorageName::Nfs;
+        record.spec.storage = EngineName::Nfs;
         for location in &mut record.locations {
             location.target = Fact::NotApplicable;
             location.durability = None;

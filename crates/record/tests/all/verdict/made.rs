@@ -1,12 +1,12 @@
 //! A record that is well, and what may be done to it.
 
-use observe::Mount;
 use record::verdict::Seen;
 use record::{
     Action, ArrivalProcess, Climb, Fact, FirstDone, Histogram, Level, Meter, OperationRecord,
     Overhead, Pace, Phase, PhaseRecord, Reason, Record, Role, Segment, SegmentKind, SliceMeter,
     Summary, Sweep, SweepStep, Verdict, WorkerPhase,
 };
+use system::Mount;
 use workload::Skipped;
 
 pub const SECOND: u64 = 1_000_000_000;

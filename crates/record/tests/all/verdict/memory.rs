@@ -1,8 +1,8 @@
 //! Memory in the place of a device.
 
-use observe::Class;
-use observe::device::DeviceKind;
 use record::{Fact, Level, Phase, Reason, Record, Workers};
+use system::Class;
+use system::device::DeviceKind;
 
 use crate::verdict::made::{is_valid, known, mount, of, reads, reason, target, transactions};
 

@@ -1,0 +1,477 @@
+//! Strings of others made harmless, for whoever shows them: records, paths, names of hosts and
+//! devices, answers of the system, configuration files and arguments are data, and may hold what a
+//! terminal obeys or a reader does not see.
+//!
+//! What is not visible is written as an escape: C0 and DEL as `\x1b` (`\n`, `\r`, `\t` by their
+//! names), everything else by its code point, as `\u{202e}`. That is C1, and all that Unicode calls
+//! a format character (Cf), a line or paragraph separator, or default-ignorable
+//! (`DerivedCoreProperties.txt` of Unicode 16: <https://www.unicode.org/reports/tr44/>):
+//! bidirectional overrides, isolates and marks, characters without width, fillers, variation
+//! selectors, tags. Other text stays as it is, in whatever script. A backslash stays one, so that
+//! what was made harmless once can be given again; the escape of a character and the same letters
+//! written out look alike, and neither does anything.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::fmt::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// What is invisible or obeyed, first and last of each range, ascending. C0, DEL and C1 are told by
+/// [`char::is_control`].
+const INVISIBLE: [(char, char); 25] = [
+    ('\u{ad}', '\u{ad}'),
+    ('\u{34f}', '\u{34f}'),
+    ('\u{600}', '\u{605}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{6dd}', '\u{6dd}'),
+    ('\u{70f}', '\u{70f}'),
+    ('\u{890}', '\u{891}'),
+    ('\u{8e2}', '\u{8e2}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{180b}', '\u{180f}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{2028}', '\u{202e}'),
+    ('\u{2060}', '\u{206f}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{fe00}', '\u{fe0f}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fff0}', '\u{fffb}'),
+    ('\u{110bd}', '\u{110bd}'),
+    ('\u{110cd}', '\u{110cd}'),
+    ('\u{13430}', '\u{1343f}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0000}', '\u{e0fff}'),
+];
+
+/// Whether a character is written as an escape.
+pub fn is_harmful(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_ascii_control();
+    }
+    let after = INVISIBLE.partition_point(|(_, last)| *last < character);
+    character.is_control()
+        || INVISIBLE
+            .get(after)
+            .is_some_and(|(first, _)| *first <= character)
+}
+
+/// One line of text: newlines are escaped, too.
+pub fn sanitize(text: &str) -> Cow<'_, str> {
+    escaped(text, is_harmful)
+}
+
+/// Text of several lines, or of a line with its end: newlines stay, with a carriage return directly
+/// before them (CSV's lines end so), and tabs. For texts of ours into which strings of others were
+/// put that have been made harmless before; what comes from others as a whole can add lines of its
+/// own.
+pub fn lines(text: &str) -> Cow<'_, str> {
+    let is_escaped = |character: char| !matches!(character, '\n' | '\t') && is_harmful(character);
+    if !text.contains("\r\n") {
+        return escaped(text, is_escaped);
+    }
+    let lines: Vec<Cow<'_, str>> = text
+        .split("\r\n")
+        .map(|line| escaped(line, is_escaped))
+        .collect();
+    Cow::Owned(lines.join("\r\n"))
+}
+
+/// A path in one line. Bytes that are no UTF-8 are shown as `\xff`, too: two paths that differ look
+/// different.
+pub fn path(path: &Path) -> Cow<'_, str> {
+    os(path.as_os_str())
+}
+
+/// What the system calls a string, as [`path`] shows it.
+pub fn os(text: &OsStr) -> Cow<'_, str> {
+    if let Some(text) = text.to_str() {
+        return sanitize(text);
+    }
+    let mut shown = String::new();
+    for chunk in text.as_bytes().utf8_chunks() {
+        shown.push_str(&sanitize(chunk.valid()));
+        for byte in chunk.invalid() {
+            // Writing to a string cannot fail.
+            let _ = write!(shown, "\\x{byte:02x}");
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whatever can be displayed, in one line. For format strings, and for values that have no string
+/// of their own.
+pub fn shown<T: fmt::Display>(value: T) -> impl fmt::Display {
+    Shown(value)
+}
+
+struct Shown<T>(T);
+
+impl<T: fmt::Display> fmt::Display for Shown<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.width().is_some() || f.precision().is_some() {
+            return f.pad(&sanitize(&self.0.to_string()));
+        }
+        write!(Escaping(f), "{}", self.0)
+    }
+}
+
+/// Makes harmless what is written through it, newlines included.
+pub struct Escaping<W>(
+    /// Takes what is harmless.
+    pub W,
+);
+
+impl<W: Write> Write for Escaping<W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.write_str(&sanitize(text))
+    }
+}
+
+/// JSON in which strings are as they are written elsewhere: what is invisible or obeyed is an
+/// escape of JSON's (RFC 8259), so that what is read from it is the same. Newlines between values
+/// stay; within strings there are none.
+pub fn json(text: &str) -> Cow<'_, str> {
+    let is_escaped = |character: char| character != '\n' && is_harmful(character);
+    if !text.contains(is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_escaped(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                // Writing to a string cannot fail.
+                let _ = write!(shown, "\\u{unit:04x}");
+            }
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// A field of a CSV file (RFC 4180), quoted where it must be. A text that a spreadsheet would take
+/// for a formula gets an apostrophe in front
+/// (<https://owasp.org/www-community/attacks/CSV_Injection>): give numbers without this function,
+/// so that negative ones stay numbers.
+pub fn csv(text: &str) -> Cow<'_, str> {
+    let text = sanitize(text);
+    let is_formula = text.trim_start().starts_with([
+        '=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
+    ]);
+    match (is_quoted(&text), is_formula) {
+        (false, false) => text,
+        (false, true) => Cow::Owned(format!("'{text}")),
+        (true, _) => {
+            let lead = if is_formula { "'" } else { "" };
+            Cow::Owned(format!("\"{lead}{}\"", text.replace('"', "\"\"")))
+        }
+    }
+}
+
+/// A field of ours, which is kept from nothing: what begins with a minus stays so.
+pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
+    if !is_quoted(text) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+}
+
+fn is_quoted(text: &str) -> bool {
+    // Semicolons, because they separate fields where the comma is the decimal sign.
+    text.contains(['"', ',', ';']) || text.starts_with(' ') || text.ends_with(' ')
+}
+
+/// A text within an element or a quoted attribute of HTML or SVG: it is shown as it stands, and is
+/// no markup.
+pub fn html(text: &str) -> Cow<'_, str> {
+    let text = sanitize(text);
+    if !text.contains(['&', '<', '>', '"', '\'']) {
+        return text;
+    }
+    let mut marked = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match character {
+            '&' => marked.push_str("&amp;"),
+            '<' => marked.push_str("&lt;"),
+            '>' => marked.push_str("&gt;"),
+            '"' => marked.push_str("&quot;"),
+            '\'' => marked.push_str("&#39;"),
+            _ => marked.push(character),
+        }
+    }
+    Cow::Owned(marked)
+}
+
+/// A text within a line, or a table's cell, of Markdown (CommonMark, with GitHub's tables and
+/// links): it is shown as it stands, is neither markup nor HTML nor a link, and does not begin a
+/// heading, a list or a quotation.
+pub fn markdown(text: &str) -> Cow<'_, str> {
+    let text = sanitize(text);
+    let begins = text.len() - text.trim_start().len();
+    // Behind the number of a list's item.
+    let numbered = text.len()
+        - text[begins..]
+            .trim_start_matches(|digit: char| digit.is_ascii_digit())
+            .len();
+    let mut marked = String::with_capacity(text.len());
+    for (at, character) in text.char_indices() {
+        match character {
+            '&' => marked.push_str("&amp;"),
+            '<' => marked.push_str("&lt;"),
+            '>' => marked.push_str("&gt;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '{' | '}' | '#' | '|' | '~' | '!' | '$' => {
+                marked.extend(['\\', character]);
+            }
+            '-' | '+' | '=' if at == begins => marked.extend(['\\', character]),
+            '.' | ')' if at == numbered && at > begins => marked.extend(['\\', character]),
+            // What GitHub makes links of.
+            ':' if text[at..].starts_with("://") => marked.push_str("\\:"),
+            '.' if ends_with_www(&text[..at]) => marked.push_str("\\."),
+            '@' => marked.push_str("&#64;"),
+            _ => marked.push(character),
+        }
+    }
+    if marked == text {
+        text
+    } else {
+        Cow::Owned(marked)
+    }
+}
+
+fn ends_with_www(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() >= 3 && bytes[bytes.len() - 3..].eq_ignore_ascii_case(b"www")
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    // Nearly all text is of these, and lists are long.
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n');
+    if text.bytes().all(is_plain) && (!is_escaped('\n') || !text.contains('\n')) {
+        return Cow::Borrowed(text);
+    }
+    let Some(first) = text.find(&is_escaped) else {
+        return Cow::Borrowed(text);
+    };
+    let mut shown = String::with_capacity(text.len() + 16);
+    shown.push_str(&text[..first]);
+    for character in text[first..].chars() {
+        if is_escaped(character) {
+            escape(&mut shown, character);
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn escape(shown: &mut String, character: char) {
+    match character {
+        '\n' => shown.push_str("\\n"),
+        '\r' => shown.push_str("\\r"),
+        '\t' => shown.push_str("\\t"),
+        // Writing to a string cannot fail.
+        _ if character.is_ascii() => {
+            let _ = write!(shown, "\\x{:02x}", u32::from(character));
+        }
+        _ => {
+            let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_is_visible_stays() {
+        for text in [
+            "",
+            "/mnt/disk",
+            "C:\\temp",
+            "größer, 日本語, русский, עברית, العربية, हिन्दी",
+            "µs ± ≥ …",
+            "☠ 🦀",
+        ] {
+            assert!(
+                matches!(sanitize(text), Cow::Borrowed(shown) if shown == text),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_terminal_obeys_is_an_escape() {
+        assert_eq!(
+            sanitize("\u{1b}[2J\u{1b}]0;title\u{7}"),
+            "\\x1b[2J\\x1b]0;title\\x07"
+        );
+        assert_eq!(sanitize("a\u{8}b\u{7f}c\0d"), "a\\x08b\\x7fc\\x00d");
+        assert_eq!(
+            sanitize("one\ntwo\rthree\tfour"),
+            "one\\ntwo\\rthree\\tfour"
+        );
+        // C1: a control sequence introducer of one character.
+        assert_eq!(sanitize("\u{9b}31m"), "\\u{9b}31m");
+        assert_eq!(lines("one\n\u{1b}two\t\n"), "one\n\\x1btwo\t\n");
+        // A line of CSV ends so; alone it would have the line written over.
+        assert_eq!(lines("a,\u{1b}\r\nb\rc\r\r\n"), "a,\\x1b\r\nb\\rc\\r\r\n");
+        assert_eq!(lines("\r\n"), "\r\n");
+    }
+
+    #[test]
+    fn what_a_reader_does_not_see_is_an_escape() {
+        for invisible in [
+            "\u{202a}",
+            "\u{202e}",
+            "\u{2066}",
+            "\u{2069}",
+            "\u{200e}",
+            "\u{200f}",
+            "\u{61c}",
+            "\u{200b}",
+            "\u{200d}",
+            "\u{2028}",
+            "\u{2029}",
+            "\u{feff}",
+            "\u{ad}",
+            "\u{2060}",
+            "\u{180e}",
+            "\u{3164}",
+            "\u{fe0f}",
+            "\u{e0041}",
+            "\u{e01ef}",
+            "\u{fff9}",
+            "\u{85}",
+            "\u{110bd}",
+        ] {
+            let code = u32::from(invisible.chars().next().unwrap());
+            assert_eq!(
+                sanitize(&format!("a{invisible}b")),
+                format!("a\\u{{{code:x}}}b")
+            );
+        }
+    }
+
+    #[test]
+    fn ranges_ascend_and_do_not_meet() {
+        assert!(INVISIBLE.iter().all(|(first, last)| first <= last));
+        assert!(INVISIBLE.windows(2).all(|pair| pair[0].1 < pair[1].0));
+    }
+
+    #[test]
+    fn paths_that_are_no_text_are_shown() {
+        let bytes = OsStr::from_bytes(b"/mnt/\xff\x1b[31m/\xc3\xa4");
+        assert_eq!(path(Path::new(bytes)), "/mnt/\\xff\\x1b[31m/ä");
+        assert_eq!(os(OsStr::new("plain")), "plain");
+    }
+
+    #[test]
+    fn displayed_values_keep_their_width() {
+        assert_eq!(
+            format!("{}", shown(format_args!("{}\u{1b}{}", 1, "\n"))),
+            "1\\x1b\\n"
+        );
+        assert_eq!(
+            format!("{:>6}|{:<6}|", shown("\u{1b}"), shown(12)),
+            "  \\x1b|12    |"
+        );
+    }
+
+    #[test]
+    fn no_field_of_a_table_is_a_formula() {
+        for (text, field) in [
+            ("plain", "plain"),
+            ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            (" =1", "\"' =1\""),
+            ("\u{ff1d}1", "'\u{ff1d}1"),
+            ("\t=1", "\\t=1"),
+            ("a,b", "\"a,b\""),
+            ("a;b", "\"a;b\""),
+            ("say \"so\"", "\"say \"\"so\"\"\""),
+            (
+                "=HYPERLINK(\"x\",\"y\")",
+                "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\"",
+            ),
+            ("two\r\nlines", "two\\r\\nlines"),
+        ] {
+            assert_eq!(csv(text), field);
+        }
+    }
+
+    #[test]
+    fn no_text_is_markup() {
+        for (text, shown) in [
+            ("plain-text 1.5 (x)", "plain-text 1.5 (x)"),
+            ("a|b", "a\\|b"),
+            ("`rm -rf`", "\\`rm -rf\\`"),
+            (
+                "<script>alert(1)</script>",
+                "&lt;script&gt;alert(1)&lt;/script&gt;",
+            ),
+            ("&lt;b&gt;", "&amp;lt;b&amp;gt;"),
+            ("[a](javascript:b)", "\\[a\\](javascript:b)"),
+            ("![a](http://b)", "\\!\\[a\\](http\\://b)"),
+            ("www.example.org WWW.a", "www\\.example.org WWW\\.a"),
+            ("a@b.org", "a&#64;b.org"),
+            ("# heading", "\\# heading"),
+            ("- item", "\\- item"),
+            ("12. item", "12\\. item"),
+            ("12) item", "12\\) item"),
+            ("===", "\\==="),
+            ("***", "\\*\\*\\*"),
+            ("\\", "\\\\"),
+            ("line\nbreak", "line\\\\nbreak"),
+        ] {
+            assert_eq!(markdown(text), shown);
+        }
+    }
+
+    #[test]
+    fn json_means_the_same() {
+        let hostile = "\u{1b}[2J\u{7f}\u{9b}1m\u{202e}\u{e0041}ä\n\"\\";
+        let written = serde_json::to_string_pretty(&[hostile]).unwrap();
+        let shown = json(&written);
+        assert!(
+            !shown
+                .chars()
+                .any(|character| character != '\n' && is_harmful(character)),
+            "{shown}"
+        );
+        assert!(shown.contains("\\u202e\\udb40\\udc41ä"), "{shown}");
+        assert_eq!(
+            serde_json::from_str::<[String; 1]>(&shown).unwrap(),
+            [hostile]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_harmful_is_left(text in any::<String>()) {
+            let shown = sanitize(&text);
+            prop_assert!(!shown.chars().any(is_harmful));
+            prop_assert_eq!(sanitize(&shown), shown.clone());
+            prop_assert_eq!(format!("{}", super::shown(&text)), shown.as_ref());
+            let of_lines = lines(&text).replace("\r\n", "\n");
+            prop_assert!(!of_lines.chars().any(|character| !matches!(character, '\n' |
+                '\t') && is_harmful(character)));
+            prop_assert!(!markdown(&text).contains(['<', '>']));
+            prop_assert!(!csv(&text).chars().any(is_harmful));
+        }
+
+        #[test]
+        fn paths_of_any_bytes_are_shown(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            let shown = os(OsStr::from_bytes(&bytes)).into_owned();
+            prop_assert!(!shown.chars().any(is_harmful));
+        }
+    }
+}

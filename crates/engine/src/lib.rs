@@ -1,0 +1,486 @@
+//! What the worker loop and a storage say to each other, apart from any storage: no system call is
+//! made here and no clock is read.
+//!
+//! The worker loop hands whole operations to a [`Session`], each with a [`Ticket`], and takes their
+//! outcomes: at once from a session that performs one at a time, later from one that has several in
+//! flight.
+//!
+//! The laws: an operation that completes with `Ok` was done wholly, and its bytes are exactly those
+//! asked for. A failed one says at which step, why, and how many bytes had been moved. A creation
+//! never opens a file that exists. A session allocates nothing while it performs.
+//!
+//! Of operations in flight the loop guarantees: no more than the storage's depth at once, and no
+//! two of one session on one file, whether they share its name, a name that one of them gives or
+//! takes, or the file that a link names. A session may thus perform them in any order. Listings are
+//! of directories: what changes these may be in flight with them.
+
+use core::time::Duration;
+use std::ffi::{CString, OsStr};
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub use action::{Action, NameKind};
+pub use durability::{Durability, DurabilityError};
+pub use need::{Need, Unsupported};
+pub use operation::{Bytes, Capability, Name, Operation, OperationKind, OwnedOperation};
+pub use step::{NoSteps, Part, Step, Steps, When};
+pub use url::{ServerUrl, ServerUrlError};
+
+pub mod namespace;
+pub mod server;
+
+mod action;
+mod durability;
+mod need;
+mod operation;
+mod step;
+mod url;
+
+/// What offsets, sizes and memory are multiples of in direct input and output. Every block device
+/// that Linux mounts by default takes that.
+pub const DIRECT_ALIGNMENT: usize = 4096;
+
+/// The system's number for an error.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Errno(pub i32);
+
+/// Names of errors that are answered to.
+macro_rules! errnos {
+    ($($name:ident = $number:ident,)+) => {
+        #[expect(missing_docs, reason = "the numbers of errno(3)")]
+        impl Errno {
+            $(pub const $name: Self = Self(libc::$number);)+
+        }
+    };
+}
+
+errnos! {
+    ACCESS = EACCES,
+    DQUOT = EDQUOT,
+    EXIST = EEXIST,
+    IO = EIO,
+    LOOP = ELOOP,
+    MFILE = EMFILE,
+    NAMETOOLONG = ENAMETOOLONG,
+    NFILE = ENFILE,
+    NOENT = ENOENT,
+    NOSPC = ENOSPC,
+    NOTDIR = ENOTDIR,
+    NOTEMPTY = ENOTEMPTY,
+    PERM = EPERM,
+    ROFS = EROFS,
+    STALE = ESTALE,
+    TIMEDOUT = ETIMEDOUT,
+    WOULDBLOCK = EWOULDBLOCK,
+}
+
+impl From<Errno> for std::io::Error {
+    fn from(errno: Errno) -> Self {
+        Self::from_raw_os_error(errno.0)
+    }
+}
+
+impl fmt::Display for Errno {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        std::io::Error::from_raw_os_error(self.0).fmt(f)
+    }
+}
+
+impl fmt::Debug for Errno {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Errno({}: {self})", self.0)
+    }
+}
+
+/// Why an operation failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Cause {
+    /// The system answered with an error.
+    #[error("{0}")]
+    System(Errno),
+    /// The file ended before its size.
+    #[error("the file ended after {read} of {expected} bytes")]
+    EndedEarly {
+        /// Bytes that were there.
+        read: u64,
+        /// Bytes that should have been.
+        expected: u64,
+    },
+    /// A write call took nothing, and gave no error.
+    #[error("a write call wrote no bytes and returned no error")]
+    NothingWritten,
+    /// The file has another size than it must have.
+    #[error("the file has {found} bytes instead of {expected}")]
+    WrongSize {
+        /// Its size.
+        found: u64,
+        /// What it should be.
+        expected: u64,
+    },
+    /// The symbolic link says something else than it must say.
+    #[error("the symbolic link has a different target than it was created with")]
+    WrongTarget,
+    /// The extended attribute is not what it must be.
+    #[error("the extended attribute has a different value than it was set to")]
+    WrongValue,
+    /// The run stops: the operation was left between two calls.
+    #[error("the run was stopped")]
+    Stopped,
+    /// The connection to the server was lost, and what it answers by now does not tell what had
+    /// become of the request.
+    #[error("the connection was lost before the reply: the server may have done it or not")]
+    NotKnown,
+    /// A reply that the protocol does not have.
+    #[error("the server's reply could not be understood")]
+    Garbled,
+}
+
+/// An operation that was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The step that failed.
+    pub step: Step,
+    /// Why.
+    pub cause: Cause,
+    /// Bytes moved before that, where the storage knows it: what a stream has really written it
+    /// does not.
+    pub moved_bytes: Option<u64>,
+}
+
+impl Failure {
+    /// A step that the system has answered with an error, before any bytes were moved.
+    pub fn system(step: Step, errno: Errno) -> Self {
+        Self {
+            step,
+            cause: Cause::System(errno),
+            moved_bytes: Some(0),
+        }
+    }
+
+    /// An answer that is not what it must be.
+    pub fn wrong(step: Step, cause: Cause) -> Self {
+        Self {
+            step,
+            cause,
+            moved_bytes: Some(0),
+        }
+    }
+
+    /// The same failure after so many bytes.
+    pub fn having_moved(self, moved_bytes: u64) -> Self {
+        Self {
+            moved_bytes: Some(moved_bytes),
+            ..self
+        }
+    }
+
+    /// The failure, but for the one that the stop of the run has caused.
+    ///
+    /// # Errors
+    /// Where something has failed.
+    pub fn unless_stopped(self) -> OperationOutcome {
+        match self.cause {
+            Cause::Stopped => Ok(()),
+            _ => Err(self),
+        }
+    }
+
+    /// The system's error, where there was one.
+    pub fn errno(&self) -> Option<i32> {
+        match self.cause {
+            Cause::System(Errno(number)) => Some(number),
+            Cause::EndedEarly { .. }
+            | Cause::NothingWritten
+            | Cause::WrongSize { .. }
+            | Cause::WrongTarget
+            | Cause::WrongValue
+            | Cause::Stopped
+            | Cause::NotKnown
+            | Cause::Garbled => None,
+        }
+    }
+}
+
+/// What became of an operation.
+pub type OperationOutcome = Result<(), Failure>;
+
+/// The loop's name for an operation that is under way. No two are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket(pub u64);
+
+impl Ticket {
+    /// Bits of a ticket that have the flight's number.
+    const FLIGHT_BITS: u32 = 16;
+    /// No storage has more operations in flight.
+    pub const FLIGHTS_MAX: usize = 1 << Self::FLIGHT_BITS;
+
+    /// Of an operation of this running number, on the flight of this number.
+    #[inline]
+    pub const fn new(serial: u64, flight: usize) -> Self {
+        Self(serial << Self::FLIGHT_BITS | flight as u64)
+    }
+
+    /// Its place among those in flight: below the storage's depth, and its own until it completes.
+    #[inline]
+    pub const fn flight(self) -> usize {
+        self.0 as usize & (Self::FLIGHTS_MAX - 1)
+    }
+}
+
+/// What a session did with an operation that it was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Submitted {
+    /// It is done.
+    Done(OperationOutcome),
+    /// It is under way; [`Session::complete`] will give its outcome.
+    InFlight,
+}
+
+/// What was in a directory that was listed, apart from entries whose names begin with a dot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// How many entries.
+    pub entries: u64,
+    /// The sum of the [`name_digest`]s of their names, so that their order does not matter.
+    pub digest: u64,
+}
+
+impl Listing {
+    /// Counts one more entry.
+    #[inline]
+    pub fn add(&mut self, name: &[u8]) {
+        self.entries += 1;
+        self.digest = self.digest.wrapping_add(name_digest(name));
+    }
+
+    /// Counts one entry less.
+    #[inline]
+    pub fn remove(&mut self, name: &[u8]) {
+        self.entries -= 1;
+        self.digest = self.digest.wrapping_sub(name_digest(name));
+    }
+}
+
+/// A hash of a name: XXH3, 64 bits, of its bytes without any directory.
+#[inline]
+pub fn name_digest(name: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(name)
+}
+
+/// One worker's way to a storage.
+pub trait Session {
+    /// Whether every operation is done when [`submit`](Self::submit) returns, always.
+    fn is_synchronous(&self) -> bool {
+        true
+    }
+
+    /// Performs an operation, or begins to. It takes all that it needs of the operation before it
+    /// returns: names and content are the loop's, which uses them for the next one. Never more
+    /// are in flight than the [`depth`](Engine::depth) of the storage.
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        operation: &Operation<'_>,
+        steps: &mut dyn Steps,
+    ) -> Submitted;
+
+    /// Waits until one of the operations in flight is done, for as long as it takes or so long at
+    /// most. `None` when none is in flight, or none was done in that time.
+    fn complete(
+        &mut self,
+        _limit: Option<Duration>,
+        _steps: &mut dyn Steps,
+    ) -> Option<(Ticket, OperationOutcome)> {
+        None
+    }
+
+    /// What a read gave: all of it, or its last part where it did not fit into
+    /// [`keep_contents_bytes`](Settings::keep_contents_bytes). `None` where nothing is kept. To be
+    /// asked when the operation is done, before the next one is submitted or completed.
+    fn content(&self, _ticket: Ticket) -> Option<&[u8]> {
+        None
+    }
+
+    /// What a listing found; asked when a content is. `None` where the storage knows no names.
+    fn listing(&self, _ticket: Ticket) -> Option<Listing> {
+        None
+    }
+
+    /// All names in a directory, to explain a listing that is wrong. Not for measuring: it
+    /// allocates. Others may be in flight.
+    ///
+    /// # Errors
+    /// Where the directory could not be read.
+    fn names(&mut self, _directory: Name<'_>) -> Result<Vec<Vec<u8>>, Failure> {
+        Ok(Vec::new())
+    }
+
+    /// Has everything of a location's file system written to its device: syncfs(2).
+    ///
+    /// # Errors
+    /// Where that failed.
+    fn sync_file_system(&mut self, _location: usize) -> OperationOutcome {
+        Ok(())
+    }
+}
+
+/// A place that files lie in.
+#[derive(Clone, Debug)]
+pub struct Location {
+    /// The directory; of a server's, its URL without parameters ([`ServerUrl::bare`]).
+    pub directory: PathBuf,
+    /// Which directory that must be, where it is known: its path may lead elsewhere by the time it
+    /// is opened.
+    pub identity: Option<Identity>,
+    /// The directory in it that the files lie in; nothing where they lie in the directory itself.
+    pub below: Option<CString>,
+}
+
+impl Location {
+    /// The directory of the files.
+    pub fn path(&self) -> PathBuf {
+        match &self.below {
+            None => self.directory.clone(),
+            Some(below) => self.directory.join(OsStr::from_bytes(below.as_bytes())),
+        }
+    }
+}
+
+/// By what a directory is known again, as stat(2) gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// The number of its file system.
+    pub device: u64,
+    /// Its own number there.
+    pub inode: u64,
+}
+
+/// Tells a session that the run stops, so that a large file does not keep it.
+#[derive(Clone, Default)]
+pub struct Stopping(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+
+impl Stopping {
+    /// The run stops as soon as this says so.
+    pub fn when(stops: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(stops)))
+    }
+
+    /// Whether an operation is to be left, with [`Cause::Stopped`].
+    #[inline]
+    pub fn is_wanted(&self) -> bool {
+        self.0.as_ref().is_some_and(|stops| stops())
+    }
+}
+
+impl fmt::Debug for Stopping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Stopping").field(&self.is_wanted()).finish()
+    }
+}
+
+/// What a session needs to know before its first operation.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Bytes of one read call.
+    pub read_block_bytes: usize,
+    /// Bytes of one write call.
+    pub write_block_bytes: usize,
+    /// The locations, in their order.
+    pub locations: Vec<Location>,
+    /// The user with whose rights alone they are used; nothing where these are the process's own.
+    pub acts_as: Option<namespace::ActingUser>,
+    /// What is synced, and when.
+    pub durability: Durability,
+    /// Whether contents go past the page cache (`O_DIRECT`). Then sizes and blocks are multiples
+    /// of [`DIRECT_ALIGNMENT`].
+    pub direct: bool,
+    /// How much of what a read gave can be looked at afterwards. 0: nothing, and every block goes
+    /// to one buffer. Else successive blocks lie one behind the other in a buffer of this
+    /// size, rounded up to whole blocks; what is longer starts again at the buffer's
+    /// beginning, and its last part is kept.
+    pub keep_contents_bytes: usize,
+    /// Asked between the blocks of a file.
+    pub stopping: Stopping,
+}
+
+impl Default for Settings {
+    /// The original's blocks, no locations, nothing synced, nothing kept.
+    fn default() -> Self {
+        Self {
+            read_block_bytes: 512,
+            write_block_bytes: 512,
+            locations: Vec::new(),
+            acts_as: None,
+            durability: Durability::None,
+            direct: false,
+            keep_contents_bytes: 0,
+            stopping: Stopping::default(),
+        }
+    }
+}
+
+/// A session could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The directory of a location could not be opened.
+    #[error("cannot open the directory {}: {cause}", .directory.display())]
+    Directory {
+        /// The directory.
+        directory: PathBuf,
+        /// What the system answered.
+        cause: std::io::Error,
+    },
+    /// The path leads to another directory than it must.
+    #[error("{} is not the directory with which the run began: it was moved, replaced or mounted \
+        over", .0.display())]
+    Moved(PathBuf),
+    /// The thread cannot have the rights with which the locations are used.
+    #[error("cannot act as user {user}: {cause} (run as that user, or add --allow-unsafe-target)")]
+    Rights {
+        /// Provenance they are.
+        user: u32,
+        /// What the system answered.
+        cause: std::io::Error,
+    },
+    /// The server cannot be used.
+    #[error(transparent)]
+    Server(#[from] server::Unreachable),
+    /// No memory for a buffer.
+    #[error("not enough memory for a buffer of {0} bytes (use smaller blocks)")]
+    NoMemory(usize),
+    /// The settings ask for what the storage does not have.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+}
+
+/// A way of doing input and output.
+pub trait Engine: Send + Sync {
+    /// The name that options take.
+    fn name(&self) -> &'static str;
+
+    /// How many operations of a session may be in flight at once; 1 where sessions are synchronous,
+    /// and never more than [`FLIGHTS_MAX`](Ticket::FLIGHTS_MAX).
+    fn depth(&self) -> usize {
+        1
+    }
+
+    /// Whether the storage has what a workload needs. To be asked before the run starts: a session
+    /// that is given an operation that the storage does not have panics.
+    ///
+    /// # Errors
+    /// The first thing that it does not have.
+    fn supports(&self, need: &Need) -> Result<(), Unsupported>;
+
+    /// Where the files of a run live that it performs operations on; `None` where it makes none.
+    fn home(&self) -> Option<Arc<dyn namespace::Namespace>>;
+
+    /// Opens a session, on the worker's own thread, which holds no open files of its own: all but
+    /// standard input, output and error are closed there where the system lets a thread have a
+    /// table of its own.
+    ///
+    /// # Errors
+    /// Where the session cannot be had.
+    fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError>;
+}

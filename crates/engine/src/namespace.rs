@@ -1,0 +1,383 @@
+//! The run's home: what a run needs of the place where its files live, apart from performing
+//! operations there.
+//!
+//! A run claims a directory by a mark: a file that is whole, on disk and held before it gets its
+//! name, which nothing else may have. It finds marks of other runs, lists what is there, and
+//! removes what is its own. A storage whose files live on file systems does that through
+//! directories that it holds open; one without paths, in its own way.
+//!
+//! What a home cannot know it does not say: a birth, an owner or an identity may be missing. Who
+//! removes files where that is so removes only names of the run's form below a directory that the
+//! run has claimed for itself.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::server::{ServerFacts, ServerTraffic, Unreachable};
+use crate::{Errno, Identity};
+
+/// A moment by which files are stamped: seconds and nanoseconds of the epoch.
+pub type Stamp = (i64, u32);
+
+/// The mode of the directories that a run makes within its own, before the process's mask: nobody
+/// else needs them.
+pub const DIRECTORY_MODE: u32 = 0o700;
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    SymbolicLink,
+    /// A device, a socket, a pipe.
+    Other,
+}
+
+/// What is known of a file or a directory; `None` is not available.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// What it is.
+    pub kind: EntryKind,
+    /// Its size.
+    pub size_bytes: u64,
+    /// The room that it takes.
+    pub allocated_bytes: Option<u64>,
+    /// How many names it has.
+    pub names: Option<u64>,
+    /// The user who has it.
+    pub owner: Option<u32>,
+    /// Its permissions.
+    pub mode: Option<u32>,
+    /// By what it is known again under another name.
+    pub identity: Option<Identity>,
+    /// When it was made.
+    pub born: Option<Stamp>,
+    /// When anything of it was changed last.
+    pub changed: Option<Stamp>,
+    /// When it was read last.
+    pub accessed: Option<Stamp>,
+    /// When its contents were changed last.
+    pub modified: Option<Stamp>,
+}
+
+impl Facts {
+    /// When it was made; its last change where the home keeps no birth.
+    pub fn born_or_changed(&self) -> Option<Stamp> {
+        self.born.or(self.changed)
+    }
+}
+
+/// A name in a directory that is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// The name; never `.` or `..`.
+    pub name: &'a [u8],
+    /// The number of what it stands for, where the listing tells it.
+    pub number: Option<u64>,
+}
+
+/// Somebody who may put another directory in the place of one, or of one above it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exchanger {
+    /// The directory whose entries are theirs to rename.
+    pub directory: PathBuf,
+    /// Who, in words.
+    pub who: String,
+}
+
+/// A user, other than the process's own, with whose rights alone calls are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActingUser {
+    /// The user's number.
+    pub user: u32,
+    /// The group's number.
+    pub group: u32,
+}
+
+/// With whose rights calls are made in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// The process's own.
+    Own,
+    /// Those of another user, since somebody may exchange entries of the directory.
+    As(ActingUser, Exchanger),
+    /// Nobody's: somebody may exchange entries, and no other user can work there.
+    Refused(Exchanger),
+    /// Nobody's: the path has a symbolic link that somebody may replace.
+    Link(Exchanger),
+}
+
+/// Provenance the lock of a mark is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// Ours, until the mark is dropped.
+    Ours,
+    /// A run's that goes on.
+    Others,
+    /// The home has no locks.
+    Unknown,
+}
+
+/// Where runs' files live. A value that may be used from any thread.
+pub trait Namespace: Debug + Send + Sync {
+    /// Opens a directory of the user's, with the rights that [`access`](Self::access) gives.
+    ///
+    /// # Errors
+    /// Where it is not there, is no directory, or may not be read; [`Errno::PERM`] where access is
+    /// refused.
+    fn open(&self, path: &Path) -> Result<Arc<dyn Directory>, Errno>;
+
+    /// What is at a path now, links followed: whether that is still the same place.
+    ///
+    /// # Errors
+    /// Where nothing can be known of it.
+    fn facts(&self, path: &Path) -> Result<Facts, Errno>;
+
+    /// A directory's path from the root, without links; of a server's, its URL without parameters.
+    ///
+    /// # Errors
+    /// Where it is not there.
+    fn real_path(&self, path: &Path) -> Result<PathBuf, Errno>;
+
+    /// With whose rights a directory is used: the process's own, where nobody else could turn them
+    /// against it.
+    ///
+    /// # Errors
+    /// Where a directory on the way cannot be examined.
+    fn access(&self, path: &Path) -> Result<Access, Errno>;
+
+    /// The same home, which uses every directory with the process's own rights.
+    fn with_own_rights(self: Arc<Self>) -> Arc<dyn Namespace>;
+
+    /// The process's user; `None` where files have no owners.
+    fn user(&self) -> Option<u32>;
+
+    /// Whether a process on this machine is there and seems to be one of this program.
+    fn is_alive(&self, process: u32) -> bool;
+
+    /// Whether the server of a directory can be used: found, connected to, asked for the directory.
+    /// To be asked first, as its words say more than an [`Errno`]. Where there is no server
+    /// there is nothing to reach.
+    ///
+    /// # Errors
+    /// Why not, and what to do about it.
+    fn reach(&self, _path: &Path) -> Result<(), Unreachable> {
+        Ok(())
+    }
+
+    /// The servers of the targets, in the targets' order, where the storage speaks to them by
+    /// itself: known when they have been reached.
+    fn servers(&self) -> Vec<ServerFacts> {
+        Vec::new()
+    }
+
+    /// What went to those servers and came from them so far, of the home and of all sessions. Waits
+    /// for nothing: it may be asked at any time, from any thread.
+    fn traffic(&self) -> Option<ServerTraffic> {
+        None
+    }
+}
+
+/// A directory that is held: it stays reachable when its path does not. Names are single ones, and
+/// no link is followed.
+pub trait Directory: Debug + Send + Sync {
+    /// What is known of the directory itself.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn facts(&self) -> Result<Facts, Errno>;
+
+    /// What is known of what a name in it stands for; of a link itself.
+    ///
+    /// # Errors
+    /// [`Errno::NOENT`] where there is no such name.
+    fn facts_of(&self, name: &[u8]) -> Result<Facts, Errno>;
+
+    /// Calls for every name in it, page by page as they come: a directory of any size takes the
+    /// same memory. Leaves no trace of the reading where that is the user's right.
+    ///
+    /// # Errors
+    /// What the system answered, or `each`.
+    fn list(&self, each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Errno>) -> Result<(), Errno>;
+
+    /// Opens a directory in it by its own name.
+    ///
+    /// # Errors
+    /// Where it is not there or is no directory.
+    fn open(&self, name: &[u8]) -> Result<Arc<dyn Directory>, Errno>;
+
+    /// The directory above.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn above(&self) -> Result<Arc<dyn Directory>, Errno>;
+
+    /// The user with whose rights calls are made here; `None` where these are the process's own.
+    fn acts_as(&self) -> Option<ActingUser> {
+        None
+    }
+
+    /// The same directory, used with the process's own rights; `None` where it is so already.
+    fn with_own_rights(&self) -> Option<Arc<dyn Directory>> {
+        None
+    }
+
+    /// Makes a directory in it that is not there.
+    ///
+    /// # Errors
+    /// [`Errno::EXIST`] where something has the name. Where a server's answer was lost or cannot be
+    /// understood, it may be there.
+    fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno>;
+
+    /// What a file holds from an offset on, as much as there is and fits. Its time of access stays
+    /// where that is the user's right. Gives how many bytes that was.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno>;
+
+    /// Holds a file below it open, by its path from here, to ask what of it is in memory. `None`
+    /// where the home has no cache.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn hold(&self, name: &[u8]) -> Result<Option<Box<dyn Held>>, Errno>;
+
+    /// What a symbolic link says.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno>;
+
+    /// Removes a name, of a directory that is empty too, if it still stands for what was looked at,
+    /// and tells whether it did. What has no identity is removed by its name.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<bool, Errno>;
+
+    /// Sets when it was last read and changed.
+    ///
+    /// # Errors
+    /// Where that is somebody else's right.
+    fn set_times(&self, accessed: Stamp, modified: Stamp) -> Result<(), Errno>;
+
+    /// Has its names on disk, where that can be asked for.
+    ///
+    /// # Errors
+    /// Where that failed.
+    fn sync(&self) -> Result<(), Errno>;
+
+    /// Has everything of its file system on disk.
+    ///
+    /// # Errors
+    /// Where that failed.
+    fn sync_file_system(&self) -> Result<(), Errno>;
+
+    /// The free space of its file system, in bytes.
+    fn free_bytes(&self) -> Option<u64>;
+
+    /// Whether files may have other identities after the file system was mounted again.
+    fn renumbers(&self) -> bool;
+
+    /// Whether what is removed while it is open keeps a hidden name until it is closed.
+    fn keeps_removed(&self) -> bool;
+
+    /// Begins a mark under the name of a draft that is not there.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno>;
+
+    /// Gives a locked draft the name of a mark: one that is not there, or for good in the place of
+    /// the one that is. It stays locked by the mark that is given back.
+    ///
+    /// # Errors
+    /// [`Errno::EXIST`] where there is a mark that is not to be replaced.
+    fn name_draft(
+        &self,
+        draft: Box<dyn Mark>,
+        name: &str,
+        replaces: bool,
+    ) -> Result<Box<dyn Mark>, Errno>;
+
+    /// The mark of this name; `None` where there is none.
+    ///
+    /// # Errors
+    /// [`Errno::LOOP`] where it is a symbolic link.
+    fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno>;
+
+    /// Whether marks may have another owner and another mode here than this user's and those that
+    /// were asked for.
+    fn gives_its_own(&self) -> bool;
+
+    /// The owner and the mode that a mark gets here from this user: found out by making one of this
+    /// name and removing it.
+    fn given_to_marks(&self, draft: &str) -> Option<(u32, u32)>;
+}
+
+/// Pages of a file's contents in memory; `None` is not available.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CachedPages {
+    /// Pages that the file has.
+    pub pages: u64,
+    /// Those of them that are in the page cache.
+    pub cached: u64,
+    /// Those that are to be written.
+    pub dirty: Option<u64>,
+    /// Those that are being written.
+    pub under_write_back: Option<u64>,
+}
+
+/// A file that is held open.
+pub trait Held: Debug + Send {
+    /// What of it is in memory now. Asking brings nothing there.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn cached(&self) -> Result<CachedPages, Errno>;
+}
+
+/// A mark that is held open; a lock of it lasts until it is dropped.
+pub trait Mark: Debug + Send {
+    /// The name that it was made or found by.
+    fn name(&self) -> &str;
+
+    /// What is known of it.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn facts(&self) -> Result<Facts, Errno>;
+
+    /// Locks it, where nobody else has.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn lock(&self) -> Result<Lock, Errno>;
+
+    /// Whether its name still leads to it.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn is_named(&self) -> Result<bool, Errno>;
+
+    /// Its text, up to so many bytes.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn read(&self, bytes_max: u64) -> Result<Vec<u8>, Errno>;
+
+    /// Gives it this text, on disk.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn write(&self, text: &[u8]) -> Result<(), Errno>;
+
+    /// Takes permissions from others. A home whose permissions are fixed refuses, and there its
+    /// owner cannot help it.
+    fn restrict(&self, mode: u32);
+}

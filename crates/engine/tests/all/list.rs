@@ -1,0 +1,93 @@
+//! The list of operations agrees with itself and with what is published of it.
+
+use engine::{Action, Bytes, OperationKind, Part, Step, When};
+
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/specification.md");
+const BEGIN: &str = "cargo test -p engine -->\n";
+const END: &str = "<!-- End of the list of operations. -->";
+
+fn step(part: &Part) -> String {
+    let mut text = part.step.name().to_owned();
+    if !part.remark.is_empty() {
+        text = format!("{text} ({})", part.remark);
+    }
+    match part.when {
+        When::Always | When::Kept => text,
+        When::Synced => format!("[{text}]"),
+    }
+}
+
+fn table() -> String {
+    let mut table = "| operation | in a mix | steps, issued → completed | bytes | needs \
+                     |\n|---|---|---|---|---|\n"
+        .to_owned();
+    for kind in OperationKind::ALL {
+        let words: Vec<String> = Action::operations()
+            .filter(|action| action.performs() == Some(kind))
+            .map(|action| format!("`{}`", action.name()))
+            .collect();
+        let steps: Vec<String> = kind.steps().iter().map(step).collect();
+        let cells = [
+            kind.name(),
+            if words.is_empty() {
+                "–"
+            } else {
+                &words.join(", ")
+            },
+            &steps.join(", "),
+            kind.bytes().name(),
+            kind.needs().name(),
+        ];
+        table += &format!("| {} |\n", cells.join(" | "));
+    }
+    table
+}
+
+#[test]
+fn the_documented_table_is_the_list() {
+    let text = std::fs::read_to_string(PATH).unwrap();
+    let (before, rest) = text.split_once(BEGIN).unwrap();
+    let (documented, behind) = rest.split_once(END).unwrap();
+    if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
+        std::fs::write(PATH, [before, BEGIN, &table(), END, behind].concat()).unwrap();
+    }
+    assert_eq!(documented, table());
+}
+
+#[test]
+fn every_row_agrees_with_itself() {
+    for kind in OperationKind::ALL {
+        let steps = kind.steps();
+        let has = |wanted: &[Step]| steps.iter().any(|part| wanted.contains(&part.step));
+        let syncs = steps.iter().any(|part| part.when == When::Synced);
+        assert_eq!(
+            kind.changes(),
+            syncs,
+            "'{kind}' syncs if it changes something"
+        );
+        assert_eq!(
+            kind.bytes() == Bytes::Written,
+            has(&[Step::Write]),
+            "{kind}"
+        );
+        assert_eq!(kind.bytes() == Bytes::Read, has(&[Step::Read]), "{kind}");
+        assert_eq!(
+            has(&[Step::Open]),
+            has(&[Step::Close]),
+            "what '{kind}' opens it closes"
+        );
+    }
+}
+
+#[test]
+fn actions_have_their_numbers_and_their_words() {
+    for (number, action) in Action::ALL.iter().enumerate() {
+        assert_eq!(*action as usize, number, "{action:?}");
+        assert_eq!(action.performs().is_none(), *action == Action::Nothing);
+        assert_eq!(
+            Action::of_mix(action.name()),
+            action.is_asked_for().then_some(*action)
+        );
+        assert!(!action.is_asked_for() || action.comes_as()[0].performs().is_some());
+    }
+}

@@ -1,0 +1,254 @@
+//! Whole operations from single system calls: the part that `raw`, `posix` and `simulated` share,
+//! and `stdio` for all that has nothing to do with contents.
+//!
+//! What differs between them is a [`Style`]. Interrupted calls are made again, short writes and
+//! reads go on where they stopped; a failure is reported with its step, after the file was closed.
+
+use std::ffi::c_int;
+use std::marker::PhantomData;
+
+use crate::buffers::{Answers, Reads, Writes};
+use crate::system::{At, System};
+use engine::{
+    Cause, Errno, Failure, Listing, Name, OpenError, Operation, OperationOutcome, Session,
+    Settings, Step, Steps, Stopping, Submitted, Ticket,
+};
+use policy::Policy;
+
+mod attributes;
+mod contents;
+mod durability;
+mod listing;
+mod names;
+mod policy;
+
+/// What differs between storages that make system calls.
+pub(crate) trait Style {
+    /// Flags of open(2) to create.
+    const CREATE: c_int;
+    /// Flags of open(2) to append.
+    const APPEND: c_int;
+    /// Flags of open(2) to read.
+    const READ: c_int;
+    /// Flags of open(2) to write over what is there.
+    const OVERWRITE: c_int;
+    /// Flags of open(2) to list a directory.
+    const LIST: c_int;
+    /// Whether a remainder of 0 bytes makes a call of its own in the original's operations, as it
+    /// does there.
+    const EMPTY_REMAINDER: bool;
+}
+
+/// The mode of new files, before the process's mask.
+const FILE_MODE: libc::mode_t = 0o644;
+/// An interrupted call is made again this often before its answer counts: no signal storm keeps a
+/// run for ever.
+const INTERRUPTIONS_MAX: u32 = 1_000;
+
+/// A session that makes system calls of a certain style.
+#[derive(Debug)]
+pub(crate) struct Calls<S, T> {
+    system: S,
+    reads: Reads,
+    writes: Writes,
+    answers: Answers,
+    policy: Policy,
+    listing: Listing,
+    stopping: Stopping,
+    /// The file system cannot rename to a new name only.
+    renames_by_looking: bool,
+    /// The kernel cannot change the mode of a name without following a link.
+    opens_to_set_mode: bool,
+    style: PhantomData<T>,
+}
+
+impl<S: System, T: Style> Calls<S, T> {
+    pub(crate) fn new(system: S, settings: &Settings) -> Result<Self, OpenError> {
+        Ok(Self {
+            system,
+            reads: Reads::new(settings)?,
+            writes: Writes::new(settings)?,
+            answers: Answers::new()?,
+            policy: Policy::new(settings),
+            listing: Listing::default(),
+            stopping: settings.stopping.clone(),
+            renames_by_looking: false,
+            opens_to_set_mode: false,
+            style: PhantomData,
+        })
+    }
+
+    #[inline]
+    fn open(&mut self, name: Name<'_>, flags: c_int) -> Result<c_int, Failure> {
+        again(|| self.system.open(at(name), flags, FILE_MODE))
+            .map_err(|errno| Failure::system(Step::Open, errno))
+    }
+
+    /// Closes a file; keeps an earlier failure, which says more.
+    #[inline]
+    fn close(
+        &mut self,
+        file: c_int,
+        moved_bytes: u64,
+        before: OperationOutcome,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        // A failed close(2) has closed the file all the same (Linux, close(2)): it is never made
+        // again.
+        let closed = self.system.close(file);
+        before?;
+        closed.map_err(|errno| Failure::system(Step::Close, errno).having_moved(moved_bytes))?;
+        steps.ended(Step::Close);
+        Ok(())
+    }
+
+    /// Opens a file, does something with it, closes it.
+    #[inline]
+    fn on_file(
+        &mut self,
+        name: Name<'_>,
+        flags: c_int,
+        moved_bytes: u64,
+        steps: &mut dyn Steps,
+        work: impl FnOnce(&mut Self, c_int, &mut dyn Steps) -> OperationOutcome,
+    ) -> OperationOutcome {
+        let file = self.open(name, flags)?;
+        steps.ended(Step::Open);
+        let worked = work(self, file, steps);
+        self.close(file, moved_bytes, worked, steps)
+    }
+
+    /// Whether a file whose first `done` bytes were moved is gone on with.
+    #[inline]
+    pub(crate) fn go_on(&self, step: Step, done: u64) -> OperationOutcome {
+        match done > 0 && self.stopping.is_wanted() {
+            true => Err(Failure::wrong(step, Cause::Stopped).having_moved(done)),
+            false => Ok(()),
+        }
+    }
+
+    /// Makes one call that is a step of its own.
+    #[inline]
+    fn step(
+        &mut self,
+        step: Step,
+        steps: &mut dyn Steps,
+        mut call: impl FnMut(&mut S) -> Result<(), Errno>,
+    ) -> OperationOutcome {
+        again(|| call(&mut self.system)).map_err(|errno| Failure::system(step, errno))?;
+        steps.ended(step);
+        Ok(())
+    }
+
+    /// Performs an operation to its end.
+    #[inline]
+    pub(crate) fn perform(
+        &mut self,
+        operation: &Operation<'_>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        self.perform_unbatched(operation, steps)?;
+        self.sync_batch(operation, steps)
+    }
+
+    fn perform_unbatched(
+        &mut self,
+        operation: &Operation<'_>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        match *operation {
+            Operation::Create { name, content } => self.create(name, content, steps),
+            Operation::Append { name, content } => self.append(name, content, steps),
+            Operation::Read { name, bytes } => self.read(name, bytes, steps),
+            Operation::Delete { name } => self.delete(name, steps),
+            Operation::MakeDirectory { name } => self.make_directory(name, steps),
+            Operation::RemoveDirectory { name } => self.remove_directory(name, steps),
+            Operation::ReadRange {
+                name,
+                offset,
+                bytes,
+            } => self.read_range(name, offset, bytes, steps),
+            Operation::Overwrite { name, content } => self.overwrite(name, content, steps),
+            Operation::Truncate { name, bytes } => self.truncate(name, bytes, steps),
+            Operation::Stat { name, bytes } => self.stat(name, bytes, steps),
+            Operation::SetAttributes {
+                name,
+                mode,
+                times_ns,
+            } => self.set_attributes(name, mode, times_ns, steps),
+            Operation::Rename { name, to } => self.rename(name, to, steps),
+            Operation::Replace {
+                name,
+                temporary,
+                content,
+            } => self.write_elsewhere(temporary, name, true, content, steps),
+            Operation::Deliver {
+                temporary,
+                name,
+                content,
+            } => self.write_elsewhere(temporary, name, false, content, steps),
+            Operation::Link { name, to } => self.link(name, to, steps),
+            Operation::SymbolicLink { name, target } => self.symbolic_link(name, target, steps),
+            Operation::ReadLink { name, target } => self.read_link(name, target, steps),
+            Operation::SetExtended { name, key, value } => {
+                self.set_extended(name, key, value, steps)
+            }
+            Operation::GetExtended { name, key, value } => {
+                self.get_extended(name, key, value, steps)
+            }
+            Operation::List { name } => self.list(name, false, steps),
+            Operation::ListWithStat { name } => self.list(name, true, steps),
+            Operation::Evict { name } => self.evict(name, steps),
+        }
+    }
+
+    pub(crate) fn system(&mut self) -> &mut S {
+        &mut self.system
+    }
+
+    pub(crate) fn reads(&mut self) -> &mut Reads {
+        &mut self.reads
+    }
+}
+
+impl<S: System, T: Style> Session for Calls<S, T> {
+    #[inline]
+    fn submit(&mut self, _: Ticket, operation: &Operation<'_>, steps: &mut dyn Steps) -> Submitted {
+        Submitted::Done(self.perform(operation, steps))
+    }
+
+    fn content(&self, _: Ticket) -> Option<&[u8]> {
+        self.reads.content()
+    }
+
+    fn listing(&self, _: Ticket) -> Option<Listing> {
+        Some(self.listing)
+    }
+
+    fn names(&mut self, directory: Name<'_>) -> Result<Vec<Vec<u8>>, Failure> {
+        self.names_in(directory)
+    }
+
+    fn sync_file_system(&mut self, location: usize) -> OperationOutcome {
+        again(|| self.system.sync_file_system(location))
+            .map_err(|errno| Failure::system(Step::SyncFileSystem, errno))
+    }
+}
+
+/// How a call finds a file: from the held directory of its location.
+#[inline]
+pub(crate) fn at(name: Name<'_>) -> At<'_> {
+    At::Location(name.location, name.relative)
+}
+
+/// Makes a call again as long as a signal interrupts it.
+#[inline]
+fn again<A>(mut call: impl FnMut() -> Result<A, Errno>) -> Result<A, Errno> {
+    let mut interruptions = 0;
+    loop {
+        match call() {
+            Err(Errno(libc::EINTR)) if interruptions < INTERRUPTIONS_MAX => interruptions += 1,
+            answer => return answer,
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What a policy of durability adds to operations.
+
+use std::ffi::{CStr, c_int};
+
+use super::policy::ContentsOnly;
+use super::{Calls, Style, again};
+use crate::system::{At, System};
+use engine::{Failure, Name, Operation, OperationOutcome, Step, Steps};
+
+/// The part of a path before its last name: a directory. Empty for a name alone.
+#[inline]
+fn parent(path: &CStr) -> &[u8] {
+    let mut path = path.to_bytes();
+    while let [rest @ .., b'/'] = path {
+        path = rest;
+    }
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(0) => b"/",
+        Some(slash) => &path[..slash],
+        None => b"",
+    }
+}
+
+/// The directory of a name, with its path in `buffer`.
+fn directory_of<'a>(name: Name<'_>, buffer: &'a mut Vec<u8>) -> At<'a> {
+    let directory = match parent(name.relative) {
+        b"" => b".",
+        directory => directory,
+    };
+    buffer.clear();
+    buffer.extend_from_slice(directory);
+    buffer.push(0);
+    At::Location(
+        name.location,
+        CStr::from_bytes_until_nul(buffer).unwrap_or(c"."),
+    )
+}
+
+fn have_one_directory(a: Name<'_>, b: Name<'_>) -> bool {
+    a.location == b.location && parent(a.relative) == parent(b.relative)
+}
+
+impl<S: System, T: Style> Calls<S, T> {
+    /// Syncs an open file that was changed, where the policy says so.
+    #[inline]
+    pub(super) fn sync_file(
+        &mut self,
+        file: c_int,
+        moved_bytes: u64,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        let Some(ContentsOnly(contents_only)) = self.policy.sync else {
+            return Ok(());
+        };
+        self.step(Step::Sync, steps, |system| system.sync(file, contents_only))
+            .map_err(|failure| failure.having_moved(moved_bytes))
+    }
+
+    /// Syncs the directory of a name that was made, removed or changed, where the policy says so.
+    #[inline]
+    pub(crate) fn sync_directory_of(
+        &mut self,
+        name: Name<'_>,
+        moved_bytes: u64,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        if !self.policy.syncs_directories {
+            return Ok(());
+        }
+        let directory = directory_of(name, &mut self.policy.directory);
+        again(|| self.system.sync_directory(directory)).map_err(|errno| {
+            Failure::system(Step::SyncDirectory, errno).having_moved(moved_bytes)
+        })?;
+        steps.ended(Step::SyncDirectory);
+        Ok(())
+    }
+
+    /// The same for two names: the directory of `gained`, then that of `lost` where it is another
+    /// one.
+    #[inline]
+    pub(super) fn sync_directories_of(
+        &mut self,
+        gained: Name<'_>,
+        lost: Name<'_>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        self.sync_directory_of(gained, 0, steps)?;
+        if self.policy.syncs_directories && !have_one_directory(gained, lost) {
+            self.sync_directory_of(lost, 0, steps)?;
+        }
+        Ok(())
+    }
+
+    /// Counts an operation that was done, where the policy counts, and syncs the file system after
+    /// the last of a batch.
+    #[inline]
+    pub(crate) fn sync_batch(
+        &mut self,
+        operation: &Operation<'_>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        if self.policy.batch == 0 || !operation.kind().changes() {
+            return Ok(());
+        }
+        let location = operation.name().location;
+        let changes = &mut self.policy.changes[location];
+        *changes += 1;
+        if *changes < self.policy.batch {
+            return Ok(());
+        }
+        *changes = 0;
+        let moved_bytes = operation.written_bytes();
+        self.step(Step::SyncFileSystem, steps, |system| {
+            system.sync_file_system(location)
+        })
+        .map_err(|failure| failure.having_moved(moved_bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(location: usize, relative: &CStr) -> Name<'_> {
+        Name {
+            path: relative,
+            location,
+            relative,
+        }
+    }
+
+    #[test]
+    fn a_name_lies_in_its_directory() {
+        let mut buffer = Vec::new();
+        for (path, expected) in [
+            (c"1", c"."),
+            (c"s0/1", c"s0"),
+            (c"a/b/1", c"a/b"),
+            (c"tmp/", c"."),
+        ] {
+            let At::Location(3, directory) = directory_of(name(3, path), &mut buffer) else {
+                panic!("it is in the same location");
+            };
+            assert_eq!(directory, expected);
+        }
+    }
+
+    #[test]
+    fn directories_are_told_apart() {
+        let same = |a, b| have_one_directory(name(0, a), name(0, b));
+        assert!(same(c"a/1", c"a/2") && same(c"1", c"2"));
+        assert!(!same(c"a/1", c"b/1") && !same(c"1", c"s0/1"));
+        assert!(!have_one_directory(name(0, c"1"), name(1, c"1")));
+    }
+}

@@ -1,0 +1,97 @@
+//! Listing directories.
+
+use std::ffi::{CStr, c_int};
+
+use super::{Calls, FILE_MODE, Style, again, at};
+use crate::system::entries::{Entries, is_counted};
+use crate::system::{At, System};
+use engine::{Errno, Failure, Listing, Name, NoSteps, OperationOutcome, Step, Steps};
+
+impl<S: System, T: Style> Calls<S, T> {
+    pub(super) fn list(
+        &mut self,
+        name: Name<'_>,
+        with_stat: bool,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        self.listing = Listing::default();
+        self.in_directory(name, steps, |calls, directory, steps| {
+            calls.list_entries(directory, with_stat)?;
+            steps.ended(Step::List);
+            Ok(())
+        })
+    }
+
+    pub(super) fn names_in(&mut self, name: Name<'_>) -> Result<Vec<Vec<u8>>, Failure> {
+        let mut names = Vec::new();
+        self.in_directory(name, &mut NoSteps, |calls, directory, _| {
+            calls.entries(directory, |_, entry| {
+                let entry = entry.to_bytes();
+                if entry != b"." && entry != b".." {
+                    names.push(entry.to_owned());
+                }
+                Ok(())
+            })
+        })?;
+        Ok(names)
+    }
+
+    fn in_directory(
+        &mut self,
+        name: Name<'_>,
+        steps: &mut dyn Steps,
+        work: impl FnOnce(&mut Self, c_int, &mut dyn Steps) -> OperationOutcome,
+    ) -> OperationOutcome {
+        // The location itself has no name behind it.
+        let at = if name.relative.is_empty() {
+            At::Location(name.location, c".")
+        } else {
+            at(name)
+        };
+        let directory = again(|| self.system.open(at, T::LIST, FILE_MODE))
+            .map_err(|errno| Failure::system(Step::Open, errno))?;
+        steps.ended(Step::Open);
+        let worked = work(self, directory, steps);
+        self.close(directory, 0, worked, steps)
+    }
+
+    fn list_entries(&mut self, directory: c_int, with_stat: bool) -> OperationOutcome {
+        let mut listing = Listing::default();
+        let listed = self.entries(directory, |system, entry| {
+            if !is_counted(entry.to_bytes()) {
+                return Ok(());
+            }
+            if with_stat {
+                match again(|| system.size(At::In(directory, entry))) {
+                    // Somebody has removed it since it was listed.
+                    Err(Errno(libc::ENOENT)) => return Ok(()),
+                    answer => answer.map_err(|errno| Failure::system(Step::Stat, errno))?,
+                };
+            }
+            listing.add(entry.to_bytes());
+            Ok(())
+        });
+        self.listing = listing;
+        listed
+    }
+
+    /// Goes through all entries of an open directory.
+    #[inline]
+    fn entries(
+        &mut self,
+        directory: c_int,
+        mut each: impl FnMut(&mut S, &CStr) -> OperationOutcome,
+    ) -> OperationOutcome {
+        loop {
+            let room = self.answers.entries();
+            let length = again(|| self.system.entries(directory, room))
+                .map_err(|errno| Failure::system(Step::List, errno))?;
+            if length == 0 {
+                return Ok(());
+            }
+            for entry in Entries(&room[..length]) {
+                each(&mut self.system, entry)?;
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Operations that change names.
+
+use std::ffi::CStr;
+
+use super::{Calls, Style, again, at};
+use crate::system::System;
+use engine::namespace::DIRECTORY_MODE;
+use engine::{Cause, Errno, Failure, Name, OperationOutcome, Step, Steps};
+
+impl<S: System, T: Style> Calls<S, T> {
+    #[inline]
+    pub(super) fn delete(&mut self, name: Name<'_>, steps: &mut dyn Steps) -> OperationOutcome {
+        self.step(Step::Unlink, steps, |system| system.unlink(at(name)))?;
+        self.sync_directory_of(name, 0, steps)
+    }
+
+    pub(super) fn make_directory(
+        &mut self,
+        name: Name<'_>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        self.step(Step::MakeDirectory, steps, |system| {
+            system.mkdir(at(name), DIRECTORY_MODE)
+        })?;
+        self.sync_directory_of(name, 0, steps)
+    }
+
+    pub(super) fn remove_directory(
+        &mut self,
+        name: Name<'_>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        self.step(Step::RemoveDirectory, steps, |system| {
+            system.rmdir(at(name))
+        })?;
+        self.sync_directory_of(name, 0, steps)
+    }
+
+    pub(super) fn rename(
+        &mut self,
+        name: Name<'_>,
+        to: Name<'_>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        self.rename_to_new(name, to, steps)?;
+        self.sync_directories_of(to, name, steps)
+    }
+
+    /// Renames to a name that must not be there. Where the file system has no call for that (NFS,
+    /// some others), it is looked for before, as a part of the step.
+    pub(super) fn rename_to_new(
+        &mut self,
+        name: Name<'_>,
+        to: Name<'_>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        if !self.renames_by_looking {
+            let renamed = again(|| self.system.rename(at(name), at(to), false));
+            match renamed {
+                Err(Errno(libc::EINVAL | libc::ENOSYS)) => self.renames_by_looking = true,
+                Err(errno) => return Err(Failure::system(Step::Rename, errno)),
+                Ok(()) => {
+                    steps.ended(Step::Rename);
+                    return Ok(());
+                }
+            }
+        }
+        match again(|| self.system.size(at(to))) {
+            Ok(_) => return Err(Failure::system(Step::Rename, Errno(libc::EEXIST))),
+            Err(Errno(libc::ENOENT)) => {}
+            Err(errno) => return Err(Failure::system(Step::Rename, errno)),
+        }
+        self.step(Step::Rename, steps, |system| {
+            system.rename(at(name), at(to), true)
+        })
+    }
+
+    pub(super) fn link(
+        &mut self,
+        name: Name<'_>,
+        to: Name<'_>,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        self.step(Step::Link, steps, |system| system.link(at(name), at(to)))?;
+        self.sync_directory_of(to, 0, steps)
+    }
+
+    pub(super) fn symbolic_link(
+        &mut self,
+        name: Name<'_>,
+        target: &CStr,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        self.step(Step::SymbolicLink, steps, |system| {
+            system.symbolic_link(target, at(name))
+        })?;
+        self.sync_directory_of(name, 0, steps)
+    }
+
+    pub(super) fn read_link(
+        &mut self,
+        name: Name<'_>,
+        target: &CStr,
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        let room = self.answers.all();
+        let length = again(|| self.system.read_link(at(name), room))
+            .map_err(|errno| Failure::system(Step::ReadLink, errno))?;
+        if room[..length] != *target.to_bytes() {
+            return Err(Failure::wrong(Step::ReadLink, Cause::WrongTarget));
+        }
+        steps.ended(Step::ReadLink);
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! Whether a file system has input and output past the page cache.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use engine::DIRECT_ALIGNMENT;
+use engine::namespace::Access;
+use rustix::fs::{AtFlags, unlinkat};
+
+use crate::acting_user::Acting;
+use crate::buffers::Memory;
+use crate::kernel_namespace;
+
+/// Whether files in a directory can be read and written past the page cache. One block is written
+/// to a file without a name; where the file system has no such files, to one with a name of its
+/// own, which is removed again.
+///
+/// # Errors
+/// What the system answered; `EINVAL` where the file system has no direct input and output.
+pub fn probe_direct(directory: &Path) -> io::Result<()> {
+    let (held, access) = kernel_namespace::exchange::open(directory)?;
+    let user = match access {
+        Access::As(user, _) => Some(user),
+        Access::Own | Access::Refused(_) | Access::Link(_) => None,
+    };
+    let _acting = Acting::begin(user)?;
+    let nameless = libc::O_TMPFILE | libc::O_RDWR;
+    match open(&held, ".", nameless | libc::O_DIRECT) {
+        Ok(file) => write_and_read(&file),
+        Err(without_name) => match open(&held, ".", nameless) {
+            // A file without a name is no difficulty, so direct input and output is one.
+            Ok(_) => Err(without_name),
+            Err(_) => probe_by_name(&held),
+        },
+    }
+}
+
+fn probe_by_name(directory: &OwnedFd) -> io::Result<()> {
+    static PROBES: AtomicU64 = AtomicU64::new(0);
+    let number = PROBES.fetch_add(1, Ordering::Relaxed);
+    let name = format!(".postmark-direct-{}-{number}", std::process::id());
+    // Made without O_DIRECT: some file systems make the file before they refuse that flag.
+    let made = open(
+        directory,
+        &name,
+        libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_RDWR,
+    )?;
+    // The very file that was made: by its name it could be another by now.
+    let again = format!("/proc/self/fd/{}", made.as_raw_fd());
+    let answer = open(directory, &again, libc::O_RDWR | libc::O_DIRECT)
+        .and_then(|file| write_and_read(&file));
+    unlinkat(directory, &name, AtFlags::empty())?;
+    answer
+}
+
+fn open(directory: &OwnedFd, name: &str, flags: i32) -> io::Result<File> {
+    let name = CString::new(name)?;
+    // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory of
+    // ours.
+    let file = unsafe {
+        libc::openat(
+            directory.as_raw_fd(),
+            name.as_ptr(),
+            flags | libc::O_CLOEXEC,
+            0o600,
+        )
+    };
+    if file < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor was just opened and belongs to nobody else.
+    Ok(unsafe { File::from_raw_fd(file) })
+}
+
+fn write_and_read(file: &File) -> io::Result<()> {
+    let mut memory =
+        Memory::new(DIRECT_ALIGNMENT).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    let block = memory.bytes();
+    // SAFETY: the file is open; pointer and length are of one slice that outlives the call.
+    let written = unsafe { libc::pwrite(file.as_raw_fd(), block.as_ptr().cast(), block.len(), 0) };
+    if written < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the file is open; pointer and length are of one slice, borrowed mutably for the call.
+    let read = unsafe { libc::pread(file.as_raw_fd(), block.as_mut_ptr().cast(), block.len(), 0) };
+    if read < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    if written == read && read as usize == block.len() {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(libc::EINVAL))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both ways say the same, and leave nothing.
+    #[test]
+    fn a_file_with_a_name_is_as_good_as_one_without() {
+        let directory = tempfile::tempdir().unwrap();
+        let held = File::open(directory.path()).unwrap().into();
+        let answers = [probe_direct(directory.path()), probe_by_name(&held)];
+        let [without, with] = answers.map(|answer| answer.map_err(|error| error.raw_os_error()));
+        assert_eq!(without, with);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,154 @@
+//! `nfs`: NFS version 3 (RFC 1813) over TCP, spoken by this program itself: no kernel client, no
+//! cache of names, attributes or data lies between an operation and the server.
+//!
+//! Every operation is made of the calls that it needs and no others. A file is looked up by each
+//! operation that is done to it (the table in `docs/specification.md` has the calls); handles are
+//! kept of directories alone, which a session looks up once. A call is sent again only where its
+//! connection was lost, and that is counted; where the answer to a repeated call does not tell what
+//! the first one had done, the operation fails as one of which nobody knows
+//! ([`Cause::NotKnown`](engine::Cause)).
+//!
+//! Blocks are not the protocol's: a READ or WRITE moves as much as the server prefers, up to 1 MiB.
+
+mod client;
+mod namespace;
+mod session;
+mod shared;
+mod verifiers;
+
+use core::time::Duration;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use engine::namespace::Namespace;
+use engine::{
+    Capability, Durability, Engine, Need, OpenError, Session, Settings, Ticket, Unsupported,
+};
+
+use client::procedure::Procedure;
+use client::records::Records;
+use client::rpc;
+use client::{data, results};
+use namespace::NfsNamespace;
+use session::NfsSession;
+use shared::{NAME, NfsShared, PROTOCOL};
+
+/// The storage of this module. Clones are the same storage.
+#[derive(Clone, Debug)]
+pub struct Nfs {
+    shared: Arc<NfsShared>,
+}
+
+impl Nfs {
+    /// How long a reply is waited for, or a server that is gone.
+    pub const TIMEOUT: Duration = Duration::from_secs(20);
+
+    /// Provenance sessions have so many operations in flight, on the servers of these targets: each is
+    /// the text of a [`ServerUrl`](engine::ServerUrl). What is none is refused when it is
+    /// opened.
+    pub fn new(depth: usize, targets: &[PathBuf]) -> Self {
+        Self::with_timeout(depth, targets, Self::TIMEOUT)
+    }
+
+    /// The same that waits otherwise: for a reply, for a server that is gone, and for one that asks
+    /// to be asked later.
+    pub fn with_timeout(depth: usize, targets: &[PathBuf], timeout: Duration) -> Self {
+        let depth = depth.clamp(1, Ticket::FLIGHTS_MAX);
+        Self {
+            shared: Arc::new(NfsShared::new(depth, targets, timeout)),
+        }
+    }
+}
+
+impl Engine for Nfs {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn depth(&self) -> usize {
+        self.shared.depth
+    }
+
+    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
+        let (storage, protocol) = (NAME, PROTOCOL);
+        let lacks = |capability| {
+            matches!(
+                capability,
+                Capability::ExtendedAttributes | Capability::Cache
+            )
+        };
+        if let Some(operation) = need.operations.iter().find(|kind| lacks(kind.needs())) {
+            return Err(Unsupported::NoCall {
+                storage,
+                operation: *operation,
+                protocol,
+            });
+        }
+        if let Durability::Batch(_) = need.durability {
+            return Err(Unsupported::NoSync {
+                storage,
+                durability: need.durability,
+                protocol,
+            });
+        }
+        match need.direct {
+            true => Err(Unsupported::NoCache { storage }),
+            false => Ok(()),
+        }
+    }
+
+    fn home(&self) -> Option<Arc<dyn Namespace>> {
+        Some(Arc::new(NfsNamespace::new(Arc::clone(&self.shared))))
+    }
+
+    fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {
+        Ok(Box::new(NfsSession::open(&self.shared, settings)?))
+    }
+}
+
+/// How many procedures [`examine_reply`] knows.
+pub const PROCEDURES: usize = Procedure::ALL.len();
+
+/// Reads a reply, as bytes from a server, as one to the procedure of this number below
+/// [`PROCEDURES`]; gives how many entries or bytes of contents it has. For fuzzing: nothing here
+/// may panic, or allocate.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn examine_reply(procedure: usize, record: &[u8]) -> Result<usize, &'static str> {
+    let procedure = Procedure::ALL[procedure % PROCEDURES];
+    let (_, body) = rpc::reply(record).map_err(|_| "no reply")?;
+    let mut reader = body.map_err(|_| "no reply")?.map_err(|_| "refused")?;
+    if procedure != Procedure::GetPort && data::Status::read(&mut reader) != Ok(data::Status::Done)
+    {
+        return Err("failed");
+    }
+    results::examine(procedure, reader).map_err(|_| "garbled")
+}
+
+/// Reads a stream of bytes from a server, which comes in pieces of so many, as replies to the
+/// procedure of this number; gives how many records there were, and how many entries and bytes of
+/// contents in them. For fuzzing, as [`examine_reply`].
+///
+/// # Errors
+/// Where the bytes are no records.
+pub fn examine_stream(
+    procedure: usize,
+    stream: &[u8],
+    piece: usize,
+) -> Result<(usize, usize), &'static str> {
+    /// As where nothing larger was agreed.
+    const RECORD_BYTES_MAX: usize = 4 << 10;
+    let mut records = Records::new(RECORD_BYTES_MAX);
+    let (mut found, mut contents) = (0, 0);
+    for bytes in stream.chunks(piece.clamp(1, RECORD_BYTES_MAX)) {
+        records.room()[..bytes.len()].copy_from_slice(bytes);
+        records.filled(bytes.len());
+        while let Some(record) = records.next().map_err(|_| "no record")? {
+            found += 1;
+            contents += examine_reply(procedure, records.bytes(record)).unwrap_or(0);
+            records.done_with(record);
+        }
+    }
+    Ok((found, contents))
+}

@@ -1,0 +1,317 @@
+//! The arguments of procedures, as RFC 1813 (section 3.3 and appendix I) and RFC 1833 (section 3)
+//! have them.
+
+use engine::namespace::Stamp;
+
+use super::data::{Handle, Stable};
+use super::procedure::Program;
+use super::xdr::{Writer, padding_of};
+
+/// How times are set (`time_how`).
+const DONT_CHANGE: u32 = 0;
+const TO_SERVERS_TIME: u32 = 1;
+const TO_CLIENTS_TIME: u32 = 2;
+/// How files are made (`createmode3`).
+const GUARDED: u32 = 1;
+const EXCLUSIVE: u32 = 2;
+/// TCP, as the portmapper calls it.
+const IPPROTO_TCP: u32 = 6;
+
+/// Times that are set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Times {
+    #[default]
+    Leave,
+    /// To the server's present.
+    Server,
+    /// Access and modification.
+    These(Stamp, Stamp),
+}
+
+/// What is set of a file (`sattr3`); what is `None` stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NewAttributes {
+    pub(crate) mode: Option<u32>,
+    pub(crate) size_bytes: Option<u64>,
+    pub(crate) times: Times,
+}
+
+impl NewAttributes {
+    #[inline]
+    pub(crate) fn of_mode(mode: u32) -> Self {
+        Self {
+            mode: Some(mode),
+            ..Self::default()
+        }
+    }
+
+    #[inline]
+    pub(crate) fn of_size(size_bytes: u64) -> Self {
+        Self {
+            size_bytes: Some(size_bytes),
+            ..Self::default()
+        }
+    }
+
+    #[inline]
+    fn write(&self, out: &mut Vec<u8>) {
+        out.put_u32(self.mode.is_some().into());
+        if let Some(mode) = self.mode {
+            out.put_u32(mode);
+        }
+        // The owner and the group stay.
+        out.put_u64(0);
+        out.put_u32(self.size_bytes.is_some().into());
+        if let Some(size) = self.size_bytes {
+            out.put_u64(size);
+        }
+        match self.times {
+            Times::Leave => [DONT_CHANGE; 2].map(|how| out.put_u32(how)),
+            Times::Server => [TO_SERVERS_TIME; 2].map(|how| out.put_u32(how)),
+            Times::These(accessed, modified) => {
+                [accessed, modified].map(|(seconds, nanoseconds)| {
+                    out.put_u32(TO_CLIENTS_TIME);
+                    // The protocol's seconds have 32 bits without a sign.
+                    out.put_u32(seconds as u32);
+                    out.put_u32(nanoseconds);
+                })
+            }
+        };
+    }
+}
+
+/// How a file is made that must not be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Creation {
+    /// With this mode. Made a second time it fails, whoever made it first.
+    Guarded(u32),
+    /// With a verifier, by which the server recognises the same call; without attributes, which
+    /// must be set afterwards.
+    Exclusive([u8; 8]),
+}
+
+/// A name in a directory (`diropargs3`): of LOOKUP, REMOVE and RMDIR all that there is.
+#[inline]
+pub(crate) fn name_in(out: &mut Vec<u8>, directory: &Handle, name: &[u8]) {
+    directory.write(out);
+    out.put_opaque(name);
+}
+
+#[inline]
+pub(crate) fn set_attributes(out: &mut Vec<u8>, file: &Handle, new: &NewAttributes) {
+    file.write(out);
+    new.write(out);
+    // Whatever the time of its last change.
+    out.put_u32(0);
+}
+
+#[inline]
+pub(crate) fn read(out: &mut Vec<u8>, file: &Handle, offset: u64, count: u32) {
+    file.write(out);
+    out.put_u64(offset);
+    out.put_u32(count);
+}
+
+#[inline]
+pub(crate) fn write(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stable, data: &[u8]) {
+    write_head(out, file, offset, stable, data.len());
+    out.put_fixed(data);
+    out.put_fixed(padding_of(data.len()));
+}
+
+/// What comes before the data of a WRITE; behind them comes their [`padding_of`].
+#[inline]
+pub(crate) fn write_head(
+    out: &mut Vec<u8>,
+    file: &Handle,
+    offset: u64,
+    stable: Stable,
+    length: usize,
+) {
+    file.write(out);
+    out.put_u64(offset);
+    out.put_u32(length as u32);
+    out.put_u32(stable as u32);
+    out.put_u32(length as u32);
+}
+
+#[inline]
+pub(crate) fn create(out: &mut Vec<u8>, directory: &Handle, name: &[u8], creation: Creation) {
+    name_in(out, directory, name);
+    match creation {
+        Creation::Guarded(mode) => {
+            out.put_u32(GUARDED);
+            NewAttributes::of_mode(mode).write(out);
+        }
+        Creation::Exclusive(verifier) => {
+            out.put_u32(EXCLUSIVE);
+            out.put_fixed(&verifier);
+        }
+    }
+}
+
+pub(crate) fn make_directory(out: &mut Vec<u8>, directory: &Handle, name: &[u8], mode: u32) {
+    name_in(out, directory, name);
+    NewAttributes::of_mode(mode).write(out);
+}
+
+pub(crate) fn symbolic_link(out: &mut Vec<u8>, directory: &Handle, name: &[u8], target: &[u8]) {
+    name_in(out, directory, name);
+    NewAttributes::default().write(out);
+    out.put_opaque(target);
+}
+
+pub(crate) fn rename(out: &mut Vec<u8>, from: (&Handle, &[u8]), to: (&Handle, &[u8])) {
+    name_in(out, from.0, from.1);
+    name_in(out, to.0, to.1);
+}
+
+pub(crate) fn link(out: &mut Vec<u8>, file: &Handle, directory: &Handle, name: &[u8]) {
+    file.write(out);
+    name_in(out, directory, name);
+}
+
+/// Where a listing goes on: a cookie, and what the server knows it by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ListingPlace {
+    pub(crate) cookie: u64,
+    pub(crate) verifier: [u8; 8],
+}
+
+/// READDIR; or READDIRPLUS, which has a limit of its own for names and cookies alone.
+pub(crate) fn list(
+    out: &mut Vec<u8>,
+    directory: &Handle,
+    place: &ListingPlace,
+    bytes: u32,
+    is_plus: bool,
+) {
+    directory.write(out);
+    out.put_u64(place.cookie);
+    out.put_fixed(&place.verifier);
+    if is_plus {
+        out.put_u32(bytes);
+    }
+    out.put_u32(bytes);
+}
+
+/// All that was written of a file.
+#[inline]
+pub(crate) fn commit(out: &mut Vec<u8>, file: &Handle) {
+    file.write(out);
+    out.put_u64(0);
+    out.put_u32(0);
+}
+
+/// GETPORT.
+pub(crate) fn get_port(out: &mut Vec<u8>, program: Program) {
+    for word in [program.number(), program.version(), IPPROTO_TCP, 0] {
+        out.put_u32(word);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::xdr::Reader;
+    use super::*;
+
+    fn handle() -> Handle {
+        Handle::read(&mut Reader::new(b"\0\0\0\x05hello\0\0\0")).unwrap()
+    }
+
+    fn words(words: &[u32]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_be_bytes()).collect()
+    }
+
+    /// The handle and the name `f1`.
+    fn named() -> Vec<u8> {
+        b"\0\0\0\x05hello\0\0\0\0\0\0\x02f1\0\0".to_vec()
+    }
+
+    #[test]
+    fn files_are_made_as_the_rfc_has_it() {
+        let mut out = Vec::new();
+        create(&mut out, &handle(), b"f1", Creation::Guarded(0o644));
+        assert_eq!(
+            out,
+            [named(), words(&[1, 1, 0o644, 0, 0, 0, 0, 0])].concat()
+        );
+        out.clear();
+        create(
+            &mut out,
+            &handle(),
+            b"f1",
+            Creation::Exclusive(*b"verifier"),
+        );
+        assert_eq!(out, [named(), words(&[2]), b"verifier".to_vec()].concat());
+        out.clear();
+        symbolic_link(&mut out, &handle(), b"f1", b"to");
+        assert_eq!(
+            out,
+            [named(), words(&[0; 6]), b"\0\0\0\x02to\0\0".to_vec()].concat()
+        );
+        out.clear();
+        make_directory(&mut out, &handle(), b"f1", 0o700);
+        assert_eq!(out, [named(), words(&[1, 0o700, 0, 0, 0, 0, 0])].concat());
+    }
+
+    #[test]
+    fn attributes_are_set_as_the_rfc_has_it() {
+        let mut out = Vec::new();
+        let new = NewAttributes {
+            mode: Some(0o600),
+            size_bytes: Some(5),
+            times: Times::These((1, 2), (3, 4)),
+        };
+        set_attributes(&mut out, &handle(), &new);
+        let expected = words(&[1, 0o600, 0, 0, 1, 0, 5, 2, 1, 2, 2, 3, 4, 0]);
+        assert_eq!(out, [named()[..12].to_vec(), expected].concat());
+        out.clear();
+        let new = NewAttributes {
+            times: Times::Server,
+            ..NewAttributes::default()
+        };
+        set_attributes(&mut out, &handle(), &new);
+        assert_eq!(
+            out,
+            [named()[..12].to_vec(), words(&[0, 0, 0, 0, 1, 1, 0])].concat()
+        );
+    }
+
+    #[test]
+    fn contents_are_moved_as_the_rfc_has_it() {
+        let mut out = Vec::new();
+        write(&mut out, &handle(), 1 << 32, Stable::Data, b"abcde");
+        let expected = [words(&[1, 0, 5, 1, 5]), b"abcde\0\0\0".to_vec()].concat();
+        assert_eq!(out, [named()[..12].to_vec(), expected].concat());
+        out.clear();
+        read(&mut out, &handle(), 7, 100);
+        assert_eq!(out, [named()[..12].to_vec(), words(&[0, 7, 100])].concat());
+        out.clear();
+        commit(&mut out, &handle());
+        assert_eq!(out, [named()[..12].to_vec(), words(&[0, 0, 0])].concat());
+    }
+
+    #[test]
+    fn directories_are_listed_as_the_rfc_has_it() {
+        let place = ListingPlace {
+            cookie: 9,
+            verifier: *b"cookieve",
+        };
+        let begin = [named()[..12].to_vec(), words(&[0, 9]), b"cookieve".to_vec()].concat();
+        for (is_plus, counts) in [(false, &[4096][..]), (true, &[4096, 4096])] {
+            let mut out = Vec::new();
+            list(&mut out, &handle(), &place, 4096, is_plus);
+            assert_eq!(out, [begin.clone(), words(counts)].concat());
+        }
+        let mut out = Vec::new();
+        get_port(&mut out, Program::Mount);
+        assert_eq!(out, words(&[100_005, 3, 6, 0]));
+        out.clear();
+        rename(&mut out, (&handle(), b"f1"), (&handle(), b"f1"));
+        assert_eq!(out, [named(), named()].concat());
+        out.clear();
+        link(&mut out, &handle(), &handle(), b"f1");
+        assert_eq!(out, [named()[..12].to_vec(), named()].concat());
+    }
+}

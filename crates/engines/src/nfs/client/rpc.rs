@@ -1,0 +1,290 @@
+//! Remote procedure calls over TCP (RFC 5531): the heads of calls and replies, and the credentials
+//! of AUTH_SYS. How messages are marked as records is in [`channel`](super::channel).
+
+use engine::Errno;
+
+use super::procedure::{Procedure, Program};
+use super::xdr::{Garbled, Reader, Writer};
+
+/// The mark of a record's last fragment; the other bits are its length.
+pub(crate) const LAST_FRAGMENT: u32 = 1 << 31;
+/// Bytes of a record's mark.
+pub(crate) const MARK_BYTES: usize = 4;
+const CALL: u32 = 0;
+const REPLY: u32 = 1;
+const RPC_VERSION: u32 = 2;
+const AUTH_NONE: u32 = 0;
+const AUTH_SYS: u32 = 1;
+/// The longest credentials and verifiers (RFC 5531, section 8.2).
+const AUTH_BYTES_MAX: usize = 400;
+/// A caller has no more groups (RFC 5531, appendix A).
+const GROUPS_MAX: usize = 16;
+/// Nor a longer name of its machine.
+const MACHINE_NAME_MAX: usize = 255;
+/// Where in a call its transaction's number and its procedure's stand, the record's mark counted.
+const XID_AT: usize = 4;
+const PROCEDURE_AT: usize = 24;
+
+/// Who calls, as AUTH_SYS tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Caller {
+    pub(crate) machine: Vec<u8>,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    pub(crate) groups: Vec<u32>,
+}
+
+/// The head of all calls of a program, ready to be copied.
+#[derive(Clone, Debug)]
+pub(crate) struct CallHead(Vec<u8>);
+
+impl CallHead {
+    /// Without a caller a call has no credentials.
+    pub(crate) fn new(program: Program, caller: Option<&Caller>) -> Self {
+        let mut head = Vec::with_capacity(128);
+        // The record's mark and the transaction's number, to be filled in.
+        head.put_fixed(&[0; 8]);
+        for word in [CALL, RPC_VERSION, program.number(), program.version(), 0] {
+            head.put_u32(word);
+        }
+        match caller {
+            Some(caller) => {
+                let mut body = Vec::with_capacity(64);
+                // A stamp of the caller's own choice.
+                body.put_u32(0);
+                let name = &caller.machine[..caller.machine.len().min(MACHINE_NAME_MAX)];
+                body.put_opaque(name);
+                body.put_u32(caller.uid);
+                body.put_u32(caller.gid);
+                let groups = &caller.groups[..caller.groups.len().min(GROUPS_MAX)];
+                body.put_u32(groups.len() as u32);
+                groups.iter().for_each(|group| body.put_u32(*group));
+                head.put_u32(AUTH_SYS);
+                head.put_opaque(&body);
+            }
+            None => {
+                head.put_u32(AUTH_NONE);
+                head.put_opaque(b"");
+            }
+        }
+        // The verifier.
+        head.put_u32(AUTH_NONE);
+        head.put_opaque(b"");
+        Self(head)
+    }
+
+    /// Writes a call behind what is there; gives its bytes, with the record's mark.
+    #[inline]
+    pub(crate) fn write(
+        &self,
+        out: &mut Vec<u8>,
+        xid: u32,
+        procedure: Procedure,
+        arguments: impl FnOnce(&mut Vec<u8>),
+    ) -> usize {
+        self.write_with_tail(out, xid, procedure, 0, arguments)
+    }
+
+    /// The same of a call that has so many bytes behind these, which are sent from where they are.
+    #[inline]
+    pub(crate) fn write_with_tail(
+        &self,
+        out: &mut Vec<u8>,
+        xid: u32,
+        procedure: Procedure,
+        tail_bytes: usize,
+        arguments: impl FnOnce(&mut Vec<u8>),
+    ) -> usize {
+        let begin = out.len();
+        out.extend_from_slice(&self.0);
+        arguments(out);
+        let call = &mut out[begin..];
+        let length = call.len() + tail_bytes;
+        let mark = (length - MARK_BYTES) as u32 | LAST_FRAGMENT;
+        call[..MARK_BYTES].copy_from_slice(&mark.to_be_bytes());
+        call[XID_AT..][..4].copy_from_slice(&xid.to_be_bytes());
+        call[PROCEDURE_AT..][..4].copy_from_slice(&procedure.number().to_be_bytes());
+        length
+    }
+}
+
+/// A call that the server did not perform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RpcRefusal {
+    /// The server does not speak this version of RPC.
+    #[error("the server does not support version 2 of RPC")]
+    RpcVersion,
+    /// The credentials are not good enough; the number is RFC 5531's `auth_stat`.
+    #[error("the server refused the credentials (auth_stat {0})")]
+    Credentials(u32),
+    /// There is no such program.
+    #[error("the server does not have this program")]
+    Program,
+    /// There is, in other versions.
+    #[error("the server has versions {low} to {high} of this program only")]
+    Version {
+        /// The lowest version.
+        low: u32,
+        /// The highest.
+        high: u32,
+    },
+    /// The program has no such procedure.
+    #[error("the server does not have this procedure")]
+    Procedure,
+    /// The server could not understand the arguments.
+    #[error("the server could not decode the arguments")]
+    Arguments,
+    /// The server is in trouble, as in want of memory.
+    #[error("the server reported an error of its own (SYSTEM_ERR)")]
+    System,
+}
+
+impl RpcRefusal {
+    /// The system's error that comes next to it.
+    pub fn errno(self) -> Errno {
+        Errno(match self {
+            Self::Credentials(_) => libc::EACCES,
+            Self::RpcVersion | Self::Program | Self::Version { .. } => libc::EPROTONOSUPPORT,
+            Self::Procedure => libc::EOPNOTSUPP,
+            Self::Arguments => libc::EINVAL,
+            Self::System => libc::EREMOTEIO,
+        })
+    }
+}
+
+/// What a reply has for results: why there are none, or that it is no reply.
+pub(crate) type Body<'a> = Result<Result<Reader<'a>, RpcRefusal>, Garbled>;
+
+/// The number of a reply's transaction, and what came: the results, or why there are none. An error
+/// where this is no reply at all.
+#[inline]
+pub(crate) fn reply(record: &[u8]) -> Result<(u32, Body<'_>), Garbled> {
+    let mut reader = Reader::new(record);
+    let xid = reader.u32()?;
+    if reader.u32()? != REPLY {
+        return Err(Garbled);
+    }
+    Ok((xid, body(reader)))
+}
+
+#[inline]
+fn body(mut reader: Reader<'_>) -> Body<'_> {
+    match reader.u32()? {
+        0 => {}
+        1 => return denied(reader).map(Err),
+        _ => return Err(Garbled),
+    }
+    let _flavor = reader.u32()?;
+    reader.opaque(AUTH_BYTES_MAX)?;
+    Ok(Err(match reader.u32()? {
+        0 => return Ok(Ok(reader)),
+        1 => RpcRefusal::Program,
+        2 => {
+            let (low, high) = (reader.u32()?, reader.u32()?);
+            RpcRefusal::Version { low, high }
+        }
+        3 => RpcRefusal::Procedure,
+        4 => RpcRefusal::Arguments,
+        5 => RpcRefusal::System,
+        _ => return Err(Garbled),
+    }))
+}
+
+fn denied(mut reader: Reader<'_>) -> Result<RpcRefusal, Garbled> {
+    match reader.u32()? {
+        0 => {
+            let _versions = (reader.u32()?, reader.u32()?);
+            Ok(RpcRefusal::RpcVersion)
+        }
+        1 => reader.u32().map(RpcRefusal::Credentials),
+        _ => Err(Garbled),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_as_the_rfc_has_it() {
+        let caller = Caller {
+            machine: b"box".to_vec(),
+            uid: 1,
+            gid: 2,
+            groups: vec![3; 20],
+        };
+        let mut out = vec![7];
+        let head = CallHead::new(Program::Nfs, Some(&caller));
+        let bytes = head.write(&mut out, 0x1234_5678, Procedure::GetAttributes, |out| {
+            out.put_u32(9)
+        });
+        let mut expected = Vec::new();
+        // Mark, number, CALL, version of RPC, NFS, its version, GETATTR, AUTH_SYS, 84 bytes of
+        // credentials: a stamp, the name, user, group, and 16 groups.
+        for word in [
+            0x8000_0084_u32,
+            0x1234_5678,
+            0,
+            2,
+            100_003,
+            3,
+            1,
+            1,
+            88,
+            0,
+            3,
+        ] {
+            expected.put_u32(word);
+        }
+        expected.put_fixed(b"box\0");
+        [1, 2, 16].iter().for_each(|word| expected.put_u32(*word));
+        [3; 16].iter().for_each(|word| expected.put_u32(*word));
+        // The verifier is nothing, and the arguments follow.
+        [0, 0, 9].iter().for_each(|word| expected.put_u32(*word));
+        assert_eq!(out[1..], expected);
+        assert_eq!(bytes, expected.len());
+    }
+
+    #[test]
+    fn replies_are_told_apart() {
+        let record = |words: &[u32]| {
+            words
+                .iter()
+                .flat_map(|word| word.to_be_bytes())
+                .collect::<Vec<_>>()
+        };
+        let accepted = record(&[5, 1, 0, 0, 0, 0, 42]);
+        let (xid, body) = reply(&accepted).unwrap();
+        assert_eq!((xid, body.unwrap().unwrap().u32()), (5, Ok(42)));
+        for (words, expected) in [
+            (&[5, 1, 0, 0, 0, 1][..], RpcRefusal::Program),
+            (
+                &[5, 1, 0, 0, 0, 2, 2, 4],
+                RpcRefusal::Version { low: 2, high: 4 },
+            ),
+            (&[5, 1, 0, 0, 0, 3], RpcRefusal::Procedure),
+            (&[5, 1, 0, 0, 0, 4], RpcRefusal::Arguments),
+            (&[5, 1, 0, 0, 0, 5], RpcRefusal::System),
+            (&[5, 1, 1, 0, 2, 2], RpcRefusal::RpcVersion),
+            (&[5, 1, 1, 1, 5], RpcRefusal::Credentials(5)),
+        ] {
+            let (_, body) = (reply(&record(words))
+                .map(|(xid, body)| (xid, body.map(|body| body.map(drop)))))
+            .unwrap();
+            assert_eq!(body, Ok(Err(expected)));
+        }
+        for words in [
+            &[5, 1, 2][..],
+            &[5, 1, 0, 0, 0, 6],
+            &[5, 1, 0, 0, 401],
+            &[5, 1, 1, 2],
+            &[5, 1],
+        ] {
+            assert_eq!(
+                reply(&record(words)).unwrap().1.map(|body| body.map(drop)),
+                Err(Garbled)
+            );
+        }
+        assert!(reply(&record(&[5, 0])).is_err() && reply(&record(&[5])).is_err());
+    }
+}

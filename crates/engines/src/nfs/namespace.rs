@@ -1,0 +1,150 @@
+//! The run's home on servers: every call is made by the handle of a directory that was looked up,
+//! and follows no link.
+//!
+//! The protocol has no locks of its own, so whether a mark's run goes on tells its process alone;
+//! and no births, so files are known by their numbers and their last changes. What a name is, and
+//! that it is removed, are two calls: on a server there is no way to remove a name only if it still
+//! stands for what was looked at.
+
+mod directory;
+mod line;
+mod mark;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::namespace::{Access, Directory, Facts, Namespace};
+use engine::server::{ServerFacts, ServerTraffic, Unreachable};
+use engine::{Errno, ServerUrl};
+
+use super::client::data::Handle;
+use super::client::mount::{attributes_of, look_up_directory};
+use super::client::talk::CallError;
+use super::shared::NfsShared;
+use crate::kernel_namespace::KernelNamespace;
+use directory::NfsDirectory;
+use line::HomeLine;
+
+/// Directories of servers.
+#[derive(Debug)]
+pub(crate) struct NfsNamespace {
+    shared: Arc<NfsShared>,
+    /// A way to each target that was asked for.
+    lines: Mutex<Vec<Arc<HomeLine>>>,
+}
+
+impl NfsNamespace {
+    pub(crate) fn new(shared: Arc<NfsShared>) -> Self {
+        Self {
+            shared,
+            lines: Mutex::default(),
+        }
+    }
+
+    /// The way to the server of a directory, and the rest of its path.
+    fn line(&self, url: &ServerUrl) -> Result<(Arc<HomeLine>, Vec<u8>), Unreachable> {
+        let counters = self.shared.counters.add();
+        let found = self.shared.target(url, &counters);
+        self.shared.counters.end(&counters);
+        let (target, rest) = found?;
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(line) = lines.iter().find(|line| Arc::ptr_eq(&line.target, &target)) {
+            return Ok((Arc::clone(line), rest));
+        }
+        let line = HomeLine::new(&self.shared, target).map_err(|errno| Unreachable {
+            doing: "connect to",
+            of: url.host.clone(),
+            why: errno.to_string(),
+        })?;
+        let line = Arc::new(line);
+        lines.push(Arc::clone(&line));
+        Ok((line, rest))
+    }
+
+    /// The handle of a directory, with the way to it.
+    fn find(&self, url: &ServerUrl) -> Result<(Arc<HomeLine>, Handle), NotFound> {
+        let (line, rest) = self.line(url).map_err(NotFound::Server)?;
+        let mut directory = line.target.mounted.directory;
+        for name in rest
+            .split(|byte| *byte == b'/')
+            .filter(|name| !name.is_empty())
+        {
+            let found = line.with(|talk| look_up_directory(talk, &directory, name));
+            directory = found.map_err(NotFound::Directory)?;
+        }
+        Ok((line, directory))
+    }
+
+    fn found(&self, path: &Path) -> Result<(Arc<HomeLine>, Handle), Errno> {
+        let url = ServerUrl::try_from(path).map_err(|_| Errno(libc::EINVAL))?;
+        self.find(&url).map_err(|not_found| match not_found {
+            NotFound::Server(_) => Errno(libc::EHOSTUNREACH),
+            NotFound::Directory(error) => error.errno(),
+        })
+    }
+}
+
+enum NotFound {
+    Server(Unreachable),
+    Directory(CallError),
+}
+
+impl Namespace for NfsNamespace {
+    fn open(&self, path: &Path) -> Result<Arc<dyn Directory>, Errno> {
+        let (line, handle) = self.found(path)?;
+        Ok(Arc::new(NfsDirectory { line, handle }))
+    }
+
+    fn facts(&self, path: &Path) -> Result<Facts, Errno> {
+        let (line, handle) = self.found(path)?;
+        let found = line.with(|talk| attributes_of(talk, &handle));
+        found
+            .map(|attributes| attributes.facts())
+            .map_err(CallError::errno)
+    }
+
+    fn real_path(&self, path: &Path) -> Result<PathBuf, Errno> {
+        let url = ServerUrl::try_from(path).map_err(|_| Errno(libc::EINVAL))?;
+        self.found(path).map(|_| url.bare())
+    }
+
+    /// Names are resolved by handles that are held, and no link is followed: whoever exchanges a
+    /// directory on the server gains nothing on this machine.
+    fn access(&self, _: &Path) -> Result<Access, Errno> {
+        Ok(Access::Own)
+    }
+
+    fn with_own_rights(self: Arc<Self>) -> Arc<dyn Namespace> {
+        self
+    }
+
+    fn user(&self) -> Option<u32> {
+        let given = self.shared.urls.first().and_then(|url| url.uid);
+        given.or_else(|| KernelNamespace::default().user())
+    }
+
+    fn is_alive(&self, process: u32) -> bool {
+        KernelNamespace::default().is_alive(process)
+    }
+
+    fn reach(&self, path: &Path) -> Result<(), Unreachable> {
+        let url = self.shared.url_of(path)?;
+        match self.find(&url) {
+            Ok(_) => Ok(()),
+            Err(NotFound::Server(unreachable)) => Err(unreachable),
+            Err(NotFound::Directory(error)) => Err(Unreachable {
+                doing: "open",
+                of: url.to_string(),
+                why: error.errno().to_string(),
+            }),
+        }
+    }
+
+    fn servers(&self) -> Vec<ServerFacts> {
+        self.shared.facts()
+    }
+
+    fn traffic(&self) -> Option<ServerTraffic> {
+        Some(self.shared.counters.sum())
+    }
+}

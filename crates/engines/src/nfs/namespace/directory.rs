@@ -1,0 +1,346 @@
+//! A directory of a server, held by its handle.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use engine::Errno;
+use engine::namespace::{Directory, Entry, EntryKind, Facts, Held, Mark, Stamp};
+
+use super::line::HomeLine;
+use super::mark::NfsMark;
+use crate::nfs::client::arguments::{self, Creation, ListingPlace, NewAttributes, Times};
+use crate::nfs::client::data::Handle;
+use crate::nfs::client::listing::{ListingProgress, NoEnd};
+use crate::nfs::client::mount::{attributes_of, look_up_directory};
+use crate::nfs::client::procedure::Procedure;
+use crate::nfs::client::results;
+use crate::nfs::client::talk::{CallError, any_number};
+
+/// The mode of marks: others may read them.
+const MARK_MODE: u32 = 0o644;
+/// What others may not do to a mark.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+/// See the module's text.
+#[derive(Debug)]
+pub(super) struct NfsDirectory {
+    pub(super) line: Arc<HomeLine>,
+    pub(super) handle: Handle,
+}
+
+/// No listing takes longer, however slow the server is.
+const LISTED_WITHIN: Duration = Duration::from_secs(60 * 60);
+
+/// A page of a listing: names with their numbers.
+struct CopiedPage {
+    names: Vec<(Vec<u8>, u64)>,
+    /// The cookie of the last one.
+    cookie: u64,
+    verifier: [u8; 8],
+    is_end: bool,
+}
+
+impl NfsDirectory {
+    /// Makes a file that is not there. A repeated call is recognised by the server.
+    fn create(&self, name: &[u8]) -> Result<Handle, CallError> {
+        let creation = Creation::Exclusive(any_number().to_ne_bytes());
+        let made = self.line.call(
+            Procedure::Create,
+            |out| arguments::create(out, &self.handle, name, creation),
+            results::made,
+        )?;
+        let file = match made {
+            Some(file) => file,
+            None => self.line.look_up(&self.handle, name)?.0,
+        };
+        let new = NewAttributes {
+            times: Times::Server,
+            ..NewAttributes::of_mode(MARK_MODE)
+        };
+        self.set_attributes(&file, &new)?;
+        Ok(file)
+    }
+
+    fn set_attributes(&self, file: &Handle, new: &NewAttributes) -> Result<(), CallError> {
+        let procedure = Procedure::SetAttributes;
+        let arguments = |out: &mut Vec<u8>| arguments::set_attributes(out, file, new);
+        self.line.call(procedure, arguments, |reader| {
+            results::changed(procedure, reader)
+        })
+    }
+
+    /// REMOVE or RMDIR.
+    fn remove_name(&self, procedure: Procedure, name: &[u8]) -> Result<(), CallError> {
+        let arguments = |out: &mut Vec<u8>| arguments::name_in(out, &self.handle, name);
+        let removed = self.line.call(procedure, arguments, |reader| {
+            results::changed(procedure, reader)
+        });
+        match removed {
+            // It is not there any more, as was wanted; the first call or somebody else has done it.
+            Err(CallError::NotKnown) => Ok(()),
+            removed => removed,
+        }
+    }
+
+    fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), CallError> {
+        let procedure = Procedure::Rename;
+        let arguments =
+            |out: &mut Vec<u8>| arguments::rename(out, (&self.handle, from), (&self.handle, to));
+        self.line.call(procedure, arguments, |reader| {
+            results::changed(procedure, reader)
+        })
+    }
+
+    /// Gives a file that has a name another one, which is not there.
+    fn rename_to_new(&self, file: &Handle, from: &[u8], to: &[u8]) -> Result<(), CallError> {
+        let procedure = Procedure::Link;
+        let arguments = |out: &mut Vec<u8>| arguments::link(out, file, &self.handle, to);
+        match self.line.call(procedure, arguments, |reader| {
+            results::changed(procedure, reader)
+        }) {
+            Ok(()) => return self.remove_name(Procedure::Remove, from),
+            // Where it has the name, the first call had given it.
+            Err(CallError::NotKnown) if self.line.stands_for(&self.handle, to, file)? => {
+                return self.remove_name(Procedure::Remove, from);
+            }
+            // A server without links can make a file that is not there: whoever has made the name
+            // may replace what it has.
+            Err(CallError::Failed(Errno(libc::EOPNOTSUPP | libc::EPERM | libc::EMLINK))) => {}
+            Err(error) => return Err(error),
+        }
+        self.create(to)?;
+        self.rename(from, to).inspect_err(|_| {
+            let _ = self.remove_name(Procedure::Remove, to);
+        })
+    }
+
+    fn page(&self, place: &ListingPlace) -> Result<CopiedPage, CallError> {
+        let bytes = self.line.target.mounted.sizes.listing;
+        let arguments = |out: &mut Vec<u8>| arguments::list(out, &self.handle, place, bytes, false);
+        self.line
+            .call(Procedure::ReadDirectory, arguments, |reader| {
+                let mut page = results::Page::read(reader, false)?;
+                let (mut names, mut cookie) = (Vec::new(), 0);
+                while let Some(entry) = page.next()? {
+                    cookie = entry.cookie;
+                    names.push((entry.name.to_owned(), entry.number));
+                }
+                Ok(CopiedPage {
+                    names,
+                    cookie,
+                    verifier: page.verifier,
+                    is_end: page.is_end()?,
+                })
+            })
+    }
+
+    fn mark_of(&self, file: Handle, name: &str) -> Box<dyn Mark> {
+        Box::new(NfsMark {
+            line: Arc::clone(&self.line),
+            directory: self.handle,
+            file,
+            name: name.to_owned(),
+        })
+    }
+}
+
+impl Directory for NfsDirectory {
+    fn facts(&self) -> Result<Facts, Errno> {
+        let found = self.line.with(|talk| attributes_of(talk, &self.handle));
+        found
+            .map(|attributes| attributes.facts())
+            .map_err(CallError::errno)
+    }
+
+    fn facts_of(&self, name: &[u8]) -> Result<Facts, Errno> {
+        let found = self
+            .line
+            .look_up(&self.handle, name)
+            .map_err(CallError::errno)?;
+        Ok(found.1.facts())
+    }
+
+    fn list(&self, each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Errno>) -> Result<(), Errno> {
+        let mut progress = ListingProgress::default();
+        let began = self.line.elapsed();
+        loop {
+            // `each` may make calls, too.
+            let page = self.page(progress.place()).map_err(CallError::errno)?;
+            for (name, number) in &page.names {
+                if name != b"." && name != b".." {
+                    each(&Entry {
+                        name,
+                        number: Some(*number),
+                    })?;
+                }
+            }
+            if page.is_end {
+                return Ok(());
+            }
+            let goes_on = progress.go_on(page.names.len() as u64, page.cookie, page.verifier);
+            goes_on.map_err(|no_end| match no_end {
+                NoEnd::Circle => CallError::Garbled.errno(),
+                NoEnd::TooLong => NoEnd::TOO_LONG,
+            })?;
+            if self.line.elapsed() - began > LISTED_WITHIN {
+                return Err(NoEnd::TOO_LONG);
+            }
+        }
+    }
+
+    fn open(&self, name: &[u8]) -> Result<Arc<dyn Directory>, Errno> {
+        let found = self
+            .line
+            .with(|talk| look_up_directory(talk, &self.handle, name));
+        let handle = found.map_err(CallError::errno)?;
+        let line = Arc::clone(&self.line);
+        Ok(Arc::new(Self { line, handle }))
+    }
+
+    fn above(&self) -> Result<Arc<dyn Directory>, Errno> {
+        Directory::open(self, b"..")
+    }
+
+    fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno> {
+        let arguments =
+            |out: &mut Vec<u8>| arguments::make_directory(out, &self.handle, name, mode);
+        let made = self
+            .line
+            .call(Procedure::MakeDirectory, arguments, results::made);
+        made.map(drop).map_err(CallError::errno)
+    }
+
+    fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
+        let (file, attributes) = self
+            .line
+            .look_up(&self.handle, name)
+            .map_err(CallError::errno)?;
+        match attributes.kind {
+            EntryKind::File => {}
+            EntryKind::SymbolicLink => return Err(Errno::LOOP),
+            EntryKind::Directory | EntryKind::Other => return Err(Errno(libc::EISDIR)),
+        }
+        self.line
+            .read(&file, offset, into)
+            .map_err(CallError::errno)
+    }
+
+    fn hold(&self, _: &[u8]) -> Result<Option<Box<dyn Held>>, Errno> {
+        Ok(None)
+    }
+
+    fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno> {
+        let (link, _) = self
+            .line
+            .look_up(&self.handle, name)
+            .map_err(CallError::errno)?;
+        let read = self.line.call(
+            Procedure::ReadLink,
+            |out| link.write(out),
+            |reader| results::read_link(reader).map(<[u8]>::to_vec),
+        );
+        read.map_err(CallError::errno)
+    }
+
+    fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<bool, Errno> {
+        if looked_at.identity.is_some() && self.facts_of(name)?.identity != looked_at.identity {
+            return Ok(false);
+        }
+        let procedure = match looked_at.kind {
+            EntryKind::Directory => Procedure::RemoveDirectory,
+            EntryKind::File | EntryKind::SymbolicLink | EntryKind::Other => Procedure::Remove,
+        };
+        self.remove_name(procedure, name)
+            .map(|()| true)
+            .map_err(CallError::errno)
+    }
+
+    fn set_times(&self, accessed: Stamp, modified: Stamp) -> Result<(), Errno> {
+        let new = NewAttributes {
+            times: Times::These(accessed, modified),
+            ..NewAttributes::default()
+        };
+        self.set_attributes(&self.handle, &new)
+            .map_err(CallError::errno)
+    }
+
+    /// Names are on stable storage when the server answers, by the protocol's rule.
+    fn sync(&self) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    /// The protocol has no call for that.
+    fn sync_file_system(&self) -> Result<(), Errno> {
+        Err(Errno(libc::EOPNOTSUPP))
+    }
+
+    fn free_bytes(&self) -> Option<u64> {
+        let handle = &self.handle;
+        let found = self.line.call(
+            Procedure::FileSystemStatus,
+            |out| handle.write(out),
+            results::free_bytes,
+        );
+        found.ok()
+    }
+
+    fn renumbers(&self) -> bool {
+        false
+    }
+
+    fn keeps_removed(&self) -> bool {
+        false
+    }
+
+    fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno> {
+        let made = self.create(name.as_bytes()).map_err(CallError::errno)?;
+        Ok(self.mark_of(made, name))
+    }
+
+    fn name_draft(
+        &self,
+        draft: Box<dyn Mark>,
+        name: &str,
+        replaces: bool,
+    ) -> Result<Box<dyn Mark>, Errno> {
+        let from = draft.name().as_bytes();
+        let (file, _) = self
+            .line
+            .look_up(&self.handle, from)
+            .map_err(CallError::errno)?;
+        let named = match replaces {
+            true => self.rename(from, name.as_bytes()),
+            false => self.rename_to_new(&file, from, name.as_bytes()),
+        };
+        named.map_err(CallError::errno)?;
+        Ok(self.mark_of(file, name))
+    }
+
+    fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno> {
+        match self.line.look_up(&self.handle, name.as_bytes()) {
+            Ok((_, attributes)) if attributes.kind == EntryKind::SymbolicLink => Err(Errno::LOOP),
+            Ok((file, _)) => Ok(Some(self.mark_of(file, name))),
+            Err(CallError::Failed(Errno::NOENT)) => Ok(None),
+            Err(error) => Err(error.errno()),
+        }
+    }
+
+    /// A server may give files to nobody, as to a user 0 whom it does not trust.
+    fn gives_its_own(&self) -> bool {
+        true
+    }
+
+    fn given_to_marks(&self, draft: &str) -> Option<(u32, u32)> {
+        let mark = self.draft(draft).ok()?;
+        let given = mark
+            .facts()
+            .ok()
+            .and_then(|facts| facts.mode)
+            .unwrap_or_default();
+        mark.restrict(given & !WRITABLE_BY_OTHERS);
+        let probed = mark.facts();
+        self.remove_name(Procedure::Remove, draft.as_bytes()).ok()?;
+        let probed = probed.ok()?;
+        probed.owner.zip(probed.mode)
+    }
+}

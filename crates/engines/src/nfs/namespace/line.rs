@@ -1,0 +1,135 @@
+//! The connection on which a home makes its calls, one at a time, and what several of them want.
+
+use core::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::Errno;
+
+use crate::nfs::client::arguments;
+use crate::nfs::client::counters::Counters;
+use crate::nfs::client::data::{FileAttributes, Handle};
+use crate::nfs::client::mount::attributes_of;
+use crate::nfs::client::procedure::Procedure;
+use crate::nfs::client::results;
+use crate::nfs::client::talk::{CallError, Talk};
+use crate::nfs::client::xdr::{Garbled, Reader};
+use crate::nfs::shared::{NfsShared, Target};
+
+/// A connection on which the home makes its calls, one at a time.
+#[derive(Debug)]
+pub(super) struct HomeLine {
+    shared: Arc<NfsShared>,
+    pub(super) target: Arc<Target>,
+    counters: Arc<Counters>,
+    talk: Mutex<Talk>,
+}
+
+impl Drop for HomeLine {
+    fn drop(&mut self) {
+        self.shared.counters.end(&self.counters);
+    }
+}
+
+impl HomeLine {
+    pub(super) fn new(shared: &Arc<NfsShared>, target: Arc<Target>) -> Result<Self, Errno> {
+        let way = shared.way(&target);
+        let counters = shared.counters.add();
+        let talk = Talk::new(way, Arc::clone(&counters))
+            .inspect_err(|_| shared.counters.end(&counters))?;
+        Ok(Self {
+            shared: Arc::clone(shared),
+            target,
+            counters,
+            talk: Mutex::new(talk),
+        })
+    }
+
+    /// Something with several calls, which no others come between.
+    pub(super) fn with<T>(
+        &self,
+        work: impl FnOnce(&mut Talk) -> Result<T, CallError>,
+    ) -> Result<T, CallError> {
+        work(&mut self.talk.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Since the way was found.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.talk
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .elapsed()
+    }
+
+    pub(super) fn call<T>(
+        &self,
+        procedure: Procedure,
+        arguments: impl Fn(&mut Vec<u8>),
+        results: impl Fn(Reader<'_>) -> Result<T, Garbled>,
+    ) -> Result<T, CallError> {
+        self.with(|talk| talk.call(procedure, arguments, results))
+    }
+
+    /// The handle of what has a name, and what is known of it.
+    pub(super) fn look_up(
+        &self,
+        directory: &Handle,
+        name: &[u8],
+    ) -> Result<(Handle, FileAttributes), CallError> {
+        self.with(|talk| {
+            let arguments = |out: &mut Vec<u8>| arguments::name_in(out, directory, name);
+            let (handle, attributes) = talk.call(Procedure::Lookup, arguments, results::lookup)?;
+            match attributes {
+                Some(attributes) => Ok((handle, attributes)),
+                None => attributes_of(talk, &handle).map(|attributes| (handle, attributes)),
+            }
+        })
+    }
+
+    /// Whether a name stands for this file.
+    pub(super) fn stands_for(
+        &self,
+        directory: &Handle,
+        name: &[u8],
+        file: &Handle,
+    ) -> Result<bool, CallError> {
+        let own = match self.with(|talk| attributes_of(talk, file)) {
+            // It has no name at all any more.
+            Err(CallError::Failed(Errno::STALE)) => return Ok(false),
+            own => own?,
+        };
+        match self.look_up(directory, name) {
+            Ok((_, found)) => Ok(found.identity() == own.identity()),
+            Err(CallError::Failed(Errno::NOENT)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What a file holds from an offset on, as much as there is and fits.
+    pub(super) fn read(
+        &self,
+        file: &Handle,
+        offset: u64,
+        into: &mut [u8],
+    ) -> Result<usize, CallError> {
+        let most = self.target.mounted.sizes.read as usize;
+        let mut done = 0;
+        while done < into.len() {
+            let asked = most.min(into.len() - done);
+            let arguments =
+                |out: &mut Vec<u8>| arguments::read(out, file, offset + done as u64, asked as u32);
+            let (data, is_end) = self.call(Procedure::Read, arguments, |reader| {
+                let result = results::read(reader, asked)?;
+                Ok((result.data.to_vec(), result.is_end))
+            })?;
+            into[done..done + data.len()].copy_from_slice(&data);
+            done += data.len();
+            if is_end {
+                break;
+            }
+            if data.is_empty() {
+                return Err(CallError::Garbled);
+            }
+        }
+        Ok(done)
+    }
+}

@@ -1,0 +1,104 @@
+//! A mark in a directory of a server, known by its handle.
+
+use std::sync::Arc;
+
+use engine::Errno;
+use engine::namespace::{Facts, Lock, Mark};
+
+use super::line::HomeLine;
+use crate::nfs::client::arguments::{self, NewAttributes};
+use crate::nfs::client::data::{Handle, Stable};
+use crate::nfs::client::mount::attributes_of;
+use crate::nfs::client::procedure::Procedure;
+use crate::nfs::client::results;
+use crate::nfs::client::talk::CallError;
+
+/// See the module's text.
+#[derive(Debug)]
+pub(super) struct NfsMark {
+    pub(super) line: Arc<HomeLine>,
+    /// The handle of the directory in which it has its name.
+    pub(super) directory: Handle,
+    pub(super) file: Handle,
+    pub(super) name: String,
+}
+
+impl NfsMark {
+    fn set(&self, new: &NewAttributes) -> Result<(), CallError> {
+        let procedure = Procedure::SetAttributes;
+        let arguments = |out: &mut Vec<u8>| arguments::set_attributes(out, &self.file, new);
+        self.line.call(procedure, arguments, |reader| {
+            results::changed(procedure, reader)
+        })
+    }
+
+    fn write_all(&self, text: &[u8]) -> Result<(), CallError> {
+        let line = &self.line;
+        let most = line.target.mounted.sizes.write as usize;
+        let mut done = 0;
+        while done < text.len() {
+            let part = &text[done..text.len().min(done + most)];
+            let arguments = |out: &mut Vec<u8>| {
+                arguments::write(out, &self.file, done as u64, Stable::File, part)
+            };
+            let result = line.call(Procedure::Write, arguments, |reader| {
+                results::write(reader, part.len())
+            })?;
+            if result.count == 0 || result.stable < Stable::File {
+                return Err(CallError::Failed(Errno::IO));
+            }
+            done += result.count;
+        }
+        // What a longer text has left behind it.
+        let size = line
+            .with(|talk| attributes_of(talk, &self.file))?
+            .size_bytes;
+        match size > text.len() as u64 {
+            true => self.set(&NewAttributes::of_size(text.len() as u64)),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Mark for NfsMark {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn facts(&self) -> Result<Facts, Errno> {
+        let found = self.line.with(|talk| attributes_of(talk, &self.file));
+        found
+            .map(|attributes| attributes.facts())
+            .map_err(CallError::errno)
+    }
+
+    fn lock(&self) -> Result<Lock, Errno> {
+        Ok(Lock::Unknown)
+    }
+
+    fn is_named(&self) -> Result<bool, Errno> {
+        self.line
+            .stands_for(&self.directory, self.name.as_bytes(), &self.file)
+            .map_err(CallError::errno)
+    }
+
+    fn read(&self, bytes_max: u64) -> Result<Vec<u8>, Errno> {
+        let size = self.facts()?.size_bytes.min(bytes_max);
+        let mut text = vec![0; usize::try_from(size).map_err(|_| Errno(libc::EFBIG))?];
+        let length = self
+            .line
+            .read(&self.file, 0, &mut text)
+            .map_err(CallError::errno)?;
+        text.truncate(length);
+        Ok(text)
+    }
+
+    fn write(&self, text: &[u8]) -> Result<(), Errno> {
+        self.write_all(text).map_err(CallError::errno)
+    }
+
+    fn restrict(&self, mode: u32) {
+        // Where that is refused its owner cannot help it.
+        let _ = self.set(&NewAttributes::of_mode(mode));
+    }
+}

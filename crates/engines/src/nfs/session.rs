@@ -1,0 +1,359 @@
+//! A worker's session: operations in flight, each a chain of calls, on one connection or several.
+//!
+//! A call's number has its flight's number in it, so that a reply finds its way in whatever order
+//! replies come. What is written to a connection is sent before anything is waited for, and before
+//! the worker goes on that has taken all that is done: at once what follows from replies that were
+//! received together. A call is sent again only where its connection was lost, under the same
+//! number, and that is counted.
+
+mod advance;
+mod directories;
+mod flight;
+mod line;
+mod open;
+mod wait;
+
+use core::time::Duration;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use engine::{
+    Cause, Errno, Failure, Listing, Name, NoSteps, Operation, OperationOutcome, Session, Step,
+    Steps, Submitted, Ticket,
+};
+
+use super::client::arguments;
+use super::client::channel::Broken;
+use super::client::counters::Counters;
+use super::client::rpc::{self, MARK_BYTES};
+use super::client::talk::{DELAY_MIN, any_number};
+use super::client::timer::Timer;
+use super::client::xdr::{Garbled, padding_of};
+use super::shared::NfsShared;
+use advance::{Context, Durable, Next};
+use directories::Directories;
+use flight::{NfsFlight, Stage};
+use line::Line;
+
+/// A worker's session of [`Nfs`](super::Nfs).
+#[derive(Debug)]
+pub struct NfsSession {
+    shared: Arc<NfsShared>,
+    counters: Arc<Counters>,
+    durable: Durable,
+    keep_bytes: usize,
+    depth: usize,
+    directories: Directories,
+    /// The number of each location's first connection; its server has so many.
+    lines_of: Vec<(usize, usize)>,
+    lines: Vec<Line>,
+    /// One more than the depth: the last one is for [`names`](Session::names).
+    flights: Vec<NfsFlight>,
+    free: Vec<usize>,
+    /// Flights that have ended and were not completed.
+    ended: VecDeque<usize>,
+    /// The flight that was completed last.
+    last: Option<usize>,
+    /// Calls are numbered from a number on that no other session begins with, by chance.
+    serial: u32,
+    flight_bits: u32,
+    timer: Timer,
+    /// The time at the last look.
+    now: Duration,
+    /// Receives since the last look.
+    receives: u32,
+    /// How many flights wait because the server wants to be asked later.
+    delayed: usize,
+    polled: Vec<libc::pollfd>,
+}
+
+impl NfsSession {
+    /// Goes on with a flight: makes the call of its stage.
+    #[inline]
+    fn call(&mut self, number: usize) {
+        let flight = &mut self.flights[number];
+        self.serial = self.serial.wrapping_add(1);
+        let call = &mut flight.call;
+        call.xid = self.serial << self.flight_bits | number as u32;
+        (call.is_pending, call.is_counted, call.was_sent) = (true, false, false);
+        (call.end, call.since) = (None, None);
+        self.transmit(number);
+    }
+
+    /// Writes a call to its connection, where that is there; else it waits for it.
+    #[inline]
+    fn transmit(&mut self, number: usize) {
+        let flight = &mut self.flights[number];
+        let line = &mut self.lines[flight.call.line];
+        let (sizes, stable) = (&line.server.mounted.sizes, self.durable.stable);
+        if flight.call.was_sent
+            && flight.stage == Stage::Create
+            && flight.call.creation_verifier.is_none()
+        {
+            // Should this one be lost as well, the server knows it again.
+            flight.call.creation_verifier = Some(any_number().to_ne_bytes());
+        }
+        let line::LineState::Up(channel) = &mut line.state else {
+            return;
+        };
+        let (procedure, xid, head) = (flight.procedure(), flight.call.xid, &line.way.head);
+        let bytes = match flight.long_part(sizes) {
+            None => head.write(channel.out(), xid, procedure, |out| {
+                flight.arguments(out, sizes, stable)
+            }),
+            Some(part) => {
+                let padding = padding_of(part.len());
+                let behind = part.len() + padding.len();
+                let bytes = head.write_with_tail(channel.out(), xid, procedure, behind, |out| {
+                    arguments::write_head(
+                        out,
+                        &flight.file,
+                        flight.offset + flight.done,
+                        stable,
+                        part.len(),
+                    );
+                });
+                channel.send_with(part, padding);
+                bytes
+            }
+        };
+        flight.call.end = Some(channel.written());
+        if !flight.call.is_counted || flight.call.was_sent {
+            self.counters.sends(procedure, bytes, flight.call.was_sent);
+            flight.call.is_counted = true;
+        }
+    }
+
+    /// Takes the next record of a connection, if there is one.
+    #[inline]
+    fn take_record(&mut self, line: usize, steps: &mut dyn Steps) -> bool {
+        let Some(channel) = self.lines[line].channel() else {
+            return false;
+        };
+        let record = match channel.records().next() {
+            Ok(Some(record)) => record,
+            Ok(None) => return false,
+            Err(Garbled) => {
+                self.break_line(line, Broken::Garbled);
+                return false;
+            }
+        };
+        let Line { server, state, .. } = &self.lines[line];
+        let line::LineState::Up(channel) = state else {
+            return false;
+        };
+        let bytes = channel.bytes(record);
+        let Ok((xid, body)) = rpc::reply(bytes) else {
+            self.break_line(line, Broken::Garbled);
+            return false;
+        };
+        let number = (xid & ((1 << self.flight_bits) - 1)) as usize;
+        let waiting = self.flights.get_mut(number);
+        let advanced = match waiting.filter(|flight| flight.call.waits_for(xid, line)) {
+            None => {
+                self.counters.stray_replies.add(1);
+                None
+            }
+            Some(flight) => {
+                flight.call.is_pending = false;
+                self.counters
+                    .receives(flight.procedure(), bytes.len() + MARK_BYTES);
+                let mut context = Context {
+                    directories: &mut self.directories,
+                    counters: &self.counters,
+                    verifiers: &server.verifiers,
+                    sizes: &server.mounted.sizes,
+                    durable: self.durable,
+                    keep_bytes: self.keep_bytes,
+                };
+                let step = flight.step();
+                Some((step, flight.advance(body, &mut context)))
+            }
+        };
+        if let Some(channel) = self.lines[line].channel() {
+            channel.records().done_with(record);
+        }
+        if let Some((step, advanced)) = advanced {
+            self.lines[line].is_answered();
+            self.go_on(number, step, advanced, steps);
+        }
+        true
+    }
+
+    #[inline]
+    fn go_on(
+        &mut self,
+        number: usize,
+        step: Step,
+        advanced: Result<Next, Cause>,
+        steps: &mut dyn Steps,
+    ) {
+        let flight = &mut self.flights[number];
+        if let Ok(Next::Call(_) | Next::Done) = advanced {
+            (flight.call.asked_since, flight.call.wait) = (None, DELAY_MIN);
+            steps.of(flight.ticket);
+            steps.ended(step);
+        }
+        match advanced {
+            Ok(Next::Call(stage)) => {
+                flight.stage = stage;
+                self.call(number);
+            }
+            Ok(Next::Done) => self.end(number, Ok(())),
+            Ok(Next::Later) => self.delay(number),
+            Err(cause) => self.fail(number, step, cause),
+        }
+    }
+
+    fn fail(&mut self, number: usize, step: Step, cause: Cause) {
+        if cause == Cause::NotKnown {
+            self.counters.not_known.add(1);
+        }
+        let failure = Failure::wrong(step, cause).having_moved(self.flights[number].done);
+        self.end(number, Err(failure));
+    }
+
+    #[inline]
+    fn end(&mut self, number: usize, outcome: OperationOutcome) {
+        let flight = &mut self.flights[number];
+        flight.outcome = outcome;
+        flight.call.is_pending = false;
+        flight.call.asked_since = None;
+        self.ended.push_back(number);
+    }
+
+    /// Begins an operation on a flight.
+    #[inline]
+    fn begin(&mut self, number: usize, ticket: Ticket, operation: &Operation<'_>) {
+        let flight = &mut self.flights[number];
+        flight.begin(ticket, operation);
+        (flight.call.asked_since, flight.call.wait) = (None, DELAY_MIN);
+        let (first, count) = self.lines_of[flight.places[0].location];
+        flight.call.line = first + number % count;
+        flight.stage = flight.first_stage(&self.directories);
+        if flight.has_second && self.lines_of[flight.places[1].location] != (first, count) {
+            // Handles of one server mean nothing to another.
+            let step = flight.step();
+            self.fail(number, step, Cause::System(Errno(libc::EXDEV)));
+            return;
+        }
+        self.call(number);
+    }
+
+    /// The next flight that has ended, which is free from now on.
+    #[inline]
+    fn take_ended(&mut self) -> Option<(Ticket, OperationOutcome)> {
+        let number = self.ended.pop_front()?;
+        self.free.push(number);
+        self.last = Some(number);
+        let flight = &self.flights[number];
+        Some((flight.ticket, flight.outcome))
+    }
+
+    fn last_of(&self, ticket: Ticket) -> Option<&NfsFlight> {
+        let flight = &self.flights[self.last?];
+        (flight.ticket == ticket).then_some(flight)
+    }
+}
+
+impl Session for NfsSession {
+    fn is_synchronous(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        operation: &Operation<'_>,
+        steps: &mut dyn Steps,
+    ) -> Submitted {
+        let number = self
+            .free
+            .pop()
+            .expect("no more are in flight than the storage's depth");
+        self.begin(number, ticket, operation);
+        if self.depth > 1 {
+            // Where replies came together, what follows from them leaves together, as soon as the
+            // worker has the last of them.
+            if self.ended.is_empty() {
+                self.send_all();
+            }
+            return Submitted::InFlight;
+        }
+        while self.ended.is_empty() {
+            self.wait(None, steps);
+        }
+        let (_, outcome) = self.take_ended().expect("it has just ended");
+        Submitted::Done(outcome)
+    }
+
+    fn complete(
+        &mut self,
+        limit: Option<Duration>,
+        steps: &mut dyn Steps,
+    ) -> Option<(Ticket, OperationOutcome)> {
+        let until = limit.map(|limit| self.timer.elapsed() + limit);
+        let mut has_waited = false;
+        loop {
+            if let Some(ended) = self.take_ended() {
+                if self.ended.is_empty() {
+                    self.send_all();
+                }
+                return Some(ended);
+            }
+            if self.free.len() == self.depth {
+                return None;
+            }
+            let left = until.map(|until| until.saturating_sub(self.timer.elapsed()));
+            if has_waited && left == Some(Duration::ZERO) {
+                return None;
+            }
+            self.wait(left, steps);
+            has_waited = true;
+        }
+    }
+
+    fn content(&self, ticket: Ticket) -> Option<&[u8]> {
+        let flight = self.last_of(ticket)?;
+        (self.keep_bytes > 0).then_some(flight.kept.as_slice())
+    }
+
+    fn listing(&self, ticket: Ticket) -> Option<Listing> {
+        self.last_of(ticket).map(|flight| flight.listing)
+    }
+
+    fn names(&mut self, directory: Name<'_>) -> Result<Vec<Vec<u8>>, Failure> {
+        let number = self.depth;
+        self.begin(number, Ticket(0), &Operation::List { name: directory });
+        self.flights[number].names = Some(Vec::new());
+        let at = loop {
+            if let Some(at) = self.ended.iter().position(|ended| *ended == number) {
+                break at;
+            }
+            // Others may land meanwhile: they are completed later. Their steps are theirs, and are
+            // not told.
+            self.wait(None, &mut NoSteps);
+        };
+        self.ended.remove(at);
+        self.send_all();
+        let flight = &mut self.flights[number];
+        flight
+            .outcome
+            .map(|()| flight.names.take().unwrap_or_default())
+    }
+
+    /// The protocol has no call for that; what needs it is refused before a run.
+    fn sync_file_system(&mut self, _: usize) -> OperationOutcome {
+        Err(Failure::system(
+            Step::SyncFileSystem,
+            Errno(libc::EOPNOTSUPP),
+        ))
+    }
+}
+
+impl Drop for NfsSession {
+    fn drop(&mut self) {
+        self.shared.counters.end(&self.counters);
+    }
+}

@@ -1,0 +1,186 @@
+//! How a session is opened: its locations' directories, its connections, its memory.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use engine::server::Unreachable;
+use engine::{Errno, Location, OpenError, Settings, Unsupported};
+
+use super::NfsSession;
+use super::advance::Durable;
+use super::directories::Directories;
+use super::flight::NfsFlight;
+use super::line::{Line, SessionServer};
+use crate::nfs::client::data::Handle;
+use crate::nfs::client::mount::{attributes_of, look_up_directory};
+use crate::nfs::client::talk::{CallError, Talk, any_number};
+use crate::nfs::client::timer::Timer;
+use crate::nfs::shared::{NAME, NfsShared, PROTOCOL, Target};
+use crate::system::own_table_of_files;
+
+impl NfsSession {
+    pub(crate) fn open(shared: &Arc<NfsShared>, settings: &Settings) -> Result<Self, OpenError> {
+        let durable = Durable::of(settings.durability).ok_or(Unsupported::NoSync {
+            storage: NAME,
+            durability: settings.durability,
+            protocol: PROTOCOL,
+        })?;
+        own_table_of_files();
+        let timer = Timer::new().map_err(|errno| {
+            OpenError::Server(Unreachable {
+                doing: "set a timer for",
+                of: PROTOCOL.to_owned(),
+                why: errno.to_string(),
+            })
+        })?;
+        let depth = shared.depth;
+        // From here on the counters are given back when the session goes.
+        let mut session = Self {
+            shared: Arc::clone(shared),
+            counters: shared.counters.add(),
+            durable,
+            keep_bytes: settings.keep_contents_bytes,
+            depth,
+            directories: Directories::default(),
+            lines_of: Vec::with_capacity(settings.locations.len()),
+            lines: Vec::new(),
+            flights: Vec::with_capacity(depth + 1),
+            free: (0..depth).rev().collect(),
+            ended: VecDeque::with_capacity(depth + 1),
+            last: None,
+            serial: any_number() as u32,
+            flight_bits: usize::BITS - depth.leading_zeros(),
+            timer,
+            now: core::time::Duration::ZERO,
+            receives: 0,
+            delayed: 0,
+            polled: Vec::new(),
+        };
+        session.take_memory()?;
+        session.open_locations(&settings.locations)?;
+        session.polled.reserve(session.lines.len());
+        Ok(session)
+    }
+
+    fn take_memory(&mut self) -> Result<(), OpenError> {
+        for number in 0..=self.depth {
+            // Nobody verifies what the last one lists.
+            let keep = if number < self.depth {
+                self.keep_bytes
+            } else {
+                0
+            };
+            let mut flight = NfsFlight::new();
+            flight
+                .kept
+                .try_reserve_exact(keep)
+                .map_err(|_| OpenError::NoMemory(keep))?;
+            self.flights.push(flight);
+        }
+        Ok(())
+    }
+
+    fn open_locations(&mut self, locations: &[Location]) -> Result<(), OpenError> {
+        let mut opened: Vec<(Arc<Target>, usize, usize)> = Vec::new();
+        for location in locations {
+            let url = self.shared.url_of(&location.directory)?;
+            let (target, rest) = self.shared.target(&url, &self.counters)?;
+            // Targets on one server share connections: files can be renamed from one to the other.
+            let known = opened
+                .iter()
+                .find(|(other, ..)| is_same_server(other, &target));
+            let way = self.shared.way(&target);
+            let mut talk = Talk::new(way, Arc::clone(&self.counters))
+                .map_err(|errno| directory_error(location, errno))?;
+            let directory = find(&mut talk, &target, &rest, location)?;
+            self.directories.add_location(directory);
+            let lines = match known {
+                Some((_, first, count)) => (*first, *count),
+                None => {
+                    let lines = self.connect(&target, talk, location)?;
+                    opened.push((target, lines.0, lines.1));
+                    lines
+                }
+            };
+            self.lines_of.push(lines);
+        }
+        Ok(())
+    }
+
+    /// Makes the connections to a server, the first of which is there.
+    fn connect(
+        &mut self,
+        target: &Target,
+        first: Talk,
+        location: &Location,
+    ) -> Result<(usize, usize), OpenError> {
+        let begin = self.lines.len();
+        let server = SessionServer {
+            mounted: Arc::clone(&target.mounted),
+            verifiers: Arc::clone(&target.verifiers),
+        };
+        let count = target.url.connections as usize;
+        let mut next = Some(first);
+        for _ in 0..count.max(1) {
+            let way = self.shared.way(target);
+            let talk = match next.take() {
+                Some(talk) => Ok(talk),
+                None => Talk::new(way.clone(), Arc::clone(&self.counters)),
+            };
+            let channel = talk.and_then(Talk::into_channel);
+            let channel = channel.map_err(|errno| directory_error(location, errno))?;
+            self.lines.push(Line::new(server.clone(), way, channel));
+        }
+        Ok((begin, self.lines.len() - begin))
+    }
+}
+
+fn is_same_server(one: &Target, other: &Target) -> bool {
+    let way = |target: &Target| {
+        (
+            target.mounted.address,
+            target.url.privileged,
+            target.url.connections,
+        )
+    };
+    way(one) == way(other) && one.mounted.caller == other.mounted.caller
+}
+
+fn directory_error(location: &Location, errno: Errno) -> OpenError {
+    OpenError::Directory {
+        directory: location.path(),
+        cause: errno.into(),
+    }
+}
+
+/// The handle of a location's directory, which must be the one that it was.
+fn find(
+    talk: &mut Talk,
+    target: &Target,
+    rest: &[u8],
+    location: &Location,
+) -> Result<Handle, OpenError> {
+    let error = |error: CallError| directory_error(location, error.errno());
+    let mut directory = target.mounted.directory;
+    for name in rest
+        .split(|byte| *byte == b'/')
+        .filter(|name| !name.is_empty())
+    {
+        directory = look_up_directory(talk, &directory, name).map_err(error)?;
+    }
+    // Also where nothing is to be compared: whether the handle is still good.
+    let found = attributes_of(talk, &directory).map_err(error)?.identity();
+    if location.identity.is_some_and(|expected| expected != found) {
+        return Err(OpenError::Moved(location.directory.clone()));
+    }
+    if let Some(below) = &location.below {
+        for name in below
+            .to_bytes()
+            .split(|byte| *byte == b'/')
+            .filter(|name| !name.is_empty())
+        {
+            directory = look_up_directory(talk, &directory, name).map_err(error)?;
+        }
+    }
+    Ok(directory)
+}

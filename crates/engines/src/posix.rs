@@ -1,0 +1,48 @@
+//! `posix`: what a careful program does today. Descriptors are closed on exec, files are opened for
+//! what is done to them and no more, and no call is made that does nothing.
+
+use std::sync::Arc;
+
+use crate::calls::{Calls, Style};
+use crate::kernel_namespace::KernelNamespace;
+use crate::system::KernelCalls;
+use engine::namespace::Namespace;
+use engine::{Engine, Need, OpenError, Session, Settings, Unsupported};
+
+/// The storage of this module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Posix;
+
+#[derive(Debug)]
+pub(crate) struct PosixStyle;
+
+impl Style for PosixStyle {
+    const CREATE: i32 =
+        libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    const APPEND: i32 = libc::O_WRONLY | libc::O_APPEND | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    const READ: i32 = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    const OVERWRITE: i32 = libc::O_WRONLY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    const LIST: i32 = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    const EMPTY_REMAINDER: bool = false;
+}
+
+impl Engine for Posix {
+    fn name(&self) -> &'static str {
+        "posix"
+    }
+
+    fn supports(&self, _: &Need) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
+    fn home(&self) -> Option<Arc<dyn Namespace>> {
+        Some(Arc::new(KernelNamespace::default()))
+    }
+
+    fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {
+        Ok(Box::new(Calls::<_, PosixStyle>::new(
+            KernelCalls::new(settings)?,
+            settings,
+        )?))
+    }
+}

@@ -1,0 +1,447 @@
+//! What the simulated storage holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::c_int;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::corruption::{Corruption, Corruptions, Event};
+use super::truth::{Fault, Struck, Truth};
+use engine::Errno;
+
+/// The storage, whoever looks at it.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    pub(super) clock_ns: AtomicU64,
+    state: Mutex<State>,
+}
+
+impl Shared {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Files, names, and what tests want to know or to go wrong.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    names: BTreeMap<Vec<u8>, u64>,
+    nodes: BTreeMap<u64, Node>,
+    nodes_made: u64,
+    pub(super) open: BTreeMap<c_int, Open>,
+    pub(super) faults: BTreeMap<u64, Fault>,
+    pub(super) struck: Vec<Struck>,
+    pub(super) corruptions: Corruptions,
+    pub(super) truth: Truth,
+    pub(super) calls: u64,
+    /// Sessions that were opened; the most operations that one had in flight; names that two of
+    /// these had to do with.
+    pub(super) sessions: u64,
+    pub(super) in_flight_max: usize,
+    pub(super) meetings: Vec<String>,
+    pub(super) call_cost_ns: u64,
+    /// When the call that goes on was made.
+    pub(super) now_ns: u64,
+    /// From this call on there is no power.
+    pub(super) cut_at: Option<u64>,
+    pub(super) was_restarted: bool,
+    /// Files have neither an identity nor a birth.
+    pub(super) forgets_files: bool,
+    /// Marks that somebody has locked.
+    pub(super) locked: BTreeSet<u64>,
+}
+
+/// What a name stands for.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) kind: Kind,
+    pub(super) mode: u32,
+    pub(super) times_ns: i64,
+    pub(super) extended: BTreeMap<Vec<u8>, Vec<u8>>,
+    pub(super) born_ns: u64,
+    /// How many names it has.
+    pub(super) names: u32,
+    /// What a file held before it was last written over or replaced.
+    pub(super) earlier: Option<Vec<u8>>,
+}
+
+#[derive(Debug)]
+pub(super) enum Kind {
+    File(Vec<u8>),
+    Directory,
+    Symbolic(Vec<u8>),
+}
+
+/// An open file or directory.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) node: u64,
+    pub(super) name: Vec<u8>,
+    /// Where its next byte, or the next entry, goes or comes from.
+    pub(super) at: usize,
+    pub(super) flags: c_int,
+    pub(super) has_written: bool,
+    /// What is read in the place of what is there.
+    pub(super) old_version: Option<Vec<u8>>,
+    /// The entries of a directory, as they were when the first was asked for.
+    pub(super) entries: Option<Vec<Vec<u8>>>,
+}
+
+fn parent(name: &[u8]) -> Option<&[u8]> {
+    let slash = name.iter().rposition(|byte| *byte == b'/')?;
+    Some(&name[..slash])
+}
+
+fn inside(directory: &[u8]) -> Vec<u8> {
+    [directory, b"/"].concat()
+}
+
+impl State {
+    pub(super) fn make_root(&mut self, name: &[u8]) {
+        if !self.names.contains_key(name) {
+            self.put(name.to_owned(), Kind::Directory);
+        }
+    }
+
+    /// All names with what they stand for.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = (&Vec<u8>, &Node)> {
+        self.names
+            .iter()
+            .filter_map(|(name, node)| Some((name, self.nodes.get(node)?)))
+    }
+
+    pub(super) fn number(&self, name: &[u8]) -> Result<u64, Errno> {
+        self.names.get(name).copied().ok_or(Errno(libc::ENOENT))
+    }
+
+    pub(super) fn node(&self, name: &[u8]) -> Result<&Node, Errno> {
+        let number = self.number(name)?;
+        self.nodes.get(&number).ok_or(Errno(libc::ESTALE))
+    }
+
+    pub(super) fn node_mut(&mut self, name: &[u8]) -> Result<&mut Node, Errno> {
+        let number = self.number(name)?;
+        self.nodes.get_mut(&number).ok_or(Errno(libc::ESTALE))
+    }
+
+    pub(super) fn numbered(&self, number: u64) -> Result<&Node, Errno> {
+        self.nodes.get(&number).ok_or(Errno(libc::ESTALE))
+    }
+
+    pub(super) fn numbered_mut(&mut self, number: u64) -> Result<&mut Node, Errno> {
+        self.nodes.get_mut(&number).ok_or(Errno(libc::ESTALE))
+    }
+
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut_at.is_some_and(|at| self.calls >= at)
+    }
+
+    pub(super) fn node_of(&mut self, file: c_int) -> Result<&mut Node, Errno> {
+        let open = self.open.get(&file).ok_or(Errno(libc::EBADF))?;
+        self.nodes.get_mut(&open.node).ok_or(Errno(libc::ESTALE))
+    }
+
+    /// Whether a name can be made here.
+    fn is_free(&self, name: &[u8]) -> Result<(), Errno> {
+        if let Some(parent) = parent(name) {
+            match self.node(parent)?.kind {
+                Kind::Directory => {}
+                Kind::File(_) | Kind::Symbolic(_) => return Err(Errno(libc::ENOTDIR)),
+            }
+        }
+        match self.names.contains_key(name) {
+            true => Err(Errno(libc::EEXIST)),
+            false => Ok(()),
+        }
+    }
+
+    fn put(&mut self, name: Vec<u8>, kind: Kind) -> u64 {
+        let number = self.nodes_made;
+        self.nodes_made += 1;
+        let node = Node {
+            kind,
+            mode: 0,
+            times_ns: 0,
+            born_ns: self.now_ns,
+            extended: BTreeMap::new(),
+            names: 1,
+            earlier: None,
+        };
+        self.nodes.insert(number, node);
+        self.names.insert(name, number);
+        number
+    }
+
+    /// Makes something that is not there.
+    pub(super) fn make(&mut self, name: Vec<u8>, kind: Kind, mode: u32) -> Result<u64, Errno> {
+        self.is_free(&name)?;
+        let number = self.put(name, kind);
+        self.nodes.entry(number).and_modify(|node| node.mode = mode);
+        Ok(number)
+    }
+
+    fn create(&mut self, name: Vec<u8>, mode: u32) -> Result<u64, Errno> {
+        let number = self.make(name.clone(), Kind::File(Vec::new()), mode)?;
+        if let Some(lost) = self.corruptions.of(Event::Creation) {
+            self.names.remove(&name);
+            self.nodes.entry(number).and_modify(|node| node.names = 0);
+            self.corruptions.strike(lost, name);
+        } else {
+            self.truth.created += 1;
+        }
+        Ok(number)
+    }
+
+    pub(super) fn open(&mut self, name: Vec<u8>, flags: c_int, mode: u32) -> Result<c_int, Errno> {
+        let node = if flags & libc::O_CREAT != 0 {
+            self.create(name.clone(), mode)?
+        } else {
+            self.open_what_is_there(&name, flags)?
+        };
+        let free = (3..).find(|number| !self.open.contains_key(number));
+        let descriptor = free.unwrap_or(c_int::MAX);
+        let open = Open {
+            node,
+            name,
+            at: 0,
+            flags,
+            has_written: false,
+            old_version: None,
+            entries: None,
+        };
+        self.open.insert(descriptor, open);
+        Ok(descriptor)
+    }
+
+    fn open_what_is_there(&mut self, name: &[u8], flags: c_int) -> Result<u64, Errno> {
+        let number = self.number(name)?;
+        let writes = flags & libc::O_ACCMODE != libc::O_RDONLY;
+        let lists = flags & libc::O_DIRECTORY != 0;
+        let opened = match &self.node(name)?.kind {
+            Kind::Symbolic(_) => return Err(Errno(libc::ELOOP)),
+            Kind::Directory if writes => return Err(Errno(libc::EISDIR)),
+            Kind::File(_) if lists => return Err(Errno(libc::ENOTDIR)),
+            Kind::Directory => &mut self.truth.opened_to_list,
+            Kind::File(_) if flags & libc::O_APPEND != 0 => &mut self.truth.opened_to_append,
+            Kind::File(_) if writes => &mut self.truth.opened_to_overwrite,
+            Kind::File(_) => &mut self.truth.opened_to_read,
+        };
+        *opened += 1;
+        Ok(number)
+    }
+
+    pub(super) fn close(&mut self, file: c_int) -> Result<(), Errno> {
+        let open = self.open.remove(&file).ok_or(Errno(libc::EBADF))?;
+        self.forget_unless_used(open.node);
+        Ok(())
+    }
+
+    fn forget_unless_used(&mut self, number: u64) {
+        let has_names = self.nodes.get(&number).is_some_and(|node| node.names > 0);
+        if !has_names && !self.open.values().any(|open| open.node == number) {
+            self.nodes.remove(&number);
+        }
+    }
+
+    fn take_name(&mut self, name: &[u8]) {
+        if let Some(number) = self.names.remove(name) {
+            self.nodes.entry(number).and_modify(|node| node.names -= 1);
+            self.forget_unless_used(number);
+        }
+    }
+
+    pub(super) fn unlink(&mut self, name: &[u8]) -> Result<(), Errno> {
+        if matches!(self.node(name)?.kind, Kind::Directory) {
+            return Err(Errno(libc::EISDIR));
+        }
+        self.take_name(name);
+        self.truth.unlinked += 1;
+        Ok(())
+    }
+
+    fn names_inside(&self, directory: &[u8]) -> impl Iterator<Item = &Vec<u8>> {
+        let inside = inside(directory);
+        let names = self.names.range(inside.clone()..).map(|(name, _)| name);
+        names.take_while(move |name| name.starts_with(&inside))
+    }
+
+    pub(super) fn remove_directory(&mut self, name: &[u8]) -> Result<(), Errno> {
+        if !matches!(self.node(name)?.kind, Kind::Directory) {
+            return Err(Errno(libc::ENOTDIR));
+        }
+        if self.names_inside(name).next().is_some() {
+            return Err(Errno(libc::ENOTEMPTY));
+        }
+        self.take_name(name);
+        self.truth.directories_removed += 1;
+        Ok(())
+    }
+
+    /// The names in an open directory, each without the directory's.
+    pub(super) fn list(&self, directory: &[u8]) -> Vec<Vec<u8>> {
+        let skipped = directory.len() + 1;
+        let inside = self
+            .names_inside(directory)
+            .map(|name| name[skipped..].to_owned());
+        let own = [b".".to_vec(), b"..".to_vec()].into_iter();
+        own.chain(inside.filter(|name| !name.contains(&b'/')))
+            .collect()
+    }
+
+    pub(super) fn link(&mut self, from: &[u8], to: Vec<u8>) -> Result<(), Errno> {
+        let number = self.number(from)?;
+        if matches!(self.node(from)?.kind, Kind::Directory) {
+            return Err(Errno(libc::EPERM));
+        }
+        self.is_free(&to)?;
+        self.names.insert(to, number);
+        self.nodes.entry(number).and_modify(|node| node.names += 1);
+        self.truth.linked += 1;
+        Ok(())
+    }
+
+    pub(super) fn rename(&mut self, from: &[u8], to: Vec<u8>, replaces: bool) -> Result<(), Errno> {
+        let number = self.number(from)?;
+        let is_directory = matches!(self.node(from)?.kind, Kind::Directory);
+        match self.is_free(&to) {
+            Err(Errno(libc::EEXIST)) if replaces => {
+                if self.number(&to)? == number {
+                    return Ok(());
+                }
+                self.replace(number, &to)?;
+            }
+            answer => answer?,
+        }
+        if is_directory {
+            let inside: Vec<_> = self.names_inside(from).cloned().collect();
+            for name in inside {
+                if let Some(number) = self.names.remove(&name) {
+                    self.names
+                        .insert([&to, &name[from.len()..]].concat(), number);
+                }
+            }
+        }
+        self.names.insert(to, number);
+        match self.corruptions.of(Event::Renaming) {
+            Some(doubled) if !is_directory => {
+                self.nodes.entry(number).and_modify(|node| node.names += 1);
+                self.corruptions.strike(doubled, from.to_vec());
+            }
+            _ => drop(self.names.remove(from)),
+        }
+        self.truth.renamed += 1;
+        Ok(())
+    }
+
+    /// Removes what a name stands for, because another file gets it; that one remembers what lay
+    /// there.
+    fn replace(&mut self, by: u64, name: &[u8]) -> Result<(), Errno> {
+        let earlier = match &self.node(name)?.kind {
+            Kind::Directory => return Err(Errno(libc::EISDIR)),
+            Kind::File(content) => Some(content.clone()),
+            Kind::Symbolic(_) => None,
+        };
+        self.nodes
+            .entry(by)
+            .and_modify(|node| node.earlier = earlier);
+        self.take_name(name);
+        Ok(())
+    }
+
+    /// Writes to an open file.
+    pub(super) fn write(&mut self, file: c_int, bytes: &[u8]) -> Result<(), Errno> {
+        let Self {
+            open,
+            nodes,
+            names,
+            corruptions,
+            truth,
+            ..
+        } = self;
+        let open = open.get_mut(&file).ok_or(Errno(libc::EBADF))?;
+        let node = nodes.get_mut(&open.node).ok_or(Errno(libc::ESTALE))?;
+        let Kind::File(content) = &mut node.kind else {
+            return Err(Errno(libc::EISDIR));
+        };
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        truth.synchronous_writes += u64::from(open.flags & libc::O_SYNC != 0);
+        if open.flags & libc::O_APPEND != 0 {
+            match corruptions.of(Event::Append) {
+                Some(spoilt @ (_, Corruption::ZeroAppend)) => {
+                    content.resize(content.len() + bytes.len(), 0);
+                    corruptions.strike(spoilt, path_of(names, open.node));
+                }
+                Some(spoilt) => {
+                    corruptions.strike(spoilt, path_of(names, open.node));
+                    return Ok(());
+                }
+                None => content.extend_from_slice(bytes),
+            }
+        } else {
+            if !std::mem::replace(&mut open.has_written, true) && !content.is_empty() {
+                node.earlier = Some(content.clone());
+            }
+            let end = open.at + bytes.len();
+            content.resize(content.len().max(end), 0);
+            content[open.at..end].copy_from_slice(bytes);
+            open.at = end;
+        }
+        truth.bytes_written += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Reads from an open file, from `offset` or from where it is.
+    pub(super) fn read(
+        &mut self,
+        file: c_int,
+        bytes: &mut [u8],
+        offset: Option<u64>,
+    ) -> Result<usize, Errno> {
+        let Self {
+            open,
+            nodes,
+            names,
+            corruptions,
+            truth,
+            ..
+        } = self;
+        let open = open.get_mut(&file).ok_or(Errno(libc::EBADF))?;
+        let node = nodes.get(&open.node).ok_or(Errno(libc::ESTALE))?;
+        let Kind::File(content) = &node.kind else {
+            return Err(Errno(libc::EISDIR));
+        };
+        if offset.is_none() && open.at == 0 && !bytes.is_empty() {
+            let earlier = node.earlier.as_ref().filter(|earlier| *earlier != content);
+            if let (Some(spoilt), Some(earlier)) = (corruptions.of(Event::ReadFromStart), earlier) {
+                open.old_version = Some(earlier.clone());
+                corruptions.strike(spoilt, path_of(names, open.node));
+            }
+        }
+        let content = open.old_version.as_ref().unwrap_or(content);
+        let at = offset.map_or(open.at, |offset| {
+            usize::try_from(offset).unwrap_or(usize::MAX)
+        });
+        let rest = content.get(at..).unwrap_or_default();
+        let length = bytes.len().min(rest.len());
+        bytes[..length].copy_from_slice(&rest[..length]);
+        if offset.is_none() {
+            open.at += length;
+        }
+        if length > 0 {
+            if let Some(spoilt) = corruptions.of(Event::Read) {
+                bytes[length / 2] ^= 0x10;
+                corruptions.strike(spoilt, path_of(names, open.node));
+            }
+        }
+        truth.bytes_read += length as u64;
+        Ok(length)
+    }
+}
+
+/// A path that leads to a node; empty where none does any more.
+fn path_of(names: &BTreeMap<Vec<u8>, u64>, node: u64) -> Vec<u8> {
+    let found = names.iter().find(|(_, number)| **number == node);
+    found.map_or_else(Vec::new, |(name, _)| name.clone())
+}

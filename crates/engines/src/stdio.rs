@@ -1,0 +1,337 @@
+//! `stdio`: the C library's buffered streams (fread, fwrite, fclose), as the original's buffered
+//! mode uses them. fopen is a path and follows links: the file is opened from the held directory of
+//! its location with fopen's flags and `O_NOFOLLOW`, and fdopen makes the stream; creation is
+//! exclusive. What is written may fail as late as in fclose: that is a failed write. An interrupted
+//! call of a stream is a failure here: what of a block it has taken is not known. What has nothing
+//! to do with contents is done as `raw` does it.
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use crate::calls::{Calls, at};
+use crate::kernel_namespace::KernelNamespace;
+use crate::raw::RawStyle;
+use crate::system::{KernelCalls, System, last_errno};
+use engine::namespace::Namespace;
+use engine::{
+    Capability, Cause, Durability, Engine, Errno, Failure, Listing, Name, Need, OpenError,
+    Operation, OperationOutcome, Session, Settings, Step, Steps, Submitted, Ticket, Unsupported,
+};
+
+/// The storage of this module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stdio;
+
+const NAME: &str = "stdio";
+
+struct StdioSession {
+    /// For all that has nothing to do with contents, and for the buffer that reads go to.
+    calls: Calls<KernelCalls, RawStyle>,
+    write_block: usize,
+    durability: Durability,
+}
+
+impl Engine for Stdio {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
+        supports_policy(need.durability, need.direct)?;
+        match need
+            .operations
+            .iter()
+            .find(|operation| !HAS.contains(&operation.needs()))
+        {
+            Some(&operation) => Err(Unsupported::Operation {
+                storage: NAME,
+                operation,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn home(&self) -> Option<Arc<dyn Namespace>> {
+        Some(Arc::new(KernelNamespace::default()))
+    }
+
+    fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {
+        supports_policy(settings.durability, settings.direct)?;
+        Ok(Box::new(StdioSession {
+            calls: Calls::new(KernelCalls::new(settings)?, settings)?,
+            write_block: settings.write_block_bytes,
+            durability: settings.durability,
+        }))
+    }
+}
+
+fn supports_policy(durability: Durability, direct: bool) -> Result<(), Unsupported> {
+    if direct {
+        return Err(Unsupported::Direct { storage: NAME });
+    }
+    match durability {
+        Durability::None
+        | Durability::Fdatasync
+        | Durability::Fsync
+        | Durability::FsyncDirectory
+        | Durability::Batch(_) => Ok(()),
+        // A stream takes no such flags.
+        Durability::ODsync | Durability::OSync => Err(Unsupported::Durability {
+            storage: NAME,
+            durability,
+        }),
+    }
+}
+
+/// What this storage has.
+const HAS: [Capability; 2] = [Capability::Contents, Capability::Names];
+
+/// An open stream. Closed by `close`, once; dropped open only where the thread unwinds.
+struct Stream(NonNull<libc::FILE>);
+
+impl Stream {
+    /// A stream over an open file, which it closes.
+    fn over(file: c_int, mode: &CStr) -> Result<Self, Errno> {
+        // SAFETY: the file is open and the mode is a C string that outlives the call.
+        let stream = unsafe { libc::fdopen(file, mode.as_ptr()) };
+        NonNull::new(stream).map(Self).ok_or_else(last_errno)
+    }
+
+    /// Whether the whole block was taken.
+    fn write(&mut self, block: &[u8]) -> bool {
+        // SAFETY: the stream is open; pointer and length are of one slice that outlives the call.
+        unsafe {
+            libc::fwrite(
+                block.as_ptr().cast::<c_void>(),
+                block.len(),
+                1,
+                self.0.as_ptr(),
+            ) == 1
+        }
+    }
+
+    /// How many of the block's bytes came.
+    fn read(&mut self, block: &mut [u8]) -> usize {
+        // SAFETY: the stream is open; pointer and length are of one slice, borrowed mutably for the
+        // call.
+        unsafe {
+            libc::fread(
+                block.as_mut_ptr().cast::<c_void>(),
+                1,
+                block.len(),
+                self.0.as_ptr(),
+            )
+        }
+    }
+
+    fn has_error(&self) -> bool {
+        // SAFETY: the stream is open.
+        unsafe { libc::ferror(self.0.as_ptr()) != 0 }
+    }
+
+    /// Hands everything to the kernel and waits until it is on the device.
+    fn sync(&mut self, contents_only: bool) -> Result<(), Errno> {
+        // SAFETY: the stream is open, so it has a descriptor; the calls touch no memory of ours.
+        let answer = unsafe {
+            if libc::fflush(self.0.as_ptr()) != 0 {
+                return Err(last_errno());
+            }
+            let file = libc::fileno(self.0.as_ptr());
+            if contents_only {
+                libc::fdatasync(file)
+            } else {
+                libc::fsync(file)
+            }
+        };
+        if answer == 0 {
+            Ok(())
+        } else {
+            Err(last_errno())
+        }
+    }
+
+    fn close(self) -> Result<(), Errno> {
+        // SAFETY: the stream is open, and is consumed here.
+        if unsafe { libc::fclose(self.0.as_ptr()) } == 0 {
+            Ok(())
+        } else {
+            Err(last_errno())
+        }
+    }
+}
+
+/// A mode of fopen: the flags with which it opens, and what fdopen takes.
+type Mode = (c_int, &'static CStr);
+/// `w`, exclusive.
+const CREATE: Mode = (
+    libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_EXCL | libc::O_NOFOLLOW,
+    c"w",
+);
+const APPEND: Mode = (
+    libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND | libc::O_NOFOLLOW,
+    c"a",
+);
+const READ: Mode = (libc::O_RDONLY | libc::O_NOFOLLOW, c"r");
+/// The mode that fopen gives to new files, before the process's mask.
+const FILE_MODE: libc::mode_t = 0o666;
+
+impl StdioSession {
+    #[inline]
+    fn stream(&mut self, name: Name<'_>, (flags, mode): Mode) -> Result<Stream, Failure> {
+        let failed = |errno| Failure::system(Step::Open, errno);
+        let system = self.calls.system();
+        let file = system.open(at(name), flags, FILE_MODE).map_err(failed)?;
+        Stream::over(file, mode).map_err(|errno| {
+            // No memory for the stream: that says more than what closing answers.
+            let _ = system.close(file);
+            failed(errno)
+        })
+    }
+
+    #[inline]
+    fn write(
+        &mut self,
+        name: Name<'_>,
+        mode: Mode,
+        content: &[u8],
+        steps: &mut dyn Steps,
+    ) -> OperationOutcome {
+        let mut stream = self.stream(name, mode)?;
+        steps.ended(Step::Open);
+        // The remainder of 0 bytes that the original hands over too makes no call: it is left out.
+        for (number, block) in content.chunks(self.write_block).enumerate() {
+            if let Err(stopped) = self
+                .calls
+                .go_on(Step::Write, (number * self.write_block) as u64)
+            {
+                let _ = stream.close();
+                return Err(stopped);
+            }
+            if !stream.write(block) {
+                return Err(closed_after(stream, Step::Write, last_errno()));
+            }
+        }
+        steps.ended(Step::Write);
+        if let Durability::Fdatasync | Durability::Fsync | Durability::FsyncDirectory =
+            self.durability
+        {
+            if let Err(errno) = stream.sync(self.durability == Durability::Fdatasync) {
+                return Err(closed_after(stream, Step::Sync, errno));
+            }
+            steps.ended(Step::Sync);
+        }
+        close(stream, None, steps)
+    }
+
+    #[inline]
+    fn read(&mut self, name: Name<'_>, bytes: u64, steps: &mut dyn Steps) -> OperationOutcome {
+        let mut stream = self.stream(name, READ)?;
+        let reads = self.calls.reads();
+        reads.begin();
+        steps.ended(Step::Open);
+        let mut done = 0;
+        while done < bytes {
+            if let Err(stopped) = self.calls.go_on(Step::Read, done) {
+                let _ = stream.close();
+                return Err(stopped);
+            }
+            let reads = self.calls.reads();
+            let length = reads.block().min(bytes - done) as usize;
+            let at = reads.next_block(length);
+            let read = stream.read(reads.room(at, at + length));
+            reads.filled(at + read);
+            done += read as u64;
+            if read < length {
+                let cause = if stream.has_error() {
+                    Cause::System(last_errno())
+                } else {
+                    Cause::EndedEarly {
+                        read: done,
+                        expected: bytes,
+                    }
+                };
+                let _ = stream.close();
+                return Err(Failure {
+                    step: Step::Read,
+                    cause,
+                    moved_bytes: Some(done),
+                });
+            }
+        }
+        steps.ended(Step::Read);
+        if self.calls.reads().keeps() {
+            // SAFETY: the stream is open, so it has a descriptor.
+            let file = unsafe { libc::fileno(stream.0.as_ptr()) };
+            if let Err(failure) = self.calls.check_size(file, bytes) {
+                let _ = stream.close();
+                return Err(failure);
+            }
+            steps.ended(Step::Stat);
+        }
+        close(stream, Some(bytes), steps)
+    }
+
+    fn perform(&mut self, operation: &Operation<'_>, steps: &mut dyn Steps) -> OperationOutcome {
+        match *operation {
+            Operation::Create { name, content } => {
+                self.write(name, CREATE, content, steps)?;
+                self.calls
+                    .sync_directory_of(name, content.len() as u64, steps)?;
+            }
+            Operation::Append { name, content } => self.write(name, APPEND, content, steps)?,
+            Operation::Read { name, bytes } => return self.read(name, bytes, steps),
+            _ => {
+                let kind = operation.kind();
+                assert!(
+                    kind.needs() == Capability::Names,
+                    "stdio has no '{kind}', as Engine::supports says"
+                );
+                return self.calls.perform(operation, steps);
+            }
+        }
+        self.calls.sync_batch(operation, steps)
+    }
+}
+
+#[inline]
+fn close(stream: Stream, moved_bytes: Option<u64>, steps: &mut dyn Steps) -> OperationOutcome {
+    stream.close().map_err(|errno| Failure {
+        moved_bytes,
+        ..Failure::system(Step::Close, errno)
+    })?;
+    steps.ended(Step::Close);
+    Ok(())
+}
+
+/// Closes a stream after a failure. The first error says more than what closing answers.
+#[cold]
+fn closed_after(stream: Stream, step: Step, errno: Errno) -> Failure {
+    let _ = stream.close();
+    Failure {
+        moved_bytes: None,
+        ..Failure::system(step, errno)
+    }
+}
+
+impl Session for StdioSession {
+    #[inline]
+    fn submit(&mut self, _: Ticket, operation: &Operation<'_>, steps: &mut dyn Steps) -> Submitted {
+        Submitted::Done(self.perform(operation, steps))
+    }
+
+    fn content(&self, ticket: Ticket) -> Option<&[u8]> {
+        self.calls.content(ticket)
+    }
+
+    fn listing(&self, ticket: Ticket) -> Option<Listing> {
+        self.calls.listing(ticket)
+    }
+
+    fn names(&mut self, directory: Name<'_>) -> Result<Vec<Vec<u8>>, Failure> {
+        self.calls.names(directory)
+    }
+
+    fn sync_file_system(&mut self, location: usize) -> OperationOutcome {
+        self.calls.sync_file_system(location)
+    }
+}

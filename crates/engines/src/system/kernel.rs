@@ -1,0 +1,390 @@
+//! The kernel's own system calls.
+
+use std::cell::Cell;
+use std::ffi::{CStr, c_int, c_long};
+use std::fs::OpenOptions;
+use std::marker::PhantomData;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+
+use super::{At, Object, System, last_errno};
+use crate::acting_user;
+use engine::namespace::ActingUser;
+use engine::{Errno, Location, OpenError, Settings};
+
+/// fchmodat2(2), of Linux 6.6: the only call that changes the mode of a name and does not follow a
+/// link. All architectures have it by this number but Alpha.
+const SYS_FCHMODAT2: c_long = 452;
+
+/// The kernel, from one thread: its descriptors mean nothing in another thread's table of open
+/// files.
+#[derive(Debug)]
+pub struct KernelCalls {
+    /// The directories of the locations. Every name is resolved from them: whatever becomes of
+    /// their paths, no call meets what lies elsewhere.
+    held: Vec<OwnedFd>,
+    of_this_thread: PhantomData<*const ()>,
+}
+
+impl KernelCalls {
+    /// Opens the directories of the locations, in the calling thread's own table of open files.
+    /// From then on the thread acts as the user that they are used as.
+    pub(crate) fn new(settings: &Settings) -> Result<Self, OpenError> {
+        own_table_of_files();
+        // Opening has no effect, and a directory may lie where its owner alone does not come.
+        act_as(None)?;
+        let held = settings
+            .locations
+            .iter()
+            .map(hold)
+            .collect::<Result<_, _>>()?;
+        act_as(settings.acts_as)?;
+        Ok(Self {
+            held,
+            of_this_thread: PhantomData,
+        })
+    }
+
+    /// A name in the form of the calls that take a directory with it.
+    #[inline]
+    fn place<'a>(&self, at: At<'a>) -> (c_int, &'a CStr) {
+        match at {
+            At::Location(location, name) => (self.held[location].as_raw_fd(), name),
+            At::In(directory, name) => (directory, name),
+        }
+    }
+}
+
+fn act_as(user: Option<ActingUser>) -> Result<(), OpenError> {
+    acting_user::act_as(user).map_err(|errno| OpenError::Rights {
+        user: user.map_or(0, |acting| acting.user),
+        cause: errno.into(),
+    })
+}
+
+/// Opens the directory of a location. A path that leads to another directory by now is an error.
+fn hold(location: &Location) -> Result<OwnedFd, OpenError> {
+    let error = |cause| OpenError::Directory {
+        directory: location.path(),
+        cause,
+    };
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(libc::O_DIRECTORY);
+    let base = options.open(&location.directory).map_err(error)?;
+    if let Some(expected) = location.identity {
+        let facts = base.metadata().map_err(error)?;
+        if (facts.dev(), facts.ino()) != (expected.device, expected.inode) {
+            return Err(OpenError::Moved(location.directory.clone()));
+        }
+    }
+    let Some(below) = &location.below else {
+        return Ok(base.into());
+    };
+    let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory of
+    // ours.
+    let opened = unsafe { libc::openat(base.as_raw_fd(), below.as_ptr(), flags) };
+    if opened < 0 {
+        return Err(error(std::io::Error::last_os_error()));
+    }
+    // SAFETY: the call has just made the descriptor, and nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(opened) })
+}
+
+/// Gives the calling thread a table of open files of its own, so that the kernel need not guard it
+/// against the process's other threads at every call. The original has one thread; without this
+/// ours would pay for the thread that shows the progress. The thread's copies of what the process
+/// has open are closed: they would keep alive what others close.
+pub(crate) fn own_table_of_files() {
+    thread_local!(static IS_OWN: Cell<bool> = const { Cell::new(false) });
+    if IS_OWN.replace(true) {
+        // What is open here belongs to this thread's earlier sessions.
+        return;
+    }
+    // SAFETY: unshare(2) touches no memory of ours. Descriptors that others hold stay valid in
+    // their own tables, and the calling thread's copies are closed when it ends. A kernel that
+    // refuses leaves the table shared, which is slower and nothing else.
+    let is_unshared = unsafe { libc::unshare(libc::CLONE_FILES) } == 0;
+    // SAFETY: both calls only answer with a number.
+    let is_first_thread = unsafe { libc::gettid() == libc::getpid() };
+    // What the first thread has open is the program's own, and may be open nowhere else.
+    if is_unshared && !is_first_thread {
+        let first: libc::c_uint = 3;
+        // SAFETY: the table is this thread's alone, and nothing in it from 3 on was opened by this
+        // thread for its own use (the contract of `Engine::open`). A kernel without this
+        // call leaves the copies open.
+        unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
+    }
+}
+
+#[inline]
+fn check(answer: c_int) -> Result<(), Errno> {
+    if answer < 0 {
+        Err(last_errno())
+    } else {
+        Ok(())
+    }
+}
+
+/// The answer of a call that moves bytes, or of a system call by its number. The C library's own
+/// functions for many calls are points where a thread may be cancelled, which costs as much as
+/// everything else that we do for a call, and no thread here ever is.
+#[inline]
+fn check_long(answer: c_long) -> Result<usize, Errno> {
+    usize::try_from(answer).map_err(|_| last_errno())
+}
+
+impl System for KernelCalls {
+    #[inline]
+    fn open(&mut self, at: At<'_>, flags: c_int, mode: libc::mode_t) -> Result<c_int, Errno> {
+        let (directory, name) = self.place(at);
+        // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory
+        // of ours.
+        let answer =
+            unsafe { libc::syscall(libc::SYS_openat, directory, name.as_ptr(), flags, mode) };
+        check_long(answer).map(|file| file as c_int)
+    }
+
+    #[inline]
+    fn write(&mut self, file: c_int, bytes: &[u8]) -> Result<usize, Errno> {
+        // SAFETY: the pointer and the length are of one slice that outlives the call.
+        check_long(unsafe { libc::syscall(libc::SYS_write, file, bytes.as_ptr(), bytes.len()) })
+    }
+
+    #[inline]
+    fn read(&mut self, file: c_int, bytes: &mut [u8]) -> Result<usize, Errno> {
+        // SAFETY: the pointer and the length are of one slice, borrowed mutably for the call.
+        check_long(unsafe { libc::syscall(libc::SYS_read, file, bytes.as_mut_ptr(), bytes.len()) })
+    }
+
+    #[inline]
+    fn read_at(&mut self, file: c_int, bytes: &mut [u8], offset: u64) -> Result<usize, Errno> {
+        // SAFETY: the pointer and the length are of one slice, borrowed mutably for the call.
+        check_long(unsafe {
+            libc::syscall(
+                libc::SYS_pread64,
+                file,
+                bytes.as_mut_ptr(),
+                bytes.len(),
+                offset,
+            )
+        })
+    }
+
+    #[inline]
+    fn truncate(&mut self, file: c_int, bytes: u64) -> Result<(), Errno> {
+        let bytes = libc::off_t::try_from(bytes).map_err(|_| Errno(libc::EFBIG))?;
+        // SAFETY: ftruncate(2) touches no memory of ours.
+        check(unsafe { libc::ftruncate(file, bytes) })
+    }
+
+    #[inline]
+    fn close(&mut self, file: c_int) -> Result<(), Errno> {
+        // SAFETY: the loop owns the descriptor: it came from `open` and is closed once.
+        check_long(unsafe { libc::syscall(libc::SYS_close, file) }).map(drop)
+    }
+
+    #[inline]
+    fn unlink(&mut self, at: At<'_>) -> Result<(), Errno> {
+        let (directory, name) = self.place(at);
+        // SAFETY: the name is a C string that outlives the call.
+        check(unsafe { libc::unlinkat(directory, name.as_ptr(), 0) })
+    }
+
+    fn mkdir(&mut self, at: At<'_>, mode: libc::mode_t) -> Result<(), Errno> {
+        let (directory, name) = self.place(at);
+        // SAFETY: the name is a C string that outlives the call.
+        check(unsafe { libc::mkdirat(directory, name.as_ptr(), mode) })
+    }
+
+    fn rmdir(&mut self, at: At<'_>) -> Result<(), Errno> {
+        let (directory, name) = self.place(at);
+        // SAFETY: the name is a C string that outlives the call.
+        check(unsafe { libc::unlinkat(directory, name.as_ptr(), libc::AT_REMOVEDIR) })
+    }
+
+    #[inline]
+    fn sync(&mut self, file: c_int, contents_only: bool) -> Result<(), Errno> {
+        let number = if contents_only {
+            libc::SYS_fdatasync
+        } else {
+            libc::SYS_fsync
+        };
+        // SAFETY: both calls take a descriptor and touch no memory of ours.
+        check_long(unsafe { libc::syscall(number, file) }).map(drop)
+    }
+
+    fn sync_directory(&mut self, at: At<'_>) -> Result<(), Errno> {
+        let directory = self.open(at, libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC, 0)?;
+        let synced = self.sync(directory, false);
+        let closed = self.close(directory);
+        synced.and(closed)
+    }
+
+    fn sync_file_system(&mut self, location: usize) -> Result<(), Errno> {
+        // SAFETY: syncfs(2) takes a descriptor and touches no memory of ours.
+        check(unsafe { libc::syncfs(self.held[location].as_raw_fd()) })
+    }
+
+    #[inline]
+    fn size(&mut self, at: At<'_>) -> Result<u64, Errno> {
+        let (directory, name) = self.place(at);
+        let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: the name is a C string that outlives the call, and the structure has room for the
+        // answer.
+        check(unsafe {
+            libc::fstatat(
+                directory,
+                name.as_ptr(),
+                stat.as_mut_ptr(),
+                libc::AT_SYMLINK_NOFOLLOW,
+            )
+        })?;
+        // SAFETY: the call has answered, so the structure is filled.
+        Ok(unsafe { stat.assume_init() }.st_size as u64)
+    }
+
+    fn size_of(&mut self, file: c_int) -> Result<u64, Errno> {
+        let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: the structure has room for the answer.
+        check(unsafe { libc::fstat(file, stat.as_mut_ptr()) })?;
+        // SAFETY: the call has answered, so the structure is filled.
+        Ok(unsafe { stat.assume_init() }.st_size as u64)
+    }
+
+    #[inline]
+    fn set_mode(&mut self, object: Object<'_>, mode: libc::mode_t) -> Result<(), Errno> {
+        match object {
+            // SAFETY: fchmod(2) touches no memory of ours.
+            Object::File(file) => check(unsafe { libc::fchmod(file, mode) }),
+            Object::Name(at) => {
+                let (directory, name) = self.place(at);
+                // SAFETY: the name is a C string that outlives the call.
+                let answer = unsafe {
+                    libc::syscall(
+                        SYS_FCHMODAT2,
+                        directory,
+                        name.as_ptr(),
+                        mode,
+                        libc::AT_SYMLINK_NOFOLLOW,
+                    )
+                };
+                check_long(answer).map(drop)
+            }
+        }
+    }
+
+    #[inline]
+    fn set_times(&mut self, object: Object<'_>, times_ns: i64) -> Result<(), Errno> {
+        const SECOND_NS: i64 = 1_000_000_000;
+        let time = libc::timespec {
+            tv_sec: times_ns.div_euclid(SECOND_NS),
+            tv_nsec: times_ns.rem_euclid(SECOND_NS),
+        };
+        let times = [time, time];
+        match object {
+            // SAFETY: the two times outlive the call.
+            Object::File(file) => check(unsafe { libc::futimens(file, times.as_ptr()) }),
+            Object::Name(at) => {
+                let (directory, name) = self.place(at);
+                // SAFETY: the name is a C string, and it and the two times outlive the call.
+                check(unsafe {
+                    libc::utimensat(
+                        directory,
+                        name.as_ptr(),
+                        times.as_ptr(),
+                        libc::AT_SYMLINK_NOFOLLOW,
+                    )
+                })
+            }
+        }
+    }
+
+    #[inline]
+    fn rename(&mut self, from: At<'_>, to: At<'_>, replaces: bool) -> Result<(), Errno> {
+        let (from_directory, from) = self.place(from);
+        let (to_directory, to) = self.place(to);
+        let flags = if replaces { 0 } else { libc::RENAME_NOREPLACE };
+        // SAFETY: both names are C strings that outlive the call.
+        let answer = unsafe {
+            libc::syscall(
+                libc::SYS_renameat2,
+                from_directory,
+                from.as_ptr(),
+                to_directory,
+                to.as_ptr(),
+                flags,
+            )
+        };
+        check_long(answer).map(drop)
+    }
+
+    #[inline]
+    fn link(&mut self, from: At<'_>, to: At<'_>) -> Result<(), Errno> {
+        let (from_directory, from) = self.place(from);
+        let (to_directory, to) = self.place(to);
+        // SAFETY: both names are C strings that outlive the call.
+        check(unsafe { libc::linkat(from_directory, from.as_ptr(), to_directory, to.as_ptr(), 0) })
+    }
+
+    #[inline]
+    fn symbolic_link(&mut self, target: &CStr, at: At<'_>) -> Result<(), Errno> {
+        let (directory, name) = self.place(at);
+        // SAFETY: target and name are C strings that outlive the call.
+        check(unsafe { libc::symlinkat(target.as_ptr(), directory, name.as_ptr()) })
+    }
+
+    #[inline]
+    fn read_link(&mut self, at: At<'_>, target: &mut [u8]) -> Result<usize, Errno> {
+        let (directory, name) = self.place(at);
+        // SAFETY: the name is a C string that outlives the call; pointer and length of the room are
+        // of one slice, borrowed mutably for the call.
+        let answer = unsafe {
+            libc::readlinkat(
+                directory,
+                name.as_ptr(),
+                target.as_mut_ptr().cast(),
+                target.len(),
+            )
+        };
+        check_long(answer as c_long)
+    }
+
+    #[inline]
+    fn set_extended(&mut self, file: c_int, key: &CStr, value: &[u8]) -> Result<(), Errno> {
+        let (key, length, value) = (key.as_ptr(), value.len(), value.as_ptr().cast());
+        // SAFETY: the key is a C string, pointer and length of the value are of one slice; both
+        // outlive the call.
+        check(unsafe { libc::fsetxattr(file, key, value, length, 0) })
+    }
+
+    #[inline]
+    fn get_extended(&mut self, file: c_int, key: &CStr, value: &mut [u8]) -> Result<usize, Errno> {
+        let (key, length, value) = (key.as_ptr(), value.len(), value.as_mut_ptr().cast());
+        // SAFETY: the key is a C string that outlives the call; pointer and length of the room are
+        // of one slice, borrowed mutably for the call.
+        check_long(unsafe { libc::fgetxattr(file, key, value, length) } as c_long)
+    }
+
+    #[inline]
+    fn entries(&mut self, file: c_int, entries: &mut [u8]) -> Result<usize, Errno> {
+        // SAFETY: the pointer and the length are of one slice, borrowed mutably for the call.
+        check_long(unsafe {
+            libc::syscall(
+                libc::SYS_getdents64,
+                file,
+                entries.as_mut_ptr(),
+                entries.len(),
+            )
+        })
+    }
+
+    #[inline]
+    fn evict(&mut self, file: c_int) -> Result<(), Errno> {
+        // SAFETY: posix_fadvise(2) touches no memory of ours. It answers with the error itself.
+        match unsafe { libc::posix_fadvise(file, 0, 0, libc::POSIX_FADV_DONTNEED) } {
+            0 => Ok(()),
+            errno => Err(Errno(errno)),
+        }
+    }
+}

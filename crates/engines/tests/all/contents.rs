@@ -1,0 +1,245 @@
+//! What reads keep, direct input and output, and the table of open files of a session's thread.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, Write as _};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use crate::support::{FilePath, TICKET, done, failed, make, settings};
+use engine::{Cause, DIRECT_ALIGNMENT, Durability, Engine, Name, Operation, Session, Settings};
+use engines::posix::Posix;
+use engines::probe_direct;
+use engines::raw::Raw;
+use engines::simulated::{Code, Simulated};
+use engines::stdio::Stdio;
+use proptest::prelude::*;
+
+fn content(bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|at| (at * 31 + at / 251) as u8).collect()
+}
+
+/// Reads a file and a range of it, and looks at what was kept.
+fn keeps<S: Engine>(
+    storage: &S,
+    settings: &Settings,
+    name: Name<'_>,
+    content: &[u8],
+    has_ranges: bool,
+) {
+    let mut session = storage.open(settings).unwrap();
+    done(&mut session, &make::create(name, content));
+    let (block, kept) = (settings.read_block_bytes, settings.keep_contents_bytes);
+    let mut look = |operation: Operation<'_>, expected: &[u8]| {
+        done(&mut session, &operation);
+        let Some(found) = session.content(TICKET) else {
+            assert_eq!(kept, 0, "{operation:?}");
+            return;
+        };
+        assert!(
+            kept > 0 && expected.ends_with(found),
+            "{operation:?} {settings:?}"
+        );
+        let room = kept.next_multiple_of(block);
+        if expected.len() <= room {
+            assert_eq!(found, expected);
+        } else {
+            let last = expected.len() % room;
+            assert_eq!(
+                found.len(),
+                if last == 0 { room } else { last },
+                "{settings:?}"
+            );
+        }
+    };
+    let bytes = content.len();
+    look(make::read(name, bytes as u64), content);
+    if has_ranges {
+        let (from, to) = (bytes / 3, bytes - bytes / 4);
+        let (offset, length) = (from as u64, (to - from) as u64);
+        look(make::read_range(name, offset, length), &content[from..to]);
+    }
+    done(&mut session, &make::delete(name));
+}
+
+proptest! {
+    #[test]
+    fn what_was_read_can_be_looked_at(
+        bytes in 0_usize..600,
+        read_block_bytes in 1_usize..100,
+        keep_contents_bytes in 0_usize..700,
+    ) {
+        let content = content(bytes);
+        let temporary = tempfile::tempdir().unwrap();
+        let settings = |directory: &Path| Settings {
+            read_block_bytes,
+            keep_contents_bytes,
+            ..settings(directory, 64)
+        };
+        let file = FilePath::new(temporary.path(), "1");
+        keeps(&Raw, &settings(temporary.path()), file.name(), &content, true);
+        keeps(&Posix, &settings(temporary.path()), file.name(), &content, true);
+        keeps(&Stdio, &settings(temporary.path()), file.name(), &content, false);
+        let (root, simulated) = (Path::new("/sim"), Simulated::new(Code::Raw, 1));
+        keeps(&simulated, &settings(root), FilePath::new(root, "1").name(), &content, true);
+    }
+}
+
+/// Whether the test's file system has direct input and output; a test of it says so where it has
+/// not.
+fn has_direct(directory: &Path) -> bool {
+    match probe_direct(directory) {
+        Ok(()) => true,
+        Err(error) => {
+            eprintln!(
+                "{} has no direct input and output: {error}",
+                directory.display()
+            );
+            false
+        }
+    }
+}
+
+#[test]
+fn direct_input_and_output_moves_the_same_contents() {
+    const BLOCK: usize = 2 * DIRECT_ALIGNMENT;
+    let temporary = tempfile::tempdir().unwrap();
+    if !has_direct(temporary.path()) {
+        return;
+    }
+    assert_eq!(
+        std::fs::read_dir(temporary.path()).unwrap().count(),
+        0,
+        "the probe leaves nothing"
+    );
+    let (one, other) = (
+        FilePath::new(temporary.path(), "1"),
+        FilePath::new(temporary.path(), "2"),
+    );
+    let (name, temporary_name) = (one.name(), other.name());
+    let long = content(5 * DIRECT_ALIGNMENT + 1);
+    // Not aligned: it is copied before it is written.
+    let (whole, piece) = (&long[1..], &long[1..DIRECT_ALIGNMENT + 1]);
+    for durability in [Durability::None, Durability::ODsync] {
+        let settings = Settings {
+            direct: true,
+            keep_contents_bytes: 8 * BLOCK,
+            durability,
+            ..settings(temporary.path(), BLOCK)
+        };
+        let session = &mut Posix.open(&settings).unwrap();
+        let bytes = whole.len() as u64;
+        done(session, &make::create(name, whole));
+        done(session, &make::read(name, bytes));
+        assert_eq!(session.content(TICKET), Some(whole));
+        done(session, &make::append(name, piece));
+        done(session, &make::overwrite(name, piece));
+        let offset = DIRECT_ALIGNMENT as u64;
+        done(session, &make::read_range(name, offset, bytes));
+        assert_eq!(
+            session.content(TICKET).unwrap(),
+            [&whole[DIRECT_ALIGNMENT..], piece].concat()
+        );
+        let longer = failed(session, &make::read(name, 2 * bytes));
+        let read = bytes + DIRECT_ALIGNMENT as u64;
+        assert_eq!(
+            longer.cause,
+            Cause::EndedEarly {
+                read,
+                expected: 2 * bytes
+            }
+        );
+        done(session, &make::truncate(name, 5_000));
+        // The file ends within an aligned piece.
+        let shorter = failed(session, &make::read(name, bytes));
+        assert_eq!(
+            shorter.cause,
+            Cause::EndedEarly {
+                read: 5_000,
+                expected: bytes
+            }
+        );
+        done(session, &make::replace(name, temporary_name, whole));
+        assert_eq!(std::fs::read(temporary.path().join("1")).unwrap(), whole);
+        done(session, &make::delete(name));
+    }
+}
+
+#[test]
+fn a_directory_that_is_not_there_cannot_be_probed() {
+    let error = probe_direct(Path::new("/nowhere/at/all")).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+}
+
+fn direct_in_memory(block: usize) -> (Box<dyn Session>, FilePath) {
+    let root = Path::new("/sim");
+    let settings = Settings {
+        direct: true,
+        ..settings(root, block)
+    };
+    (
+        Simulated::new(Code::Posix, 1).open(&settings).unwrap(),
+        FilePath::new(root, "1"),
+    )
+}
+
+#[test]
+#[should_panic(expected = "100 bytes are no multiple of 4096")]
+fn direct_contents_have_whole_pieces() {
+    let (mut session, file) = direct_in_memory(4096);
+    let (name, content) = (file.name(), &content(100)[..]);
+    done(&mut session, &make::create(name, content));
+}
+
+#[test]
+#[should_panic(expected = "a block of 512 bytes is no multiple of 4096")]
+fn direct_blocks_have_whole_pieces() {
+    direct_in_memory(512);
+}
+
+/// Opens a session of each storage that opens files; both are in use at once.
+fn open_sessions(directory: &Path) {
+    let (one, two) = (FilePath::new(directory, "1"), FilePath::new(directory, "2"));
+    let mut posix = Posix.open(&settings(directory, 16)).unwrap();
+    let mut stdio = Stdio.open(&settings(directory, 16)).unwrap();
+    for name in [one.name(), two.name()] {
+        done(&mut posix, &make::create(name, b"123"));
+        done(&mut stdio, &make::read(name, 3));
+    }
+}
+
+/// Descriptors of the calling thread that are open.
+fn own_descriptors() -> Vec<i32> {
+    let is_open = |descriptor: &i32| {
+        // SAFETY: fcntl(2) with F_GETFD touches no memory.
+        unsafe { libc::fcntl(*descriptor, libc::F_GETFD) >= 0 }
+    };
+    (0..1_000).filter(is_open).collect()
+}
+
+#[test]
+fn a_sessions_thread_has_its_own_files_and_no_others() {
+    let temporary = tempfile::tempdir().unwrap();
+    let mut theirs = File::create_new(temporary.path().join("theirs")).unwrap();
+    let others: Vec<_> = (0..5).map(|_| File::open("/dev/null").unwrap()).collect();
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let before = own_descriptors();
+            assert!(others.iter().all(|file| before.contains(&file.as_raw_fd())));
+            let session = Posix.open(&settings(temporary.path(), 16)).unwrap();
+            assert_eq!(own_descriptors(), [0, 1, 2, 3], "the held directory alone");
+            drop(session);
+            assert_eq!(own_descriptors(), [0, 1, 2]);
+            open_sessions(temporary.path());
+            assert_eq!(own_descriptors(), [0, 1, 2], "everything was closed");
+        });
+        worker.join().unwrap();
+    });
+    // What another thread has open is not touched.
+    theirs.write_all(b"still open").unwrap();
+    drop(others);
+    let mut again = File::open(temporary.path().join("theirs")).unwrap();
+    let mut found = String::new();
+    again.rewind().unwrap();
+    again.read_to_string(&mut found).unwrap();
+    assert_eq!(found, "still open");
+}

@@ -1,0 +1,240 @@
+//! Whatever becomes of a location's path, and whatever lies in it: no storage follows a link, and
+//! none leaves the directory that it holds.
+
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::support::{FilePath, POLICIES, Seen, TEXT, done, make, perform, settings};
+use engine::{
+    Cause, Durability, Engine, Identity, Need, OpenError, Operation, OperationKind, Settings,
+    Stopping,
+};
+use engines::posix::Posix;
+use engines::raw::Raw;
+use engines::stdio::Stdio;
+
+/// Calls for each storage that touches the kernel.
+macro_rules! for_each_storage {
+    ($do:ident($($argument:expr),*)) => {
+        $do(&Stdio, $($argument),*);
+        $do(&Raw, $($argument),*);
+        $do(&Posix, $($argument),*);
+    };
+}
+
+fn has(storage: &impl Engine, operation: OperationKind, durability: Durability) -> bool {
+    let need = Need {
+        operations: vec![operation],
+        durability,
+        direct: false,
+    };
+    storage.supports(&need).is_ok()
+}
+
+/// Operations on a name that is a link to somebody else's file: they fail, or are done to the link
+/// itself.
+fn leaves_the_target_alone(storage: &impl Engine, durability: Durability) {
+    let temporary = tempfile::tempdir().unwrap();
+    let (target, directory) = (
+        temporary.path().join("target"),
+        temporary.path().join("pool"),
+    );
+    std::fs::write(&target, "precious").unwrap();
+    std::fs::create_dir(&directory).unwrap();
+    let before = facts(&target);
+    let settings = Settings {
+        durability,
+        ..settings(&directory, 16)
+    };
+    let session = &mut storage.open(&settings).unwrap();
+    let (link, other) = (
+        FilePath::new(&directory, "1"),
+        FilePath::new(&directory, "2"),
+    );
+    let (link, other) = (link.name(), other.name());
+    let operations: [Operation<'_>; 14] = [
+        make::create(link, TEXT),
+        make::append(link, TEXT),
+        make::overwrite(link, TEXT),
+        make::read(link, 8),
+        make::read_range(link, 1, 2),
+        make::truncate(link, 0),
+        make::set_attributes(link, 0o600, 0),
+        make::set_extended(link, c"user.postmark", b"value"),
+        make::list(link),
+        make::list_with_stat(link),
+        make::link(link, other),
+        make::rename(link, other),
+        make::replace(link, other, TEXT),
+        make::delete(link),
+    ];
+    for operation in operations {
+        if !has(storage, operation.kind(), durability) {
+            continue;
+        }
+        for name in ["1", "2"] {
+            let _ = std::fs::remove_file(directory.join(name));
+        }
+        symlink(&target, directory.join("1")).unwrap();
+        let outcome = perform(session, &operation, &mut Seen::default());
+        let what = format!("{} {durability} {operation:?}: {outcome:?}", storage.name());
+        assert_eq!(facts(&target), before, "{what}");
+        let is_done_to_the_link = matches!(
+            operation.kind(),
+            OperationKind::Link
+                | OperationKind::Rename
+                | OperationKind::Replace
+                | OperationKind::Delete
+        );
+        assert_eq!(outcome.is_ok(), is_done_to_the_link, "{what}");
+    }
+}
+
+/// Contents, mode, times and number of names.
+fn facts(path: &Path) -> (Vec<u8>, u32, i64, i64, u64) {
+    let facts = path.metadata().unwrap();
+    let contents = std::fs::read(path).unwrap();
+    (
+        contents,
+        facts.mode(),
+        facts.mtime(),
+        facts.mtime_nsec(),
+        facts.nlink(),
+    )
+}
+
+#[test]
+fn links_are_not_followed() {
+    for durability in POLICIES {
+        for_each_storage!(leaves_if_it_can(durability));
+    }
+}
+
+fn leaves_if_it_can(storage: &impl Engine, durability: Durability) {
+    if has(storage, OperationKind::Create, durability) {
+        leaves_the_target_alone(storage, durability);
+    }
+}
+
+/// The directory moves away in the middle, and another one takes its place.
+fn stays_in_its_directory(storage: &impl Engine) {
+    let temporary = tempfile::tempdir().unwrap();
+    let (path, away) = (temporary.path().join("pool"), temporary.path().join("away"));
+    std::fs::create_dir(&path).unwrap();
+    let session = &mut storage.open(&settings(&path, 16)).unwrap();
+    let (one, two) = (FilePath::new(&path, "1"), FilePath::new(&path, "2"));
+    done(session, &make::create(one.name(), TEXT));
+    std::fs::rename(&path, &away).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    std::fs::write(path.join("1"), "mine").unwrap();
+    done(session, &make::append(one.name(), TEXT));
+    done(session, &make::create(two.name(), TEXT));
+    done(session, &make::read(two.name(), TEXT.len() as u64));
+    done(session, &make::delete(one.name()));
+    assert_eq!(
+        std::fs::read(path.join("1")).unwrap(),
+        b"mine",
+        "{}",
+        storage.name()
+    );
+    assert_eq!(
+        std::fs::read_dir(&path).unwrap().count(),
+        1,
+        "{}",
+        storage.name()
+    );
+    assert_eq!(
+        std::fs::read(away.join("2")).unwrap(),
+        TEXT,
+        "{}",
+        storage.name()
+    );
+    assert_eq!(
+        std::fs::read_dir(&away).unwrap().count(),
+        1,
+        "{}",
+        storage.name()
+    );
+}
+
+#[test]
+fn a_directory_that_moves_stays_the_one() {
+    for_each_storage!(stays_in_its_directory());
+}
+
+/// Who opens a session by the path of a directory that is another one by now is told so.
+fn refuses_another_directory(storage: &impl Engine) {
+    let temporary = tempfile::tempdir().unwrap();
+    let facts = temporary.path().metadata().unwrap();
+    let mut settings = settings(temporary.path(), 16);
+    let mut identity = Identity {
+        device: facts.dev(),
+        inode: facts.ino(),
+    };
+    settings.locations[0].identity = Some(identity);
+    assert!(storage.open(&settings).is_ok(), "{}", storage.name());
+    identity.inode += 1;
+    settings.locations[0].identity = Some(identity);
+    let refused = storage.open(&settings).map(drop).unwrap_err();
+    assert!(
+        matches!(refused, OpenError::Moved(_)),
+        "{}: {refused}",
+        storage.name()
+    );
+}
+
+#[test]
+fn another_directory_is_refused() {
+    for_each_storage!(refuses_another_directory());
+}
+
+/// The directory below a location is not entered through a link.
+fn refuses_a_link_below(storage: &impl Engine) {
+    let temporary = tempfile::tempdir().unwrap();
+    std::fs::create_dir(temporary.path().join("real")).unwrap();
+    symlink("real", temporary.path().join("w0")).unwrap();
+    let mut settings = settings(temporary.path(), 16);
+    settings.locations[0].below = Some(c"real".to_owned());
+    assert!(storage.open(&settings).is_ok(), "{}", storage.name());
+    settings.locations[0].below = Some(c"w0".to_owned());
+    assert!(storage.open(&settings).is_err(), "{}", storage.name());
+}
+
+#[test]
+fn a_link_below_is_refused() {
+    for_each_storage!(refuses_a_link_below());
+}
+
+/// The run stops while a file is written or read: the operation is left between two blocks.
+fn is_left_between_blocks(storage: &impl Engine) {
+    let place = tempfile::tempdir().unwrap();
+    let asked = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&asked);
+    let settings = Settings {
+        stopping: Stopping::when(move || counted.fetch_add(1, Ordering::Relaxed) >= 9),
+        ..settings(place.path(), 16)
+    };
+    let session = &mut storage.open(&settings).unwrap();
+    let content = vec![7; 100 * 16];
+    let path = FilePath::new(place.path(), "1");
+    let reads = make::read(path.name(), content.len() as u64);
+    for operation in [make::create(path.name(), &content), reads] {
+        asked.store(0, Ordering::Relaxed);
+        let failure = perform(session, &operation, &mut Seen::default()).unwrap_err();
+        let what = format!("{} {operation:?}", storage.name());
+        assert_eq!(
+            (failure.cause, failure.moved_bytes),
+            (Cause::Stopped, Some(10 * 16)),
+            "{what}"
+        );
+        // What is read next has all that was to be written.
+        std::fs::write(place.path().join("1"), &content).unwrap();
+    }
+}
+
+#[test]
+fn a_stop_is_followed_between_blocks() {
+    for_each_storage!(is_left_between_blocks());
+}

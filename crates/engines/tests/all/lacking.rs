@@ -1,0 +1,166 @@
+//! What storages lack, and what they say then; `stdio`, which lacks most, and `null`, which does
+//! nothing.
+
+use std::path::Path;
+
+use crate::support::work::{Names, steps_of, work};
+use crate::support::{FilePath, POLICIES, TICKET, done, failed, make, settings};
+use engine::{Cause, Durability, Engine, Need, Operation, OperationKind, Settings};
+use engines::posix::Posix;
+use engines::raw::Raw;
+use engines::simulated::{Code, Simulated};
+use engines::stdio::Stdio;
+
+/// What streams have.
+const HAS: [OperationKind; 10] = [
+    OperationKind::Create,
+    OperationKind::Append,
+    OperationKind::Read,
+    OperationKind::Delete,
+    OperationKind::MakeDirectory,
+    OperationKind::RemoveDirectory,
+    OperationKind::Stat,
+    OperationKind::Rename,
+    OperationKind::List,
+    OperationKind::ListWithStat,
+];
+
+#[test]
+fn stdio_has_what_streams_have() {
+    for operation in OperationKind::ALL {
+        let need = Need {
+            operations: vec![operation],
+            ..Need::default()
+        };
+        assert_eq!(
+            Stdio.supports(&need).is_ok(),
+            HAS.contains(&operation),
+            "{operation}"
+        );
+    }
+}
+
+#[test]
+fn stdio_does_what_it_has() {
+    for durability in POLICIES {
+        let temporary = tempfile::tempdir().unwrap();
+        let settings = Settings {
+            durability,
+            keep_contents_bytes: 64,
+            ..settings(temporary.path(), 3)
+        };
+        let need = Need {
+            durability,
+            ..Need::default()
+        };
+        if let Durability::ODsync | Durability::OSync = durability {
+            let said = Stdio.supports(&need).unwrap_err().to_string();
+            assert!(
+                said.contains(&format!("cannot provide --durability {durability} (use")),
+                "{said}"
+            );
+            assert_eq!(
+                Stdio.open(&settings).map(drop).unwrap_err().to_string(),
+                said
+            );
+            continue;
+        }
+        assert_eq!(Stdio.supports(&need), Ok(()));
+        let names = Names::new(temporary.path());
+        let session = &mut Stdio.open(&settings).unwrap();
+        for (operation, steps) in work(&names).into_iter().filter(|(operation, _)| {
+            // File 2 is a link to file 1, which streams do not make.
+            HAS.contains(&operation.kind())
+                && !matches!(
+                    operation.name().relative.to_bytes(),
+                    b"d/2" | b"d/3" | b"e/4"
+                )
+        }) {
+            let operation = match operation {
+                // Nothing but appending has changed the size.
+                Operation::Stat { name, .. } => make::stat(name, Some(20)),
+                operation => operation,
+            };
+            let expected = steps_of(&steps, operation.kind(), durability);
+            assert_eq!(
+                done(session, &operation),
+                expected,
+                "{durability}: {operation:?}"
+            );
+        }
+        done(session, &make::read(names.of("d/5"), 20));
+        assert_eq!(session.content(TICKET), Some(&b"01234567890123456789"[..]));
+        let failure = failed(session, &make::stat(names.of("d/5"), Some(3)));
+        assert_eq!(
+            failure.cause,
+            Cause::WrongSize {
+                found: 20,
+                expected: 3
+            }
+        );
+        assert_eq!(
+            session.listing(TICKET).map(|listing| listing.entries),
+            Some(1)
+        );
+    }
+}
+
+#[test]
+fn what_is_lacking_says_what_to_take() {
+    let need = Need {
+        operations: vec![OperationKind::Read, OperationKind::ReadRange],
+        ..Need::default()
+    };
+    let said = Stdio.supports(&need).unwrap_err().to_string();
+    assert_eq!(
+        said,
+        "--storage stdio cannot perform 'read a range' (use --storage posix or raw)"
+    );
+    let direct = Need {
+        direct: true,
+        ..Need::default()
+    };
+    let said = Raw.supports(&direct).unwrap_err().to_string();
+    assert_eq!(
+        said,
+        "--storage raw cannot do direct I/O (use --storage posix)"
+    );
+    assert!(
+        Stdio.supports(&direct).is_err() && Simulated::new(Code::Raw, 1).supports(&direct).is_err()
+    );
+    let everything = Need {
+        operations: OperationKind::ALL.to_vec(),
+        durability: Durability::OSync,
+        direct: true,
+    };
+    assert_eq!(Posix.supports(&everything), Ok(()));
+    assert_eq!(engines::null::Null.supports(&everything), Ok(()));
+    let raw = Need {
+        direct: false,
+        ..everything
+    };
+    assert_eq!(Raw.supports(&raw), Ok(()));
+}
+
+#[test]
+#[should_panic(expected = "stdio has no 'truncate'")]
+fn an_operation_that_is_lacking_is_not_done_in_another_way() {
+    let temporary = tempfile::tempdir().unwrap();
+    let file = FilePath::new(temporary.path(), "1");
+    let mut session = Stdio.open(&settings(temporary.path(), 8)).unwrap();
+    let _ = failed(&mut session, &make::truncate(file.name(), 1));
+}
+
+#[test]
+fn null_does_everything_and_knows_nothing() {
+    let names = Names::new(Path::new("/nowhere"));
+    let mut session = engines::null::Null.open(&Settings::default()).unwrap();
+    for (operation, _) in work(&names) {
+        done(&mut session, &operation);
+    }
+    assert_eq!(
+        (session.content(TICKET), session.listing(TICKET)),
+        (None, None)
+    );
+    assert_eq!(session.sync_file_system(0), Ok(()));
+}

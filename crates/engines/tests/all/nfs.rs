@@ -1,0 +1,120 @@
+//! The storage `nfs` on a server in this process: what it does where all goes well, and where it
+//! does not.
+
+mod faults;
+mod files;
+mod fuzzed;
+mod home;
+mod lost;
+mod memory;
+mod operations;
+mod server;
+mod wire;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engine::server::{CallCount, ServerTraffic};
+use engine::{Engine, Location, ServerUrl, Session, Settings};
+use engines::nfs::Nfs;
+
+use server::Server;
+
+/// How long these tests wait for what does not come.
+pub const TIMEOUT: Duration = Duration::from_millis(700);
+
+/// Numbers of procedures.
+pub mod procedure {
+    pub const GETATTR: u32 = 1;
+    pub const SETATTR: u32 = 2;
+    pub const LOOKUP: u32 = 3;
+    pub const READLINK: u32 = 5;
+    pub const READ: u32 = 6;
+    pub const WRITE: u32 = 7;
+    pub const CREATE: u32 = 8;
+    pub const MKDIR: u32 = 9;
+    pub const SYMLINK: u32 = 10;
+    pub const REMOVE: u32 = 12;
+    pub const RMDIR: u32 = 13;
+    pub const RENAME: u32 = 14;
+    pub const LINK: u32 = 15;
+    pub const READDIR: u32 = 16;
+    pub const READDIRPLUS: u32 = 17;
+    pub const COMMIT: u32 = 21;
+}
+
+/// A storage on a server, and what it counts.
+pub struct Fixture {
+    pub server: Server,
+    pub storage: Nfs,
+    pub url: PathBuf,
+}
+
+impl Fixture {
+    pub fn new(depth: usize, parameters: &str) -> Self {
+        let server = Server::new();
+        let url = server.url(parameters);
+        let storage = Nfs::with_timeout(depth, std::slice::from_ref(&url), TIMEOUT);
+        Self {
+            server,
+            storage,
+            url,
+        }
+    }
+
+    pub fn bare(&self) -> PathBuf {
+        ServerUrl::try_from(self.url.as_path()).unwrap().bare()
+    }
+
+    pub fn settings(&self) -> Settings {
+        Settings {
+            locations: vec![location(&self.bare())],
+            ..Settings::default()
+        }
+    }
+
+    /// Works with a session, on a thread of its own. The server's calls are counted from there on.
+    pub fn work<T: Send>(
+        &self,
+        settings: &Settings,
+        work: impl FnOnce(&mut Box<dyn Session>) -> T + Send,
+    ) -> T {
+        std::thread::scope(|scope| {
+            let worked = scope.spawn(|| {
+                let mut session = self.storage.open(settings).unwrap();
+                self.server.take_calls();
+                work(&mut session)
+            });
+            worked
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    pub fn traffic(&self) -> ServerTraffic {
+        self.storage.home().unwrap().traffic().unwrap()
+    }
+
+    pub fn count(&self, name: &str) -> CallCount {
+        let none = CallCount {
+            procedure: "",
+            calls: 0,
+            repetitions: 0,
+            sent_bytes: 0,
+            received_bytes: 0,
+        };
+        let calls = self.traffic().calls;
+        calls
+            .into_iter()
+            .find(|line| line.procedure == name)
+            .unwrap_or(none)
+    }
+}
+
+pub fn location(directory: &Path) -> Location {
+    Location {
+        directory: directory.to_owned(),
+        identity: None,
+        below: None,
+    }
+}

@@ -1,0 +1,538 @@
+//! Replies that are errors, late, cut, fragmented, repeated, out of order or garbage, on a
+//! connection that stays: clear errors, right counts, and no end of waiting.
+
+use std::time::{Duration, Instant};
+
+use engine::{
+    Cause, Durability, Engine, Errno, Failure, Operation, OperationOutcome, Session, Settings, Step,
+};
+
+use super::files::Whims;
+use super::operations::outcomes;
+use super::procedure::*;
+use super::server::Act;
+use super::{Fixture, TIMEOUT};
+use crate::support::{FilePath, TEXT, done, make};
+
+/// More than anything here takes.
+const LIMIT: Duration = Duration::from_secs(10);
+
+fn system(step: Step, errno: i32) -> OperationOutcome {
+    Err(Failure::system(step, Errno(errno)))
+}
+
+/// Performs one operation, in a time that is not endless.
+fn outcome(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> OperationOutcome {
+    let began = Instant::now();
+    let outcome = outcomes(session, 1, 1, |_| *operation)[0];
+    assert!(
+        began.elapsed() < LIMIT,
+        "{operation:?} took {:?}",
+        began.elapsed()
+    );
+    outcome
+}
+
+/// A file is created and read, the second under an act; then all goes well again.
+fn reads_under(act: Act) -> (OperationOutcome, Fixture) {
+    let fixture = Fixture::new(1, "");
+    fixture.server.on(READ, 0, act);
+    let file = FilePath::new(&fixture.bare(), "1");
+    let settings = Settings {
+        keep_contents_bytes: 64,
+        ..fixture.settings()
+    };
+    let found = fixture.work(&settings, |session| {
+        done(session, &make::create(file.name(), TEXT));
+        let found = outcome(session, &make::read(file.name(), TEXT.len() as u64));
+        assert_eq!(
+            outcome(session, &make::read(file.name(), TEXT.len() as u64)),
+            Ok(())
+        );
+        found
+    });
+    (found, fixture)
+}
+
+#[test]
+fn errors_of_the_server_are_told_with_their_call() {
+    for (status, errno) in [
+        (1, 1),
+        (5, 5),
+        (13, 13),
+        (28, 28),
+        (30, 30),
+        (69, 122),
+        (70, 116),
+        (10_001, 116),
+        (10_006, 121),
+    ] {
+        let (found, fixture) = reads_under(Act::Status(status));
+        assert_eq!(found, system(Step::NfsRead, errno), "status {status}");
+        assert_eq!(
+            (
+                fixture.count("READ").calls,
+                fixture.count("READ").repetitions
+            ),
+            (2, 0)
+        );
+    }
+    let (found, _) = reads_under(Act::Status(12_345));
+    assert_eq!(found.unwrap_err().cause, Cause::Garbled);
+}
+
+#[test]
+fn refusals_of_rpc_are_told() {
+    for (words, errno) in [
+        (&[1, 1, 5][..], 13),
+        (&[0, 0, 0, 1], 93),
+        (&[0, 0, 0, 2, 4, 4], 93),
+        (&[0, 0, 0, 3], 95),
+        (&[0, 0, 0, 4], 22),
+        (&[0, 0, 0, 5], 121),
+    ] {
+        let (found, _) = reads_under(Act::Refused(words.to_vec()));
+        assert_eq!(found, system(Step::NfsRead, errno), "{words:?}");
+    }
+}
+
+#[test]
+fn no_space_comes_at_the_write() {
+    let fixture = Fixture::new(1, "");
+    fixture
+        .server
+        .files(|files| (files.room_bytes, files.preferred) = (1_100, (512, 512)));
+    let file = FilePath::new(&fixture.bare(), "1");
+    fixture.work(&fixture.settings(), |session| {
+        let found = outcome(session, &make::create(file.name(), &[7; 2_000])).unwrap_err();
+        assert_eq!(
+            (found.step, found.errno(), found.moved_bytes),
+            (Step::NfsWrite, Some(28), Some(1_024))
+        );
+    });
+}
+
+#[test]
+fn short_reads_and_writes_go_on() {
+    let fixture = Fixture::new(1, "");
+    let short = |short| {
+        Act::As(Whims {
+            short: Some(short),
+            ..Whims::default()
+        })
+    };
+    for procedure in [READ, WRITE] {
+        (0..4).for_each(|nth| {
+            fixture.server.on(procedure, nth, short(5));
+        });
+        fixture.server.on(procedure, 6, short(0));
+    }
+    let file = FilePath::new(&fixture.bare(), "1");
+    let other = FilePath::new(&fixture.bare(), "2");
+    fixture.work(&fixture.settings(), |session| {
+        done(session, &make::create(file.name(), TEXT));
+        done(session, &make::read(file.name(), 36));
+        assert_eq!(fixture.count("WRITE").calls, 5);
+        assert_eq!(fixture.count("READ").calls, 5);
+        assert_eq!(
+            fixture.server.files(|files| files.content("1")).unwrap(),
+            TEXT
+        );
+        done(session, &make::create(other.name(), TEXT));
+        done(session, &make::read(other.name(), 36));
+        let nothing = outcome(session, &make::append(file.name(), b"x")).unwrap_err();
+        assert_eq!(
+            (nothing.step, nothing.cause),
+            (Step::NfsWrite, Cause::NothingWritten)
+        );
+        // No bytes, and yet not the end.
+        let nothing = outcome(session, &make::read(file.name(), 36)).unwrap_err();
+        assert_eq!(
+            (nothing.step, nothing.cause),
+            (Step::NfsRead, Cause::Garbled)
+        );
+    });
+}
+
+#[test]
+fn a_server_that_is_busy_is_asked_again_later() {
+    const JUKEBOX: u32 = 10_008;
+    let fixture = Fixture::new(2, "");
+    for nth in [0, 1] {
+        fixture.server.on(CREATE, nth, Act::Status(JUKEBOX));
+    }
+    fixture.server.always(REMOVE, Act::Status(JUKEBOX));
+    let file = FilePath::new(&fixture.bare(), "1");
+    fixture.work(&fixture.settings(), |session| {
+        let began = Instant::now();
+        assert_eq!(outcome(session, &make::create(file.name(), b"x")), Ok(()));
+        assert!(
+            began.elapsed() >= Duration::from_millis(15),
+            "5 and 10 ms are waited"
+        );
+        assert_eq!(fixture.server.take_calls(), [CREATE, CREATE, CREATE, WRITE]);
+        assert_eq!(
+            (
+                fixture.count("CREATE").calls,
+                fixture.count("CREATE").repetitions
+            ),
+            (3, 0)
+        );
+        assert_eq!(fixture.traffic().delayed, 2);
+        let began = Instant::now();
+        assert_eq!(
+            outcome(session, &make::delete(file.name())),
+            system(Step::NfsRemove, 110)
+        );
+        assert!(began.elapsed() >= TIMEOUT / 2, "{:?}", began.elapsed());
+        assert!(fixture.traffic().delayed > 5);
+    });
+}
+
+#[test]
+fn a_reply_that_never_comes_is_not_waited_for_for_ever() {
+    for act in [Act::Silence, Act::OtherNumber] {
+        let began = Instant::now();
+        let (found, fixture) = reads_under(act.clone());
+        assert_eq!(found, system(Step::NfsRead, 110));
+        assert!(began.elapsed() >= TIMEOUT);
+        let strays = u64::from(matches!(act, Act::OtherNumber));
+        assert_eq!(fixture.traffic().stray_replies, strays);
+        assert_eq!(
+            (
+                fixture.count("READ").repetitions,
+                fixture.traffic().reconnections
+            ),
+            (0, 0)
+        );
+    }
+}
+
+#[test]
+fn a_reply_that_comes_too_late_is_nobodys() {
+    let (found, fixture) = reads_under(Act::Late(TIMEOUT + Duration::from_millis(600)));
+    assert_eq!(found, system(Step::NfsRead, 110));
+    assert_eq!(
+        (
+            fixture.traffic().stray_replies,
+            fixture.count("READ").repetitions
+        ),
+        (1, 0)
+    );
+}
+
+#[test]
+fn replies_that_are_cut_are_garbled_wherever_they_end() {
+    // 128 bytes of a reply to READ: 24 of RPC, the status, 88 of attributes, count, end, length, 36
+    // bytes.
+    for bytes in (4..=140).step_by(4) {
+        let (found, fixture) = reads_under(Act::CutRecord(bytes));
+        let failure = found.unwrap_err();
+        assert_eq!(
+            (failure.step, failure.cause),
+            (Step::NfsRead, Cause::Garbled),
+            "{bytes}"
+        );
+        assert_eq!(
+            (
+                fixture.count("READ").calls,
+                fixture.count("READ").repetitions
+            ),
+            (2, 0)
+        );
+    }
+}
+
+#[test]
+fn replies_come_in_fragments_twice_or_out_of_order() {
+    for size in [1, 3, 4, 20, 100, 1_000] {
+        let (found, fixture) = reads_under(Act::Fragments(size));
+        assert_eq!(
+            (found, fixture.traffic().stray_replies),
+            (Ok(()), 0),
+            "{size}"
+        );
+    }
+    let (found, fixture) = reads_under(Act::Twice);
+    assert_eq!((found, fixture.traffic().stray_replies), (Ok(()), 1));
+    let fixture = Fixture::new(4, "");
+    for nth in [0, 1, 3, 5] {
+        fixture.server.on(CREATE, nth, Act::AfterNext);
+    }
+    let files: Vec<_> = (0..8)
+        .map(|number| FilePath::new(&fixture.bare(), &number.to_string()))
+        .collect();
+    fixture.work(&fixture.settings(), |session| {
+        let all = outcomes(session, 4, 8, |number| {
+            make::create(files[number].name(), TEXT)
+        });
+        assert_eq!(all, [Ok(()); 8]);
+    });
+    assert_eq!(
+        (
+            fixture.traffic().stray_replies,
+            fixture.count("CREATE").calls
+        ),
+        (0, 8)
+    );
+}
+
+#[test]
+fn what_is_no_reply_ends_the_connection_and_not_the_session() {
+    for garbage in [
+        b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
+        // A record that is too long; one that is too short; a call; a reply that is neither
+        // accepted nor denied.
+        vec![0x81, 0, 0, 0],
+        vec![0x80, 0, 0, 2, 0, 0],
+        vec![0x80, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, 0],
+        [&[0x80, 0, 0, 8, 0, 0, 0, 1][..], &[0xff; 4]].concat(),
+        vec![0xff; 10_000],
+    ] {
+        let (found, fixture) = reads_under(Act::Bytes(garbage.clone()));
+        let failure = found.unwrap_err();
+        assert_eq!(
+            (failure.step, failure.cause),
+            (Step::NfsRead, Cause::Garbled),
+            "{garbage:?}"
+        );
+        let traffic = fixture.traffic();
+        assert_eq!(
+            (traffic.reconnections, fixture.count("READ").repetitions),
+            (1, 0)
+        );
+    }
+}
+
+#[test]
+fn writes_are_as_durable_as_was_asked_or_fail() {
+    let stable = |stable| {
+        Act::As(Whims {
+            stable: Some(stable),
+            ..Whims::default()
+        })
+    };
+    for (durability, answer, commits, is_done, stronger) in [
+        (Durability::None, 2, false, true, 1),
+        (Durability::Fsync, 2, false, true, 1),
+        (Durability::Fsync, 1, true, true, 1),
+        (Durability::Fdatasync, 1, false, true, 1),
+        (Durability::Fdatasync, 0, true, true, 0),
+        (Durability::ODsync, 2, false, true, 1),
+        (Durability::ODsync, 1, false, true, 0),
+        (Durability::ODsync, 0, false, false, 0),
+        (Durability::OSync, 2, false, true, 0),
+        (Durability::OSync, 1, false, false, 0),
+    ] {
+        let fixture = Fixture::new(1, "");
+        fixture.server.always(WRITE, stable(answer));
+        let file = FilePath::new(&fixture.bare(), "1");
+        let settings = Settings {
+            durability,
+            ..fixture.settings()
+        };
+        fixture.work(&settings, |session| {
+            let found = outcome(session, &make::create(file.name(), TEXT));
+            let expected = if is_done {
+                Ok(())
+            } else {
+                system(Step::NfsWrite, 5)
+            };
+            assert_eq!(found, expected, "{durability} {answer}");
+            assert_eq!(
+                fixture.server.take_calls().contains(&COMMIT),
+                commits,
+                "{durability} {answer}"
+            );
+            assert_eq!(fixture.traffic().stronger_answers, stronger);
+        });
+    }
+}
+
+#[test]
+fn what_a_restart_may_have_lost_is_written_again() {
+    let fixture = Fixture::new(1, "");
+    fixture.server.files(|files| files.preferred = (4_096, 512));
+    fixture.server.on(COMMIT, 0, Act::RestartBefore);
+    let [file, other] = ["1", "2"].map(|name| FilePath::new(&fixture.bare(), name));
+    let settings = Settings {
+        durability: Durability::Fsync,
+        ..fixture.settings()
+    };
+    let content = [7; 1_500];
+    fixture.work(&settings, |session| {
+        assert_eq!(
+            outcome(session, &make::create(file.name(), &content)),
+            Ok(())
+        );
+        let three = [WRITE; 3];
+        let expected = [&[CREATE][..], &three, &[COMMIT], &three, &[COMMIT]].concat();
+        assert_eq!(fixture.server.take_calls(), expected);
+        assert_eq!(
+            fixture.server.files(|files| files.content("1")).unwrap(),
+            content
+        );
+        let traffic = fixture.traffic();
+        assert_eq!(
+            (traffic.verifier_changes, traffic.rewritten_bytes),
+            (1, 1_500)
+        );
+        // Between two writes: the second one's answer tells of it.
+        fixture.server.behave().on(WRITE, 1, Act::RestartBefore);
+        assert_eq!(
+            outcome(session, &make::create(other.name(), &content)),
+            Ok(())
+        );
+        assert_eq!(
+            fixture.server.take_calls(),
+            [&[CREATE, WRITE, WRITE][..], &three, &[COMMIT]].concat()
+        );
+        assert_eq!(
+            fixture.server.files(|files| files.content("2")).unwrap(),
+            content
+        );
+        let traffic = fixture.traffic();
+        assert_eq!(
+            (traffic.verifier_changes, traffic.rewritten_bytes),
+            (2, 1_500 + 1_024)
+        );
+        // One that never keeps what it was given.
+        fixture.server.always(COMMIT, Act::RestartBefore);
+        let found = outcome(session, &make::overwrite(file.name(), b"x"));
+        assert_eq!(found.unwrap_err().errno(), Some(5));
+    });
+}
+
+#[test]
+fn listings_that_do_not_get_on_fail() {
+    let fixture = Fixture::new(1, "");
+    let nothing = Whims {
+        entries_max: Some(0),
+        ..Whims::default()
+    };
+    let few = Whims {
+        entries_max: Some(3),
+        ..Whims::default()
+    };
+    fixture
+        .server
+        .on(READDIR, 0, Act::As(nothing))
+        .on(READDIR, 1, Act::As(few))
+        .on(READDIR, 2, Act::Status(10_003));
+    let root = FilePath::new(&fixture.bare(), "");
+    let files: Vec<_> = (0..8)
+        .map(|number| FilePath::new(&fixture.bare(), &number.to_string()))
+        .collect();
+    fixture.work(&fixture.settings(), |session| {
+        files
+            .iter()
+            .for_each(|file| drop(done(session, &make::create(file.name(), b""))));
+        let found = outcome(session, &make::list(root.name())).unwrap_err();
+        assert_eq!(
+            (found.step, found.cause),
+            (Step::NfsReadDirectory, Cause::Garbled)
+        );
+        // The server has forgotten the place: nothing begins again by itself.
+        let found = outcome(session, &make::list(root.name())).unwrap_err();
+        assert_eq!(
+            (found.step, found.errno()),
+            (Step::NfsReadDirectory, Some(52))
+        );
+        assert_eq!(fixture.count("READDIR").calls, 3);
+        assert_eq!(outcome(session, &make::list(root.name())), Ok(()));
+    });
+}
+
+/// Pages in a circle, and names without end: both end with an error, and no page is asked for again
+/// and again.
+#[test]
+fn listings_without_end_end_with_an_error() {
+    for (cookies, entries, errno, pages_max) in [
+        (12, 3, libc::EBADMSG, 20),
+        (2_000, 200, libc::EBADMSG, 60),
+        (u64::MAX, 1, libc::EOVERFLOW, 10_001),
+    ] {
+        let fixture = Fixture::new(1, "");
+        let endless = Whims {
+            cookies: Some(cookies),
+            entries_max: Some(entries),
+            ..Whims::default()
+        };
+        let home = fixture.storage.home().unwrap();
+        let directory = home.open(&fixture.bare()).unwrap();
+        for procedure in [READDIR, READDIRPLUS] {
+            fixture.server.always(procedure, Act::As(endless));
+        }
+        fixture.server.take_calls();
+        let mut names = 0;
+        let listed = directory.list(&mut |_| {
+            names += 1;
+            Ok(())
+        });
+        assert_eq!(listed, Err(Errno(errno)));
+        let pages = fixture.server.take_calls().len();
+        assert!(
+            pages <= pages_max && names == pages * entries,
+            "{pages} pages, {names} names"
+        );
+        let root = FilePath::new(&fixture.bare(), "");
+        fixture.work(&fixture.settings(), |session| {
+            for operation in [make::list(root.name()), make::list_with_stat(root.name())] {
+                let found = outcome(session, &operation).unwrap_err();
+                let is_same = match errno {
+                    libc::EBADMSG => found.cause == Cause::Garbled,
+                    errno => found.errno() == Some(errno),
+                };
+                assert!(is_same, "{found:?}");
+                let pages = fixture.server.take_calls().len();
+                assert!(pages <= pages_max, "{pages} pages");
+            }
+        });
+    }
+}
+
+/// NFS-Ganesha says that where an entry of the page goes away while it is read.
+#[test]
+fn a_page_that_was_spoilt_by_a_removal_is_asked_for_again() {
+    let fixture = Fixture::new(1, "");
+    fixture
+        .server
+        .on(READDIRPLUS, 0, Act::Status(2))
+        .on(READDIRPLUS, 1, Act::Status(2));
+    let root = FilePath::new(&fixture.bare(), "");
+    let file = FilePath::new(&fixture.bare(), "1");
+    fixture.work(&fixture.settings(), |session| {
+        done(session, &make::create(file.name(), b""));
+        assert_eq!(outcome(session, &make::list_with_stat(root.name())), Ok(()));
+        let count = fixture.count("READDIRPLUS");
+        assert_eq!(
+            (count.calls, count.repetitions, fixture.traffic().delayed),
+            (3, 0, 2)
+        );
+        fixture.server.always(READDIRPLUS, Act::Status(2));
+        assert_eq!(
+            outcome(session, &make::list_with_stat(root.name())),
+            system(Step::NfsReadDirectoryPlus, 2)
+        );
+    });
+}
+
+#[test]
+fn a_stale_directory_is_looked_up_before_the_next_operation() {
+    let fixture = Fixture::new(1, "");
+    fixture.server.on(CREATE, 0, Act::Status(70));
+    let directory = FilePath::new(&fixture.bare(), "d");
+    let file = FilePath::new(&fixture.bare(), "d/1");
+    fixture.work(&fixture.settings(), |session| {
+        done(session, &make::make_directory(directory.name()));
+        assert_eq!(
+            outcome(session, &make::create(file.name(), b"x")),
+            system(Step::NfsCreate, 116)
+        );
+        assert_eq!(outcome(session, &make::create(file.name(), b"x")), Ok(()));
+        assert_eq!(
+            fixture.server.take_calls(),
+            [MKDIR, CREATE, LOOKUP, CREATE, WRITE]
+        );
+    });
+}

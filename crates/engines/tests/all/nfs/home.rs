@@ -1,0 +1,156 @@
+//! The run's home on a server: claims, marks, looks and removals.
+
+use engine::namespace::{EntryKind, Lock};
+use engine::{Engine, Errno};
+
+use super::Fixture;
+use super::files::Whims;
+use super::procedure::*;
+use super::server::Act;
+
+#[test]
+fn a_mark_is_written_named_found_and_removed() {
+    for has_links in [true, false] {
+        let fixture = Fixture::new(1, "");
+        fixture.server.files(|files| files.has_links = has_links);
+        let home = fixture.storage.home().unwrap();
+        let directory = home.open(&fixture.bare()).unwrap();
+        let draft = directory.draft("draft").unwrap();
+        assert_eq!(directory.draft("draft").unwrap_err(), Errno::EXIST);
+        assert_eq!(draft.facts().unwrap().mode, Some(0o644));
+        draft.write(b"a longer text").unwrap();
+        draft.write(b"a text").unwrap();
+        let mark = directory.name_draft(draft, "mark", false).unwrap();
+        assert_eq!((mark.name(), mark.is_named()), ("mark", Ok(true)));
+        assert_eq!(mark.read(100).unwrap(), b"a text");
+        assert_eq!(mark.read(3).unwrap(), b"a t");
+        assert_eq!(mark.lock(), Ok(Lock::Unknown));
+        assert_eq!(mark.facts().unwrap().names, Some(1));
+        assert!(directory.mark("draft").unwrap().is_none());
+        // A name that is there is not taken over but where that was asked for.
+        let other = directory.draft("draft").unwrap();
+        other.write(b"other").unwrap();
+        assert_eq!(
+            directory.name_draft(other, "mark", false).unwrap_err(),
+            Errno::EXIST
+        );
+        assert_eq!(
+            directory.mark("mark").unwrap().unwrap().read(9).unwrap(),
+            b"a text"
+        );
+        let other = directory.mark("draft").unwrap().unwrap();
+        let other = directory.name_draft(other, "mark", true).unwrap();
+        assert_eq!(
+            (other.read(9).unwrap(), mark.is_named()),
+            (b"other".to_vec(), Ok(false))
+        );
+        other.restrict(0o600);
+        assert_eq!(other.facts().unwrap().mode, Some(0o600));
+        let facts = directory.facts_of(b"mark").unwrap();
+        let elsewhere = directory.facts().unwrap();
+        assert_eq!(directory.remove(b"mark", &elsewhere), Ok(false));
+        assert_eq!(directory.remove(b"mark", &facts), Ok(true));
+        assert_eq!(directory.facts_of(b"mark"), Err(Errno::NOENT));
+        assert!(directory.given_to_marks("draft").is_some());
+        assert!(fixture.server.files(|files| files.find("draft").is_none()));
+    }
+}
+
+#[test]
+fn directories_are_made_listed_and_entered() {
+    let fixture = Fixture::new(1, "");
+    for nth in 0..40 {
+        let whims = Whims {
+            entries_max: Some(3),
+            ..Whims::default()
+        };
+        fixture.server.on(READDIR, nth, Act::As(whims));
+    }
+    let home = fixture.storage.home().unwrap();
+    let directory = home.open(&fixture.bare()).unwrap();
+    directory.make(b"inner", 0o700).unwrap();
+    assert_eq!(directory.make(b"inner", 0o700), Err(Errno::EXIST));
+    let inner = directory.open(b"inner").unwrap();
+    for number in 0..10 {
+        inner.make(format!("d{number}").as_bytes(), 0o700).unwrap();
+    }
+    let mut names = Vec::new();
+    let listed = inner.list(&mut |entry| {
+        // Who looks at a listing asks of what is in it.
+        let facts = inner.facts_of(entry.name)?;
+        assert_eq!(
+            (facts.kind, facts.mode),
+            (EntryKind::Directory, Some(0o700))
+        );
+        assert_eq!(facts.identity.map(|identity| identity.inode), entry.number);
+        names.push(entry.name.to_owned());
+        Ok(())
+    });
+    assert_eq!((listed, names.len()), (Ok(()), 10));
+    let path = fixture.bare().join("inner");
+    assert_eq!(
+        home.facts(&path).unwrap().identity,
+        inner.facts().unwrap().identity
+    );
+    assert_eq!(home.real_path(&path).unwrap(), path);
+    assert_eq!(
+        home.real_path(&fixture.bare().join("none")),
+        Err(Errno::NOENT)
+    );
+    assert_eq!(directory.free_bytes(), Some(1 << 39));
+    directory.set_times((5, 6), (7, 8)).unwrap();
+    assert_eq!(directory.facts().unwrap().modified, Some((7, 8)));
+    let facts = inner.facts_of(b"d3").unwrap();
+    assert_eq!(inner.remove(b"d3", &facts), Ok(true));
+    // What is not empty stays.
+    let facts = directory.facts_of(b"inner").unwrap();
+    assert_eq!(directory.remove(b"inner", &facts), Err(Errno::NOTEMPTY));
+    let servers = home.servers();
+    assert_eq!(servers.len(), 1);
+    assert_eq!(
+        (servers[0].export.as_str(), servers[0].read_bytes_max),
+        ("/export", 64 << 10)
+    );
+}
+
+#[test]
+fn a_home_outlives_lost_connections() {
+    let fixture = Fixture::new(1, "");
+    let home = fixture.storage.home().unwrap();
+    let directory = home.open(&fixture.bare()).unwrap();
+    fixture.server.take_calls();
+    for (procedure, act) in [
+        (CREATE, Act::LoseReply),
+        (LINK, Act::LoseReply),
+        (REMOVE, Act::LoseReply),
+        (WRITE, Act::CutStream),
+        (GETATTR, Act::LoseRequest),
+        (SETATTR, Act::Status(10_008)),
+    ] {
+        fixture.server.on(procedure, 0, act);
+    }
+    let draft = directory.draft("draft").unwrap();
+    draft.write(b"text").unwrap();
+    let mark = directory.name_draft(draft, "mark", false).unwrap();
+    assert_eq!(mark.read(9).unwrap(), b"text");
+    assert!(directory.mark("draft").unwrap().is_none());
+    let traffic = fixture.traffic();
+    assert_eq!((traffic.reconnections, traffic.delayed), (5, 1));
+    assert_eq!(
+        traffic
+            .calls
+            .iter()
+            .map(|line| line.repetitions)
+            .sum::<u64>(),
+        5
+    );
+    // Made by a call of which nobody heard: nobody knows whose it is.
+    fixture.server.take_calls();
+    fixture.server.on(MKDIR, 0, Act::LoseReply);
+    assert_eq!(directory.make(b"d", 0o700), Err(Errno(libc::ECONNRESET)));
+    assert!(
+        fixture
+            .server
+            .files(|files| files.names("").contains(&"d".to_owned()))
+    );
+}

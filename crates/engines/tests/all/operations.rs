@@ -1,0 +1,277 @@
+//! Every storage, every operation, every policy of durability: what is done, step by step, and what
+//! is refused.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use crate::support::work::{KEY, MODE, Names, TIMES_NS, steps_of, work};
+use crate::support::{FilePath, POLICIES, TEXT, TICKET, done, failed, make, settings};
+use engine::{
+    Cause, Durability, Engine, Failure, Listing, Name, Operation, OperationKind, Session, Settings,
+    Step,
+};
+use engines::posix::Posix;
+use engines::raw::Raw;
+use engines::simulated::{Code, Simulated};
+use engines::stdio::Stdio;
+
+const ENOENT: i32 = 2;
+const EEXIST: i32 = 17;
+const ENOTDIR: i32 = 20;
+
+fn does_everything<S: Engine>(storage: &S, directory: &Path, block: usize, durability: Durability) {
+    let names = &Names::new(directory);
+    let settings = Settings {
+        durability,
+        keep_contents_bytes: 64,
+        ..settings(directory, block)
+    };
+    let session = &mut storage.open(&settings).unwrap();
+    let mut kinds = Vec::new();
+    for (operation, steps) in work(names) {
+        let what = format!("{} {durability}: {operation:?}", storage.name());
+        let kind = operation.kind();
+        let mut listed = steps.clone();
+        listed.dedup();
+        let list: Vec<Step> = kind.steps().iter().map(|part| part.step).collect();
+        assert_eq!(
+            listed, list,
+            "the list of operations has the steps of {what}"
+        );
+        assert_eq!(
+            done(session, &operation),
+            steps_of(&steps, kind, durability),
+            "{what}"
+        );
+        match operation {
+            Operation::Read { .. } => assert_eq!(
+                session.content(TICKET),
+                Some(&b"abc34567890123456789"[..]),
+                "{what}"
+            ),
+            Operation::ReadRange { .. } => {
+                assert_eq!(session.content(TICKET), Some(&b"c3456789012"[..]), "{what}")
+            }
+            Operation::List { .. } | Operation::ListWithStat { .. } => {
+                let mut expected = Listing::default();
+                ["5", "6", "3"]
+                    .iter()
+                    .for_each(|name| expected.add(name.as_bytes()));
+                assert_eq!(session.listing(TICKET), Some(expected), "{what}");
+                let mut names = session.names(operation.name()).unwrap();
+                names.sort();
+                assert_eq!(names, [b"3", b"5", b"6"], "{what}");
+            }
+            _ => {}
+        }
+        kinds.push(kind);
+    }
+    for kind in OperationKind::ALL {
+        assert!(kinds.contains(&kind), "the work has '{kind}'");
+    }
+    refuses_what_is_wrong(session, names);
+}
+
+/// What is left of the work: files 5 (7 bytes) and 6 (8 bytes) in `d`.
+fn refuses_what_is_wrong(session: &mut Box<dyn Session>, names: &Names) {
+    let [d, one, two, five, six, temporary] =
+        ["d", "d/1", "d/2", "d/5", "d/6", "tmp"].map(|name| names.of(name));
+    let (content, target) = (&TEXT[..3], c"5");
+    done(session, &make::set_extended(five, KEY, b"right"));
+    done(session, &make::symbolic_link(two, target));
+    let errors = [
+        (make::rename(five, six), Step::Rename, EEXIST),
+        (make::rename(one, temporary), Step::Rename, ENOENT),
+        (make::deliver(temporary, six, content), Step::Rename, EEXIST),
+        // The delivery that failed has left its temporary file.
+        (make::deliver(temporary, one, content), Step::Open, EEXIST),
+        (make::replace(five, temporary, content), Step::Open, EEXIST),
+        (make::link(five, six), Step::Link, EEXIST),
+        (make::link(one, names.of("d/3")), Step::Link, ENOENT),
+        (make::symbolic_link(six, target), Step::SymbolicLink, EEXIST),
+        (make::make_directory(d), Step::MakeDirectory, EEXIST),
+        (make::create(six, content), Step::Open, EEXIST),
+        (make::overwrite(one, content), Step::Open, ENOENT),
+        (make::truncate(one, 1), Step::Open, ENOENT),
+        (make::read_range(one, 0, 1), Step::Open, ENOENT),
+        (make::stat(one, None), Step::Stat, ENOENT),
+        (make::read_link(one, target), Step::ReadLink, ENOENT),
+        (make::evict(one), Step::Open, ENOENT),
+        (make::list(one), Step::Open, ENOENT),
+        (make::list(five), Step::Open, ENOTDIR),
+    ];
+    for (operation, step, errno) in errors {
+        let failure = failed(session, &operation);
+        assert_eq!(
+            (failure.step, failure.errno()),
+            (step, Some(errno)),
+            "{operation:?}"
+        );
+    }
+    done(session, &make::delete(temporary));
+    finds_what_is_wrong(session, names);
+    // Whatever was refused has changed nothing.
+    done(session, &make::read(five, 7));
+    assert_eq!(session.content(TICKET), Some(&TEXT[..7]));
+    done(session, &make::read(six, 8));
+    assert_eq!(session.content(TICKET), Some(&TEXT[..8]));
+}
+
+/// Answers that are not what they must be.
+fn finds_what_is_wrong(session: &mut Box<dyn Session>, names: &Names) {
+    let [two, five] = ["d/2", "d/5"].map(|name| names.of(name));
+    let causes = [
+        (
+            make::stat(five, Some(9)),
+            Step::Stat,
+            Cause::WrongSize {
+                found: 7,
+                expected: 9,
+            },
+        ),
+        (
+            make::read_link(two, c"6"),
+            Step::ReadLink,
+            Cause::WrongTarget,
+        ),
+        (
+            make::get_extended(five, KEY, b"wrong"),
+            Step::GetExtended,
+            Cause::WrongValue,
+        ),
+        (
+            make::get_extended(five, KEY, b"righ"),
+            Step::GetExtended,
+            Cause::WrongValue,
+        ),
+        (
+            make::read_range(five, 4, 5),
+            Step::Read,
+            Cause::EndedEarly {
+                read: 3,
+                expected: 5,
+            },
+        ),
+    ];
+    for (operation, step, cause) in causes {
+        let failure = failed(session, &operation);
+        assert_eq!(
+            (failure.step, failure.cause, failure.errno()),
+            (step, cause, None),
+            "{operation:?}"
+        );
+    }
+}
+
+/// What the work left, seen with other eyes.
+fn is_as_it_should_be(directory: &Path) {
+    assert_eq!(std::fs::read(directory.join("d/5")).unwrap(), &TEXT[..7]);
+    assert_eq!(std::fs::read(directory.join("d/6")).unwrap(), &TEXT[..8]);
+    assert_eq!(
+        std::fs::read_link(directory.join("d/2")).unwrap(),
+        Path::new("5")
+    );
+    assert_eq!(std::fs::read_dir(directory.join("d")).unwrap().count(), 3);
+    assert_eq!(std::fs::read_dir(directory).unwrap().count(), 1);
+}
+
+#[test]
+fn every_storage_does_everything() {
+    for durability in POLICIES {
+        for block in [3, 4096] {
+            for code in [Code::Raw, Code::Posix] {
+                let temporary = tempfile::tempdir().unwrap();
+                match code {
+                    Code::Raw => does_everything(&Raw, temporary.path(), block, durability),
+                    Code::Posix => does_everything(&Posix, temporary.path(), block, durability),
+                }
+                is_as_it_should_be(temporary.path());
+                let storage = Simulated::new(code, 1);
+                does_everything(&storage, Path::new("/sim"), block, durability);
+                assert_eq!(storage.content_of("/sim/d/6").unwrap(), &TEXT[..8]);
+                assert_eq!(storage.files().len(), 2);
+                assert_eq!(storage.open_files(), 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn attributes_are_what_they_were_set_to() {
+    for durability in [Durability::None, Durability::Fsync] {
+        let temporary = tempfile::tempdir().unwrap();
+        let file = FilePath::new(temporary.path(), "1");
+        let with = |directory: &Path| Settings {
+            durability,
+            ..settings(directory, 16)
+        };
+        fn set<S: Engine>(storage: &S, settings: &Settings, name: Name<'_>) {
+            let mut session = storage.open(settings).unwrap();
+            done(&mut session, &make::create(name, TEXT));
+            done(&mut session, &make::set_attributes(name, MODE, TIMES_NS));
+        }
+        let is_set = || {
+            let found = std::fs::metadata(temporary.path().join("1")).unwrap();
+            assert_eq!(found.permissions().mode() & 0o7777, MODE);
+            for (s, ns) in [
+                (found.mtime(), found.mtime_nsec()),
+                (found.atime(), found.atime_nsec()),
+            ] {
+                assert_eq!(s * 1_000_000_000 + ns, TIMES_NS);
+            }
+            std::fs::remove_file(temporary.path().join("1")).unwrap();
+        };
+        set(&Raw, &with(temporary.path()), file.name());
+        is_set();
+        set(&Posix, &with(temporary.path()), file.name());
+        is_set();
+        let storage = Simulated::new(Code::Posix, 1);
+        set(
+            &storage,
+            &with(Path::new("/sim")),
+            FilePath::new(Path::new("/sim"), "1").name(),
+        );
+        let found = storage.attributes_of("/sim/1").unwrap();
+        assert_eq!(
+            (found.mode, found.times_ns, found.names),
+            (MODE, TIMES_NS, 1)
+        );
+    }
+}
+
+/// More entries than one call gives, and names that do not count.
+#[test]
+fn long_directories_are_listed_to_their_end() {
+    const FILES: usize = 3_000;
+    let temporary = tempfile::tempdir().unwrap();
+    let whole = FilePath::new(temporary.path(), "");
+    let mut expected = Listing::default();
+    for number in 0..FILES {
+        let name = format!("a file with the number {number}");
+        std::fs::write(temporary.path().join(&name), b"").unwrap();
+        expected.add(name.as_bytes());
+    }
+    std::fs::write(temporary.path().join(".hidden"), b"").unwrap();
+    fn list<S: Engine>(storage: &S, directory: &Path, name: Name<'_>, expected: Listing) {
+        let mut session = storage.open(&settings(directory, 16)).unwrap();
+        for operation in [make::list(name), make::list_with_stat(name)] {
+            done(&mut session, &operation);
+            assert_eq!(
+                session.listing(TICKET),
+                Some(expected),
+                "{} {operation:?}",
+                storage.name()
+            );
+        }
+        assert_eq!(session.names(name).unwrap().len(), FILES + 1);
+        assert_eq!(session.sync_file_system(0), Ok(()));
+    }
+    list(&Raw, temporary.path(), whole.name(), expected);
+    list(&Posix, temporary.path(), whole.name(), expected);
+    list(&Stdio, temporary.path(), whole.name(), expected);
+    let gone: Result<_, Failure> = Posix
+        .open(&settings(temporary.path(), 16))
+        .unwrap()
+        .names(FilePath::new(temporary.path(), "gone").name());
+    assert_eq!(gone.unwrap_err().errno(), Some(ENOENT));
+}

@@ -1,0 +1,484 @@
+//! The simulated storage: faults at every call of every operation, corruptions that no call tells
+//! of, batches, and several sessions at once.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::support::{
+    FilePath, POLICIES, Seen, TEXT, TICKET, done, failed, make, perform, settings,
+};
+use engine::{
+    Durability, Engine, Listing, Location, Name, Operation, Session, Settings, Step, Submitted,
+    Ticket,
+};
+use engines::simulated::{Code, Corruption, Fault, Simulated};
+
+const ROOT: &str = "/sim";
+const EIO: i32 = 5;
+
+fn file(relative: &str) -> FilePath {
+    FilePath::new(Path::new(ROOT), relative)
+}
+
+fn with(durability: Durability) -> Settings {
+    Settings {
+        durability,
+        keep_contents_bytes: 100,
+        ..settings(Path::new(ROOT), 4)
+    }
+}
+
+fn open(storage: &Simulated) -> Box<dyn Session> {
+    storage.open(&with(Durability::None)).unwrap()
+}
+
+/// Every operation once; what is done in one is needed by the next.
+fn every_operation<'a>(
+    a: Name<'a>,
+    b: Name<'a>,
+    c: Name<'a>,
+    d: Name<'a>,
+    whole: Name<'a>,
+) -> Vec<Operation<'a>> {
+    let (content, key, value) = (&TEXT[..10], c"user.key", &b"value"[..]);
+    vec![
+        make::create(a, content),
+        make::append(a, content),
+        make::read(a, 20),
+        make::read_range(a, 3, 9),
+        make::overwrite(a, b"over it"),
+        make::truncate(a, 11),
+        make::stat(a, Some(11)),
+        make::set_attributes(a, 0o600, -1),
+        make::set_extended(a, key, value),
+        make::get_extended(a, key, value),
+        make::link(a, b),
+        make::rename(a, c),
+        make::replace(c, a, content),
+        make::deliver(a, d, content),
+        make::symbolic_link(a, c"c"),
+        make::read_link(a, c"c"),
+        make::list(whole),
+        make::list_with_stat(whole),
+        make::evict(b),
+        make::delete(a),
+        make::make_directory(a),
+        make::remove_directory(a),
+    ]
+}
+
+/// Every error at every call: the operation that makes it fails with it, at its step, and leaves no
+/// file open. A closing that fails and an interruption are no exceptions.
+#[test]
+fn an_error_at_any_call_of_any_operation_is_told() {
+    let names = ["a", "b", "c", "d", ""].map(file);
+    let [a, b, c, d, whole] = names.each_ref().map(FilePath::name);
+    for code in [Code::Raw, Code::Posix] {
+        for durability in POLICIES {
+            let clean = Simulated::new(code, 1);
+            let mut session = clean.open(&with(durability)).unwrap();
+            for operation in every_operation(a, b, c, d, whole) {
+                done(&mut session, &operation);
+            }
+            let calls = clean.calls();
+            assert!(calls > 60, "{calls} calls are few");
+            for call in 0..calls {
+                let storage = Simulated::new(code, 1).fault_at(call, Fault::Error(EIO));
+                let mut session = storage.open(&with(durability)).unwrap();
+                let answer = every_operation(a, b, c, d, whole)
+                    .into_iter()
+                    .find_map(|operation| {
+                        perform(&mut session, &operation, &mut Seen::default()).err()
+                    });
+                let failure = answer
+                    .unwrap_or_else(|| panic!("{code:?} {durability}: call {call} failed unseen"));
+                let struck = storage.struck()[0];
+                assert_eq!(
+                    (failure.step, failure.errno()),
+                    (struck.step, Some(EIO)),
+                    "{code:?} {durability}"
+                );
+                assert_eq!(
+                    storage.open_files(),
+                    0,
+                    "{code:?} {durability}: call {call} left a file open"
+                );
+            }
+        }
+    }
+}
+
+/// Short and interrupted calls go on: contents and names are the same as without.
+#[test]
+fn short_and_interrupted_calls_are_survived() {
+    const EINTR: i32 = 4;
+    let names = ["a", "b", "c", "d", ""].map(file);
+    let [a, b, c, d, whole] = names.each_ref().map(FilePath::name);
+    for fault in [Fault::Short, Fault::Error(EINTR)] {
+        let mut survived = 0;
+        for call in 0..200 {
+            let storage = Simulated::new(Code::Posix, 1).fault_at(call, fault);
+            let mut session = storage.open(&with(Durability::FsyncDirectory)).unwrap();
+            let operations = every_operation(a, b, c, d, whole);
+            let answer = operations
+                .iter()
+                .find_map(|operation| perform(&mut session, operation, &mut Seen::default()).err());
+            match answer {
+                // What closing says is taken at its word.
+                Some(failure) => {
+                    assert_eq!((failure.step, fault), (Step::Close, Fault::Error(EINTR)))
+                }
+                None => {
+                    assert_eq!(storage.content_of("/sim/c").unwrap(), &TEXT[..10]);
+                    assert_eq!(storage.content_of("/sim/b").unwrap(), b"over it7890");
+                    survived += storage.struck().len();
+                }
+            }
+        }
+        assert!(survived > 40, "{fault:?}: {survived}");
+    }
+}
+
+/// A file system that cannot rename to a new name only (NFS): the name is looked for instead, from
+/// then on.
+#[test]
+fn where_the_kernel_cannot_rename_to_a_new_name_only_it_is_looked_for() {
+    const EINVAL: i32 = 22;
+    const EEXIST: i32 = 17;
+    let names = ["a", "b", "c", "d"].map(file);
+    let [a, b, c, d] = names.each_ref().map(FilePath::name);
+    // The first call after the creation's (open, write, close).
+    for begins in [make::rename(a, b), make::deliver(c, b, TEXT)] {
+        let made = Simulated::new(Code::Posix, 1);
+        done(&mut open(&made), &make::create(a, TEXT));
+        let before = made.calls();
+        let delivers = matches!(begins, Operation::Deliver { .. });
+        let call = before + if delivers { before } else { 0 };
+        let storage = Simulated::new(Code::Posix, 1).fault_at(call, Fault::Error(EINVAL));
+        let mut session = open(&storage);
+        done(&mut session, &make::create(a, TEXT));
+        done(&mut session, &begins);
+        assert_eq!(storage.struck()[0].step, Step::Rename);
+        // What is there is not overwritten, now or later.
+        done(&mut session, &make::create(d, b"two"));
+        for refused in [make::rename(d, b), make::deliver(c, b, TEXT)] {
+            let failure = failed(&mut session, &refused);
+            assert_eq!(
+                (failure.step, failure.errno()),
+                (Step::Rename, Some(EEXIST))
+            );
+        }
+        assert_eq!(storage.content_of("/sim/b").unwrap(), TEXT);
+        assert_eq!(storage.content_of("/sim/d").unwrap(), b"two");
+    }
+}
+
+/// A file with more in it than it must have is found by whoever reads all of it and keeps what was
+/// read.
+#[test]
+fn a_file_that_is_too_long_is_found_by_reading() {
+    let a = file("a");
+    let storage = Simulated::new(Code::Posix, 1);
+    let mut session = open(&storage);
+    done(&mut session, &make::create(a.name(), &TEXT[..10]));
+    done(&mut session, &make::read(a.name(), 10));
+    let failure = failed(&mut session, &make::read(a.name(), 9));
+    assert_eq!(
+        failure.cause.to_string(),
+        "the file has 10 bytes instead of 9"
+    );
+    done(&mut session, &make::read_range(a.name(), 0, 9));
+}
+
+#[test]
+fn batches_end_with_a_sync_of_the_file_system() {
+    let storage = Simulated::new(Code::Posix, 1);
+    let locations = ["/one", "/two"].map(|directory| Location {
+        directory: directory.into(),
+        identity: None,
+        below: None,
+    });
+    let mut session = storage
+        .open(&Settings {
+            durability: Durability::Batch(3),
+            locations: locations.to_vec(),
+            ..Settings::default()
+        })
+        .unwrap();
+    let mut syncs = Vec::new();
+    for number in 0..12 {
+        let mut path =
+            engines::PathBuffer::new(number % 2, ["/one/", "/two/"][number % 2].into()).unwrap();
+        let name = path.with(|to| to.extend(number.to_string().bytes()));
+        if done(&mut session, &make::create(name, b"1")).last() == Some(&Step::SyncFileSystem) {
+            syncs.push(number);
+        }
+        // What changes nothing does not count.
+        assert_eq!(done(&mut session, &make::stat(name, Some(1))), [Step::Stat]);
+    }
+    assert_eq!(syncs, [4, 5, 10, 11], "three changes of each location");
+    assert_eq!(storage.truth().file_systems_synced, 4);
+    session.sync_file_system(1).unwrap();
+    assert_eq!(storage.truth().file_systems_synced, 5);
+}
+
+#[test]
+fn syncs_are_counted_where_they_happen() {
+    let names = ["a", "b", "c", "d", ""].map(file);
+    let [a, b, c, d, whole] = names.each_ref().map(FilePath::name);
+    let truth = |durability| {
+        let storage = Simulated::new(Code::Posix, 1);
+        let mut session = storage.open(&with(durability)).unwrap();
+        for operation in every_operation(a, b, c, d, whole) {
+            done(&mut session, &operation);
+        }
+        storage.truth()
+    };
+    let syncs = |durability| {
+        let truth = truth(durability);
+        let files = (truth.contents_synced, truth.files_synced);
+        (files, truth.directories_synced, truth.file_systems_synced)
+    };
+    // Create, append, overwrite, truncate, attributes, extended attribute, replace, deliver.
+    assert_eq!(syncs(Durability::None), ((0, 0), 0, 0));
+    assert_eq!(syncs(Durability::Fdatasync), ((8, 0), 0, 0));
+    assert_eq!(syncs(Durability::Fsync), ((0, 8), 0, 0));
+    // Create, link, rename, replace, deliver, symbolic link, delete, make and remove a directory.
+    assert_eq!(syncs(Durability::FsyncDirectory), ((0, 8), 9, 0));
+    assert_eq!(syncs(Durability::Batch(7)), ((0, 0), 0, 2));
+    assert_eq!(truth(Durability::None).synchronous_writes, 0);
+    // Blocks of 4 bytes: four times 10 bytes and once 7.
+    assert_eq!(truth(Durability::ODsync).synchronous_writes, 4 * 3 + 2);
+    assert_eq!(truth(Durability::OSync).synchronous_writes, 4 * 3 + 2);
+}
+
+#[test]
+fn a_flipped_byte_is_in_what_is_read_only() {
+    let storage = Simulated::new(Code::Posix, 1).corrupt_at(1, Corruption::FlipByte);
+    let (mut session, file) = (open(&storage), file("1"));
+    let name = file.name();
+    done(&mut session, &make::create(name, &TEXT[..10]));
+    assert_eq!(storage.corruptions_struck(), []);
+    done(&mut session, &make::read(name, 10));
+    let differing = |found: &[u8]| {
+        found
+            .iter()
+            .zip(TEXT)
+            .filter(|(found, meant)| found != meant)
+            .count()
+    };
+    assert_eq!(differing(session.content(TICKET).unwrap()), 1);
+    assert_eq!(storage.corruptions_struck(), [(1, Corruption::FlipByte)]);
+    done(&mut session, &make::read(name, 10));
+    assert_eq!(differing(session.content(TICKET).unwrap()), 0);
+    let storage = Simulated::new(Code::Raw, 1).corrupt_at(0, Corruption::FlipByte);
+    let mut session = open(&storage);
+    done(&mut session, &make::create(name, &TEXT[..10]));
+    done(&mut session, &make::read_range(name, 0, 10));
+    assert_eq!(differing(session.content(TICKET).unwrap()), 1);
+}
+
+#[test]
+fn what_is_appended_is_lost_or_zero() {
+    for (corruption, expected) in [
+        (Corruption::LoseAppend, &b"0123cd"[..]),
+        (Corruption::ZeroAppend, &b"0123\0\0cd"[..]),
+    ] {
+        let storage = Simulated::new(Code::Raw, 1).corrupt_at(0, corruption);
+        let (mut session, file) = (open(&storage), file("1"));
+        let name = file.name();
+        done(&mut session, &make::create(name, &TEXT[..4]));
+        for content in [b"ab", b"cd"] {
+            done(&mut session, &make::append(name, content));
+        }
+        assert_eq!(
+            storage.content_of("/sim/1").unwrap(),
+            expected,
+            "{corruption:?}"
+        );
+        assert_eq!(storage.corruptions_struck(), [(0, corruption)]);
+    }
+}
+
+#[test]
+fn an_old_version_is_what_was_there_before() {
+    let (name, temporary) = (file("1"), file("2"));
+    let (name, temporary) = (name.name(), temporary.name());
+    let changes = [
+        make::overwrite(name, b"changed"),
+        make::replace(name, temporary, b"changed"),
+    ];
+    for change in changes {
+        let storage = Simulated::new(Code::Posix, 1)
+            .corrupt_at(0, Corruption::OldVersion)
+            .corrupt_at(2, Corruption::OldVersion);
+        let mut session = open(&storage);
+        done(&mut session, &make::create(name, b"earlier"));
+        done(&mut session, &make::read(name, 7));
+        assert_eq!(
+            storage.corruptions_struck(),
+            [],
+            "there is no earlier version yet"
+        );
+        done(&mut session, &change);
+        for expected in [b"changed", b"earlier", b"changed"] {
+            done(&mut session, &make::read(name, 7));
+            assert_eq!(session.content(TICKET).unwrap(), expected, "{change:?}");
+        }
+        assert_eq!(storage.corruptions_struck(), [(2, Corruption::OldVersion)]);
+    }
+}
+
+#[test]
+fn names_are_lost_or_doubled() {
+    let storage = Simulated::new(Code::Posix, 1)
+        .corrupt_at(1, Corruption::LoseName)
+        .corrupt_at(0, Corruption::DoubleName);
+    let mut session = open(&storage);
+    let names = ["1", "2", "3", ""].map(file);
+    let [one, two, three, whole] = names.each_ref().map(FilePath::name);
+    done(&mut session, &make::create(one, b"1"));
+    done(&mut session, &make::create(two, b"2"));
+    assert_eq!(failed(&mut session, &make::read(two, 1)).errno(), Some(2));
+    done(&mut session, &make::rename(one, three));
+    done(&mut session, &make::list_with_stat(whole));
+    let mut both = Listing::default();
+    both.add(b"1");
+    both.add(b"3");
+    assert_eq!(session.listing(TICKET), Some(both));
+    assert_eq!(storage.files().len(), 2);
+    assert_eq!(storage.attributes_of("/sim/1").unwrap().names, 2);
+    let struck = [(1, Corruption::LoseName), (0, Corruption::DoubleName)];
+    assert_eq!(storage.corruptions_struck(), struck);
+}
+
+#[test]
+fn names_of_one_file_share_its_content() {
+    let storage = Simulated::new(Code::Posix, 1);
+    let mut session = open(&storage);
+    let names = ["1", "2", "3"].map(file);
+    let [one, two, three] = names.each_ref().map(FilePath::name);
+    done(&mut session, &make::create(one, b"one"));
+    done(&mut session, &make::link(one, two));
+    done(&mut session, &make::append(two, b" more"));
+    done(&mut session, &make::read(one, 8));
+    assert_eq!(session.content(TICKET), Some(&b"one more"[..]));
+    done(&mut session, &make::delete(one));
+    assert_eq!(storage.attributes_of("/sim/2").unwrap().names, 1);
+    done(&mut session, &make::symbolic_link(three, c"2"));
+    done(&mut session, &make::stat(three, Some(1)));
+    // No file is opened through a link.
+    assert_eq!(
+        failed(&mut session, &make::read(three, 8)).errno(),
+        Some(40)
+    );
+}
+
+#[test]
+fn sessions_of_several_threads_share_files_and_clock() {
+    const THREADS: usize = 8;
+    const FILES: u64 = 50;
+    const COST_NS: u64 = 7;
+    let storage = Simulated::new(Code::Posix, COST_NS);
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let storage = &storage;
+            scope.spawn(move || {
+                let mut session = open(storage);
+                let mut path = engines::PathBuffer::new(0, format!("{ROOT}/").into()).unwrap();
+                let directory = thread as u32;
+                done(
+                    &mut session,
+                    &make::make_directory(
+                        path.with(|to| to.extend(format!("s{directory}").bytes())),
+                    ),
+                );
+                for number in 0..FILES {
+                    let name = path.with(|to| to.extend(format!("s{directory}/{number}").bytes()));
+                    let content = &TEXT[..thread + 5];
+                    done(&mut session, &make::create(name, content));
+                    done(&mut session, &make::read(name, content.len() as u64));
+                    assert_eq!(session.content(TICKET), Some(content));
+                }
+                done(
+                    &mut session,
+                    &make::list(path.with(|to| to.extend(format!("s{directory}").bytes()))),
+                );
+                assert_eq!(session.listing(TICKET).unwrap().entries, FILES);
+            });
+        }
+    });
+    assert_eq!(storage.files().len(), THREADS * FILES as usize);
+    assert_eq!(storage.now_ns(), storage.calls() * COST_NS);
+    assert_eq!(storage.open_files(), 0);
+}
+
+/// The loop uses names and contents again as soon as an operation is submitted.
+#[test]
+fn operations_in_flight_are_done_with_what_they_were_given_and_answer_by_ticket() {
+    for seed in 0..50 {
+        let storage = Simulated::new(Code::Posix, 7).with_depth(4, seed);
+        let mut session = open(&storage);
+        let mut steps = Seen::default();
+        assert_eq!(storage.depth(), 4);
+        let mut order = Vec::new();
+        let complete = |session: &mut Box<dyn Session>| {
+            let (ticket, outcome) = session.complete(None, &mut Seen::default()).unwrap();
+            assert_eq!(outcome, Ok(()));
+            ticket
+        };
+        let mut content = [0; 8];
+        for number in 0..4 {
+            let name = file(&number.to_string());
+            content.fill(number as u8);
+            let submitted = session.submit(
+                Ticket::new(9, number),
+                &make::create(name.name(), &content),
+                &mut steps,
+            );
+            assert_eq!(submitted, Submitted::InFlight);
+        }
+        for _ in 0..4 {
+            order.push(complete(&mut session).flight());
+        }
+        assert_eq!(session.complete(None, &mut steps), None);
+        order.sort_unstable();
+        assert_eq!(order, [0, 1, 2, 3], "each once");
+        for number in 0..4 {
+            let name = file(&number.to_string());
+            session.submit(
+                Ticket::new(10, number),
+                &make::read(name.name(), 8),
+                &mut steps,
+            );
+        }
+        for _ in 0..4 {
+            let ticket = complete(&mut session);
+            assert_eq!(
+                session.content(ticket),
+                Some(&[ticket.flight() as u8; 8][..])
+            );
+        }
+        assert_eq!(storage.meetings(), Vec::<String>::new());
+        // Time passes while nothing is done, and no more of it than is asked for.
+        let (a, b, c) = (file("0"), file("4"), file("5"));
+        session.submit(
+            Ticket::new(11, 0),
+            &make::rename(a.name(), b.name()),
+            &mut steps,
+        );
+        let before_ns = storage.now_ns();
+        let answer = session.complete(Some(Duration::from_nanos(100)), &mut steps);
+        let calls_ns = 7 * 2;
+        assert!(storage.now_ns() <= before_ns + 100 + calls_ns);
+        if answer.is_none() {
+            assert!(storage.now_ns() >= before_ns + 100);
+            session.submit(
+                Ticket::new(12, 1),
+                &make::link(c.name(), b.name()),
+                &mut steps,
+            );
+            assert_eq!(storage.meetings().len(), 1, "both give one name");
+        }
+    }
+}

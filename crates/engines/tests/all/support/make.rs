@@ -1,0 +1,109 @@
+//! Operations in one line each.
+
+use std::ffi::CStr;
+
+use engine::{Name, Operation};
+
+pub fn create<'a>(name: Name<'a>, content: &'a [u8]) -> Operation<'a> {
+    Operation::Create { name, content }
+}
+
+pub fn append<'a>(name: Name<'a>, content: &'a [u8]) -> Operation<'a> {
+    Operation::Append { name, content }
+}
+
+pub fn read(name: Name<'_>, bytes: u64) -> Operation<'_> {
+    Operation::Read { name, bytes }
+}
+
+pub fn delete(name: Name<'_>) -> Operation<'_> {
+    Operation::Delete { name }
+}
+
+pub fn make_directory(name: Name<'_>) -> Operation<'_> {
+    Operation::MakeDirectory { name }
+}
+
+pub fn remove_directory(name: Name<'_>) -> Operation<'_> {
+    Operation::RemoveDirectory { name }
+}
+
+pub fn read_range(name: Name<'_>, offset: u64, bytes: u64) -> Operation<'_> {
+    Operation::ReadRange {
+        name,
+        offset,
+        bytes,
+    }
+}
+
+pub fn overwrite<'a>(name: Name<'a>, content: &'a [u8]) -> Operation<'a> {
+    Operation::Overwrite { name, content }
+}
+
+pub fn truncate(name: Name<'_>, bytes: u64) -> Operation<'_> {
+    Operation::Truncate { name, bytes }
+}
+
+pub fn stat(name: Name<'_>, bytes: Option<u64>) -> Operation<'_> {
+    Operation::Stat { name, bytes }
+}
+
+pub fn set_attributes(name: Name<'_>, mode: u32, times_ns: i64) -> Operation<'_> {
+    Operation::SetAttributes {
+        name,
+        mode,
+        times_ns,
+    }
+}
+
+pub fn rename<'a>(name: Name<'a>, to: Name<'a>) -> Operation<'a> {
+    Operation::Rename { name, to }
+}
+
+pub fn replace<'a>(name: Name<'a>, temporary: Name<'a>, content: &'a [u8]) -> Operation<'a> {
+    Operation::Replace {
+        name,
+        temporary,
+        content,
+    }
+}
+
+pub fn deliver<'a>(temporary: Name<'a>, name: Name<'a>, content: &'a [u8]) -> Operation<'a> {
+    Operation::Deliver {
+        temporary,
+        name,
+        content,
+    }
+}
+
+pub fn link<'a>(name: Name<'a>, to: Name<'a>) -> Operation<'a> {
+    Operation::Link { name, to }
+}
+
+pub fn symbolic_link<'a>(name: Name<'a>, target: &'a CStr) -> Operation<'a> {
+    Operation::SymbolicLink { name, target }
+}
+
+pub fn read_link<'a>(name: Name<'a>, target: &'a CStr) -> Operation<'a> {
+    Operation::ReadLink { name, target }
+}
+
+pub fn set_extended<'a>(name: Name<'a>, key: &'a CStr, value: &'a [u8]) -> Operation<'a> {
+    Operation::SetExtended { name, key, value }
+}
+
+pub fn get_extended<'a>(name: Name<'a>, key: &'a CStr, value: &'a [u8]) -> Operation<'a> {
+    Operation::GetExtended { name, key, value }
+}
+
+pub fn list(name: Name<'_>) -> Operation<'_> {
+    Operation::List { name }
+}
+
+pub fn list_with_stat(name: Name<'_>) -> Operation<'_> {
+    Operation::ListWithStat { name }
+}
+
+pub fn evict(name: Name<'_>) -> Operation<'_> {
+    Operation::Evict { name }
+}

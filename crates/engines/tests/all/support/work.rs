@@ -1,0 +1,119 @@
+//! A piece of work with every operation in it.
+
+use std::ffi::CStr;
+use std::path::Path;
+
+use engine::{Durability, Name, Operation, OperationKind, Step};
+
+use super::{FilePath, TEXT, make};
+
+pub const KEY: &CStr = c"user.postmark";
+pub const TIMES_NS: i64 = 1_234_567_890_123_456_789;
+pub const MODE: u32 = 0o640;
+
+/// The names of one piece of work.
+pub struct Names {
+    all: Vec<FilePath>,
+}
+
+impl Names {
+    const RELATIVE: [&str; 9] = ["d", "e", "d/1", "d/2", "d/3", "e/4", "d/5", "d/6", "tmp"];
+
+    pub fn new(directory: &Path) -> Self {
+        let all = Self::RELATIVE
+            .iter()
+            .map(|relative| FilePath::new(directory, relative));
+        Self { all: all.collect() }
+    }
+
+    pub fn of(&self, relative: &str) -> Name<'_> {
+        let at = Self::RELATIVE
+            .iter()
+            .position(|known| *known == relative)
+            .unwrap();
+        self.all[at].name()
+    }
+}
+
+/// A piece of work with every operation in it, each with its steps where nothing is synced. The
+/// steps of syncing are in it, too, and left out by [`steps_of`].
+pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
+    use Step::*;
+    let [d, e, one, two, three] = ["d", "e", "d/1", "d/2", "d/3"].map(|name| names.of(name));
+    let [four, five, six, temporary] = ["e/4", "d/5", "d/6", "tmp"].map(|name| names.of(name));
+    let (content, value, target) = (&TEXT[..10], &TEXT[..5], c"1");
+    let written = vec![Open, Write, Sync, Close];
+    let elsewhere = vec![Open, Write, Sync, Close, Rename, SyncDirectory];
+    vec![
+        (make::make_directory(d), vec![MakeDirectory, SyncDirectory]),
+        (make::make_directory(e), vec![MakeDirectory, SyncDirectory]),
+        (
+            make::create(one, content),
+            [&written[..], &[SyncDirectory]].concat(),
+        ),
+        (make::append(one, content), written.clone()),
+        (make::overwrite(one, b"abc"), written),
+        // Who keeps what is read wants to know its size, too.
+        (make::read(one, 20), vec![Open, Read, Stat, Close]),
+        (make::read_range(one, 2, 11), vec![Open, Read, Close]),
+        (make::truncate(one, 13), vec![Open, Truncate, Sync, Close]),
+        (make::stat(one, Some(13)), vec![Stat]),
+        (make::stat(one, None), vec![Stat]),
+        (
+            make::set_attributes(one, MODE, TIMES_NS),
+            vec![Open, SetMode, SetTimes, Sync, Close],
+        ),
+        (
+            make::set_extended(one, KEY, value),
+            vec![Open, SetExtended, Sync, Close],
+        ),
+        (
+            make::get_extended(one, KEY, value),
+            vec![Open, GetExtended, Close],
+        ),
+        (make::link(one, two), vec![Link, SyncDirectory]),
+        (
+            make::symbolic_link(three, target),
+            vec![SymbolicLink, SyncDirectory],
+        ),
+        (make::read_link(three, target), vec![ReadLink]),
+        (
+            make::rename(two, four),
+            vec![Rename, SyncDirectory, SyncDirectory],
+        ),
+        (make::rename(one, five), vec![Rename, SyncDirectory]),
+        (
+            make::replace(five, temporary, &TEXT[..7]),
+            elsewhere.clone(),
+        ),
+        (make::deliver(temporary, six, &TEXT[..8]), elsewhere),
+        (make::list(d), vec![Open, List, Close]),
+        (make::list_with_stat(d), vec![Open, List, Close]),
+        (make::evict(six), vec![Open, Evict, Close]),
+        (make::delete(three), vec![Unlink, SyncDirectory]),
+        (make::delete(four), vec![Unlink, SyncDirectory]),
+        (
+            make::remove_directory(e),
+            vec![RemoveDirectory, SyncDirectory],
+        ),
+    ]
+}
+
+/// The steps under a policy.
+pub fn steps_of(steps: &[Step], operation: OperationKind, durability: Durability) -> Vec<Step> {
+    use Durability::{Batch, Fdatasync, Fsync, FsyncDirectory};
+    let syncs = matches!(durability, Fdatasync | Fsync | FsyncDirectory);
+    // Attributes are set by name where nothing is synced afterwards.
+    let by_name = !syncs && operation == OperationKind::SetAttributes;
+    let kept = steps.iter().copied().filter(|step| match step {
+        Step::Sync => syncs,
+        Step::SyncDirectory => durability == FsyncDirectory,
+        Step::Open | Step::Close => !by_name,
+        _ => true,
+    });
+    let mut kept: Vec<_> = kept.collect();
+    if durability == Batch(1) && operation.changes() {
+        kept.push(Step::SyncFileSystem);
+    }
+    kept
+}

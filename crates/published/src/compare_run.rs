@@ -1,0 +1,548 @@
+//! One's own run beside the published rows of its configuration, with factors, and with what they
+//! are worth.
+
+use document::units::{bytes, counted, grouped, seconds};
+use document::{Cell, Document, DotRow, DotValue, Dots, Number, Table};
+use record::{Edition, EngineName, Fact, Level, Reason, Record, Summary, workload_in_words};
+use serde::Serialize;
+
+use crate::editions::{
+    Plans, WhichEdition, converted, in_short, made_by, meant, told_of_converted,
+};
+use crate::format::PublishedFormat;
+use crate::library::{Library, PublishedError, Row};
+use crate::plain::why_not_plain;
+use crate::shape::{ConfigurationShape, differences};
+use crate::show::kebab;
+use crate::source::Figure;
+use crate::submission::Rates;
+use crate::submissions::distinct;
+
+/// The version of the JSON that [`Beside::show`] writes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A published figure beside ours.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Against {
+    /// Which figure: of transactions, of data read or written (in kilobytes of 1,024 bytes), or
+    /// the whole time in seconds.
+    pub figure: Figure,
+    /// Theirs, as printed.
+    pub printed: String,
+    /// Theirs, in our unit, as the program meant it: converted rightly where somebody had not.
+    pub theirs: f64,
+    /// Ours.
+    pub ours: f64,
+    /// How many times as fast ours is.
+    pub factor: f64,
+}
+
+/// A published row beside our run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BesideRow {
+    /// The source's name.
+    pub source: String,
+    /// When it was published.
+    pub year: Fact<u32>,
+    /// The table's name, and those of others that repeat the row.
+    pub tables: Vec<String>,
+    /// The column's header.
+    pub column: String,
+    /// Who measured it.
+    pub contributor: Fact<String>,
+    /// The edition that made it, as its ratio or its source says.
+    pub edition: String,
+    /// Whether rates of it were converted wrongly in the source, so that what is printed is too
+    /// high.
+    pub is_converted: bool,
+    /// Its figures, those that we have, too.
+    pub figures: Vec<Against>,
+}
+
+/// See the module's text.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Beside {
+    /// The version of this schema.
+    pub schema: u32,
+    /// The run's configuration, as heads of tables have it; of mixes the workload.
+    pub configuration: String,
+    /// The edition of the run; not applicable to mixes.
+    pub edition: Fact<Edition>,
+    /// The run's rates, of each process where published ones are.
+    pub ours: Option<Rates>,
+    /// All published rows of the same configuration.
+    pub rows: Vec<BesideRow>,
+    /// Why there are none.
+    pub none: Option<String>,
+    /// What can be compared, and what cannot: sentences.
+    pub comparable: Vec<String>,
+}
+
+/// Says what a reason of a verdict has found: reports have the sentences.
+pub type Say = fn(&Reason) -> String;
+
+/// A run beside everything of the same configuration: classic work with the same files,
+/// transactions, subdirectories and processes, and the original's defaults for the rest, in
+/// whichever edition.
+///
+/// # Errors
+/// Where a published configuration cannot be planned, which a test excludes.
+pub fn beside(library: &Library, record: &Record, say: Say) -> Result<Beside, PublishedError> {
+    let summary = Summary::of(record);
+    let shape = ConfigurationShape::of(&record.spec.workload);
+    let mut beside = Beside {
+        schema: SCHEMA_VERSION,
+        configuration: shape.map_or_else(
+            || workload_in_words(&record.spec.workload),
+            |(shape, _)| shape.label(),
+        ),
+        edition: shape.map_or(Fact::NotApplicable, |(_, edition)| Fact::Known(edition)),
+        ours: Rates::of(&summary),
+        rows: Vec::new(),
+        none: None,
+        comparable: Vec::new(),
+    };
+    let Some((shape, edition)) = shape else {
+        beside.none = Some(
+            "the run is a mix, and all published results are of the classic workload (use \
+             --preset paper-1000-50000 or another)"
+                .to_owned(),
+        );
+        return Ok(beside);
+    };
+    beside.none = why_none(library, record, &summary, &shape);
+    let (Some(ours), None) = (beside.ours, &beside.none) else {
+        return Ok(beside);
+    };
+    let ours = ours.of_each(shape.processes);
+    beside.ours = Some(ours);
+    let mut plans = Plans::default();
+    for (row, tables) in distinct(library, &shape) {
+        let made = made_by(&row, &mut plans)?;
+        beside.rows.push(BesideRow {
+            source: row.source.name.clone(),
+            year: row.source.year.clone(),
+            tables,
+            column: row.column(),
+            contributor: row.system.contributor.clone(),
+            edition: in_short(made.as_ref()),
+            is_converted: !converted(&row, made.as_ref()).is_empty(),
+            figures: against(&row, made.as_ref(), &ours),
+        });
+    }
+    beside.comparable = operations(edition, &beside.rows);
+    beside
+        .comparable
+        .extend(comparable(record, &summary, &shape, say));
+    Ok(beside)
+}
+
+/// Why there is nothing to compare with; nothing where there is.
+fn why_none(
+    library: &Library,
+    record: &Record,
+    summary: &Summary,
+    shape: &ConfigurationShape,
+) -> Option<String> {
+    if let Some(why) = why_not_plain(record) {
+        return Some(why.to_string());
+    }
+    let differences = differences(&record.spec.workload);
+    if distinct(library, shape).is_empty() {
+        let mut shapes: Vec<String> = Vec::new();
+        for row in library.rows() {
+            let label = ConfigurationShape::of_configuration(row.configuration).label();
+            if !shapes.contains(&label) {
+                shapes.push(label);
+            }
+        }
+        return Some(format!(
+            "there are no published results for {} (there are some for {})",
+            shape.label(),
+            shapes.join("; ")
+        ));
+    }
+    if !differences.is_empty() {
+        return Some(format!(
+            "the run differs from the published configurations: {}",
+            differences.join(", ")
+        ));
+    }
+    Rates::of(summary)
+        .is_none()
+        .then(|| "the run has no rates, because its phases took no time".to_owned())
+}
+
+fn against(row: &Row<'_>, made: Option<&WhichEdition>, ours: &Rates) -> Vec<Against> {
+    let mut found = Vec::new();
+    for (figure, ours) in [
+        (Figure::TransactionsRate, ours.transactions_per_second),
+        (Figure::DataReadRate, ours.kilobytes_read_per_second),
+        (Figure::DataWrittenRate, ours.kilobytes_written_per_second),
+        (Figure::Elapsed, ours.elapsed_s),
+    ] {
+        let Some((number, unit)) = row.figure(figure) else {
+            continue;
+        };
+        let theirs = meant(number, unit, made);
+        if theirs <= 0.0 || ours <= 0.0 {
+            continue;
+        }
+        let factor = if figure == Figure::Elapsed {
+            theirs / ours
+        } else {
+            ours / theirs
+        };
+        found.push(Against {
+            figure,
+            printed: format!("{} {}", number.printed, unit.name()),
+            theirs,
+            ours,
+            factor,
+        });
+    }
+    found
+}
+
+/// What rows have done that this run did, by the editions that occur.
+fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
+    let mut editions: Vec<&str> = Vec::new();
+    for row in rows {
+        if !editions.contains(&row.edition.as_str()) {
+            editions.push(&row.edition);
+        }
+    }
+    // What is most comparable comes first.
+    editions.sort_by_key(|made| *made != edition.name());
+    let sentence = |made: &&str| match *made {
+        made if made == edition.name() => format!(
+            "Comparable: rows of edition {made} have the same operations as this run, on files of \
+             the same sizes, in the same order."
+        ),
+        unknown @ ("?" | "1.0 or 1.5") => format!(
+            "Probably comparable: the edition of the rows with '{unknown}' is not certain, so \
+             their file sizes may differ from this run's."
+        ),
+        "neither" => "Not comparable: rows marked 'neither' match no edition (another workload, \
+                      or a misprint)."
+            .to_owned(),
+        made => format!(
+            "Comparable in transactions: rows of edition {made} have the same number of them with \
+             other file sizes, so data rates differ even at the same speed."
+        ),
+    };
+    let mut sentences: Vec<String> = editions.iter().map(sentence).collect();
+    sentences.push(
+        "Transactions/s are over the time of the transactions, data rates over the time of the \
+         whole run, in both."
+            .to_owned(),
+    );
+    let wrong: Vec<&str> = rows
+        .iter()
+        .filter(|row| row.is_converted)
+        .map(|row| row.column.as_str())
+        .collect();
+    sentences.extend(told_of_converted(&wrong));
+    sentences
+}
+
+/// What a factor between then and now is of.
+pub(crate) const WHOLE_SYSTEMS: &str = "A factor therefore compares whole systems, with the \
+                                        processors and memory of their time; it does not show \
+                                        which file system is better.";
+
+/// What else a reader of the factors has to know.
+fn comparable(
+    record: &Record,
+    summary: &Summary,
+    shape: &ConfigurationShape,
+    say: Say,
+) -> Vec<String> {
+    let transactions_ns = summary.paper.map_or(0, |paper| paper.transactions_ns);
+    let mean_bytes = record.spec.workload.classic().map_or(0, |classic| {
+        (classic.size_low_bytes + classic.size_high_bytes) / 2
+    });
+    let files = shape.files * u64::from(shape.processes);
+    let pool_bytes = (files * mean_bytes) as f64;
+    let mut sentences = vec![
+        format!(
+            "Not comparable, the clock: the original counts whole seconds, at least one, and \
+             truncates rates to whole numbers. {} took {} s in this run; in the published \
+             results, short runs and low rates have errors of 10 % and more.",
+            counted(
+                shape.transactions * u64::from(shape.processes),
+                "transaction"
+            ),
+            seconds(transactions_ns)
+        ),
+        format!(
+            "Not comparable, the cache: no published run dropped its cache or reports its state. \
+             The machines of the published runs had 128 to 832 MB of memory, as far as known, for \
+             a pool of about {} ({}). This run's cache policy was '{}'.",
+            bytes(pool_bytes),
+            counted(files, "file"),
+            record.spec.cache
+        ),
+        format!(
+            "Not comparable, durability: the original never syncs. File systems differed: UFS \
+             waited for the disk at every new name, Linux never waited. This run's policy was \
+             '{}'.",
+            record.spec.durability
+        ),
+    ];
+    sentences.extend(of_this_run(record, summary, say));
+    sentences.push(WHOLE_SYSTEMS.to_owned());
+    sentences
+}
+
+/// What only this run has.
+fn of_this_run(record: &Record, summary: &Summary, say: Say) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if record.spec.storage != EngineName::Stdio {
+        sentences.push(format!(
+            "The original reads and writes through buffered streams of the C library, with the \
+             published blocks of 512 bytes; this run's storage was {}.",
+            record.spec.storage
+        ));
+    }
+    if summary.verdict.level != Level::Valid {
+        sentences.push(format!(
+            "This run is {}: {}",
+            summary.verdict.level.name(),
+            summary
+                .verdict
+                .reasons
+                .first()
+                .map_or_else(String::new, say)
+        ));
+    }
+    sentences
+}
+
+impl Beside {
+    /// The comparison in a format.
+    pub fn show(&self, format: PublishedFormat) -> String {
+        format.show(self, || self.flat(), || self.document())
+    }
+
+    /// The run beside the rows, with what may be compared.
+    pub fn document(&self) -> Document {
+        let edition = self
+            .edition
+            .known()
+            .map_or_else(String::new, |edition| format!(", edition {edition}"));
+        let mut document = Document::default();
+        document.title(format!(
+            "Comparison with published results: {}{edition}",
+            self.configuration
+        ));
+        if let Some(none) = &self.none {
+            document.words(format!("No published row: {none}."));
+            return document;
+        }
+        document.table(self.table());
+        document.gap();
+        document.items(&self.comparable);
+        document
+    }
+}
+
+impl Beside {
+    /// The same as pictures, by year: transactions, and what was read and written.
+    pub fn graphs(&self) -> Vec<Dots> {
+        let graph = |title: &str, axis: &str, figures: &[(Figure, &str)]| {
+            let mut rows = Vec::new();
+            for (figure, heading) in figures {
+                let mut of_figure: Vec<(u32, DotRow)> = self
+                    .rows
+                    .iter()
+                    .filter_map(|row| {
+                        Some((
+                            row.year.known().copied().unwrap_or(0),
+                            dot(row, row.against(*figure)?),
+                        ))
+                    })
+                    .collect();
+                let Some(ours) = self.rows.iter().find_map(|row| row.against(*figure)) else {
+                    continue;
+                };
+                if !heading.is_empty() {
+                    rows.push(DotRow::heading(*heading));
+                }
+                rows.push(DotRow {
+                    name: "this run".to_owned(),
+                    value: DotValue::At {
+                        kind: 0,
+                        value: ours.ours,
+                        range: None,
+                    },
+                });
+                of_figure.sort_by_key(|(year, _)| std::cmp::Reverse(*year));
+                rows.extend(of_figure.into_iter().map(|(_, row)| row));
+            }
+            Dots {
+                title: title.to_owned(),
+                caption: format!(
+                    "This run beside published results for {}, on a logarithmic axis. \
+                     {WHOLE_SYSTEMS}",
+                    self.configuration
+                ),
+                axis: axis.to_owned(),
+                is_logarithmic: true,
+                kinds: ["this run", "published"].map(str::to_owned).to_vec(),
+                rows,
+            }
+        };
+        let mut graphs = vec![
+            graph(
+                "Transactions, 1997 to today",
+                "transactions/s",
+                &[(Figure::TransactionsRate, "")],
+            ),
+            graph(
+                "Throughput, 1997 to today",
+                "Kbytes/s",
+                &[
+                    (Figure::DataReadRate, "read"),
+                    (Figure::DataWrittenRate, "written"),
+                ],
+            ),
+        ];
+        graphs.retain(|graph| !graph.rows.is_empty());
+        graphs
+    }
+}
+
+fn dot(row: &BesideRow, against: &Against) -> DotRow {
+    let year = row
+        .year
+        .known()
+        .map_or_else(String::new, |year| format!("{year} "));
+    DotRow {
+        name: format!("{year}{} [{}]", row.column, row.source),
+        value: DotValue::At {
+            kind: 1,
+            value: against.theirs,
+            range: None,
+        },
+    }
+}
+
+type RateInWords = fn(&Rates) -> String;
+
+/// The figures of a row, their headers, and ours with its unit.
+const FIGURES: [(Figure, &str, RateInWords); 4] = [
+    (Figure::TransactionsRate, "transactions", |ours| {
+        format!("{} /s", amount(ours.transactions_per_second))
+    }),
+    (Figure::DataReadRate, "read", |ours| {
+        format!("{} kB/s", amount(ours.kilobytes_read_per_second))
+    }),
+    (Figure::DataWrittenRate, "written", |ours| {
+        format!("{} kB/s", amount(ours.kilobytes_written_per_second))
+    }),
+    (Figure::Elapsed, "whole time", |ours| {
+        format!("{} s", amount(ours.elapsed_s))
+    }),
+];
+
+impl BesideRow {
+    fn against(&self, figure: Figure) -> Option<&Against> {
+        self.figures.iter().find(|against| against.figure == figure)
+    }
+}
+
+impl Beside {
+    /// A row for ours and for each of theirs, with the figures that some of them have.
+    fn table(&self) -> Table {
+        let mut table = Table::new(3, &["published", "in", "edition"]).folding();
+        let edition = self.edition.known().map_or("", |edition| edition.name());
+        let mut ours: Vec<Cell> = vec!["this run".into(), Cell::Empty, edition.into()];
+        let mut theirs: Vec<Vec<Cell>> = self.rows.iter().map(lead).collect();
+        for (figure, header, of_ours) in FIGURES {
+            if self.rows.iter().all(|row| row.against(figure).is_none()) {
+                continue;
+            }
+            table.column(header, false);
+            table.column("times as fast", false);
+            ours.extend([
+                self.ours
+                    .as_ref()
+                    .map_or(Cell::Empty, |ours| of_ours(ours).into()),
+                Cell::Empty,
+            ]);
+            for (cells, row) in theirs.iter_mut().zip(&self.rows) {
+                let against = row.against(figure);
+                cells.push(against.map(|against| against.printed.as_str()).into());
+                cells.push(
+                    against
+                        .map(|against| format!("{} x", amount(against.factor)))
+                        .into(),
+                );
+            }
+        }
+        table.row(ours);
+        theirs.into_iter().for_each(|row| table.row(row));
+        table
+    }
+
+    /// A line for each figure of each row.
+    fn flat(&self) -> Table {
+        let mut table = Table::new(
+            0,
+            &[
+                "source",
+                "table",
+                "column",
+                "contributor",
+                "edition",
+                "figure",
+                "printed",
+                "theirs",
+                "ours",
+                "factor",
+            ],
+        );
+        for row in &self.rows {
+            for against in &row.figures {
+                table.row(vec![
+                    Cell::ours(&row.source),
+                    Cell::ours(row.tables.join(" ")),
+                    Cell::ours(&row.column),
+                    row.contributor.known().map(Cell::ours).into(),
+                    Cell::ours(&row.edition),
+                    Cell::ours(kebab(against.figure)),
+                    Cell::ours(&against.printed),
+                    Number::Rate(against.theirs).into(),
+                    Number::Rate(against.ours).into(),
+                    Number::Rate(against.factor).into(),
+                ]);
+            }
+        }
+        table
+    }
+}
+
+/// What a row is called.
+fn lead(row: &BesideRow) -> Vec<Cell> {
+    let contributor = row
+        .contributor
+        .known()
+        .map_or_else(String::new, |name| format!(" [{name}]"));
+    vec![
+        format!("{}{contributor}", row.column).into(),
+        row.tables.first().cloned().unwrap_or_default().into(),
+        row.edition.as_str().into(),
+    ]
+}
+
+/// With as many digits as it is worth.
+pub(crate) fn amount(number: f64) -> String {
+    if number >= 100.0 {
+        grouped(number.round() as u64)
+    } else if number >= 10.0 {
+        document::units::fixed(number, 1)
+    } else {
+        document::units::fixed(number, 2)
+    }
+}

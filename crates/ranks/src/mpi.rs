@@ -1,0 +1,228 @@
+//! Ranks that a launcher has started: mpirun, srun.
+//!
+//! Sending hands a message over and does not wait for the receiver (`MPI_Isend`); receiving asks
+//! again and again whether something came (`MPI_Improbe`), because MPI has no wait with a limit: at
+//! first without a pause, so that meeting costs microseconds, then with pauses that grow, so that a
+//! rank that waits for long takes no processor from its workers.
+//!
+//! Messages go in parts that are small enough to leave before anyone asks for them. Of a large
+//! message MPI sends the head alone, and fetches the rest when it is taken: whoever took one of a
+//! rank that was stopped meanwhile would hang.
+//!
+//! What was sent stays in memory until the process ends: MPI reads it until it has left, and its
+//! safe interface lends buffers and does not give them back. Ranks send a few kilobytes at each
+//! border and their records at the end; a part that is sent again, to another rank or as a sign of
+//! life, is kept once.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::{CommunicationError, Communicator, Message};
+use mpi::Threading;
+use mpi::environment::Universe;
+use mpi::point_to_point::MatchedReceiveVec;
+use mpi::request::{Request, StaticScope};
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::{Communicator as _, Destination as _, Source as _};
+
+/// Of a part, with the byte before it. Open MPI sends at once what has 4 KiB with its own head, in
+/// memory that processes share, and 64 KiB by TCP (`btl_vader_eager_limit`, `btl_tcp_eager_limit`);
+/// MPICH's limits are higher.
+const PART_BYTES: usize = 3 << 10;
+/// Before a part: whether the message ends with it.
+const MORE: u8 = 0;
+const LAST: u8 = 1;
+/// So many parts that were sent last are looked at before another is kept.
+const KEPT_ONCE: usize = 32;
+/// So long it is asked without a pause whether something came.
+const WITHOUT_PAUSE: Duration = Duration::from_micros(200);
+/// The first pause, and the longest: each is twice as long as the one before.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
+
+/// This process among those of its launcher. When it is dropped, MPI is finalised: that waits for
+/// all others.
+pub struct OverMpi {
+    world: SimpleCommunicator,
+    sent: Vec<Request<'static, [u8], StaticScope>>,
+    /// The parts that were sent last.
+    kept: VecDeque<&'static [u8]>,
+    /// What came of messages whose last part is missing, by their sender.
+    begun: HashMap<u32, Vec<u8>>,
+    _universe: Universe,
+}
+
+impl fmt::Debug for OverMpi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OverMpi")
+            .field("rank", &self.world.rank())
+            .field("ranks", &self.world.size())
+            .field("sent", &self.sent.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What launchers tell each process they start: Open MPI's mpirun; PMIx, and so srun and PRRTE; PMI
+/// of MPICH's and of srun.
+const TOLD_BY_LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
+
+impl OverMpi {
+    /// Whether a launcher has started this process. Otherwise [`join`](Self::join) gives one rank
+    /// alone, and takes its time.
+    pub fn is_launched() -> bool {
+        TOLD_BY_LAUNCHERS
+            .iter()
+            .any(|name| std::env::var_os(name).is_some())
+    }
+
+    /// Joins the processes of the launcher. One thread of this process may talk to them.
+    ///
+    /// # Errors
+    /// Where this process has joined before, or MPI does not allow that a process has other
+    /// threads.
+    pub fn join() -> Result<Self, CommunicationError> {
+        let refused = |why: &str| CommunicationError::Refused {
+            doing: Cow::Borrowed("join the ranks of the launcher"),
+            why: why.to_owned(),
+        };
+        let (universe, threading) = mpi::initialize_with_threading(Threading::Funneled)
+            .ok_or_else(|| refused("MPI is initialised already"))?;
+        if threading < Threading::Funneled {
+            return Err(refused("this MPI does not allow processes with threads"));
+        }
+        Ok(Self {
+            world: universe.world(),
+            sent: Vec::new(),
+            kept: VecDeque::new(),
+            begun: HashMap::new(),
+            _universe: universe,
+        })
+    }
+
+    /// A part as it is sent, in memory that stays.
+    fn keep(&mut self, end: u8, part: &[u8]) -> &'static [u8] {
+        let is_it = |kept: &&&'static [u8]| kept.first() == Some(&end) && kept[1..] == *part;
+        if let Some(kept) = self.kept.iter().find(is_it) {
+            return kept;
+        }
+        let mut bytes = Vec::with_capacity(1 + part.len());
+        bytes.push(end);
+        bytes.extend(part);
+        let bytes: &'static [u8] = Vec::leak(bytes);
+        if self.kept.len() == KEPT_ONCE {
+            self.kept.pop_front();
+        }
+        self.kept.push_back(bytes);
+        bytes
+    }
+
+    /// The message that ends with a part.
+    fn join_part(&mut self, from: u32, part: &[u8]) -> Option<Message> {
+        let (end, part) = part.split_first()?;
+        let bytes = self.begun.entry(from).or_default();
+        bytes.extend(part);
+        (*end == LAST).then(|| Message {
+            from,
+            bytes: std::mem::take(bytes),
+        })
+    }
+
+    /// Forgets what has left.
+    fn reap(&mut self) {
+        let under_way = std::mem::take(&mut self.sent);
+        self.sent = under_way
+            .into_iter()
+            .filter_map(|request| request.test().err())
+            .collect();
+    }
+}
+
+impl Communicator for OverMpi {
+    fn rank(&self) -> u32 {
+        self.world.rank() as u32
+    }
+
+    fn ranks(&self) -> u32 {
+        self.world.size() as u32
+    }
+
+    fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), CommunicationError> {
+        self.reap();
+        let count = bytes.len().div_ceil(PART_BYTES).max(1);
+        for index in 0..count {
+            let at = index * PART_BYTES;
+            let end = bytes.len().min(at + PART_BYTES);
+            let part = self.keep(
+                if index + 1 == count { LAST } else { MORE },
+                &bytes[at..end],
+            );
+            let request = self
+                .world
+                .process_at_rank(to as i32)
+                .immediate_send(StaticScope, part);
+            self.sent.push(request);
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, limit: Duration) -> Result<Option<Message>, CommunicationError> {
+        let began = Instant::now();
+        let (mut pause, longest) = PAUSES;
+        loop {
+            self.reap();
+            if let Some(found) = self.world.any_process().immediate_matched_probe() {
+                let (part, status) = found.matched_receive_vec::<u8>();
+                if let Some(message) = self.join_part(status.source_rank() as u32, &part) {
+                    return Ok(Some(message));
+                }
+                continue;
+            }
+            let waited = began.elapsed();
+            if waited >= limit {
+                return Ok(None);
+            }
+            if waited > WITHOUT_PAUSE {
+                thread::sleep(pause.min(limit - waited));
+                pause = (2 * pause).min(longest);
+            } else {
+                // Where ranks share a processor, the one that is waited for needs it.
+                thread::yield_now();
+            }
+        }
+    }
+
+    fn flush(&mut self, limit: Duration) -> Result<(), CommunicationError> {
+        let until = Instant::now() + limit;
+        let (mut pause, longest) = PAUSES;
+        loop {
+            self.reap();
+            if self.sent.is_empty() {
+                return Ok(());
+            }
+            if Instant::now() >= until {
+                return Err(CommunicationError::Refused {
+                    doing: Cow::Borrowed("send to another rank"),
+                    why: format!(
+                        "{} of the messages were not taken within {} s",
+                        self.sent.len(),
+                        limit.as_secs_f64()
+                    ),
+                });
+            }
+            thread::sleep(pause);
+            pause = (2 * pause).min(longest);
+        }
+    }
+}
+
+impl Drop for OverMpi {
+    fn drop(&mut self) {
+        // A request that is dropped before it is complete is a panic; whoever fails ends with what
+        // it has sent.
+        for request in std::mem::take(&mut self.sent) {
+            std::mem::forget(request);
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Signs of life: what a run is doing, in memory that outlives it. Whoever cleans up behind a run
+//! that was killed reads when it last was alive and which files it was just writing: without that
+//! an empty file of the run's could not be told from one that somebody made later.
+//!
+//! They lie in a file in `/dev/shm`, of the run's user and for nobody else, so that nothing is
+//! written to the target. They are lost when the machine restarts; then what needs them stays, and
+//! is named.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, unlinkat};
+use rustix::time::{ClockId, clock_gettime};
+use system::Lines;
+use system::shared::LINE_WORDS;
+
+use crate::worker_status::{PartlyWritten, Slot};
+
+const DIRECTORY: &str = "/dev/shm";
+const PREFIX: &str = "postmark-";
+/// Of this layout.
+const MAGIC: u64 = 0x706f_7374_6d61_726b;
+/// Words of the first line; the others are the workers' (`crate::worker_status::Slot`).
+const WORD_MAGIC: usize = 0;
+/// How often the clocks were read.
+const WORD_TICKS: usize = 1;
+/// The run's clock and the wall clock, as last read, in nanoseconds; the reading before has the
+/// other pair, so that a kill between two stores leaves one whole.
+const WORD_PAIRS: [[usize; 2]; 2] = [[2, 3], [4, 5]];
+/// The wall clock when the run began, and the earliest that it showed since.
+const WORD_BEGAN: usize = 6;
+const WORD_EARLIEST: usize = 7;
+/// The directories in which the run has a manifest: the signs are needed until the last one is
+/// cleaned.
+const WORD_DIRECTORIES: usize = 8;
+/// The latest that the wall clock showed: files that were made before it was set back have later
+/// stamps than its last.
+const WORD_LATEST: usize = 9;
+/// How many of the lines behind it are a worker's: one for each operation in flight.
+const WORD_DEPTH: usize = 10;
+/// More lines than any run has.
+const BYTES_MAX: u64 = 1 << 26;
+/// Where operations have no stamps, the run may have gone on for so long since its clocks were
+/// read.
+const TICK_LATE_NS: i64 = 1_000_000_000;
+/// The signs of a run that goes on.
+#[derive(Clone, Debug)]
+pub struct Life {
+    lines: Arc<Lines>,
+    /// Of each worker.
+    depth: usize,
+    /// The name of the file, where there is one.
+    name: Option<String>,
+}
+
+/// What a run has left of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LastSigns {
+    /// By how much the wall clock was set back while the run went on.
+    pub set_back_ns: i64,
+    /// When the last operation was completed, or the latest that the wall clock showed, in
+    /// nanoseconds of the epoch.
+    pub last_ns: i64,
+    /// Names that operations were writing that were under way, or had failed.
+    pub partly_written: PartlyWritten,
+}
+
+fn wall_ns() -> i64 {
+    let now = clock_gettime(ClockId::Realtime);
+    now.tv_sec
+        .saturating_mul(1_000_000_000)
+        .saturating_add(now.tv_nsec)
+}
+
+impl Life {
+    /// Of a run with so many workers that have so many operations in flight each, at this moment of
+    /// its clock. Where the system has no memory for them the run goes without.
+    pub fn begin(workers: u32, depth: usize, began_unix_ns: u64, now_ns: u64) -> Self {
+        let count = 1 + workers as usize * depth;
+        let name = format!(
+            "{PREFIX}{}-{}-{began_unix_ns}",
+            rustix::process::geteuid().as_raw(),
+            rustix::process::getpid().as_raw_nonzero()
+        );
+        let life = match Lines::create(&path(&name), count) {
+            Ok(lines) => Self {
+                lines,
+                depth,
+                name: Some(name),
+            },
+            Err(_) => Self::private(workers, depth),
+        };
+        let first = &life.lines[0].0;
+        first[WORD_DEPTH].store(depth as u64, Ordering::Relaxed);
+        let now = wall_ns() as u64;
+        first[WORD_BEGAN].store(now, Ordering::Relaxed);
+        first[WORD_EARLIEST].store(now, Ordering::Relaxed);
+        life.tick(now_ns);
+        first[WORD_MAGIC].store(MAGIC, Ordering::Release);
+        life
+    }
+
+    /// Of a run that touches no file system.
+    pub fn private(workers: u32, depth: usize) -> Self {
+        Self {
+            lines: Lines::private(1 + workers as usize * depth),
+            depth,
+            name: None,
+        }
+    }
+
+    /// The run has a manifest in so many directories.
+    pub(crate) fn lies_in(&self, directories: usize) {
+        self.lines[0].0[WORD_DIRECTORIES].store(directories as u64, Ordering::Relaxed);
+    }
+
+    /// By what manifests call it.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// What each worker says of itself: by worker, of each of its operations in flight.
+    pub fn slots(&self) -> Vec<Vec<Arc<Slot>>> {
+        let lines: Vec<_> = (1..self.lines.len())
+            .map(|index| Arc::new(Slot::new(self.lines.line(index))))
+            .collect();
+        lines.chunks(self.depth).map(<[_]>::to_vec).collect()
+    }
+
+    /// The run is alive, at this moment of its clock.
+    pub fn tick(&self, now_ns: u64) {
+        let first = &self.lines[0].0;
+        let wall = wall_ns() as u64;
+        let ticks = first[WORD_TICKS].load(Ordering::Relaxed) + 1;
+        let [of_run, of_wall] = WORD_PAIRS[(ticks % 2) as usize];
+        first[of_run].store(now_ns, Ordering::Relaxed);
+        first[of_wall].store(wall, Ordering::Relaxed);
+        first[WORD_EARLIEST].fetch_min(wall, Ordering::Relaxed);
+        first[WORD_LATEST].fetch_max(wall, Ordering::Relaxed);
+        first[WORD_TICKS].store(ticks, Ordering::Release);
+    }
+
+    /// The run removes what it made, apart from operations.
+    pub(crate) fn removes(&self) {
+        self.lines[0].0[WORD_LATEST].fetch_max(wall_ns() as u64, Ordering::Relaxed);
+    }
+
+    /// By how much the wall clock was set back since the run began.
+    pub fn set_back_ns(&self) -> i64 {
+        set_back_ns(
+            &self.lines[0]
+                .0
+                .each_ref()
+                .map(|word: &AtomicU64| word.load(Ordering::Relaxed)),
+        )
+    }
+
+    /// No file of the run has a later stamp than this.
+    pub fn latest_ns(&self) -> i64 {
+        (self.lines[0].0[WORD_LATEST].load(Ordering::Relaxed) as i64).max(wall_ns())
+    }
+
+    /// The run has ended and left nothing: nobody needs its signs.
+    pub fn end(&self) {
+        if let Some(name) = &self.name {
+            remove(name);
+        }
+    }
+}
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(DIRECTORY).join(name)
+}
+
+/// The words in the bytes of a line.
+fn line(bytes: &[u8]) -> [u64; LINE_WORDS] {
+    std::array::from_fn(|word| {
+        let mut value = [0; 8];
+        value.copy_from_slice(&bytes[8 * word..8 * (word + 1)]);
+        u64::from_ne_bytes(value)
+    })
+}
+
+fn set_back_ns(first: &[u64; LINE_WORDS]) -> i64 {
+    i64::try_from(first[WORD_BEGAN].saturating_sub(first[WORD_EARLIEST])).unwrap_or(0)
+}
+
+/// Whether a manifest may call signs of life so.
+fn is_name(name: &str) -> bool {
+    name.strip_prefix(PREFIX).is_some_and(|rest| {
+        rest.split('-').count() == 3
+            && rest
+                .split('-')
+                .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    })
+}
+
+/// The file of a name that has the form of ours, where this user made it for nobody else. On the
+/// target the manifest's owner may be another, where all files get one.
+fn open(name: &str, how: OFlags) -> Option<File> {
+    if !is_name(name) {
+        return None;
+    }
+    let flags = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(openat(CWD, path(name), flags, Mode::empty()).ok()?);
+    let facts = fstat(&file).ok()?;
+    let is_file = FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile;
+    let is_owners =
+        facts.st_uid == rustix::process::geteuid().as_raw() && facts.st_mode & 0o077 == 0;
+    (is_file && is_owners && facts.st_size as u64 <= BYTES_MAX).then_some(file)
+}
+
+/// What a run that is over has left under a name; nothing where there is nothing, or nothing of
+/// this user's.
+pub(crate) fn read(name: &str) -> Option<LastSigns> {
+    let mut file = open(name, OFlags::RDONLY)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    let lines: Vec<[u64; LINE_WORDS]> = bytes.chunks_exact(8 * LINE_WORDS).map(line).collect();
+    let (first, workers) = lines.split_first()?;
+    if first[WORD_MAGIC] != MAGIC {
+        return None;
+    }
+    let [of_run, of_wall] = WORD_PAIRS[(first[WORD_TICKS] % 2) as usize];
+    let (run_ns, wall_ns) = (first[of_run], first[of_wall]);
+    let since = match workers.iter().map(Slot::last_stamp_ns).max() {
+        None | Some(0) => TICK_LATE_NS,
+        Some(stamp) => i64::try_from(stamp.saturating_sub(run_ns)).unwrap_or(0),
+    };
+    // Nobody else writes here, but a file may be cut.
+    let depth = usize::try_from(first[WORD_DEPTH])
+        .unwrap_or(usize::MAX)
+        .max(1);
+    Some(LastSigns {
+        set_back_ns: set_back_ns(first),
+        last_ns: (wall_ns as i64)
+            .saturating_add(since)
+            .max(first[WORD_LATEST] as i64),
+        partly_written: (0..)
+            .zip(workers.chunks(depth))
+            .flat_map(|(worker, lines)| {
+                let names = lines.iter().flat_map(Slot::partly_written);
+                names.map(move |name| (name, worker)).collect::<Vec<_>>()
+            })
+            .collect(),
+    })
+}
+
+/// One more of the directories of a run was cleaned: after the last one its signs go.
+pub(crate) fn cleaned(name: &str) {
+    let Some(file) = open(name, OFlags::RDWR) else {
+        return;
+    };
+    let at = 8 * WORD_DIRECTORIES as u64;
+    let mut word = [0; 8];
+    // They go with the machine's next start at the latest.
+    if let Ok(8) = rustix::io::pread(&file, &mut word, at) {
+        let left = u64::from_ne_bytes(word).saturating_sub(1);
+        if left > 0 {
+            let _ = rustix::io::pwrite(&file, &left.to_ne_bytes(), at);
+            return;
+        }
+    }
+    remove(name);
+}
+
+fn remove(name: &str) {
+    let _ = unlinkat(CWD, path(name), AtFlags::empty());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use workload::names::NameKind;
+    use workload::{Action, Intent};
+
+    use super::*;
+
+    #[test]
+    fn signs_are_read_again() {
+        let life = Life::begin(2, 2, 17, 1_000);
+        let name = life.name().unwrap().to_owned();
+        let before = wall_ns();
+        let slots = life.slots();
+        let intent = Intent {
+            action: Action::Deliver,
+            number: 12,
+            ..Intent::NOTHING
+        };
+        let [first, second] = &slots[..] else {
+            panic!("{} workers", slots.len());
+        };
+        second[1].issue(&intent);
+        first[0].issue(&intent);
+        first[0].failed(&[(NameKind::Temporary, 7)]);
+        first[0].complete(5_001_000);
+        first[1].issue(&Intent {
+            action: Action::Append,
+            number: 13,
+            ..Intent::NOTHING
+        });
+        let signs = read(&name).unwrap();
+        assert_eq!(signs.set_back_ns, 0);
+        assert!((signs.last_ns - before - 5_000_000).abs() < 1_000_000_000);
+        let expected = [
+            ((NameKind::File, 12), 1),
+            ((NameKind::File, 13), 0),
+            ((NameKind::Temporary, 12), 1),
+            ((NameKind::Temporary, 7), 0),
+        ];
+        assert_eq!(signs.partly_written, expected.into());
+        let all_may_write = std::fs::Permissions::from_mode(0o666);
+        let nobody_else = std::fs::metadata(path(&name)).unwrap().permissions();
+        std::fs::set_permissions(path(&name), all_may_write).unwrap();
+        assert_eq!(
+            read(&name),
+            None,
+            "what others may have written is not believed"
+        );
+        std::fs::set_permissions(path(&name), nobody_else).unwrap();
+        life.lies_in(2);
+        cleaned(&name);
+        assert!(
+            read(&name).is_some(),
+            "there is another directory to be cleaned"
+        );
+        cleaned(&name);
+        assert_eq!(read(&name), None);
+    }
+
+    #[test]
+    fn only_names_of_ours_are_looked_for() {
+        assert!(is_name("postmark-0-12-345"));
+        for name in [
+            "postmark-0-12",
+            "postmark-0-1-2-3",
+            "../postmark-0-1-2",
+            "postmark-0-1-x",
+            "postmark-0--2",
+            "",
+        ] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Taking a pool that an earlier run has kept.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::namespace::{Directory, Mark, Namespace};
+use workload::Workload;
+
+use crate::heartbeat::Life;
+use crate::manifest::{FoundManifest, Kind, Makes, Manifest, OtherRank, Position};
+use crate::names;
+use crate::prepare::{PrepareError, not_ours, system};
+use crate::run_directory::{RunDirectories, RunDirectory};
+
+/// A pool of an earlier run.
+#[derive(Debug)]
+pub struct TakenPool {
+    /// Where it lies.
+    pub run_directories: RunDirectories,
+    /// By worker.
+    pub positions: Vec<Position>,
+}
+
+/// A directory with a kept pool.
+struct Candidate {
+    path: PathBuf,
+    directory: Arc<dyn Directory>,
+    manifest: Box<Manifest>,
+    lock: Box<dyn Mark>,
+}
+
+/// Takes the pool of a workload that an earlier run has kept in these directories, in each a part
+/// of it. Nothing is changed yet: see [`crate::owned_files::OwnedDirectories::begin_use`].
+pub fn take_kept(
+    home: &Arc<dyn Namespace>,
+    locations: &[PathBuf],
+    workload: &Workload,
+    makes: &Makes,
+    (life, ranks): (Life, &[OtherRank]),
+) -> Result<TakenPool, PrepareError> {
+    let mut run_directories = Vec::new();
+    let mut positions = Vec::new();
+    for location in locations {
+        let mut candidate = one(&**home, location, workload)?;
+        let kept = candidate.manifest.kept.clone().unwrap_or_default();
+        let behind = kept
+            .positions
+            .iter()
+            .map(|position| position.transactions)
+            .max();
+        candidate.manifest.numbers_max = candidate
+            .manifest
+            .numbers_max
+            .max(workload.numbers_max().saturating_add(behind.unwrap_or(0)));
+        candidate.manifest.makes.add(makes);
+        candidate.manifest.ranks = ranks.to_vec();
+        positions = kept.positions;
+        run_directories.push(run_directory(home, candidate)?);
+    }
+    Ok(TakenPool {
+        run_directories: RunDirectories::new(run_directories, life),
+        positions,
+    })
+}
+
+fn run_directory(
+    home: &Arc<dyn Namespace>,
+    candidate: Candidate,
+) -> Result<RunDirectory, PrepareError> {
+    let Candidate {
+        path,
+        directory,
+        manifest,
+        lock,
+    } = candidate;
+    let manifest = *manifest;
+    let users = directory
+        .above()
+        .map_err(|errno| system("open the directory above", &path, errno))?;
+    RunDirectory::new(
+        Arc::clone(home),
+        path.clone(),
+        directory,
+        users,
+        manifest,
+        lock,
+    )
+    .map_err(|errno| system("examine", &path, errno))
+}
+
+/// The one pool of the workload in a directory.
+fn one(
+    home: &dyn Namespace,
+    location: &Path,
+    workload: &Workload,
+) -> Result<Candidate, PrepareError> {
+    let (mut all, in_the_way) = candidates(home, location)?;
+    let mut other = None;
+    all.retain(|candidate| match mismatch(&candidate.manifest, workload) {
+        None => true,
+        Some(found) => {
+            other = Some(found);
+            false
+        }
+    });
+    if all.len() > 1 {
+        let names: Vec<String> = all
+            .iter()
+            .map(|one| one.path.display().to_string())
+            .collect();
+        return Err(PrepareError::SeveralKept {
+            path: location.to_owned(),
+            names: names.join(", "),
+        });
+    }
+    all.pop().ok_or_else(|| match (other, in_the_way) {
+        (Some((found, wanted)), _) => PrepareError::OtherKept {
+            path: location.to_owned(),
+            found,
+            wanted,
+        },
+        (None, Some(in_the_way)) => in_the_way,
+        (None, None) => PrepareError::NoKept {
+            path: location.to_owned(),
+        },
+    })
+}
+
+/// The workload of a kept pool and the one that was asked for, where they do not fit.
+fn mismatch(manifest: &Manifest, workload: &Workload) -> Option<(String, String)> {
+    let kept = manifest.kept.as_ref()?;
+    let untouched = kept.positions.iter().all(|position| position.intents == 0);
+    // A pool that has only been prepared takes any work.
+    let (found, wanted) = if untouched {
+        (&kept.pool, workload.pool_canonical())
+    } else {
+        (&kept.workload, workload.endless_canonical())
+    };
+    (*found != wanted).then(|| differing(found, &wanted))
+}
+
+/// What two canonical texts, words with blanks between them, do not have in common.
+fn differing(found: &str, wanted: &str) -> (String, String) {
+    let without = |text: &str, other: &str| {
+        let others: Vec<&str> = other.split(' ').collect();
+        let own: Vec<&str> = text
+            .split(' ')
+            .filter(|word| !others.contains(word))
+            .collect();
+        own.join(" ")
+    };
+    (without(found, wanted), without(wanted, found))
+}
+
+/// Every kept pool in a directory, or the directory itself, and why one that is there cannot be
+/// taken.
+fn candidates(
+    home: &dyn Namespace,
+    location: &Path,
+) -> Result<(Vec<Candidate>, Option<PrepareError>), PrepareError> {
+    let directory = home
+        .open(location)
+        .map_err(|errno| system("open the directory", location, errno))?;
+    let names = names::listed(&*directory, names::is_own_directory)
+        .map_err(|errno| system("list the directory", location, errno))?;
+    let mut all = Vec::new();
+    for name in names {
+        // Files, links and other people's directories of such a name are passed by.
+        if let Ok(inner) = directory.open(&name) {
+            all.extend(candidate(
+                home,
+                location.join(OsStr::from_bytes(&name)),
+                inner,
+            )?);
+        }
+    }
+    all.extend(candidate(home, location.to_owned(), directory)?);
+    let mut found = Vec::new();
+    let mut in_the_way = None;
+    for one in all {
+        match one {
+            Ok(candidate) => found.push(candidate),
+            Err(why) => in_the_way = Some(why),
+        }
+    }
+    Ok((found, in_the_way))
+}
+
+/// The kept pool that a directory is, or why what is in it cannot be taken.
+fn candidate(
+    home: &dyn Namespace,
+    path: PathBuf,
+    directory: Arc<dyn Directory>,
+) -> Result<Option<Result<Candidate, PrepareError>>, PrepareError> {
+    Ok(
+        match Manifest::find(home, &*directory)
+            .map_err(|errno| system("read the manifest in", &path, errno))?
+        {
+            Some(FoundManifest::Abandoned(manifest, lock))
+                if manifest.kept.is_some() && manifest.kind == Kind::OwnDirectory =>
+            {
+                Some(Ok(Candidate {
+                    path,
+                    directory,
+                    manifest,
+                    lock,
+                }))
+            }
+            None | Some(FoundManifest::Foreign(_)) => None,
+            Some(other) => Some(Err(not_ours(&path, &other))),
+        },
+    )
+}

@@ -1,0 +1,82 @@
+//! What the machine does from a moment on.
+
+use std::collections::BTreeSet;
+
+use record::SystemDuring;
+use system::{Clocks, Counters, Fact, Programs, Sources, Target, Used, WatchedDevices, fuse};
+
+/// The moment, with what had been counted by then.
+pub(crate) struct Since {
+    sources: Sources,
+    devices: Fact<WatchedDevices>,
+    clocks: Clocks,
+    counters: Counters,
+    programs: Fact<Programs>,
+    /// The processes that serve targets.
+    fuse_servers: Fact<BTreeSet<i32>>,
+}
+
+impl Since {
+    pub(crate) fn now<'target>(
+        devices: Fact<WatchedDevices>,
+        targets: impl IntoIterator<Item = &'target Target>,
+    ) -> Self {
+        let sources = Sources::default();
+        let mounts = targets
+            .into_iter()
+            .filter_map(|target| target.mount.known());
+        Self {
+            fuse_servers: fuse::servers(&sources, mounts),
+            // First, so that the time of the pass over all processes is in none of the others.
+            programs: Programs::read(&sources),
+            clocks: Clocks::read(&sources),
+            counters: Counters::read(&sources, &devices),
+            sources,
+            devices,
+        }
+    }
+
+    /// What was counted from then until now, without a pass over all processes.
+    pub(crate) fn during(&self) -> SystemDuring {
+        let clocks = Clocks::read(&self.sources);
+        let counted = Counters::read(&self.sources, &self.devices).since(&self.counters);
+        SystemDuring {
+            busiest: None,
+            fuse_servers: None,
+            counted,
+            clocks: clocks.since(&self.clocks),
+        }
+    }
+
+    /// The same with the programs that used most processor time, and what servers of targets used.
+    pub(crate) fn during_with_programs(&self) -> SystemDuring {
+        let during = self.during();
+        let times = during.counted.system.times.as_ref();
+        let total_ns = times.and_then(|times| times.total_ns.clone());
+        let used = total_ns.and_then(|total_ns| self.used(total_ns));
+        let fuse_servers = self.fuse_servers.as_ref().and_then(|pids| {
+            used.as_ref()
+                .and_then(|used| match used.servers.len() == pids.len() {
+                    true => Fact::Known(used.servers.clone()),
+                    false => Fact::Unavailable(
+                        "a FUSE server of the target ended during the run".to_owned(),
+                    ),
+                })
+        });
+        SystemDuring {
+            busiest: Some(used.map(|used| used.busiest)),
+            fuse_servers: Some(fuse_servers),
+            ..during
+        }
+    }
+
+    fn used(&self, total_ns: u64) -> Fact<Used> {
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        let none = BTreeSet::new();
+        let servers = self.fuse_servers.known().unwrap_or(&none);
+        self.programs.as_ref().and_then(|before| {
+            let now = Programs::read(&self.sources);
+            now.map(|now| now.used_since(before, total_ns, (own, servers)))
+        })
+    }
+}

@@ -1,0 +1,54 @@
+//! Runs on the storage that their spec names, with the clock of the system.
+
+use std::sync::Arc;
+
+use engine::Engine;
+use engine::namespace::Namespace;
+
+use crate::clock::RunClock;
+use crate::control::TakeControl;
+use crate::error::Refused;
+use crate::events::Events;
+use crate::run::Run;
+use crate::{RunSpec, preflight, run};
+
+/// The storage that a spec names.
+fn storage(spec: &RunSpec) -> Arc<dyn Engine> {
+    let name = spec.storage.name();
+    engines::named(name, spec.depth as usize, &spec.targets)
+        .expect("every name of a spec has a storage")
+}
+
+/// Prepares a run, as [`run::prepare`] does.
+///
+/// # Errors
+/// Where the run was refused: nothing was touched.
+pub fn prepare<'e>(
+    spec: &RunSpec,
+    take_control: &mut dyn TakeControl,
+    events: &'e mut dyn Events,
+) -> Result<Run<'e>, Refused> {
+    run::prepare_on(spec, storage(spec), RunClock::Machine, take_control, events)
+}
+
+/// Whether a run on its storage would be refused, as [`preflight::judge`] finds. Touches nothing.
+///
+/// # Errors
+/// Why it would be.
+pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
+    preflight::judge(spec, &*storage(spec))
+}
+
+/// Whether a run on its storage would be refused for want of room, as the look before a run finds.
+/// Touches nothing.
+///
+/// # Errors
+/// Why it would be.
+pub fn judge_room(spec: &RunSpec) -> Result<(), Refused> {
+    preflight::judge_room(spec, &*storage(spec))
+}
+
+/// Where the files of a run on its storage would live; nothing of one that makes none.
+pub fn namespace(spec: &RunSpec) -> Option<Arc<dyn Namespace>> {
+    storage(spec).home()
+}

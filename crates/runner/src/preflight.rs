@@ -1,0 +1,366 @@
+//! What is looked at before a run, and refuses it: its description, the storage, the machine and
+//! the targets. Touches nothing.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::namespace::Namespace;
+use engine::{Capability, Engine, Need, OperationKind, ServerUrl};
+use record::{LocationRecord, Room};
+use rundir::prepare::OtherUser;
+use rundir::{ack_log, prepare};
+use spec::{Cache, Place, RunSpec};
+use system::{DurabilityFacts, Fact, Host, Sources, Target};
+use workload::{Action, Fingerprint, Phase, Workload, fingerprint};
+
+use crate::control::Control;
+use crate::error::Refused;
+use crate::events::NoEvents;
+use crate::free_space::{self, Ground, Volumes};
+use crate::memory;
+use crate::servers;
+use crate::timed_call::{Call, Waiter};
+
+/// What a run found before it began.
+pub(crate) struct Looked {
+    /// Where its files are going to live; nothing for a run that makes none.
+    pub home: Option<Arc<dyn Namespace>>,
+    pub host: Host,
+    pub targets: Vec<Fact<Target>>,
+    pub room: Option<Room>,
+    /// The path of each location from the root.
+    pub directories: Vec<PathBuf>,
+    pub fingerprint: Fingerprint,
+    /// As whom they are used, where that is not the process's own user.
+    pub other_user: Option<OtherUser>,
+}
+
+impl Looked {
+    /// Whether the run is refused for anything but what its place holds.
+    /// Of several ranks the first one judges the room for all.
+    pub(crate) fn at(
+        request: &RunSpec,
+        storage: &dyn Engine,
+        is_first: bool,
+        waiter: &mut Waiter<'_>,
+    ) -> Result<Self, Refused> {
+        let home = able(request, storage)?;
+        let host = Host::read(&Sources::default());
+        memory::refuse_without(request, &host)?;
+        let directories = directories(request)?;
+        // A server is asked whether it is there at all before anything else.
+        let ((targets, grounds), other_user) = match request.storage.speaks_to_servers() {
+            true => {
+                let other_user = ask_of_targets(request, &home, &directories, waiter)?;
+                (targets(request, &home, &directories, waiter)?, other_user)
+            }
+            false => {
+                let found = targets(request, &home, &directories, waiter)?;
+                (found, ask_of_targets(request, &home, &directories, waiter)?)
+            }
+        };
+        Ok(Self {
+            room: match is_first {
+                true => room(request, &grounds)?,
+                false => None,
+            },
+            home,
+            host,
+            targets,
+            directories,
+            other_user,
+            // Of thousands of workers it takes seconds: refusals do not wait for it.
+            fingerprint: fingerprint::fingerprint(&request.workload)?,
+        })
+    }
+
+    /// As the record has them, with the directories that were taken.
+    pub(crate) fn locations(
+        &self,
+        request: &RunSpec,
+        directories: &[PathBuf],
+    ) -> Vec<LocationRecord> {
+        let weights = request.workload.location_weights();
+        let locations = weights.iter().zip(&self.targets).zip(directories);
+        let servers = self
+            .home
+            .as_ref()
+            .map(|home| home.servers())
+            .unwrap_or_default();
+        let mut servers = servers.into_iter();
+        locations
+            .map(|((weight, target), directory)| LocationRecord {
+                weight: *weight,
+                server: servers
+                    .next()
+                    .map(|facts| servers::record_of(facts, request.durability)),
+                directory: directory.to_string_lossy().into_owned(),
+                target: target.clone(),
+                durability: target
+                    .known()
+                    .map(|target| DurabilityFacts::of(&Sources::default(), target)),
+            })
+            .collect()
+    }
+}
+
+/// Whether a run would be refused for what it asks of its storage, machine and target; touches
+/// nothing. Room, and a pool to be taken, are looked at by the run alone.
+///
+/// # Errors
+/// Why it would be.
+pub fn judge(request: &RunSpec, storage: &dyn Engine) -> Result<(), Refused> {
+    let home = able(request, storage)?;
+    ask_of_targets(
+        request,
+        &home,
+        &directories(request)?,
+        &mut unwatched(request, &mut NoEvents),
+    )
+    .map(drop)
+}
+
+/// Whether a run would be refused for want of room; touches nothing.
+///
+/// # Errors
+/// Why it would be.
+pub fn judge_room(request: &RunSpec, storage: &dyn Engine) -> Result<(), Refused> {
+    memory::refuse_without(request, &Host::read(&Sources::default()))?;
+    let (directories, home) = (directories(request)?, home(request, storage)?);
+    let (_, grounds) = targets(
+        request,
+        &home,
+        &directories,
+        &mut unwatched(request, &mut NoEvents),
+    )?;
+    room(request, &grounds).map(drop)
+}
+
+/// For looks where nobody watches a run.
+fn unwatched<'e>(request: &RunSpec, nobody: &'e mut NoEvents) -> Waiter<'e> {
+    Waiter::new(Control::default(), request.stall_timeout, nobody)
+}
+
+/// Makes a call on targets that refuses the run where nothing is answered.
+pub(crate) fn ask<A: Send + 'static>(
+    waiter: &mut Waiter<'_>,
+    what: &'static str,
+    paths: String,
+    act: impl FnOnce() -> A + Send + 'static,
+) -> Result<A, Refused> {
+    let answer = waiter.wait_for(&Call::new(what, paths.clone()), act);
+    answer.map_err(|why| Refused::NoAnswer { what, paths, why })
+}
+
+pub(crate) fn paths(directories: &[PathBuf]) -> String {
+    let paths: Vec<String> = directories
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    paths.join(", ")
+}
+
+/// Whether the description is without contradictions, and the storage has what it asks for; with
+/// the home that it gives.
+fn able(request: &RunSpec, storage: &dyn Engine) -> Result<Option<Arc<dyn Namespace>>, Refused> {
+    request.check()?;
+    storage.supports(&need(request))?;
+    home(request, storage)
+}
+
+/// [`refuse_inability`], which asks the targets.
+fn ask_of_targets(
+    request: &RunSpec,
+    home: &Option<Arc<dyn Namespace>>,
+    directories: &[PathBuf],
+    waiter: &mut Waiter<'_>,
+) -> Result<Option<OtherUser>, Refused> {
+    let (asked, home, all) = (request.clone(), home.clone(), directories.to_vec());
+    let answer = move || refuse_inability(&asked, home.as_deref(), &all);
+    ask(waiter, "look at", paths(directories), answer)?
+}
+
+/// Looks at the targets and at the room there; this kernel knows nothing of a server's directories,
+/// and there is no room of a storage that touches no file system.
+fn targets(
+    request: &RunSpec,
+    home: &Option<Arc<dyn Namespace>>,
+    directories: &[PathBuf],
+    waiter: &mut Waiter<'_>,
+) -> Result<(Vec<Fact<Target>>, Vec<Ground>), Refused> {
+    let (all, home) = (directories.to_vec(), home.clone());
+    let of_servers = request.storage.speaks_to_servers();
+    match (request.place, home) {
+        (Place::Nowhere, _) => Ok((vec![Fact::NotApplicable; directories.len()], Vec::new())),
+        (_, Some(home)) if of_servers => {
+            let grounds = ask(waiter, "look at", paths(directories), move || {
+                let grounds = all
+                    .iter()
+                    .map(|directory| Ground::of_server(&*home, directory));
+                grounds.collect()
+            })?;
+            Ok((vec![Fact::NotApplicable; directories.len()], grounds))
+        }
+        _ => {
+            let targets: Vec<Target> = ask(waiter, "look at", paths(directories), move || {
+                let sources = Sources::default();
+                all.iter()
+                    .map(|directory| Target::read(&sources, directory))
+                    .collect()
+            })?;
+            let grounds = targets.iter().map(Ground::from).collect();
+            Ok((targets.into_iter().map(Fact::Known).collect(), grounds))
+        }
+    }
+}
+
+/// What the run takes of the targets' room, where they have that.
+fn room(request: &RunSpec, grounds: &[Ground]) -> Result<Option<Room>, Refused> {
+    if request.place == Place::Nowhere {
+        return Ok(None);
+    }
+    let workload = &request.workload;
+    let volumes = Volumes::of(workload, grounds);
+    let whole = volumes.check(workload)?;
+    let is_bounded = workload.transactions() < Workload::ENDLESS || !workload.grows();
+    // Of a pool that grows without end nobody knows whether it has room; its beginning has to have
+    // it all the same.
+    let initial = match is_bounded {
+        true => None,
+        false => Some(volumes.check(&workload.with_transactions(0))?),
+    };
+    let shortage = free_space::shortage(initial.as_ref().unwrap_or(&whole));
+    match shortage.filter(|_| request.room_check && !request.keeping.reuse) {
+        Some(lack) => Err(Refused::NoRoom(lack)),
+        None => Ok(Some(whole)),
+    }
+}
+
+/// What the storage is going to be asked for.
+fn need(request: &RunSpec) -> Need {
+    let workload = &request.workload;
+    let mut operations: Vec<OperationKind> = Phase::ALL
+        .into_iter()
+        .flat_map(|phase| workload.actions(phase))
+        .filter_map(Action::performs)
+        .collect();
+    if workload.directories() > 0 {
+        operations.extend([OperationKind::MakeDirectory, OperationKind::RemoveDirectory]);
+    }
+    if request.check {
+        operations.extend([OperationKind::Stat, OperationKind::List]);
+    }
+    match request.cache {
+        Cache::Warm => operations.push(OperationKind::Read),
+        Cache::ColdData => operations.push(OperationKind::Evict),
+        Cache::AsIs | Cache::Cold => {}
+    }
+    Need {
+        operations,
+        durability: request.durability,
+        direct: request.direct,
+    }
+}
+
+/// Where the run's files live; nothing for a run that makes none.
+fn home(request: &RunSpec, storage: &dyn Engine) -> Result<Option<Arc<dyn Namespace>>, Refused> {
+    match (request.place, storage.home()) {
+        (Place::Nowhere, _) => Ok(None),
+        (Place::OwnDirectory | Place::Location, Some(home)) if request.trusts_others => {
+            Ok(Some(home.with_own_rights()))
+        }
+        (Place::OwnDirectory | Place::Location, Some(home)) => Ok(Some(home)),
+        (Place::OwnDirectory | Place::Location, None) => Err(Refused::Unable(format!(
+            "--storage {} creates no files (use --storage posix)",
+            storage.name()
+        ))),
+    }
+}
+
+/// The path of each location from the root; as said where the storage touches none.
+fn directories(request: &RunSpec) -> Result<Vec<PathBuf>, Refused> {
+    let path = |target: &PathBuf| match request.place {
+        Place::Nowhere => Ok(target.clone()),
+        // What is no URL is refused before.
+        _ if ServerUrl::is_one(target) => {
+            let url = ServerUrl::try_from(target.as_path());
+            Ok(url.map_or_else(|_| target.clone(), |url| url.bare()))
+        }
+        Place::OwnDirectory | Place::Location => {
+            std::path::absolute(spec::directory(target)).map_err(Refused::WorkingDirectory)
+        }
+    };
+    request.targets.iter().map(path).collect()
+}
+
+/// Wishes that this machine or target cannot fulfil. Gives the other user with whose rights the
+/// targets are used.
+fn refuse_inability(
+    request: &RunSpec,
+    home: Option<&dyn Namespace>,
+    directories: &[PathBuf],
+) -> Result<Option<OtherUser>, Refused> {
+    if request.cache == Cache::Cold {
+        if let Err(error) = system::may_drop_caches() {
+            return Err(Refused::Unable(format!(
+                "cannot use --cache cold: dropping the system's caches failed: {error} (run as \
+                 root, or use --cache cold-data)"
+            )));
+        }
+    }
+    let nowhere = home.is_none();
+    let mut other_user = None;
+    if let Some(home) = home {
+        for directory in directories {
+            home.reach(directory).map_err(Refused::Unreachable)?;
+        }
+        let subdirectories = workload_subdirectories(request);
+        other_user = prepare::other_user(home, directories, request.trusts_others, subdirectories)?;
+    }
+    if request.storage.speaks_to_servers() {
+        // What follows asks this machine's kernel.
+        ack_log::check(request, &[])?;
+        return Ok(other_user);
+    }
+    if request.direct {
+        for directory in directories {
+            if let Err(error) = engines::probe_direct(directory) {
+                return Err(Refused::Unable(format!(
+                    "cannot use --direct: the file system of {} does not support direct I/O: \
+                     {error} (remove --direct, or use another --target)",
+                    directory.display()
+                )));
+            }
+        }
+    }
+    let is_extended = |action: Action| {
+        action.performs().map(OperationKind::needs) == Some(Capability::ExtendedAttributes)
+    };
+    let wants_extended = |mix: &workload::Mix| mix.weights.actions().any(is_extended);
+    if !nowhere && request.workload.mix().is_some_and(wants_extended) {
+        for directory in directories {
+            if let Err(rustix::io::Errno::OPNOTSUPP) = extended_attribute(directory) {
+                return Err(Refused::Unable(format!(
+                    "cannot use this --mix: the file system of {} does not support extended \
+                     attributes (remove set-xattr and get-xattr, or use another --target)",
+                    directory.display()
+                )));
+            }
+        }
+    }
+    ack_log::check(request, directories)?;
+    Ok(other_user)
+}
+
+fn extended_attribute(directory: &Path) -> Result<(), rustix::io::Errno> {
+    let mut buffer = [0_u8; 64];
+    rustix::fs::getxattr(directory, "user.postmark", &mut buffer[..]).map(drop)
+}
+
+/// Subdirectories beside the user's own files.
+fn workload_subdirectories(request: &RunSpec) -> u32 {
+    match (request.place, request.workload.classic()) {
+        (Place::Location, Some(classic)) => classic.subdirectories,
+        _ => 1,
+    }
+}

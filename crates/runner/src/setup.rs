@@ -1,0 +1,354 @@
+//! Taking the place of a run: the directories that it makes, or the pool of an earlier run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use engine::ServerUrl;
+use engine::namespace::{DIRECTORY_MODE, Namespace};
+use engines::PathBuffer;
+use rundir::Life;
+use rundir::joined::JoinedDirectories;
+use rundir::manifest::{BEGINS_BYTES, Begins, FirstRank, Makes, MixNames, OtherRank, Position};
+use rundir::owned_files::NoOwnedDirectories;
+use rundir::ownership::Evidence;
+use rundir::prepare::{self, LayoutRequest};
+use rundir::reuse::take_kept;
+use serde::{Deserialize, Serialize};
+use spec::{Place, RunSpec};
+use system::{Fact, WatchedDevices};
+use workload::{Action, Work, Workload};
+
+use crate::clock::unix_ns;
+use crate::error::Refused;
+use crate::path_builder::SET_MODES;
+use crate::preflight::{self, Looked, paths};
+use crate::ranks;
+use crate::run_target::{Taken, TakenLocation};
+use crate::timed_call::{Call, NoAnswer, Waiter};
+
+/// What is being done when the place is taken, in words that a path can follow.
+const TAKE_PLACE: &str = "make the run directory in";
+
+/// What a run takes with it to its place.
+struct Taking {
+    home: Arc<dyn Namespace>,
+    directories: Vec<PathBuf>,
+    hostname: String,
+    devices: Fact<WatchedDevices>,
+    life: Life,
+    began_unix_ns: u64,
+    /// The other processes of the run.
+    ranks: Vec<OtherRank>,
+}
+
+/// Where the files of a run with several processes lie, as the first of them has it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct PlaceOfAll {
+    /// By location: its path as messages give it, its directory, and the number of that.
+    locations: Vec<(PathBuf, PathBuf, usize)>,
+    /// By directory, whose it is; none of a storage that touches no file system.
+    owners: Vec<FirstRank>,
+    /// By worker of all, how far a pool of an earlier run is; empty where there is none.
+    positions: Vec<Position>,
+}
+
+/// Takes the place; inside why where nothing was answered, so that nobody knows what was made. Of
+/// several processes the first one takes it, and the others work in it.
+pub(crate) fn take(
+    request: &RunSpec,
+    looked: &Looked,
+    (devices, now_ns, depth): (&Fact<WatchedDevices>, u64, usize),
+    waiter: &mut Waiter<'_>,
+) -> Result<Result<Taken, String>, Refused> {
+    let own = request.workers_of(0).len() as u32;
+    let began_unix_ns = unix_ns();
+    let life = match looked.home {
+        Some(_) => Life::begin(own, depth, began_unix_ns, now_ns),
+        None => Life::private(own, depth),
+    };
+    let ranks = waiter.control.ranks().cloned();
+    let Some(ranks) = ranks else {
+        return take_first(
+            request,
+            looked,
+            devices,
+            (life, began_unix_ns, Vec::new()),
+            waiter,
+        );
+    };
+    let (others, first_host) =
+        ranks::introduce(&ranks, request, &life).inspect_err(|_| life.end())?;
+    if ranks.rank() == 0 {
+        let taken = take_first(
+            request,
+            looked,
+            devices,
+            (life, began_unix_ns, others),
+            waiter,
+        );
+        let place = match &taken {
+            Ok(Ok(taken)) => Ok(PlaceOfAll {
+                locations: taken
+                    .run_directories
+                    .iter()
+                    .map(TakenLocation::place)
+                    .collect(),
+                owners: taken.owned.owners(),
+                positions: taken.positions.clone(),
+            }),
+            Ok(Err(why)) => Err(why.clone()),
+            Err(refused) => Err(refused.to_string()),
+        };
+        // Where a rank is lost, the next meeting says so, and the place is given back.
+        let _ = ranks.broadcast(Some(place));
+        return taken;
+    }
+    match ranks.broadcast::<Result<PlaceOfAll, String>>(None)? {
+        Ok(place) => join(looked, place, life, devices, waiter),
+        Err(why) => {
+            life.end();
+            Err(Refused::OnRank {
+                rank: 0,
+                host: first_host,
+                why,
+            })
+        }
+    }
+}
+
+/// Works in what the first process of the run has taken.
+fn join(
+    looked: &Looked,
+    place: PlaceOfAll,
+    life: Life,
+    devices: &Fact<WatchedDevices>,
+    waiter: &mut Waiter<'_>,
+) -> Result<Result<Taken, String>, Refused> {
+    let PlaceOfAll {
+        locations,
+        owners,
+        positions,
+    } = place;
+    let mut taken = Taken {
+        owned: Arc::new(NoOwnedDirectories(life.clone())),
+        run_directories: Vec::new(),
+        positions,
+        devices: devices.clone(),
+    };
+    let mut identities = Vec::new();
+    if let Some(home) = looked.home.clone() {
+        // Of locations that were said twice the first one has the directory.
+        let mut directories: Vec<PathBuf> = Vec::new();
+        for (_, directory, number) in &locations {
+            if *number == directories.len() {
+                directories.push(directory.clone());
+            }
+        }
+        let paths = paths(&directories);
+        let joined = preflight::ask(waiter, "open the run directory", paths, move || {
+            JoinedDirectories::join(&home, directories.into_iter().zip(owners), life.clone())
+                .inspect_err(|_| life.end())
+        })??;
+        identities = joined.identities();
+        taken.owned = Arc::new(joined);
+    }
+    taken.run_directories = locations
+        .into_iter()
+        .map(|(shown, directory, number)| {
+            TakenLocation::new(
+                &shown,
+                &directory,
+                identities.get(number).copied().flatten(),
+                number,
+            )
+        })
+        .collect();
+    Ok(Ok(taken))
+}
+
+fn take_first(
+    request: &RunSpec,
+    looked: &Looked,
+    devices: &Fact<WatchedDevices>,
+    (life, began_unix_ns, ranks): (Life, u64, Vec<OtherRank>),
+    waiter: &mut Waiter<'_>,
+) -> Result<Result<Taken, String>, Refused> {
+    let Some(home) = &looked.home else {
+        return Ok(Ok(Taken::nowhere(request, life)));
+    };
+    let call = Call::new(TAKE_PLACE, paths(&looked.directories));
+    let asked = request.clone();
+    let taking = Taking {
+        home: Arc::clone(home),
+        directories: looked.directories.clone(),
+        hostname: looked.host.hostname.clone(),
+        devices: devices.clone(),
+        life,
+        began_unix_ns,
+        ranks,
+    };
+    let is_new = !request.keeping.reuse;
+    let taken = waiter.wait_or(
+        &call,
+        move || take_place(&asked, taking),
+        move |late| {
+            if let (true, Ok(taken)) = (is_new, late) {
+                taken.owned.leave(&Evidence::default(), &mut |_| ());
+            }
+        },
+    );
+    match taken {
+        Ok(taken) => taken.map(Ok),
+        Err(why @ NoAnswer::NoThread(_)) => Err(Refused::NoAnswer {
+            what: TAKE_PLACE,
+            paths: call.path,
+            why,
+        }),
+        Err(why) => Ok(Err(format!("cannot {TAKE_PLACE} {}: {why}", call.path))),
+    }
+}
+
+fn take_place(request: &RunSpec, taking: Taking) -> Result<Taken, Refused> {
+    let life = taking.life.clone();
+    refuse_nul(request)
+        .and_then(|()| take_place_with(request, taking))
+        .inspect_err(|_| life.end())
+}
+
+fn take_place_with(
+    request: &RunSpec,
+    Taking {
+        home,
+        directories,
+        hostname,
+        devices,
+        life,
+        began_unix_ns,
+        ranks,
+    }: Taking,
+) -> Result<Taken, Refused> {
+    let said = request.targets.iter().map(PathBuf::as_path);
+    let workload = &request.workload;
+    if request.keeping.reuse {
+        let taken = take_kept(
+            &home,
+            &directories,
+            workload,
+            &makes(workload),
+            (life, &ranks),
+        )?;
+        let run_directories = taken.run_directories.all().iter().enumerate();
+        let run_directories = run_directories.map(|(number, run_directory)| {
+            TakenLocation::new(
+                run_directory.directory(),
+                run_directory.directory(),
+                run_directory.identity(),
+                number,
+            )
+        });
+        return Ok(Taken {
+            run_directories: run_directories.collect(),
+            owned: Arc::new(taken.run_directories),
+            // A shared pool that has only been prepared is the same for any number of workers.
+            positions: vec![Position::default(); workload.workers.count() as usize]
+                .into_iter()
+                .enumerate()
+                .map(|(worker, none)| taken.positions.get(worker).copied().unwrap_or(none))
+                .collect(),
+            devices,
+        });
+    }
+    let pools = workload.streams();
+    let wish = LayoutRequest {
+        home,
+        locations: directories,
+        in_own_directories: request.place == Place::OwnDirectory,
+        makes: makes(workload),
+        numbers_max: workload.numbers_max(),
+        subdirectories: workload
+            .classic()
+            .map_or(1, |classic| classic.subdirectories),
+        workers: pools,
+        mix: workload.mix().map(|mix| MixNames {
+            layout: mix.layout,
+            names: mix.names,
+        }),
+        tool: format!("postmark {}", env!("CARGO_PKG_VERSION")),
+        host: hostname,
+        life,
+        began_unix_ns,
+        ranks,
+    };
+    let (places, run_directory_of) = prepare::prepare(&wish)?;
+    if pools > 1 {
+        places.make_worker_directories(pools)?;
+    }
+    let run_directories = said
+        .zip(&run_directory_of)
+        .map(|(path, number)| {
+            let run_directory = &places.all()[*number];
+            let directory = run_directory.directory();
+            let shown = match request.place {
+                // A URL may have parameters at its end.
+                Place::OwnDirectory if ServerUrl::is_one(path) => directory.to_owned(),
+                Place::OwnDirectory => path.join(directory.file_name().unwrap_or_default()),
+                Place::Location | Place::Nowhere => path.to_owned(),
+            };
+            TakenLocation::new(&shown, directory, run_directory.identity(), *number)
+        })
+        .collect();
+    Ok(Taken {
+        owned: Arc::new(places),
+        run_directories,
+        positions: Vec::new(),
+        devices,
+    })
+}
+
+/// What the files of a workload have in common.
+fn makes(workload: &Workload) -> Makes {
+    // What storages create with: open as the original has it, and fopen.
+    let mut modes = vec![0o644, 0o666];
+    if let Some(mix) = workload.mix() {
+        if mix.weights.get(Action::SetAttributes) > 0 {
+            modes.extend(SET_MODES);
+        }
+    }
+    let begins = match (workload.classic(), workload.contents) {
+        (Some(classic), None) => Begins::Texts {
+            texts: (0..workload.workers.count())
+                .map(|worker| {
+                    let text = workload::stream::text_begins(
+                        &workload.classic_of(classic, worker),
+                        BEGINS_BYTES as u64,
+                    );
+                    String::from_utf8_lossy(&text).into_owned()
+                })
+                .collect(),
+            size_low_bytes: classic.size_low_bytes,
+        },
+        (_, contents) => Begins::Contents {
+            spec: contents.unwrap_or_default(),
+            seed: workload.seed(),
+        },
+    };
+    Makes {
+        modes,
+        directory_modes: vec![DIRECTORY_MODE],
+        size_max_bytes: workload.size_max_bytes(),
+        size_min_bytes: match &workload.work {
+            Work::Classic(classic) => classic.size_low_bytes,
+            Work::Mix(mix) if mix.weights.get(Action::Truncate) > 0 => 0,
+            Work::Mix(mix) => mix.sizes.low(),
+        },
+        begins,
+    }
+}
+
+fn refuse_nul(request: &RunSpec) -> Result<(), Refused> {
+    for target in &request.targets {
+        let bytes = target.as_os_str().as_encoded_bytes().to_vec();
+        PathBuffer::new(0, bytes).map_err(|_| Refused::Nul(target.clone()))?;
+    }
+    Ok(())
+}

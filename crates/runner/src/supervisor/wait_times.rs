@@ -1,0 +1,286 @@
+//! What is asked of the file system between phases, and of the place while they go on: each in a
+//! thread of its own, as a file system that does not answer would keep the thread, and nobody would
+//! be told.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, TryRecvError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use document::units::bytes;
+use record::{Fact, PhaseSync};
+use workload::{End, Phase};
+
+use super::{CHECK_EVERY, SPACE_BACK_MAX, SPACE_SLACK_BYTES, Supervisor};
+use crate::control::Control;
+use crate::events::{Event, Progress, Stage};
+use crate::timed_call::{Call, NoAnswer};
+use rundir::owned_files::OwnedDirectories;
+
+impl Supervisor<'_> {
+    /// Looks every now and then whether the place is still the same: in a thread of its own, as a
+    /// file system that does not answer would keep the look, and nobody would be told.
+    pub(super) fn look_at_place(&mut self) {
+        if let Some(look) = &self.look {
+            match look.try_recv() {
+                Err(TryRecvError::Empty) => return,
+                Ok(looked) => {
+                    self.look = None;
+                    self.place_was(looked);
+                }
+                Err(TryRecvError::Disconnected) => self.look = None,
+            }
+        }
+        if self.looked.elapsed() < CHECK_EVERY {
+            return;
+        }
+        self.looked = Instant::now();
+        let (tell, told) = mpsc::channel();
+        let landmarks = self.watch.landmarks.clone();
+        let looking = thread::Builder::new().spawn(move || {
+            // Nobody may be waiting any more.
+            let _ = tell.send(landmarks.look());
+        });
+        // Where there is no thread to be had, the next border looks.
+        self.look = looking.ok().map(|_| told);
+    }
+
+    /// Looks whether the place is still the same, and waits for the answer.
+    pub(super) fn wait_for_look(&mut self) {
+        if self.watched.abandoned {
+            return;
+        }
+        self.looked = Instant::now();
+        let landmarks = self.watch.landmarks.clone();
+        if let Some(looked) = self.wait_for("check the run directory", move || landmarks.look()) {
+            self.place_was(looked);
+        }
+    }
+
+    pub(super) fn place_was(&mut self, looked: Result<(), String>) {
+        if let Err(why) = looked {
+            self.watched.gone.get_or_insert(why);
+            self.waiter.control.stop();
+        }
+    }
+
+    /// Has the file systems write back what a phase has left. In a thread of its own: it may take
+    /// for ever.
+    pub(super) fn sync(&mut self, phase: Phase) {
+        if !self.watch.sync || self.waiter.control.is_stopping() {
+            return;
+        }
+        self.waiter
+            .events
+            .event(Event::PhaseStarted(Stage::PhaseSync, Progress::default()));
+        self.evidence.begin();
+        let began_ns = self.now_ns();
+        let owned = Arc::clone(&self.watch.owned);
+        let Some(synced) = self.wait_for("sync (syncfs)", move || owned.volumes().sync()) else {
+            return;
+        };
+        let ended_ns = self.now_ns();
+        let syncing = self.evidence.counted().map(|(counted, _)| counted);
+        if let Some(evidence) = self.watched.evidence.get_mut(&phase) {
+            evidence.syncing = syncing;
+        }
+        if let Err(why) = synced {
+            self.watched.failed = Some(format!(
+                "cannot sync the file system after the phase '{}': {why}",
+                phase.name()
+            ));
+            self.waiter.control.stop();
+            return;
+        }
+        self.watched.synced.insert(
+            phase,
+            PhaseSync {
+                began_ns,
+                ended_ns,
+                space_back_ns: Fact::NotApplicable,
+            },
+        );
+        self.waiter.events.event(Event::PhaseEnded(
+            Stage::PhaseSync,
+            Progress::default(),
+            End::Complete,
+        ));
+    }
+
+    /// Waits until the file systems show the space of what was deleted. The directories are gone by
+    /// then, too, but for those of the run itself.
+    pub(super) fn wait_for_space(&mut self) {
+        if self.watched.abandoned || self.waiter.control.is_stopping() {
+            return;
+        }
+        let Some(since_ns) = self
+            .watched
+            .synced
+            .get(&Phase::Delete)
+            .map(|sync| sync.began_ns)
+        else {
+            return;
+        };
+        let stage = Stage::FreeSpace;
+        self.waiter
+            .events
+            .event(Event::PhaseStarted(stage, Progress::default()));
+        let back = self.synced_space_back();
+        let ended = match back {
+            Some(_) => Event::PhaseEnded(stage, Progress::default(), End::Complete),
+            None => Event::PhaseAborted(stage, Progress::default()),
+        };
+        self.waiter.events.event(ended);
+        let Some(back) = back else {
+            return;
+        };
+        let back = match back {
+            Ok(()) => Fact::Known(self.now_ns().saturating_sub(since_ns)),
+            Err(why) => Fact::Unavailable(why),
+        };
+        if let Some(sync) = self.watched.synced.get_mut(&Phase::Delete) {
+            sync.space_back_ns = back;
+        }
+    }
+
+    /// Nothing where the wait was given up.
+    fn synced_space_back(&mut self) -> Option<Result<(), String>> {
+        let owned = Arc::clone(&self.watch.owned);
+        let synced = self.wait_for("sync the file system after deletion (syncfs)", move || {
+            owned.volumes().sync()
+        });
+        matches!(synced, Some(Ok(())))
+            .then(|| self.space_back())
+            .flatten()
+    }
+
+    /// The free space before anything is made.
+    pub(super) fn look_at_space(&mut self) {
+        let owned = Arc::clone(&self.watch.owned);
+        let free = self.wait_for("read the free space", move || owned.volumes().free_bytes());
+        self.free_before = free.flatten();
+    }
+
+    /// Nothing where the run is given up.
+    fn space_back(&mut self) -> Option<Result<(), String>> {
+        let Some(before) = self.free_before else {
+            return Some(Err(
+                "the file system does not report its free space".to_owned()
+            ));
+        };
+        let owned = Arc::clone(&self.watch.owned);
+        let control = self.waiter.control.clone();
+        let at_most = SPACE_BACK_MAX + self.deletion_took;
+        let call = self.call("wait for the space of deleted files");
+        let looks = Arc::clone(&call.progress);
+        self.wait_for_call(&call, move || {
+            wait_for_space(&*owned, &control, &looks, (before, at_most))
+        })
+    }
+
+    /// A pool that was kept is in use from now on.
+    pub(super) fn begin_use(&mut self) {
+        let owned = Arc::clone(&self.watch.owned);
+        match self.wait_for("rewrite the manifest", move || owned.begin_use()) {
+            Some(Ok(())) => self.watched.in_use = true,
+            Some(Err(why)) => {
+                self.watched.failed = Some(why);
+                self.waiter.control.stop();
+            }
+            None => {}
+        }
+    }
+
+    /// Has everything written back, since what is dirty stays in the cache whatever is advised. A
+    /// pool of an earlier run may have been left dirty.
+    pub(super) fn write_back(&mut self) {
+        if self.waiter.control.is_stopping() {
+            return;
+        }
+        let owned = Arc::clone(&self.watch.owned);
+        let synced = self.wait_for(
+            "write back before dropping the caches (syncfs)",
+            move || owned.volumes().sync(),
+        );
+        if let Some(Err(why)) = synced {
+            self.watched.failed = Some(format!(
+                "cannot sync the file system before dropping the caches: {why}"
+            ));
+            self.waiter.control.stop();
+        }
+    }
+
+    pub(super) fn drop_caches(&mut self) {
+        if !self.watch.drop_caches {
+            return;
+        }
+        let owned = Arc::clone(&self.watch.owned);
+        let dropped = self.wait_for("drop the caches", move || {
+            owned.volumes().sync()?;
+            system::drop_caches().map_err(|error| error.to_string())
+        });
+        if let Some(Err(why)) = dropped {
+            self.watched.failed = Some(format!("cannot drop the system's caches: {why}"));
+            self.waiter.control.stop();
+        }
+    }
+
+    fn call(&self, what: &str) -> Call {
+        Call::new(what, self.watch.owned.describe())
+    }
+
+    /// Does something in a thread of its own, and waits for it, but not for ever. Nothing where the
+    /// run is given up.
+    pub(super) fn wait_for<A: Send + 'static>(
+        &mut self,
+        what: &str,
+        act: impl FnOnce() -> A + Send + 'static,
+    ) -> Option<A> {
+        let call = self.call(what);
+        self.wait_for_call(&call, act)
+    }
+
+    fn wait_for_call<A: Send + 'static>(
+        &mut self,
+        call: &Call,
+        act: impl FnOnce() -> A + Send + 'static,
+    ) -> Option<A> {
+        let why = match self.waiter.wait_for(call, act) {
+            Ok(answer) => return Some(answer),
+            Err(why) => why,
+        };
+        self.watched.abandoned |= matches!(why, NoAnswer::Late(_));
+        self.watched.failed = Some(format!("cannot {}: {why}", call.what));
+        self.waiter.control.stop();
+        None
+    }
+}
+
+/// Waits until no more is missing of the free space than before; why it was not waited for any
+/// longer.
+fn wait_for_space(
+    owned: &dyn OwnedDirectories,
+    control: &Control,
+    looks: &AtomicU64,
+    (before, at_most): (u64, Duration),
+) -> Result<(), String> {
+    let volumes = owned.volumes();
+    let slack = SPACE_SLACK_BYTES + owned.own_bytes();
+    let began = Instant::now();
+    loop {
+        let free = volumes.free_bytes().unwrap_or(0);
+        if free.saturating_add(slack) >= before {
+            return Ok(());
+        }
+        if began.elapsed() >= at_most || control.is_stopping() {
+            return Err(format!(
+                "{} were still missing after {} s",
+                bytes((before - free) as f64),
+                began.elapsed().as_secs()
+            ));
+        }
+        looks.fetch_add(1, Ordering::Relaxed);
+        thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,226 @@
+//! The end of a run at its place: what it made is removed, or stays as a pool for a later one.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use record::{CleanUp, End, Outcome};
+use rundir::ack_log::AckLog;
+use rundir::manifest::KeptPool;
+use rundir::owned_files::OwnedDirectories;
+use rundir::ownership::Evidence;
+use spec::RunSpec;
+
+use crate::events::{Event, Progress, Stage};
+use crate::ranks::LeftByRanks;
+use crate::timed_call::{Call, Waiter};
+use crate::workers::Performed;
+
+/// Removes what a run that was refused has made by then. A pool that was there before was not
+/// touched yet.
+pub(crate) fn give_back(
+    request: &RunSpec,
+    owned: Arc<dyn OwnedDirectories>,
+    waiter: &mut Waiter<'_>,
+) {
+    if request.keeping.reuse {
+        untouched(owned, waiter);
+    } else {
+        let _ = leave(owned, Evidence::default(), None, waiter);
+    }
+}
+
+/// Leaves the place after the work, and then the acknowledgement log.
+pub(crate) fn leave_all(
+    request: &RunSpec,
+    performed: &mut Performed,
+    (owned, ack_log): (Arc<dyn OwnedDirectories>, Option<AckLog>),
+    waiter: &mut Waiter<'_>,
+) -> Option<CleanUp> {
+    let ranks = waiter.control.ranks().cloned();
+    let life = owned.life().clone();
+    let left = LeftByRanks::of(performed, &life).of_all(ranks.as_ref());
+    let is_first = ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0);
+    let (clean_up, unanswered) = match is_first {
+        true => clean_up(request, performed, &left, owned, waiter),
+        false => {
+            // The first rank removes it all.
+            leave_open(owned);
+            (None, None)
+        }
+    };
+    performed.abandoned |= left.abandoned;
+    if let Some(why) = unanswered {
+        performed.outcome = Outcome::Failed { why };
+        performed.abandoned = true;
+    }
+    if let Some(ranks) = &ranks {
+        let stays = clean_up.as_ref().map(|clean_up| clean_up.incomplete);
+        let stays = ranks.broadcast(Some(stays.unwrap_or(false)));
+        // Whoever cleans later needs to know what this rank was doing.
+        if let (Ok(false), false) = (stays, is_first || left.abandoned) {
+            life.end();
+        }
+    }
+    // Where somebody did not come back, it may be the acknowledgement log that was waited for.
+    if performed.abandoned {
+        leave_open(ack_log);
+    } else if let Some(ack_log) = ack_log {
+        let removed = clean_up.as_ref().map_or(0, |done| done.files);
+        let path = request.ack_log.as_deref().unwrap_or(Path::new(""));
+        let call = Call::new("end the acknowledgement log", path.display().to_string());
+        // An end that is not written is one that nobody relies on: see `AckLog::over`.
+        let _ = waiter.wait_for(&call, move || ack_log.over(removed));
+    }
+    clean_up
+}
+
+/// Nothing was done there.
+fn untouched(owned: Arc<dyn OwnedDirectories>, waiter: &mut Waiter<'_>) {
+    let place = owned.describe();
+    owned.life().end();
+    // What does not close, which may wait for its server, is closed by the process's end.
+    let _ = waiter.wait_for(&Call::new("close what is open in", place), move || {
+        drop(owned)
+    });
+}
+
+/// Removes what is left of the run; after a whole one that is its mark only. With why there was no
+/// answer, where that is so.
+fn clean_up(
+    request: &RunSpec,
+    performed: &Performed,
+    left: &LeftByRanks,
+    owned: Arc<dyn OwnedDirectories>,
+    waiter: &mut Waiter<'_>,
+) -> (Option<CleanUp>, Option<String>) {
+    if left.abandoned {
+        let place = owned.describe();
+        leave_open(owned);
+        let asked = match performed.abandoned {
+            true => not_asked(place),
+            false => self::left(place, WITH_OTHERS.to_owned()),
+        };
+        return (Some(asked), None);
+    }
+    if request.keeping.reuse && !left.in_use {
+        untouched(owned, waiter);
+        return (None, None);
+    }
+    if let (true, true, Some(positions)) = (request.keeping.keep, left.is_whole, &left.positions) {
+        let kept = KeptPool {
+            pool: request.workload.pool_canonical(),
+            workload: request.workload.endless_canonical(),
+            positions: positions.clone(),
+            names: left.names,
+            left_ns: left.latest_ns,
+            set_back_ns: left.set_back_ns,
+        };
+        return keep(owned, kept, waiter);
+    }
+    if left.complete && !left.any_spoiled {
+        // Every file of its own is gone: what bears such a name now is somebody else's.
+        let (done, unanswered) = leave(owned, Evidence::default(), None, waiter);
+        return (
+            (done.files > 0 || !done.left.is_empty()).then_some(done),
+            unanswered,
+        );
+    }
+    waiter
+        .events
+        .event(Event::PhaseStarted(Stage::CleanUp, Progress::default()));
+    let evidence = Evidence {
+        numbers_made: performed.numbers_made,
+        partly_written: left.partly_written(),
+        set_back_ns: left.set_back_ns,
+        until: None,
+        is_complete: true,
+    };
+    let (done, unanswered) = leave(owned, evidence, Some(Stage::CleanUp), waiter);
+    let progress = Progress {
+        done: done.files,
+        completed: done.files,
+        total: Some(done.files),
+    };
+    waiter
+        .events
+        .event(Event::PhaseEnded(Stage::CleanUp, progress, End::Complete));
+    (Some(done), unanswered)
+}
+
+/// Leaves the pool for a later run.
+fn keep(
+    owned: Arc<dyn OwnedDirectories>,
+    kept: KeptPool,
+    waiter: &mut Waiter<'_>,
+) -> (Option<CleanUp>, Option<String>) {
+    let call = Call::new("write the manifest of the kept pool in", owned.describe());
+    let marked = waiter.wait_for(&call, move || owned.keep(kept));
+    let (why, unanswered) = match marked {
+        Ok(Ok(())) => return (None, None),
+        Ok(Err(why)) => (why, None),
+        Err(why) => (
+            why.to_string(),
+            Some(format!("cannot {} {}: {why}", call.what, call.path)),
+        ),
+    };
+    let why = format!(
+        "the pool exists, but cannot be marked as kept: {why} ('postmark clean' removes it)"
+    );
+    (Some(left(call.path, why)), unanswered)
+}
+
+/// Removes what is left of a run, and waits for that as long as it goes on.
+fn leave(
+    owned: Arc<dyn OwnedDirectories>,
+    evidence: Evidence,
+    stage: Option<Stage>,
+    waiter: &mut Waiter<'_>,
+) -> (CleanUp, Option<String>) {
+    let call = Call {
+        stage,
+        ..Call::new("remove what the run made in", owned.describe())
+    };
+    let removed = Arc::clone(&call.progress);
+    // With the last hold on the place: whoever hears of it may unmount at once.
+    let answer = waiter.wait_for(&call, move || {
+        owned.leave(&evidence, &mut |files| {
+            removed.store(files, Ordering::Relaxed)
+        })
+    });
+    answer.map_or_else(
+        |why| {
+            let unanswered = format!("cannot {} {}: {why}", call.what, call.path);
+            let why = format!("{why} ('postmark clean' removes the rest later)");
+            (left(call.path, why), Some(unanswered))
+        },
+        |done| (done, None),
+    )
+}
+
+/// What is open on a target that does not answer stays open: closing it could keep this thread for
+/// ever. At its end the process may have to wait there; who waits for it does not.
+pub(crate) fn leave_open<T>(of_target: T) {
+    std::mem::forget(of_target);
+}
+
+/// Why nothing was removed where other ranks may be there yet.
+const WITH_OTHERS: &str = "a rank is lost or did not return from a call, and may still be \
+                           working, so the run left its files ('postmark clean' removes them \
+                           later)";
+
+/// Nothing was removed, since the file system does not answer.
+pub(crate) fn not_asked(path: String) -> CleanUp {
+    let why =
+        "a call did not return, so the run left its files ('postmark clean' removes them later)";
+    left(path, why.to_owned())
+}
+
+/// What is there still, and why.
+fn left(path: String, why: String) -> CleanUp {
+    CleanUp {
+        left: vec![record::Left { path, why }],
+        incomplete: true,
+        ..CleanUp::default()
+    }
+}

@@ -1,0 +1,100 @@
+//! Filling a file system to a part of its usable space, with files outside of the target.
+
+use std::path::Path;
+
+use system::{Fact, Space};
+
+use crate::blocks;
+use crate::error::MakeError;
+use crate::stop::MakeStop;
+
+/// A file of filler is not larger than this.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+/// A file of filler is not smaller than this.
+const FILE_BYTES_MIN: u64 = 64 << 10;
+/// Some file systems count their room later, or change what is usable: so many files are made at
+/// most.
+const FILES_MAX: u32 = 20_000;
+
+/// Fills the file system mounted at `root`, whose directory `filler` is made, up to a percentage of
+/// its usable space; gives what was reached. What the file system itself takes counts as taken.
+pub(crate) fn fill(root: &Path, percent: u8, stop: &MakeStop) -> Result<Fact<f64>, MakeError> {
+    let directory = root.join("filler");
+    std::fs::create_dir(&directory).map_err(|error| MakeError::io("create", &directory, error))?;
+    let mut largest = FILE_BYTES_MAX;
+    for number in 0..FILES_MAX {
+        sync(root)?;
+        let missing = match usage(root) {
+            Fact::Known(usage) => usage.missing_bytes(percent),
+            Fact::Unavailable(why) => return Ok(Fact::Unavailable(why)),
+            Fact::NotApplicable => return Ok(Fact::NotApplicable),
+        };
+        if missing < FILE_BYTES_MIN || largest < FILE_BYTES_MIN {
+            break;
+        }
+        let path = directory.join(number.to_string());
+        match blocks::fill(&path, missing.min(largest), stop) {
+            Ok(()) => {}
+            // Not all that is counted as available can be had in one piece, or at all.
+            Err(error) if error.is_no_room() => {
+                std::fs::remove_file(&path)
+                    .map_err(|error| MakeError::io("remove", &path, error))?;
+                largest = missing.min(largest) / 2;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    sync(root)?;
+    Ok(usage(root).map(|usage| usage.percent()))
+}
+
+/// The space that files can take on an empty file system, in bytes.
+pub(crate) fn usable_bytes(root: &Path) -> Fact<u64> {
+    usage(root).map(|usage| usage.used + usage.available)
+}
+
+struct Usage {
+    used: u64,
+    available: u64,
+}
+
+impl Usage {
+    fn missing_bytes(&self, percent: u8) -> u64 {
+        let wanted =
+            (u128::from(self.used) + u128::from(self.available)) * u128::from(percent) / 100;
+        // Below the sum of two numbers of 64 bits that are a device's.
+        u64::try_from(wanted)
+            .unwrap_or(u64::MAX)
+            .saturating_sub(self.used)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a percentage for people")]
+    fn percent(&self) -> f64 {
+        100.0 * self.used as f64 / (self.used.saturating_add(self.available).max(1)) as f64
+    }
+}
+
+fn usage(root: &Path) -> Fact<Usage> {
+    Space::read(root).and_then(|space| {
+        let Space {
+            total_bytes,
+            free_bytes,
+            available_bytes,
+            ..
+        } = space;
+        total_bytes.and_then(|total| {
+            free_bytes.and_then(|free| {
+                available_bytes.map(|available| Usage {
+                    used: total.saturating_sub(free),
+                    available,
+                })
+            })
+        })
+    })
+}
+
+/// Some file systems count blocks as taken when they are written.
+pub(crate) fn sync(root: &Path) -> Result<(), MakeError> {
+    let synced = std::fs::File::open(root).and_then(|root| Ok(rustix::fs::syncfs(&root)?));
+    synced.map_err(|error| MakeError::io("sync", root, error))
+}

@@ -1,0 +1,201 @@
+//! Loop devices over images. What a device is over is told by the driver: by the file's device and
+//! inode, never by a path.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::error::MakeError;
+use crate::held_path::shown;
+use crate::owned::Owned;
+use crate::stop::MakeStop;
+use crate::tool::{self, Around, arguments};
+
+/// A device is given back a moment after its last user has gone: so long it is waited for. A mkfs
+/// that was left behind by a killed maker has to end before, and so do programs in mount namespaces
+/// of their own, which have copies of all mounts; then the device is told.
+const RELEASE_LIMIT: Duration = Duration::from_secs(120);
+
+/// A loop device over an image, held open: while it is, nobody can give it to another image.
+pub(crate) struct Attached {
+    /// `/dev/loop0`.
+    pub(crate) device: String,
+    /// What it is over.
+    pub(crate) image: PathBuf,
+    _held: File,
+}
+
+/// A loop device that is over an image.
+pub(crate) struct OverImage {
+    /// `/dev/loop0`.
+    pub(crate) device: String,
+    /// Where the image is.
+    pub(crate) image: PathBuf,
+    /// Whether that is not where it was made.
+    pub(crate) is_elsewhere: bool,
+}
+
+/// Somebody else can give a device back before it is held: it is tried again so many times.
+const ATTEMPTS: u32 = 10;
+
+/// Sets up a loop device over an image.
+pub(crate) fn attach(
+    owned: &Owned,
+    image: &str,
+    is_direct: bool,
+    stop: &MakeStop,
+) -> Result<Attached, MakeError> {
+    let path = owned.directory.at(image);
+    let mut attempt = 1;
+    loop {
+        // What is at the name is formatted.
+        let file = owned.open_file(image)?;
+        let device = set_up(image, is_direct, owned.around(Some(stop)))?;
+        let held = File::open(&device)
+            .map_err(|error| MakeError::io("open", Path::new(&device), error))?;
+        // Looked at after it is held: from here on it stays.
+        let backing = system::loops::backing_file(&held).ok();
+        let of = |facts: std::fs::Metadata| (facts.dev(), facts.ino());
+        if backing.is_some() && backing == file.metadata().ok().map(of) {
+            return Ok(Attached {
+                device,
+                image: shown(&path),
+                _held: held,
+            });
+        }
+        if backing.is_some() && backing == std::fs::symlink_metadata(&path).ok().map(of) {
+            // Another file got the name in between: the device over it was made here.
+            clear_at_last_close(&device, owned.around(None))?;
+            return Err(MakeError::Exchanged { path: shown(&path) });
+        }
+        if attempt == ATTEMPTS {
+            let answer = std::io::Error::other("another process gives the device back");
+            return Err(MakeError::io("set up", Path::new(&device), answer));
+        }
+        attempt += 1;
+    }
+}
+
+/// The image is named as it is called in the directory in which the program runs.
+fn set_up(image: &str, is_direct: bool, around: Around) -> Result<String, MakeError> {
+    let direct = if is_direct {
+        "--direct-io=on"
+    } else {
+        "--direct-io=off"
+    };
+    let words = arguments(["--find", "--show", direct, image].map(OsStr::new));
+    let answer = tool::run("losetup", words.clone(), Some(around), tool::SHORT)?;
+    let device = answer.trim();
+    let is_loop = device.strip_prefix("/dev/loop").is_some_and(|number| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    if !is_loop {
+        return Err(MakeError::Answer {
+            command: tool::command_line("losetup", &words),
+            answer: device.to_owned(),
+        });
+    }
+    Ok(device.to_owned())
+}
+
+/// Gives a device back: at once, or as soon as what is mounted from it is unmounted.
+pub(crate) fn clear_at_last_close(device: &str, around: Around) -> Result<(), MakeError> {
+    tool::run("losetup", ["--detach", device], Some(around), tool::SHORT).map(drop)
+}
+
+/// The loop devices over an image that was made, whether or not its name is still there.
+pub(crate) fn over(owned: &Owned, image: &str) -> Result<Vec<OverImage>, MakeError> {
+    let Some(wanted) = owned.device_and_inode(image) else {
+        return Ok(Vec::new());
+    };
+    let error = |answer| MakeError::io("list", Path::new("/sys/block"), answer);
+    let mut devices = Vec::new();
+    for entry in std::fs::read_dir("/sys/block").map_err(error)? {
+        let name = entry.map_err(error)?.file_name();
+        if !name.as_bytes().starts_with(b"loop") {
+            continue;
+        }
+        // Devices without an image have no such file.
+        let Some(shown_image) = backing_path(&name) else {
+            continue;
+        };
+        // A device is opened only where it can be over the image: what is open cannot be given
+        // back.
+        let is_other =
+            std::fs::metadata(&shown_image).is_ok_and(|there| (there.dev(), there.ino()) != wanted);
+        let device = format!("/dev/{}", name.to_string_lossy());
+        if !is_other && is_over(&device, wanted) {
+            devices.push(OverImage {
+                device,
+                // A removed file is nowhere.
+                is_elsewhere: shown_image.exists()
+                    && shown_image != shown(&owned.directory.at(image)),
+                image: shown_image,
+            });
+        }
+    }
+    Ok(devices)
+}
+
+/// Whether a device is over an image that was made in a directory.
+pub(crate) fn is_over_image(device: &str, owned: &Owned, image: &str) -> bool {
+    owned
+        .device_and_inode(image)
+        .is_some_and(|wanted| is_over(device, wanted))
+}
+
+fn is_over(device: &str, wanted: (u64, u64)) -> bool {
+    let device = File::open(device);
+    device.is_ok_and(|device| {
+        system::loops::backing_file(&device).is_ok_and(|backing| backing == wanted)
+    })
+}
+
+/// Where the image of a loop device is, by its name without `/dev/`.
+fn backing_path(name: &OsStr) -> Option<PathBuf> {
+    let path = Path::new("/sys/block").join(name).join("loop/backing_file");
+    let mut bytes = std::fs::read(path).ok()?;
+    if bytes.last() == Some(&b'\n') {
+        bytes.pop();
+    }
+    Some(OsString::from_vec(bytes).into())
+}
+
+/// Whether a device goes by itself when nobody uses it any more. One that is gone does.
+fn goes_by_itself(device: &str) -> bool {
+    let name = device.trim_start_matches("/dev/");
+    std::fs::read_to_string(format!("/sys/block/{name}/loop/autoclear"))
+        .map_or(true, |text| text.trim() == "1")
+}
+
+/// Gives all devices over an image back, and waits until they are.
+pub(crate) fn release(owned: &Owned, image: &str) -> Result<(), MakeError> {
+    let began = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    loop {
+        let devices = over(owned, image)?;
+        let Some(first) = devices.first() else {
+            return Ok(());
+        };
+        let mut cleared = Ok(());
+        for OverImage { device, .. } in &devices {
+            // One that goes by itself is never touched: by the time of the call its number may be
+            // somebody else's.
+            if !goes_by_itself(device) {
+                cleared = clear_at_last_close(device, owned.around(None));
+            }
+        }
+        if began.elapsed() > RELEASE_LIMIT {
+            cleared?;
+            return Err(MakeError::LoopBusy {
+                device: first.device.clone(),
+                image: first.image.clone(),
+            });
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(100));
+    }
+}

@@ -1,0 +1,567 @@
+//! A made file system: making it, the same state for each run, and removing it.
+
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use system::Fact;
+
+use crate::blocks::{self, Image};
+use crate::directory::{BELOW, IMAGE, JOURNAL, MOUNT, PREFIX, saved};
+use crate::error::MakeError;
+use crate::facts::{MadeFacts, ToolFacts};
+use crate::filler;
+use crate::kind::FileSystemKind;
+use crate::loops::{self, Attached};
+use crate::manifest::{FORMAT, Head, Part};
+use crate::mkfs::{self, Devices};
+use crate::mounts::{self, MountPlan};
+use crate::needs;
+use crate::owned::Owned;
+use crate::removal::{self, MadeRemoved};
+use crate::spec::MakeSpec;
+use crate::states;
+use crate::stop::MakeStop;
+use crate::tool;
+
+/// How far making has come. Each is told when it is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MakeStage {
+    /// The manifest is on disk; nothing else is made.
+    Manifest,
+    /// The images are written.
+    Images,
+    /// The loop devices are set up.
+    LoopDevices,
+    /// mkfs has run.
+    Formatted,
+    /// It is mounted.
+    Mounted,
+    /// It is filled as asked, and ready.
+    Ready,
+}
+
+/// What a start of the file system finds on its images.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Images {
+    /// Nothing that counts: mkfs runs.
+    New,
+    /// A file system, which is mounted as it is.
+    Formatted,
+}
+
+/// A file system that was made and is mounted. It is removed by [`Made::remove`], and when it is
+/// dropped.
+///
+/// It belongs to the process that made it: while that lives, or a program that it started, `clean`
+/// leaves it alone. No method may be called while a run uses the target. Where [`Made::remake`],
+/// [`Made::save`] or [`Made::restore`] fail, the file system may not be mounted; it can be remade
+/// or removed.
+#[derive(Debug)]
+pub struct Made {
+    spec: MakeSpec,
+    name: String,
+    main: Owned,
+    /// The journal's directory, where it is not that of the image.
+    journal: Option<Owned>,
+    stop: MakeStop,
+    uuid: String,
+    journal_uuid: String,
+    facts: MadeFacts,
+    is_removed: bool,
+}
+
+impl Made {
+    /// Makes and mounts a file system. `name` is what its maker calls it, for the manifest.
+    ///
+    /// Takes as long as writing the whole image and mkfs take.
+    ///
+    /// # Errors
+    /// Something is missing, or fails. Then nothing is left, or the error says what.
+    pub fn make(spec: &MakeSpec, name: &str) -> Result<Self, MakeError> {
+        Self::make_with(spec, name, MakeStop::default(), &mut |_, _| ())
+    }
+
+    /// The same, which a signal ends, and which tells how far it has come, and the directory.
+    ///
+    /// # Errors
+    /// As [`Made::make`].
+    pub fn make_with(
+        spec: &MakeSpec,
+        name: &str,
+        stop: MakeStop,
+        told: &mut dyn FnMut(MakeStage, &Path),
+    ) -> Result<Self, MakeError> {
+        spec.validate()?;
+        spec.check()?;
+        let mut made = Self::begin(spec, name, stop)?;
+        let path = made.main.directory.path().to_owned();
+        let done = made.finish(&mut |stage| told(stage, &path));
+        match done {
+            Ok(()) => Ok(made),
+            Err(error) => Err(made.removed_after(error)),
+        }
+    }
+
+    /// Makes the directories with their manifests.
+    fn begin(spec: &MakeSpec, name: &str, stop: MakeStop) -> Result<Self, MakeError> {
+        let above = needs::usable(spec.kind, &spec.directory)?;
+        let journal_above = match spec.journal_directory() {
+            Some(directory) => {
+                Some(needs::usable(spec.kind, directory)?).filter(|journal| *journal != above)
+            }
+            None => None,
+        };
+        let id = new_id(&above, journal_above.as_deref());
+        let [main_path, journal_path] = [Some(&above), journal_above.as_ref()]
+            .map(|above| above.map(|above| above.join(format!("{PREFIX}{id}"))));
+        let main_path = main_path.unwrap_or_default();
+        let head = |part, other: Option<&PathBuf>| Head {
+            format: FORMAT.to_owned(),
+            id: id.clone(),
+            process: std::process::id(),
+            part,
+            name: name.to_owned(),
+            spec: spec.to_string(),
+            directory: None,
+            other: other.map(|other| other.clone().into()),
+        };
+        let main = Owned::create(&main_path, head(Part::FileSystem, journal_path.as_ref()))?;
+        let mut made = Self {
+            spec: spec.clone(),
+            name: name.to_owned(),
+            main,
+            journal: None,
+            stop,
+            uuid: String::new(),
+            journal_uuid: String::new(),
+            facts: MadeFacts::new(spec),
+            is_removed: false,
+        };
+        if let Some(path) = &journal_path {
+            match Owned::create(path, head(Part::Journal, Some(&main_path))) {
+                Ok(journal) => made.journal = Some(journal),
+                Err(error) => return Err(made.removed_after(error)),
+            }
+        }
+        Ok(made)
+    }
+
+    /// Makes images and all that lies on them.
+    fn finish(&mut self, told: &mut dyn FnMut(MakeStage)) -> Result<(), MakeError> {
+        told(MakeStage::Manifest);
+        self.uuid = new_uuid()?;
+        self.journal_uuid = new_uuid()?;
+        self.main.create_directory(MOUNT)?;
+        if self.spec.kind == FileSystemKind::Overlay {
+            self.main.create_directory(BELOW)?;
+        }
+        if self.spec.kind.has_image() {
+            allocate(&mut self.main, IMAGE, self.spec.size_bytes, &self.stop)?;
+        }
+        if let Some(journal) = &self.spec.journal {
+            let owned = self.journal.as_mut().unwrap_or(&mut self.main);
+            allocate(owned, JOURNAL, journal.size_bytes, &self.stop)?;
+        }
+        told(MakeStage::Images);
+        self.facts.tools = tools(self.spec.kind);
+        self.start(Images::New, told)
+    }
+
+    /// The directory in which targets lie: empty after [`Made::make`] and [`Made::remake`], the
+    /// user's, with filler outside of it.
+    pub fn directory(&self) -> PathBuf {
+        self.main.directory.path().join(MOUNT).join("work")
+    }
+
+    /// What was asked.
+    pub fn spec(&self) -> &MakeSpec {
+        &self.spec
+    }
+
+    /// What its maker calls it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What was made, with what, and how.
+    pub fn facts(&self) -> &MadeFacts {
+        &self.facts
+    }
+
+    /// Looks whether it is still mounted, and nothing else on top.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn check(&self) -> Result<(), MakeError> {
+        self.is_in_place()?;
+        mounts::own(&self.main, MOUNT)?;
+        let target = self.target();
+        std::fs::metadata(&target).map_err(|error| MakeError::io("look at", &target, error))?;
+        Ok(())
+    }
+
+    /// That runs find the file system by its path.
+    fn is_in_place(&self) -> Result<(), MakeError> {
+        let directory = &self.main.directory;
+        if directory.is_in_place() {
+            return Ok(());
+        }
+        Err(MakeError::Moved {
+            from: directory.path().to_owned(),
+            to: directory.present(),
+        })
+    }
+
+    /// The same as [`Made::directory`], wherever the directory is moved to.
+    fn target(&self) -> PathBuf {
+        self.main.directory.at(MOUNT).join("work")
+    }
+
+    /// From the next [`Made::remake`] on, filler takes that part of the usable space, or there is
+    /// none.
+    ///
+    /// # Errors
+    /// A percentage that cannot be reached.
+    pub fn set_fullness(&mut self, percent: Option<u8>) -> Result<(), MakeError> {
+        let fullness_percent = percent;
+        let spec = MakeSpec {
+            fullness_percent,
+            ..self.spec.clone()
+        };
+        spec.validate()?;
+        self.facts.spec = spec.to_string();
+        self.spec = spec;
+        Ok(())
+    }
+
+    /// Makes it again, empty, and fills it as asked: each run starts from the same state.
+    ///
+    /// # Errors
+    /// Something uses it, mkfs or mount fails. A file system that another process has unmounted is
+    /// made again all the same.
+    pub fn remake(&mut self) -> Result<(), MakeError> {
+        self.stop()?;
+        self.start(Images::New, &mut |_| ())
+    }
+
+    /// Keeps its state (files, filler, layout of the blocks) under a name, so that later runs start
+    /// from it. An earlier state of that name is replaced. It is unmounted for that and mounted
+    /// again.
+    ///
+    /// # Errors
+    /// Something uses it, there is no room for the copy, a name that cannot be one, or a kind
+    /// without an image.
+    pub fn save(&mut self, state: &str) -> Result<(), MakeError> {
+        states::check_name(state)?;
+        if !self.spec.kind.has_image() {
+            return Err(MakeError::NoStates);
+        }
+        self.check()?;
+        self.stop()?;
+        let saved = self.save_images(state);
+        let started = self.start(Images::Formatted, &mut |_| ());
+        saved.and(started)
+    }
+
+    fn save_images(&mut self, state: &str) -> Result<(), MakeError> {
+        states::save(&mut self.main, IMAGE, state, &self.stop)?;
+        if self.spec.journal.is_none() {
+            return Ok(());
+        }
+        let journal = self.journal.as_mut().unwrap_or(&mut self.main);
+        let saved = states::save(journal, JOURNAL, state, &self.stop);
+        if saved.is_err() {
+            drop(self.main.discard(&saved_image(state)));
+        }
+        saved
+    }
+
+    /// Whether there is a saved state of that name.
+    pub fn has_state(&self, state: &str) -> bool {
+        states::check_name(state).is_ok() && self.main.has(&saved_image(state))
+    }
+
+    /// Brings a saved state back.
+    ///
+    /// # Errors
+    /// There is no such state, or something uses the file system.
+    pub fn restore(&mut self, state: &str) -> Result<(), MakeError> {
+        if !self.has_state(state) {
+            return Err(MakeError::NoState(state.to_owned()));
+        }
+        self.stop()?;
+        for (owned, image) in self.images() {
+            states::restore(owned, image, state, self.spec.discard, &self.stop)?;
+        }
+        self.start(Images::Formatted, &mut |_| ())
+    }
+
+    /// Removes all of it: mounts, loop devices, images, saved states, manifests.
+    ///
+    /// # Errors
+    /// What is left and why. `clean` removes it later.
+    pub fn remove(mut self) -> Result<MadeRemoved, MakeError> {
+        self.remove_all().complete()
+    }
+
+    fn remove_all(&mut self) -> MadeRemoved {
+        self.is_removed = true;
+        removal::remove(Some(&mut self.main), self.journal.as_mut())
+    }
+
+    /// Removes what was made before something failed.
+    fn removed_after(mut self, error: MakeError) -> MakeError {
+        match self.remove_all().complete() {
+            Ok(_) => error,
+            Err(removal) => MakeError::AndLeft {
+                error: Box::new(error),
+                removal: Box::new(removal),
+            },
+        }
+    }
+
+    /// The image, then the journal's, each in its directory.
+    fn images(&self) -> Vec<(&Owned, &'static str)> {
+        let image = self.spec.kind.has_image().then_some((&self.main, IMAGE));
+        let journal = self.journal.as_ref().unwrap_or(&self.main);
+        let journal = self.spec.journal.as_ref().map(|_| (journal, JOURNAL));
+        image.into_iter().chain(journal).collect()
+    }
+
+    /// Does something with each image.
+    fn each_image(&self, act: impl Fn(Image) -> Result<(), MakeError>) -> Result<(), MakeError> {
+        self.images().into_iter().try_for_each(|(owned, image)| {
+            let (file, path) = (owned.open_file(image)?, owned.directory.at(image));
+            act(Image {
+                file: &file,
+                path: &path,
+            })
+        })
+    }
+
+    /// Unmounts it, and gives the loop devices back.
+    fn stop(&mut self) -> Result<(), MakeError> {
+        for name in [MOUNT, BELOW] {
+            mounts::unmount(&self.main, name)?;
+        }
+        for (owned, image) in self.images() {
+            loops::release(owned, image)?;
+        }
+        Ok(())
+    }
+
+    /// Sets up the loop devices, formats and mounts.
+    fn start(&mut self, images: Images, told: &mut dyn FnMut(MakeStage)) -> Result<(), MakeError> {
+        self.is_in_place()?;
+        self.facts.mount_commands.clear();
+        if images == Images::New {
+            self.each_image(blocks::wipe)?;
+        }
+        let devices = self.attach()?;
+        told(MakeStage::LoopDevices);
+        if images == Images::New {
+            self.format(&devices)?;
+        }
+        told(MakeStage::Formatted);
+        self.mount(&devices)?;
+        for attached in &devices {
+            loops::clear_at_last_close(&attached.device, self.main.around(None))?;
+        }
+        told(MakeStage::Mounted);
+        let root = self.root();
+        if images == Images::New || !self.spec.kind.has_image() {
+            self.facts.usable_bytes = filler::usable_bytes(&root);
+            let target = self.target();
+            make_directory(&target, 0o755)?;
+            let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
+            std::os::unix::fs::chown(&target, Some(user.as_raw()), Some(group.as_raw()))
+                .map_err(|error| MakeError::io("change the owner of", &target, error))?;
+            self.facts.fullness_percent = match self.spec.fullness_percent {
+                Some(percent) => filler::fill(&root, percent, &self.stop)?,
+                None => Fact::NotApplicable,
+            };
+        }
+        self.forget_pages(&root)?;
+        self.facts.look(&self.main, &devices);
+        told(MakeStage::Ready);
+        Ok(())
+    }
+
+    /// What is written is on the images, and the images are not in the page cache.
+    fn forget_pages(&self, root: &Path) -> Result<(), MakeError> {
+        filler::sync(root)?;
+        self.each_image(blocks::written)
+    }
+
+    /// The root of the file system that is filled: of an overlay, of what lies below.
+    fn root(&self) -> PathBuf {
+        match self.spec.kind {
+            FileSystemKind::Overlay => self.main.directory.at(BELOW),
+            _ => self.main.directory.at(MOUNT),
+        }
+    }
+
+    /// Loop devices over the images: the file system's, then the journal's.
+    fn attach(&self) -> Result<Vec<Attached>, MakeError> {
+        let images = self.images().into_iter();
+        let attached =
+            images.map(|(owned, image)| loops::attach(owned, image, self.spec.direct, &self.stop));
+        attached.collect()
+    }
+
+    fn format(&mut self, devices: &[Attached]) -> Result<(), MakeError> {
+        let Some(image) = devices.first() else {
+            return Ok(());
+        };
+        let devices = Devices {
+            image: &image.device,
+            journal: devices.get(1).map(|journal| journal.device.as_str()),
+            uuid: &self.uuid,
+            journal_uuid: &self.journal_uuid,
+        };
+        let mut lines = Vec::new();
+        for (program, words) in mkfs::commands(&self.spec, &devices) {
+            lines.push(tool::command_line(program, &words));
+            tool::run(
+                program,
+                words,
+                Some(self.main.around(Some(&self.stop))),
+                tool::LONG,
+            )?;
+        }
+        self.facts.mkfs_commands = lines;
+        Ok(())
+    }
+
+    fn mount(&mut self, devices: &[Attached]) -> Result<(), MakeError> {
+        let (kind, source) = (self.spec.kind, self.main.source());
+        if let Some(image) = devices.first() {
+            let at = if kind == FileSystemKind::Overlay {
+                BELOW
+            } else {
+                MOUNT
+            };
+            let options = mkfs::mount_options(
+                &self.spec,
+                devices.get(1).map(|journal| journal.device.as_str()),
+            );
+            self.mount_one(kind.on_image(), &options, &image.device, at)?;
+        } else {
+            let mut options = self.spec.mount_options.clone();
+            options.push(format!("size={}", self.spec.size_bytes));
+            self.mount_one(kind, &options, &source, MOUNT)?;
+        }
+        if kind == FileSystemKind::Overlay {
+            let mut options = self.spec.mount_options.clone();
+            for (option, name) in [
+                ("lowerdir", "lower"),
+                ("upperdir", "upper"),
+                ("workdir", "overlay-work"),
+            ] {
+                let layer = self.root().join(name);
+                if !layer.exists() {
+                    make_directory(&layer, 0o755)?;
+                }
+                // As it is called in the directory in which mount runs.
+                options.push(format!("{option}={BELOW}/{name}"));
+            }
+            self.mount_one(kind, &options, &source, MOUNT)?;
+        }
+        Ok(())
+    }
+
+    fn mount_one(
+        &mut self,
+        kind: FileSystemKind,
+        options: &[String],
+        source: &str,
+        at: &str,
+    ) -> Result<(), MakeError> {
+        let plan = MountPlan {
+            kind: kind.name(),
+            options,
+            source,
+            at,
+        };
+        let line = mounts::mount(&plan, &self.main, &self.stop)?;
+        self.facts.mount_commands.push(line);
+        mounts::own(&self.main, at)?;
+        Ok(())
+    }
+}
+
+impl Drop for Made {
+    /// The last resort: what fails here is found by `clean`.
+    fn drop(&mut self) {
+        if !self.is_removed {
+            self.remove_all();
+        }
+    }
+}
+
+/// Makes an image.
+fn allocate(owned: &mut Owned, image: &str, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
+    let (file, path) = (owned.create_file(image)?, owned.directory.at(image));
+    let image = Image {
+        file: &file,
+        path: &path,
+    };
+    blocks::allocate(image, whole_blocks(bytes), stop)
+}
+
+fn saved_image(state: &str) -> String {
+    saved(state, IMAGE)
+}
+
+fn make_directory(path: &Path, mode: u32) -> Result<(), MakeError> {
+    let made = std::fs::DirBuilder::new().mode(mode).create(path);
+    made.map_err(|error| MakeError::io("create the directory", path, error))
+}
+
+/// `SECOND-PROCESS-N`: the first that is free in both directories.
+fn new_id(above: &Path, journal_above: Option<&Path>) -> String {
+    let second = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
+    // Threads that make several at once do not take the same number.
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let numbers = std::iter::repeat_with(|| NEXT.fetch_add(1, Ordering::Relaxed));
+    let ids = numbers.map(|number| format!("{second}-{}-{number}", std::process::id()));
+    let is_taken = |above: &Path, id: &str| {
+        above
+            .join(format!("{PREFIX}{id}"))
+            .symlink_metadata()
+            .is_ok()
+    };
+    let mut free = ids.filter(|id| {
+        !is_taken(above, id) && !journal_above.is_some_and(|above| is_taken(above, id))
+    });
+    free.next().unwrap_or_default()
+}
+
+fn new_uuid() -> Result<String, MakeError> {
+    const UUID: &str = "/proc/sys/kernel/random/uuid";
+    let text = std::fs::read_to_string(UUID)
+        .map_err(|error| MakeError::io("read", Path::new(UUID), error))?;
+    Ok(text.trim().to_owned())
+}
+
+/// Loop devices and file systems count in blocks of 4 KiB at least.
+fn whole_blocks(bytes: u64) -> u64 {
+    bytes.next_multiple_of(4096)
+}
+
+fn tools(kind: FileSystemKind) -> Vec<ToolFacts> {
+    let names = needs::programs(kind).into_iter().map(|(name, _)| name);
+    names
+        .map(|name| ToolFacts {
+            name: name.to_owned(),
+            version: match tool::version(name) {
+                Ok(version) => Fact::Known(version),
+                Err(error) => Fact::Unavailable(error.to_string()),
+            },
+        })
+        .collect()
+}

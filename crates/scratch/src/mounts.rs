@@ -1,0 +1,178 @@
+//! Mounting, unmounting, and telling an own mount from a foreign one.
+
+use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::mount::UnmountFlags;
+use system::{Fact, Mount, MountTable, Sources};
+
+use crate::directory::{IMAGE, MadeDirectory};
+use crate::error::MakeError;
+use crate::held_path::shown;
+use crate::loops::{self, OverImage};
+use crate::owned::{MadeLeft, Owned};
+use crate::stop::MakeStop;
+use crate::tool::{self, arguments};
+
+/// What was used a moment ago (a process that is ending, an indexer) keeps a mount busy: so long it
+/// is waited for.
+const BUSY_LIMIT: Duration = Duration::from_secs(2);
+
+/// What is to be mounted.
+pub(crate) struct MountPlan<'a> {
+    pub(crate) kind: &'a str,
+    pub(crate) options: &'a [String],
+    pub(crate) source: &'a str,
+    /// A name in the directory.
+    pub(crate) at: &'a str,
+}
+
+/// Mounts; gives the command line. Paths are as they are called in the directory in which the
+/// program runs, and are left so: another directory that gets the path of this one is not mounted
+/// over.
+pub(crate) fn mount(plan: &MountPlan, owned: &Owned, stop: &MakeStop) -> Result<String, MakeError> {
+    owned.check_directory(plan.at)?;
+    let mut words: Vec<OsString> = vec!["-t".into(), plan.kind.into()];
+    if !plan.options.is_empty() {
+        words.extend(["-o".into(), plan.options.join(",").into()]);
+    }
+    words.extend([
+        "--no-canonicalize".into(),
+        plan.source.into(),
+        plan.at.into(),
+    ]);
+    tool::run(
+        "mount",
+        words.clone(),
+        Some(owned.around(Some(stop))),
+        tool::LONG,
+    )?;
+    Ok(tool::command_line("mount", &words))
+}
+
+/// All mounts that this process sees.
+fn all() -> Result<MountTable, MakeError> {
+    let why = match MountTable::read(&Sources::default()) {
+        Fact::Known(table) => return Ok(table),
+        Fact::Unavailable(why) => why,
+        Fact::NotApplicable => "there is no such file here".to_owned(),
+    };
+    Err(MakeError::io(
+        "read",
+        Path::new("/proc/self/mountinfo"),
+        std::io::Error::other(why),
+    ))
+}
+
+/// What is mounted on something in a directory: what covers it.
+fn on(directory: &MadeDirectory, name: &str) -> Result<Option<Mount>, MakeError> {
+    let at = directory.at(name);
+    let error = |answer| MakeError::io("look at", &at, answer);
+    match std::fs::symlink_metadata(&at) {
+        Ok(facts) if facts.is_dir() => {}
+        Ok(_) => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(answer) => return Err(error(answer)),
+    }
+    let table = all()?;
+    let of = |path: &Path| match table.mount_of(path) {
+        Fact::Known(mount) => Ok(mount),
+        Fact::Unavailable(why) => Err(error(std::io::Error::other(why))),
+        Fact::NotApplicable => Err(error(ErrorKind::NotFound.into())),
+    };
+    let (inner, outer) = (of(&at)?, of(directory.call())?);
+    Ok((inner.mount_id != outer.mount_id).then_some(inner))
+}
+
+/// Whether a mount is what this program mounts in the directory; else what it is.
+fn foreign(mount: &Mount, owned: &Owned) -> Option<String> {
+    let is_ours = match mount.file_system_type.as_str() {
+        "tmpfs" | "overlay" => mount.source == owned.source(),
+        _ => {
+            mount.source.starts_with("/dev/loop")
+                && loops::is_over_image(&mount.source, owned, IMAGE)
+        }
+    };
+    (!is_ours).then(|| format!("{} from {}", mount.file_system_type, mount.source))
+}
+
+/// The mount that the program made on a directory of its own; that it is there and nothing covers
+/// it.
+pub(crate) fn own(owned: &Owned, name: &str) -> Result<Mount, MakeError> {
+    let path = || shown(&owned.directory.at(name));
+    let Some(mount) = on(&owned.directory, name)? else {
+        return Err(MakeError::MountGone { path: path() });
+    };
+    match foreign(&mount, owned) {
+        Some(why) => Err(MakeError::MountForeign { path: path(), why }),
+        None => Ok(mount),
+    }
+}
+
+/// Unmounts what this program mounted on a directory of its own; gives how many mounts there were.
+///
+/// The cleaner of nilfs2, a process that works on the mount, is ended by the helper of umount(8)
+/// alone.
+pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
+    let at = owned.directory.at(name);
+    let began = Instant::now();
+    let mut count = 0;
+    loop {
+        let Some(mount) = on(&owned.directory, name)? else {
+            return Ok(count);
+        };
+        if let Some(why) = foreign(&mount, owned) {
+            return Err(MakeError::MountForeign {
+                path: shown(&at),
+                why,
+            });
+        }
+        if mount.file_system_type == "nilfs2" {
+            let words = arguments(["--no-canonicalize", "--", name].map(OsStr::new));
+            tool::run("umount", words, Some(owned.around(None)), tool::LONG)?;
+            count += 1;
+            continue;
+        }
+        match rustix::mount::unmount(&at, UnmountFlags::NOFOLLOW) {
+            Ok(()) => count += 1,
+            // Somebody was faster.
+            Err(Errno::INVAL) => {}
+            Err(Errno::BUSY) if began.elapsed() < BUSY_LIMIT => {
+                std::thread::sleep(Duration::from_millis(20))
+            }
+            Err(errno) => return Err(MakeError::io("unmount", &at, errno)),
+        }
+    }
+}
+
+/// Where the file system of a directory is mounted otherwise: by another program, or moved by one.
+pub(crate) fn elsewhere(owned: &Owned, devices: &[OverImage]) -> Result<Vec<PathBuf>, MakeError> {
+    let source = owned.source();
+    let is_it = |mount: &Mount| match mount.file_system_type.as_str() {
+        "tmpfs" | "overlay" => mount.source == source,
+        _ => devices.iter().any(|over| over.device == mount.source),
+    };
+    let mounts = all()?.mounts.into_iter().filter(is_it);
+    Ok(mounts.map(|mount| mount.mount_point).collect())
+}
+
+/// That no mount of another program is in a directory.
+pub(crate) fn none_inside(directory: &MadeDirectory) -> Result<(), MadeLeft> {
+    let path = directory.present();
+    let left = |path: PathBuf, why: String| MadeLeft { path, why };
+    let table = all().map_err(|error| left(path.clone(), error.to_string()))?;
+    match table
+        .mounts
+        .into_iter()
+        .find(|mount| mount.mount_point.starts_with(&path))
+    {
+        Some(mount) => Err(left(
+            mount.mount_point,
+            "is mounted here by another program (unmount it)".to_owned(),
+        )),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,213 @@
+//! What making a file system needs, looked at before anything is made.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, AtFlags, CWD};
+use system::{Fact, Space};
+
+use crate::cannot::CannotMake;
+use crate::kind::FileSystemKind;
+use crate::spec::MakeSpec;
+use crate::tool;
+
+/// Room in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoomNeed {
+    /// The directory, without links.
+    pub directory: PathBuf,
+    /// The room that making it takes there, in bytes.
+    pub bytes: u64,
+    /// The room that is available there, in bytes. Directories on one file system share it.
+    pub available_bytes: u64,
+    /// The directory's device as stat(2) says (`st_dev`): equal where room is shared.
+    pub device: u64,
+    /// The room that each saved state takes there at most, in bytes.
+    pub state_bytes_max: u64,
+}
+
+/// What a file system needs that can be made here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MakeNeeds {
+    /// The room, by directory: the image's, and the external journal's where that is another one.
+    pub room: Vec<RoomNeed>,
+    /// The memory that a tmpfs takes when it is full, in bytes; 0 for others.
+    pub memory_bytes: u64,
+}
+
+/// What its own directory, manifest and bookkeeping take beside the image.
+const BESIDE_BYTES: u64 = 1 << 20;
+
+impl MakeSpec {
+    /// Looks whether it can be made here; makes nothing. A module of the kernel may be loaded.
+    ///
+    /// # Errors
+    /// The first thing that is missing.
+    pub fn check(&self) -> Result<MakeNeeds, CannotMake> {
+        let kind = self.kind;
+        if !rustix::process::geteuid().is_root() {
+            let actions = if kind.has_image() {
+                "setting up loop devices and mounting"
+            } else {
+                "mounting"
+            };
+            return Err(CannotMake::NotRoot {
+                kind,
+                actions: actions.into(),
+            });
+        }
+        for (program, package) in programs(kind) {
+            if tool::find(program).is_none() {
+                return Err(CannotMake::NoProgram {
+                    kind,
+                    program,
+                    package,
+                });
+            }
+        }
+        for of_kernel in [kind, kind.on_image()] {
+            has_file_system(of_kernel)?;
+        }
+        if kind.has_image() {
+            has_loops(kind)?;
+        }
+        Ok(MakeNeeds {
+            room: self.room()?,
+            memory_bytes: if kind.has_image() { 0 } else { self.size_bytes },
+        })
+    }
+
+    /// Finds the room, which may be shared by image and journal.
+    fn room(&self) -> Result<Vec<RoomNeed>, CannotMake> {
+        let kind = self.kind;
+        let image_bytes = if kind.has_image() { self.size_bytes } else { 0 };
+        let mut needs: BTreeMap<PathBuf, u64> = BTreeMap::new();
+        *needs.entry(usable(kind, &self.directory)?).or_default() += image_bytes;
+        if let (Some(journal), Some(directory)) = (&self.journal, self.journal_directory()) {
+            *needs.entry(usable(kind, directory)?).or_default() += journal.size_bytes;
+        }
+        let mut room = Vec::new();
+        let mut by_device: BTreeMap<u64, u64> = BTreeMap::new();
+        for (directory, bytes) in needs {
+            let refused = |answer: String| CannotMake::Directory {
+                kind,
+                directory: directory.clone(),
+                answer,
+            };
+            let device = std::fs::metadata(&directory)
+                .map_err(|error| refused(error.to_string()))?
+                .dev();
+            let available_bytes =
+                match Space::read(&directory).and_then(|space| space.available_bytes) {
+                    Fact::Known(bytes) => bytes,
+                    // A file system without a size takes what there is.
+                    Fact::NotApplicable => u64::MAX,
+                    Fact::Unavailable(why) => return Err(refused(why)),
+                };
+            let needed = by_device.entry(device).or_default();
+            *needed += bytes + BESIDE_BYTES;
+            if *needed > available_bytes {
+                return Err(CannotMake::NoRoom {
+                    kind,
+                    directory,
+                    needed_bytes: *needed,
+                    available_bytes,
+                });
+            }
+            room.push(RoomNeed {
+                directory,
+                bytes: bytes + BESIDE_BYTES,
+                available_bytes,
+                device,
+                state_bytes_max: if kind.has_image() { bytes } else { 0 },
+            });
+        }
+        Ok(room)
+    }
+}
+
+/// The programs that are run, with their packages.
+pub(crate) fn programs(kind: FileSystemKind) -> Vec<(&'static str, &'static str)> {
+    let mut programs = vec![("mount", "mount")];
+    programs.extend(kind.mkfs());
+    if kind == FileSystemKind::Nilfs2 {
+        programs.push(("umount", "mount"));
+    }
+    if kind.has_image() {
+        programs.push(("losetup", "mount"));
+    }
+    programs
+}
+
+fn has_file_system(kind: FileSystemKind) -> Result<(), CannotMake> {
+    let is_there = || {
+        let list = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
+        list.lines()
+            .any(|line| line.split_whitespace().last() == Some(kind.name()))
+    };
+    if is_there() {
+        return Ok(());
+    }
+    let why = match tool::run("modprobe", ["--", kind.name()], None, tool::SHORT) {
+        Ok(_) if is_there() => return Ok(()),
+        Ok(_) => "/proc/filesystems does not list it".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(CannotMake::NoFileSystem { kind, why })
+}
+
+fn has_loops(kind: FileSystemKind) -> Result<(), CannotMake> {
+    const CONTROL: &str = "/dev/loop-control";
+    let may = || {
+        rustix::fs::accessat(
+            CWD,
+            CONTROL,
+            Access::READ_OK | Access::WRITE_OK,
+            AtFlags::EACCESS,
+        )
+    };
+    if may().is_err() {
+        // Where it helps, the device is there afterwards; where it does not, that is told.
+        drop(tool::run("modprobe", ["--", "loop"], None, tool::SHORT));
+    }
+    may().map_err(|answer| CannotMake::NoLoop {
+        kind,
+        answer: answer.to_string(),
+    })
+}
+
+/// The directory without links, where images can lie in it: as root, nobody else may exchange it
+/// for another one.
+pub(crate) fn usable(kind: FileSystemKind, directory: &Path) -> Result<PathBuf, CannotMake> {
+    let refused = |answer: String| CannotMake::Directory {
+        kind,
+        directory: directory.to_owned(),
+        answer,
+    };
+    let real = std::fs::canonicalize(directory).map_err(|error| refused(error.to_string()))?;
+    let user = rustix::process::geteuid().as_raw();
+    for above in real.ancestors() {
+        let facts = std::fs::metadata(above).map_err(|error| refused(error.to_string()))?;
+        if !facts.is_dir() {
+            return Err(refused("not a directory".into()));
+        }
+        let mode = facts.permissions().mode();
+        let is_others = facts.uid() != 0 && facts.uid() != user;
+        if is_others || (mode & 0o022 != 0 && mode & 0o1000 == 0) {
+            return Err(CannotMake::UnsafeDirectory {
+                kind,
+                directory: directory.to_owned(),
+                renamed: above.to_owned(),
+            });
+        }
+    }
+    rustix::fs::accessat(
+        CWD,
+        &real,
+        Access::WRITE_OK | Access::EXEC_OK,
+        AtFlags::EACCESS,
+    )
+    .map_err(|error| refused(error.to_string()))?;
+    Ok(real)
+}

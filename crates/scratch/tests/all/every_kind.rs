@@ -1,0 +1,215 @@
+//! Every kind is made, written into, remade, saved, restored and removed.
+
+use std::fs;
+
+use scratch::{FileSystemKind, Made, MakeSpec};
+use system::Fact;
+
+use crate::support::{Scene, can_make, is_root};
+
+/// The names in the target.
+fn names(made: &Made) -> Vec<String> {
+    let entries = fs::read_dir(made.directory()).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// The smallest of a kind.
+fn smallest(scene: &Scene, kind: FileSystemKind) -> MakeSpec {
+    scene.spec(&format!("{kind}?size={}", kind.size_bytes_min()))
+}
+
+fn life(spec: &MakeSpec) {
+    if !is_root() || !can_make(spec) {
+        return;
+    }
+    let mut made = Made::make(spec, "a name").unwrap();
+    let write =
+        |made: &Made, name: &str, text: &str| fs::write(made.directory().join(name), text).unwrap();
+    assert_eq!(names(&made), [] as [&str; 0]);
+    assert_eq!(made.facts().spec, spec.to_string());
+    write(&made, "one", "of the first state");
+
+    made.remake().unwrap();
+    assert_eq!(names(&made), [] as [&str; 0], "remade");
+
+    write(&made, "kept", "the state");
+    fs::create_dir(made.directory().join("d")).unwrap();
+    fs::write(made.directory().join("d/large"), vec![7; 3 << 20]).unwrap();
+    if spec.kind == FileSystemKind::Tmpfs {
+        let error = made.save("aged").unwrap_err().to_string();
+        assert!(error.starts_with("a tmpfs has no states"), "{error}");
+    } else {
+        made.save("aged").unwrap();
+        assert_eq!(names(&made), ["d", "kept"], "it is there again");
+        write(&made, "kept", "another state");
+        write(&made, "later", "");
+        for _ in 0..2 {
+            made.restore("aged").unwrap();
+            assert_eq!(names(&made), ["d", "kept"]);
+            assert_eq!(
+                fs::read_to_string(made.directory().join("kept")).unwrap(),
+                "the state"
+            );
+            assert!(fs::read(made.directory().join("d/large")).unwrap() == vec![7; 3 << 20]);
+            made.remake().unwrap();
+            assert_eq!(names(&made), [] as [&str; 0]);
+        }
+        assert!(made.has_state("aged"));
+    }
+    made.check().unwrap();
+    assert_eq!(
+        made.restore("young").unwrap_err().to_string(),
+        "no saved state 'young' (save it first)"
+    );
+    assert!(
+        made.save("../up")
+            .unwrap_err()
+            .to_string()
+            .starts_with("invalid name of a state '../up'")
+    );
+
+    let facts = made.facts().clone();
+    let kernel = |fact: &Fact<bool>| fact.known().copied();
+    for of_loop in &facts.loops {
+        assert_eq!(kernel(&of_loop.autoclear), Some(true), "{of_loop:?}");
+        assert_eq!(kernel(&of_loop.direct_io), Some(spec.direct), "{of_loop:?}");
+        assert_eq!(
+            of_loop.image_file_system.known().map(String::as_str),
+            Some("tmpfs")
+        );
+    }
+    let has_image = spec.kind.has_image();
+    assert_eq!(
+        facts.loops.len(),
+        usize::from(has_image) + usize::from(spec.journal.is_some())
+    );
+    let driver = match spec.kind {
+        FileSystemKind::Ext2 | FileSystemKind::Ext3 => "ext4",
+        kind => kind.name(),
+    };
+    assert_eq!(facts.driver.known().map(String::as_str), Some(driver));
+    assert_eq!(facts.mkfs_commands.is_empty(), !has_image);
+    assert!(
+        facts.mount_commands[0].starts_with("mount -t "),
+        "{facts:?}"
+    );
+    assert!(
+        facts.tools.iter().all(|tool| tool.version.is_known()),
+        "{facts:?}"
+    );
+    let usable = *facts.usable_bytes.known().unwrap();
+    assert!(
+        usable > spec.size_bytes / 4 && usable <= spec.size_bytes,
+        "{facts:?}"
+    );
+    let mount = facts.mount.known().unwrap();
+    assert_eq!(mount.file_system_type, spec.kind.name());
+    for option in &spec.mount_options {
+        let options = mount.mount_options.iter().chain(&mount.super_options);
+        assert!(
+            options.into_iter().any(|in_force| in_force == option),
+            "{option}: {mount:?}"
+        );
+    }
+    let removed = made.remove().unwrap();
+    // With the saved state.
+    assert_eq!(
+        removed.loop_devices + removed.images,
+        if has_image {
+            3 + 3 * usize::from(spec.journal.is_some())
+        } else {
+            0
+        },
+        "{removed:?}"
+    );
+    assert_eq!(
+        removed.mounts,
+        if spec.kind == FileSystemKind::Overlay {
+            2
+        } else {
+            1
+        }
+    );
+}
+
+macro_rules! kinds {
+    ($($test:ident: $kind:ident),+) => {
+        $(#[test]
+        fn $test() {
+            let scene = Scene::new();
+            life(&smallest(&scene, FileSystemKind::$kind));
+        })+
+    };
+}
+
+kinds!(ext2: Ext2, ext3: Ext3, ext4: Ext4, xfs: Xfs, btrfs: Btrfs, overlay: Overlay, f2fs: F2fs,
+    nilfs2: Nilfs2);
+
+#[test]
+fn tmpfs() {
+    let scene = Scene::new();
+    life(&scene.spec("tmpfs?size=32MiB"));
+}
+
+#[test]
+fn options_of_mkfs_and_mount() {
+    let scene = Scene::new();
+    life(&scene.spec("ext4?size=64MiB&mkfs=-I 512 -E stride=4&mount=noatime&direct&discard"));
+}
+
+#[test]
+fn ext4_with_a_journal_elsewhere() {
+    let (scene, elsewhere) = (Scene::new(), Scene::new());
+    life(&scene.spec(&format!(
+        "ext4?size=64MiB&journal=16MiB&journal-in={}",
+        elsewhere.path().display()
+    )));
+}
+
+#[test]
+fn xfs_with_a_journal_beside_it() {
+    let scene = Scene::new();
+    life(&scene.spec("xfs?size=300MiB&journal=64MiB"));
+}
+
+#[test]
+fn ext4_is_made_alike_each_time() {
+    let scene = Scene::new();
+    let spec = scene.spec("ext4?size=32MiB");
+    if !is_root() || !can_make(&spec) {
+        return;
+    }
+    let mut made = Made::make(&spec, "alike").unwrap();
+    let commands = |made: &Made| {
+        let line = made.facts().mkfs_commands[0].clone();
+        line.rsplit_once(' ').unwrap().0.to_owned()
+    };
+    let first = commands(&made);
+    for part in ["lazy_itable_init=0,lazy_journal_init=0,hash_seed=", "-U "] {
+        assert!(first.contains(part), "{first}");
+    }
+    made.remake().unwrap();
+    assert_eq!(commands(&made), first, "the same identity and seed");
+    made.remove().unwrap();
+}
+
+#[test]
+fn an_image_is_written_in_full() {
+    use std::os::unix::fs::MetadataExt;
+
+    let scene = Scene::new();
+    let spec = scene.spec("ext4?size=32MiB");
+    if !is_root() || !can_make(&spec) {
+        return;
+    }
+    let made = Made::make(&spec, "full").unwrap();
+    let image = fs::metadata(&made.facts().loops[0].image).unwrap();
+    assert_eq!(image.len(), 32 << 20);
+    assert_eq!(image.blocks() * 512, 32 << 20, "no hole, also after mkfs");
+    // Dropped, it goes, too.
+    drop(made);
+}

@@ -1,0 +1,352 @@
+//! What a user moves away stays found, and what a user puts in its place stays.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use scratch::{Made, MadeState, MakeError, MakeSpec, MakeStage, MakeStop};
+
+use crate::killed::started;
+use crate::support::{Scene, can_make, free_in, is_root};
+
+/// The names of what this program makes, in which a user has own files.
+const NAMES: [&str; 6] = [
+    "image",
+    "journal",
+    "saved-state-image",
+    "saved-holiday",
+    "mount",
+    ".postmark-made.json",
+];
+
+/// A file system that can be made here, and its directory.
+fn made(scene: &Scene, word: &str) -> Option<(Made, PathBuf)> {
+    let spec = scene.spec(word);
+    if !is_root() || !can_make(&spec) {
+        return None;
+    }
+    let made = Made::make(&spec, "exchanged").unwrap();
+    let directory = made.directory().ancestors().nth(2).unwrap().to_owned();
+    Some((made, directory))
+}
+
+/// Moves a directory away, and puts one of the user's in its place, with own files of the same
+/// names.
+fn exchange(directory: &Path) -> PathBuf {
+    let old = directory.with_file_name("old");
+    fs::rename(directory, &old).unwrap();
+    fs::create_dir(directory).unwrap();
+    for name in NAMES {
+        fs::write(directory.join(name), "precious").unwrap();
+    }
+    old
+}
+
+/// That a user's directory is as it was made; removes it.
+fn is_untouched(directory: &Path) {
+    for name in NAMES {
+        assert_eq!(
+            fs::read_to_string(directory.join(name)).unwrap(),
+            "precious",
+            "{name}"
+        );
+    }
+    assert_eq!(fs::read_dir(directory).unwrap().count(), NAMES.len());
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn a_directory_in_the_place_of_a_living_one_stays_and_the_moved_one_goes() {
+    for word in ["ext4?size=16MiB", "overlay?size=16MiB", "tmpfs?size=8MiB"] {
+        let scene = Scene::new();
+        let Some((mut made, directory)) = made(&scene, word) else {
+            return;
+        };
+        let old = exchange(&directory);
+        let error = made.remake().unwrap_err();
+        assert!(
+            matches!(&error, MakeError::Moved { from, to } if *from == directory && *to == old),
+            "{error}"
+        );
+        assert!(made.check().is_err());
+        let removed = made.remove().unwrap();
+        assert_eq!(removed.directory, old);
+        is_untouched(&directory);
+        assert_eq!(scene.left(), [] as [&str; 0], "{word}");
+    }
+}
+
+#[test]
+fn a_directory_in_the_place_of_a_killed_one_stays_and_the_moved_one_is_cleaned() {
+    let scene = Scene::new();
+    let spec = scene.spec("ext4?size=16MiB&journal=8MiB");
+    if !is_root() || !can_make(&spec) {
+        return;
+    }
+    let mut maker = started(&spec, "Ready");
+    let directory = fs::read_dir(scene.path())
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let old = exchange(&directory);
+    maker.kill().unwrap();
+    maker.wait().unwrap();
+    // By its path only what a user has put there is found.
+    let found = free_in(scene.path()).remove(0);
+    assert!(
+        matches!(found.state, MadeState::Untrusted { .. }),
+        "{found:?}"
+    );
+    assert_eq!(found.remove().left.len(), 1);
+    let found = free_in(&old).remove(0);
+    assert_eq!(found.state, MadeState::Abandoned);
+    let removed = found.remove();
+    assert_eq!(
+        (removed.left, removed.mounts, removed.loop_devices),
+        (vec![], 1, 2)
+    );
+    is_untouched(&directory);
+}
+
+#[test]
+fn files_of_a_user_in_it_stay_and_keep_the_manifest() {
+    let scene = Scene::new();
+    let Some((mut made, directory)) = made(&scene, "ext4?size=16MiB") else {
+        return;
+    };
+    made.save("state").unwrap();
+    fs::create_dir_all(directory.join("saved-holiday/photos")).unwrap();
+    let mine = [
+        "saved-holiday/photos/1",
+        "saved-notes.txt",
+        "journal",
+        "saved-",
+    ]
+    .map(|name| directory.join(name));
+    for path in &mine {
+        fs::write(path, "precious").unwrap();
+    }
+    let error = made.remove().unwrap_err().to_string();
+    let advice = format!("(then run 'postmark clean {}')", directory.display());
+    assert!(error.ends_with(&advice), "{error}");
+    for name in ["journal", "saved-", "saved-holiday", "saved-notes.txt"] {
+        let named = format!(
+            "{}: was not made by this program",
+            directory.join(name).display()
+        );
+        assert!(error.contains(&named), "{name}: {error}");
+    }
+    assert_eq!(
+        fs::read_dir(&directory).unwrap().count(),
+        5,
+        "all else is gone but the manifest"
+    );
+    let removed = free_in(scene.path()).remove(0).remove();
+    assert_eq!(removed.left.len(), 4, "{removed:?}");
+    for path in &mine {
+        assert_eq!(fs::read_to_string(path).unwrap(), "precious");
+    }
+    for path in &mine[1..] {
+        fs::remove_file(path).unwrap();
+    }
+    fs::remove_dir_all(directory.join("saved-holiday")).unwrap();
+    assert_eq!(free_in(scene.path()).remove(0).remove().left, []);
+}
+
+#[test]
+fn files_of_a_user_in_the_place_of_ours_stay() {
+    let scene = Scene::new();
+    let Some((mut made, directory)) = made(&scene, "ext4?size=16MiB") else {
+        return;
+    };
+    made.save("state").unwrap();
+    let moved = scene.path().join("moved");
+    fs::rename(directory.join("image"), &moved).unwrap();
+    fs::write(directory.join("image"), "precious").unwrap();
+    fs::remove_file(directory.join("saved-state-image")).unwrap();
+    fs::write(directory.join("saved-state-image"), "precious").unwrap();
+    let error = made.remake().unwrap_err().to_string();
+    assert!(
+        error.contains("has moved or exchanged ") && error.ends_with("/image"),
+        "{error}"
+    );
+    let error = made.restore("state").unwrap_err().to_string();
+    assert!(error.ends_with("/saved-state-image"), "{error}");
+    assert!(made.save("state").is_err());
+    let error = made.remove().unwrap_err().to_string();
+    for name in ["image", "saved-state-image"] {
+        let named = format!(
+            "{}: was not made by this program",
+            directory.join(name).display()
+        );
+        assert!(error.contains(&named), "{error}");
+        assert_eq!(
+            fs::read_to_string(directory.join(name)).unwrap(),
+            "precious"
+        );
+        fs::remove_file(directory.join(name)).unwrap();
+    }
+    fs::remove_file(moved).unwrap();
+    assert_eq!(free_in(scene.path()).remove(0).remove().left, []);
+}
+
+#[test]
+fn an_image_that_was_moved_away_is_named_where_it_is() {
+    let scene = Scene::new();
+    let Some((made, directory)) = made(&scene, "ext4?size=16MiB") else {
+        return;
+    };
+    let moved = scene.path().join("moved");
+    fs::rename(directory.join("image"), &moved).unwrap();
+    let error = made.remove().unwrap_err().to_string();
+    let named = format!(
+        "{}: was moved here by another program (remove it)",
+        moved.display()
+    );
+    assert!(error.contains(&named), "{error}");
+    fs::remove_file(&moved).unwrap();
+    assert_eq!(free_in(scene.path()).remove(0).remove().left, []);
+}
+
+#[test]
+fn what_another_program_mounts_of_it_is_named_at_once() {
+    let scene = Scene::new();
+    let Some((made, directory)) = made(&scene, "ext4?size=16MiB") else {
+        return;
+    };
+    let elsewhere = scene.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let bound = Command::new("mount")
+        .arg("--bind")
+        .args([&directory.join("mount"), &elsewhere])
+        .status();
+    assert!(bound.unwrap().success());
+    let began = Instant::now();
+    let error = made.remove().unwrap_err().to_string();
+    assert!(began.elapsed() < Duration::from_secs(60));
+    let named = format!(
+        "{}: another program has mounted the file system here",
+        elsewhere.display()
+    );
+    assert!(error.contains(&named), "{error}");
+    crate::support::unmount(&elsewhere);
+    fs::remove_dir(&elsewhere).unwrap();
+    assert_eq!(free_in(scene.path()).remove(0).remove().left, []);
+}
+
+const ODD: &str = "POSTMARK_MADE_ODD";
+
+#[test]
+fn a_directory_whose_path_is_not_utf_8() {
+    if !is_root() {
+        return;
+    }
+    // In a table of mounts of its own: programs of other tests read theirs as text.
+    let status = Command::new("unshare")
+        .arg("--mount")
+        .arg(std::env::current_exe().unwrap())
+        .args(["exchanged::odd_path", "--exact", "--nocapture"])
+        .env(ODD, "1")
+        .status();
+    assert!(status.unwrap().success());
+}
+
+/// Not a test of its own: what the test above starts.
+#[test]
+fn odd_path() {
+    if std::env::var_os(ODD).is_none() {
+        return;
+    }
+    let scene = Scene::new();
+    let real = scene.path().join(OsStr::from_bytes(b"\xff,: \\"));
+    fs::create_dir(&real).unwrap();
+    let link = scene.path().join("link");
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    for word in [
+        "ext4?size=16MiB&journal=8MiB",
+        "overlay?size=16MiB",
+        "tmpfs?size=8MiB",
+    ] {
+        let spec: MakeSpec = format!("make:{word}&in={}", link.display())
+            .parse()
+            .unwrap();
+        if !is_root() || !can_make(&spec) {
+            break;
+        }
+        let began = Instant::now();
+        let mut made = Made::make(&spec, "odd").unwrap();
+        fs::write(made.directory().join("file"), "text").unwrap();
+        made.remake().unwrap();
+        made.check().unwrap();
+        made.remove().unwrap();
+        // Killed, it is found and removed as well.
+        let mut maker = started(&spec, "Ready");
+        maker.kill().unwrap();
+        maker.wait().unwrap();
+        assert_eq!(free_in(&link).remove(0).remove().left, []);
+        assert_eq!(fs::read_dir(&real).unwrap().count(), 0, "{word}");
+        assert!(began.elapsed() < Duration::from_secs(90), "{word}");
+    }
+    fs::remove_file(link).unwrap();
+    fs::remove_dir(real).unwrap();
+}
+
+#[test]
+fn a_signal_ends_the_writing_of_an_image() {
+    let scene = Scene::new();
+    let spec = scene.spec("ext4?size=16MiB");
+    if !is_root() || !can_make(&spec) {
+        return;
+    }
+    let caught = Arc::<AtomicUsize>::default();
+    let mut stages = Vec::new();
+    let error = Made::make_with(
+        &spec,
+        "ended",
+        MakeStop::from(Arc::clone(&caught)),
+        &mut |stage, directory| {
+            assert!(directory.starts_with(scene.path()) && directory.is_dir());
+            stages.push(stage);
+            caught.store(15, Ordering::SeqCst);
+        },
+    )
+    .unwrap_err();
+    assert_eq!(stages, [MakeStage::Manifest]);
+    assert!(error.is_interrupted(), "{error}");
+    assert!(
+        error.to_string().starts_with("writing /")
+            && error.to_string().ends_with("because of a signal"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_directory_that_cannot_be_removed_is_named() {
+    let scene = Scene::new();
+    let Some((made, directory)) = made(&scene, "tmpfs?size=8MiB") else {
+        return;
+    };
+    let other = directory.join("mount/other");
+    fs::create_dir(&other).unwrap();
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o700)).unwrap();
+    let bound = Command::new("mount")
+        .args(["-t", "tmpfs", "of-somebody"])
+        .arg(&other)
+        .status();
+    assert!(bound.unwrap().success());
+    let error = made.remove().unwrap_err().to_string();
+    assert!(
+        error.contains("cannot unmount ") && error.contains("/mount: "),
+        "{error}"
+    );
+    crate::support::unmount(&other);
+    assert_eq!(free_in(scene.path()).remove(0).remove().left, []);
+}

@@ -1,0 +1,298 @@
+//! What is asked, as a word and as a table.
+
+use std::path::Path;
+
+use scratch::{ExternalJournal, FileSystemKind, MakeSpec};
+
+fn parsed(word: &str) -> MakeSpec {
+    word.parse()
+        .unwrap_or_else(|error| panic!("{word}: {error}"))
+}
+
+#[test]
+fn a_word_has_all_keys() {
+    let spec = parsed(
+        "make:ext4?size=4GiB&mount=noatime,data=journal&mkfs=-I \
+         256&journal=128MiB&journal-in=/dir&in=/images&discard&direct&fullness=50",
+    );
+    assert_eq!(
+        spec,
+        MakeSpec {
+            kind: FileSystemKind::Ext4,
+            size_bytes: 4 << 30,
+            mkfs_words: vec!["-I".into(), "256".into()],
+            mount_options: vec!["noatime".into(), "data=journal".into()],
+            directory: "/images".into(),
+            journal: Some(ExternalJournal {
+                size_bytes: 128 << 20,
+                directory: Some("/dir".into()),
+            }),
+            discard: true,
+            direct: true,
+            fullness_percent: Some(50),
+        }
+    );
+    assert_eq!(spec.journal_directory(), Some(Path::new("/dir")));
+}
+
+#[test]
+fn the_canonical_word_leaves_out_what_is_the_default() {
+    for (word, canonical) in [
+        ("make:tmpfs", "make:tmpfs"),
+        ("make:ext4?", "make:ext4"),
+        ("make:ext4?size=2GiB&in=/var/tmp", "make:ext4"),
+        (
+            "make:xfs?mount=noatime&size=4G",
+            "make:xfs?size=3906250KiB&mount=noatime",
+        ),
+        ("make:xfs?size=1000000001", "make:xfs?size=1000000001"),
+        (
+            "make:ext3?journal-in=/a&journal=8MiB&in=/a",
+            "make:ext3?in=/a&journal=8MiB",
+        ),
+        (
+            "make:ext4?fullness=90%&direct",
+            "make:ext4?direct&fullness=90",
+        ),
+        (
+            "make:ext4?in=/a%26b%25c%2526",
+            "make:ext4?in=/a%26b%25c%2526",
+        ),
+        (
+            "make:btrfs?mkfs=  -m   single ",
+            "make:btrfs?mkfs=-m single",
+        ),
+    ] {
+        let spec = parsed(word);
+        assert_eq!(spec.to_string(), canonical);
+        assert_eq!(parsed(canonical), spec);
+    }
+    assert_eq!(
+        parsed("make:ext4?in=/a%26b%25c%2526").directory,
+        Path::new("/a&b%c%26")
+    );
+}
+
+#[test]
+fn a_table_is_the_same_as_a_word() {
+    #[derive(serde::Deserialize)]
+    struct File {
+        target: Vec<MakeSpec>,
+    }
+    let file: File = toml::from_str(
+        r#"target = [
+            "make:ext4?size=1GiB",
+            { make = "ext4", size = "1GiB" },
+            { make = "ext4", size = 1073741824 },
+            { make = "xfs", mkfs = ["-i", "size=512"], mount = "noatime", journal = "64MiB",
+              journal-in = "/j", in = "/i", discard = true, direct = true, fullness = 10 },
+        ]"#,
+    )
+    .unwrap();
+    let words: Vec<String> = file.target.iter().map(MakeSpec::to_string).collect();
+    assert_eq!(words[..3], ["make:ext4?size=1GiB"; 3]);
+    assert_eq!(
+        words[3],
+        "make:xfs?mkfs=-i \
+         size=512&mount=noatime&in=/i&journal=64MiB&journal-in=/j&discard&direct&fullness=10"
+    );
+    assert_eq!(
+        serde_json::to_value(&file.target[0]).unwrap(),
+        "make:ext4?size=1GiB"
+    );
+}
+
+#[test]
+fn a_bad_table_is_told_with_its_line() {
+    for (text, line, expected) in [
+        (
+            "\nmake = \"ext4\"\nsise = \"1GiB\"",
+            "line 3",
+            "unknown field `sise`",
+        ),
+        (
+            "make = \"zfs\"",
+            "",
+            "unknown kind of file system 'zfs' (use tmpfs, ext2,",
+        ),
+        ("make = \"ext4\"\nsize = \"1Q\"", "", "unknown unit 'Q'"),
+    ] {
+        let error = toml::from_str::<MakeSpec>(text).unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains(line), "{error}");
+    }
+}
+
+#[test]
+fn options_of_mkfs_that_touch_the_image_alone_are_taken() {
+    for word in [
+        "make:ext4?mkfs=-I 256 -E stride=4 -Eresize=8G -O ^has_journal,extent -qF -m0 -Nq -L -d",
+        "make:ext3?mkfs=-j -J size=8 -T news -b 1024",
+        "make:xfs?mkfs=-i size=512 -d agcount=4 -l size=64m -m crc=1,reflink=0 -n size=8192 -K",
+        "make:btrfs?mkfs=-m single --data=dup --csum xxhash --nodiscard -O no-holes -qn 16k",
+        "make:f2fs?mkfs=-O extra_attr -o 5 -w 4096 -i",
+        "make:nilfs2?mkfs=-B 16 -b 1024",
+        "make:overlay?mkfs=-I 512",
+    ] {
+        parsed(word);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told_with_what_would_be_right() {
+    for (word, expected) in [
+        ("ext4", "'ext4' does not begin with 'make:'"),
+        (
+            "make:ext5",
+            "unknown kind of file system 'ext5' (use tmpfs, ext2, ext3, ext4, xfs, btrfs, \
+             overlay, f2fs, nilfs2)",
+        ),
+        ("make:ext4?sise=1G", "unknown key 'sise' (use size, mkfs,"),
+        ("make:ext4?size=1G&size=2G", "'size' is given twice"),
+        ("make:ext4?size", "'size' has no value (write size=VALUE)"),
+        ("make:ext4?size=", "'size' has no value"),
+        ("make:ext4?discard=1", "'discard' takes no value"),
+        (
+            "make:ext4?size=much",
+            "invalid size: 'much' is not a number",
+        ),
+        (
+            "make:xfs?size=299MiB",
+            "invalid size of 313524224 bytes for xfs: expected 314572800 to",
+        ),
+        (
+            "make:ext4?size=17TiB",
+            "invalid size of 18691697672192 bytes for ext4",
+        ),
+        ("make:ext4?size=0", "invalid size of 0 bytes"),
+        (
+            "make:btrfs?journal=64MiB",
+            "btrfs has no 'journal': it has no external journal (leave it out, or use ext3, ext4 \
+             or xfs)",
+        ),
+        ("make:ext2?journal=64MiB", "ext2 has no 'journal'"),
+        (
+            "make:ext4?journal=4MiB",
+            "invalid journal of 4194304 bytes for ext4: expected 8388608 to",
+        ),
+        (
+            "make:ext4?journal-in=/tmp",
+            "'journal-in' needs 'journal' (add journal=128MiB)",
+        ),
+        (
+            "make:tmpfs?direct",
+            "tmpfs has no 'direct': it lies in memory",
+        ),
+        ("make:tmpfs?mkfs=-q", "tmpfs has no 'mkfs'"),
+        (
+            "make:ext4?fullness=96",
+            "invalid fullness '96': expected a whole percentage from 1 to 95",
+        ),
+        ("make:ext4?fullness=half", "invalid fullness 'half'"),
+        (
+            "make:ext4?in=tmp",
+            "invalid in 'tmp': expected an absolute path",
+        ),
+        ("make:ext4?in=/t\u{7}mp", "'in' has a control character"),
+        // Existing devices and files are out of reach.
+        (
+            "make:ext4?mkfs=-J device=/dev/sda",
+            "mkfs word 'device=/dev/sda' names a device or a path",
+        ),
+        (
+            "make:ext4?mkfs=/dev/sda",
+            "mkfs word '/dev/sda' names a device",
+        ),
+        (
+            "make:ext4?mkfs=-J device=UUID=1",
+            "mkfs word 'device=UUID=1' names a device",
+        ),
+        (
+            "make:xfs?mkfs=-l logdev=loop1",
+            "mkfs word 'logdev=loop1' names a device",
+        ),
+        (
+            "make:ext4?mkfs=-d ..",
+            "mkfs word '-d' cannot be used: mkfs.ext4 is given only options that touch nothing \
+             but the image",
+        ),
+        ("make:ext4?mkfs=-Fd ..", "mkfs word '-Fd' cannot be used"),
+        ("make:ext4?mkfs=-d..", "mkfs word '-d..' cannot be used"),
+        ("make:ext4?mkfs=-cqvd .", "mkfs word '-cqvd' cannot be used"),
+        (
+            "make:ext4?mkfs=-b 4096 -l blocks",
+            "mkfs word '-l' cannot be used",
+        ),
+        ("make:ext3?mkfs=-z undo", "mkfs word '-z' cannot be used"),
+        (
+            "make:ext2?mkfs=elsewhere",
+            "mkfs word 'elsewhere' cannot be used",
+        ),
+        ("make:ext4?mkfs=-- journal", "mkfs word '--' cannot be used"),
+        ("make:overlay?mkfs=-d ..", "mkfs word '-d' cannot be used"),
+        ("make:btrfs?mkfs=-r ..", "mkfs word '-r' cannot be used"),
+        ("make:btrfs?mkfs=-Kr ..", "mkfs word '-Kr' cannot be used"),
+        (
+            "make:btrfs?mkfs=--rootdir=..",
+            "mkfs word '--rootdir=..' cannot be used",
+        ),
+        (
+            "make:btrfs?mkfs=--rootdir ..",
+            "mkfs word '--rootdir' cannot be used",
+        ),
+        (
+            "make:btrfs?mkfs=--rootd ..",
+            "mkfs word '--rootd' cannot be used",
+        ),
+        (
+            "make:btrfs?mkfs=--subvol=x",
+            "mkfs word '--subvol=x' cannot be used",
+        ),
+        (
+            "make:btrfs?mkfs=-m single loop1",
+            "mkfs word 'loop1' cannot be used",
+        ),
+        ("make:xfs?mkfs=-p ..", "mkfs word '-p' cannot be used"),
+        ("make:xfs?mkfs=-qp proto", "mkfs word '-qp' cannot be used"),
+        (
+            "make:xfs?mkfs=-c options=x",
+            "mkfs word '-c' cannot be used",
+        ),
+        (
+            "make:xfs?mkfs=-d name=x",
+            "mkfs word 'name=x' names a device",
+        ),
+        ("make:f2fs?mkfs=-c loop1", "mkfs word '-c' cannot be used"),
+        ("make:nilfs2?mkfs=-X", "mkfs word '-X' cannot be used"),
+        (
+            "make:ext4?mount=journal_path=x",
+            "mount option 'journal_path=x' cannot be used: it names a device",
+        ),
+        (
+            "make:btrfs?mount=device=/dev/sda",
+            "mount option 'device=/dev/sda' cannot be used",
+        ),
+        (
+            "make:ext4?mount=remount",
+            "mount option 'remount' cannot be used: it changes another mount",
+        ),
+        (
+            "make:ext4?mount=noatime,ro",
+            "mount option 'ro' cannot be used: files are made on the target",
+        ),
+        (
+            "make:tmpfs?mount=size=1G",
+            "mount option 'size=1G' cannot be used: the size is that of the key 'size'",
+        ),
+        (
+            "make:overlay?mount=lowerdir=x",
+            "mount option 'lowerdir=x' cannot be used",
+        ),
+        (
+            "make:ext4?mount=noatime,,ro",
+            "mount option '' cannot be used",
+        ),
+    ] {
+        let error = word.parse::<MakeSpec>().unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{word}: {error}");
+    }
+}
