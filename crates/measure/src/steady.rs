@@ -1,6 +1,6 @@
 //! Whether a run is in its steady state.
 //!
-//! [`rounds`] is the rule of SNIA's Solid State Engine Performance Test Specification (PTS 2.0.1,
+//! [`rounds`] is the rule of SNIA's Solid State Storage Performance Test Specification (PTS 2.0.1,
 //! definition of *Steady State*): over a window of five rounds, with `y` what is tracked,
 //!
 //! - excursion = (max(y) − min(y)) / mean(y) is at most 20 %, and

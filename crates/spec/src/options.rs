@@ -234,22 +234,22 @@ options! {
 
     /// Interface for file operations [default: stdio; for mixes posix; for targets like
     /// nfs://server/export nfs].
-    #[arg(long, value_enum, help_heading = "Engine")]
+    #[arg(long, value_enum, help_heading = "Storage")]
     storage: EngineName,
     /// Operations that each worker keeps in flight at once, with --storage nfs [default: 1].
-    #[arg(long, value_name = "N", help_heading = "Engine")]
+    #[arg(long, value_name = "N", help_heading = "Storage")]
     depth: Count,
     /// What each operation syncs: none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or batch:N
     /// [default: none].
     ///
     /// This is the durability policy. batch:N syncs every N operations.
-    #[arg(long, value_name = "POLICY", help_heading = "Engine")]
+    #[arg(long, value_name = "POLICY", help_heading = "Storage")]
     durability: Durability,
     /// Use direct I/O (O_DIRECT), which bypasses the page cache.
-    #[arg(long, help_heading = "Engine")]
+    #[arg(long, help_heading = "Storage")]
     direct: bool,
     /// State of the page cache before the transactions [default: as-is].
-    #[arg(long, value_enum, help_heading = "Engine")]
+    #[arg(long, value_enum, help_heading = "Storage")]
     cache: Cache,
 
     /// Do not sync the file systems between phases.

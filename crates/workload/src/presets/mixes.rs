@@ -329,7 +329,7 @@ fn ai_samples(machine: &Machine) -> Preset {
         name: "ai-samples",
         what: "loading samples to train a model: two readers for each processor read whole files \
                of a large set, in a new order for each epoch",
-        source: "mean size 114,660 bytes: the ResNet-50 records of MLPerf Engine (ImageNet's \
+        source: "mean size 114,660 bytes: the ResNet-50 records of MLPerf Storage (ImageNet's \
                  pictures); their spread and directories are our own choice",
         workload: whole(
             mix,
