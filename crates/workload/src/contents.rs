@@ -6,15 +6,12 @@
 //! that stay in the processor's cache; consecutive blocks of a file are consecutive stretches. A
 //! stamp at its start says whose block it is and makes it the only one of its kind.
 
+mod kind;
 mod mismatch;
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+pub use self::kind::{ContentKind, ContentSpec, InvalidContents, RATIO_MAX};
 pub use self::mismatch::{Mismatch, MismatchKind};
 use crate::random::{Key, below};
 
@@ -24,8 +21,6 @@ pub const BLOCK_BYTES: usize = 4096;
 pub const STAMP_BYTES: usize = 24;
 /// How many blocks all files have in common where contents repeat.
 pub const COMMON_BLOCKS: u64 = 64;
-/// The largest ratio that can be asked for.
-pub const RATIO_MAX: f64 = 100.0;
 
 /// Bytes of the base before it repeats.
 const BASE_BYTES: usize = 1 << 18;
@@ -38,85 +33,6 @@ const VERSION_STEP: u64 = 1_553;
 /// What the compressible part of a block is made of. Not 0: zeros are what a hole reads as.
 const FILLER: u8 = b' ';
 const FILLERS: [u8; BLOCK_BYTES] = [FILLER; BLOCK_BYTES];
-
-/// What bytes are like. Serialised as its text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "String", into = "String")]
-#[schemars(extend("pattern" = "^(text|incompressible|compressible:.+)$"))]
-pub enum ContentKind {
-    /// Printable characters, the same in every file: as the original has it.
-    #[default]
-    Text,
-    /// Random bytes.
-    Incompressible,
-    /// Blocks that begin with random bytes and go on with spaces.
-    Compressible {
-        /// A block's bytes over its random ones.
-        ratio: f64,
-    },
-}
-
-/// What contents are like.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub struct ContentSpec {
-    /// What the bytes are like.
-    pub kind: ContentKind,
-    /// How many blocks there are for each different one; 1 for no repetition.
-    pub dedup: f64,
-}
-
-impl Default for ContentSpec {
-    fn default() -> Self {
-        Self {
-            kind: ContentKind::default(),
-            dedup: 1.0,
-        }
-    }
-}
-
-/// No contents.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidContents {
-    /// No known kind.
-    #[error("expected text, incompressible or compressible:3")]
-    UnknownKind(String),
-    /// A ratio of compression that is none.
-    #[error("invalid ratio '{0}' for compressible: expected 1 to {RATIO_MAX}, like compressible:3")]
-    Ratio(String),
-    /// A ratio of repetition that is none.
-    #[error("invalid deduplication ratio {0}: expected 1 (every block is unique) to {RATIO_MAX}")]
-    Dedup(f64),
-    /// Text repeats anyway.
-    #[error(
-        "a deduplication ratio of {0} cannot be used with text contents (use incompressible or \
-         compressible:RATIO)"
-    )]
-    TextRepeats(f64),
-}
-
-impl ContentSpec {
-    /// Checks that contents can be made.
-    ///
-    /// # Errors
-    /// What is wrong, and what would be right.
-    pub fn validate(&self) -> Result<(), InvalidContents> {
-        match self.kind {
-            ContentKind::Compressible { ratio } if !(1.0..=RATIO_MAX).contains(&ratio) => {
-                return Err(InvalidContents::Ratio(ratio.to_string()));
-            }
-            ContentKind::Text if self.dedup > 1.0 => {
-                return Err(InvalidContents::TextRepeats(self.dedup));
-            }
-            _ => {}
-        }
-        if !(1.0..=RATIO_MAX).contains(&self.dedup) {
-            return Err(InvalidContents::Dedup(self.dedup));
-        }
-        Ok(())
-    }
-}
 
 /// Whether a file's contents change with its version, so that old ones can be told from new ones.
 pub fn tells_versions_apart(spec: &ContentSpec) -> bool {
@@ -381,54 +297,6 @@ impl Block<'_> {
         in_stamp == &stamp[..in_stamp.len()]
             && in_random == &random[..in_random.len()]
             && filler == &FILLERS[..filler.len()]
-    }
-}
-
-impl fmt::Display for ContentKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text => f.write_str("text"),
-            Self::Incompressible => f.write_str("incompressible"),
-            Self::Compressible { ratio } => write!(f, "compressible:{ratio}"),
-        }
-    }
-}
-
-impl FromStr for ContentKind {
-    type Err = InvalidContents;
-
-    /// `text`, `incompressible`, `compressible:3`.
-    fn from_str(text: &str) -> Result<Self, InvalidContents> {
-        let kind = match text.trim() {
-            "text" => Self::Text,
-            "incompressible" => Self::Incompressible,
-            other => {
-                let ratio = other
-                    .strip_prefix("compressible:")
-                    .ok_or_else(|| InvalidContents::UnknownKind(other.to_owned()))?;
-                let ratio = ratio
-                    .trim()
-                    .parse()
-                    .map_err(|_| InvalidContents::Ratio(ratio.to_owned()))?;
-                Self::Compressible { ratio }
-            }
-        };
-        ContentSpec { kind, dedup: 1.0 }.validate()?;
-        Ok(kind)
-    }
-}
-
-impl From<ContentKind> for String {
-    fn from(kind: ContentKind) -> Self {
-        kind.to_string()
-    }
-}
-
-impl TryFrom<String> for ContentKind {
-    type Error = InvalidContents;
-
-    fn try_from(text: String) -> Result<Self, InvalidContents> {
-        text.parse()
     }
 }
 

@@ -252,19 +252,7 @@ impl FromStr for Shape {
     }
 }
 
-impl From<Shape> for String {
-    fn from(shape: Shape) -> Self {
-        shape.to_string()
-    }
-}
-
-impl TryFrom<String> for Shape {
-    type Error = InvalidLayout;
-
-    fn try_from(text: String) -> Result<Self, InvalidLayout> {
-        text.parse()
-    }
-}
+text_form!(Shape, InvalidLayout);
 
 #[cfg(test)]
 mod tests {

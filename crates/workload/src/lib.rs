@@ -4,6 +4,9 @@
 //! gives the same [`ClassicStream`] of [`Intent`]s on every machine, for ever; [`plan`] adds up
 //! what that stream would do, and [`fingerprint`] names it.
 
+#[macro_use]
+mod text_form;
+
 pub mod arrivals;
 pub mod classic;
 pub mod contents;
@@ -32,6 +35,7 @@ pub mod skip;
 pub mod stream;
 pub mod table;
 pub mod whole;
+mod workers;
 
 pub use classic::{Bias, Classic, InvalidWorkload};
 pub use contents::ContentSpec;

@@ -1,121 +1,19 @@
 //! A mix: weighted operations on a pool of files, with distributions of sizes, popularity,
 //! directories, names.
 
+mod weights;
+
 use std::fmt;
-use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::weights::Weights;
 use crate::intent::Action;
 use crate::layout::{Layout, Shape};
 use crate::names::Names;
 use crate::popularity::Popularity;
 use crate::sizes::Sizes;
-
-/// How often each operation is done, relative to the others. Serialised as its text, like
-/// `read=5,create=2,delete=2`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "String", into = "String")]
-#[schemars(extend("pattern" = "^[a-z-]+=[0-9]+(,[a-z-]+=[0-9]+)*$"))]
-pub struct Weights([u32; Action::COUNT]);
-
-impl Weights {
-    /// The weight of an action.
-    pub fn get(&self, action: Action) -> u32 {
-        self.0[action as usize]
-    }
-
-    /// The same with another weight for an action.
-    #[must_use]
-    pub fn with(mut self, action: Action, weight: u32) -> Self {
-        self.0[action as usize] = weight;
-        self
-    }
-
-    /// The words of all operations that a mix can have.
-    pub fn words() -> String {
-        let words: Vec<&str> = Action::asked_for().map(Action::name).collect();
-        words.join(", ")
-    }
-
-    /// The actions that have a weight.
-    pub fn actions(&self) -> impl Iterator<Item = Action> + '_ {
-        Action::operations().filter(|action| self.get(*action) > 0)
-    }
-
-    /// All weights together.
-    pub fn sum(&self) -> u64 {
-        self.0.iter().map(|weight| u64::from(*weight)).sum()
-    }
-
-    /// The weights of the actions that only look (`true`), or of the others.
-    #[must_use]
-    pub fn of_those_that_read(&self, reads: bool) -> Self {
-        let mut some = self.clone();
-        for action in Action::ALL {
-            if action.reads() != reads {
-                some.0[*action as usize] = 0;
-            }
-        }
-        some
-    }
-}
-
-impl fmt::Display for Weights {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, action) in self.actions().enumerate() {
-            let comma = if index == 0 { "" } else { "," };
-            write!(f, "{comma}{}={}", action.name(), self.get(action))?;
-        }
-        Ok(())
-    }
-}
-
-impl From<Weights> for String {
-    fn from(weights: Weights) -> Self {
-        weights.to_string()
-    }
-}
-
-impl TryFrom<String> for Weights {
-    type Error = InvalidMix;
-
-    fn try_from(text: String) -> Result<Self, InvalidMix> {
-        text.parse()
-    }
-}
-
-impl FromStr for Weights {
-    type Err = InvalidMix;
-
-    /// `read=5,append=2,create=1,delete=1`.
-    fn from_str(text: &str) -> Result<Self, InvalidMix> {
-        let mut weights = Self::default();
-        for part in text
-            .split(',')
-            .map(str::trim)
-            .filter(|part| !part.is_empty())
-        {
-            let (name, weight) = part
-                .split_once('=')
-                .ok_or_else(|| InvalidMix::WeightForm(part.to_owned()))?;
-            let action = Action::of_mix(name.trim())
-                .ok_or_else(|| InvalidMix::NoAction(name.trim().to_owned()))?;
-            if weights.get(action) > 0 {
-                return Err(InvalidMix::Twice(action.name()));
-            }
-            weights.0[action as usize] = weight
-                .trim()
-                .parse()
-                .map_err(|_| InvalidMix::WeightForm(part.to_owned()))?;
-        }
-        if weights.sum() == 0 {
-            return Err(InvalidMix::NoWeights);
-        }
-        Ok(weights)
-    }
-}
 
 /// The time between an operation's end and the next one's issue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -300,17 +300,13 @@ impl Mixer {
             Action::Overwrite if size > 0 => {
                 intent.bytes = size;
                 intent.version = file.next_version();
-                return Change::Becomes(File {
-                    version: intent.version,
-                    ..file
-                });
+                let version = intent.version;
+                return Change::Becomes(File { version, ..file });
             }
             Action::Truncate if size > 0 => {
                 intent.bytes = below(draft.amount, size) / self.align * self.align;
-                return Change::Becomes(File {
-                    size_bytes: intent.bytes,
-                    ..file
-                });
+                let size_bytes = intent.bytes;
+                return Change::Becomes(File { size_bytes, ..file });
             }
             Action::Rename => {
                 intent.other = fresh;

@@ -264,19 +264,7 @@ impl FromStr for Names {
     }
 }
 
-impl From<Names> for String {
-    fn from(names: Names) -> Self {
-        names.to_string()
-    }
-}
-
-impl TryFrom<String> for Names {
-    type Error = InvalidNames;
-
-    fn try_from(text: String) -> Result<Self, InvalidNames> {
-        text.parse()
-    }
-}
+text_form!(Names, InvalidNames);
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,16 @@
 //! What a run would do, added up from its stream without touching anything.
 
+mod followed;
+mod level;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::followed::Followed;
+use self::level::Level;
 use crate::fingerprint::{self, Fingerprint, INTENTS_IN_FINGERPRINT, StreamHash, StreamHasher};
-use crate::intent::{Action, End, Intent, Phase, Stream};
+use crate::intent::{Action, End, Phase, Stream};
 use crate::skip::Skipped;
 use crate::stream::{ClassicStream, StreamError};
 use crate::table::MemoryHint;
@@ -114,88 +119,6 @@ impl Plan {
     }
 }
 
-/// A part of a workload that is followed operation by operation where the whole takes too much time
-/// or memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Followed {
-    /// Files of each pool that were followed; the others were taken to be like them.
-    pub files: u64,
-    /// Transactions of each worker that were followed; the others are in no number.
-    pub transactions: u64,
-}
-
-impl Followed {
-    /// So many files of all pools are followed: below 400 MB of memory and, with their deletion, a
-    /// few seconds.
-    pub const FILES_MAX: u64 = 10_000_000;
-    /// So many transactions of all workers: a few seconds.
-    pub const TRANSACTIONS_MAX: u64 = 20_000_000;
-
-    /// What is followed of a workload; nothing where that is the whole.
-    pub fn of(workload: &Workload) -> Option<Self> {
-        let files_max = (Self::FILES_MAX / u64::from(workload.streams().max(1))).max(1);
-        let transactions_max =
-            (Self::TRANSACTIONS_MAX / u64::from(workload.workers.count().max(1))).max(1);
-        let followed = Self {
-            files: workload.files().min(files_max),
-            transactions: workload.transactions().min(transactions_max),
-        };
-        let is_whole =
-            (followed.files, followed.transactions) == (workload.files(), workload.transactions());
-        (!is_whole).then_some(followed)
-    }
-
-    /// The workload with this part alone.
-    pub fn part(self, workload: &Workload) -> Workload {
-        workload
-            .with_files(self.files)
-            .with_transactions(self.transactions)
-    }
-
-    /// The plan of the whole, from that of the part: the files that were not followed are created
-    /// before the transactions, are there at the peak, and are deleted after them.
-    #[must_use]
-    pub fn extend(self, mut plan: Plan, workload: &Workload) -> Plan {
-        let pools = u64::from(workload.streams());
-        let more = workload
-            .files()
-            .saturating_sub(self.files)
-            .saturating_mul(pools);
-        if more == 0 {
-            return plan;
-        }
-        let created = plan.tally(Phase::Prepare, Action::Create);
-        // Pools have a file at least.
-        let of_files =
-            |bytes: u64| (bytes as f64 * (more as f64 / created.operations.max(1) as f64)) as u64;
-        let more_bytes = of_files(created.bytes);
-        let (files_before, bytes_before) =
-            (plan.files_peak.max(1) as f64, plan.bytes_peak.max(1) as f64);
-        plan.files_peak = plan.files_peak.saturating_add(more);
-        plan.bytes_peak = plan.bytes_peak.saturating_add(more_bytes);
-        let (files_times, bytes_times) = (
-            plan.files_peak as f64 / files_before,
-            plan.bytes_peak as f64 / bytes_before,
-        );
-        for volume in &mut plan.volumes {
-            volume.files_peak = (volume.files_peak as f64 * files_times) as u64;
-            volume.bytes_peak = (volume.bytes_peak as f64 * bytes_times) as u64;
-            volume.allocated_bytes_peak = (volume.allocated_bytes_peak as f64 * bytes_times) as u64;
-        }
-        plan.classic_bytes_written += more_bytes as f64;
-        for (phase, action, bytes) in [
-            (Phase::Prepare, Action::Create, more_bytes),
-            (Phase::Delete, Action::Delete, 0),
-        ] {
-            let tally = plan.tallies[phase as usize].entry(action).or_default();
-            tally.operations = tally.operations.saturating_add(more);
-            tally.bytes = tally.bytes.saturating_add(bytes);
-        }
-        plan
-    }
-}
-
 /// Adds up a stream.
 #[derive(Debug)]
 pub struct Planner<'a> {
@@ -205,86 +128,6 @@ pub struct Planner<'a> {
     volumes: Vec<Level>,
     /// How many transactions of each stream are taken; nothing where all are.
     transactions: Option<Vec<u64>>,
-}
-
-/// A volume with what lies on it now.
-#[derive(Clone, Copy, Debug)]
-struct Level {
-    files: u64,
-    bytes: u64,
-    blocks: u64,
-    blocks_peak: u64,
-    peak: Volume,
-}
-
-impl Level {
-    fn new(block_bytes: u64) -> Self {
-        Self {
-            files: 0,
-            bytes: 0,
-            blocks: 0,
-            blocks_peak: 0,
-            peak: Volume {
-                block_bytes: block_bytes.max(1),
-                files_peak: 0,
-                bytes_peak: 0,
-                allocated_bytes_peak: 0,
-            },
-        }
-    }
-
-    #[inline]
-    fn take(&mut self, intent: &Intent) {
-        match intent.action {
-            Action::Create | Action::Deliver => self.grow(1, 0, intent.bytes),
-            Action::Append => self.grow(0, intent.size_bytes, intent.size_bytes + intent.bytes),
-            Action::Replace => {
-                // Both files are there for a moment.
-                self.grow(1, 0, intent.bytes);
-                self.shrink(1, intent.size_bytes, 0);
-            }
-            Action::Delete => self.shrink(1, intent.size_bytes, 0),
-            Action::Truncate => self.shrink(0, intent.size_bytes, intent.bytes),
-            Action::SymbolicLink => self.grow(1, 0, 0),
-            Action::RemoveSymbolicLink => self.shrink(1, 0, 0),
-            Action::MakeDirectory => self.grow(1, 0, self.peak.block_bytes),
-            Action::RemoveDirectory => self.shrink(1, self.peak.block_bytes, 0),
-            _ => {}
-        }
-    }
-
-    #[inline]
-    fn grow(&mut self, files: u64, from: u64, to: u64) {
-        let block = self.peak.block_bytes;
-        self.files += files;
-        self.bytes += to - from;
-        self.blocks += to.div_ceil(block) - from.div_ceil(block);
-        self.peak.files_peak = self.peak.files_peak.max(self.files);
-        self.peak.bytes_peak = self.peak.bytes_peak.max(self.bytes);
-        self.blocks_peak = self.blocks_peak.max(self.blocks);
-    }
-
-    #[inline]
-    fn shrink(&mut self, files: u64, from: u64, to: u64) {
-        let block = self.peak.block_bytes;
-        self.files -= files;
-        self.bytes -= from - to;
-        self.blocks -= from.div_ceil(block) - to.div_ceil(block);
-    }
-
-    /// Takes in what another level reached, as if both were there at the same moment.
-    fn add_peaks(&mut self, other: &Self) {
-        self.peak.files_peak += other.peak.files_peak;
-        self.peak.bytes_peak += other.peak.bytes_peak;
-        self.blocks_peak += other.blocks_peak;
-    }
-
-    fn volume(&self) -> Volume {
-        Volume {
-            allocated_bytes_peak: self.blocks_peak * self.peak.block_bytes,
-            ..self.peak
-        }
-    }
 }
 
 impl<'a> Planner<'a> {
@@ -374,6 +217,10 @@ impl<'a> Planner<'a> {
                 .map(|worker| fingerprint::first_drafts(self.workload, mix, worker))
                 .collect();
         }
+        Ok(self.sum_up(sum, firsts))
+    }
+
+    fn sum_up(&self, sum: Sum, firsts: Vec<StreamHasher>) -> Plan {
         let mut plan = Plan {
             nothing: sum
                 .tallies
@@ -386,7 +233,7 @@ impl<'a> Planner<'a> {
                 Action::operations().filter(occurs).map(tally).collect()
             }),
             skipped: sum.skipped,
-            is_estimate,
+            is_estimate: self.workload.workers.is_shared(),
             transactions: sum.transactions,
             end: sum.end,
             files_peak: sum.files_peak,
@@ -402,7 +249,7 @@ impl<'a> Planner<'a> {
             plan.classic_bytes_read = plan.bytes_read() as f64;
             plan.classic_bytes_written = plan.bytes_written() as f64;
         }
-        Ok(plan)
+        plan
     }
 
     /// Adds one stream up. Gives its first intents.

@@ -147,19 +147,7 @@ impl fmt::Display for Popularity {
     }
 }
 
-impl From<Popularity> for String {
-    fn from(popularity: Popularity) -> Self {
-        popularity.to_string()
-    }
-}
-
-impl TryFrom<String> for Popularity {
-    type Error = InvalidPopularity;
-
-    fn try_from(text: String) -> Result<Self, InvalidPopularity> {
-        text.parse()
-    }
-}
+text_form!(Popularity, InvalidPopularity);
 
 /// Draws ranks of one popularity among pools of any size.
 #[derive(Clone, Debug)]

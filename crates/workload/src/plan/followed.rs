@@ -1,0 +1,89 @@
+//! The part of a workload that a plan follows where the whole is too much.
+
+use serde::{Deserialize, Serialize};
+
+use super::Plan;
+use crate::intent::{Action, Phase};
+use crate::whole::Workload;
+
+/// A part of a workload that is followed operation by operation where the whole takes too much time
+/// or memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Followed {
+    /// Files of each pool that were followed; the others were taken to be like them.
+    pub files: u64,
+    /// Transactions of each worker that were followed; the others are in no number.
+    pub transactions: u64,
+}
+
+impl Followed {
+    /// So many files of all pools are followed: below 400 MB of memory and, with their deletion, a
+    /// few seconds.
+    pub const FILES_MAX: u64 = 10_000_000;
+    /// So many transactions of all workers: a few seconds.
+    pub const TRANSACTIONS_MAX: u64 = 20_000_000;
+
+    /// What is followed of a workload; nothing where that is the whole.
+    pub fn of(workload: &Workload) -> Option<Self> {
+        let files_max = (Self::FILES_MAX / u64::from(workload.streams().max(1))).max(1);
+        let transactions_max =
+            (Self::TRANSACTIONS_MAX / u64::from(workload.workers.count().max(1))).max(1);
+        let followed = Self {
+            files: workload.files().min(files_max),
+            transactions: workload.transactions().min(transactions_max),
+        };
+        let is_whole =
+            (followed.files, followed.transactions) == (workload.files(), workload.transactions());
+        (!is_whole).then_some(followed)
+    }
+
+    /// The workload with this part alone.
+    pub fn part(self, workload: &Workload) -> Workload {
+        workload
+            .with_files(self.files)
+            .with_transactions(self.transactions)
+    }
+
+    /// The plan of the whole, from that of the part: the files that were not followed are created
+    /// before the transactions, are there at the peak, and are deleted after them.
+    #[must_use]
+    pub fn extend(self, mut plan: Plan, workload: &Workload) -> Plan {
+        let pools = u64::from(workload.streams());
+        let more = workload
+            .files()
+            .saturating_sub(self.files)
+            .saturating_mul(pools);
+        if more == 0 {
+            return plan;
+        }
+        let created = plan.tally(Phase::Prepare, Action::Create);
+        // Pools have a file at least.
+        let of_files =
+            |bytes: u64| (bytes as f64 * (more as f64 / created.operations.max(1) as f64)) as u64;
+        let more_bytes = of_files(created.bytes);
+        let (files_before, bytes_before) =
+            (plan.files_peak.max(1) as f64, plan.bytes_peak.max(1) as f64);
+        plan.files_peak = plan.files_peak.saturating_add(more);
+        plan.bytes_peak = plan.bytes_peak.saturating_add(more_bytes);
+        let (files_times, bytes_times) = (
+            plan.files_peak as f64 / files_before,
+            plan.bytes_peak as f64 / bytes_before,
+        );
+        for volume in &mut plan.volumes {
+            volume.files_peak = (volume.files_peak as f64 * files_times) as u64;
+            volume.bytes_peak = (volume.bytes_peak as f64 * bytes_times) as u64;
+            volume.allocated_bytes_peak = (volume.allocated_bytes_peak as f64 * bytes_times) as u64;
+        }
+        plan.classic_bytes_written += more_bytes as f64;
+        for (phase, action, bytes) in [
+            (Phase::Prepare, Action::Create, more_bytes),
+            (Phase::Delete, Action::Delete, 0),
+        ] {
+            let tally = plan.tallies[phase as usize].entry(action).or_default();
+            tally.operations = tally.operations.saturating_add(more);
+            tally.bytes = tally.bytes.saturating_add(bytes);
+        }
+        plan
+    }
+}

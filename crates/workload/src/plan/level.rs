@@ -1,0 +1,84 @@
+//! What lies on a volume while a stream is followed.
+
+use super::Volume;
+use crate::intent::{Action, Intent};
+
+/// A volume with what lies on it now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Level {
+    files: u64,
+    bytes: u64,
+    blocks: u64,
+    blocks_peak: u64,
+    pub(super) peak: Volume,
+}
+
+impl Level {
+    pub(super) fn new(block_bytes: u64) -> Self {
+        Self {
+            files: 0,
+            bytes: 0,
+            blocks: 0,
+            blocks_peak: 0,
+            peak: Volume {
+                block_bytes: block_bytes.max(1),
+                files_peak: 0,
+                bytes_peak: 0,
+                allocated_bytes_peak: 0,
+            },
+        }
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self, intent: &Intent) {
+        match intent.action {
+            Action::Create | Action::Deliver => self.grow(1, 0, intent.bytes),
+            Action::Append => self.grow(0, intent.size_bytes, intent.size_bytes + intent.bytes),
+            Action::Replace => {
+                // Both files are there for a moment.
+                self.grow(1, 0, intent.bytes);
+                self.shrink(1, intent.size_bytes, 0);
+            }
+            Action::Delete => self.shrink(1, intent.size_bytes, 0),
+            Action::Truncate => self.shrink(0, intent.size_bytes, intent.bytes),
+            Action::SymbolicLink => self.grow(1, 0, 0),
+            Action::RemoveSymbolicLink => self.shrink(1, 0, 0),
+            Action::MakeDirectory => self.grow(1, 0, self.peak.block_bytes),
+            Action::RemoveDirectory => self.shrink(1, self.peak.block_bytes, 0),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn grow(&mut self, files: u64, from: u64, to: u64) {
+        let block = self.peak.block_bytes;
+        self.files += files;
+        self.bytes += to - from;
+        self.blocks += to.div_ceil(block) - from.div_ceil(block);
+        self.peak.files_peak = self.peak.files_peak.max(self.files);
+        self.peak.bytes_peak = self.peak.bytes_peak.max(self.bytes);
+        self.blocks_peak = self.blocks_peak.max(self.blocks);
+    }
+
+    #[inline]
+    fn shrink(&mut self, files: u64, from: u64, to: u64) {
+        let block = self.peak.block_bytes;
+        self.files -= files;
+        self.bytes -= from - to;
+        self.blocks -= from.div_ceil(block) - to.div_ceil(block);
+    }
+
+    /// Takes in what another level reached, as if both were there at the same moment.
+    pub(super) fn add_peaks(&mut self, other: &Self) {
+        self.peak.files_peak += other.peak.files_peak;
+        self.peak.bytes_peak += other.peak.bytes_peak;
+        self.blocks_peak += other.blocks_peak;
+    }
+
+    pub(super) fn volume(&self) -> Volume {
+        Volume {
+            allocated_bytes_peak: self.blocks_peak * self.peak.block_bytes,
+            ..self.peak
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Distributions of sizes as text.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Bin, InvalidSizes, Sizes, check_bounds};
+use crate::quantity;
+
+/// Reads a histogram from a file's text: a bin a line, `low..high weight` or `size weight`; `#`
+/// begins a comment.
+///
+/// # Errors
+/// What is wrong, with its line.
+pub fn parse_histogram(text: &str) -> Result<Sizes, InvalidSizes> {
+    let mut bins = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let bin = parse_bin(line, line.rsplit_once(char::is_whitespace));
+        bins.push(bin.map_err(|why| InvalidSizes::Line {
+            line: index + 1,
+            why: Box::new(why),
+        })?);
+    }
+    valid(Sizes::Histogram(bins))
+}
+
+fn valid(sizes: Sizes) -> Result<Sizes, InvalidSizes> {
+    sizes.validate()?;
+    Ok(sizes)
+}
+
+fn parse_bin(text: &str, parts: Option<(&str, &str)>) -> Result<Bin, InvalidSizes> {
+    let (range, weight) = parts.ok_or_else(|| InvalidSizes::Bin(text.to_owned()))?;
+    let (low, high) = quantity::byte_range(range)?;
+    check_bounds(low, high)?;
+    Ok(Bin {
+        low,
+        high,
+        weight: quantity::count(weight)?,
+    })
+}
+
+/// The parameters of a distribution, as given.
+struct Parameters<'a> {
+    form: &'static str,
+    example: &'static str,
+    given: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Parameters<'a> {
+    fn parse(
+        form: &'static str,
+        example: &'static str,
+        names: &[&str],
+        text: &'a str,
+    ) -> Result<Self, InvalidSizes> {
+        let mut given: Vec<(&str, &str)> = Vec::new();
+        for part in text.split(',').map(str::trim) {
+            let parameter = part
+                .split_once('=')
+                .map(|(name, value)| (name.trim(), value.trim()));
+            let Some((name, value)) = parameter.filter(|(name, _)| names.contains(name)) else {
+                return Err(InvalidSizes::Parameter {
+                    part: part.to_owned(),
+                    form,
+                    example,
+                });
+            };
+            if given.iter().any(|(other, _)| *other == name) {
+                return Err(InvalidSizes::Twice(name.to_owned()));
+            }
+            given.push((name, value));
+        }
+        Ok(Self {
+            form,
+            example,
+            given,
+        })
+    }
+
+    fn find(&self, name: &str) -> Option<&'a str> {
+        self.given
+            .iter()
+            .find(|(other, _)| *other == name)
+            .map(|(_, value)| *value)
+    }
+
+    fn text(&self, name: &'static str) -> Result<&'a str, InvalidSizes> {
+        self.find(name).ok_or(InvalidSizes::Missing {
+            form: self.form,
+            name,
+            example: self.example,
+        })
+    }
+
+    fn bytes(&self, name: &'static str) -> Result<u64, InvalidSizes> {
+        Ok(quantity::bytes(self.text(name)?)?)
+    }
+
+    /// The lower bound, 1 where none is given.
+    fn low(&self) -> Result<u64, InvalidSizes> {
+        Ok(self.find("min").map_or(Ok(1), quantity::bytes)?)
+    }
+}
+
+impl FromStr for Sizes {
+    type Err = InvalidSizes;
+
+    /// As [`Sizes`] are displayed; see the message of [`InvalidSizes::UnknownForm`].
+    fn from_str(text: &str) -> Result<Self, InvalidSizes> {
+        let text = text.trim();
+        let Some((form, rest)) = text.split_once(':') else {
+            if !text.starts_with(|first: char| first.is_ascii_digit()) {
+                return Err(InvalidSizes::UnknownForm(text.to_owned()));
+            }
+            let (low, high) = quantity::byte_range(text)?;
+            let is_range = text.contains("..") || text.contains('-');
+            return valid(if is_range {
+                Self::Uniform { low, high }
+            } else {
+                Self::Fixed(low)
+            });
+        };
+        valid(match form.trim() {
+            "lognormal" => {
+                let example = "lognormal:median=8KiB,sigma=1.2,max=1MiB,min=1";
+                let given = Parameters::parse(
+                    "lognormal",
+                    example,
+                    &["median", "sigma", "max", "min"],
+                    rest,
+                )?;
+                let sigma = given.text("sigma")?;
+                Self::Lognormal {
+                    median: given.bytes("median")?,
+                    sigma: sigma
+                        .parse()
+                        .map_err(|_| InvalidSizes::Sigma(sigma.to_owned()))?,
+                    low: given.low()?,
+                    high: given.bytes("max")?,
+                }
+            }
+            "exponential" => {
+                let example = "exponential:mean=16KiB,max=1MiB,min=1";
+                let given =
+                    Parameters::parse("exponential", example, &["mean", "max", "min"], rest)?;
+                Self::Exponential {
+                    mean: given.bytes("mean")?,
+                    low: given.low()?,
+                    high: given.bytes("max")?,
+                }
+            }
+            "histogram" => {
+                let bins = rest
+                    .split(',')
+                    .map(|bin| parse_bin(bin.trim(), bin.split_once('=')));
+                Self::Histogram(bins.collect::<Result<_, _>>()?)
+            }
+            _ => return Err(InvalidSizes::UnknownForm(text.to_owned())),
+        })
+    }
+}
+
+/// A number of bytes in the largest unit that it is a multiple of.
+struct Bytes(u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+        match units
+            .iter()
+            .find(|(unit, _)| self.0 > 0 && self.0 % unit == 0)
+        {
+            Some((unit, name)) => write!(f, "{}{name}", self.0 / unit),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+impl fmt::Display for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let min = |f: &mut fmt::Formatter<'_>, low: u64| match low {
+            1 => Ok(()),
+            _ => write!(f, ",min={}", Bytes(low)),
+        };
+        match self {
+            Self::Fixed(size) => write!(f, "{}", Bytes(*size)),
+            Self::Uniform { low, high } => write!(f, "{}..{}", Bytes(*low), Bytes(*high)),
+            Self::Lognormal {
+                median,
+                sigma,
+                low,
+                high,
+            } => {
+                let (median, high) = (Bytes(*median), Bytes(*high));
+                write!(f, "lognormal:median={median},sigma={sigma},max={high}")?;
+                min(f, *low)
+            }
+            Self::Exponential { mean, low, high } => {
+                write!(f, "exponential:mean={},max={}", Bytes(*mean), Bytes(*high))?;
+                min(f, *low)
+            }
+            Self::Histogram(bins) => {
+                f.write_str("histogram")?;
+                for (index, bin) in bins.iter().enumerate() {
+                    f.write_str(if index == 0 { ":" } else { "," })?;
+                    write!(f, "{}", Bytes(bin.low))?;
+                    if bin.high != bin.low {
+                        write!(f, "..{}", Bytes(bin.high))?;
+                    }
+                    write!(f, "={}", bin.weight)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+text_form!(Sizes, InvalidSizes);
