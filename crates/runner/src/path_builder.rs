@@ -84,6 +84,20 @@ impl Naming {
         }
     }
 
+    /// A place by its number, where locations have so many each.
+    #[inline]
+    fn at(&self, place: u32, places: u32) -> PlaceOfName<'_> {
+        let (location, inner) = match places {
+            1 => (place, 0),
+            _ => (place / places, place % places),
+        };
+        PlaceOfName {
+            naming: self,
+            location: location as usize,
+            inner,
+        }
+    }
+
     /// A name without its directory.
     #[inline]
     pub(crate) fn write_name(&self, kind: NameKind, number: u64, to: &mut Vec<u8>) {
@@ -133,17 +147,18 @@ impl Namer {
     /// The name of a thing in a place.
     #[inline]
     pub(crate) fn name(&mut self, place: u32, kind: NameKind, number: u64) -> Name<'_> {
-        let (location, inner) = split(place, self.places);
-        write(&mut self.first, &self.naming, location, inner, kind, number)
+        let place = self.naming.at(place, self.places);
+        place.write(&mut self.first, kind, number)
     }
 
     /// The directory that holds the files of a place.
     pub(crate) fn directory(&mut self, place: u32) -> Name<'_> {
-        let (location, inner) = split(place, self.places);
-        let naming = &self.naming;
-        self.first[location].with(|bytes| {
+        let place = self.naming.at(place, self.places);
+        self.first[place.location].with(|bytes| {
             let before = bytes.len();
-            naming.write_directory(inner, NameKind::File, bytes);
+            place
+                .naming
+                .write_directory(place.inner, NameKind::File, bytes);
             if bytes.len() > before {
                 bytes.pop();
             }
@@ -158,183 +173,141 @@ impl Namer {
     /// The operation that an intent is.
     #[inline]
     pub(crate) fn operation<'a>(&'a mut self, intent: &Intent, content: &'a [u8]) -> Operation<'a> {
-        let (location, inner) = split(intent.place, self.places);
-        let naming = &self.naming;
-        let kind = intent.action.named();
-        if let Action::List | Action::ListWithStat = intent.action {
-            let name = self.directory(intent.place);
-            return if intent.action == Action::List {
-                Operation::List { name }
-            } else {
-                Operation::ListWithStat { name }
-            };
+        if intent.action.lists() {
+            return self.listing(intent);
         }
-        let name = write(
-            &mut self.first,
-            naming,
-            location,
-            inner,
-            kind,
-            intent.number,
-        );
+        let place = self.naming.at(intent.place, self.places);
+        let name = place.write(&mut self.first, intent.action.named(), intent.number);
+        let (bytes, offset) = (intent.bytes, intent.offset_bytes);
         match intent.action {
-            Action::Create => return Operation::Create { name, content },
-            Action::Append => return Operation::Append { name, content },
-            Action::Overwrite => return Operation::Overwrite { name, content },
-            Action::Read => {
-                return Operation::Read {
-                    name,
-                    bytes: intent.bytes,
-                };
-            }
-            Action::ReadRange => {
-                return Operation::ReadRange {
-                    name,
-                    offset: intent.offset_bytes,
-                    bytes: intent.bytes,
-                };
-            }
-            Action::Truncate => {
-                return Operation::Truncate {
-                    name,
-                    bytes: intent.bytes,
-                };
-            }
-            Action::Stat => {
-                return Operation::Stat {
-                    name,
-                    bytes: Some(intent.size_bytes),
-                };
-            }
-            Action::SetAttributes => {
-                return Operation::SetAttributes {
-                    name,
-                    mode: SET_MODES[usize::from(intent.other != 0)],
-                    times_ns: TIMES_NS,
-                };
-            }
-            Action::MakeDirectory => return Operation::MakeDirectory { name },
-            Action::RemoveDirectory => return Operation::RemoveDirectory { name },
-            Action::SetExtended | Action::GetExtended => {
-                self.value[9..].copy_from_slice(&intent.file.to_le_bytes()[..7]);
-                let value = &self.value;
-                return if intent.action == Action::SetExtended {
-                    Operation::SetExtended {
-                        name,
-                        key: EXTENDED,
-                        value,
-                    }
-                } else {
-                    Operation::GetExtended {
-                        name,
-                        key: EXTENDED,
-                        value,
-                    }
-                };
-            }
-            _ => {}
-        }
-        let second = &mut self.second;
-        match intent.action {
-            Action::Rename => Operation::Rename {
+            Action::Create => Operation::Create { name, content },
+            Action::Append => Operation::Append { name, content },
+            Action::Overwrite => Operation::Overwrite { name, content },
+            Action::Read => Operation::Read { name, bytes },
+            Action::ReadRange => Operation::ReadRange {
                 name,
-                to: write(
-                    second,
-                    naming,
-                    location,
-                    inner,
-                    NameKind::File,
-                    intent.other,
-                ),
+                offset,
+                bytes,
             },
-            Action::Link => Operation::Link {
+            Action::Truncate => Operation::Truncate { name, bytes },
+            Action::Stat => Operation::Stat {
                 name,
-                to: write(
-                    second,
-                    naming,
-                    location,
-                    inner,
-                    NameKind::Link,
-                    intent.other,
-                ),
+                bytes: Some(intent.size_bytes),
             },
-            Action::Replace => Operation::Replace {
+            Action::SetAttributes => Operation::SetAttributes {
                 name,
-                temporary: write(
-                    second,
-                    naming,
-                    location,
-                    inner,
-                    NameKind::Temporary,
-                    intent.number,
-                ),
-                content,
+                mode: SET_MODES[usize::from(intent.other != 0)],
+                times_ns: TIMES_NS,
             },
-            Action::Deliver => Operation::Deliver {
-                temporary: write(
-                    second,
-                    naming,
-                    location,
-                    inner,
-                    NameKind::Temporary,
-                    intent.number,
-                ),
-                name,
-                content,
-            },
-            Action::SymbolicLink => {
-                let target = write_target(&mut self.target, naming, intent.number);
-                let name = write(
-                    second,
-                    naming,
-                    location,
-                    inner,
-                    NameKind::SymbolicLink,
-                    intent.other,
-                );
-                Operation::SymbolicLink { name, target }
-            }
-            Action::ReadLink => {
-                let target = write_target(&mut self.target, naming, intent.other);
-                Operation::ReadLink { name, target }
-            }
+            Action::MakeDirectory => Operation::MakeDirectory { name },
+            Action::RemoveDirectory => Operation::RemoveDirectory { name },
             Action::Delete | Action::RemoveLink | Action::RemoveSymbolicLink => {
                 Operation::Delete { name }
             }
-            other => unreachable!("{other:?} was answered above, or is no operation"),
+            Action::SetExtended | Action::GetExtended => extended(intent, name, &mut self.value),
+            Action::SymbolicLink | Action::ReadLink => {
+                symbolic_link(intent, name, (&mut self.second, &mut self.target), place)
+            }
+            _ => second_name(intent, name, content, &mut self.second, place),
+        }
+    }
+
+    #[inline]
+    fn listing(&mut self, intent: &Intent) -> Operation<'_> {
+        let name = self.directory(intent.place);
+        if intent.action == Action::List {
+            Operation::List { name }
+        } else {
+            Operation::ListWithStat { name }
         }
     }
 }
 
-/// A place's location and its number in it.
+/// An operation on an extended attribute.
 #[inline]
-fn split(place: u32, places: u32) -> (usize, u32) {
-    if places == 1 {
-        (place as usize, 0)
+fn extended<'a>(intent: &Intent, name: Name<'a>, value: &'a mut [u8; 16]) -> Operation<'a> {
+    value[9..].copy_from_slice(&intent.file.to_le_bytes()[..7]);
+    let (key, value) = (EXTENDED, &*value);
+    if intent.action == Action::SetExtended {
+        Operation::SetExtended { name, key, value }
     } else {
-        ((place / places) as usize, place % places)
+        Operation::GetExtended { name, key, value }
     }
 }
 
+/// Makes or reads a symbolic link, which says the name of a file in its own directory.
 #[inline]
-fn write<'a>(
-    buffers: &'a mut [PathBuffer],
-    naming: &Naming,
-    location: usize,
-    inner: u32,
-    kind: NameKind,
-    number: u64,
-) -> Name<'a> {
-    buffers[location].with(|bytes| {
-        naming.write_directory(inner, kind, bytes);
-        naming.write_name(kind, number, bytes);
-    })
+fn symbolic_link<'a>(
+    intent: &Intent,
+    name: Name<'a>,
+    (second, target): (&'a mut [PathBuffer], &'a mut Vec<u8>),
+    place: PlaceOfName<'_>,
+) -> Operation<'a> {
+    let is_new = intent.action == Action::SymbolicLink;
+    let file = if is_new { intent.number } else { intent.other };
+    target.clear();
+    place.naming.write_name(NameKind::File, file, target);
+    target.push(0);
+    let target = CStr::from_bytes_with_nul(target).expect("a name has no NUL in it");
+    if is_new {
+        let name = place.write(second, NameKind::SymbolicLink, intent.other);
+        Operation::SymbolicLink { name, target }
+    } else {
+        Operation::ReadLink { name, target }
+    }
 }
 
-/// A symbolic link says the name of a file in its own directory.
-fn write_target<'a>(target: &'a mut Vec<u8>, naming: &Naming, number: u64) -> &'a CStr {
-    target.clear();
-    naming.write_name(NameKind::File, number, target);
-    target.push(0);
-    CStr::from_bytes_with_nul(target).expect("a name has no NUL in it")
+/// An operation that gives a second name.
+#[inline]
+fn second_name<'a>(
+    intent: &Intent,
+    name: Name<'a>,
+    content: &'a [u8],
+    second: &'a mut [PathBuffer],
+    place: PlaceOfName<'_>,
+) -> Operation<'a> {
+    let kind = match intent.action {
+        Action::Rename => NameKind::File,
+        Action::Link => NameKind::Link,
+        Action::Replace | Action::Deliver => NameKind::Temporary,
+        other => unreachable!("{other:?} has one name, or is no operation"),
+    };
+    let number = match kind {
+        NameKind::Temporary => intent.number,
+        _ => intent.other,
+    };
+    let second = place.write(second, kind, number);
+    match intent.action {
+        Action::Rename => Operation::Rename { name, to: second },
+        Action::Link => Operation::Link { name, to: second },
+        Action::Replace => Operation::Replace {
+            name,
+            temporary: second,
+            content,
+        },
+        _ => Operation::Deliver {
+            temporary: second,
+            name,
+            content,
+        },
+    }
+}
+
+/// Where a name lies: in which location, and in which place of that.
+#[derive(Clone, Copy)]
+struct PlaceOfName<'a> {
+    naming: &'a Naming,
+    location: usize,
+    inner: u32,
+}
+
+impl PlaceOfName<'_> {
+    /// Writes the path of a name.
+    #[inline]
+    fn write<'b>(&self, buffers: &'b mut [PathBuffer], kind: NameKind, number: u64) -> Name<'b> {
+        buffers[self.location].with(|bytes| {
+            self.naming.write_directory(self.inner, kind, bytes);
+            self.naming.write_name(kind, number, bytes);
+        })
+    }
 }

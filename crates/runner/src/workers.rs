@@ -23,15 +23,19 @@ use crate::clock::{Clock as _, RunClock};
 use crate::control::Control;
 use crate::error::Refused;
 use crate::failures::{Failures, Spoiled};
+use crate::listings::Listings;
 use crate::pace::Pacer;
 use crate::path_builder::{Namer, Naming};
 use crate::pauses::PauseWatch;
+use crate::private::{Private, PrivateStream};
 use crate::run_target::{Taken, TakenLocation};
 use crate::shared::{SharedPool, SharedSource};
-use crate::source::{Listings, Private, PrivateStream, Source};
+use crate::source::Source;
 use crate::stopwatch::Stopwatch;
 use crate::supervisor::{Border, Message, PoolOfWorker, Watch, watch_mounts};
-use crate::worker::{self, OtherPool, Payload, PoolDirectory, Report, Tools, WorkerConfig};
+use crate::worker::{
+    self, OtherPool, OtherPools, Payload, PoolDirectory, Report, Tools, WorkerConfig,
+};
 use rundir::AckLog;
 use rundir::manifest::Position;
 use rundir::names::worker_directory;
@@ -64,7 +68,7 @@ struct Common<'a> {
 
 /// The pools that a worker has, each with what its files hold.
 struct Pools {
-    own: (Box<dyn Source>, Payload),
+    own: (Source, Payload),
     neighbour: Option<TheirPool>,
     checked: Option<TheirPool>,
 }
@@ -73,7 +77,7 @@ struct Pools {
 struct TheirPool {
     /// The worker whose pool it is, and the one that has worked on it last.
     of: (u32, u32),
-    pool: (Box<dyn Source>, Payload),
+    pool: (Source, Payload),
     spoiled: Arc<Spoiled>,
 }
 
@@ -310,7 +314,6 @@ impl Common<'_> {
             verify: self.request.verify,
             check: self.request.check,
             has_pairs: self.request.workload.classic().is_some(),
-            all_workers: self.request.workload.workers.count().max(1),
             reuse: self.positions.get(worker as usize).copied(),
             keep: self.request.keeping.keep,
             first_round: self.request.drive.first_round(),
@@ -378,10 +381,7 @@ impl Common<'_> {
                         ),
                         depth,
                     );
-                    (
-                        Box::new(source) as Box<dyn Source>,
-                        self.payload(worker, None),
-                    )
+                    (Source::Shared(Box::new(source)), self.payload(worker, None))
                 };
                 let pools = Pools {
                     own: of(&shared.own, worker),
@@ -417,7 +417,7 @@ impl Common<'_> {
     }
 
     /// The pool of a worker that has one of its own, and what its files hold.
-    fn private(&self, worker: u32, depth: usize) -> Result<(Box<dyn Source>, Payload), Refused> {
+    fn private(&self, worker: u32, depth: usize) -> Result<(Source, Payload), Refused> {
         let behind = self
             .positions
             .get(worker as usize)
@@ -449,7 +449,8 @@ impl Common<'_> {
         } else {
             stream
         };
-        Ok((Box::new(Private { stream, listings }), payload))
+        let source = Source::Private(Box::new(Private { stream, listings }));
+        Ok((source, payload))
     }
 
     fn start_with(
@@ -481,8 +482,12 @@ impl Common<'_> {
                 open: Box::new(move || storage.open(&settings)),
             }
         };
-        let (neighbour, checked) = (neighbour.map(other), checked.map(other));
-        let acknowledged = self.acknowledged.clone();
+        let others = OtherPools {
+            neighbour: neighbour.map(other),
+            checked: checked.map(other),
+            acknowledged: self.acknowledged.clone(),
+            workers: self.request.workload.workers.count().max(1),
+        };
         let clock = self.clock.clone();
         // What a policy of durability costs is shown as a step, always.
         let steps = self.request.steps || self.request.durability != Durability::None;
@@ -520,14 +525,11 @@ impl Common<'_> {
                     stopwatch: Stopwatch::new(clock.clone(), latencies, steps_of),
                     clock,
                     control,
-                    slot: Arc::clone(slot),
                     slots,
                     origin_ns,
                     log,
                     pacer,
-                    neighbour,
-                    checked,
-                    acknowledged,
+                    others,
                 };
                 Ok::<Report, String>(worker::work(tools, config, Box::new(border)))
             }));

@@ -1,49 +1,27 @@
-//! Pools that a worker of another rank has worked on: what that one has acknowledged must be seen
-//! here, too.
+//! The check across ranks: what a worker of another rank has acknowledged must be seen here, too.
 
 use std::collections::VecDeque;
 
-use workload::names::NameKind;
 use workload::{Action, End, Intent, Kept, Phase};
 
-use super::verify::NamesFound;
-use super::{Left, OtherPool, PoolAt, Worker};
-use crate::acknowledged::Acknowledged;
+use super::config::OtherPool;
+use super::name_check::NamesFound;
+use super::state::{Left, Worker};
 use crate::clock::Clock as _;
 use crate::events::Stage;
-use crate::failures::{Failed, SpoiledThings};
-use rundir::worker_status::Aside;
 
-/// What another machine has acknowledged is waited for so long. An NFS client keeps attributes for
-/// 60 s at most (acregmax and acdirmax, nfs(5)).
-const SEEN_WITHIN_NS: u64 = 65_000_000_000;
 /// Of the names that a worker has removed so many are asked for, the last ones.
 const REMOVED_MAX: usize = 10_000;
 /// Of shared pools so many names of all ranks are looked at by others.
 const SAMPLE_OF_ALL: u64 = 65_536;
 
 impl Worker {
-    /// Leaves the pool that it has prepared for that of another worker, and looks at all of its
-    /// names there: how long it takes until what is acknowledged there is seen here.
-    pub(super) fn turn_to(&mut self, other: OtherPool) -> Result<(), Left> {
-        let began_ns = self.tools.clock.now_ns();
-        let theirs = self.hear_of(&other, Stage::Take)?;
-        drop(self.enter(other, theirs.spoiled)?);
-        self.follow(Phase::Prepare, u64::MAX, |_| ());
-        if !self.tools.source.is_pure() {
-            // Only when all have done so a shared pool is whole.
-            self.begins(Stage::Take, 0)?;
-        }
-        let mut looked = NamesFound::default();
-        self.look_patiently(None, &VecDeque::new(), &mut looked)?;
-        self.taken(looked, began_ns)
-    }
-
     /// Looks at what another worker has acknowledged in its transactions: every name and every
     /// content that is there, and the names that it has removed last; of a shared pool at some.
     pub(super) fn check_across(&mut self, other: OtherPool) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
-        let theirs = self.hear_of(&other, Stage::CheckAcross)?;
+        let sample = (!self.tools.source.is_pure()).then(|| self.sample_of_all());
+        let theirs = self.hear_of(&other, Stage::CheckAcross, sample)?;
         let own = self.enter(other, theirs.spoiled)?;
         let mut removed = VecDeque::new();
         if self.tools.source.is_pure() {
@@ -61,9 +39,7 @@ impl Worker {
         let left = self.look_patiently(theirs.sample.as_deref(), &removed, &mut looked);
         drop(self.swap(own));
         left?;
-        if self.tools.control.is_stopping() {
-            return Err(Left::Stopped);
-        }
+        self.unless_stopping()?;
         self.report.check_across =
             Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
         self.rendezvous.ended(
@@ -74,33 +50,9 @@ impl Worker {
         Ok(())
     }
 
-    /// Tells what it has acknowledged, and hears it of the worker of another pool when all have
-    /// told.
-    fn hear_of(&mut self, other: &OtherPool, stage: Stage) -> Result<Acknowledged, Left> {
-        let own = Acknowledged {
-            intents: self.report.position.intents,
-            sample: (!self.tools.source.is_pure() && stage == Stage::CheckAcross)
-                .then(|| self.sample_of_all()),
-            spoiled: self.config.failures.spoiled_things(),
-        };
-        self.tools.acknowledged.tell(self.tools.worker, own);
-        self.begins(stage, 0)?;
-        self.tools.acknowledged.of(other.worker).ok_or_else(|| {
-            let message = format!(
-                "worker {} of another rank did not tell what it has acknowledged",
-                other.worker
-            );
-            Left::Failed(Failed::verification(
-                Aside::Look.name(),
-                String::new(),
-                message,
-            ))
-        })
-    }
-
     /// Its part of the names of shared pools that other ranks look at, from all over its share.
     fn sample_of_all(&self) -> Vec<Kept> {
-        let most = (SAMPLE_OF_ALL / u64::from(self.config.all_workers)).max(1);
+        let most = (SAMPLE_OF_ALL / u64::from(self.tools.others.workers)).max(1);
         let mut share = 0_u64;
         self.tools.source.pool(false, &mut |_| share += 1);
         let every = share.div_ceil(most).max(1);
@@ -113,83 +65,6 @@ impl Worker {
             seen += 1;
         });
         sample
-    }
-
-    /// Turns to another pool, of which this is not known. Gives the one before.
-    fn enter(&mut self, other: OtherPool, spoiled: SpoiledThings) -> Result<PoolAt, Left> {
-        let session =
-            self.tools
-                .slot
-                .aside(Aside::OpenSession, (0, NameKind::Directory, 0), other.open);
-        let session = session.map_err(|error| {
-            let message = format!("the pool of another rank cannot be used: {error}");
-            Failed::verification(Aside::Look.name(), String::new(), message)
-        })?;
-        other.spoiled.add(spoiled);
-        Ok(self.swap(PoolAt {
-            source: other.source,
-            session,
-            namer: other.namer,
-            payload: other.payload,
-            hasher: other.hasher,
-            spoiled: other.spoiled,
-        }))
-    }
-
-    fn swap(&mut self, pool: PoolAt) -> PoolAt {
-        let (tools, config) = (&mut self.tools, &mut self.config);
-        PoolAt {
-            source: std::mem::replace(&mut tools.source, pool.source),
-            session: std::mem::replace(&mut tools.session, pool.session),
-            namer: std::mem::replace(&mut config.namer, pool.namer),
-            payload: std::mem::replace(&mut config.payload, pool.payload),
-            hasher: std::mem::replace(&mut config.hasher, pool.hasher),
-            spoiled: config.failures.turn_to(pool.spoiled),
-        }
-    }
-
-    /// Looks at all names of the pool that it is at, or at a sample alone; what is not seen yet is
-    /// waited for.
-    fn look_patiently(
-        &mut self,
-        sample: Option<&[Kept]>,
-        removed: &VecDeque<(u32, NameKind, u64)>,
-        looked: &mut NamesFound,
-    ) -> Result<(), Left> {
-        self.waits_until_ns = Some(self.tools.clock.now_ns().saturating_add(SEEN_WITHIN_NS));
-        let left = self.look_at_all(sample, removed, looked);
-        self.waits_until_ns = None;
-        left
-    }
-
-    fn look_at_all(
-        &mut self,
-        sample: Option<&[Kept]>,
-        removed: &VecDeque<(u32, NameKind, u64)>,
-        looked: &mut NamesFound,
-    ) -> Result<(), Left> {
-        // First, since a listing may teach the client that they are gone.
-        let uncertain = self.config.failures.uncertain_names();
-        let (mut look, _) = self.look(looked);
-        for name @ (place, kind, number) in removed {
-            if !uncertain
-                .get(place)
-                .is_some_and(|names| names.contains(&(*kind, *number)))
-            {
-                look.at_removed(*name)?;
-            }
-        }
-        for kept in sample.into_iter().flatten() {
-            look.at(*kept)?;
-        }
-        if sample.is_none() {
-            self.look_at_names(1, looked)?;
-        }
-        self.look(looked).0.until_seen()?;
-        if sample.is_none() {
-            self.look_at_directories(looked)?;
-        }
-        Ok(())
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Issued {
     pub(super) due_ns: Option<u64>,
     pub(super) issued_ns: u64,
     /// Where an acknowledgement log is kept.
-    pub(super) entered: Option<Entered>,
+    pub(super) logged: Option<Entered>,
 }
 
 /// The names that an intent has to do with: those that it gives and takes, and that of the file

@@ -123,6 +123,7 @@ impl Done {
 pub(super) struct Counted {
     transactions: Vec<u64>,
     most: usize,
+    last: Option<u64>,
 }
 
 impl Counted {
@@ -133,7 +134,14 @@ impl Counted {
         Self {
             transactions: Vec::with_capacity(most),
             most,
+            last: None,
         }
+    }
+
+    /// The same where operations complete in the order of the stream: nothing is looked for.
+    #[inline]
+    pub(super) fn take_next(&mut self, transaction: u64) -> bool {
+        self.last.replace(transaction) != Some(transaction)
     }
 
     /// Whether a transaction is counted now, and was not before.

@@ -6,8 +6,9 @@ use measure::{SLICE_NS, Slice, Slow, Slowest};
 use record::{SlowOperation, SlowStep, SlowestRecord};
 use workload::{Action, Phase, Skipped};
 
-use super::Worker;
 use super::phase_stats::{Current, Done};
+use super::state::Worker;
+use crate::clock::Clock as _;
 use crate::stopwatch::{Meters, Recorded, SlowThing};
 
 impl Worker {
@@ -32,6 +33,22 @@ impl Worker {
             transactions: 0,
             skipped: Skipped::default(),
         }
+    }
+
+    /// Goes on in another segment, where one has begun.
+    #[inline]
+    pub(super) fn turn_where_due(&mut self, done: &mut Done) {
+        if self.tools.control.segment() != done.current.number && done.phase == Phase::Transactions
+        {
+            self.turn_segment(done);
+        }
+    }
+
+    #[cold]
+    fn turn_segment(&mut self, done: &mut Done) {
+        let now_ns = self.tools.clock.now_ns();
+        self.end_slice(done, now_ns);
+        done.turn(self.segment(done.phase, now_ns), now_ns);
     }
 
     /// Hands over what was done since the last time, and goes on with the slice of this moment.

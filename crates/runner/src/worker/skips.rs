@@ -3,7 +3,7 @@
 use workload::{Action, Intent, PoolState, SkipReason};
 
 use super::phase_stats::Done;
-use super::{Left, Worker};
+use super::state::{Left, Worker};
 
 /// After so many in a row it is asked whether anything can be performed, then after twice as many.
 const ASKED_AFTER: u64 = 1_000;

@@ -1,0 +1,115 @@
+//! What listings of a pool's directories may show.
+
+use engine::Listing;
+use workload::names::NameKind;
+use workload::{Action, Intent};
+
+use crate::entries::{Entries, Seen};
+use crate::path_builder::Naming;
+
+/// What a listing may show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expected {
+    /// Exactly this.
+    Exactly(Listing),
+    /// So many entries at least and at most: others are at work in the directory.
+    Between(u64, u64),
+    /// It is not known.
+    Unknown,
+}
+
+/// What the directories of a private pool hold: kept where a workload lists them.
+#[derive(Debug)]
+pub(crate) struct Listings {
+    naming: Naming,
+    places: Vec<Option<Listing>>,
+    name: Vec<u8>,
+    /// By place, what is in flight, and by flight what was known when a listing began; empty where
+    /// one operation is done after the other.
+    entries: Vec<Entries>,
+    seen: Vec<Seen>,
+}
+
+impl Listings {
+    /// So many empty directories.
+    pub(crate) fn new(naming: Naming, places: u64, depth: usize) -> Self {
+        let may_meet = depth > 1;
+        Self {
+            naming,
+            places: vec![Some(Listing::default()); places as usize],
+            name: Vec::with_capacity(256),
+            entries: (0..if may_meet { places } else { 0 })
+                .map(|_| Entries::default())
+                .collect(),
+            seen: vec![Seen::default(); if may_meet { depth } else { 0 }],
+        }
+    }
+
+    fn change(&mut self, place: u32, kind: NameKind, number: u64, change: fn(&mut Listing, &[u8])) {
+        self.name.clear();
+        self.naming.write_name(kind, number, &mut self.name);
+        if let Some(listing) = &mut self.places[place as usize] {
+            change(listing, &self.name);
+        }
+    }
+
+    pub(crate) fn begins(&self, intent: &Intent) {
+        if let Some(entries) = self.entries.get(intent.place as usize) {
+            entries.begins(intent.action);
+        }
+    }
+
+    pub(crate) fn listing_begins(&mut self, flight: usize, place: u32) {
+        if let Some(entries) = self.entries.get(place as usize) {
+            self.seen[flight] = entries.seen();
+        }
+    }
+
+    /// What a listing that has just ended may show of a place.
+    pub(crate) fn expected(&self, flight: usize, place: u32) -> Expected {
+        let Some(known) = self.places[place as usize] else {
+            return Expected::Unknown;
+        };
+        let since = |entries: &Entries| entries.since(self.seen[flight]);
+        match self.entries.get(place as usize).map(since) {
+            Some((least, most)) if least < most => Expected::Between(least, most),
+            _ => Expected::Exactly(known),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn completed(&mut self, intent: &Intent, well: bool) {
+        let Intent { place, number, .. } = *intent;
+        if let (true, Some(entries)) = (well, self.entries.get(place as usize)) {
+            entries.done(intent.action);
+        }
+        if !well {
+            // Whether the name is there now is not known.
+            if !intent.action.reads() {
+                self.places[place as usize] = None;
+            }
+            return;
+        }
+        match intent.action {
+            Action::Create | Action::Deliver => {
+                self.change(place, NameKind::File, number, Listing::add)
+            }
+            Action::MakeDirectory => self.change(place, NameKind::Directory, number, Listing::add),
+            Action::Delete
+            | Action::RemoveLink
+            | Action::RemoveSymbolicLink
+            | Action::RemoveDirectory => {
+                self.change(place, intent.action.named(), number, Listing::remove);
+            }
+            Action::Rename => {
+                self.change(place, NameKind::File, number, Listing::remove);
+                self.change(place, NameKind::File, intent.other, Listing::add);
+            }
+            Action::Link => self.change(place, NameKind::Link, intent.other, Listing::add),
+            Action::SymbolicLink => {
+                self.change(place, NameKind::SymbolicLink, intent.other, Listing::add)
+            }
+            _ => {}
+        }
+    }
+}

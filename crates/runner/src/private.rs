@@ -1,0 +1,134 @@
+//! A pool that one worker has for itself.
+
+use record::Histogram;
+use workload::prepared::Prepared;
+use workload::{ClassicStream, End, Intent, Kept, MixStream, Phase, PoolState, Stream};
+
+use crate::listings::{Expected, Listings};
+
+/// The streams of private pools. One type, so that the loop is compiled once for all of them:
+/// choosing between them is a branch that always goes the same way.
+#[derive(Debug)]
+pub(crate) enum PrivateStream {
+    Classic(Box<ClassicStream>),
+    Mix(Box<MixStream>),
+    Prepared(Box<Prepared>),
+}
+
+/// Calls a method of whichever stream it is.
+macro_rules! of_each {
+    ($self:ident, $stream:ident => $call:expr) => {
+        match $self {
+            PrivateStream::Classic($stream) => $call,
+            PrivateStream::Mix($stream) => $call,
+            PrivateStream::Prepared($stream) => $call,
+        }
+    };
+}
+
+impl Stream for PrivateStream {
+    #[inline]
+    fn next(&mut self, phase: Phase) -> Option<Intent> {
+        of_each!(self, stream => stream.next(phase))
+    }
+
+    fn remaining(&self, phase: Phase) -> u64 {
+        of_each!(self, stream => stream.remaining(phase))
+    }
+
+    fn end(&self) -> End {
+        of_each!(self, stream => stream.end())
+    }
+
+    fn transactions_begun(&self) -> u64 {
+        of_each!(self, stream => stream.transactions_begun())
+    }
+
+    fn can_perform_any(&self, pool: &PoolState) -> bool {
+        of_each!(self, stream => stream.can_perform_any(pool))
+    }
+
+    fn pool(&self, each: &mut dyn FnMut(Kept)) {
+        of_each!(self, stream => stream.pool(each));
+    }
+}
+
+/// A private pool.
+#[derive(Debug)]
+pub(crate) struct Private {
+    pub(crate) stream: PrivateStream,
+    pub(crate) listings: Option<Listings>,
+}
+
+impl Private {
+    pub(crate) fn is_pure(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    pub(crate) fn think_ns(&mut self, _: Phase) -> u64 {
+        0
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self, phase: Phase, _: usize, _: bool) -> Option<Intent> {
+        let intent = self.stream.next(phase);
+        if let (Some(listings), Some(intent)) = (&self.listings, &intent) {
+            listings.begins(intent);
+        }
+        intent
+    }
+
+    #[inline]
+    pub(crate) fn wants_one_landed(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    pub(crate) fn completed(&mut self, _: usize, intent: &Intent, well: bool) {
+        if let Some(listings) = &mut self.listings {
+            listings.completed(intent, well);
+        }
+    }
+
+    pub(crate) fn remaining(&self, phase: Phase) -> u64 {
+        self.stream.remaining(phase)
+    }
+
+    pub(crate) fn end(&self) -> End {
+        self.stream.end()
+    }
+
+    pub(crate) fn can_perform_any(&self, pool: &PoolState) -> bool {
+        self.stream.can_perform_any(pool)
+    }
+
+    pub(crate) fn transactions_begun(&self) -> u64 {
+        self.stream.transactions_begun()
+    }
+
+    pub(crate) fn pool(&self, _: bool, each: &mut dyn FnMut(Kept)) {
+        self.stream.pool(each);
+    }
+
+    pub(crate) fn lists(&self) -> bool {
+        true
+    }
+
+    pub(crate) fn listing_begins(&mut self, flight: usize, place: u32) {
+        if let Some(listings) = &mut self.listings {
+            listings.listing_begins(flight, place);
+        }
+    }
+
+    pub(crate) fn listing(&self, flight: usize, place: u32) -> Expected {
+        let listings = self.listings.as_ref();
+        listings.map_or(Expected::Unknown, |listings| {
+            listings.expected(flight, place)
+        })
+    }
+
+    pub(crate) fn take_waits(&mut self) -> Option<Histogram> {
+        None
+    }
+}

@@ -1,0 +1,205 @@
+//! From a draw to an intent on what the pool holds at that moment, with a claim on it.
+
+use std::sync::atomic::Ordering;
+
+use workload::extras::{Thing, removal};
+use workload::mix_stream::{asked, make_directory, read_link};
+use workload::mixer::{Change, Draft, creation};
+use workload::names::NameKind;
+use workload::pool::File;
+use workload::random::below;
+use workload::{Action, Intent, SkipReason};
+
+use super::pool::{Claim, Claimed};
+use super::source::{Held, SharedSource};
+use crate::clock::Clock as _;
+
+/// A transaction of which the only operation is skipped.
+const fn skipped(reason: SkipReason) -> Intent {
+    Intent {
+        ends_transaction: true,
+        ..Intent::skipped(reason)
+    }
+}
+
+impl SharedSource {
+    fn birth(&mut self, number: u64) -> Option<File> {
+        let births = self.mixer.births();
+        let mut file = births.file(number);
+        for _ in 0..births.places() {
+            if self.pool.takes_one_more(file.place) {
+                return Some(file);
+            }
+            file.place = births.place_after(file.place);
+        }
+        None
+    }
+
+    pub(super) fn create(&mut self, flight: usize, action: Action, number: u64) -> Intent {
+        let Some(file) = self.birth(number) else {
+            return skipped(SkipReason::DirectoryFull);
+        };
+        self.held[flight] = Held::New(file);
+        creation(action, file, 0)
+    }
+
+    pub(super) fn meet(
+        &mut self,
+        mut draft: Draft,
+        flight: usize,
+        may_wait: bool,
+    ) -> Option<Intent> {
+        match draft.action {
+            Action::Create | Action::Deliver => {
+                let number = self.fresh();
+                return Some(self.create(flight, draft.action, number));
+            }
+            Action::MakeDirectory | Action::RemoveDirectory => {
+                return Some(self.directory(flight, &draft));
+            }
+            Action::ReadLink => match self.lend(flight, draft.pick) {
+                Some(thing) => return Some(read_link(thing, 0)),
+                // Making one is for writers; a reader finds none to read.
+                None if !self.mixer.creates() => return Some(skipped(SkipReason::PoolEmpty)),
+                None => draft.action = Action::SymbolicLink,
+            },
+            Action::Link | Action::SymbolicLink => {
+                if let Some(intent) = self.remove_link(flight, &draft) {
+                    return Some(intent);
+                }
+            }
+            _ => {}
+        }
+        let files = self.pool.files.load(Ordering::Relaxed);
+        if files == 0 {
+            if !self.mixer.creates() {
+                return Some(skipped(SkipReason::PoolEmpty));
+            }
+            let number = self.fresh();
+            return Some(self.create(flight, Action::Create, number));
+        }
+        let rank = self.ranks.rank(draft.pick, files);
+        let exclusive =
+            !draft.action.reads() && !matches!(draft.action, Action::Link | Action::SymbolicLink);
+        let clock = &self.clock;
+        let now_ns = || clock.now_ns();
+        let claimed = self.pool.claim(
+            rank,
+            exclusive,
+            may_wait,
+            &self.control,
+            now_ns,
+            &mut self.waits,
+        );
+        match claimed {
+            Claimed::Claim(claim) => Some(self.claimed(flight, claim, &draft)),
+            Claimed::Later => {
+                self.wants_one_landed = true;
+                None
+            }
+            Claimed::Nothing if self.control.is_stopping() => None,
+            Claimed::Nothing => Some(skipped(SkipReason::PoolEmpty)),
+        }
+    }
+
+    fn claimed(&mut self, flight: usize, claim: Claim, draft: &Draft) -> Intent {
+        let kind = match draft.action {
+            Action::Link => Some(NameKind::Link),
+            Action::SymbolicLink => Some(NameKind::SymbolicLink),
+            _ => None,
+        };
+        if kind.is_some() && !self.pool.takes_one_more(claim.file.place) {
+            self.pool.give_back(claim, Change::None);
+            return skipped(SkipReason::DirectoryFull);
+        }
+        let fresh = match draft.action {
+            Action::Link | Action::SymbolicLink | Action::Rename => self.fresh(),
+            _ => 0,
+        };
+        let (mut intent, change) = self.mixer.decide(draft, claim.file, fresh);
+        if intent.action == Action::SetExtended && draft.action == Action::GetExtended {
+            // Setting it is for those who have the file for themselves.
+            intent.action = Action::Nothing;
+            intent.skip = Some(SkipReason::NoAttribute);
+        }
+        if intent.action == Action::Nothing {
+            self.pool.give_back(claim, Change::None);
+            return intent;
+        }
+        self.held[flight] = match kind {
+            Some(kind) => {
+                let thing = Thing {
+                    place: claim.file.place,
+                    number: fresh,
+                    of: claim.file.number,
+                };
+                Held::Linked(claim, kind, thing)
+            }
+            None => {
+                self.pool.places[claim.file.place as usize].begins(intent.action);
+                Held::Claimed(claim, change)
+            }
+        };
+        intent
+    }
+
+    /// A symbolic link to be read, which nobody else gets meanwhile.
+    fn lend(&mut self, flight: usize, pick: u64) -> Option<Thing> {
+        let mut links = self.pool.ring(NameKind::SymbolicLink);
+        if links.is_empty() {
+            return None;
+        }
+        let index = below(pick, links.len() as u64) as usize;
+        let thing = links.swap_remove(index);
+        self.held[flight] = Held::Lent(thing);
+        Some(thing)
+    }
+
+    /// The removal of a link, where there are enough.
+    fn remove_link(&mut self, flight: usize, draft: &Draft) -> Option<Intent> {
+        let kind = if draft.action == Action::Link {
+            NameKind::Link
+        } else {
+            NameKind::SymbolicLink
+        };
+        let mut things = self.pool.ring(kind);
+        if (things.len() as u64) < self.pool.extras_max {
+            return None;
+        }
+        let index = below(draft.pick, things.len() as u64) as usize;
+        let thing = things.swap_remove(index);
+        drop(things);
+        Some(self.remove(flight, kind, thing))
+    }
+
+    fn remove(&mut self, flight: usize, kind: NameKind, thing: Thing) -> Intent {
+        self.held[flight] = Held::Gone;
+        let intent = asked(removal(kind, thing), 0);
+        self.pool.places[thing.place as usize].begins(intent.action);
+        intent
+    }
+
+    fn directory(&mut self, flight: usize, draft: &Draft) -> Intent {
+        let mut things = self.pool.ring(NameKind::Directory);
+        let full = things.len() as u64 >= self.pool.extras_max;
+        if !things.is_empty() && (full || draft.action == Action::RemoveDirectory) {
+            let index = below(draft.pick, things.len() as u64) as usize;
+            let thing = things.swap_remove(index);
+            drop(things);
+            return self.remove(flight, NameKind::Directory, thing);
+        }
+        drop(things);
+        let number = self.fresh();
+        let place = self.mixer.births().file(number).place;
+        if !self.pool.takes_one_more(place) {
+            return skipped(SkipReason::DirectoryFull);
+        }
+        let thing = Thing {
+            place,
+            number,
+            of: 0,
+        };
+        self.held[flight] = Held::Directory(thing);
+        make_directory(thing, 0)
+    }
+}

@@ -1,0 +1,301 @@
+//! What one worker does on a shared pool.
+
+use std::iter;
+use std::sync::Arc;
+
+use record::Histogram;
+use workload::extras::{Thing, removal};
+use workload::mixer::{Change, Draft, Mixer, deletion};
+use workload::names::NameKind;
+use workload::pool::File;
+use workload::popularity::PopularityRanks;
+use workload::{Action, End, Intent, Kept, Mix, Phase, PoolState};
+
+use super::pool::{Claim, SHARDS, SharedPool, Waits, lock};
+use crate::clock::RunClock;
+use crate::control::Control;
+use crate::entries::Seen;
+use crate::listings::Expected;
+
+/// What an intent that is under way holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Held {
+    Nothing,
+    /// A new file, published when it is made.
+    New(File),
+    Claimed(Claim, Change),
+    /// A claimed file that gets a link, which is added when it is made.
+    Linked(Claim, NameKind, Thing),
+    /// A symbolic link that is read: it goes back.
+    Lent(Thing),
+    /// A new directory.
+    Directory(Thing),
+    /// Something that is removed.
+    Gone,
+}
+
+/// What one worker does on a shared pool.
+#[derive(Debug)]
+pub(crate) struct SharedSource {
+    pub(super) pool: Arc<SharedPool>,
+    pub(super) mixer: Mixer,
+    /// What a writer of the pool draws, for a worker that only reads.
+    pub(super) writer: Option<Mixer>,
+    pub(super) ranks: PopularityRanks,
+    pub(super) control: Control,
+    pub(super) clock: RunClock,
+    pub(super) worker: u64,
+    pub(super) workers: u64,
+    pub(super) files: u64,
+    pub(super) transactions: u64,
+    pub(super) prepared: u64,
+    pub(super) begun: u64,
+    /// Numbers of its own that were given.
+    pub(super) fresh: u64,
+    pub(super) deleting: Deleting,
+    /// What is thought before the next transaction was asked for.
+    pub(super) has_thought: bool,
+    /// The file that it meets was not waited for.
+    pub(super) wants_one_landed: bool,
+    /// By flight.
+    pub(super) held: Vec<Held>,
+    pub(super) seen: Vec<Seen>,
+    pub(super) waits: Waits,
+}
+
+/// How far a worker's share of the deletion is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Deleting {
+    shard: usize,
+    position: usize,
+}
+
+impl SharedSource {
+    pub(crate) fn new(
+        pool: Arc<SharedPool>,
+        mix: &Mix,
+        (mixer, writer): (Mixer, Option<Mixer>),
+        control: Control,
+        clock: RunClock,
+        worker: (u32, u32),
+        depth: usize,
+    ) -> Self {
+        Self {
+            pool,
+            mixer,
+            writer,
+            ranks: PopularityRanks::new(&mix.popularity),
+            control,
+            clock,
+            worker: worker.0.into(),
+            workers: worker.1.into(),
+            files: mix.files,
+            transactions: mix.transactions,
+            prepared: 0,
+            begun: 0,
+            fresh: 0,
+            deleting: Deleting::default(),
+            has_thought: false,
+            wants_one_landed: false,
+            held: vec![Held::Nothing; depth],
+            seen: vec![Seen::default(); depth],
+            waits: Waits::default(),
+        }
+    }
+
+    /// Numbers of the initial pool go round the workers; so do those that come later.
+    fn share_of_files(&self) -> u64 {
+        (self.files + self.workers - 1 - self.worker) / self.workers
+    }
+
+    pub(super) fn fresh(&mut self) -> u64 {
+        self.fresh += 1;
+        self.files + 1 + self.worker + (self.fresh - 1) * self.workers
+    }
+
+    fn next_in_delete(&mut self) -> Option<Intent> {
+        while self.deleting.shard < SHARDS {
+            if self.deleting.shard as u64 % self.workers == self.worker {
+                let inner = lock(&self.pool.shards[self.deleting.shard].inner);
+                if let Some(slot) = inner.order.get(self.deleting.position) {
+                    self.deleting.position += 1;
+                    return Some(deletion(File::unpack(inner.slots[*slot as usize].file)));
+                }
+            }
+            self.deleting.shard += 1;
+            self.deleting.position = 0;
+        }
+        if self.worker != 0 {
+            return None;
+        }
+        for kind in [NameKind::Link, NameKind::SymbolicLink, NameKind::Directory] {
+            let thing = self.pool.ring(kind).pop();
+            if let Some(thing) = thing {
+                return Some(removal(kind, thing));
+            }
+        }
+        None
+    }
+
+    pub(crate) fn is_pure(&self) -> bool {
+        false
+    }
+
+    /// Before the claim: nobody is to wait for somebody who thinks.
+    pub(crate) fn think_ns(&mut self, phase: Phase) -> u64 {
+        if !self.mixer.thinks()
+            || self.has_thought
+            || phase != Phase::Transactions
+            || self.begun == self.transactions
+        {
+            return 0;
+        }
+        self.has_thought = true;
+        self.mixer.draft(self.begun).think_ns
+    }
+
+    pub(crate) fn next(&mut self, phase: Phase, flight: usize, may_wait: bool) -> Option<Intent> {
+        match phase {
+            Phase::Prepare => {
+                if self.prepared == self.share_of_files() {
+                    return None;
+                }
+                let number = 1 + self.worker + self.prepared * self.workers;
+                self.prepared += 1;
+                let intent = self.create(flight, Action::Create, number);
+                Some(Intent {
+                    ends_transaction: false,
+                    ..intent
+                })
+            }
+            Phase::Transactions => {
+                if self.begun == self.transactions {
+                    return None;
+                }
+                let draft = Draft {
+                    think_ns: 0,
+                    ..self.mixer.draft(self.begun)
+                };
+                self.wants_one_landed = false;
+                let intent = self.meet(draft, flight, may_wait)?;
+                self.begun += 1;
+                self.has_thought = false;
+                Some(intent)
+            }
+            Phase::Delete => self.next_in_delete(),
+        }
+    }
+
+    pub(crate) fn wants_one_landed(&self) -> bool {
+        self.wants_one_landed
+    }
+
+    pub(crate) fn completed(&mut self, flight: usize, intent: &Intent, well: bool) {
+        if well {
+            self.pool.places[intent.place as usize].done(intent.action);
+        }
+        match std::mem::replace(&mut self.held[flight], Held::Nothing) {
+            Held::New(file) if well => self.pool.publish(file),
+            Held::Claimed(claim, change) if well => self.pool.give_back(claim, change),
+            // What it holds now is not known: nobody is to meet it again.
+            Held::Claimed(claim, Change::Becomes(_) | Change::Removed) => {
+                self.pool.give_back(claim, Change::Removed)
+            }
+            Held::Claimed(claim, Change::None) => self.pool.give_back(claim, Change::None),
+            Held::Linked(claim, kind, thing) => {
+                self.pool.give_back(claim, Change::None);
+                if well {
+                    self.pool.ring(kind).push(thing);
+                }
+            }
+            // It was only read: it is there, whatever came of that.
+            Held::Lent(thing) => self.pool.ring(NameKind::SymbolicLink).push(thing),
+            Held::Directory(thing) if well => self.pool.ring(NameKind::Directory).push(thing),
+            Held::Nothing | Held::New(_) | Held::Directory(_) | Held::Gone => {}
+        }
+    }
+
+    pub(crate) fn remaining(&self, phase: Phase) -> u64 {
+        match phase {
+            Phase::Prepare => self.share_of_files() - self.prepared,
+            Phase::Transactions => self.transactions - self.begun,
+            Phase::Delete => {
+                let mine = (0..SHARDS).filter(|shard| *shard as u64 % self.workers == self.worker);
+                let files =
+                    mine.map(|shard| lock(&self.pool.shards[shard].inner).order.len() as u64);
+                let extras = [NameKind::Link, NameKind::SymbolicLink, NameKind::Directory]
+                    .map(|kind| self.pool.ring(kind).len() as u64);
+                files.sum::<u64>()
+                    + if self.worker == 0 {
+                        extras.iter().sum()
+                    } else {
+                        0
+                    }
+            }
+        }
+    }
+
+    pub(crate) fn end(&self) -> End {
+        End::Complete
+    }
+
+    pub(crate) fn can_perform_any(&self, pool: &PoolState) -> bool {
+        let has_room = self.pool.has_room();
+        let mut mixers = iter::once(&self.mixer).chain(&self.writer);
+        mixers.any(|mixer| mixer.can_perform_any(pool, has_room))
+    }
+
+    pub(crate) fn transactions_begun(&self) -> u64 {
+        self.begun
+    }
+
+    pub(crate) fn pool(&self, all: bool, each: &mut dyn FnMut(Kept)) {
+        for shard in (0..SHARDS).filter(|shard| all || *shard as u64 % self.workers == self.worker)
+        {
+            let inner = lock(&self.pool.shards[shard].inner);
+            for slot in &inner.order {
+                let file = File::unpack(inner.slots[*slot as usize].file);
+                each(Kept {
+                    kind: NameKind::File,
+                    place: file.place,
+                    number: file.number,
+                    size_bytes: file.size_bytes,
+                    file: file.file,
+                    version: file.version,
+                });
+            }
+        }
+        if !all && self.worker != 0 {
+            return;
+        }
+        for kind in [NameKind::Link, NameKind::SymbolicLink, NameKind::Directory] {
+            for thing in self.pool.ring(kind).iter() {
+                each(Kept {
+                    kind,
+                    place: thing.place,
+                    number: thing.number,
+                    size_bytes: 0,
+                    file: thing.of,
+                    version: 0,
+                });
+            }
+        }
+    }
+
+    pub(crate) fn lists(&self) -> bool {
+        self.worker == 0
+    }
+
+    pub(crate) fn listing_begins(&mut self, flight: usize, place: u32) {
+        self.seen[flight] = self.pool.places[place as usize].seen();
+    }
+
+    pub(crate) fn listing(&self, flight: usize, place: u32) -> Expected {
+        let (least, most) = self.pool.places[place as usize].since(self.seen[flight]);
+        Expected::Between(least, most)
+    }
+
+    pub(crate) fn take_waits(&mut self) -> Option<Histogram> {
+        Some(std::mem::take(&mut self.waits.histogram))
+    }
+}

@@ -1,0 +1,73 @@
+//! Directories of the pool are made before its files, and removed after them.
+
+use std::cmp::Reverse;
+
+use engine::Operation;
+use rundir::worker_status::Aside;
+use workload::End;
+use workload::names::NameKind;
+
+use super::config::PoolDirectory;
+use super::state::{Left, Worker, submit_aside};
+use crate::events::Stage;
+use crate::failures::Failed;
+
+impl Worker {
+    /// Makes or removes the directories that are this worker's part.
+    pub(super) fn directories(&mut self, stage: Stage) -> Result<(), Left> {
+        let mut directories = std::mem::take(&mut self.config.directories);
+        self.begins(stage, directories.len() as u64)?;
+        if stage == Stage::RemoveDirectories {
+            if self.config.failures.any_spoiled() {
+                // A file whose state is not known may keep its directory from going: the clean-up
+                // sees to them.
+                directories.clear();
+            }
+            // Children before their parents, and otherwise in the order in which they were made, as
+            // the original.
+            directories.sort_by_key(|directory| {
+                Reverse(directory.name.iter().filter(|byte| **byte == b'/').count())
+            });
+        }
+        let mut done = 0;
+        for directory in &directories {
+            self.unless_stopping()?;
+            self.directory(directory, stage == Stage::MakeDirectories)?;
+            done += 1;
+            self.slot().publish(done, done);
+        }
+        self.config.directories = directories;
+        self.rendezvous.ended(stage, (done, done), End::Complete);
+        Ok(())
+    }
+
+    fn directory(&mut self, directory: &PoolDirectory, makes: bool) -> Result<(), Left> {
+        let PoolDirectory {
+            location,
+            number,
+            name,
+        } = directory;
+        let name = self.config.namer.relative(*location, name);
+        let (aside, operation) = if makes {
+            (Aside::MakeDirectory, Operation::MakeDirectory { name })
+        } else {
+            (Aside::RemoveDirectory, Operation::RemoveDirectory { name })
+        };
+        let which = (*location as u32, NameKind::Directory, *number);
+        let (_, outcome) = submit_aside(
+            &mut *self.tools.session,
+            &self.tools.slots[0],
+            &mut self.tickets,
+            (aside, which),
+            &operation,
+        );
+        outcome.map_err(|failure| {
+            let path = name.path.to_string_lossy().into_owned();
+            let failed = Failed::operation(aside.name(), path, failure);
+            // It ends the run, whatever errors are allowed: nothing can be done without its
+            // directories.
+            let _ = self.config.failures.count(failed.clone());
+            Left::Failed(failed)
+        })
+    }
+}

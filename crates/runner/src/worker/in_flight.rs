@@ -1,0 +1,118 @@
+//! What a worker does for its operations in flight: it finds room for one more, keeps operations on
+//! one file in their order, and counts those that complete. A synchronous session has none.
+
+use std::time::Duration;
+
+use record::Histogram;
+use workload::{Action, Intent};
+
+use super::flights::Flight;
+use super::phase_stats::Done;
+use super::state::{Left, Worker};
+use crate::clock::Clock as _;
+
+impl Worker {
+    /// The next intent where there was none: one that waits for the worker's own operations in
+    /// flight comes when they complete.
+    #[cold]
+    pub(super) fn next_after_completion(
+        &mut self,
+        flight: usize,
+        done: &mut Done,
+    ) -> Result<Option<Intent>, Left> {
+        loop {
+            self.unless_stopping()?;
+            if !self.tools.source.wants_one_landed() {
+                return Ok(None);
+            }
+            self.complete_next(None, done)?;
+            let may_wait = self.flights.is_empty();
+            let next = self.tools.source.next(done.phase, flight, may_wait);
+            if next.is_some() {
+                return Ok(next);
+            }
+        }
+    }
+
+    /// The number of a flight that is free.
+    #[inline]
+    pub(super) fn free_flight(&mut self, done: &mut Done) -> Result<usize, Left> {
+        if self.is_synchronous {
+            return Ok(0);
+        }
+        loop {
+            match self.flights.room() {
+                Some(flight) => return Ok(flight),
+                None => self.complete_next(None, done)?,
+            }
+        }
+    }
+
+    /// Waits until none of the operations in flight is on a file of the intent's. The stream's
+    /// order stays: nothing overtakes it.
+    #[inline]
+    pub(super) fn wait_for_conflicts(
+        &mut self,
+        intent: &Intent,
+        done: &mut Done,
+    ) -> Result<(), Left> {
+        if self.is_synchronous || intent.action == Action::Nothing || !self.flights.meet(intent) {
+            return Ok(());
+        }
+        let since_ns = self.tools.clock.now_ns();
+        while self.flights.meet(intent) {
+            self.complete_next(None, done)?;
+        }
+        let waited_ns = self.tools.clock.now_ns().saturating_sub(since_ns);
+        self.flights.waited(waited_ns);
+        Ok(())
+    }
+
+    /// Waits for one of the operations in flight, or so many nanoseconds at most, and counts it.
+    pub(super) fn complete_next(
+        &mut self,
+        limit_ns: Option<u64>,
+        done: &mut Done,
+    ) -> Result<(), Left> {
+        let steps = self.tools.stopwatch.steps_in_flight();
+        let completed = self
+            .tools
+            .session
+            .complete(limit_ns.map(Duration::from_nanos), steps);
+        let Some((ticket, outcome)) = completed else {
+            assert!(
+                limit_ns.is_some(),
+                "one of the operations in flight completes"
+            );
+            return Ok(());
+        };
+        let completed_ns = self.tools.stopwatch.moment();
+        let Flight { intent, issued } = self.flights.ends(ticket);
+        // It belongs to the segment in which it completes.
+        self.turn_where_due(done);
+        self.complete(&intent, issued, outcome, completed_ns, done)
+    }
+
+    /// Waits for all operations in flight and counts them. Gives the first reason to end the run
+    /// that came of them.
+    pub(super) fn complete_all(&mut self, done: &mut Done) -> Result<(), Left> {
+        let mut left = Ok(());
+        while !self.is_synchronous && !self.flights.is_empty() {
+            left = left.and(self.complete_next(None, done));
+        }
+        left
+    }
+
+    /// Waits of intents for files: for those of others, and for those of operations in flight.
+    pub(super) fn take_waits(&mut self) -> Option<Histogram> {
+        let of_others = self.tools.source.take_waits();
+        if self.is_synchronous || self.tools.slots.len() == 1 {
+            return of_others;
+        }
+        let mut waits = self.flights.take_waits();
+        if let Some(of_others) = of_others {
+            waits.merge(&of_others);
+        }
+        Some(waits)
+    }
+}

@@ -1,0 +1,268 @@
+//! The loop, the only one: takes intents from a source, performs them on a session, stamps and
+//! counts.
+//!
+//! Source, session and clock are values given to it. Between two stamps lies the operation and
+//! nothing else.
+
+use engine::{Cause, Failure, OperationOutcome, Submitted, Ticket};
+use rundir::NotLogged;
+use rundir::worker_status::Aside;
+use workload::{Action, Intent, Phase};
+
+use super::config::Tools;
+use super::flights::{Flight, Issued};
+use super::phase_stats::Done;
+use super::state::{Left, Worker};
+use crate::failures::Failed;
+use crate::listings::Expected;
+use crate::stopwatch::Moments;
+
+impl Worker {
+    /// Performs the intents of a phase, one after the other in the order of the stream.
+    pub(super) fn perform_intents(&mut self, done: &mut Done) -> Result<(), Left> {
+        let is_driven = done.phase == Phase::Transactions;
+        let mut begins_transaction = is_driven;
+        loop {
+            self.unless_stopping()?;
+            let flight = self.free_flight(done)?;
+            if begins_transaction {
+                if !self.wait_until_due(done)? {
+                    return Ok(());
+                }
+                self.turn_where_due(done);
+            }
+            let Some(intent) = self.next_intent(flight, begins_transaction, done)? else {
+                return Ok(());
+            };
+            if begins_transaction {
+                // Time may have passed since the last look.
+                self.turn_where_due(done);
+            }
+            self.report.position.intents += u64::from(is_driven);
+            self.wait_for_conflicts(&intent, done)?;
+            if intent.action == Action::Nothing || self.config.failures.skips(&intent) {
+                if !self.skip(flight, &intent, done)? {
+                    return Ok(());
+                }
+            } else {
+                self.perform(flight, &intent, done)?;
+            }
+            begins_transaction = is_driven && intent.ends_transaction;
+            self.transaction += u64::from(begins_transaction);
+        }
+    }
+
+    /// Performs one operation: resolves names and contents, stamps, submits, stamps, and counts
+    /// where it has completed by then.
+    #[inline]
+    fn perform(&mut self, flight: usize, intent: &Intent, done: &mut Done) -> Result<(), Left> {
+        let Tools {
+            source,
+            session,
+            stopwatch,
+            slots,
+            log,
+            ..
+        } = &mut self.tools;
+        let content = self.config.payload.content(intent);
+        let operation = self.config.namer.operation(intent, content);
+        if intent.action.lists() {
+            source.listing_begins(flight, intent.place);
+        }
+        let mut logged = None;
+        if let Some(log) = log {
+            let which = (intent.place, intent.action.named(), intent.number);
+            match slots[flight].aside(Aside::AckLog, which, || log.begins(intent, &operation)) {
+                Ok(entered) => logged = Some(entered),
+                Err(why) => return self.fail_log(why),
+            }
+        }
+        let ticket = Ticket::new(self.tickets, flight);
+        self.tickets += 1;
+        // The first operation of a transaction is due with it; what follows is due when that is
+        // done.
+        let due_ns = self.due_ns.take();
+        slots[flight].issue(intent);
+        let issued_ns = stopwatch.moment();
+        let submitted = session.submit(ticket, &operation, stopwatch.steps(flight, issued_ns));
+        let completed_ns = stopwatch.moment();
+        let issued = Issued {
+            ticket,
+            transaction: self.transaction,
+            due_ns,
+            issued_ns,
+            logged,
+        };
+        match submitted {
+            Submitted::Done(outcome) => self.complete(intent, issued, outcome, completed_ns, done),
+            Submitted::InFlight => {
+                assert!(
+                    !self.is_synchronous,
+                    "a synchronous session is done when it returns"
+                );
+                self.flights.begins(Flight {
+                    intent: *intent,
+                    issued,
+                });
+                Ok(())
+            }
+        }
+    }
+
+    /// The next intent of a phase, after the time that is thought before it; `None` at the end.
+    #[inline]
+    pub(super) fn next_intent(
+        &mut self,
+        flight: usize,
+        begins_transaction: bool,
+        done: &mut Done,
+    ) -> Result<Option<Intent>, Left> {
+        let think_ns = self.tools.source.think_ns(done.phase);
+        if think_ns > 0 && !self.think(think_ns, begins_transaction, done)? {
+            return Ok(None);
+        }
+        let may_wait = self.is_synchronous || self.flights.is_empty();
+        let next = match self.tools.source.next(done.phase, flight, may_wait) {
+            Some(intent) => Some(intent),
+            None => self.next_after_completion(flight, done)?,
+        };
+        let Some(intent) = next else {
+            return Ok(None);
+        };
+        if self.tools.source.is_pure() {
+            self.config.hasher.take(&intent);
+        }
+        if intent.think_ns > 0 {
+            // Nobody waits for its end: at the end of the transactions what is drawn is performed
+            // at once, since the pool that comes after counts on it.
+            self.think(intent.think_ns, begins_transaction, done)?;
+        }
+        Ok(Some(intent))
+    }
+
+    /// Counts an operation that has completed, well or not.
+    #[inline]
+    pub(super) fn complete(
+        &mut self,
+        intent: &Intent,
+        issued: Issued,
+        outcome: OperationOutcome,
+        completed_ns: u64,
+        done: &mut Done,
+    ) -> Result<(), Left> {
+        let flight = issued.ticket.flight();
+        if let Err(failure) = outcome {
+            return self.fail(flight, intent, failure, completed_ns, done);
+        }
+        self.tools.slots[flight].complete(completed_ns);
+        if let (Some(log), Some(entered)) = (&mut self.tools.log, issued.logged) {
+            log.acknowledges(entered);
+        }
+        let expected = match intent.action.lists() {
+            true => self.tools.source.listing(flight, intent.place),
+            false => Expected::Unknown,
+        };
+        self.tools.source.completed(flight, intent, true);
+        if completed_ns >= done.slice_ends_ns {
+            self.end_slice(done, completed_ns);
+        }
+        let moments = Moments {
+            due_ns: issued.due_ns,
+            issued_ns: issued.issued_ns,
+            completed_ns,
+        };
+        let meters = &mut done.current.meters;
+        self.tools.stopwatch.record(flight, intent, meters, moments);
+        meters.of(intent.action).count(intent.bytes);
+        self.count_transaction(issued.transaction, done);
+        self.count(intent, done);
+        self.check_result(issued.ticket, intent, expected)
+    }
+
+    /// Counts the bytes as the original does, and checks what an operation read or listed.
+    #[inline]
+    fn check_result(
+        &mut self,
+        ticket: Ticket,
+        intent: &Intent,
+        expected: Expected,
+    ) -> Result<(), Left> {
+        if intent.action.moves_bytes_in() {
+            self.report.classic_bytes_read += intent.bytes as f32;
+            if self.config.verify {
+                self.verify(ticket, intent)?;
+            }
+        } else if intent.action.moves_bytes_out() {
+            self.report.classic_bytes_written += intent.bytes as f32;
+        } else if intent.action.lists() {
+            self.verify_listing(ticket, intent, expected)?;
+        }
+        Ok(())
+    }
+
+    /// Counts an operation that failed. One that a stop has cut short has neither completed nor
+    /// failed.
+    #[cold]
+    fn fail(
+        &mut self,
+        flight: usize,
+        intent: &Intent,
+        failure: Failure,
+        completed_ns: u64,
+        done: &mut Done,
+    ) -> Result<(), Left> {
+        let slot = &self.tools.slots[flight];
+        // Until its names are kept it counts as being under way.
+        let written = self.config.failures.spoil(intent, failure.step);
+        slot.failed(&written);
+        slot.complete(completed_ns);
+        self.tools.source.completed(flight, intent, false);
+        if failure.cause == Cause::Stopped {
+            self.report.creations_left += u64::from(intent.action == Action::Create);
+            return Err(Left::Stopped);
+        }
+        done.current.meters.of(intent.action).failed += 1;
+        let path = self.config.namer.operation(intent, &[]).name().path;
+        let failed = Failed::operation(
+            intent.action.name(),
+            path.to_string_lossy().into_owned(),
+            failure,
+        );
+        let goes_on = self.config.failures.count(failed);
+        self.count(intent, done);
+        Ok(goes_on?)
+    }
+
+    /// Counts an operation of a transaction that has completed. A transaction counts once: with
+    /// the first of its halves that completes.
+    #[inline]
+    fn count_transaction(&mut self, transaction: u64, done: &mut Done) {
+        let is_first = !self.config.has_pairs
+            || done.phase != Phase::Transactions
+            || match self.is_synchronous {
+                // One after the other: no list of transactions is kept.
+                true => self.counted.take_next(transaction),
+                false => self
+                    .counted
+                    .take(transaction, self.transaction, &self.flights),
+            };
+        done.completed += u64::from(is_first);
+        done.current.transactions += u64::from(is_first && done.phase == Phase::Transactions);
+    }
+
+    /// Counts an intent that is done with, however it ended.
+    #[inline]
+    pub(super) fn count(&mut self, intent: &Intent, done: &mut Done) {
+        done.current.issued += u64::from(intent.ends_transaction);
+        done.published += u64::from(intent.ends_transaction || done.phase != Phase::Transactions);
+        self.slot().publish(done.published, done.completed);
+    }
+
+    /// Ends the run, whatever errors are allowed: an operation that is not logged proves nothing.
+    #[cold]
+    fn fail_log(&mut self, why: NotLogged) -> Result<(), Left> {
+        let failed = Failed::from(why);
+        let _ = self.config.failures.count(failed.clone());
+        Err(Left::Failed(failed))
+    }
+}

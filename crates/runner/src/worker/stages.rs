@@ -1,0 +1,79 @@
+//! A worker's stages, in their order.
+
+use workload::Phase;
+
+use super::config::{Tools, WorkerConfig};
+use super::rendezvous::Rendezvous;
+use super::report::Report;
+use super::state::{Left, Worker};
+use crate::events::Stage;
+
+/// Does all of a worker's work: directories, phases, directories.
+pub(crate) fn work(tools: Tools, config: WorkerConfig, rendezvous: Box<dyn Rendezvous>) -> Report {
+    let mut worker = Worker::new(tools, config, rendezvous);
+    match worker.stages() {
+        Ok(()) => {}
+        Err(Left::Stopped) => worker.report.is_stopped = true,
+        Err(Left::Failed(failed)) => worker.report.failed = Some(failed),
+    }
+    worker.report.position.transactions = worker.tools.source.transactions_begun();
+    worker.report.any_spoiled = worker.config.failures.any_spoiled();
+    worker.report.partly_written = worker.config.failures.partly_written();
+    worker.report.errors = worker.config.failures.records;
+    worker.report
+}
+
+impl Worker {
+    fn stages(&mut self) -> Result<(), Left> {
+        self.prepare()?;
+        if let Some(neighbour) = self.tools.others.neighbour.take() {
+            self.turn_to(neighbour)?;
+        }
+        self.report.has_pool = true;
+        self.prepare_cache()?;
+        let mut goes_on = self.begins_phase(Phase::Transactions)?;
+        self.note_wall_clock();
+        while goes_on {
+            self.phase(Phase::Transactions)?;
+            // A load may follow upon the other.
+            goes_on = self.begins_phase(Phase::Transactions)?;
+        }
+        self.report.names = self.tools.source.remaining(Phase::Delete);
+        if self.config.check {
+            self.check_names()?;
+        }
+        if let Some(other) = self.tools.others.checked.take() {
+            self.check_across(other)?;
+        }
+        if self.config.keep {
+            return Ok(());
+        }
+        if self.begins_phase(Phase::Delete)? {
+            self.phase(Phase::Delete)?;
+        }
+        if self.config.has_directories {
+            self.directories(Stage::RemoveDirectories)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the pool, or takes that of an earlier run.
+    fn prepare(&mut self) -> Result<(), Left> {
+        if let Some(position) = self.config.reuse {
+            return self.take_pool(position);
+        }
+        if self.config.has_directories {
+            self.directories(Stage::MakeDirectories)?;
+        }
+        let begins = self.begins_phase(Phase::Prepare)?;
+        self.note_wall_clock();
+        if begins {
+            self.phase(Phase::Prepare)?;
+        }
+        Ok(())
+    }
+
+    fn begins_phase(&mut self, phase: Phase) -> Result<bool, Left> {
+        self.begins(Stage::Phase(phase), self.tools.source.remaining(phase))
+    }
+}
