@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use document::sanitize;
+use document::{Format, sanitize};
 use record::CheckedRecord;
 use record::check::check_with;
 use record::documents::Documents;
 use serde::Serialize;
 
 use crate::archive::is_submission;
-use crate::options::{AnswerFormat, CheckArguments};
+use crate::options::CheckArguments;
 use crate::problem::{Problem, print};
 use crate::record_source::{self, Called};
 use crate::run;
@@ -46,7 +46,7 @@ struct CheckAnswer<'a> {
     checked: Option<&'a CheckedRecord>,
 }
 
-fn file(path: &Path, format: AnswerFormat) -> Result<u8, Problem> {
+fn file(path: &Path, format: Format) -> Result<u8, Problem> {
     let source = match record_source::source(path) {
         Ok(source) => source,
         Err(error) => {
@@ -82,7 +82,7 @@ fn tell(
     document: usize,
     is_only: bool,
     found: Result<CheckedRecord, String>,
-    format: AnswerFormat,
+    format: Format,
 ) -> Result<u8, Problem> {
     let code = match &found {
         Ok(checked) if checked.is_right() => 0,
@@ -91,7 +91,14 @@ fn tell(
     };
     let file = Called(path).to_string();
     print(&match format {
-        AnswerFormat::Text => {
+        Format::Json => document::json_line(&CheckAnswer {
+            file,
+            document,
+            is_right: code == 0,
+            problem: found.as_ref().err().map(String::as_str),
+            checked: found.as_ref().ok(),
+        }),
+        _ => {
             let name = if is_only {
                 file
             } else {
@@ -106,13 +113,6 @@ fn tell(
                 ),
             }
         }
-        AnswerFormat::Json => document::json_line(&CheckAnswer {
-            file,
-            document,
-            is_right: code == 0,
-            problem: found.as_ref().err().map(String::as_str),
-            checked: found.as_ref().ok(),
-        }),
     })?;
     Ok(code)
 }

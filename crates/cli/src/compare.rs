@@ -1,13 +1,13 @@
 //! `postmark compare` and `postmark gate`: runs of the archive beside one another.
 
-use document::{Document, Rendering, WIDTH};
+use document::{Document, Format};
 use published::layouts::LayoutView;
 use study::{Comparisons, Gate, GateRules, Metric, Requirement};
 
 use crate::archive::open;
 use crate::compare_select::{Found, one_study, sides};
-use crate::options::{CompareArguments, CompareFormat, GateArguments, GateFormat};
-use crate::problem::{Problem, print};
+use crate::options::{CompareArguments, GateArguments};
+use crate::problem::Problem;
 use crate::screen;
 use crate::study::layout;
 
@@ -47,13 +47,13 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
 ///
 /// # Errors
 /// Where they cannot be delivered.
-pub fn show(tables: &[Comparisons], format: CompareFormat) -> Result<(), Problem> {
-    match format {
-        CompareFormat::Text => screen::print(&screen::text(&document(tables), WIDTH)),
-        CompareFormat::Markdown => print(&Rendering::Markdown.show(&document(tables), WIDTH)),
-        CompareFormat::Csv => print(&report::comparison::as_csv(tables)),
-        CompareFormat::Json => print(&document::json(&tables)),
-    }
+pub fn show(tables: &[Comparisons], format: Format) -> Result<(), Problem> {
+    screen::answer(
+        format,
+        || document(tables),
+        || report::comparison::as_csv(tables),
+        || document::json(&tables),
+    )
 }
 
 fn document(tables: &[Comparisons]) -> Document {
@@ -83,12 +83,11 @@ pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
         allows_doubtful: arguments.allow_doubtful,
     };
     let gate = Gate::of(found.groups, &arguments.require, rules)?;
-    match arguments.format {
-        GateFormat::Text => screen::print(&screen::text(&report::gate::document(&gate), WIDTH))?,
-        GateFormat::Markdown => {
-            print(&Rendering::Markdown.show(&report::gate::document(&gate), WIDTH))?
-        }
-        GateFormat::Json => print(&document::json(&gate))?,
-    }
+    screen::answer(
+        arguments.format,
+        || report::gate::document(&gate),
+        String::new,
+        || document::json(&gate),
+    )?;
     Ok(gate.decision.exit_status())
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use document::{WIDTH, sanitize};
+use document::{Format, sanitize};
 use engine::ServerUrl;
 use record::observation::OBSERVATION_VERSION;
 use record::{CommandEnd, Observation, TargetSync, Tool};
@@ -25,7 +25,7 @@ use signal_hook::iterator::Signals;
 use system::child::{ChildCost, wait};
 use system::{Account, Fact, Host, Sources, Target, WatchedAccount};
 
-use crate::options::{AnswerFormat, ObserveArguments};
+use crate::options::ObserveArguments;
 use crate::output::{OutputFile, Outputs};
 use crate::problem::{Problem, tell};
 use crate::run_spec::error::SpecError;
@@ -188,13 +188,14 @@ fn synced(directory: &File, before: &Account, read: impl FnOnce() -> Account) ->
 
 fn deliver(
     observation: &Observation,
-    format: AnswerFormat,
+    format: Format,
     output: Option<OutputFile>,
 ) -> Result<(), Problem> {
-    let text = match format {
-        AnswerFormat::Text => document::text(&report::text::observation(observation), WIDTH),
-        AnswerFormat::Json => observation.to_json(),
-    };
+    let text = format.answer(
+        || report::text::observation(observation),
+        String::new,
+        || observation.to_json(),
+    );
     match output {
         Some(output) => output.write(&text, WRITTEN_WITHIN),
         None => std::io::stderr()

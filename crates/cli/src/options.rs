@@ -4,6 +4,7 @@ mod archive;
 mod check;
 mod collect;
 mod compare;
+pub mod format;
 mod manual;
 mod observe;
 mod published;
@@ -13,23 +14,21 @@ mod similar;
 mod study;
 
 use std::path::PathBuf;
-use std::sync::LazyLock;
 
-use clap::builder::PossibleValue;
-use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use document::Rendering;
+use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand};
+use document::Format;
 use spec::{Options, TargetOption};
 use workload::Edition;
 
 use crate::terminal;
 
 pub use self::archive::{
-    ArchiveArgument, DeleteArguments, ExportArguments, ExportFormat, ImportArguments,
-    ListArguments, ListFormat, NoteArguments, RemarkArguments, ShowArguments, TagArguments,
+    ArchiveArgument, DeleteArguments, ExportArguments, ImportArguments, ListArguments,
+    NoteArguments, RemarkArguments, ShowArguments, TagArguments,
 };
 pub use self::check::CheckArguments;
 pub use self::collect::CollectArguments;
-pub use self::compare::{CompareArguments, CompareFormat, GateArguments, GateFormat};
+pub use self::compare::{CompareArguments, GateArguments};
 pub use self::manual::{CompletionsArguments, ManArguments, Shell};
 pub use self::observe::ObserveArguments;
 pub use self::published::{PublishedArguments, PublishedCommand};
@@ -172,75 +171,6 @@ pub enum Command {
     Man(ManArguments),
 }
 
-/// The format of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReportFormat {
-    /// The report as a document.
-    Document(Rendering),
-    /// The whole record with its summary.
-    Json,
-    /// The original's verbose report; the run has no sync and no check, because its whole seconds
-    /// would include them.
-    Classic,
-    /// The original's terse report: one line of 13 numbers.
-    Terse,
-}
-
-impl ReportFormat {
-    /// Whether it is one of the original's.
-    pub fn is_classic(self) -> bool {
-        matches!(self, Self::Classic | Self::Terse)
-    }
-}
-
-impl ValueEnum for ReportFormat {
-    fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<Vec<ReportFormat>> = LazyLock::new(|| {
-            let others = [
-                ReportFormat::Json,
-                ReportFormat::Classic,
-                ReportFormat::Terse,
-            ];
-            Rendering::ALL
-                .iter()
-                .copied()
-                .map(ReportFormat::Document)
-                .chain(others)
-                .collect()
-        });
-        &ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, about) = match self {
-            Self::Document(format) => (format.name(), format.about().trim()),
-            Self::Json => ("json", "The complete record with its summary, as JSON"),
-            Self::Classic => (
-                "classic",
-                "The verbose report of the original PostMark, in whole seconds (the run leaves \
-                 out the sync and the check)",
-            ),
-            Self::Terse => (
-                "terse",
-                "The terse report of the original PostMark: 13 numbers on one line (the run \
-                 leaves out the sync and the check)",
-            ),
-        };
-        Some(PossibleValue::new(name).help(about))
-    }
-}
-
-/// The format of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PlanFormat {
-    /// Tables to read.
-    Text,
-    /// The complete plan, as JSON.
-    Json,
-    /// The complete workload, as a configuration file.
-    Toml,
-}
-
 /// The arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
@@ -258,8 +188,8 @@ pub struct RunArguments {
     pub allow_unsafe_target: bool,
     /// Format of the report. With classic and terse, the original's 500 transactions end a run
     /// without another limit.
-    #[arg(long, value_enum, default_value_t = ReportFormat::Document(Rendering::Text))]
-    pub format: ReportFormat,
+    #[arg(long, value_parser = format::one_of(&format::REPORT), default_value = "text")]
+    pub format: Format,
     /// Print the complete report (text and Markdown), not only one screen.
     #[arg(long)]
     pub full: bool,
@@ -308,8 +238,8 @@ pub struct PlanArguments {
     #[command(flatten)]
     pub work: WorkArguments,
     /// Format of the plan.
-    #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
-    pub format: PlanFormat,
+    #[arg(long, value_parser = format::one_of(format::PLAN), default_value = "text")]
+    pub format: Format,
     /// The archive with the run of --like.
     #[command(flatten)]
     pub archive: ArchiveArgument,
@@ -334,17 +264,8 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "FILE")]
     pub ack_log: PathBuf,
     /// Format of the answer.
-    #[arg(long, value_enum, default_value_t = AnswerFormat::Text)]
-    pub format: AnswerFormat,
-}
-
-/// The format of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AnswerFormat {
-    /// Lines to read.
-    Text,
-    /// The complete answer, as JSON.
-    Json,
+    #[arg(long, value_parser = format::one_of(format::ANSWER), default_value = "text")]
+    pub format: Format,
 }
 
 /// The workload and its target. Options override a configuration file, and a file overrides a

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use document::WIDTH;
+use document::{Format, WIDTH};
 use record::{Fact, PlanRecord};
 use spec::RunSpec;
 use system::{Host, ProcessTimes, Sources};
@@ -10,7 +10,7 @@ use workload::fingerprint::{self, INTENTS_IN_FINGERPRINT};
 use workload::{Followed, Planner, Workload};
 
 use crate::calibration;
-use crate::options::{PlanArguments, PlanFormat};
+use crate::options::PlanArguments;
 use crate::problem::{Problem, print};
 use crate::run_spec::{SpecError, Specified, specify, to_config};
 use crate::screen;
@@ -38,9 +38,9 @@ pub fn plan(mut arguments: PlanArguments) -> Result<u8, Problem> {
 ///
 /// # Errors
 /// Where the workload has no stream, or the run would be refused.
-pub fn text(specified: &Specified, format: PlanFormat, is_screen: bool) -> Result<String, Problem> {
+pub fn text(specified: &Specified, format: Format, is_screen: bool) -> Result<String, Problem> {
     // A configuration file may be for another machine.
-    if format != PlanFormat::Toml {
+    if format != Format::Toml {
         calibration::judge(specified)?;
         // Whether root may work there is for the run to say.
         let spec = RunSpec {
@@ -50,9 +50,9 @@ pub fn text(specified: &Specified, format: PlanFormat, is_screen: bool) -> Resul
         runner::dispatch::judge(&spec).map_err(|refused| specified.explain(refused))?;
     }
     Ok(match format {
-        PlanFormat::Toml => to_config(specified)?,
-        PlanFormat::Json => record(specified)?.to_json(),
-        PlanFormat::Text => {
+        Format::Toml => to_config(specified)?,
+        Format::Json => record(specified)?.to_json(),
+        _ => {
             let mut plan = report::plan::plan(&record(specified)?);
             if specified.spec.workload.transactions() == Workload::ENDLESS {
                 let planned = planned(&specified.spec.workload);

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use document::sanitize::sanitize;
-use document::{Document, WIDTH};
+use document::{Document, Format, WIDTH};
 use published::submissions::Numbered;
-use published::{Library, PublishedFormat, Submission, beside, show, submission, submissions};
+use published::{Library, Submission, beside, show, submission, submissions};
 use record::Record;
 use record::documents::Documents;
 
@@ -53,7 +53,7 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
         } => {
             let record = record_source::find(run, archive.archive.as_deref())?;
             beside(&library, &record, report::reason::describe).map(|beside| {
-                if let (PublishedFormat::Csv, Some(none)) = (format, &beside.none) {
+                if let (Format::Csv, Some(none)) = (format, &beside.none) {
                     // A header alone does not say it.
                     tell(format_args!("no published row: {none}"));
                 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ::archive::Remarks;
 use clap::FromArgMatches;
-use document::{Document, Rendering, SCREEN_WIDTH, WIDTH, sanitize};
+use document::{Document, Format, SCREEN_WIDTH, WIDTH, sanitize};
 use record::{End, Level, Note, Outcome, Record, Sizing, Verdict};
 use runner::{Event, Events, RunSpec};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use crate::archive::{self, Archiving, Chosen, Keeper};
 use crate::calibration;
 use crate::launcher::Launched;
 use crate::live::Live;
-use crate::options::{self, Command, CommandLine, PlanFormat, ReportFormat, RunArguments};
+use crate::options::{self, Command, CommandLine, RunArguments};
 use crate::output::{Input, OutputFile, Outputs, is_standard_output};
 use crate::parts::PartsWriter;
 use crate::perform::{Signals, exit_code, perform_with};
@@ -35,10 +35,7 @@ use crate::watchdog_process::Side;
 pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
     arguments.work.like_in.clone_from(&arguments.archive);
     // The original's reports are of a number of transactions.
-    arguments.work.by_number = matches!(
-        arguments.format,
-        ReportFormat::Classic | ReportFormat::Terse
-    );
+    arguments.work.by_number = arguments.format.is_classic();
     match Launched::here() {
         Some(launched) => together(&launched, arguments, words, side),
         None => alone(&arguments, words, side),
@@ -310,11 +307,10 @@ fn understand(arguments: &RunArguments) -> Result<Specified, Problem> {
 }
 
 /// The format of a plan, where the run is not to be performed.
-fn dry_format(arguments: &RunArguments) -> Result<Option<PlanFormat>, SpecError> {
+fn dry_format(arguments: &RunArguments) -> Result<Option<Format>, SpecError> {
     match (arguments.dry_run, arguments.format) {
         (false, _) => Ok(None),
-        (true, ReportFormat::Document(Rendering::Text)) => Ok(Some(PlanFormat::Text)),
-        (true, ReportFormat::Json) => Ok(Some(PlanFormat::Json)),
+        (true, format @ (Format::Text | Format::Json)) => Ok(Some(format)),
         (true, _) => Err(SpecError::DryClassic),
     }
 }
@@ -500,7 +496,7 @@ impl Ready {
         complete(&mut record, &self.specified.sizing, &self.specified.notes);
         let verdict = Verdict::of(&record);
         let is_seen = output.is_none()
-            && arguments.format == ReportFormat::Document(Rendering::Text)
+            && arguments.format == Format::Text
             && terminal::is_users(&std::io::stdout());
         let hangs = record
             .actual
@@ -681,11 +677,8 @@ impl Events for Watchers {
 
 /// Refuses what the options of `run` alone contradict.
 fn judge(arguments: &RunArguments, specified: &Specified) -> Result<(), SpecError> {
-    let format = match arguments.format {
-        ReportFormat::Classic => Some("classic"),
-        ReportFormat::Terse => Some("terse"),
-        ReportFormat::Document(_) | ReportFormat::Json => None,
-    };
+    let format = arguments.format;
+    let format = format.is_classic().then(|| format.name());
     if arguments.live.as_deref().is_some_and(is_standard_output)
         && arguments.output.as_deref().is_none_or(is_standard_output)
     {
@@ -749,9 +742,9 @@ fn say_if_invalid(record: &Record, verdict: &Verdict, output: Option<&Path>) {
 pub(crate) type Write = fn(&str) -> Result<(), Problem>;
 
 /// What writes a report to standard output: painted ones have been made for it.
-pub(crate) fn writer(format: ReportFormat) -> Write {
+pub(crate) fn writer(format: Format) -> Write {
     match format {
-        ReportFormat::Document(Rendering::Text) => screen::print,
+        Format::Text => screen::print,
         _ => print,
     }
 }
@@ -778,22 +771,21 @@ fn deliver_within(
 }
 
 /// A report; `is_screen`: for standard output.
-pub(crate) fn render(record: &Record, format: ReportFormat, full: bool, is_screen: bool) -> String {
+pub(crate) fn render(record: &Record, format: Format, full: bool, is_screen: bool) -> String {
     match format {
-        ReportFormat::Document(Rendering::Text) if is_screen => match full {
+        Format::Text if is_screen => match full {
             true => screen::text(&report::text::report(record), WIDTH),
             false => screen::text(&report::text::short(record), SCREEN_WIDTH),
         },
-        ReportFormat::Document(format) if full => format.show(&report::text::report(record), WIDTH),
-        ReportFormat::Document(format) => format.show(&report::text::short(record), SCREEN_WIDTH),
-        ReportFormat::Json => record.to_json(),
-        ReportFormat::Classic => classic(record, report::classic::ClassicFormat::Verbose),
-        ReportFormat::Terse => classic(record, report::classic::ClassicFormat::Terse),
+        Format::Json => record.to_json(),
+        Format::Classic | Format::Terse => classic(record, format),
+        format if full => format.document(&report::text::report(record), WIDTH),
+        format => format.document(&report::text::short(record), SCREEN_WIDTH),
     }
 }
 
 /// The original's report, or a line that cannot be taken for one.
-fn classic(record: &Record, format: report::classic::ClassicFormat) -> String {
+fn classic(record: &Record, format: Format) -> String {
     let Some(figures) = &record.actual.classic else {
         return report::classic::NOTHING.to_owned();
     };

@@ -1,9 +1,9 @@
 //! Documents on standard output: a terminal's width and colours where it is one, else neither.
 
 use anstream::{AutoStream, ColorChoice};
-use document::{Document, Terminal};
+use document::{Document, Format, Terminal, WIDTH};
 
-use crate::problem::{Problem, print_as_it_is};
+use crate::problem::{self, Problem, print_as_it_is};
 use crate::terminal;
 use crate::width::{WIDTH_MIN, columns};
 
@@ -45,4 +45,20 @@ pub fn width() -> Option<usize> {
 /// Where it cannot be written wholly.
 pub fn print(text: &str) -> Result<(), Problem> {
     print_as_it_is(text)
+}
+
+/// Writes an answer to standard output: the one of its views that the format shows.
+///
+/// # Errors
+/// Where it cannot be written wholly.
+pub fn answer(
+    format: Format,
+    document: impl FnOnce() -> Document,
+    csv: impl FnOnce() -> String,
+    json: impl FnOnce() -> String,
+) -> Result<(), Problem> {
+    match format {
+        Format::Text => print(&text(&document(), WIDTH)),
+        format => problem::print(&format.answer(document, csv, json)),
+    }
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use campaign::study::{Course, StudyEnd, Unchurnable, churn};
-use document::{Rendering, WIDTH, sanitize};
+use document::{Format, sanitize};
 use engine::ServerUrl;
 use published::layouts::LayoutView;
 use ranks::Ranks;
@@ -27,9 +27,9 @@ use study::{Comparisons, Design, PlannedCell, StudyCell, StudyComparisons, Study
 use crate::archive::{self, ArchivePlace, Chosen};
 use crate::compare;
 use crate::launcher::Launched;
-use crate::options::{CompareFormat, StudyArguments};
+use crate::options::StudyArguments;
 use crate::output::{Input, OutputFile, Outputs};
-use crate::problem::{Problem, print, tell};
+use crate::problem::{Problem, tell};
 use crate::screen;
 use crate::watchdog_process::Side;
 use directories::MountedOn;
@@ -127,18 +127,18 @@ fn of_first(
     let mut ground = CliGround::new(arguments, words, course, &place, (intended.mounted, ranks))?;
     let plan = plan(&course, &runs, &ground)?;
     // Where the answer is for a program, the plan is no part of it.
-    if arguments.dry_run || arguments.format == CompareFormat::Text {
-        let document = report::study::plan(&plan);
-        match arguments.format {
-            CompareFormat::Text => screen::print(&screen::text(&document, WIDTH))?,
-            CompareFormat::Markdown => print(&Rendering::Markdown.show(&document, WIDTH))?,
-            CompareFormat::Json => print(&document::json(&plan))?,
-            CompareFormat::Csv => {
-                return Err(contradiction(
-                    "--dry-run has no CSV (use --format text, markdown or json)",
-                ));
-            }
+    if arguments.dry_run || arguments.format == Format::Text {
+        if arguments.format == Format::Csv {
+            return Err(contradiction(
+                "--dry-run has no CSV (use --format text, markdown or json)",
+            ));
         }
+        screen::answer(
+            arguments.format,
+            || report::study::plan(&plan),
+            String::new,
+            || document::json(&plan),
+        )?;
     }
     if arguments.dry_run {
         return Ok(0);
@@ -222,10 +222,7 @@ fn report_of(
     let Some(layout) = course.design.layout else {
         return compare_of(arguments, course, runs);
     };
-    if matches!(
-        arguments.format,
-        CompareFormat::Text | CompareFormat::Markdown
-    ) {
+    if matches!(arguments.format, Format::Text | Format::Markdown) {
         compare_of(arguments, course, runs)?;
     }
     let view = LayoutView {

@@ -1,11 +1,11 @@
 //! `postmark verify-log`: what a crash has taken of what was acknowledged.
 
-use document::{Document, WIDTH};
+use document::Document;
 use rundir::Verified;
 
 use crate::namespace;
-use crate::options::{AnswerFormat, VerifyArguments};
-use crate::problem::{Problem, print};
+use crate::options::VerifyArguments;
+use crate::problem::Problem;
 use crate::screen;
 use crate::watchdog_process::Side;
 
@@ -23,10 +23,12 @@ pub fn verify_log(arguments: &VerifyArguments, side: &Side) -> Result<u8, Proble
     // It only reads.
     let home = namespace::of(&arguments.path)?.with_own_rights();
     let verified = rundir::verify_log(&*home, &arguments.path, &arguments.ack_log)?;
-    print(&match arguments.format {
-        AnswerFormat::Text => screen::text(&text(&verified), WIDTH),
-        AnswerFormat::Json => document::json(&verified),
-    })?;
+    screen::answer(
+        arguments.format,
+        || text(&verified),
+        String::new,
+        || document::json(&verified),
+    )?;
     Ok(if verified.losses() == 0 { 0 } else { LOST })
 }
 

@@ -8,66 +8,18 @@
 //! Lines are broken between words; a no-break space (U+00A0, [`kept`]) holds words together, and is
 //! shown as a blank.
 
-mod csv;
 mod dots;
-mod html;
-mod markdown;
+mod format;
 pub mod sanitize;
 mod table;
-mod text;
 pub mod units;
 
-pub use csv::{csv, csv_rows};
 pub use dots::{DotRow, DotValue, Dots};
-pub use html::html;
-pub use markdown::markdown;
+pub use format::{
+    Format, SCREEN_WIDTH, Terminal, UnknownFormat, WIDTH, csv, csv_rows, html, json, json_line,
+    markdown, on_terminal, text,
+};
 pub use table::{Cell, Number, Table};
-pub use text::{SCREEN_WIDTH, Terminal, WIDTH, on_terminal, text};
-
-/// Declares [`Rendering`].
-macro_rules! formats {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $show:expr;)+) => {
-        /// What a whole document can be shown as.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Rendering {
-            $($(#[doc = $doc])+ $variant,)+
-        }
-
-        impl Rendering {
-            /// All there are, in the order in which they are offered.
-            pub const ALL: &[Self] = &[$(Self::$variant,)+];
-
-            /// The name that options take.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)+
-                }
-            }
-
-            /// What it is, for help.
-            pub const fn about(self) -> &'static str {
-                match self {
-                    $(Self::$variant => concat!($($doc),+),)+
-                }
-            }
-
-            /// A document in it, in lines of so many characters where it has such lines.
-            pub fn show(self, document: &Document, width: usize) -> String {
-                let show: fn(&Document, usize) -> String = match self {
-                    $(Self::$variant => $show,)+
-                };
-                show(document, width)
-            }
-        }
-    };
-}
-
-formats! {
-    /// Tables to read
-    Text = "text", text;
-    /// The same tables, as Markdown
-    Markdown = "markdown", |document, _| markdown(document);
-}
 
 /// Holds words together.
 const NO_BREAK: char = '\u{a0}';
@@ -303,17 +255,4 @@ impl Document {
     pub fn append(&mut self, other: Self) {
         self.0.extend(other.0);
     }
-}
-
-/// A value as JSON of several lines, made harmless.
-pub fn json(value: &impl serde::Serialize) -> String {
-    // Numbers are finite and keys are strings: writing to memory cannot fail.
-    let text = serde_json::to_string_pretty(value).unwrap_or_default();
-    sanitize::json(&text).into_owned() + "\n"
-}
-
-/// A value as JSON in one line, made harmless.
-pub fn json_line(value: &impl serde::Serialize) -> String {
-    let text = serde_json::to_string(value).unwrap_or_default();
-    sanitize::json(&text).into_owned() + "\n"
 }

@@ -2,14 +2,13 @@
 //! are worth.
 
 use document::units::{bytes, counted, grouped, seconds};
-use document::{Cell, Document, DotRow, DotValue, Dots, Number, Table};
+use document::{Cell, Document, DotRow, DotValue, Dots, Format, Number, Table};
 use record::{Edition, EngineName, Fact, Level, Reason, Record, Summary, workload_in_words};
 use serde::Serialize;
 
 use crate::editions::{
     Plans, WhichEdition, converted, in_short, made_by, meant, told_of_converted,
 };
-use crate::format::PublishedFormat;
 use crate::library::{Library, PublishedError, Row};
 use crate::plain::why_not_plain;
 use crate::shape::{ConfigurationShape, differences};
@@ -321,8 +320,12 @@ fn of_this_run(record: &Record, summary: &Summary, say: Say) -> Vec<String> {
 
 impl Beside {
     /// The comparison in a format.
-    pub fn show(&self, format: PublishedFormat) -> String {
-        format.show(self, || self.flat(), || self.document())
+    pub fn show(&self, format: Format) -> String {
+        format.answer(
+            || self.document(),
+            || document::csv(&self.flat(), "\n"),
+            || document::json(self),
+        )
     }
 
     /// The run beside the rows, with what may be compared.

@@ -10,7 +10,6 @@
 
 pub mod compare_run;
 pub mod editions;
-mod format;
 pub mod improvements;
 pub mod layouts;
 pub mod library;
@@ -23,7 +22,6 @@ pub mod submission;
 pub mod submissions;
 
 pub use compare_run::{Beside, beside};
-pub use format::PublishedFormat;
 pub use library::{Library, PublishedError, Row};
 pub use number::{Interval, PrintedNumber, Unit};
 pub use plain::{NotPlain, why_not_plain};

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use document::{Cell, Document, Number, Table};
+use document::{Cell, Document, Format, Number, Table};
 use record::Fact;
 use serde::Serialize;
 
 use crate::editions::{Finding, WhichEdition, told_of_converted};
-use crate::format::PublishedFormat;
 use crate::improvements::{Agreement, Recomputed};
 use crate::library::{Library, PublishedError};
 use crate::shape::ConfigurationShape;
@@ -74,7 +73,7 @@ fn shortened(title: &str) -> String {
 pub fn show(
     library: &Library,
     name: Option<&str>,
-    format: PublishedFormat,
+    format: Format,
 ) -> Result<String, PublishedError> {
     let taken = match name {
         Some(name) => library.take(name)?,
@@ -95,7 +94,11 @@ pub fn show(
         findings: taken.findings()?,
         improvements,
     };
-    Ok(format.show(&shown, || flat(&shown), || blocks(&shown)))
+    Ok(format.answer(
+        || blocks(&shown),
+        || document::csv(&flat(&shown), "\n"),
+        || document::json(&shown),
+    ))
 }
 
 /// A fact in words.

@@ -6,14 +6,13 @@
 //! and whose fingerprint is another stands apart, with the reason.
 
 use document::units::{counted, grouped};
-use document::{Cell, Document, Number, Table};
+use document::{Cell, Document, Format, Number, Table};
 use record::{Edition, Fact, workload_in_words};
 use serde::Serialize;
 use workload::presets::{self, Machine};
 use workload::{Workload, fingerprint};
 
 use crate::editions::{Plans, converted, in_short, made_by, meant, told_of_converted};
-use crate::format::PublishedFormat;
 use crate::library::{Library, PublishedError, Row};
 use crate::shape::{ConfigurationShape, differences};
 use crate::show::{described, told};
@@ -305,7 +304,7 @@ pub(crate) fn distinct<'a>(
 }
 
 /// The tables in a format.
-pub fn show(groups: &[Group], format: PublishedFormat) -> String {
+pub fn show(groups: &[Group], format: Format) -> String {
     #[derive(Serialize)]
     struct Tables<'a> {
         schema: u32,
@@ -315,7 +314,11 @@ pub fn show(groups: &[Group], format: PublishedFormat) -> String {
         schema: SCHEMA_VERSION,
         configurations: groups,
     };
-    format.show(&shown, || flat(groups), || blocks(groups))
+    format.answer(
+        || blocks(groups),
+        || document::csv(&flat(groups), "\n"),
+        || document::json(&shown),
+    )
 }
 
 fn blocks(groups: &[Group]) -> Document {

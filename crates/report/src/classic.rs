@@ -9,27 +9,8 @@
 
 use std::fmt::Write as _;
 
+use document::Format;
 use record::{ClassicFigures, Edition, End};
-
-/// How a classic report is laid out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ClassicFormat {
-    /// Some lines with headings.
-    #[default]
-    Verbose,
-    /// One line of 13 numbers. Edition 1.5 only.
-    Terse,
-}
-
-impl ClassicFormat {
-    /// The word that `set report` takes.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Verbose => "verbose",
-            Self::Terse => "terse",
-        }
-    }
-}
 
 /// The first line of a session, with its end of line.
 pub const fn banner(edition: Edition) -> &'static str {
@@ -41,12 +22,12 @@ pub const fn banner(edition: Edition) -> &'static str {
 
 /// The report of a run, in the given format; empty where the run was out of files, as the original
 /// has it. Edition 1.0 knows no terse format: its report is verbose always.
-pub fn report(figures: &ClassicFigures, format: ClassicFormat) -> String {
+pub fn report(figures: &ClassicFigures, format: Format) -> String {
     if figures.end != End::Complete {
         return String::new();
     }
     match (figures.edition, format) {
-        (Edition::V1_5, ClassicFormat::Terse) => terse(figures),
+        (Edition::V1_5, Format::Terse) => terse(figures),
         _ => verbose(figures),
     }
 }
@@ -343,7 +324,7 @@ mod tests {
             bytes_read: 1_337_821.0,
             bytes_written: 4_302_954.0,
         };
-        let text = report(&figures, ClassicFormat::Terse);
+        let text = report(&figures, Format::Terse);
         for expected in [
             "Time:\n\t41 seconds total\n\t17 seconds of transactions (29 per second)\n",
             "\t740 created (18 per second)\n\t\tCreation alone: 500 files (41 per \
@@ -384,7 +365,7 @@ mod tests {
             ..debian([1, 2, 3, 4])
         };
         assert_eq!(
-            report(&figures, ClassicFormat::Verbose) + &report(&figures, ClassicFormat::Terse),
+            report(&figures, Format::Classic) + &report(&figures, Format::Terse),
             ""
         );
     }

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use archive::{Archive, Imported, NoteText, Remarks, SubmissionOutcome};
+use document::Format;
 use document::sanitize::{path as shown, sanitize};
 use published::Submission;
 use record::documents::Documents;
@@ -12,7 +13,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::{find, mark, number, open, place};
-use crate::options::{ExportArguments, ExportFormat, ImportArguments};
+use crate::options::{ExportArguments, ImportArguments};
 use crate::output::{OutputFile, Outputs};
 use crate::problem::PublishedProblem;
 use crate::problem::{Problem, print, tell};
@@ -41,12 +42,12 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
     };
     let mut output = output(arguments)?;
     let written = match arguments.format {
-        ExportFormat::Json => each(&archive, &entries, "", &mut output, exported),
-        ExportFormat::Csv => {
+        Format::Json => each(&archive, &entries, "", &mut output, exported),
+        Format::Csv => {
             let header = report::export::CSV_HEADER;
             each(&archive, &entries, header, &mut output, report::export::csv)
         }
-        ExportFormat::Markdown => output.write(&report::list::markdown(&entries)).map(|()| 0),
+        _ => output.write(&report::list::markdown(&entries)).map(|()| 0),
     };
     match written {
         Ok(code) => output.end().map(|()| code),

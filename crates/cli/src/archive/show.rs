@@ -1,13 +1,13 @@
 //! `postmark list` and `postmark show`.
 
 use archive::ArchiveError;
-use document::{Document, Rendering, WIDTH};
+use document::{Document, Format, WIDTH};
 use record::Record;
 
 use super::{find, mark, number, open, place};
-use crate::options::{ListArguments, ListFormat, ReportFormat, ShowArguments};
+use crate::options::{ListArguments, ShowArguments};
 use crate::output::{Input, Outputs, is_standard_output};
-use crate::problem::{Problem, print};
+use crate::problem::Problem;
 use crate::published::beside_document;
 use crate::record_source;
 use crate::run::{deliver, render, writer};
@@ -26,11 +26,12 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
         Err(ArchiveError::Missing { .. }) if arguments.archive.archive.is_none() => Vec::new(),
         Err(error) => return Err(error.into()),
     };
-    match arguments.format {
-        ListFormat::Text => screen::print(&screen::text(&report::list::document(&entries), WIDTH))?,
-        ListFormat::Json => print(&report::list::json(&entries))?,
-        ListFormat::Csv => print(&report::list::csv(&entries))?,
-    }
+    screen::answer(
+        arguments.format,
+        || report::list::document(&entries),
+        || report::list::csv(&entries),
+        || report::list::json(&entries),
+    )?;
     Ok(0)
 }
 
@@ -39,7 +40,7 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
 /// # Errors
 /// Where there is no such run, it cannot be read, or the report cannot be delivered.
 pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
-    if arguments.with_published && arguments.format != ReportFormat::Document(Rendering::Text) {
+    if arguments.with_published && arguments.format != Format::Text {
         let told = "--with-published requires --format text ('postmark published beside' has \
                     other formats)";
         return Err(SpecError::ConfigError(told.to_owned()).into());
@@ -50,7 +51,7 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     });
     let shown = shown.collect::<Result<Vec<_>, _>>()?;
     let between = match arguments.format {
-        ReportFormat::Json => "",
+        Format::Json => "",
         _ => "\n",
     };
     let text = shown.join(between);
@@ -78,7 +79,7 @@ fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<S
     }
     let is_screen = arguments.output.as_deref().is_none_or(is_standard_output);
     let mut text = render(record, arguments.format, arguments.full, is_screen);
-    if arguments.format == ReportFormat::Document(Rendering::Text) {
+    if arguments.format == Format::Text {
         text.insert_str(0, &screen::laid_out(head, WIDTH, is_screen));
         if let Some(width) = screen::width().filter(|_| is_screen) {
             text.push_str(&screen::text(

@@ -9,8 +9,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
+use document::Format;
 use record::Edition;
-use report::classic::ClassicFormat;
 use workload::{Bias, Classic, InvalidWorkload};
 
 use super::number::{self, atoi};
@@ -54,7 +54,7 @@ pub struct PromptSettings {
     /// Whether the C library's stdio is used, instead of system calls.
     pub buffered: bool,
     /// How the report is laid out.
-    pub format: ClassicFormat,
+    pub format: Format,
 }
 
 /// A value that is not taken; the original's words.
@@ -138,7 +138,7 @@ impl PromptSettings {
             bias_read: 5,
             bias_create: 5,
             buffered: true,
-            format: ClassicFormat::Verbose,
+            format: Format::Classic,
         }
     }
 
@@ -308,8 +308,8 @@ impl PromptSettings {
     /// Any other word.
     pub fn set_report(&mut self, argument: Option<&[u8]>) -> Effect {
         self.format = match argument {
-            Some(b"verbose") => ClassicFormat::Verbose,
-            Some(b"terse") => ClassicFormat::Terse,
+            Some(b"verbose") => Format::Classic,
+            Some(b"terse") => Format::Terse,
             _ => return Err(Refusal::Report),
         };
         Ok(None)

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use document::Format;
 use record::Edition;
 use report::classic::scaled_size;
 
@@ -165,7 +166,11 @@ fn configuration_1_5(
     subdirectories(to, settings)?;
     blocks_and_biases(to, settings)?;
     writeln!(to, "Random number generator seed is {}", settings.seed)?;
-    writeln!(to, "Report format is {}.", settings.format.name())
+    let format = match settings.format {
+        Format::Terse => "terse",
+        _ => "verbose",
+    };
+    writeln!(to, "Report format is {format}.")
 }
 
 /// Writes the lines of edition 1.5's `show` that name the locations. The original writes these to

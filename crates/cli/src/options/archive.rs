@@ -6,12 +6,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use archive::{NoteText, Remarks, Tag};
 use clap::{Args, ValueEnum};
+use document::Format;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 use record::Level;
 use workload::quantity;
 
-use super::ReportFormat;
+use super::format;
 
 /// Which archive.
 #[derive(Debug, Args)]
@@ -178,17 +179,6 @@ impl Moment {
     }
 }
 
-/// The format of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ListFormat {
-    /// A table to read.
-    Text,
-    /// An array, as JSON.
-    Json,
-    /// A table, as CSV.
-    Csv,
-}
-
 /// The arguments of `list`.
 #[derive(Debug, Args)]
 pub struct ListArguments {
@@ -199,8 +189,8 @@ pub struct ListArguments {
     #[command(flatten)]
     pub filters: Filters,
     /// Format of the list.
-    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
-    pub format: ListFormat,
+    #[arg(long, value_parser = format::one_of(format::LIST), default_value = "text")]
+    pub format: Format,
 }
 
 /// The arguments of `show`.
@@ -214,8 +204,8 @@ pub struct ShowArguments {
     #[command(flatten)]
     pub archive: ArchiveArgument,
     /// Format of the report.
-    #[arg(long, value_enum, default_value_t = ReportFormat::Document(document::Rendering::Text))]
-    pub format: ReportFormat,
+    #[arg(long, value_parser = format::one_of(&format::REPORT), default_value = "text")]
+    pub format: Format,
     /// Print the complete report (text and Markdown), not only one screen.
     #[arg(long)]
     pub full: bool,
@@ -273,17 +263,6 @@ pub struct DeleteArguments {
     pub archive: ArchiveArgument,
 }
 
-/// The format of exported runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    /// Complete records with their summaries, one run on each line; 'import' reads them.
-    Json,
-    /// A table with a row for each operation in each phase of each run.
-    Csv,
-    /// A table with a row for each run.
-    Markdown,
-}
-
 /// The arguments of `export`.
 #[derive(Debug, Args)]
 pub struct ExportArguments {
@@ -294,8 +273,8 @@ pub struct ExportArguments {
     #[command(flatten)]
     pub filters: Filters,
     /// Format of the exported runs.
-    #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
-    pub format: ExportFormat,
+    #[arg(long, value_parser = format::one_of(format::EXPORT), default_value = "json")]
+    pub format: Format,
     /// Write the runs as submissions: other users import them and compare them with 'published
     /// submissions'.
     #[arg(long, requires_all = ["by", "system", "runs"], conflicts_with = "format")]

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use document::Format;
 
-use super::AnswerFormat;
+use super::format;
 
 /// The arguments of `check`.
 #[derive(Debug, Args)]
@@ -18,6 +19,6 @@ pub struct CheckArguments {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Format of the answer. JSON has one line for each record.
-    #[arg(long, value_enum, default_value_t = AnswerFormat::Text)]
-    pub format: AnswerFormat,
+    #[arg(long, value_parser = format::one_of(format::ANSWER), default_value = "text")]
+    pub format: Format,
 }

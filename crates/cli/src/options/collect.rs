@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use document::Format;
 
-use super::{RemarkArguments, ReportFormat};
+use super::{RemarkArguments, format};
 
 /// The arguments of `collect`.
 #[derive(Debug, Args)]
@@ -18,8 +19,8 @@ pub struct CollectArguments {
     #[arg(required = true, value_name = "DIR")]
     pub directories: Vec<PathBuf>,
     /// Format of the report.
-    #[arg(long, value_enum, default_value_t = ReportFormat::Document(document::Rendering::Text))]
-    pub format: ReportFormat,
+    #[arg(long, value_parser = format::one_of(&format::REPORT), default_value = "text")]
+    pub format: Format,
     /// Print the complete report (text and Markdown), not only one screen.
     #[arg(long)]
     pub full: bool,

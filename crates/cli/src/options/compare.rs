@@ -1,9 +1,10 @@
 //! The arguments of `compare` and `gate`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use document::Format;
 use study::{Metric, PaperLayout, Requirement};
 
-use super::ArchiveArgument;
+use super::{ArchiveArgument, format};
 
 /// The arguments of `compare`.
 #[derive(Debug, Args)]
@@ -38,24 +39,11 @@ pub struct CompareArguments {
     #[arg(long, requires = "layout")]
     pub with_published: bool,
     /// Format of the comparison.
-    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
-    pub format: CompareFormat,
+    #[arg(long, value_parser = format::one_of(format::COMPARISON), default_value = "text")]
+    pub format: Format,
     /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveArgument,
-}
-
-/// The format of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CompareFormat {
-    /// A table, and a sentence for each comparison.
-    Text,
-    /// The same, as Markdown.
-    Markdown,
-    /// The table, as CSV.
-    Csv,
-    /// The tables with all their numbers, as JSON.
-    Json,
 }
 
 /// The arguments of `gate`.
@@ -91,20 +79,9 @@ pub struct GateArguments {
     #[arg(long)]
     pub unlike: bool,
     /// Format of the decision.
-    #[arg(long, value_enum, default_value_t = GateFormat::Text)]
-    pub format: GateFormat,
+    #[arg(long, value_parser = format::one_of(format::GATE), default_value = "text")]
+    pub format: Format,
     /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveArgument,
-}
-
-/// The format of a gate's decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum GateFormat {
-    /// The decision, a table, and a sentence for each requirement.
-    Text,
-    /// The same, as Markdown for a pull request.
-    Markdown,
-    /// The decision with all its numbers, as JSON.
-    Json,
 }

@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
+use document::Format;
 
-use super::AnswerFormat;
+use super::format;
 
 /// The arguments of `observe`.
 #[derive(Debug, Args)]
@@ -25,8 +26,8 @@ pub struct ObserveArguments {
     #[arg(long)]
     pub no_sync: bool,
     /// Format of the report.
-    #[arg(long, value_enum, default_value_t = AnswerFormat::Text)]
-    pub format: AnswerFormat,
+    #[arg(long, value_parser = format::one_of(format::ANSWER), default_value = "text")]
+    pub format: Format,
     /// Write the report to this file; - is standard output [default: standard error].
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use published::PublishedFormat;
+use document::Format;
 
 use super::archive::ArchiveArgument;
+use super::format;
 
 /// The arguments of `published`.
 #[derive(Debug, Args)]
@@ -26,8 +27,8 @@ pub enum PublishedCommand {
         /// Name of a source or a table [default: all].
         name: Option<String>,
         /// Format: text, csv, json or markdown.
-        #[arg(long, default_value_t)]
-        format: PublishedFormat,
+        #[arg(long, value_parser = format::published, default_value = "text")]
+        format: Format,
     },
     /// Compare submissions with published results, one table for each configuration.
     Submissions {
@@ -41,8 +42,8 @@ pub enum PublishedCommand {
         #[command(flatten)]
         archive: ArchiveArgument,
         /// Format: text, csv, json or markdown.
-        #[arg(long, default_value_t)]
-        format: PublishedFormat,
+        #[arg(long, value_parser = format::published, default_value = "text")]
+        format: Format,
     },
     /// Compare a run with the published results of the same configuration.
     Beside {
@@ -54,7 +55,7 @@ pub enum PublishedCommand {
         #[command(flatten)]
         archive: ArchiveArgument,
         /// Format: text, csv, json or markdown.
-        #[arg(long, default_value_t)]
-        format: PublishedFormat,
+        #[arg(long, value_parser = format::published, default_value = "text")]
+        format: Format,
     },
 }

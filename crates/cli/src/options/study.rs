@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use document::Format;
 use spec::Time;
 use study::PaperLayout;
 
-use super::{CompareFormat, RemarkArguments};
+use super::{RemarkArguments, format};
 
 /// The arguments of `study`.
 #[derive(Debug, Args)]
@@ -110,8 +111,8 @@ pub struct StudyArguments {
     #[arg(long)]
     pub allow_unsafe_target: bool,
     /// Format of the report: text, markdown, csv or json.
-    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
-    pub format: CompareFormat,
+    #[arg(long, value_parser = format::one_of(format::COMPARISON), default_value = "text")]
+    pub format: Format,
     /// Write a page about the study to this file in HTML, as 'postmark report' does.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

@@ -1,13 +1,12 @@
 //! What a study came to in the tables of a paper.
 
 use archive::Archive;
-use document::{Document, Rendering, WIDTH};
+use document::{Document, Format};
 use published::Library;
 use published::layouts::{self, LayoutResults, LayoutView, PaperRun};
 use study::{Design, PaperLayout, StudyComparisons, StudyRun};
 
-use crate::options::CompareFormat;
-use crate::problem::{Problem, PublishedProblem, print};
+use crate::problem::{Problem, PublishedProblem};
 use crate::screen;
 
 /// Refuses counterparts that the paper of the design's layout does not have.
@@ -32,16 +31,15 @@ pub fn show(
     runs: &[StudyRun],
     layout: PaperLayout,
     view: LayoutView,
-    format: CompareFormat,
+    format: Format,
 ) -> Result<(), Problem> {
     let results = results(archive, design, runs, layout)?;
-    let document = || layouts::document(&results, view);
-    match format {
-        CompareFormat::Text => screen::print(&screen::text(&document(), WIDTH)),
-        CompareFormat::Markdown => print(&Rendering::Markdown.show(&document(), WIDTH)),
-        CompareFormat::Csv => print(&document::csv(&layouts::csv(&results, view), "\n")),
-        CompareFormat::Json => print(&document::json(&results)),
-    }
+    screen::answer(
+        format,
+        || layouts::document(&results, view),
+        || document::csv(&layouts::csv(&results, view), "\n"),
+        || document::json(&results),
+    )
 }
 
 /// The tables and the pictures of a layout for a page, with what was published.

@@ -8,9 +8,9 @@ mod imported;
 
 use std::sync::OnceLock;
 
-use document::sanitize;
+use document::{Format, sanitize};
 use published::submissions::Numbered;
-use published::{ConfigurationShape, Library, PublishedFormat, Submission, beside, submissions};
+use published::{ConfigurationShape, Library, Submission, beside, submissions};
 use record::Record;
 use record::documents::Documents;
 use serde_json::Value;
@@ -97,16 +97,11 @@ fn is_short(workload: &Workload) -> bool {
 }
 
 /// A view in all formats, as it is printed.
-fn show(view: impl Fn(PublishedFormat) -> String) {
-    for format in [
-        PublishedFormat::Text,
-        PublishedFormat::Json,
-        PublishedFormat::Csv,
-        PublishedFormat::Markdown,
-    ] {
+fn show(view: impl Fn(Format) -> String) {
+    for format in [Format::Text, Format::Json, Format::Csv, Format::Markdown] {
         let shown = view(format);
         is_harmless(&shown);
-        if format == PublishedFormat::Json {
+        if format == Format::Json {
             serde_json::from_str::<Value>(&sanitize::lines(&shown)).expect("JSON stays JSON");
         }
     }

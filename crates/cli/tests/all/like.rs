@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use clap::FromArgMatches;
-use cli::options::{Command, CommandLine, PlanFormat, WorkArguments};
+use cli::options::{Command, CommandLine, WorkArguments};
 use cli::plan;
 use cli::run_spec::{Specified, specify};
 use engines::posix::Posix;
@@ -35,7 +35,7 @@ fn work(words: &[&str]) -> WorkArguments {
 
 /// As a configuration file says it, without the notes.
 fn toml(specified: &Specified) -> String {
-    let text = plan::text(specified, PlanFormat::Toml, false).unwrap();
+    let text = plan::text(specified, document::Format::Toml, false).unwrap();
     let lines = text.split_inclusive('\n');
     lines.filter(|line| !line.starts_with('#')).collect()
 }

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use document::units;
+use document::{Format, units};
 use published::submissions::{Group, Numbered};
 use published::{
-    Beside, Library, NotPlain, PublishedError, PublishedFormat, Submission, SubmissionError,
-    submissions,
+    Beside, Library, NotPlain, PublishedError, Submission, SubmissionError, submissions,
 };
 use record::{
     ArrivalProcess, Level, Outcome, Pace, Record, SteadyAsked, SteadyRule, Stop, Summary, Workload,
@@ -327,7 +326,7 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
         ),
         ("UFS", "1.0", "paper-1 mail-page-1".to_owned())
     );
-    let text = submissions::show(&groups, PublishedFormat::Text);
+    let text = submissions::show(&groups, Format::Text);
     for words in [
         "S1 [A. One]",
         "S3 [B. Other]",
@@ -356,11 +355,11 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
     );
     // Groups are parted by an empty line.
     assert!(text.contains("\n\n1000/50000, edition 1.0\n"), "{text}");
-    let csv = submissions::show(&groups, PublishedFormat::Csv);
+    let csv = submissions::show(&groups, Format::Csv);
     assert_eq!(csv.lines().count(), 1 + 3 + 2 * 26);
     assert!(csv.contains(",1851,5950,6090,,"), "{csv}");
     let json: serde_json::Value =
-        serde_json::from_str(&submissions::show(&groups, PublishedFormat::Json)).unwrap();
+        serde_json::from_str(&submissions::show(&groups, Format::Json)).unwrap();
     let configuration = &json["configurations"][0];
     assert_eq!(configuration["submissions"].as_array().unwrap().len(), 2);
     assert_eq!(configuration["submissions"][1]["number"], 3);
@@ -374,7 +373,7 @@ fn completion_times_stand_where_others_have_printed_them() {
         submitted(preset("default"), "B"),
     ];
     let groups = grouped(&Library::read().unwrap(), &all);
-    let text = submissions::show(&groups[..1], PublishedFormat::Text);
+    let text = submissions::show(&groups[..1], Format::Text);
     let row = text
         .lines()
         .find(|line| line.contains("Completion time (s)"))
@@ -386,7 +385,7 @@ fn completion_times_stand_where_others_have_printed_them() {
     assert!(!text.contains("another edition"), "{text}");
     let bare = [submitted(Workload::from(Mix::default()), "C")];
     let groups = grouped(&Library::read().unwrap(), &bare);
-    assert!(!submissions::show(&groups, PublishedFormat::Text).contains("Completion time"));
+    assert!(!submissions::show(&groups, Format::Text).contains("Completion time"));
 }
 
 #[test]
@@ -396,10 +395,7 @@ fn a_name_that_is_too_wide_for_a_head_stands_above_alone() {
         submitted(preset("default"), &long),
         submitted(preset("default"), "Jo Doe of Somewhere"),
     ];
-    let text = submissions::show(
-        &grouped(&Library::read().unwrap(), &all),
-        PublishedFormat::Text,
-    );
+    let text = submissions::show(&grouped(&Library::read().unwrap(), &all), Format::Text);
     assert_eq!(text.matches(&long).count(), 1, "{text}");
     assert!(text.contains(&format!("- S1 [{long}]:")), "{text}");
     let table = text.split_once("500/500 ").unwrap().1;
@@ -412,15 +408,12 @@ fn a_name_that_is_too_wide_for_a_head_stands_above_alone() {
 
 #[test]
 fn where_nothing_was_submitted_it_is_said_how_it_would_be() {
-    let text = submissions::show(&[], PublishedFormat::Text);
+    let text = submissions::show(&[], Format::Text);
     assert_eq!(
         text,
         "No submissions (add some with postmark import FILE)\n"
     );
-    assert_eq!(
-        submissions::show(&[], PublishedFormat::Csv).lines().count(),
-        1
-    );
+    assert_eq!(submissions::show(&[], Format::Csv).lines().count(), 1);
 }
 
 #[test]
@@ -485,7 +478,7 @@ fn other_fingerprints_stand_apart() {
         why.len() == 5 && why.iter().all(|(_, is_told)| *is_told),
         "{why:?}"
     );
-    let text = submissions::show(&groups, PublishedFormat::Text);
+    let text = submissions::show(&groups, Format::Text);
     assert!(
         text.contains("with other fingerprints: not comparable"),
         "{text}"
@@ -546,18 +539,18 @@ fn mixes_are_compared_with_one_another() {
 fn markup_of_contributors_is_text() {
     let submission = Submission::of(&plain(), "<b>|x|", "=HYPERLINK(\"http://x\")").unwrap();
     let groups = grouped(&Library::read().unwrap(), &[submission]);
-    let markdown = submissions::show(&groups, PublishedFormat::Markdown);
+    let markdown = submissions::show(&groups, Format::Markdown);
     assert!(
         !markdown.contains("<b>") && !markdown.contains("|x|"),
         "{markdown}"
     );
-    let csv = submissions::show(&groups, PublishedFormat::Csv);
+    let csv = submissions::show(&groups, Format::Csv);
     assert!(csv.contains("\"'=HYPERLINK("), "{csv}");
     for name in ["-inf", "+1", "-5"] {
         let submission = Submission::of(&plain(), name, "A machine").unwrap();
         let csv = submissions::show(
             &grouped(&Library::read().unwrap(), &[submission]),
-            PublishedFormat::Csv,
+            Format::Csv,
         );
         assert!(csv.contains(&format!(",'{name},")), "{csv}");
     }
@@ -586,7 +579,7 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
         (1, "75.00 /s")
     );
     assert_eq!(beside.rows.len(), 5 + 4 + 15 + 8);
-    let text = beside.show(PublishedFormat::Text);
+    let text = beside.show(Format::Text);
     let paper = Summary::of(&kept()).paper.unwrap();
     let took = format!(
         "100,000 transactions took {} s in this run",
@@ -624,8 +617,8 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
         ),
         ("1679.36 kB/s", 1_640.0)
     );
-    assert!(beside.show(PublishedFormat::Csv).lines().count() > 60);
-    assert!(serde_json::from_str::<serde_json::Value>(&beside.show(PublishedFormat::Json)).is_ok());
+    assert!(beside.show(Format::Csv).lines().count() > 60);
+    assert!(serde_json::from_str::<serde_json::Value>(&beside.show(Format::Json)).is_ok());
 }
 
 #[test]
@@ -669,7 +662,7 @@ fn completion_times_and_megabytes_are_compared_too() {
     );
     assert!(
         !of_iscsi
-            .show(PublishedFormat::Text)
+            .show(Format::Text)
             .contains("have the same operations")
     );
     let of_lfs = beside_run(&library, &of(preset("lfs-session"))).unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use document::Rendering;
+use document::Format;
 use record::Level;
 use study::statistics::ALPHA;
 use study::{
@@ -94,7 +94,8 @@ fn comparisons_are_a_table_and_sentences() {
         include_str!("../golden/comparison.txt"),
         &text,
     );
-    let markdown = Rendering::Markdown.show(&report::comparison::document(&found), document::WIDTH);
+    let markdown =
+        Format::Markdown.document(&report::comparison::document(&found), document::WIDTH);
     compare(
         "comparison.md",
         include_str!("../golden/comparison.md"),
@@ -206,6 +207,6 @@ fn gates_say_what_they_need_and_decide() {
         },
     )
     .unwrap();
-    let markdown = Rendering::Markdown.show(&report::gate::document(&confirmed), document::WIDTH);
+    let markdown = Format::Markdown.document(&report::gate::document(&confirmed), document::WIDTH);
     compare("gate.md", include_str!("../golden/gate.md"), &markdown);
 }

@@ -4,7 +4,7 @@
 
 use document::sanitize;
 use record::{Headline, ListedRun, Record};
-use report::classic::{self, ClassicFormat};
+use report::classic;
 use report::{export, list};
 
 /// Panics where something is not as it should be. Whether it was a record.
@@ -80,7 +80,7 @@ pub fn everything(record: &Record) -> Vec<String> {
     ];
     if let Some(figures) = &record.actual.classic {
         shown.extend(
-            [ClassicFormat::Verbose, ClassicFormat::Terse]
+            [document::Format::Classic, document::Format::Terse]
                 .map(|format| classic::report(figures, format)),
         );
         shown.push(classic::partial(figures));

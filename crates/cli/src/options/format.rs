@@ -1,0 +1,103 @@
+//! Which formats each command has, with their help.
+
+use std::sync::LazyLock;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use document::Format;
+
+/// The formats of a command: each with its help.
+type Formats = [(Format, &'static str)];
+
+/// Of a run's report: all that show a document, and the others.
+pub static REPORT: LazyLock<Vec<(Format, &str)>> = LazyLock::new(|| {
+    let others = [
+        (
+            Format::Json,
+            "The complete record with its summary, as JSON",
+        ),
+        (
+            Format::Classic,
+            "The verbose report of the original PostMark, in whole seconds (the run leaves out \
+             the sync and the check)",
+        ),
+        (
+            Format::Terse,
+            "The terse report of the original PostMark: 13 numbers on one line (the run leaves \
+             out the sync and the check)",
+        ),
+    ];
+    [Format::DOCUMENTS, &others].concat()
+});
+
+/// Of a plan.
+pub const PLAN: &Formats = &[
+    (Format::Text, "Tables to read"),
+    (Format::Json, "The complete plan, as JSON"),
+    (
+        Format::Toml,
+        "The complete workload, as a configuration file",
+    ),
+];
+
+/// Of an answer.
+pub const ANSWER: &Formats = &[
+    (Format::Text, "Lines to read"),
+    (Format::Json, "The complete answer, as JSON"),
+];
+
+/// Of a list.
+pub const LIST: &Formats = &[
+    (Format::Text, "A table to read"),
+    (Format::Json, "An array, as JSON"),
+    (Format::Csv, "A table, as CSV"),
+];
+
+/// Of exported runs.
+pub const EXPORT: &Formats = &[
+    (
+        Format::Json,
+        "Complete records with their summaries, one run on each line; 'import' reads them",
+    ),
+    (
+        Format::Csv,
+        "A table with a row for each operation in each phase of each run",
+    ),
+    (Format::Markdown, "A table with a row for each run"),
+];
+
+/// Of a comparison.
+pub const COMPARISON: &Formats = &[
+    (Format::Text, "A table, and a sentence for each comparison"),
+    (Format::Markdown, "The same, as Markdown"),
+    (Format::Csv, "The table, as CSV"),
+    (Format::Json, "The tables with all their numbers, as JSON"),
+];
+
+/// Of a gate's decision.
+pub const GATE: &Formats = &[
+    (
+        Format::Text,
+        "The decision, a table, and a sentence for each requirement",
+    ),
+    (Format::Markdown, "The same, as Markdown for a pull request"),
+    (Format::Json, "The decision with all its numbers, as JSON"),
+];
+
+/// Parses the name of one of these formats.
+pub fn one_of(formats: &Formats) -> impl TypedValueParser<Value = Format> {
+    let values = formats
+        .iter()
+        .map(|(format, about)| PossibleValue::new(format.name()).help(*about));
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<Format>())
+}
+
+/// Parses a format of published results, which the help lists in a sentence.
+pub fn published(name: &str) -> Result<Format, &'static str> {
+    let format = name.parse().ok().filter(|format| {
+        matches!(
+            format,
+            Format::Text | Format::Csv | Format::Json | Format::Markdown
+        )
+    });
+    format.ok_or("expected text, csv, json or markdown")
+}
