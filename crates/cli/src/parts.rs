@@ -28,7 +28,7 @@ pub const MERGED_SO_FAR: &str = "merged-so-far.json";
 /// The record of all ranks, in the directory of rank 0.
 pub const MERGED: &str = "merged.json";
 
-/// Provenance part a file has: its first line.
+/// Whose part a file has: its first line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartOf {
     /// The rank, from 0.
@@ -44,7 +44,7 @@ pub struct PartOf {
 /// A first line.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Begun {
-    /// Provenance part it is.
+    /// Whose part it is.
     pub rank: PartOf,
 }
 
@@ -65,7 +65,7 @@ pub fn file_name(rank: u32) -> String {
 pub struct PartsWriter {
     directory: PathBuf,
     path: PathBuf,
-    /// Provenance it is, in words; nothing of the first rank, which speaks for all.
+    /// Whose it is, in words; nothing of the first rank, which speaks for all.
     who: String,
     /// Whether the user knows where it is, because this rank's run was left before its end.
     is_told: bool,

@@ -210,7 +210,7 @@ impl Joined {
         self.ranks.lost().is_some()
     }
 
-    /// Provenance part this rank's is.
+    /// Whose part this rank's is.
     pub fn part_of(&self) -> PartOf {
         PartOf {
             rank: self.rank(),

@@ -439,7 +439,7 @@ pub enum OpenError {
     /// The thread cannot have the rights with which the locations are used.
     #[error("cannot act as user {user}: {cause} (run as that user, or add --allow-unsafe-target)")]
     Rights {
-        /// Provenance they are.
+        /// Whose they are.
         user: u32,
         /// What the system answered.
         cause: std::io::Error,

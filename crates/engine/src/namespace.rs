@@ -111,7 +111,7 @@ pub enum Access {
     Link(Exchanger),
 }
 
-/// Provenance the lock of a mark is.
+/// Whose the lock of a mark is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
     /// Ours, until the mark is dropped.

@@ -43,7 +43,7 @@ impl Nfs {
     /// How long a reply is waited for, or a server that is gone.
     pub const TIMEOUT: Duration = Duration::from_secs(20);
 
-    /// Provenance sessions have so many operations in flight, on the servers of these targets: each is
+    /// Whose sessions have so many operations in flight, on the servers of these targets: each is
     /// the text of a [`ServerUrl`](engine::ServerUrl). What is none is refused when it is
     /// opened.
     pub fn new(depth: usize, targets: &[PathBuf]) -> Self {

@@ -11,10 +11,9 @@
 //! others holds, its histograms take memory in proportion to their text. It is given room for all
 //! when somebody records in it.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -426,7 +425,7 @@ fn bounds(index: usize) -> Range<u64> {
 /// own; above, every power of two is divided into 128 buckets of equal width.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-struct WrittenHistogram {
+pub(crate) struct WrittenHistogram {
     /// Every power of two has 2 to the power of this many buckets: the same in all histograms.
     #[schemars(extend("const" = PRECISION_BITS))]
     precision_bits: u32,
@@ -444,20 +443,6 @@ struct WrittenHistogram {
     min_ns: Option<u64>,
     /// The greatest, exactly, in nanoseconds; nothing where there is none.
     max_ns: Option<u64>,
-}
-
-impl JsonSchema for Histogram {
-    fn schema_name() -> Cow<'static, str> {
-        "Histogram".into()
-    }
-
-    fn schema_id() -> Cow<'static, str> {
-        concat!(module_path!(), "::Histogram").into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        WrittenHistogram::json_schema(generator)
-    }
 }
 
 impl Serialize for Histogram {

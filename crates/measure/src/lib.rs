@@ -6,6 +6,8 @@ mod histogram;
 pub mod knee;
 mod line;
 mod meter;
+#[cfg(feature = "schema")]
+mod schema;
 mod slices;
 mod slowest;
 mod sparse;

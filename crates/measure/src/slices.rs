@@ -10,10 +10,9 @@
 //! ([`Slices::recorded`]) those of neighbours are put together until [`LATENCY_SLICES_MAX`] of each
 //! key and [`LATENCIES_MAX`] of all are left, in coarser buckets: a picture shows no more of them.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -265,7 +264,7 @@ fn doublings(width_ns: u64) -> Result<u32, String> {
 /// What was done over time, as it is written.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct WrittenSlices<T> {
+pub(crate) struct WrittenSlices<T> {
     /// How wide a slice is, in nanoseconds: 1, 2, 4, 8, ... seconds.
     #[schemars(extend("multipleOf" = SLICE_NS))]
     width_ns: u64,
@@ -279,26 +278,6 @@ struct WrittenSlices<T> {
     /// width.
     #[schemars(extend("maxItems" = SLICES_MAX))]
     slices: Vec<T>,
-}
-
-impl<K: JsonSchema, M: JsonSchema> JsonSchema for Slices<K, M> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("Slices_of_{}_by_{}", M::schema_name(), K::schema_name()).into()
-    }
-
-    fn schema_id() -> Cow<'static, str> {
-        format!(
-            "{}::Slices<{}, {}>",
-            module_path!(),
-            K::schema_id(),
-            M::schema_id()
-        )
-        .into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        WrittenSlices::<Slice<K, M>>::json_schema(generator)
-    }
 }
 
 impl<K: Ord + Serialize, M: Merge + Serialize> Serialize for Slices<K, M> {

@@ -9,11 +9,10 @@
 //! follow: the variable-length quantities of source maps (ECMA-426), without their sign.
 //! A bucket takes one or two characters so, where a pair of index and count would take ten.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::slice;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -413,7 +412,7 @@ impl Iterator for Buckets<'_> {
 /// A histogram of durations in little room, as it is written: the buckets of the others, packed.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-struct WrittenSparse<T> {
+pub(crate) struct WrittenSparse<T> {
     /// Every power of two has 2 to the power of this many buckets: the same in all histograms.
     #[schemars(extend("const" = PRECISION_BITS))]
     precision_bits: u32,
@@ -435,20 +434,6 @@ struct WrittenSparse<T> {
     min_ns: Option<u64>,
     /// The greatest, exactly, in nanoseconds; nothing where there is none.
     max_ns: Option<u64>,
-}
-
-impl JsonSchema for SparseHistogram {
-    fn schema_name() -> Cow<'static, str> {
-        "SparseHistogram".into()
-    }
-
-    fn schema_id() -> Cow<'static, str> {
-        concat!(module_path!(), "::SparseHistogram").into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        WrittenSparse::<String>::json_schema(generator)
-    }
 }
 
 impl Serialize for SparseHistogram {

@@ -8,7 +8,7 @@ use workload::{Edition, End};
 /// The figures of one run, as the original keeps them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClassicFigures {
-    /// Provenance report it is.
+    /// Whose report it is.
     pub edition: Edition,
     /// Why the transactions ended; when out of files, the original prints no report.
     pub end: End,

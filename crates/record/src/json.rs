@@ -11,7 +11,7 @@ use crate::summary::Summary;
 /// A run as `postmark run --format json` writes it: its record, and what follows from it.
 #[derive(Serialize, JsonSchema)]
 #[schemars(title = "A run of PostMark")]
-pub(crate) struct WrittenRun<'a> {
+pub struct WrittenRun<'a> {
     /// The numbers of reports and the verdict. They follow from the record, and nobody reads them
     /// back.
     summary: Summary,

@@ -3,7 +3,8 @@
 //!
 //! The rule is: own only what you made. A place is looked through before the first file is made;
 //! whatever bears a name that the run would use keeps the run from starting. Files are reached
-//! through the run's home alone ([`engine::namespace`]), so that a storage needs no paths of a kernel.
+//! through the run's home alone ([`engine::namespace`]), so that a storage needs no paths of
+//! a kernel.
 
 pub mod ack_log;
 pub mod advice;

@@ -104,7 +104,7 @@ pub struct OtherRank {
     pub life: Option<String>,
 }
 
-/// Provenance a directory is, by what its manifest says.
+/// Whose a directory is, by what its manifest says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstRank {
     /// The machine.
@@ -308,7 +308,7 @@ impl Manifest {
         }
     }
 
-    /// What the manifest of a run that goes on says; nothing where there is none. Provenance it is is
+    /// What the manifest of a run that goes on says; nothing where there is none. Whose it is is
     /// not asked.
     ///
     /// # Errors
@@ -472,7 +472,7 @@ impl Manifest {
         Ok(is_nothing)
     }
 
-    /// Provenance the directory is.
+    /// Whose the directory is.
     pub(crate) fn first_rank(&self) -> FirstRank {
         FirstRank {
             host: self.host.clone(),

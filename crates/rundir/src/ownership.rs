@@ -1,4 +1,4 @@
-//! Provenance a file is: what is asked of it before it is removed. `docs/security.md` lists the
+//! Whose a file is: what is asked of it before it is removed. `docs/security.md` lists the
 //! questions; each has a test.
 
 use std::collections::HashMap;
@@ -57,7 +57,7 @@ impl EndStamps {
     }
 }
 
-/// Provenance something is.
+/// Whose something is.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Provenance {
     Ours,
@@ -73,7 +73,7 @@ pub(crate) struct Ownership<'a> {
     evidence: &'a Evidence,
     owner: Option<u32>,
     born: Option<Stamp>,
-    /// Provenance the pool is that is looked at; nothing where all workers have one.
+    /// Whose the pool is that is looked at; nothing where all workers have one.
     worker: Option<u32>,
     /// Of that pool.
     contents: Pool<'a>,
@@ -159,7 +159,7 @@ impl<'a> Ownership<'a> {
         self.linked.remove(&identity).unwrap_or(changed)
     }
 
-    /// Provenance a name is that has the form of the run's, and what was looked at to tell.
+    /// Whose a name is that has the form of the run's, and what was looked at to tell.
     pub(crate) fn of(
         &mut self,
         directory: &dyn Directory,
@@ -283,7 +283,7 @@ impl<'a> Ownership<'a> {
         })
     }
 
-    /// Provenance a file is by its contents, and whether they tell for certain that the run has written
+    /// Whose a file is by its contents, and whether they tell for certain that the run has written
     /// it.
     fn of_contents(
         &self,

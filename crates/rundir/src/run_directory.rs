@@ -27,7 +27,7 @@ pub struct RunDirectory {
     /// Where the user's own directory is held: the one above, or the same.
     users: Arc<dyn Directory>,
     manifest: Manifest,
-    /// Provenance the run's files are, and when the first one may have been made.
+    /// Whose the run's files are, and when the first one may have been made.
     owner: Option<u32>,
     began: Option<Stamp>,
     /// Locked as long as the run lives.

@@ -267,7 +267,7 @@ struct Laps {
     clock: RunClock,
     /// By flight.
     flights: Vec<LapsOfOne>,
-    /// Provenance step ends next.
+    /// Whose step ends next.
     current: usize,
 }
 

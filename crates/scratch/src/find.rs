@@ -39,7 +39,7 @@ pub enum MadeState {
 pub struct FoundMade {
     /// The directory.
     pub directory: PathBuf,
-    /// Provenance it is.
+    /// Whose it is.
     pub state: MadeState,
     /// What its maker called it, where the manifest is believed.
     pub name: Option<String>,

@@ -1,13 +1,12 @@
 //! Values of options: texts that are understood, and nothing more.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use workload::WorkerSeeds;
 use workload::mix::Think;
@@ -185,7 +184,12 @@ quantity!(
 );
 
 /// The bytes that a workload touches: in times of the page cache, or absolutely.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
+#[schemars(
+    with = "String",
+    description = "Times of the page cache, like 4x, or bytes.",
+    extend("pattern" = "^[0-9.e+-]+x?$")
+)]
 pub enum WorkingSet {
     /// So many times the page cache.
     OfCache(f64),
@@ -231,20 +235,6 @@ impl WorkingSet {
 }
 
 as_text!(WorkingSet);
-
-impl JsonSchema for WorkingSet {
-    fn schema_name() -> Cow<'static, str> {
-        "WorkingSet".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "description": "Times of the page cache, like 4x, or bytes.",
-            "pattern": "^[0-9.e+-]+x?$"
-        })
-    }
-}
 
 /// Sizes as said: what they mean depends on the work.
 #[derive(Clone, Debug, PartialEq)]

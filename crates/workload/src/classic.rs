@@ -53,7 +53,7 @@ impl TryFrom<i64> for Bias {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Classic {
-    /// Provenance rules hold.
+    /// Whose rules hold.
     pub edition: Edition,
     /// Files of the initial pool.
     pub files: u64,

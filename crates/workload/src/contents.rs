@@ -39,7 +39,7 @@ pub fn tells_versions_apart(spec: &ContentSpec) -> bool {
     spec.kind != ContentKind::Text
 }
 
-/// Provenance contents are, by their first bytes.
+/// Whose contents are, by their first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
     /// A worker's.
@@ -154,7 +154,7 @@ impl Contents {
         })
     }
 
-    /// Provenance contents begin so, of whatever file and version they are.
+    /// Whose contents begin so, of whatever file and version they are.
     pub fn beginning(&self, found: &[u8]) -> Beginning {
         let is = |block: Block<'_>| block.matches(0, &found[..found.len().min(BLOCK_BYTES)]);
         let is_ours = if self.is_text {

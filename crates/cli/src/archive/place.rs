@@ -63,7 +63,7 @@ struct Surroundings {
     data: Option<OsString>,
     /// `HOME`.
     home: Option<OsString>,
-    /// Provenance process this is.
+    /// Whose process this is.
     user: u32,
     /// Who has called a program of root's by sudo.
     invoker: Option<Owner>,
@@ -101,7 +101,7 @@ impl Surroundings {
     }
 }
 
-/// Provenance a directory is; of one that is not there, the nearest above it that is. One whose file
+/// Whose a directory is; of one that is not there, the nearest above it that is. One whose file
 /// system does not answer is nobody's.
 fn holder(directory: &Path) -> Option<u32> {
     let directory = directory.to_owned();

@@ -28,7 +28,7 @@ pub struct PromptLocation {
 /// The prompt's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptSettings {
-    /// Provenance rules and words hold.
+    /// Whose rules and words hold.
     pub edition: Edition,
     /// Files of the initial pool.
     pub files: i32,

@@ -30,7 +30,7 @@ pub struct FoundParts {
 
 /// What a rank has left.
 pub struct ReadPart {
-    /// Provenance it is.
+    /// Whose it is.
     pub of: PartOf,
     /// Its record up to the last part; nothing where the run did not begin.
     pub record: Option<Record>,

@@ -22,7 +22,6 @@ mod layout;
 mod like;
 mod manual;
 mod mixes;
-mod names;
 mod nfs;
 mod observing;
 mod pages;

@@ -503,8 +503,8 @@ mod tests {
         assert_eq!(
             text(&document, 20),
             "Work        2 files,\n            seed 7,\n            blocks of 512 bytes\n\
-             \x20           and more\n  - It took 5.0 % of\n    12 s.\na line that has a path is never \
-                   broken\n  (neither is \\x1bthis)\n  (each: 1 read;\n         2 writes)\n"
+             \x20           and more\n  - It took 5.0 % of\n    12 s.\na line that has a path is \
+             never broken\n  (neither is \\x1bthis)\n  (each: 1 read;\n         2 writes)\n"
         );
         assert!(!markdown(&document).contains(NO_BREAK));
     }

@@ -150,7 +150,7 @@ pub struct WorkerRate {
 /// a second of each worker's own time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
-    /// Provenance: by role in `transactions`, else `worker`, whoever it was.
+    /// Whose: by role in `transactions`, else `worker`, whoever it was.
     pub role: Role,
     /// How many workers.
     pub workers: u64,

@@ -1,5 +1,5 @@
-//! Signs of life (`rundir/src/heartbeat.rs`) that runs of a test have left in memory, which were killed
-//! or have failed. `clean` needs them, so they go when the test is over, and not before.
+//! Signs of life (`rundir/src/heartbeat.rs`) that runs of a test have left in memory, which were
+//! killed or have failed. `clean` needs them, so they go when the test is over, and not before.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
