@@ -16,14 +16,57 @@ use crate::statistics::median;
 const LIST_MAX_MS: f64 = 100.0;
 
 /// What is asked of the archive.
-pub struct ArchiveSize {
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct ArchiveOptions {
+    /// How many.
+    #[arg(long, default_value_t = 100_000)]
     pub runs: u64,
-    pub rounds: usize,
+    /// End with code 1 where a list with a filter is too slow.
+    #[arg(long)]
+    pub check: bool,
 }
+
+/// What is asked: what it is called, its words, and whether it has a limit.
+const QUESTIONS: [(&str, &str, bool); 13] = [
+    ("list --host", "list --host host-17", true),
+    (
+        "list --file-system (a third)",
+        "list --file-system xfs",
+        true,
+    ),
+    (
+        "list --file-system --limit",
+        "list --file-system xfs --limit 100",
+        true,
+    ),
+    ("list --preset (a seventh)", "list --preset preset-3", true),
+    (
+        "list --preset --verdict --limit",
+        "list --preset preset-3 --verdict doubtful --limit 100",
+        true,
+    ),
+    ("list --tag", "list --tag tagged", true),
+    (
+        "list --since --until",
+        "list --since 2001-09-12 --until 2001-09-13",
+        true,
+    ),
+    ("list --limit", "list --limit 20", true),
+    // Who asks for all of them waits for as many lines.
+    ("list --since (all)", "list --since 2001-01-01", false),
+    ("list --format csv (all)", "list --format csv", false),
+    ("show", "show RUN", false),
+    ("export --format json", "export RUN", false),
+    (
+        "export --format csv --host",
+        "export --format csv --host host-17",
+        false,
+    ),
+];
 
 /// Fills an archive with runs, and times what is done with them. Whether a list with a filter is
 /// fast enough.
-pub fn compare(ours: &Path, size: &ArchiveSize) -> Result<bool, Box<dyn Error>> {
+pub fn compare(ours: &Path, rounds: usize, size: ArchiveOptions) -> Result<bool, Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("archive.db");
     let record = performed(ours, directory.path())?;
@@ -44,42 +87,7 @@ pub fn compare(ours: &Path, size: &ArchiveSize) -> Result<bool, Box<dyn Error>> 
     let middle = size.runs / 2;
     let number = middle.to_string();
     let mut holds = true;
-    for (what, words, is_limited) in [
-        ("list --host", "list --host host-17", true),
-        (
-            "list --file-system (a third)",
-            "list --file-system xfs",
-            true,
-        ),
-        (
-            "list --file-system --limit",
-            "list --file-system xfs --limit 100",
-            true,
-        ),
-        ("list --preset (a seventh)", "list --preset preset-3", true),
-        (
-            "list --preset --verdict --limit",
-            "list --preset preset-3 --verdict doubtful --limit 100",
-            true,
-        ),
-        ("list --tag", "list --tag tagged", true),
-        (
-            "list --since --until",
-            "list --since 2001-09-12 --until 2001-09-13",
-            true,
-        ),
-        ("list --limit", "list --limit 20", true),
-        // Who asks for all of them waits for as many lines.
-        ("list --since (all)", "list --since 2001-01-01", false),
-        ("list --format csv (all)", "list --format csv", false),
-        ("show", "show RUN", false),
-        ("export --format json", "export RUN", false),
-        (
-            "export --format csv --host",
-            "export --format csv --host host-17",
-            false,
-        ),
-    ] {
+    for (what, words, is_limited) in QUESTIONS {
         let words = words.replace("RUN", &number);
         let command = || {
             let mut command = Command::new(ours);
@@ -88,7 +96,7 @@ pub fn compare(ours: &Path, size: &ArchiveSize) -> Result<bool, Box<dyn Error>> 
         };
         let (text, memory_bytes) = output_and_memory(&mut command())?;
         let mut times = Vec::new();
-        for _ in 0..size.rounds {
+        for _ in 0..rounds {
             let began = Instant::now();
             // Nobody reads it: what a reader takes is not the list's.
             let status = command().stdout(Stdio::null()).status()?;
@@ -127,10 +135,8 @@ fn own_memory_bytes() -> Result<u64, Box<dyn Error>> {
 /// A run as they are: of a work with several operations, for some seconds.
 fn performed(ours: &Path, at: &Path) -> Result<Record, Box<dyn Error>> {
     let mut command = Command::new(ours);
-    command.args([
-        "run", "--quiet", "--format", "json", "--preset", "mail", "--files", "500", "--for", "5s",
-        "--target",
-    ]);
+    command
+        .args("run --quiet --format json --preset mail --files 500 --for 5s --target".split(' '));
     Ok(Record::from_json(&output(command.arg(at))?)?)
 }
 

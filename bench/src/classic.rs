@@ -69,13 +69,22 @@ const LARGE_POOL: Pairing = Pairing {
     user_limit: Some(0.15),
 };
 
+/// What is compared.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ClassicOptions {
+    /// File systems: tmpfs, ext4, xfs.
+    #[arg(long, value_delimiter = ',', default_value = "tmpfs,ext4,xfs")]
+    pub on: Vec<String>,
+    /// Transactions of the run on 20,000 files; CPU ratios need a million.
+    #[arg(long, default_value_t = 1_000_000)]
+    pub transactions: u64,
+    /// Leave out the large pool.
+    #[arg(long)]
+    pub no_large_pool: bool,
+}
+
 /// Prints the ratios of all pairings on all file systems.
-pub fn compare(
-    arguments: &Arguments,
-    on: &[String],
-    transactions: u64,
-    large_pool: bool,
-) -> Result<(), Box<dyn Error>> {
+pub fn compare(arguments: &Arguments, options: &ClassicOptions) -> Result<(), Box<dyn Error>> {
     println!(
         "ours / original, medians of {} interleaved pairs [interval]; limits hold on tmpfs",
         arguments.pairs()
@@ -84,17 +93,17 @@ pub fn compare(
         "{:6} {:18} {:>8} {:>12}  {:24} {:24} {:24}",
         "on", "mode", "files", "transactions", "wall", "user CPU", "system CPU"
     );
-    for kind in on {
+    for kind in &options.on {
         let mounted = MountedVolume::new(kind)?;
         touch_memory();
         for pairing in &SAME_POOL {
             let work = Work {
                 files: 20_000,
-                transactions,
+                transactions: options.transactions,
             };
             pairing.print(arguments, kind, &mounted.path(), work)?;
         }
-        if large_pool {
+        if !options.no_large_pool {
             let work = Work {
                 files: 100_000,
                 transactions: 1_000_000,

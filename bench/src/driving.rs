@@ -14,26 +14,48 @@ use crate::process::{output, output_and_memory_over_time};
 use crate::statistics::median;
 
 /// Which sweeps.
-pub struct Sweeps<'a> {
-    pub on: &'a [String],
-    pub preset: &'a str,
-    pub sweep: &'a str,
-    pub slo: &'a str,
-    pub rounds: usize,
+#[derive(Clone, Debug, clap::Args)]
+pub struct SweepOptions {
+    /// File systems: tmpfs, ext4, xfs, btrfs.
+    #[arg(long, value_delimiter = ',', default_value = "tmpfs,ext4,xfs,btrfs")]
+    pub on: Vec<String>,
+    /// Which preset.
+    #[arg(long, default_value = "mail")]
+    pub preset: String,
+    /// What is climbed.
+    #[arg(long, default_value = "30%,60%,90%,120%,180%,270%,400%")]
+    pub sweep: String,
+    /// The latency to stay below.
+    #[arg(long, default_value = "p99<10ms")]
+    pub slo: String,
+}
+
+/// How long, and at which rate.
+#[derive(Clone, Debug, clap::Args)]
+pub struct SoakOptions {
+    /// How long.
+    #[arg(long = "for", default_value = "1h")]
+    pub run_for: String,
+    /// Transactions a second.
+    #[arg(long, default_value_t = 2_000.0)]
+    pub rate: f64,
+    /// End with code 1 where memory grows, something is lost or the record is large.
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// Climbs the same sweep several times on each file system and prints its limits.
-pub fn sweeps(ours: &Path, asked: &Sweeps<'_>) -> Result<(), Box<dyn Error>> {
+pub fn sweeps(ours: &Path, rounds: usize, asked: &SweepOptions) -> Result<(), Box<dyn Error>> {
     touch_memory();
     println!(
         "{} up the sweep {}, SLO {}, {} times on each file system; transactions a second",
-        asked.preset, asked.sweep, asked.slo, asked.rounds
+        asked.preset, asked.sweep, asked.slo, rounds
     );
-    for kind in asked.on {
+    for kind in &asked.on {
         let noise = Noise::begin();
         let (mut limits, mut slos, mut knees) = (Vec::new(), Vec::new(), Vec::new());
         let mut how = "";
-        for round in 0..asked.rounds {
+        for round in 0..rounds {
             // Made anew: what the last sweep has left is no part of this one.
             let mounted = MountedVolume::new(kind)?;
             how = mounted.how;
@@ -44,9 +66,9 @@ pub fn sweeps(ours: &Path, asked: &Sweeps<'_>) -> Result<(), Box<dyn Error>> {
                 "--format",
                 "json",
                 "--preset",
-                asked.preset,
+                &asked.preset,
             ]);
-            command.args(["--sweep", asked.sweep, "--slo", asked.slo, "--target"]);
+            command.args(["--sweep", &asked.sweep, "--slo", &asked.slo, "--target"]);
             let record = Record::from_json(&output(command.arg(mounted.path()))?)?;
             if record.actual.outcome != Outcome::Complete {
                 return Err(format!("{kind}: {:?}", record.actual.outcome).into());
@@ -179,37 +201,21 @@ pub fn steady(ours: &Path) -> Result<(), Box<dyn Error>> {
 
 /// Four workers for a long time at a rate: does the program's memory grow, is anything lost, how
 /// large is the record?
-pub fn soak(ours: &Path, run_for: &str, rate: f64) -> Result<bool, Box<dyn Error>> {
+pub fn soak(ours: &Path, options: &SoakOptions) -> Result<bool, Box<dyn Error>> {
     /// Memory may be so much greater at the end than in the middle, in bytes: an hour has all
     /// slices by then.
     const GROWTH_MAX: i64 = 4_000_000;
     /// The record of a day may have 50 MB; that of an hour has no more slices than it.
     const RECORD_MAX: usize = 50_000_000;
+    let (run_for, rate) = (&options.run_for, options.rate);
     let mounted = MountedVolume::new("ext4")?;
     sync(&mounted.path())?;
     let noise = Noise::begin();
     let began = Instant::now();
     let mut command = Command::new(ours);
     command
-        .args([
-            "run",
-            "--quiet",
-            "--format",
-            "json",
-            "--preset",
-            "varmail",
-            "--workers",
-            "4",
-        ])
-        .args([
-            "--for",
-            run_for,
-            "--warm-up",
-            "10s",
-            "--rate",
-            &rate.to_string(),
-            "--target",
-        ])
+        .args("run --quiet --format json --preset varmail --workers 4 --warm-up 10s".split(' '))
+        .args(["--for", run_for, "--rate", &rate.to_string(), "--target"])
         .arg(mounted.path())
         .stderr(Stdio::inherit());
     let (text, memory) = output_and_memory_over_time(&mut command, Duration::from_secs(10))?;
@@ -247,6 +253,16 @@ pub fn soak(ours: &Path, run_for: &str, rate: f64) -> Result<bool, Box<dyn Error
          waiting; {achieved:.1}/s achieved",
         phase.waiting.unwrap_or_default()
     );
+    let growth = show_memory(&memory, text.len());
+    Ok(record.actual.outcome == Outcome::Complete
+        && in_segments == in_slices
+        && record.actual.errors.is_empty()
+        && growth <= GROWTH_MAX
+        && text.len() <= RECORD_MAX)
+}
+
+/// Prints how the memory grew. By how many bytes it did, from the middle to the end.
+fn show_memory(memory: &[u64], record_bytes: usize) -> i64 {
     let tenth = memory.len() / 10;
     let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len().max(1) as f64;
     let middle = memory.len() / 2;
@@ -258,16 +274,12 @@ pub fn soak(ours: &Path, run_for: &str, rate: f64) -> Result<bool, Box<dyn Error
         "  memory in the middle {:.1} MB, at the end {:.1} MB; record {:.1} MB",
         early / 1e6,
         late / 1e6,
-        text.len() as f64 / 1e6
+        record_bytes as f64 / 1e6
     );
     let steps: Vec<String> = (0..10)
         .filter_map(|step| memory.get(step * memory.len() / 10))
         .map(|bytes| format!("{:.1}", *bytes as f64 / 1e6))
         .collect();
     println!("  memory in tenths of the time, MB: {}", steps.join(" "));
-    Ok(record.actual.outcome == Outcome::Complete
-        && in_segments == in_slices
-        && record.actual.errors.is_empty()
-        && (late - early) as i64 <= GROWTH_MAX
-        && text.len() <= RECORD_MAX)
+    (late - early) as i64
 }

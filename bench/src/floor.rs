@@ -26,10 +26,20 @@ const SLACK: f64 = 0.02;
 const USER_LIMIT_US: f64 = 0.3;
 
 /// What is measured.
-#[derive(Clone, Copy, Debug)]
-pub struct FloorSize {
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct FloorOptions {
+    /// Files of each worker's pool.
+    #[arg(long, default_value_t = 20_000)]
     pub files: u64,
+    /// Transactions of each worker.
+    #[arg(long, default_value_t = 100_000)]
     pub transactions: u64,
+    /// Show by strace that both make equal calls, of a twentieth of the work; measure nothing.
+    #[arg(long)]
+    pub calls: bool,
+    /// End with code 1 where a limit is exceeded or calls differ.
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// The two programs, in directories of equal path length on one file system.
@@ -42,7 +52,7 @@ struct Rivals {
 }
 
 impl Rivals {
-    fn new(size: FloorSize, workers: u32) -> Result<Self, Box<dyn Error>> {
+    fn new(size: FloorOptions, workers: u32) -> Result<Self, Box<dyn Error>> {
         let mounted = MountedVolume::new("tmpfs")?;
         let workload = Workload {
             workers: Workers::Private { workers },
@@ -121,8 +131,21 @@ pub fn compile(source: &str, to: &Path, options: &[&str]) -> Result<PathBuf, Box
     Ok(to.to_owned())
 }
 
+/// Compares costs, or shows the calls of a twentieth of the work. Whether limits hold, or calls are
+/// the same.
+pub fn perform(pairs: usize, options: FloorOptions) -> Result<bool, Box<dyn Error>> {
+    if !options.calls {
+        return compare(pairs, options);
+    }
+    show_calls(FloorOptions {
+        files: (options.files / 20).max(1),
+        transactions: options.transactions / 20,
+        ..options
+    })
+}
+
 /// Prints the ratios for one worker and two. Whether all limits hold.
-pub fn compare(pairs: usize, size: FloorSize) -> Result<bool, Box<dyn Error>> {
+fn compare(pairs: usize, size: FloorOptions) -> Result<bool, Box<dyn Error>> {
     println!(
         "the posix storage with a prepared stream and latencies against the bare calls, on tmpfs: \
          {} files, {} transactions a worker",
@@ -204,7 +227,7 @@ pub fn verdict(holds: bool, limit: f64) -> String {
 }
 
 /// Shows by strace that both make the same calls in the same order. Whether they do.
-pub fn show_calls(size: FloorSize) -> Result<bool, Box<dyn Error>> {
+fn show_calls(size: FloorOptions) -> Result<bool, Box<dyn Error>> {
     println!(
         "calls on files as strace saw them: {} files, {} transactions a worker",
         size.files, size.transactions

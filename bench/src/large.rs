@@ -23,11 +23,20 @@ const MEMORY_MAX: u64 = 400_000_000;
 const FILES_OF_A_DIRECTORY: u64 = 10_000;
 
 /// What is performed.
-#[derive(Clone, Copy, Debug)]
-pub struct LargeSize {
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct LargeOptions {
+    /// Files of the pool.
+    #[arg(long, default_value_t = 10_000_000)]
     pub files: u64,
+    /// Transactions.
+    #[arg(long, default_value_t = 1_000_000)]
     pub transactions: u64,
+    /// Which of its runs.
+    #[arg(long, value_enum, default_value = "all")]
     pub part: LargePart,
+    /// End with code 1 where the memory's limit is exceeded.
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// Which runs.
@@ -42,11 +51,12 @@ pub enum LargePart {
 }
 
 /// Performs it all and prints what it came to. Whether the memory stayed below its limit.
-pub fn perform(ours: &Path, size: LargeSize) -> Result<bool, Box<dyn Error>> {
-    let LargeSize {
+pub fn perform(ours: &Path, size: LargeOptions) -> Result<bool, Box<dyn Error>> {
+    let LargeOptions {
         files,
         transactions,
         part,
+        ..
     } = size;
     // Files that transactions make are on top, and so are directories.
     let mounted = MountedVolume::for_many_files(IMAGE_BYTES, files + files / 10 + transactions)?;
@@ -132,16 +142,7 @@ impl Words {
     fn command(&self, ours: &Path, at: &Path) -> Command {
         let mut command = Command::new(ours);
         command
-            .args([
-                "run",
-                "--quiet",
-                "--format",
-                "json",
-                "--storage",
-                "posix",
-                "--size",
-                "1..1024",
-            ])
+            .args("run --quiet --format json --storage posix --size 1..1024".split(' '))
             .args(self.more)
             .arg("--target")
             .arg(at);

@@ -35,12 +35,20 @@ const DEEP_LIMIT: f64 = 1.0;
 const RATE_LIMIT: f64 = 0.95;
 
 /// What is measured.
-#[derive(Clone, Debug)]
-pub struct NfsSize {
+#[derive(Clone, Debug, clap::Args)]
+pub struct NfsOptions {
+    /// Operations in flight.
+    #[arg(long, value_delimiter = ',', default_value = "1,8")]
     pub depths: Vec<u32>,
+    /// Files of the pool.
+    #[arg(long, default_value_t = 1_000)]
     pub files: u64,
+    /// Operations of each run.
+    #[arg(long, default_value_t = 20_000)]
     pub operations: u64,
-    pub pairs: usize,
+    /// End with code 1 where a limit is missed.
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// A work: what the C program calls it, and the mix that takes the same calls.
@@ -173,7 +181,8 @@ struct NfsRivals<'a> {
     server: Server,
     libnfs: PathBuf,
     ours: &'a Path,
-    size: &'a NfsSize,
+    size: &'a NfsOptions,
+    pairs: usize,
 }
 
 impl NfsRivals<'_> {
@@ -228,7 +237,7 @@ impl NfsRivals<'_> {
         let workload = self.workload(mix)?;
         let mut pairs = Vec::new();
         // The first pair warms up and does not count.
-        for number in 0..=self.size.pairs {
+        for number in 0..=self.pairs {
             let pair = if number % 2 == 0 {
                 let ours = self.ours(&workload, depth)?;
                 [ours, self.libnfs(work, depth)?]
@@ -272,7 +281,7 @@ fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<(), Box<dyn Error>> {
 
 /// Prints the ratios of each work at each depth. Whether all limits hold; nothing is compared where
 /// libnfs or a server is missing.
-pub fn compare(ours: &Path, size: &NfsSize) -> Result<bool, Box<dyn Error>> {
+pub fn compare(ours: &Path, pairs: usize, size: &NfsOptions) -> Result<bool, Box<dyn Error>> {
     let needs = [
         "/usr/include/nfsc/libnfs-raw.h",
         "/usr/bin/ganesha.nfsd",
@@ -296,6 +305,7 @@ pub fn compare(ours: &Path, size: &NfsSize) -> Result<bool, Box<dyn Error>> {
         libnfs,
         ours,
         size,
+        pairs,
     };
     println!(
         "the storage nfs with a prepared stream and latencies against the same calls by libnfs, \
@@ -306,7 +316,7 @@ pub fn compare(ours: &Path, size: &NfsSize) -> Result<bool, Box<dyn Error>> {
     println!(
         "means of {} interleaved pairs; of CPU the ratio of sums, of rates the median of the \
          pairs' ratios [95 % interval]; CPU in microseconds a call",
-        size.pairs
+        pairs
     );
     touch_memory();
     let mut holds = true;

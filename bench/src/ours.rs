@@ -3,7 +3,7 @@
 //! that is drawn before the run would count.
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use engines::nfs::Nfs;
@@ -12,6 +12,20 @@ use record::{Outcome, Record};
 use runner::{Control, EngineName, Event, Events, Place, RunSpec, Stage, SystemClock};
 use system::{Fact, MessageCounter, ProcessTimes, Sources};
 use workload::{Phase, Workload};
+
+/// One run.
+#[derive(Clone, Debug, clap::Args)]
+pub struct OursOptions {
+    #[arg(long)]
+    pub workload: String,
+    #[arg(long)]
+    pub target: PathBuf,
+    #[arg(long)]
+    pub prepared: bool,
+    /// With the storage `nfs`.
+    #[arg(long)]
+    pub depth: Option<u32>,
+}
 
 /// The command that performs a workload in a directory, and prints what
 /// [`crate::phases::Costs::parse`] reads.
@@ -32,14 +46,10 @@ pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command
 
 /// Performs a workload and prints what its phases took: in a directory with the posix storage, or,
 /// with a depth, in a directory of its own below the URL of an NFS server.
-pub fn perform(
-    workload: &str,
-    at: &Path,
-    prepared: bool,
-    depth: Option<u32>,
-) -> Result<(), Box<dyn Error>> {
+pub fn perform(options: &OursOptions) -> Result<(), Box<dyn Error>> {
+    let (at, prepared, depth) = (&options.target, options.prepared, options.depth);
     let locations = vec![at.to_owned()];
-    let workload: Workload = serde_json::from_str(workload)?;
+    let workload: Workload = serde_json::from_str(&options.workload)?;
     let classic = |place| RunSpec {
         prepared,
         ..RunSpec::classic(workload.clone(), locations.clone(), place)
@@ -172,7 +182,13 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let workload =
             serde_json::to_string(&Workload::from(workload::Classic::default())).unwrap();
-        perform(&workload, place.path(), true, None).unwrap();
+        let options = OursOptions {
+            workload,
+            target: place.path().to_owned(),
+            prepared: true,
+            depth: None,
+        };
+        perform(&options).unwrap();
         assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
     }
 }

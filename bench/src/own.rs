@@ -1,7 +1,7 @@
 //! The program's overhead: the loop on nothing, and plans.
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -13,8 +13,27 @@ use crate::statistics::median;
 
 const POOLS: [u64; 3] = [20_000, 1_000_000, 10_000_000];
 
+/// What is measured on the null storage.
+#[derive(Clone, Debug, clap::Args)]
+pub struct NullOptions {
+    /// Transactions of each run.
+    #[arg(long, default_value_t = 2_000_000)]
+    pub transactions: u64,
+    /// Count instructions with valgrind's cachegrind, which other programs on the machine do
+    /// not change; measure no time.
+    #[arg(long)]
+    pub instructions: bool,
+    /// Count those of this binary, too, and give the ratio.
+    #[arg(long, requires = "instructions")]
+    pub beside: Option<PathBuf>,
+}
+
 /// Prints nanoseconds a transaction on the null storage.
-pub fn null(arguments: &Arguments, transactions: u64) -> Result<(), Box<dyn Error>> {
+pub fn null(arguments: &Arguments, options: &NullOptions) -> Result<(), Box<dyn Error>> {
+    if options.instructions {
+        return instructions(arguments, options.beside.as_deref());
+    }
+    let transactions = options.transactions;
     println!(
         "the loop's overhead on the null storage, ns a transaction: medians of {} rounds \
          [interval]",
@@ -105,7 +124,7 @@ const COUNTED: [(&str, &[&str]); 4] = [
 
 /// Prints instructions a transaction on the null storage, and how many more than those of another
 /// binary they are.
-pub fn instructions(arguments: &Arguments, beside: Option<&Path>) -> Result<(), Box<dyn Error>> {
+fn instructions(arguments: &Arguments, beside: Option<&Path>) -> Result<(), Box<dyn Error>> {
     println!(
         "the loop's overhead on the null storage, instructions a transaction by valgrind's \
          cachegrind"
@@ -132,22 +151,12 @@ fn instructions_of(binary: &Path, words: &[&str]) -> Result<f64, Box<dyn Error>>
     let count = |transactions: u64| -> Result<f64, Box<dyn Error>> {
         let mut command = Command::new("valgrind");
         command
-            .args([
-                "--tool=cachegrind",
-                "--cache-sim=no",
-                "--cachegrind-out-file=/dev/null",
-                "--log-fd=1",
-            ])
+            .args(
+                "--tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null --log-fd=1"
+                    .split(' '),
+            )
             .arg(binary)
-            .args([
-                "run",
-                "--quiet",
-                "--storage",
-                "null",
-                "--archive",
-                "none",
-                "--no-overhead",
-            ])
+            .args("run --quiet --storage null --archive none --no-overhead".split(' '))
             .args(["--files", "20000", "--transactions"])
             .arg(transactions.to_string())
             .args(words);

@@ -36,12 +36,23 @@ const RATE_LIMIT: f64 = 0.98;
 const TRACED_FILES: u64 = 500;
 
 /// What is measured.
-#[derive(Clone, Debug)]
-pub struct Choice {
+#[derive(Clone, Debug, clap::Args)]
+pub struct PeersOptions {
+    /// File systems: tmpfs, ext4, xfs.
+    #[arg(long, value_delimiter = ',', default_value = "tmpfs,ext4,xfs")]
     pub on: Vec<String>,
+    /// Workers.
+    #[arg(long, value_delimiter = ',', default_value = "1,2")]
     pub workers: Vec<u32>,
+    /// Files of each worker.
+    #[arg(long, default_value_t = 50_000)]
     pub files: u64,
-    pub rounds: usize,
+    /// Show the calls of all programs by strace; measure nothing.
+    #[arg(long)]
+    pub calls: bool,
+    /// End with code 1 where a limit is missed.
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// Where and how much, for one worker or several.
@@ -319,7 +330,7 @@ fn is_file(path: &str) -> bool {
 }
 
 /// Shows the calls of all programs for a file.
-pub fn show_calls() -> Result<(), Box<dyn Error>> {
+fn show_calls() -> Result<(), Box<dyn Error>> {
     println!(
         "calls for a file, as strace saw them, of {TRACED_FILES} files on tmpfs with one worker; \
          and what else differs:"
@@ -330,13 +341,21 @@ pub fn show_calls() -> Result<(), Box<dyn Error>> {
         .try_for_each(|contest| contest.show_calls(&ground))
 }
 
+/// Shows calls, and unless they are all that is asked for, compares. Whether all limits hold.
+pub fn perform(rounds: usize, choice: &PeersOptions) -> Result<bool, Box<dyn Error>> {
+    if choice.calls {
+        return show_calls().map(|()| true);
+    }
+    compare(rounds, choice)
+}
+
 /// Prints rates and ratios. Whether all limits hold.
-pub fn compare(choice: &Choice) -> Result<bool, Box<dyn Error>> {
+fn compare(counted_rounds: usize, choice: &PeersOptions) -> Result<bool, Box<dyn Error>> {
     show_calls()?;
     println!(
         "{} files a worker; medians of {} interleaved rounds [interval]; user CPU in microseconds \
          a file, means of all rounds",
-        choice.files, choice.rounds
+        choice.files, counted_rounds
     );
     let mut holds = true;
     for kind in &choice.on {
@@ -346,7 +365,7 @@ pub fn compare(choice: &Choice) -> Result<bool, Box<dyn Error>> {
             let noise = Noise::begin();
             let mut rounds = Vec::new();
             // The first round warms up and does not count.
-            for number in 0..=choice.rounds {
+            for number in 0..=counted_rounds {
                 let mut round = Vec::new();
                 for contest in &CONTESTS {
                     round.extend(contest.pair(&ground, number % 2 == 0)?);

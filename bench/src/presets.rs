@@ -24,6 +24,14 @@ struct RunSample {
     p99_us: f64,
 }
 
+/// On which file systems.
+#[derive(Clone, Debug, clap::Args)]
+pub struct PresetsOptions {
+    /// File systems: tmpfs, ext4, xfs, btrfs.
+    #[arg(long, value_delimiter = ',', default_value = "tmpfs,ext4,xfs,btrfs")]
+    pub on: Vec<String>,
+}
+
 /// Runs every preset `rounds` times on each file system, in turns, and prints the medians.
 pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<(), Box<dyn Error>> {
     touch_memory();

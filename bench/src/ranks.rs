@@ -18,11 +18,17 @@ const RATE_LIMIT: f64 = 0.97;
 const WORKERS: u32 = 4;
 
 /// What is measured.
-#[derive(Clone, Debug)]
-pub struct RanksSize {
+#[derive(Clone, Debug, clap::Args)]
+pub struct RanksOptions {
+    /// How many ranks.
+    #[arg(long, value_delimiter = ',', default_value = "1,2,4")]
     pub ranks: Vec<u32>,
+    /// Transactions of each worker.
+    #[arg(long, default_value_t = 200_000)]
     pub transactions: u64,
-    pub pairs: usize,
+    /// End with code 1 where the limit is missed.
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// The rate of the transactions, and what says what was done.
@@ -61,12 +67,7 @@ impl Ways<'_> {
             None => Command::new(self.ours),
             Some(ranks) => {
                 let mut command = Command::new("mpirun");
-                command.args([
-                    "--allow-run-as-root",
-                    "--oversubscribe",
-                    "--bind-to",
-                    "none",
-                ]);
+                command.args("--allow-run-as-root --oversubscribe --bind-to none".split(' '));
                 command.args(["-n", &ranks.to_string()]).arg(self.ours);
                 command
             }
@@ -96,7 +97,7 @@ impl Ways<'_> {
 }
 
 /// Prints the ratio of rates for each number of ranks. Whether the limit holds.
-pub fn compare(ours: &Path, size: &RanksSize) -> Result<bool, Box<dyn Error>> {
+pub fn compare(ours: &Path, pairs: usize, size: &RanksOptions) -> Result<bool, Box<dyn Error>> {
     let directory = tempfile::Builder::new()
         .prefix("postmark-bench-")
         .tempdir_in("/dev/shm")?;
@@ -113,7 +114,7 @@ pub fn compare(ours: &Path, size: &RanksSize) -> Result<bool, Box<dyn Error>> {
     );
     println!(
         "medians of {} interleaved pairs' ratios of rates [95 % interval]",
-        size.pairs
+        pairs
     );
     touch_memory();
     let mut holds = true;
@@ -121,7 +122,7 @@ pub fn compare(ours: &Path, size: &RanksSize) -> Result<bool, Box<dyn Error>> {
         let noise = Noise::begin();
         let (mut ratios, mut rates) = (Vec::new(), [Vec::new(), Vec::new()]);
         // The first pair warms up and does not count.
-        for number in 0..=size.pairs {
+        for number in 0..=pairs {
             let [many, one] = if number % 2 == 0 {
                 let many = ways.perform(Some(*ranks))?;
                 [many, ways.perform(None)?]

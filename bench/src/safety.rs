@@ -17,13 +17,15 @@
 mod choice;
 mod dice;
 mod guests;
+mod outcome;
 mod perform;
 mod study;
+mod tree;
 
 use std::error::Error;
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::sched::{CloneFlags, unshare};
 
@@ -31,7 +33,7 @@ use crate::mounts::MountedVolume;
 use crate::process::{caught, output};
 
 use dice::Dice;
-use perform::Ended;
+use outcome::Ended;
 
 /// The file systems of a campaign.
 pub const FILE_SYSTEMS: &str = "ext4,xfs,btrfs,tmpfs,overlay,fuse";
@@ -41,12 +43,19 @@ pub const FILE_SYSTEMS: &str = "ext4,xfs,btrfs,tmpfs,overlay,fuse";
 const STUDIES_ONCE_IN: u64 = 3;
 
 /// What is done.
-pub struct Campaign<'a> {
-    pub on: &'a [String],
+#[derive(Clone, Debug, clap::Args)]
+pub struct Campaign {
+    /// File systems: ext4, xfs, btrfs, tmpfs, overlay, fuse.
+    #[arg(long, value_delimiter = ',', default_value = FILE_SYSTEMS)]
+    pub on: Vec<String>,
+    /// How many.
+    #[arg(long, default_value_t = 100)]
     pub rounds: u64,
-    /// Nothing: taken from the clock, and printed.
+    /// What all that is random follows from, to have it again [default: taken from the clock].
+    #[arg(long)]
     pub seed: Option<u64>,
-    /// This round only.
+    /// Only this round.
+    #[arg(long)]
     pub round: Option<u64>,
 }
 
@@ -56,12 +65,12 @@ fn have_own_memory() -> Result<(), Box<dyn Error>> {
     unshare(CloneFlags::CLONE_NEWNS)
         .map_err(|errno| format!("cannot have mounts of its own: {errno}: run as root"))?;
     output(Command::new("mount").args(["--make-rprivate", "/"]))?;
-    output(Command::new("mount").args(["-t", "tmpfs", "tmpfs", perform::SHARED_MEMORY]))?;
+    output(Command::new("mount").args(["-t", "tmpfs", "tmpfs", outcome::SHARED_MEMORY]))?;
     Ok(())
 }
 
 /// Performs all rounds and says what they came to. Whether each of them was as it should be.
-pub fn perform(ours: &Path, campaign: &Campaign<'_>) -> Result<bool, Box<dyn Error>> {
+pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool, Box<dyn Error>> {
     let ours = std::fs::canonicalize(ours)
         .map_err(|error| format!("cannot find {}: {error}", ours.display()))?;
     let seed = campaign.seed.unwrap_or_else(|| {
@@ -107,34 +116,30 @@ pub fn perform(ours: &Path, campaign: &Campaign<'_>) -> Result<bool, Box<dyn Err
             return Err(format!("ended by signal {signal}").into());
         }
         if !ended.problems.is_empty() {
-            println!(
-                "FAILED: round {round} on {kind} (bench safety --on {} --seed {seed} --round \
-                 {round})",
-                campaign.on.join(",")
+            show_failure(
+                &ended,
+                &format!("round {round} on {kind}"),
+                &format!(
+                    "bench safety --on {} --seed {seed} --round {round}",
+                    campaign.on.join(",")
+                ),
             );
-            for problem in &ended.problems {
-                println!("  {problem}");
-            }
-            for line in &ended.log {
-                println!("    {}", line.replace('\n', "\n    "));
-            }
         }
         sum.studies += u64::from(is_study);
         sum.add(&ended);
     }
-    println!(
-        "{} rounds in {:.1} s, {} of studies: {} failed; {} killed while they ran, of which {} \
-         had files left by clean and named, {} in all; {} guests",
-        sum.rounds,
-        began.elapsed().as_secs_f64(),
-        sum.studies,
-        sum.failed,
-        sum.killed,
-        sum.with_left,
-        sum.left,
-        sum.guests,
-    );
+    sum.show(began.elapsed());
     Ok(sum.failed == 0)
+}
+
+fn show_failure(ended: &Ended, round: &str, command: &str) {
+    println!("FAILED: {round} ({command})");
+    for problem in &ended.problems {
+        println!("  {problem}");
+    }
+    for line in &ended.log {
+        println!("    {}", line.replace('\n', "\n    "));
+    }
 }
 
 #[derive(Default)]
@@ -149,6 +154,21 @@ struct Sum {
 }
 
 impl Sum {
+    fn show(&self, took: Duration) {
+        println!(
+            "{} rounds in {:.1} s, {} of studies: {} failed; {} killed while they ran, of which {} \
+         had files left by clean and named, {} in all; {} guests",
+            self.rounds,
+            took.as_secs_f64(),
+            self.studies,
+            self.failed,
+            self.killed,
+            self.with_left,
+            self.left,
+            self.guests,
+        );
+    }
+
     fn add(&mut self, ended: &Ended) {
         self.rounds += 1;
         self.failed += u64::from(!ended.problems.is_empty());

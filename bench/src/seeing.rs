@@ -12,6 +12,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::Value;
 
+use crate::messages;
 use crate::noise::Noise;
 use crate::process::output_and_memory;
 use crate::statistics::median;
@@ -51,9 +52,30 @@ impl Terminal {
     }
 }
 
+/// What is measured.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct SeeingOptions {
+    /// Transactions of each run.
+    #[arg(long, default_value_t = 15_000_000)]
+    pub transactions: u64,
+    /// Measure only how long the counters of messages take to read.
+    #[arg(long)]
+    pub counters: bool,
+    /// End with code 1 where a limit is exceeded.
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// Measures what watching costs, and how long counters take to read. Whether both are within their
+/// limits.
+pub fn perform(ours: &Path, pairs: usize, options: SeeingOptions) -> Result<bool, Box<dyn Error>> {
+    let is_seen = options.counters || compare(ours, pairs, options.transactions)?;
+    Ok(messages::reading()? && is_seen)
+}
+
 /// Prints both rates on the null storage and their ratio. Whether the whole interval is within the
 /// limit.
-pub fn compare(ours: &Path, pairs: usize, transactions: u64) -> Result<bool, Box<dyn Error>> {
+fn compare(ours: &Path, pairs: usize, transactions: u64) -> Result<bool, Box<dyn Error>> {
     let terminal = Terminal::open()?;
     let noise = Noise::begin();
     let (mut watched, mut alone) = (Vec::new(), Vec::new());
@@ -104,16 +126,7 @@ fn rate(
     terminal: Option<&Terminal>,
 ) -> Result<f64, Box<dyn Error>> {
     let mut command = Command::new(ours);
-    command.args([
-        "run",
-        "--storage",
-        "null",
-        "--format",
-        "json",
-        "--files",
-        "20000",
-        "--transactions",
-    ]);
+    command.args("run --storage null --format json --files 20000 --transactions".split(' '));
     command.arg(transactions.to_string());
     match terminal {
         Some(terminal) => command.stderr(Stdio::from(terminal.other_end.try_clone()?)),

@@ -7,8 +7,9 @@
 //! system whose server sleeps longer before each creation, and transactions that are followed by a
 //! longer think time. What that costs is computed from the baseline's own time for a transaction.
 
+mod found;
+
 use std::error::Error;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -16,13 +17,12 @@ use std::time::{Duration, Instant};
 use ::archive::{Archive, Filter, JournalMode, Opening};
 use faultfs::{Delay, RequestKind};
 use record::{Record, Summary};
-use study::{Comparisons, Decision, Estimate, Gate, Metric};
+use study::{Comparisons, Gate, Metric};
 use tempfile::TempDir;
 
+use self::found::{Found, Told};
 use crate::mounts::MountedVolume;
-use crate::noise::Noise;
-use crate::process::{caught, output, output_and_status};
-use crate::statistics::clopper_pearson;
+use crate::process::{output, output_and_status};
 
 /// The work of all studies: messages without sync, so that the threads of the kernel that a commit
 /// waits for are no part of it.
@@ -68,22 +68,31 @@ const COVERAGE: f64 = 0.95;
 const REFUSED: i32 = 2;
 
 /// How many studies, and how large.
-pub struct StudiesSize {
+#[derive(Clone, Debug, clap::Args)]
+pub struct StudiesOptions {
     /// Studies of two identical file systems.
+    #[arg(long, default_value_t = 40)]
     pub identical: u64,
-    /// Studies against a FUSE file system whose server sleeps longer.
+    /// Studies against a FUSE file system whose server sleeps longer before each creation.
+    #[arg(long, default_value_t = 10)]
     pub delayed: u64,
     /// Studies against a longer think time.
+    #[arg(long, default_value_t = 10)]
     pub thinking: u64,
-    /// Blocks of each.
+    /// Blocks of each study.
+    #[arg(long, default_value_t = 10)]
     pub blocks: u32,
     /// Seed of the first study; each further one has the next number.
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// End with code 1 where the counts disagree with what intervals and gates promise.
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// Performs all studies and prints them and their totals. Whether the counts agree with what
 /// intervals and gates promise.
-pub fn perform(ours: &Path, size: &StudiesSize) -> Result<bool, Box<dyn Error>> {
+pub fn perform(ours: &Path, size: &StudiesOptions) -> Result<bool, Box<dyn Error>> {
     let bench = Bench {
         ours,
         size,
@@ -136,173 +145,9 @@ pub fn perform(ours: &Path, size: &StudiesSize) -> Result<bool, Box<dyn Error>> 
     Ok(holds)
 }
 
-/// What a study came to.
-struct Found {
-    seed: u64,
-    /// Nothing where too many runs were INVALID for one.
-    estimate: Option<Estimate>,
-    /// The true ratio: 1, or computed.
-    known: f64,
-    is_doubtful: bool,
-    /// The standard deviation of the log ratio of twin to baseline.
-    noise: Option<f64>,
-    /// Nothing where the gate refused to decide.
-    gate: Option<Gate>,
-    took: Duration,
-}
-
-impl Found {
-    /// Whether a difference was shown.
-    fn is_shown(&self) -> bool {
-        self.estimate.is_some_and(|estimate| estimate.is_shown)
-    }
-
-    /// Whether a difference was shown, and the side is the slower one.
-    fn is_slower(&self) -> bool {
-        self.estimate
-            .is_some_and(|estimate| estimate.is_shown && estimate.ratio < 1.0)
-    }
-
-    fn holds_known(&self) -> bool {
-        let interval = self.estimate.and_then(|estimate| estimate.interval);
-        interval.is_some_and(|interval| (interval.low..=interval.high).contains(&self.known))
-    }
-}
-
-impl fmt::Display for Found {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "seed {:4}  ", self.seed)?;
-        match self.estimate {
-            Some(estimate) => write!(f, "ratio {:.3} ", estimate.ratio)?,
-            None => write!(f, "no comparison ")?,
-        }
-        if let Some(interval) = self.estimate.and_then(|estimate| estimate.interval) {
-            write!(f, "[{:.3}, {:.3}] ", interval.low, interval.high)?;
-        }
-        let shown = if self.is_shown() {
-            "shown"
-        } else {
-            "not shown"
-        };
-        let outside = if self.holds_known() { "" } else { " OUTSIDE" };
-        write!(f, "{shown}  known {:.3}{outside}  gate ", self.known)?;
-        match &self.gate {
-            Some(gate) => {
-                let needed = gate
-                    .blocks_needed
-                    .map_or_else(|| "?".to_owned(), |blocks| blocks.to_string());
-                write!(f, "{} ({needed} blocks needed)", gate.decision.name())?;
-            }
-            None => write!(f, "refused")?,
-        }
-        if let Some(noise) = self.noise {
-            write!(f, "  noise {:.1} %", noise * 100.0)?;
-        }
-        let doubtful = if self.is_doubtful { "  DOUBTFUL" } else { "" };
-        write!(f, "{doubtful}  {:.1} s", self.took.as_secs_f64())
-    }
-}
-
-/// The ends of a 95 % interval of a probability.
-struct Share(f64, f64);
-
-/// The probabilities of two of a gate's decisions.
-struct GateShares {
-    passed: Share,
-    failed: Share,
-}
-
-/// Studies of one kind.
-struct Told {
-    all: Vec<Found>,
-    /// Studies that did not come to their end.
-    stopped: u32,
-}
-
-impl Told {
-    fn perform(
-        name: &str,
-        count: u64,
-        seeds: &mut impl Iterator<Item = u64>,
-        study: impl Fn(u64) -> Result<Found, Box<dyn Error>>,
-    ) -> Result<Self, Box<dyn Error>> {
-        let noise = Noise::begin();
-        let (mut all, mut stopped) = (Vec::new(), 0);
-        println!("{name}");
-        for (number, seed) in (1..=count).zip(seeds) {
-            match study(seed) {
-                Ok(found) => {
-                    println!("  {number:3}  {found}");
-                    all.push(found);
-                }
-                Err(error) if caught().is_some() => return Err(error),
-                Err(error) => {
-                    println!("  {number:3}  seed {seed:4}  STOPPED: {error}");
-                    stopped += 1;
-                }
-            }
-        }
-        println!(
-            "{name}: {} studies, {stopped} stopped; {}",
-            all.len(),
-            noise.end()
-        );
-        let ratios: Vec<f64> = all
-            .iter()
-            .filter_map(|found| Some((found.estimate?.ratio / found.known).ln()))
-            .collect();
-        println!(
-            "  estimated over known ratio: {:.3} (geometric mean), with a standard deviation of \
-             {:.1} %",
-            study::statistics::mean(&ratios).exp(),
-            study::statistics::standard_deviation(&ratios).unwrap_or_default() * 100.0
-        );
-        told_doubtful(&all);
-        Ok(Self { all, stopped })
-    }
-
-    /// Prints how often something was so, with the exact interval of its probability.
-    fn show(&self, what: &str, is_so: impl Fn(&Found) -> bool) -> Share {
-        let count = self.all.iter().filter(|found| is_so(found)).count();
-        show_share(what, count, self.all.len())
-    }
-
-    fn show_gate(&self) -> GateShares {
-        let decided = |decision: Decision| {
-            self.show(&format!("the gate {}", decision.name()), |found| {
-                found
-                    .gate
-                    .as_ref()
-                    .is_some_and(|gate| gate.decision == decision)
-            })
-        };
-        let shares = GateShares {
-            passed: decided(Decision::Passed),
-            failed: decided(Decision::Failed),
-        };
-        decided(Decision::Undecided);
-        shares
-    }
-}
-
-fn told_doubtful(all: &[Found]) {
-    let count = all.iter().filter(|found| found.is_doubtful).count();
-    show_share("the twin made the study DOUBTFUL", count, all.len());
-}
-
-fn show_share(what: &str, count: usize, all: usize) -> Share {
-    let (low, high) = clopper_pearson(count, all);
-    println!(
-        "  {what:48} {count:3} of {all}  ({:.1} % to {:.1} %)",
-        low * 100.0,
-        high * 100.0
-    );
-    Share(low, high)
-}
-
 struct Bench<'a> {
     ours: &'a Path,
-    size: &'a StudiesSize,
+    size: &'a StudiesOptions,
     /// Study files and archives.
     directory: TempDir,
 }

@@ -19,23 +19,30 @@ use crate::gates::{self, GatesSize};
 use crate::statistics::clopper_pearson;
 
 /// How many of each. A part of which there are 0 is left out.
-#[derive(Clone, Copy, Debug)]
-pub struct VerdictsSize {
-    /// Simulated series of each server.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct VerdictsOptions {
+    /// Simulated series of each server; 0 leaves them out.
+    #[arg(long, default_value_t = 1_000)]
     pub series: u32,
-    /// Runs with each pattern of stops, and beside busy loops.
+    /// Runs with each pattern of stops, and beside busy loops; 0 leaves them out.
+    #[arg(long, default_value_t = 20)]
     pub runs: u32,
-    /// Simulated studies of each setting of gates.
+    /// Studies of each setting of gates; 0 leaves them out.
+    #[arg(long, default_value_t = 2_000)]
     pub studies: u32,
     /// The seed of all that is drawn.
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// End with code 1 where the counts disagree with the limits.
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// Performs all parts and prints their rates. Whether the counts agree with the limits.
 ///
 /// # Errors
 /// Where a run fails, or a gate cannot decide at all.
-pub fn perform(ours: &Path, size: VerdictsSize) -> Result<bool, Box<dyn Error>> {
+pub fn perform(ours: &Path, size: VerdictsOptions) -> Result<bool, Box<dyn Error>> {
     let mut holds = true;
     if size.series > 0 {
         holds &= servers::perform(size.series, size.seed);

@@ -23,18 +23,11 @@ fn command(ground: &PeerLoad, work: &[&str]) -> Command {
     let mut command = Command::new("fio");
     command
         .current_dir(ground.theirs())
-        .args([
-            "--thread=1",
-            "--output-format=json",
-            "--filename_format=$filenum",
-            "--openfiles=1",
-        ])
-        .args([
-            "--file_service_type=sequential",
-            "--fallocate=none",
-            "--invalidate=0",
-            "--fadvise_hint=0",
-        ])
+        .args("--thread=1 --output-format=json --filename_format=$filenum --openfiles=1".split(' '))
+        .args(
+            "--file_service_type=sequential --fallocate=none --invalidate=0 --fadvise_hint=0"
+                .split(' '),
+        )
         .arg(format!("--nrfiles={}", ground.files))
         .args([
             format!("--filesize={FILE_BYTES}"),

@@ -1,0 +1,266 @@
+//! Simulated studies: runs are numbers, drawn in the order of time with everything that disturbs
+//! them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::f64::consts::{LN_2, TAU};
+
+use record::Level;
+use study::{
+    Baseline, BlockAttempt, ComparedSide, Gate, GateError, GateRules, Metric, Observed,
+    Requirement, SideGroup,
+};
+
+use crate::draws::Draws;
+
+/// What the logarithm of one run is made of, besides what the system does.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum RunNoise {
+    Normal(f64),
+    /// Student's t with few degrees of freedom: a heavy tail.
+    Tail {
+        degrees: u32,
+        scale: f64,
+    },
+    Cauchy(f64),
+    /// Normal, and a share of the runs at half of the rate.
+    Outliers {
+        spread: f64,
+        share: f64,
+    },
+    /// Losses alone, most of them small.
+    Exponential(f64),
+    /// Half of the runs at 0.9 of the rate.
+    TwoModes,
+    /// Normal, of which each run has a share of the one before.
+    Successive {
+        spread: f64,
+        correlation: f64,
+    },
+}
+
+/// How a machine disturbs the runs of a study.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting {
+    pub(super) name: &'static str,
+    noise: RunNoise,
+    /// What is lost evenly from the first run to the last, as a logarithm.
+    drift: f64,
+    /// The runs of a period of a disturbance of 10 %; 0 for none.
+    period: f64,
+}
+
+pub(super) const fn setting(name: &'static str, noise: RunNoise) -> Setting {
+    Setting {
+        name,
+        noise,
+        drift: 0.0,
+        period: 0.0,
+    }
+}
+
+pub(super) const SETTINGS: [Setting; 16] = [
+    setting("normal, 3 %", RunNoise::Normal(0.03)),
+    setting("normal, 0.5 %", RunNoise::Normal(0.005)),
+    setting(
+        "t with 3 degrees",
+        RunNoise::Tail {
+            degrees: 3,
+            scale: 0.017,
+        },
+    ),
+    setting(
+        "t with 2 degrees",
+        RunNoise::Tail {
+            degrees: 2,
+            scale: 0.015,
+        },
+    ),
+    setting("Cauchy", RunNoise::Cauchy(0.009)),
+    setting(
+        "5 % of runs at half",
+        RunNoise::Outliers {
+            spread: 0.01,
+            share: 0.05,
+        },
+    ),
+    setting(
+        "20 % of runs at half",
+        RunNoise::Outliers {
+            spread: 0.01,
+            share: 0.2,
+        },
+    ),
+    setting("exponential losses", RunNoise::Exponential(0.05)),
+    setting("two modes", RunNoise::TwoModes),
+    setting(
+        "correlation 0.5",
+        RunNoise::Successive {
+            spread: 0.03,
+            correlation: 0.5,
+        },
+    ),
+    setting(
+        "correlation 0.9",
+        RunNoise::Successive {
+            spread: 0.03,
+            correlation: 0.9,
+        },
+    ),
+    setting(
+        "correlation -0.5",
+        RunNoise::Successive {
+            spread: 0.03,
+            correlation: -0.5,
+        },
+    ),
+    Setting {
+        drift: -0.5,
+        ..setting("drift of 50 %", RunNoise::Normal(0.01))
+    },
+    Setting {
+        drift: -0.1,
+        ..setting("drift of 10 %", RunNoise::Normal(0.001))
+    },
+    Setting {
+        period: 3.0,
+        ..setting("period of 3 runs", RunNoise::Normal(0.01))
+    },
+    Setting {
+        period: 7.0,
+        ..setting("period of 7 runs", RunNoise::Normal(0.01))
+    },
+];
+
+impl Draws {
+    fn noise(&mut self, noise: RunNoise, state: &mut f64) -> f64 {
+        match noise {
+            RunNoise::Normal(spread) => spread * self.normal(),
+            RunNoise::Tail { degrees, scale } => {
+                let squares: f64 = (0..degrees).map(|_| self.normal().powi(2)).sum();
+                scale * self.normal() / (squares / f64::from(degrees)).sqrt()
+            }
+            RunNoise::Cauchy(scale) => {
+                (scale * (TAU / 2.0 * (self.unit() - 0.5)).tan()).clamp(-5.0, 5.0)
+            }
+            RunNoise::Outliers { spread, share } => {
+                let lost = if self.unit() < share { LN_2 } else { 0.0 };
+                spread * self.normal() - lost
+            }
+            RunNoise::Exponential(scale) => scale * (1.0 - self.unit()).ln(),
+            RunNoise::TwoModes => {
+                let lost = if self.unit() < 0.5 { 0.9_f64.ln() } else { 0.0 };
+                0.003 * self.normal() + lost
+            }
+            RunNoise::Successive {
+                spread,
+                correlation,
+            } => {
+                *state =
+                    correlation * *state + (1.0 - correlation * correlation).sqrt() * self.normal();
+                spread * *state
+            }
+        }
+    }
+}
+
+/// A study of a baseline and a side.
+pub(super) struct Simulated {
+    group: SideGroup,
+    draws: Draws,
+    setting: Setting,
+    /// Of noise whose runs are alike.
+    state: f64,
+    phase: f64,
+    /// What the side makes of the baseline's rate.
+    ratio: f64,
+    has_twin: bool,
+    /// Runs until now.
+    runs: u32,
+    /// Runs over which the drift goes.
+    runs_planned: u32,
+}
+
+impl Simulated {
+    pub(super) fn new(
+        (seed, study): (u64, u32),
+        setting: Setting,
+        (blocks, has_twin): (u32, bool),
+        ratio: f64,
+    ) -> Self {
+        let side = |label: &str| ComparedSide {
+            label: label.to_owned(),
+            runs: Vec::new(),
+        };
+        let mut draws = Draws::new(seed, "simulated gates", study);
+        let mut simulated = Self {
+            group: SideGroup {
+                baseline: Baseline {
+                    side: side("base"),
+                    twin: has_twin.then(|| side("base")),
+                },
+                sides: vec![side("new")],
+            },
+            state: draws.normal(),
+            phase: TAU * draws.unit(),
+            draws,
+            setting,
+            ratio,
+            has_twin,
+            runs: 0,
+            runs_planned: blocks * if has_twin { 3 } else { 2 },
+        };
+        simulated.add(1..=blocks);
+        simulated
+    }
+
+    pub(super) fn add(&mut self, blocks: std::ops::RangeInclusive<u32>) {
+        for number in blocks {
+            let mut cells: Vec<usize> = (0..if self.has_twin { 3 } else { 2 }).collect();
+            for last in (1..cells.len()).rev() {
+                let other = (self.draws.unit() * (last + 1) as f64) as usize;
+                cells.swap(last, other);
+            }
+            for cell in cells {
+                let run = self.run(number, if cell == 0 { self.ratio } else { 1.0 });
+                let Baseline { side, twin } = &mut self.group.baseline;
+                match (cell, twin) {
+                    (0, _) => self.group.sides[0].runs.push(run),
+                    (2, Some(twin)) => twin.runs.push(run),
+                    _ => side.runs.push(run),
+                }
+            }
+        }
+    }
+
+    fn run(&mut self, number: u32, ratio: f64) -> Observed {
+        let at = f64::from(self.runs);
+        self.runs += 1;
+        let mut log = self.draws.noise(self.setting.noise, &mut self.state) + ratio.ln();
+        log += self.setting.drift * at / f64::from(self.runs_planned);
+        if self.setting.period > 0.0 {
+            log += 0.1 * (TAU * at / self.setting.period + self.phase).sin();
+        }
+        Observed {
+            run: None,
+            block: Some(BlockAttempt {
+                study: String::new(),
+                is_interleaved: true,
+                number,
+                attempt: 1,
+            }),
+            level: Level::Valid,
+            values: BTreeMap::from([(Metric::Transactions, 1_000.0 * log.exp())]),
+            conditions: BTreeMap::new(),
+            reasons: BTreeSet::new(),
+            incomplete: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn gate(&self, requirement: &Requirement) -> Result<Gate, GateError> {
+        Gate::of(
+            vec![self.group.clone()],
+            std::slice::from_ref(requirement),
+            GateRules::default(),
+        )
+    }
+}

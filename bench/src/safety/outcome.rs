@@ -1,0 +1,119 @@
+//! What a round came to, and what is asked of every round: guests as they were, `clean` that ends,
+//! no state of runs in shared memory.
+
+use std::error::Error;
+use std::fmt::Debug;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use super::guests::Guests;
+use super::tree::entries;
+use crate::process::Started;
+
+/// A run that goes on for so long after its event does not end.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+/// Where a run may keep a little of its state.
+pub const SHARED_MEMORY: &str = "/dev/shm";
+
+/// What a round came to.
+#[derive(Debug, Default)]
+pub struct Ended {
+    /// What is not as it should be.
+    pub problems: Vec<String>,
+    /// What the run or study and `clean` have said, on both streams.
+    pub told: String,
+    /// What was done, in order.
+    pub log: Vec<String>,
+    pub was_killed: bool,
+    /// Files of the run that `clean` has left, each named.
+    pub left: u64,
+    pub guests: u64,
+}
+
+impl Ended {
+    pub fn log(&mut self, line: impl Into<String>) {
+        self.log.push(line.into());
+    }
+
+    pub fn problem(&mut self, what: impl Into<String>) {
+        self.problems.push(what.into());
+    }
+
+    /// Takes what a program said on its streams, where no panic may be.
+    pub fn hear(&mut self, output: &str, errors: &str) {
+        if errors.contains("panicked at") {
+            self.problem(format!("a panic:\n{errors}"));
+        }
+        self.told.push_str(output);
+        self.told.push_str(errors);
+    }
+
+    /// Takes the difference of each guest that is not as it was.
+    pub fn judge_guests(&mut self, guests: &Guests, when: &str) {
+        for difference in guests.differences() {
+            self.problem(format!("a guest is not as it was{when}: {difference}"));
+        }
+    }
+
+    /// Takes what is left after `clean` although nothing was in its way.
+    pub fn judge_last_clean(&mut self, code: u8, left: Option<&dyn Debug>) {
+        if code != 0 || left.is_some() {
+            let left = left.unwrap_or(&"nothing");
+            self.problem(format!(
+                "clean does not finish after all that was in the way was put away: status {code}, \
+                 left {left:?}"
+            ));
+        }
+    }
+
+    /// Moves a guest out of the way.
+    pub fn put_away(&mut self, guests: &mut Guests, path: &Path, to: &Path) {
+        match fs::rename(path, to) {
+            Ok(()) => guests.rebase(path, to),
+            // A guest that is gone was told of.
+            Err(error) => self.log(format!("{} cannot be put away: {error}", path.display())),
+        }
+    }
+
+    /// What a call of `clean` said, and its exit status, which is 1 where it is none of its own.
+    pub fn hear_clean(
+        &mut self,
+        path: &Path,
+        ended: Option<ExitStatus>,
+        [output, errors]: [&str; 2],
+    ) -> u8 {
+        let path = path.display();
+        self.log(format!("clean {path}: {ended:?}\n{output}{errors}"));
+        self.hear(output, errors);
+        match ended.and_then(|ended| ended.code()) {
+            Some(code @ (0 | 1)) => code as u8,
+            _ => {
+                self.problem(format!("clean {path} ended with {ended:?}: {errors}"));
+                1
+            }
+        }
+    }
+}
+
+/// What `clean` says of a path, and how it ends.
+pub fn clean(
+    ours: &Path,
+    path: &Path,
+) -> Result<(Option<ExitStatus>, [String; 2]), Box<dyn Error>> {
+    let mut command = Command::new(ours);
+    let mut clean = Started::new(command.arg("clean").arg(path).stdin(Stdio::null()))?;
+    let ended = clean.end_within(PATIENCE)?;
+    Ok((ended, clean.streams()?))
+}
+
+/// Files of runs' state in shared memory.
+pub fn states() -> impl Iterator<Item = PathBuf> {
+    entries(Path::new(SHARED_MEMORY))
+        .into_iter()
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default();
+            name.to_string_lossy().starts_with("postmark-")
+        })
+}

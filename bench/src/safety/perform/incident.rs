@@ -1,0 +1,107 @@
+//! What happens to a run of a round: signals, directories that are exchanged, mounts over it.
+
+use std::error::Error;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use rustix::process::Signal;
+
+use super::{Mount, Performance};
+use crate::process::Started;
+use crate::safety::choice::Incident;
+use crate::safety::dice::Dice;
+
+impl Performance<'_> {
+    pub(super) fn event(&mut self, run: &Started, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
+        let event = self.round.event;
+        self.ended.log(format!("{event:?}"));
+        match event {
+            Incident::Nothing => {}
+            Incident::Kill => run.signal(Signal::KILL),
+            Incident::Interrupt => run.signal(Signal::INT),
+            Incident::Terminate => run.signal(Signal::TERM),
+            Incident::Exchange => self.exchange(dice)?,
+            Incident::MountOver => self.mount_over(dice)?,
+            Incident::LazyUnmount => {
+                self.mounts.clear();
+                // What was the location is at its own path from now on, and what was beneath it is
+                // there.
+                self.guests.rebase(&self.mail, &self.scene.join("real"));
+                self.guests.rebase(&self.scene.join("beneath"), &self.mail);
+                self.to_clean.push(self.scene.join("real"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Renames a directory away, and puts another one in its place with a user's files in it.
+    pub(super) fn exchange(&mut self, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
+        let inner = self
+            .run_directories(&self.mail)
+            .into_iter()
+            .find(|path| *path != self.mail);
+        let there = match inner {
+            Some(inner) if self.round.of_run_directory => inner,
+            _ => self.mail.clone(),
+        };
+        let mut away = there.clone().into_os_string();
+        away.push(".old");
+        let away = PathBuf::from(away);
+        let prepared = self.scene.join("prepared");
+        fs::create_dir(&prepared)?;
+        let is_prepared = dice.once_in(2);
+        if is_prepared {
+            self.several_guests(&prepared, dice)?;
+        }
+        match fs::rename(&there, &away) {
+            Ok(()) => {}
+            // The run has ended, and its directory has gone.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.structure.insert(prepared);
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.guests.rebase(&there, &away);
+        fs::rename(&prepared, &there)?;
+        self.guests.rebase(&prepared, &there);
+        self.ended
+            .log(format!("{} is now {}", there.display(), away.display()));
+        if !is_prepared {
+            self.several_guests(&there, dice)?;
+        }
+        // The user has renamed the one and made the other: they may stay, even where the run had
+        // made it.
+        self.structure.extend([there.clone(), away.clone()]);
+        if there == self.mail {
+            self.to_clean.push(away);
+        }
+        Ok(())
+    }
+
+    /// So many that some have the numbers of files of the run.
+    pub(super) fn several_guests(
+        &mut self,
+        directory: &Path,
+        dice: &mut Dice,
+    ) -> Result<(), Box<dyn Error>> {
+        for _ in 0..dice.between(1, 12) {
+            self.guest_called_as_the_runs(directory, dice)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn mount_over(&mut self, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
+        let over = self.scene.join("over");
+        self.make_structure(&over)?;
+        if self.round.over_tmpfs {
+            let mount = Mount::new(&["-t", "tmpfs", "-o", "size=64m", "postmark-bench"], &over)?;
+            self.mounts.push(mount);
+        }
+        self.several_guests(&over, dice)?;
+        let mount = Mount::new(&["--bind", &over.to_string_lossy()], &self.mail)?;
+        self.mounts.push(mount);
+        Ok(())
+    }
+}

@@ -1,0 +1,204 @@
+//! Whether what is there after a round is what should be.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fmt::Debug;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{MANIFEST, Performance};
+use crate::safety::guests::Guest;
+use crate::safety::outcome::states;
+use crate::safety::tree::entries;
+
+/// So many files that should not be there are named.
+const NAMED_MAX: usize = 5;
+
+/// What should not be there.
+#[derive(Debug, Default)]
+struct Rest {
+    files: Vec<PathBuf>,
+    directories: Vec<PathBuf>,
+}
+
+impl Rest {
+    fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.directories.is_empty()
+    }
+}
+
+fn is_manifest(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == MANIFEST)
+}
+
+impl Performance<'_> {
+    /// All is over: what is there is what should be.
+    pub(super) fn judge(&mut self, code: u8) -> Result<(), Box<dyn Error>> {
+        self.ended.judge_guests(&self.guests, "");
+        let rest = self.rest();
+        let files: Vec<&PathBuf> = rest
+            .files
+            .iter()
+            .filter(|path| !is_manifest(path))
+            .collect();
+        self.ended.left = files.len() as u64;
+        for path in files.iter().take(NAMED_MAX) {
+            if !self.ended.was_killed {
+                self.ended.problem(format!(
+                    "{} is left of a run that was not killed",
+                    path.display()
+                ));
+            } else if !self.has_named(path) {
+                self.ended.problem(format!(
+                    "{} is left of the run, and nobody has named it",
+                    path.display()
+                ));
+            }
+        }
+        if files.len() as u64 > self.round.face.workers {
+            self.ended.problem(format!(
+                "{} files are left of a run of {} workers",
+                files.len(),
+                self.round.face.workers
+            ));
+        }
+        self.judge_directories(&rest.directories, !files.is_empty());
+        let has_manifest = rest.files.iter().any(|path| is_manifest(path));
+        if !files.is_empty() && !has_manifest {
+            self.ended.problem(
+                "files of the run are left, and its manifest is gone: they can never be cleaned",
+            );
+        }
+        if !rest.files.is_empty() {
+            if code == 0 {
+                self.ended
+                    .problem(format!("clean ended with 0 and left {:?}", rest.files));
+            }
+            self.finish_by_hand(&rest)?;
+        }
+        // Nothing of the runs of this round stays in shared memory.
+        for path in states() {
+            self.ended.problem(format!("{} stays", path.display()));
+            let _ = fs::remove_file(&path);
+        }
+        Ok(())
+    }
+
+    fn judge_directories(&mut self, directories: &[PathBuf], has_files: bool) {
+        // A directory of the run's in which a guest lies cannot be removed; its name is told, and
+        // the user does so.
+        for path in directories {
+            if !self
+                .guests
+                .all()
+                .iter()
+                .any(|guest| guest.path.starts_with(path))
+                && !has_files
+            {
+                self.ended.problem(format!(
+                    "{} is left, and holds nothing of a user's",
+                    path.display()
+                ));
+            } else if !self.has_named(path) {
+                self.ended.problem(format!(
+                    "{} is left, and nobody has named it",
+                    path.display()
+                ));
+            }
+        }
+    }
+
+    /// Whether the run or `clean` has said that this stays. Where the directory was renamed since,
+    /// by the name that it had.
+    fn has_named(&self, path: &Path) -> bool {
+        let path = path
+            .strip_prefix(&self.scene)
+            .unwrap_or(path)
+            .to_string_lossy();
+        let mut parts = path.splitn(2, '/');
+        let (first, rest) = (
+            parts.next().unwrap_or_default(),
+            parts.next().unwrap_or_default(),
+        );
+        let is_location = matches!(first, "mail.old" | "real" | "over");
+        let named = |name: &str| {
+            self.ended.told.lines().any(|line| {
+                line.contains(&format!("{name}:"))
+                    || line.contains("more: for reasons like those above")
+            })
+        };
+        named(&format!("/{path}"))
+            || named(&format!("/{}", path.replace(".old/", "/")))
+            || is_location && named(&format!("/mail/{rest}"))
+    }
+
+    /// Puts away what is left and named, and every guest; then `clean` is to finish.
+    fn finish_by_hand(&mut self, rest: &Rest) -> Result<(), Box<dyn Error>> {
+        let aside = self.scene.join("aside");
+        self.make_structure(&aside)?;
+        for path in rest.files.iter().filter(|path| !is_manifest(path)) {
+            fs::remove_file(path)?;
+        }
+        let mut count = 0;
+        for path in self
+            .guests
+            .all()
+            .iter()
+            .map(|guest| guest.path.clone())
+            .collect::<Vec<_>>()
+        {
+            // A directory's own go with it, and have another path then.
+            if self.is_in_a_guest(&path) || path.starts_with(&self.elsewhere) {
+                continue;
+            }
+            count += 1;
+            let to = aside.join(count.to_string());
+            self.ended.put_away(&mut self.guests, &path, &to);
+        }
+        let code = self.clean_all()?;
+        let rest = self.rest();
+        let left = (!rest.is_empty()).then_some(&rest as &dyn Debug);
+        self.ended.judge_last_clean(code, left);
+        self.ended
+            .judge_guests(&self.guests, ", after the second clean");
+        Ok(())
+    }
+
+    fn is_in_a_guest(&self, path: &Path) -> bool {
+        let above = path.parent();
+        let is_above = |guest: &Guest| {
+            guest.is_directory() && above.is_some_and(|above| above.starts_with(&guest.path))
+        };
+        self.guests.all().iter().any(is_above)
+    }
+
+    /// What is in the scene and is neither a guest nor the round's own.
+    fn rest(&self) -> Rest {
+        let guests: BTreeSet<&Path> = self
+            .guests
+            .all()
+            .iter()
+            .map(|guest| guest.path.as_path())
+            .collect();
+        let mut rest = Rest::default();
+        self.add_rest(&self.scene, &guests, &mut rest);
+        rest
+    }
+
+    fn add_rest(&self, directory: &Path, guests: &BTreeSet<&Path>, rest: &mut Rest) {
+        for path in entries(directory) {
+            let is_known = guests.contains(path.as_path()) || self.structure.contains(&path);
+            let is_directory = fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_dir());
+            if is_directory {
+                self.add_rest(&path, guests, rest);
+            }
+            if !is_known {
+                if is_directory {
+                    rest.directories.push(path);
+                } else {
+                    rest.files.push(path);
+                }
+            }
+        }
+    }
+}

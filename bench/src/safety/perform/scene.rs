@@ -1,0 +1,139 @@
+//! The location of a round and the user's files in it, before the run, during it and after it.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{MANIFEST, Mount, PREFIX, Performance};
+use crate::safety::choice::Incident;
+use crate::safety::dice::Dice;
+use crate::safety::tree::{entries, is_file};
+
+impl Performance<'_> {
+    pub(super) fn make_structure(&mut self, path: &Path) -> std::io::Result<()> {
+        fs::create_dir(path)?;
+        self.structure.insert(path.to_owned());
+        Ok(())
+    }
+
+    /// The location, with a user's files in it.
+    pub(super) fn set_the_scene(&mut self, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
+        let (mail, elsewhere) = (self.mail.clone(), self.elsewhere.clone());
+        self.make_structure(&mail)?;
+        self.make_structure(&elsewhere)?;
+        self.to_clean.push(mail.clone());
+        self.guests.make_file(&elsewhere.join("file"), dice)?;
+        if self.round.event == Incident::LazyUnmount {
+            // What is beneath the mount point.
+            for _ in 0..dice.below(4) {
+                self.guest_called_as_the_runs(&mail, dice)?;
+            }
+            let real = self.scene.join("real");
+            self.guests.rebase(&mail, &self.scene.join("beneath"));
+            self.make_structure(&real)?;
+            let mount = Mount::new(&["--bind", &real.to_string_lossy()], &mail)?;
+            self.mounts.push(mount);
+        }
+        for _ in 0..dice.between(1, 6) {
+            let name = self.near_name(dice);
+            let path = mail.join(&name);
+            let made = if name.starts_with(PREFIX) || name.len() <= 4 && dice.once_in(3) {
+                self.guests.make_directory(&path, dice)?
+            } else {
+                self.guests.make(&path, &elsewhere, dice)?
+            };
+            self.log_guest("before the run", made);
+        }
+        Ok(())
+    }
+
+    pub(super) fn log_guest(&mut self, when: &str, made: Option<String>) {
+        if let Some(made) = made {
+            self.ended.log(format!("guest, {when}: {made}"));
+        }
+    }
+
+    /// A name that is nearly one of ours, and that no run of these uses.
+    pub(super) fn near_name(&self, dice: &mut Dice) -> String {
+        let number = dice.between(1, self.round.face.numbers);
+        match dice.below(10) {
+            0 => format!("0{number}"),
+            1 => format!("{number}.bak"),
+            2 => "0".to_owned(),
+            3 => format!("{MANIFEST}.bak"),
+            4 => format!("{MANIFEST}.{number}"),
+            5 => format!("{PREFIX}2026-01-{:02}", dice.between(1, 28)),
+            6 => PREFIX.to_owned(),
+            7 => dice.one(&["s999", "w0", "w1", "s"]).to_owned(),
+            8 => "9999999999".to_owned(),
+            _ => dice.one(&["letter", "cur", "tmp", "mbox"]).to_owned(),
+        }
+    }
+
+    /// A guest with a name that a run gives to its files, or as near to one as can be, in a
+    /// directory.
+    pub(super) fn guest_called_as_the_runs(
+        &mut self,
+        directory: &Path,
+        dice: &mut Dice,
+    ) -> Result<(), Box<dyn Error>> {
+        let number = dice.between(1, self.round.face.numbers + 50);
+        let name = match dice.below(8) {
+            0 => self.near_name(dice),
+            1 => dice.one(&["s0", "w0", "s1"]).to_owned(),
+            2 => format!("{number:016}"),
+            _ => number.to_string(),
+        };
+        let path = directory.join(&name);
+        let elsewhere = self.elsewhere.clone();
+        let made =
+            if name.starts_with(PREFIX) || name.len() == 2 && !name.starts_with(char::is_numeric) {
+                self.guests.make_directory(&path, dice)?
+            } else {
+                self.guests.make(&path, &elsewhere, dice)?
+            };
+        self.log_guest("called as the run's", made);
+        Ok(())
+    }
+
+    /// A user makes files where the run was, some in the place of the run's own.
+    pub(super) fn guests_after(&mut self, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
+        let elsewhere = self.elsewhere.clone();
+        for mut location in self.to_clean.clone() {
+            if self.round.event == Incident::MountOver {
+                // The same by the path that it has when all is over.
+                location = self.scene.join("over");
+            }
+            let run_directories = self.run_directories(&location);
+            let mut all: Vec<PathBuf> = run_directories
+                .iter()
+                .flat_map(|path| self.directories_below(path))
+                .collect();
+            all.extend(run_directories);
+            all.push(location);
+            for _ in 0..dice.between(1, 4) {
+                let directory = all[dice.below(all.len() as u64) as usize].clone();
+                if !dice.once_in(2) {
+                    self.guest_called_as_the_runs(&directory, dice)?;
+                    continue;
+                }
+                // A manifest in the making is called like it.
+                let is_manifest = |path: &PathBuf| {
+                    let name = path.file_name().unwrap_or_default();
+                    name.to_string_lossy().starts_with(MANIFEST)
+                };
+                let is_runs =
+                    |path: &PathBuf| is_file(path) && !is_manifest(path) && !self.is_guest(path);
+                let files: Vec<PathBuf> = entries(&directory).into_iter().filter(is_runs).collect();
+                if files.is_empty() {
+                    continue;
+                }
+                let path = files[dice.below(files.len() as u64) as usize].clone();
+                fs::remove_file(&path)?;
+                let made = self.guests.make(&path, &elsewhere, dice)?;
+                self.log_guest("in the place of a file of the run", made);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! What happens in a round of a study.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::safety::dice::Dice;
+
+/// What a user does to the made directory while the study goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    Nothing,
+    /// Moves it away, and makes another one of its name, with own files.
+    Exchange,
+    /// Moves it away, and that is all.
+    Move,
+    /// Puts own files into it.
+    Guests,
+    /// Moves an image away, and puts an own file in its place.
+    ExchangeImage,
+}
+
+/// How the study ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    ByItself,
+    Signals(&'static [Signal]),
+}
+
+#[derive(Debug)]
+pub(super) struct StudyRound {
+    pub(super) words: Vec<String>,
+    pub(super) change: Change,
+    pub(super) change_after: Duration,
+    pub(super) end: End,
+    pub(super) end_after: Duration,
+    pub(super) cleans_twice: bool,
+    pub(super) guests_after: bool,
+}
+
+impl StudyRound {
+    pub(super) fn choose(images: &Path, other: &Path, has_loops: bool, dice: &mut Dice) -> Self {
+        let targets = targets(images, other, has_loops, dice);
+        let transactions = dice.between(200, 20_000);
+        let mut words: Vec<String> = format!(
+            "study --quiet-time 0s --no-twin --blocks {} --set files=60 --set size=1..3000 --set \
+             no-overhead=true --set transactions={transactions}",
+            dice.between(1, 2)
+        )
+        .split(' ')
+        .map(str::to_owned)
+        .collect();
+        if has_loops && dice.once_in(3) && targets[1].contains("make:") {
+            words.extend(["--axis".to_owned(), "age=1,2".to_owned()]);
+        }
+        for target in targets {
+            words.extend(["--target".to_owned(), target]);
+        }
+        let end = dice.one(&[
+            End::ByItself,
+            End::Signals(&[Signal::KILL]),
+            End::Signals(&[Signal::KILL]),
+            End::Signals(&[Signal::KILL]),
+            End::Signals(&[Signal::INT]),
+            End::Signals(&[Signal::TERM]),
+            End::Signals(&[Signal::TERM, Signal::INT]),
+        ]);
+        Self {
+            words,
+            change: dice.one(&[
+                Change::Nothing,
+                Change::Exchange,
+                Change::Exchange,
+                Change::Move,
+                Change::Guests,
+                Change::Guests,
+                Change::ExchangeImage,
+            ]),
+            change_after: dice.up_to(Duration::from_millis(800)),
+            end,
+            end_after: dice.up_to(Duration::from_millis(800)),
+            cleans_twice: dice.once_in(3),
+            guests_after: dice.once_in(2),
+        }
+    }
+}
+
+/// The study's targets: two that it makes, or one beside a directory that is there.
+fn targets(images: &Path, other: &Path, has_loops: bool, dice: &mut Dice) -> Vec<String> {
+    let kinds: &[&str] = match has_loops {
+        true => &[
+            "ext4?size=16MiB",
+            "ext4?size=24MiB&journal=8MiB",
+            "ext2?size=16MiB",
+            "overlay?size=16MiB",
+            "tmpfs?size=8MiB",
+        ],
+        false => &["tmpfs?size=8MiB", "tmpfs?size=16MiB"],
+    };
+    let mut targets = Vec::new();
+    for kind in [dice.one(kinds), dice.one(kinds)] {
+        let fullness = if dice.once_in(4) { "&fullness=40" } else { "" };
+        targets.push(format!(
+            "one{}=make:{kind}{fullness}&in={}",
+            targets.len(),
+            images.display()
+        ));
+    }
+    if dice.once_in(2) {
+        targets[1] = format!("there={}", other.display());
+    }
+    targets
+}

@@ -1,0 +1,133 @@
+//! Whether what is there after a round of a study is what should be.
+
+use std::error::Error;
+use std::fmt::Debug;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::StudyPerformance;
+use crate::safety::outcome::states;
+use crate::safety::tree::entries;
+
+impl StudyPerformance<'_> {
+    /// What is in the directory for images and is no guest: paths in it, mounts, and loop devices.
+    pub(super) fn left(&self) -> Vec<String> {
+        let is_guest = |path: &Path| {
+            self.guests
+                .all()
+                .iter()
+                .any(|guest| path.starts_with(&guest.path))
+        };
+        let mut left = Vec::new();
+        let mut waiting = vec![self.images.clone()];
+        while let Some(directory) = waiting.pop() {
+            for path in entries(&directory) {
+                let is_directory = fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_dir());
+                if is_directory && !is_guest(&path) {
+                    waiting.push(path.clone());
+                }
+                if !is_guest(&path) && !self.users.contains(&path) {
+                    left.push(path.display().to_string());
+                }
+            }
+        }
+        let images = self.images.display().to_string();
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        left.extend(
+            mounts
+                .lines()
+                .filter(|line| line.contains(&images))
+                .map(str::to_owned),
+        );
+        for device in entries(Path::new("/sys/block")) {
+            let backing = fs::read_to_string(device.join("loop/backing_file")).unwrap_or_default();
+            if backing.contains(&images) {
+                left.push(format!("{} over {}", device.display(), backing.trim()));
+            }
+        }
+        left
+    }
+
+    pub(super) fn judge(&mut self, code: u8) {
+        self.ended.judge_guests(&self.guests, "");
+        let left = self.left();
+        // Those directories are named in which something is left; the manifest is there with it.
+        self.ended.left = left.len() as u64;
+        for directory in self.made_directories() {
+            let has_ours = left
+                .iter()
+                .any(|path| path.contains(&directory.display().to_string()));
+            if has_ours && code == 0 {
+                self.ended
+                    .problem(format!("clean ended with 0 and left {left:?}"));
+            }
+            let name = directory
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            if has_ours && !self.ended.told.contains(&format!("/{name}")) {
+                self.ended.problem(format!(
+                    "{} is left, and nobody has named it",
+                    directory.display()
+                ));
+            }
+        }
+        if left
+            .iter()
+            .any(|line| line.contains(" over ") || line.contains("/mount "))
+        {
+            self.ended
+                .problem(format!("mounts or loop devices are left: {left:?}"));
+        }
+    }
+
+    /// The user puts all own files away and removes the own directories: then `clean` removes the
+    /// rest.
+    pub(super) fn finish_by_hand(&mut self) -> Result<(), Box<dyn Error>> {
+        let inner: Vec<PathBuf> = self
+            .guests
+            .all()
+            .iter()
+            .map(|guest| guest.path.clone())
+            .collect();
+        let mut count = 0;
+        let images = self.images.clone();
+        for path in inner.iter().filter(|path| path.starts_with(&images)) {
+            // What lies in a directory of the user's goes with it.
+            let above = path.ancestors().skip(1);
+            if above
+                .into_iter()
+                .any(|above| inner.iter().any(|guest| guest == above))
+            {
+                continue;
+            }
+            count += 1;
+            let to = self.aside.join(count.to_string());
+            self.ended.put_away(&mut self.guests, path, &to);
+        }
+        for path in self.users.clone() {
+            match fs::symlink_metadata(&path) {
+                Ok(facts) if facts.is_dir() && !path.ends_with("old") => fs::remove_dir_all(&path)?,
+                Ok(facts) if facts.is_file() => fs::remove_file(&path)?,
+                _ => {}
+            }
+        }
+        let code = self.clean()?;
+        let mut left = self.left();
+        left.extend(
+            entries(&self.images)
+                .iter()
+                .map(|path| path.display().to_string()),
+        );
+        let left = (!left.is_empty()).then_some(&left as &dyn Debug);
+        self.ended.judge_last_clean(code, left);
+        self.ended
+            .judge_guests(&self.guests, ", after the last clean");
+        // Signs of life of runs on a file system that is gone: nobody needs them.
+        for path in states() {
+            fs::remove_file(path)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! What lies in a directory, and how it is shown.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub fn is_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file())
+}
+
+/// The paths in a directory; none where it is not there.
+pub fn entries(directory: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    paths.sort();
+    paths
+}
+
+/// The last lines of a text.
+pub fn last_of(text: &str) -> String {
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    lines[lines.len().saturating_sub(12)..].join("\n")
+}
+
+/// A tree in words, up to a hundred names.
+pub fn listed(directory: &Path) -> String {
+    let mut lines = Vec::new();
+    let mut waiting = vec![directory.to_owned()];
+    while let (Some(path), true) = (waiting.pop(), lines.len() < 100) {
+        for path in entries(&path) {
+            let facts = fs::symlink_metadata(&path);
+            lines.push(format!(
+                "{} {}",
+                path.strip_prefix(directory).unwrap_or(&path).display(),
+                facts.as_ref().map_or_else(
+                    |error| error.to_string(),
+                    |facts| {
+                        use std::os::unix::fs::MetadataExt;
+                        format!(
+                            "mode {:o}, owner {}, {} bytes, modified {}.{:09}",
+                            facts.mode(),
+                            facts.uid(),
+                            facts.len(),
+                            facts.mtime(),
+                            facts.mtime_nsec()
+                        )
+                    }
+                )
+            ));
+            if facts.is_ok_and(|facts| facts.is_dir()) {
+                waiting.push(path);
+            }
+        }
+    }
+    lines.truncate(100);
+    lines.join("\n")
+}

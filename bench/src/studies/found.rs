@@ -1,0 +1,175 @@
+//! What studies came to, and how often something was so.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use study::{Decision, Estimate, Gate};
+
+use crate::noise::Noise;
+use crate::process::caught;
+use crate::statistics::clopper_pearson;
+
+/// What a study came to.
+pub(super) struct Found {
+    pub(super) seed: u64,
+    /// Nothing where too many runs were INVALID for one.
+    pub(super) estimate: Option<Estimate>,
+    /// The true ratio: 1, or computed.
+    pub(super) known: f64,
+    pub(super) is_doubtful: bool,
+    /// The standard deviation of the log ratio of twin to baseline.
+    pub(super) noise: Option<f64>,
+    /// Nothing where the gate refused to decide.
+    pub(super) gate: Option<Gate>,
+    pub(super) took: Duration,
+}
+
+impl Found {
+    /// Whether a difference was shown.
+    pub(super) fn is_shown(&self) -> bool {
+        self.estimate.is_some_and(|estimate| estimate.is_shown)
+    }
+
+    /// Whether a difference was shown, and the side is the slower one.
+    pub(super) fn is_slower(&self) -> bool {
+        self.estimate
+            .is_some_and(|estimate| estimate.is_shown && estimate.ratio < 1.0)
+    }
+
+    pub(super) fn holds_known(&self) -> bool {
+        let interval = self.estimate.and_then(|estimate| estimate.interval);
+        interval.is_some_and(|interval| (interval.low..=interval.high).contains(&self.known))
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "seed {:4}  ", self.seed)?;
+        match self.estimate {
+            Some(estimate) => write!(f, "ratio {:.3} ", estimate.ratio)?,
+            None => write!(f, "no comparison ")?,
+        }
+        if let Some(interval) = self.estimate.and_then(|estimate| estimate.interval) {
+            write!(f, "[{:.3}, {:.3}] ", interval.low, interval.high)?;
+        }
+        let shown = if self.is_shown() {
+            "shown"
+        } else {
+            "not shown"
+        };
+        let outside = if self.holds_known() { "" } else { " OUTSIDE" };
+        write!(f, "{shown}  known {:.3}{outside}  gate ", self.known)?;
+        match &self.gate {
+            Some(gate) => {
+                let needed = gate
+                    .blocks_needed
+                    .map_or_else(|| "?".to_owned(), |blocks| blocks.to_string());
+                write!(f, "{} ({needed} blocks needed)", gate.decision.name())?;
+            }
+            None => write!(f, "refused")?,
+        }
+        if let Some(noise) = self.noise {
+            write!(f, "  noise {:.1} %", noise * 100.0)?;
+        }
+        let doubtful = if self.is_doubtful { "  DOUBTFUL" } else { "" };
+        write!(f, "{doubtful}  {:.1} s", self.took.as_secs_f64())
+    }
+}
+
+/// The ends of a 95 % interval of a probability.
+pub(super) struct Share(pub(super) f64, pub(super) f64);
+
+/// The probabilities of two of a gate's decisions.
+pub(super) struct GateShares {
+    pub(super) passed: Share,
+    pub(super) failed: Share,
+}
+
+/// Studies of one kind.
+pub(super) struct Told {
+    pub(super) all: Vec<Found>,
+    /// Studies that did not come to their end.
+    pub(super) stopped: u32,
+}
+
+impl Told {
+    pub(super) fn perform(
+        name: &str,
+        count: u64,
+        seeds: &mut impl Iterator<Item = u64>,
+        study: impl Fn(u64) -> Result<Found, Box<dyn Error>>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let noise = Noise::begin();
+        let (mut all, mut stopped) = (Vec::new(), 0);
+        println!("{name}");
+        for (number, seed) in (1..=count).zip(seeds) {
+            match study(seed) {
+                Ok(found) => {
+                    println!("  {number:3}  {found}");
+                    all.push(found);
+                }
+                Err(error) if caught().is_some() => return Err(error),
+                Err(error) => {
+                    println!("  {number:3}  seed {seed:4}  STOPPED: {error}");
+                    stopped += 1;
+                }
+            }
+        }
+        println!(
+            "{name}: {} studies, {stopped} stopped; {}",
+            all.len(),
+            noise.end()
+        );
+        let ratios: Vec<f64> = all
+            .iter()
+            .filter_map(|found| Some((found.estimate?.ratio / found.known).ln()))
+            .collect();
+        println!(
+            "  estimated over known ratio: {:.3} (geometric mean), with a standard deviation of \
+             {:.1} %",
+            study::statistics::mean(&ratios).exp(),
+            study::statistics::standard_deviation(&ratios).unwrap_or_default() * 100.0
+        );
+        told_doubtful(&all);
+        Ok(Self { all, stopped })
+    }
+
+    /// Prints how often something was so, with the exact interval of its probability.
+    pub(super) fn show(&self, what: &str, is_so: impl Fn(&Found) -> bool) -> Share {
+        let count = self.all.iter().filter(|found| is_so(found)).count();
+        show_share(what, count, self.all.len())
+    }
+
+    pub(super) fn show_gate(&self) -> GateShares {
+        let decided = |decision: Decision| {
+            self.show(&format!("the gate {}", decision.name()), |found| {
+                found
+                    .gate
+                    .as_ref()
+                    .is_some_and(|gate| gate.decision == decision)
+            })
+        };
+        let shares = GateShares {
+            passed: decided(Decision::Passed),
+            failed: decided(Decision::Failed),
+        };
+        decided(Decision::Undecided);
+        shares
+    }
+}
+
+pub(super) fn told_doubtful(all: &[Found]) {
+    let count = all.iter().filter(|found| found.is_doubtful).count();
+    show_share("the twin made the study DOUBTFUL", count, all.len());
+}
+
+pub(super) fn show_share(what: &str, count: usize, all: usize) -> Share {
+    let (low, high) = clopper_pearson(count, all);
+    println!(
+        "  {what:48} {count:3} of {all}  ({:.1} % to {:.1} %)",
+        low * 100.0,
+        high * 100.0
+    );
+    Share(low, high)
+}
