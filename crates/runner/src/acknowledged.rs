@@ -1,12 +1,23 @@
 //! What workers have acknowledged, told to those of other ranks that check it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rundir::worker_status::WrittenName;
 use serde::{Deserialize, Serialize};
 use workload::Kept;
+use workload::names::NameKind;
 
-use crate::failures::SpoiledThings;
+/// What is not known of files since operations failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SpoiledThings {
+    /// Files whose state is not known: nothing more is sent to them.
+    pub files: HashSet<u64>,
+    /// By place, names that may be there or not.
+    pub names: BTreeMap<u32, BTreeSet<(NameKind, u64)>>,
+    /// Files that were written, and not to the end.
+    pub written: BTreeSet<WrittenName>,
+}
 
 /// What a worker has acknowledged: all that another one must know to find out what has to be there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,12 +4,13 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ranks::{Ranks, StopReason};
+use ranks::Ranks;
 use record::Outcome;
 use rundir::worker_status::Slot;
 use workload::Workload;
 
 use crate::events::Progress;
+use crate::processes::{OneProcess, Processes};
 
 /// Who may stop a run, and from when on.
 pub trait TakeControl {
@@ -38,11 +39,21 @@ impl<F: FnMut() -> Control> TakeControl for F {
 }
 
 /// The handle by which a run is stopped and watched. Clones are the same handle.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Control {
     shared: Arc<ControlState>,
     signal: Arc<AtomicUsize>,
-    ranks: Option<Ranks>,
+    processes: Arc<dyn Processes>,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self {
+            shared: Arc::default(),
+            signal: Arc::default(),
+            processes: Arc::new(OneProcess),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -73,22 +84,23 @@ impl Control {
     }
 
     /// The same handle for a run that these perform together: whichever of them stops, all do.
-    pub(crate) fn among(self, ranks: Option<Ranks>) -> Self {
-        if let Some(ranks) = &ranks {
-            let (own, others) = (self.clone(), self.clone());
-            ranks.tie(move || own.stop_reason(), move || others.stop());
-        }
-        Self { ranks, ..self }
+    pub(crate) fn among(self, processes: Arc<dyn Processes>) -> Self {
+        let (own, others) = (self.clone(), self.clone());
+        processes.tie(
+            Box::new(move || own.stop_reason()),
+            Box::new(move || others.stop()),
+        );
+        Self { processes, ..self }
     }
 
-    /// The processes that perform the run together; nothing where it is alone.
-    pub(crate) fn ranks(&self) -> Option<&Ranks> {
-        self.ranks.as_ref()
+    /// The processes that perform the run together.
+    pub(crate) fn processes(&self) -> &dyn Processes {
+        &*self.processes
     }
 
     /// Whether this process is the first of those that perform the run, or alone.
     pub fn is_first(&self) -> bool {
-        self.ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0)
+        self.processes.number() == 0
     }
 
     /// A handle for another run that ends with the same signal.
@@ -99,33 +111,24 @@ impl Control {
     /// The signal that is to end the run: this process's, or that of the rank that stopped it.
     pub fn signal_caught(&self) -> Option<i32> {
         let own = self.signal.load(Ordering::Relaxed) as i32;
-        let of_rank = || self.ranks.as_ref()?.stop_reason();
-        let signal = if own == 0 { of_rank()? as i32 } else { own };
+        let of_any = || self.processes.stop_reason();
+        let signal = if own == 0 { of_any()? as i32 } else { own };
         (signal != 0).then_some(signal)
     }
 
     /// What other ranks are told where this one stops the run: its signal, or 0.
-    fn stop_reason(&self) -> Option<StopReason> {
+    fn stop_reason(&self) -> Option<u32> {
         self.is_stopping()
-            .then(|| self.signal.load(Ordering::Relaxed) as StopReason)
+            .then(|| self.signal.load(Ordering::Relaxed) as u32)
     }
 
     /// How runs in a row are to end after one of them, where a signal has come: that of any rank,
     /// which all ask together, between two runs. Failed where a rank is lost.
     pub fn ended_between_runs(&self) -> Option<Outcome> {
-        let own = self.signal_caught();
-        let signal = match &self.ranks {
-            None => own,
-            Some(ranks) => match ranks.all().meet(own, Option::or) {
-                Ok(signal) => signal,
-                Err(why) => {
-                    return Some(Outcome::Failed {
-                        why: why.to_string(),
-                    });
-                }
-            },
-        };
-        signal.map(|signal| Outcome::Interrupted { signal })
+        match self.processes.signal_of_any(self.signal_caught()) {
+            Ok(signal) => signal.map(|signal| Outcome::Interrupted { signal }),
+            Err(why) => Some(Outcome::Failed { why }),
+        }
     }
 
     pub(crate) fn stop(&self) {

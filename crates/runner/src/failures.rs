@@ -1,19 +1,19 @@
 //! What went wrong, counted by operation, step and error number; and when that is too much.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{Failure, Step};
 use record::ErrorRecord;
 use rundir::NotLogged;
-use serde::{Deserialize, Serialize};
 use spec::OnError;
 use system::Fact;
 use workload::contents::{Mismatch, MismatchKind};
 use workload::names::NameKind;
 use workload::{Action, Intent, Kept};
 
+use crate::acknowledged::SpoiledThings;
 use crate::control::Control;
 use rundir::worker_status::{WrittenName, written_names};
 
@@ -123,16 +123,6 @@ impl Failed {
 pub(crate) struct Spoiled {
     any: AtomicBool,
     inner: Mutex<SpoiledThings>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SpoiledThings {
-    /// Files whose state is not known: nothing more is sent to them.
-    files: HashSet<u64>,
-    /// By place, names that may be there or not.
-    names: BTreeMap<u32, BTreeSet<(NameKind, u64)>>,
-    /// Files that were written, and not to the end.
-    written: BTreeSet<WrittenName>,
 }
 
 impl Spoiled {

@@ -28,6 +28,7 @@ mod path_builder;
 mod pauses;
 mod preflight;
 mod private;
+mod processes;
 mod ranks;
 mod run_target;
 mod servers;

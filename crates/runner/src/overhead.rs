@@ -155,9 +155,11 @@ fn once(request: &RunSpec, control: &Control) -> Result<Overhead, String> {
     let origin = Origin::from(&SystemClock.clocks());
     let watch = workers::start(
         request,
-        &(Arc::new(Null) as Arc<dyn Engine>),
-        &RunClock::Machine,
-        &control,
+        (
+            &(Arc::new(Null) as Arc<dyn Engine>),
+            &RunClock::Machine,
+            &control,
+        ),
         &place,
         None,
         origin,

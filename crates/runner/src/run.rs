@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ::ranks::Ranks;
 use engine::Engine;
 use record::{CompletedPart, HostId, Origin, Outcome, PhaseRecord, Record};
 use rundir::ack_log::AckLog;
 use rundir::owned_files::OwnedDirectories;
 use spec::RunSpec;
-use system::{Fact, Sources, WatchedAccount};
+use system::{Fact, Sources, WatchedAccount, WatchedDevices};
 
 use crate::clock::{Clock, RunClock};
 use crate::control::{Control, TakeControl};
@@ -19,7 +18,8 @@ use crate::events::{Event, Events};
 use crate::initial_record::Found;
 use crate::overhead;
 use crate::preflight::{self, Looked, paths};
-use crate::ranks::{self, Told};
+use crate::processes::{Processes, agree};
+use crate::ranks;
 use crate::run_target::Taken;
 use crate::servers::WatchedServers;
 use crate::setup;
@@ -118,115 +118,47 @@ pub(crate) fn prepare_on<'e>(
         request.stall_timeout,
         events,
     );
-    let ranks = take_control.ranks();
-    ranks::refuse_more(request, ranks.as_ref())?;
-    let ranks = ranks.map(|all| all.among(request.ranks));
-    if let Some(ranks) = &ranks {
-        // Whatever ended a run before this one is not to end this one.
-        ranks.tie(|| None, || ());
-        ranks.open();
+    let processes = ranks::processes_of(request, take_control.ranks())?;
+    if !processes.performs() {
+        let control = take_control.take().among(Arc::clone(&processes));
+        let record = processes.rest()?;
+        return Ok(Run(Begun::Nowhere(Box::new(record), control)));
     }
-    if let Some(ranks) = ranks.as_ref().filter(|ranks| !ranks.is_one()) {
-        return rest(ranks, take_control);
-    }
-    let begun = begin(
-        request,
-        (&storage, &clock),
-        take_control,
-        ranks.as_ref(),
-        waiter,
-    );
-    if let (Err(refused), Some(ranks)) = (&begun, &ranks) {
-        ranks.close();
-        // Where a rank is lost, all know it.
-        let _ = Told::to_all(ranks, Some(Err(refused)));
-    }
-    begun.map(Run)
-}
-
-/// Waits until other ranks have performed the run.
-fn rest<'e>(ranks: &Ranks, take_control: &mut dyn TakeControl) -> Result<Run<'e>, Refused> {
-    let control = take_control.take().among(Some(ranks.clone()));
-    // Whatever ended it, they tell what came of it.
-    let _ = ranks.rest();
-    ranks.close();
-    let Some(told) = Told::to_all(ranks, None)? else {
-        return Err(Refused::Ranks(
-            "rank 0 sent no result of the run".to_owned(),
-        ));
-    };
-    let record = told.into_record()?;
-    Ok(Run(Begun::Nowhere(Box::new(record), control)))
+    let (system, processes) = ((&storage, &clock), &processes);
+    let begun = begin(request, system, take_control, processes, waiter);
+    begun
+        .map(Run)
+        .inspect_err(|refused| processes.refuse(refused))
 }
 
 fn begin<'e>(
     request: &RunSpec,
     (storage, clock): (&Arc<dyn Engine>, &RunClock),
     take_control: &mut dyn TakeControl,
-    ranks: Option<&Ranks>,
+    processes: &Arc<dyn Processes>,
     mut waiter: Waiter<'e>,
 ) -> Result<Begun<'e>, Refused> {
-    let is_first = ranks.is_none_or(|ranks| ranks.rank() == 0);
+    let is_first = processes.number() == 0;
     let looked = Looked::at(request, &**storage, is_first, &mut waiter);
-    let looked = ranks::together(ranks, looked).map_err(|(refused, _)| refused)?;
+    let looked = agree(&**processes, looked).map_err(|(refused, _)| refused)?;
     if let Some(other_user) = looked.other_user.clone().filter(|_| is_first) {
         waiter.events.event(Event::OtherUser(other_user));
     }
-    waiter.control = take_control.take().among(ranks.cloned());
-    let account = WatchedAccount::of(
-        &Sources::default(),
-        looked.targets.iter().filter_map(Fact::known),
-    );
+    waiter.control = take_control.take().among(Arc::clone(processes));
+    let targets = || looked.targets.iter().filter_map(Fact::known);
+    let account = WatchedAccount::of(&Sources::default(), targets());
     let devices = account.devices().clone();
     let servers = looked.home.as_ref().and_then(WatchedServers::of);
-    let depth = storage.depth();
-    let taken = setup::take(
-        request,
-        &looked,
-        (&devices, clock.now_ns(), depth),
-        &mut waiter,
-    );
-    let taken = match (taken, ranks) {
-        (taken, None) => taken?,
-        (taken, Some(_)) => {
-            let taken = taken.and_then(|taken| taken.map_err(Refused::Ranks));
-            Ok(ranks::together(ranks, taken).map_err(|(refused, taken)| {
-                if let Some(taken) = taken {
-                    teardown::give_back(request, taken.owned, &mut waiter);
-                }
-                refused
-            })?)
-        }
-    };
-    let targets = looked.targets.iter().filter_map(Fact::known);
-    let since = Arc::new(Since::now(devices, targets));
-    let own_origin = || Origin::from(&clock.clocks());
-    let one_clock = ranks
-        .map(|ranks| ranks::one_clock(ranks, clock))
-        .transpose()?;
-    let origin = one_clock
-        .as_ref()
-        .map_or_else(own_origin, |one_clock| one_clock.origin);
-    let directories: Vec<PathBuf> = match &taken {
-        Ok(taken) => taken
-            .run_directories
-            .iter()
-            .map(|run_directory| run_directory.directory.clone())
-            .collect(),
+    let of_machine = (&devices, clock.now_ns(), storage.depth());
+    let taken = take_place(request, &looked, of_machine, &mut waiter)?;
+    let since = Arc::new(Since::now(devices, targets()));
+    let one_clock = processes.agree_on_origin(clock)?;
+    let directories = match &taken {
+        Ok(taken) => taken.directories(),
         Err(_) => looked.directories.clone(),
     };
-    let mut head = Found {
-        locations: looked.locations(request, &directories),
-        fingerprint: looked.fingerprint,
-        origin,
-        host: looked.host,
-        during: since.during(),
-        room: looked.room,
-    }
-    .into_record(request);
-    if let (Some(ranks), Some(one_clock)) = (ranks, &one_clock) {
-        head.cluster = Some(ranks::own_part(ranks, &head, one_clock));
-    }
+    let mut head = head(request, looked, (&directories, one_clock.origin), &since);
+    head.cluster = processes.own_part(&head, &one_clock);
     let taken = match taken {
         Ok(taken) => taken,
         Err(why) => {
@@ -237,35 +169,13 @@ fn begin<'e>(
         }
     };
     let owned = Arc::clone(&taken.owned);
-    let started = start(
-        request,
-        (storage, clock, origin),
-        &taken,
-        directories,
-        &mut waiter,
-    );
-    let (ack_log, mut watch) = match ranks::together(ranks, started) {
-        Ok(started) => started,
-        Err((refused, started)) => {
-            drop((taken, started));
-            teardown::give_back(request, owned, &mut waiter);
-            return Err(refused);
-        }
-    };
+    let system = (storage, clock, one_clock.origin);
+    let (ack_log, mut watch) = start(request, system, taken, directories, &mut waiter)?;
     watch.account = request.storage.touches().then_some(account);
     watch.servers.clone_from(&servers);
-    watch.host = ranks.map(|_| HostId::of(&head.host));
-    watch.merged =
-        ranks.and_then(|ranks| ranks::merged(ranks, &head, waiter.events.takes_records()));
-    if waiter.events.takes_records() {
-        waiter
-            .events
-            .event(Event::RecordOpened(Box::new(head.clone())));
-        watch.since = Some(Arc::clone(&since));
-        if let (Some(merged), true) = (&watch.merged, waiter.control.is_first()) {
-            waiter.events.event(Event::RecordMerged(merged.clone()));
-        }
-    }
+    watch.host = (!processes.is_alone()).then(|| HostId::of(&head.host));
+    watch.merged = processes.join_heads(&head, waiter.events.takes_records());
+    tell_heads(&head, &since, &mut watch, &mut waiter);
     let clock = clock.clone();
     Ok(Begun::Going(Box::new(Going {
         head,
@@ -278,29 +188,78 @@ fn begin<'e>(
     })))
 }
 
-/// Begins the acknowledgement log, where there is to be one, and starts the workers.
+/// Takes the place; inside why where nothing was answered. Where another process cannot, it is
+/// given back.
+fn take_place(
+    request: &RunSpec,
+    looked: &Looked,
+    of_machine: (&Fact<WatchedDevices>, u64, usize),
+    waiter: &mut Waiter<'_>,
+) -> Result<Result<Taken, String>, Refused> {
+    let taken = setup::take(request, looked, of_machine, waiter);
+    agree(waiter.control.processes(), taken).map_err(|(refused, taken)| {
+        if let Some(Ok(taken)) = taken {
+            teardown::give_back(request, taken.owned, waiter);
+        }
+        refused
+    })
+}
+
+/// The record before anything is done.
+fn head(
+    request: &RunSpec,
+    looked: Looked,
+    (directories, origin): (&[PathBuf], Origin),
+    since: &Since,
+) -> Record {
+    Found {
+        locations: looked.locations(request, directories),
+        fingerprint: looked.fingerprint,
+        origin,
+        host: looked.host,
+        during: since.during(),
+        room: looked.room,
+    }
+    .into_record(request)
+}
+
+/// Begins the acknowledgement log, where there is to be one, and starts the workers. Where another
+/// process cannot, the place is given back.
 fn start(
     request: &RunSpec,
     (storage, clock, origin): (&Arc<dyn Engine>, &RunClock, Origin),
-    taken: &Taken,
+    taken: Taken,
     directories: Vec<PathBuf>,
     waiter: &mut Waiter<'_>,
 ) -> Result<(Option<AckLog>, Watch), Refused> {
-    let ack_log = open_ack_log(request, directories, waiter)?;
-    match workers::start(
-        request,
-        storage,
-        clock,
-        &waiter.control,
-        taken,
-        ack_log.as_ref(),
-        origin,
-    ) {
-        Ok(watch) => Ok((ack_log, watch)),
-        Err(refused) => {
-            teardown::leave_open(ack_log);
-            Err(refused)
+    let started = open_ack_log(request, directories, waiter).and_then(|ack_log| {
+        let on = (storage, clock, &waiter.control);
+        match workers::start(request, on, &taken, ack_log.as_ref(), origin) {
+            Ok(watch) => Ok((ack_log, watch)),
+            Err(refused) => {
+                teardown::leave_open(ack_log);
+                Err(refused)
+            }
         }
+    });
+    agree(waiter.control.processes(), started).map_err(|(refused, started)| {
+        let owned = Arc::clone(&taken.owned);
+        drop((taken, started));
+        teardown::give_back(request, owned, waiter);
+        refused
+    })
+}
+
+/// Tells those who take records with which records the run begins.
+fn tell_heads(head: &Record, since: &Arc<Since>, watch: &mut Watch, waiter: &mut Waiter<'_>) {
+    if !waiter.events.takes_records() {
+        return;
+    }
+    let opened = Event::RecordOpened(Box::new(head.clone()));
+    waiter.events.event(opened);
+    watch.since = Some(Arc::clone(since));
+    if let (Some(merged), true) = (&watch.merged, waiter.control.is_first()) {
+        waiter.events.event(Event::RecordMerged(merged.clone()));
     }
 }
 
@@ -383,18 +342,15 @@ impl<'e> Run<'e> {
         };
         let request = &head.spec;
         let (watched, mut waiter) = supervisor.end();
-        let ranks = waiter.control.ranks().cloned();
-        if let Some(ranks) = &ranks {
-            ranks.close();
-        }
+        waiter.control.processes().close();
         let mut performed = Performed::new(request, watched, &waiter);
         let clean_up = teardown::leave_all(request, &mut performed, (owned, ack_log), &mut waiter);
         let during = since.during_with_programs();
         let hashes = performed.worker_hashes();
         let mut actual = performed.into_actual(request, clean_up);
         actual.stalled = waiter.stalled;
-        // Ranks on one machine would measure one another.
-        if request.overhead && ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0) {
+        // Processes on one machine would measure one another.
+        if request.overhead && waiter.control.is_first() {
             actual.overhead = overhead::measure(&request.of_one_rank(), &actual, &waiter.control);
         }
         // Nothing is asked of servers after this.
@@ -404,16 +360,9 @@ impl<'e> Run<'e> {
             actual,
             ..head
         };
-        let Some(ranks) = ranks else {
-            return Finished { record, own: None };
-        };
-        let (all, own) = ranks::of_all(&ranks, record, hashes, now_ns);
-        let told = Told::to_all(&ranks, Some(Ok(&all)));
-        let told = told.ok().flatten().and_then(|told| told.into_record().ok());
-        Finished {
-            record: told.unwrap_or(all),
-            own: Some(Box::new(own)),
-        }
+        let processes = waiter.control.processes();
+        let (record, own) = processes.join_records(record, hashes, now_ns);
+        Finished { record, own }
     }
 
     fn going(&mut self) -> Option<&mut Going<'e>> {

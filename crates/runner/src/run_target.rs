@@ -14,6 +14,7 @@ use spec::RunSpec;
 use system::{Fact, WatchedDevices};
 
 use crate::error::Refused;
+use crate::processes::PlaceOfAll;
 
 /// A run's place, once it is its own.
 pub(crate) struct Taken {
@@ -43,6 +44,22 @@ impl Taken {
                  user)"
                     .to_owned(),
             )),
+        }
+    }
+
+    /// The directories of the files, by location.
+    pub(crate) fn directories(&self) -> Vec<PathBuf> {
+        let locations = self.run_directories.iter();
+        locations.map(|at| at.directory.clone()).collect()
+    }
+
+    /// What other processes need to work there.
+    pub(crate) fn place_of_all(&self) -> PlaceOfAll {
+        let locations = self.run_directories.iter();
+        PlaceOfAll {
+            locations: locations.map(TakenLocation::place).collect(),
+            owners: self.owned.owners(),
+            positions: self.positions.clone(),
         }
     }
 
@@ -96,7 +113,7 @@ impl TakenLocation {
     }
 
     /// What another process needs to work there.
-    pub(crate) fn place(&self) -> (PathBuf, PathBuf, usize) {
+    fn place(&self) -> (PathBuf, PathBuf, usize) {
         (self.shown.clone(), self.directory.clone(), self.number)
     }
 

@@ -8,12 +8,11 @@ use engine::namespace::{DIRECTORY_MODE, Namespace};
 use engines::PathBuffer;
 use rundir::Life;
 use rundir::joined::JoinedDirectories;
-use rundir::manifest::{BEGINS_BYTES, Begins, FirstRank, Makes, MixNames, OtherRank, Position};
+use rundir::manifest::{BEGINS_BYTES, Begins, Makes, MixNames, OtherRank, Position};
 use rundir::owned_files::NoOwnedDirectories;
 use rundir::ownership::Evidence;
 use rundir::prepare::{self, LayoutRequest};
 use rundir::reuse::take_kept;
-use serde::{Deserialize, Serialize};
 use spec::{Place, RunSpec};
 use system::{Fact, WatchedDevices};
 use workload::{Action, Work, Workload};
@@ -22,7 +21,7 @@ use crate::clock::unix_ns;
 use crate::error::Refused;
 use crate::path_builder::SET_MODES;
 use crate::preflight::{self, Looked, paths};
-use crate::ranks;
+use crate::processes::PlaceOfAll;
 use crate::run_target::{Taken, TakenLocation};
 use crate::timed_call::{Call, NoAnswer, Waiter};
 
@@ -38,18 +37,7 @@ struct Taking {
     life: Life,
     began_unix_ns: u64,
     /// The other processes of the run.
-    ranks: Vec<OtherRank>,
-}
-
-/// Where the files of a run with several processes lie, as the first of them has it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct PlaceOfAll {
-    /// By location: its path as messages give it, its directory, and the number of that.
-    locations: Vec<(PathBuf, PathBuf, usize)>,
-    /// By directory, whose it is; none of a storage that touches no file system.
-    owners: Vec<FirstRank>,
-    /// By worker of all, how far a pool of an earlier run is; empty where there is none.
-    positions: Vec<Position>,
+    others: Vec<OtherRank>,
 }
 
 /// Takes the place; inside why where nothing was answered, so that nobody knows what was made. Of
@@ -66,45 +54,25 @@ pub(crate) fn take(
         Some(_) => Life::begin(own, depth, began_unix_ns, now_ns),
         None => Life::private(own, depth),
     };
-    let ranks = waiter.control.ranks().cloned();
-    let Some(ranks) = ranks else {
-        return take_first(
-            request,
-            looked,
-            devices,
-            (life, began_unix_ns, Vec::new()),
-            waiter,
-        );
-    };
-    let (others, first_host) =
-        ranks::introduce(&ranks, request, &life).inspect_err(|_| life.end())?;
-    if ranks.rank() == 0 {
-        let taken = take_first(
-            request,
-            looked,
-            devices,
-            (life, began_unix_ns, others),
-            waiter,
-        );
-        let place = match &taken {
-            Ok(Ok(taken)) => Ok(PlaceOfAll {
-                locations: taken
-                    .run_directories
-                    .iter()
-                    .map(TakenLocation::place)
-                    .collect(),
-                owners: taken.owned.owners(),
-                positions: taken.positions.clone(),
-            }),
+    let introduced = waiter.control.processes().introduce(request, &life);
+    let (others, first_host) = introduced.inspect_err(|_| life.end())?;
+    if waiter.control.is_first() {
+        let of_first = (life, began_unix_ns, others);
+        let taken = take_first(request, looked, devices, of_first, waiter);
+        let processes = waiter.control.processes();
+        processes.tell_place(&|| match &taken {
+            Ok(Ok(taken)) => Ok(taken.place_of_all()),
             Ok(Err(why)) => Err(why.clone()),
             Err(refused) => Err(refused.to_string()),
+        });
+        return match taken {
+            // Of several processes none has anything to leave: all refuse the run.
+            Ok(Err(why)) if !processes.is_alone() => Err(Refused::Ranks(why)),
+            taken => taken,
         };
-        // Where a rank is lost, the next meeting says so, and the place is given back.
-        let _ = ranks.broadcast(Some(place));
-        return taken;
     }
-    match ranks.broadcast::<Result<PlaceOfAll, String>>(None)? {
-        Ok(place) => join(looked, place, life, devices, waiter),
+    match waiter.control.processes().hear_place()? {
+        Ok(place) => join(looked, place, life, devices, waiter).map(Ok),
         Err(why) => {
             life.end();
             Err(Refused::OnRank {
@@ -123,7 +91,7 @@ fn join(
     life: Life,
     devices: &Fact<WatchedDevices>,
     waiter: &mut Waiter<'_>,
-) -> Result<Result<Taken, String>, Refused> {
+) -> Result<Taken, Refused> {
     let PlaceOfAll {
         locations,
         owners,
@@ -163,14 +131,14 @@ fn join(
             )
         })
         .collect();
-    Ok(Ok(taken))
+    Ok(taken)
 }
 
 fn take_first(
     request: &RunSpec,
     looked: &Looked,
     devices: &Fact<WatchedDevices>,
-    (life, began_unix_ns, ranks): (Life, u64, Vec<OtherRank>),
+    (life, began_unix_ns, others): (Life, u64, Vec<OtherRank>),
     waiter: &mut Waiter<'_>,
 ) -> Result<Result<Taken, String>, Refused> {
     let Some(home) = &looked.home else {
@@ -185,7 +153,7 @@ fn take_first(
         devices: devices.clone(),
         life,
         began_unix_ns,
-        ranks,
+        others,
     };
     let is_new = !request.keeping.reuse;
     let taken = waiter.wait_or(
@@ -215,74 +183,17 @@ fn take_place(request: &RunSpec, taking: Taking) -> Result<Taken, Refused> {
         .inspect_err(|_| life.end())
 }
 
-fn take_place_with(
-    request: &RunSpec,
-    Taking {
-        home,
-        directories,
-        hostname,
-        devices,
-        life,
-        began_unix_ns,
-        ranks,
-    }: Taking,
-) -> Result<Taken, Refused> {
-    let said = request.targets.iter().map(PathBuf::as_path);
-    let workload = &request.workload;
+fn take_place_with(request: &RunSpec, taking: Taking) -> Result<Taken, Refused> {
     if request.keeping.reuse {
-        let taken = take_kept(
-            &home,
-            &directories,
-            workload,
-            &makes(workload),
-            (life, &ranks),
-        )?;
-        let run_directories = taken.run_directories.all().iter().enumerate();
-        let run_directories = run_directories.map(|(number, run_directory)| {
-            TakenLocation::new(
-                run_directory.directory(),
-                run_directory.directory(),
-                run_directory.identity(),
-                number,
-            )
-        });
-        return Ok(Taken {
-            run_directories: run_directories.collect(),
-            owned: Arc::new(taken.run_directories),
-            // A shared pool that has only been prepared is the same for any number of workers.
-            positions: vec![Position::default(); workload.workers.count() as usize]
-                .into_iter()
-                .enumerate()
-                .map(|(worker, none)| taken.positions.get(worker).copied().unwrap_or(none))
-                .collect(),
-            devices,
-        });
+        return reuse_pool(&request.workload, taking);
     }
-    let pools = workload.streams();
-    let wish = LayoutRequest {
-        home,
-        locations: directories,
-        in_own_directories: request.place == Place::OwnDirectory,
-        makes: makes(workload),
-        numbers_max: workload.numbers_max(),
-        subdirectories: workload
-            .classic()
-            .map_or(1, |classic| classic.subdirectories),
-        workers: pools,
-        mix: workload.mix().map(|mix| MixNames {
-            layout: mix.layout,
-            names: mix.names,
-        }),
-        tool: format!("postmark {}", env!("CARGO_PKG_VERSION")),
-        host: hostname,
-        life,
-        began_unix_ns,
-        ranks,
-    };
-    let (places, run_directory_of) = prepare::prepare(&wish)?;
+    let devices = taking.devices.clone();
+    let pools = request.workload.streams();
+    let (places, run_directory_of) = prepare::prepare(&layout_request(request, taking))?;
     if pools > 1 {
         places.make_worker_directories(pools)?;
     }
+    let said = request.targets.iter().map(PathBuf::as_path);
     let run_directories = said
         .zip(&run_directory_of)
         .map(|(path, number)| {
@@ -303,6 +214,62 @@ fn take_place_with(
         positions: Vec::new(),
         devices,
     })
+}
+
+/// Takes the pool of an earlier run.
+fn reuse_pool(workload: &Workload, taking: Taking) -> Result<Taken, Refused> {
+    let taken = take_kept(
+        &taking.home,
+        &taking.directories,
+        workload,
+        &makes(workload),
+        (taking.life, &taking.others),
+    )?;
+    let run_directories = taken.run_directories.all().iter().enumerate();
+    let run_directories = run_directories.map(|(number, run_directory)| {
+        TakenLocation::new(
+            run_directory.directory(),
+            run_directory.directory(),
+            run_directory.identity(),
+            number,
+        )
+    });
+    Ok(Taken {
+        run_directories: run_directories.collect(),
+        owned: Arc::new(taken.run_directories),
+        // A shared pool that has only been prepared is the same for any number of workers.
+        positions: vec![Position::default(); workload.workers.count() as usize]
+            .into_iter()
+            .enumerate()
+            .map(|(worker, none)| taken.positions.get(worker).copied().unwrap_or(none))
+            .collect(),
+        devices: taking.devices,
+    })
+}
+
+/// The directories of a run that has none yet.
+fn layout_request(request: &RunSpec, taking: Taking) -> LayoutRequest {
+    let workload = &request.workload;
+    LayoutRequest {
+        home: taking.home,
+        locations: taking.directories,
+        in_own_directories: request.place == Place::OwnDirectory,
+        makes: makes(workload),
+        numbers_max: workload.numbers_max(),
+        subdirectories: workload
+            .classic()
+            .map_or(1, |classic| classic.subdirectories),
+        workers: workload.streams(),
+        mix: workload.mix().map(|mix| MixNames {
+            layout: mix.layout,
+            names: mix.names,
+        }),
+        tool: format!("postmark {}", env!("CARGO_PKG_VERSION")),
+        host: taking.hostname,
+        life: taking.life,
+        began_unix_ns: taking.began_unix_ns,
+        ranks: taking.others,
+    }
 }
 
 /// What the files of a workload have in common.

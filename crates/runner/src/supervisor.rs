@@ -25,6 +25,7 @@ use crate::counter_baseline::Since;
 use crate::events::{Event, Progress, Stage};
 use crate::path_builder::Namer;
 use crate::pauses::PauseWatch;
+use crate::processes::AtBarrier;
 use crate::servers::WatchedServers;
 use crate::timed_call::{TELL_EVERY, Waiter};
 use crate::worker::{Answer, PhaseReport, Rendezvous, Report};
@@ -422,7 +423,7 @@ impl<'e> Supervisor<'e> {
             self.tell(Event::PhaseAborted(stage, self.waiter.control.progress()));
         } else if let (false, Some(phase)) = (self.watched.abandoned, self.unsynced) {
             // Nothing follows.
-            self.meet((), |(), ()| ());
+            self.meet(AtBarrier::default());
             self.sync(phase);
         }
         self.wait_for_space();
@@ -573,7 +574,7 @@ impl<'e> Supervisor<'e> {
         }
         if let Some(phase) = self.unsynced.take() {
             // Nobody's sync is to be in another's work.
-            self.meet((), |(), ()| ());
+            self.meet(AtBarrier::default());
             self.sync(phase);
             self.phase_synced(phase);
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use record::{CleanUp, End, Outcome};
+use rundir::Life;
 use rundir::ack_log::AckLog;
 use rundir::manifest::KeptPool;
 use rundir::owned_files::OwnedDirectories;
@@ -12,7 +13,7 @@ use rundir::ownership::Evidence;
 use spec::RunSpec;
 
 use crate::events::{Event, Progress, Stage};
-use crate::ranks::LeftByRanks;
+use crate::processes::EndState;
 use crate::timed_call::{Call, Waiter};
 use crate::workers::Performed;
 
@@ -37,10 +38,10 @@ pub(crate) fn leave_all(
     (owned, ack_log): (Arc<dyn OwnedDirectories>, Option<AckLog>),
     waiter: &mut Waiter<'_>,
 ) -> Option<CleanUp> {
-    let ranks = waiter.control.ranks().cloned();
     let life = owned.life().clone();
-    let left = LeftByRanks::of(performed, &life).of_all(ranks.as_ref());
-    let is_first = ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0);
+    let own = end_state(performed, &life);
+    let left = waiter.control.processes().end_state(own);
+    let is_first = waiter.control.is_first();
     let (clean_up, unanswered) = match is_first {
         true => clean_up(request, performed, &left, owned, waiter),
         false => {
@@ -54,13 +55,13 @@ pub(crate) fn leave_all(
         performed.outcome = Outcome::Failed { why };
         performed.abandoned = true;
     }
-    if let Some(ranks) = &ranks {
-        let stays = clean_up.as_ref().map(|clean_up| clean_up.incomplete);
-        let stays = ranks.broadcast(Some(stays.unwrap_or(false)));
-        // Whoever cleans later needs to know what this rank was doing.
-        if let (Ok(false), false) = (stays, is_first || left.abandoned) {
-            life.end();
-        }
+    let stays = clean_up
+        .as_ref()
+        .is_some_and(|clean_up| clean_up.incomplete);
+    let stays = waiter.control.processes().tell_incomplete(stays);
+    // Whoever cleans later needs to know what this process was doing.
+    if let (Some(false), false) = (stays, is_first || left.abandoned) {
+        life.end();
     }
     // Where somebody did not come back, it may be the acknowledgement log that was waited for.
     if performed.abandoned {
@@ -73,6 +74,28 @@ pub(crate) fn leave_all(
         let _ = waiter.wait_for(&call, move || ack_log.over(removed));
     }
     clean_up
+}
+
+/// How this process's work has ended.
+fn end_state(performed: &Performed, life: &Life) -> EndState {
+    let names = performed.partly_written.iter();
+    EndState {
+        complete: performed.outcome == Outcome::Complete,
+        abandoned: performed.abandoned,
+        any_spoiled: performed.any_spoiled,
+        partly_written: names
+            .map(|((kind, number), worker)| (*kind, *number, *worker))
+            .collect(),
+        set_back_ns: life.set_back_ns(),
+        is_whole: matches!(
+            performed.outcome,
+            Outcome::Complete | Outcome::Interrupted { .. }
+        ),
+        positions: performed.positions.clone(),
+        names: performed.names,
+        in_use: performed.in_use,
+        latest_ns: life.latest_ns(),
+    }
 }
 
 /// Nothing was done there.
@@ -90,7 +113,7 @@ fn untouched(owned: Arc<dyn OwnedDirectories>, waiter: &mut Waiter<'_>) {
 fn clean_up(
     request: &RunSpec,
     performed: &Performed,
-    left: &LeftByRanks,
+    left: &EndState,
     owned: Arc<dyn OwnedDirectories>,
     waiter: &mut Waiter<'_>,
 ) -> (Option<CleanUp>, Option<String>) {

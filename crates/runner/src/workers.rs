@@ -8,7 +8,6 @@ use std::thread;
 use engine::namespace::ActingUser;
 use engine::{Durability, Engine, Settings, Stopping};
 use engines::PathBuffer;
-use ranks::Ranks;
 use record::Origin;
 use record::machine::WORKER_THREAD;
 use spec::{Cache, RunSpec};
@@ -106,14 +105,12 @@ impl SharedPools {
 /// from an origin of the same clock.
 pub(crate) fn start(
     request: &RunSpec,
-    storage: &Arc<dyn Engine>,
-    clock: &RunClock,
-    control: &Control,
+    (storage, clock, control): (&Arc<dyn Engine>, &RunClock, &Control),
     taken: &Taken,
     ack_log: Option<&AckLog>,
     origin: Origin,
 ) -> Result<Watch, Refused> {
-    let workers = request.workers_of(control.ranks().map_or(0, Ranks::rank));
+    let workers = request.workers_of(control.processes().number());
     let slots = taken.owned.life().slots();
     control.engage(&slots.concat());
     let common = Common {

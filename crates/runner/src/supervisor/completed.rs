@@ -6,6 +6,7 @@ use workload::Phase;
 
 use super::{Beside, Supervisor};
 use crate::events::Event;
+use crate::processes::AtBarrier;
 use crate::worker::PhaseReport;
 use crate::workers::aggregate;
 
@@ -22,12 +23,14 @@ impl Supervisor<'_> {
                 let load = aggregate::phase_record(phase, workers, &self.watch.drive, beside);
                 // Whatever follows is decided once for all ranks.
                 let own = self.of_this_host(load.clone());
-                let of_all = self.meet((own, self.ran_dry), |(one, dry), (other, other_dry)| {
-                    (one.join(other), dry | other_dry)
+                let of_all = self.meet(AtBarrier {
+                    phase: Some(own),
+                    ran_dry: self.ran_dry,
+                    ..AtBarrier::default()
                 });
                 self.watched.loads.push(load);
-                self.ran_dry |= of_all.as_ref().is_some_and(|(_, ran_dry)| *ran_dry);
-                self.watched.load_of_all = of_all.map(|(load, _)| load);
+                self.ran_dry |= of_all.as_ref().is_some_and(|all| all.ran_dry);
+                self.watched.load_of_all = of_all.and_then(|all| all.phase);
             }
             Phase::Delete => self.untold = Some(phase),
         }
@@ -67,8 +70,11 @@ impl Supervisor<'_> {
         let of_all = match self.watch.merged.is_some() {
             true => {
                 let of_all = own.clone().map(|phase| self.of_this_host(phase));
-                self.meet(of_all, |one, other| Some(one?.join(other?)))
-                    .flatten()
+                self.meet(AtBarrier {
+                    phase: of_all,
+                    ..AtBarrier::default()
+                })
+                .and_then(|all| all.phase)
             }
             false => None,
         };
@@ -80,7 +86,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// A phase as it is joined with those of other ranks.
+    /// A phase as it is joined with those of other processes.
     fn of_this_host(&self, phase: PhaseRecord) -> PhaseRecord {
         match &self.watch.host {
             Some(host) => phase.of_rank(host),

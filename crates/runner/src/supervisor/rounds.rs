@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use measure::SliceMeter;
 use measure::steady::{self, DRIFT_MAX, WINDOW_ROUNDS};
-use ranks::Meeting;
 use record::{SteadyAsked, SteadyFound, SteadyRule};
-use serde::{Deserialize, Serialize};
 use workload::Action;
+
+use crate::processes::Meeting;
 
 /// Seconds of the phase that goes on that nobody was told of yet.
 #[derive(Default)]
@@ -29,25 +29,7 @@ pub(super) struct Rounds {
     /// Transactions a second of each second of each round.
     pub(super) seconds: Vec<Vec<f64>>,
     /// The round that has just ended, of which other ranks have not told all yet.
-    pub(super) ended: Option<Meeting<Round>>,
-}
-
-/// A round that has ended: transactions a second of the whole, and of each second.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Round {
-    pub(super) rate: f64,
-    pub(super) seconds: Vec<f64>,
-}
-
-impl Round {
-    /// What two ranks did in it together.
-    pub(super) fn and(self, other: Self) -> Self {
-        let seconds = self.seconds.into_iter().zip(other.seconds);
-        Self {
-            rate: self.rate + other.rate,
-            seconds: seconds.map(|(one, other)| one + other).collect(),
-        }
-    }
+    pub(super) ended: Option<Box<dyn Meeting>>,
 }
 
 /// A moment, by the time since the transactions began, and what was done by then.

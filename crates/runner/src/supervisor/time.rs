@@ -8,9 +8,10 @@ use record::{SteadyAsked, SteadyFound};
 use spec::Stop;
 use workload::{Action, Phase, Role};
 
-use super::rounds::{Mark, Round, SECOND};
+use super::rounds::{Mark, SECOND};
 use super::{HANDED_OVER_WITHIN, Supervisor, TELL_EVERY};
 use crate::events::Stage;
+use crate::processes::{AtBarrier, Round};
 
 /// How often it is looked whether all ranks have told of a round that has ended.
 const ROUND_TOLD: Duration = Duration::from_millis(1);
@@ -62,15 +63,10 @@ impl Supervisor<'_> {
             at: elapsed,
             done: self.waiter.control.progress().completed,
         };
-        let rounds = &mut self.rounds;
-        if let Some(meeting) = &mut rounds.ended {
-            let told = meeting.wait(Duration::ZERO);
-            return match told {
-                None => {}
-                Some(Ok(round)) => self.round_ended(asked, round, now),
-                Some(Err(_)) => self.waiter.control.stop(),
-            };
+        if self.rounds.ended.is_some() {
+            return self.hear_round(asked, now);
         }
+        let rounds = &mut self.rounds;
         let (Some(round), Some(second)) = (rounds.round, rounds.second) else {
             (rounds.round, rounds.second) = (Some(now), Some(now));
             rounds.seconds.push(Vec::new());
@@ -92,13 +88,26 @@ impl Supervisor<'_> {
             rate: round.rate_until(now),
             seconds: rounds.seconds.pop().unwrap_or_default(),
         };
-        match self.waiter.control.ranks() {
-            Some(ranks) => rounds.ended = Some(ranks.begin(own, Round::and)),
-            None => self.round_ended(asked, own, now),
+        rounds.ended = Some(self.waiter.control.processes().meet(AtBarrier {
+            round: Some(own),
+            ..AtBarrier::default()
+        }));
+        self.hear_round(asked, now);
+    }
+
+    /// Hears of a round that is over from all processes, where they have told theirs.
+    fn hear_round(&mut self, asked: SteadyAsked, now: Mark) {
+        let met = self.rounds.ended.as_mut();
+        match met.and_then(|meeting| meeting.wait(Duration::ZERO)) {
+            None => {}
+            Some(Ok(AtBarrier {
+                round: Some(round), ..
+            })) => self.round_ended(asked, round, now),
+            Some(_) => self.waiter.control.stop(),
         }
     }
 
-    /// A round is over, and all ranks have told theirs.
+    /// A round is over, and all processes have told theirs.
     fn round_ended(&mut self, asked: SteadyAsked, round: Round, now: Mark) {
         let rounds = &mut self.rounds;
         rounds.ended = None;

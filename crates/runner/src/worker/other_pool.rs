@@ -12,10 +12,10 @@ use workload::{Kept, StreamHasher};
 use super::config::{OtherPool, Payload};
 use super::name_check::NamesFound;
 use super::state::{Left, Worker};
-use crate::acknowledged::Acknowledged;
+use crate::acknowledged::{Acknowledged, SpoiledThings};
 use crate::clock::Clock as _;
 use crate::events::Stage;
-use crate::failures::{Failed, Spoiled, SpoiledThings};
+use crate::failures::{Failed, Spoiled};
 use crate::path_builder::Namer;
 use crate::source::Source;
 
