@@ -6,7 +6,8 @@ use document::units::rate;
 use measure::Histogram;
 use record::Record;
 
-use crate::page::over_time::{phases, short_latency, stretches};
+use crate::page::labels::short_latency;
+use crate::page::over_time::{phases, stretches};
 use crate::page::percentiles::{points, share};
 use crate::pictures::scale::Scale;
 

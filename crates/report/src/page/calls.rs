@@ -3,7 +3,7 @@
 use document::{Document, Number, Table};
 use record::{Phase, Role, Summary};
 
-use super::over_time::short_latency;
+use super::labels::short_latency;
 use crate::pictures::chart::Axis;
 use crate::pictures::rows::{Mark, Row, Rows};
 use crate::pictures::scale::Scale;
@@ -83,11 +83,11 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
     let plot = Rows {
         title: "System-call steps of the transactions".to_owned(),
         caption,
-        x: Axis {
-            name: "time of a step (logarithmic)".to_owned(),
-            scale: Scale::decades(ends.iter().copied()),
-            label: short_latency,
-        },
+        x: Axis::new(
+            "time of a step (logarithmic)",
+            Scale::decades(ends.iter().copied()),
+            short_latency,
+        ),
         rule: None,
         series: Vec::new(),
         rows,

@@ -9,7 +9,7 @@ use document::{Cell, Document, Number, Table};
 use measure::Histogram;
 use record::{Action, OperationRecord, Phase, PhaseRecord, Record, Summary};
 
-use super::over_time::short_latency;
+use super::labels::short_latency;
 use super::served::service;
 use super::sides::capital;
 use super::sweep;
@@ -222,19 +222,19 @@ pub(super) fn curves(
     let chart = Chart {
         title,
         description: &caption,
-        x: Axis {
-            name: "share of operations".to_owned(),
-            scale: Scale::Log {
+        x: Axis::new(
+            "share of operations",
+            Scale::Log {
                 low: 1.0,
                 high: 10_f64.powf(high.log10().ceil()),
             },
-            label: share,
-        },
-        y: Axis {
-            name: what.to_owned(),
-            scale: Scale::decades(points().map(|(_, y)| *y)),
-            label: short_latency,
-        },
+            share,
+        ),
+        y: Axis::new(
+            what.to_owned(),
+            Scale::decades(points().map(|(_, y)| *y)),
+            short_latency,
+        ),
         behind: Vec::new(),
         series,
     };

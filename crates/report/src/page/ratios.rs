@@ -105,11 +105,7 @@ pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
             all.len(),
             all.iter().any(|(table, row)| noise(table, row).is_some()),
         ),
-        x: Axis {
-            name: axis(tables),
-            scale: Scale::ratios(ends.into_iter()),
-            label: number,
-        },
+        x: Axis::new(axis(tables), Scale::ratios(ends.into_iter()), number),
         rule: Some(1.0),
         series: KINDS.map(str::to_owned).to_vec(),
         rows,

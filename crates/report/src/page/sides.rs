@@ -8,8 +8,8 @@ use document::{Cell, Number};
 use study::statistics::Middle;
 use study::{ComparedSide, Metric, MetricUnit, Observed, SideGroup, UnlikeWhat, unlike};
 
-use super::PageRun;
-use super::over_time::{millions, rate_label, short_latency, throughput_label};
+use super::file::PageRun;
+use super::labels::{millions, rate_label, short_latency, throughput_label};
 use crate::comparison::unlike_words;
 
 /// A run of a side.

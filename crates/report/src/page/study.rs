@@ -10,8 +10,9 @@ use document::{Document, Tone, html};
 use record::Summary;
 use study::{Comparisons, Design, Metric, SideGroup, UnlikeWhat, VerdictCounts};
 
+use super::file::{PageRun, whole};
 use super::sides::{PageSide, all, anchor, in_words};
-use super::{PageRun, cells, ratios, run, whole};
+use super::{cells, ratios, run};
 use crate::comparison::{self, add_basis, doubts, noun, table};
 use crate::text;
 

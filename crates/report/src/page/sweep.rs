@@ -5,7 +5,7 @@ use document::units::{latency, rate};
 use document::{Document, Number, Table};
 use record::{Load, Summary, SweepStepSummary, SweepSummary};
 
-use super::over_time::short_latency;
+use super::labels::short_latency;
 use crate::pictures::chart::{Axis, Behind, Chart, Series};
 use crate::pictures::scale::Scale;
 use crate::steps::by_load;
@@ -64,22 +64,22 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
 }
 
 fn axis(name: &str, values: impl Iterator<Item = f64>) -> Axis {
-    Axis {
-        name: name.to_owned(),
-        scale: Scale::from_zero(values),
-        label: |value| rate(Some(value)).replace(".00", ""),
-    }
+    Axis::new(name, Scale::from_zero(values), |value| {
+        rate(Some(value)).replace(".00", "")
+    })
 }
 
 fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepSummary]) {
     let series: Vec<Series> = PERCENTILES
         .iter()
-        .map(|(name, of)| Series {
-            name: (*name).to_owned(),
-            points: steps
-                .iter()
-                .map(|step| Some((step.achieved_per_second?, of(step)? as f64)))
-                .collect(),
+        .map(|(name, of)| {
+            Series::new(
+                *name,
+                steps
+                    .iter()
+                    .map(|step| Some((step.achieved_per_second?, of(step)? as f64)))
+                    .collect(),
+            )
         })
         .collect();
     let ys = || {
@@ -152,11 +152,11 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
             "achieved transactions/s",
             steps.iter().filter_map(|step| step.achieved_per_second),
         ),
-        y: Axis {
-            name: "latency".to_owned(),
-            scale: Scale::decades(ys().chain(slo).collect::<Vec<_>>().into_iter()),
-            label: short_latency,
-        },
+        y: Axis::new(
+            "latency",
+            Scale::decades(ys().chain(slo).collect::<Vec<_>>().into_iter()),
+            short_latency,
+        ),
         behind,
         series,
     };
@@ -235,14 +235,8 @@ fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
         y: axis("transactions/s", ys.into_iter()),
         behind: Vec::new(),
         series: vec![
-            Series {
-                name: "achieved".to_owned(),
-                points: points.into_iter().map(Some).collect(),
-            },
-            Series {
-                name: against.to_owned(),
-                points: ideal.into_iter().map(Some).collect(),
-            },
+            Series::new("achieved", points.into_iter().map(Some).collect()),
+            Series::new(against, ideal.into_iter().map(Some).collect()),
         ],
     };
     document.figure(chart.picture(data));

@@ -1,71 +1,21 @@
 //! A chart: axes, what lies behind, lines and points, and names of the lines above.
 
+mod parts;
+mod plane;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use document::sanitize::html;
 use document::{Picture, Table};
 
-use super::png::Indexed;
-use super::scale::Scale;
+pub(crate) use self::parts::{Axis, Behind, LETTER, LINE, NARROW, SERIES_MAX, Series, WIDE};
+use self::parts::{BOTTOM, HEIGHT, LEFT, RIGHT};
+use self::plane::Plane;
+pub(crate) use self::plane::beside;
 
-/// The width on a page, and in a column of a paper, where letters are as large.
-pub(crate) const WIDE: f64 = 640.0;
-pub(crate) const NARROW: f64 = 320.0;
-const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 88.0;
-const RIGHT: f64 = 24.0;
-const BOTTOM: f64 = 46.0;
-/// A line of names.
-pub(crate) const LINE: f64 = 19.0;
-/// About so wide is a letter.
-pub(crate) const LETTER: f64 = 7.0;
 /// Where no line has more points each one is drawn, and says what it is.
 const POINTS_DRAWN_MAX: usize = 60;
-/// So many kinds of lines can be told apart.
-pub(crate) const SERIES_MAX: usize = 8;
-
-/// An axis.
-pub(crate) struct Axis {
-    /// What is at it, with the unit.
-    pub name: String,
-    pub scale: Scale,
-    /// How a value of it is written.
-    pub label: fn(f64) -> String,
-}
-
-/// A line through points, in order; where there is nothing it is broken.
-pub(crate) struct Series {
-    pub name: String,
-    pub points: Vec<Option<(f64, f64)>>,
-}
-
-/// What lies behind the lines.
-pub(crate) enum Behind {
-    /// A stretch of the horizontal axis with a name.
-    Stretch {
-        from: f64,
-        to: f64,
-        name: String,
-        class: &'static str,
-    },
-    /// A value of the horizontal axis.
-    Upright { at: f64, name: String },
-    /// A value of the vertical axis.
-    Level { at: f64, name: String },
-    /// From where to where the values at one place go, in the colour of a line.
-    Range {
-        at: f64,
-        from: f64,
-        to: f64,
-        series: usize,
-    },
-    /// A picture over the whole plane.
-    Picture(Indexed),
-    /// Values that are not drawn, for the readout.
-    Unseen(Series),
-}
-
 /// See the module's text.
 pub(crate) struct Chart<'a> {
     pub title: &'a str,
@@ -276,143 +226,5 @@ impl Chart<'_> {
                 );
             }
         }
-    }
-}
-
-/// Where a label around a place ends, with room behind it; nothing where it would touch what ends
-/// before.
-pub(crate) fn beside(x: f64, label: &str, before: f64) -> Option<f64> {
-    let half = LETTER * label.chars().count() as f64 / 2.0;
-    (x - half > before).then_some(x + half + LETTER)
-}
-
-/// Where values lie in the picture.
-struct Plane {
-    width: f64,
-    top: f64,
-    x: Scale,
-    y: Scale,
-}
-
-impl Plane {
-    fn x(&self, value: f64) -> Option<f64> {
-        Some(LEFT + self.x.place(value)? * (self.width - RIGHT - LEFT))
-    }
-
-    fn y(&self, value: f64) -> Option<f64> {
-        let bottom = HEIGHT - BOTTOM;
-        Some(bottom - self.y.place(value)? * (bottom - self.top))
-    }
-
-    fn point(&self, x: f64, y: f64) -> Option<(f64, f64)> {
-        Some((self.x(x)?, self.y(y)?))
-    }
-
-    fn behind(&self, svg: &mut String, behind: &Behind) {
-        let (bottom, right) = (HEIGHT - BOTTOM, self.width - RIGHT);
-        let top = self.top;
-        let _ = match behind {
-            Behind::Stretch {
-                from,
-                to,
-                name,
-                class,
-            } => {
-                let (Some(from), Some(to)) = (self.x(*from), self.x(*to)) else {
-                    return;
-                };
-                let (width, height) = ((to - from).max(1.0), bottom - top);
-                let _ = writeln!(
-                    svg,
-                    "<rect class=\"{class}\" x=\"{from:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" \
-                     height=\"{height:.1}\"><title>{}</title></rect>",
-                    html(name)
-                );
-                // A name that has no room is in the table.
-                if width < LETTER * name.chars().count() as f64 {
-                    return;
-                }
-                writeln!(
-                    svg,
-                    "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                    from + 3.0,
-                    // A warm-up lies within a phase, whose name stands above.
-                    top + if *class == "warm-up" {
-                        13.0 + LINE
-                    } else {
-                        13.0
-                    },
-                    html(name)
-                )
-            }
-            Behind::Upright { at, .. } => {
-                let Some(x) = self.x(*at) else { return };
-                writeln!(
-                    svg,
-                    "<path class=\"rule\" d=\"M{x:.1} {top:.1}V{bottom}\"/>"
-                )
-            }
-            Behind::Level { at, .. } => {
-                let Some(y) = self.y(*at) else { return };
-                writeln!(svg, "<path class=\"rule\" d=\"M{LEFT} {y:.1}H{right}\"/>")
-            }
-            Behind::Range {
-                at,
-                from,
-                to,
-                series,
-            } => {
-                let (Some((x, from)), Some(to)) = (self.point(*at, *from), self.y(*to)) else {
-                    return;
-                };
-                // Beside one another, where several lines have values at one place.
-                writeln!(
-                    svg,
-                    "<path class=\"range m{}\" d=\"M{:.1} {from:.1}h6m-3 0V{to:.1}m-3 0h6\"/>",
-                    series % SERIES_MAX,
-                    x - 3.0 + 5.0 * (series % SERIES_MAX) as f64
-                )
-            }
-            Behind::Picture(picture) => writeln!(
-                svg,
-                "<image class=\"pixels\" x=\"{LEFT}\" y=\"{top:.1}\" width=\"{:.1}\" \
-                 height=\"{:.1}\" preserveAspectRatio=\"none\" href=\"{}\"/>",
-                right - LEFT,
-                bottom - top,
-                picture.address()
-            ),
-            Behind::Unseen(_) => Ok(()),
-        };
-    }
-
-    /// What stands beside a value of an axis.
-    fn label(&self, svg: &mut String, behind: &Behind) {
-        let right = self.width - RIGHT;
-        let _ = match behind {
-            Behind::Upright { at, name } => {
-                let Some(x) = self.x(*at) else { return };
-                let (class, beside) = match x > (LEFT + right) / 2.0 {
-                    true => ("faint label end", x - 4.0),
-                    false => ("faint label", x + 4.0),
-                };
-                writeln!(
-                    svg,
-                    "<text class=\"{class}\" x=\"{beside:.1}\" y=\"{:.1}\">{}</text>",
-                    self.top + 13.0,
-                    html(name)
-                )
-            }
-            Behind::Level { at, name } => {
-                let Some(y) = self.y(*at) else { return };
-                writeln!(
-                    svg,
-                    "<text class=\"faint label\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                    LEFT + 4.0,
-                    y - 4.0,
-                    html(name)
-                )
-            }
-            _ => Ok(()),
-        };
     }
 }

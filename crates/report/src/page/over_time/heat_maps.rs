@@ -7,7 +7,9 @@ use document::{Document, Number, Table};
 use measure::{Histogram, LATENCY_PRECISION_BITS};
 use record::{Action, PhaseRecord, Record};
 
-use super::{POINTS_MAX, Stretch, line, short_latency, stretches_of_latencies, time};
+use super::stretches::{POINTS_MAX, Stretch, stretches_of_latencies};
+use super::timeline::{line, time};
+use crate::page::labels::short_latency;
 use crate::page::percentiles;
 use crate::page::served::service;
 use crate::page::sides::capital;
@@ -97,11 +99,7 @@ pub(super) fn render(
             title: &title,
             description: &caption,
             x: time(record),
-            y: Axis {
-                name: what.to_owned(),
-                scale: levels,
-                label: short_latency,
-            },
+            y: Axis::new(what.to_owned(), levels, short_latency),
             behind: std::iter::once(Behind::Picture(grid.picture(colours)))
                 .chain(percentiles(*action, &few).map(Behind::Unseen))
                 .collect(),
@@ -204,7 +202,7 @@ fn latencies(action: Action, stretches: &[Stretch]) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Done;
+    use super::super::stretches::Done;
     use super::*;
 
     /// Also where columns and stretches do not begin at the same moments.

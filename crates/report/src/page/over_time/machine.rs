@@ -3,7 +3,9 @@
 use document::{Cell, Document, Number, Table};
 use record::{Fact, MachineOverTime, Phase, Record};
 
-use super::{POINTS_MAX, behind, phases, throughput_label, time, values, why_missing};
+use super::stretches::{POINTS_MAX, phases};
+use super::timeline::{behind, time, values, why_missing};
+use crate::page::labels::throughput_label;
 use crate::pictures::chart::{Axis, Chart, SERIES_MAX, Series};
 use crate::pictures::scale::Scale;
 
@@ -120,22 +122,13 @@ fn processors(
         Some(used as f64 / total as f64)
     });
     let series = vec![
-        Series {
-            name: "busy".to_owned(),
-            points: share(|machine| &machine.system.busy_ns),
-        },
-        Series {
-            name: "this program".to_owned(),
-            points: own,
-        },
-        Series {
-            name: "waiting for I/O".to_owned(),
-            points: share(|machine| &machine.system.iowait_ns),
-        },
-        Series {
-            name: "CPU steal".to_owned(),
-            points: share(|machine| &machine.system.steal_ns),
-        },
+        Series::new("busy", share(|machine| &machine.system.busy_ns)),
+        Series::new("this program", own),
+        Series::new(
+            "waiting for I/O",
+            share(|machine| &machine.system.iowait_ns),
+        ),
+        Series::new("CPU steal", share(|machine| &machine.system.steal_ns)),
     ];
     if series
         .iter()
@@ -151,14 +144,14 @@ fn processors(
         title,
         description: &caption,
         x: time(record),
-        y: Axis {
-            name: "share of CPU time".to_owned(),
-            scale: Scale::Linear {
+        y: Axis::new(
+            "share of CPU time",
+            Scale::Linear {
                 low: 0.0,
                 high: 1.0,
             },
-            label: |value| format!("{} %", document::units::fixed(value * 100.0, 0)),
-        },
+            |value| format!("{} %", document::units::fixed(value * 100.0, 0)),
+        ),
         behind: behind(record),
         series,
     };
@@ -212,14 +205,14 @@ fn devices(
     };
     let mut series = Vec::new();
     for name in &names {
-        series.push(Series {
-            name: format!("{name} read"),
-            points: of(name, |device| &device.read_bytes),
-        });
-        series.push(Series {
-            name: format!("{name} written"),
-            points: of(name, |device| &device.written_bytes),
-        });
+        series.push(Series::new(
+            format!("{name} read"),
+            of(name, |device| &device.read_bytes),
+        ));
+        series.push(Series::new(
+            format!("{name} written"),
+            of(name, |device| &device.written_bytes),
+        ));
     }
     let title = "Devices over time";
     let mut caption = "Bytes/s that the devices under the target read and wrote, whoever asked \
@@ -232,11 +225,11 @@ fn devices(
         title,
         description: &caption,
         x: time(record),
-        y: Axis {
-            name: "bytes/s".to_owned(),
-            scale: Scale::of_bytes(values(&series)),
-            label: throughput_label,
-        },
+        y: Axis::new(
+            "bytes/s",
+            Scale::of_bytes(values(&series)),
+            throughput_label,
+        ),
         behind: behind(record),
         series,
     };

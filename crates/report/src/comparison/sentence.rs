@@ -1,0 +1,287 @@
+//! Comparisons in sentences.
+
+use document::units::{counted, percent};
+use study::{
+    Comparison, ComparisonOutcome, Estimate, Incomplete, IncompleteDifference, Method, Metric,
+    RatioInterval, Statistic, TwinNoise, Unlike, UnlikeWhat,
+};
+
+/// A comparison in one sentence.
+pub fn sentence(row: &Comparison, level: f64) -> String {
+    let (side, baseline) = (&row.side, &row.baseline);
+    let what = noun(row.metric);
+    let mut text = match &row.outcome {
+        ComparisonOutcome::Estimated(estimate) => match estimate.interval {
+            Some(interval) if estimate.is_shown => format!(
+                "{} ({})",
+                ratio(row, estimate),
+                basis(row, Some((interval, level)), digits(estimate))
+            ),
+            Some(interval) => undecided(
+                row,
+                estimate,
+                basis(row, Some((interval, level)), digits(estimate)),
+            ),
+            None => format!("{} ({})", ratio(row, estimate), basis(row, None, 0)),
+        },
+        ComparisonOutcome::TooManyInvalid => format!(
+            "no comparison of {side} with {baseline} in {what}: {} of {} are INVALID (threshold \
+             20 %)",
+            row.invalid,
+            match row.method {
+                Method::Blocks | Method::BlocksApart =>
+                    counted(u64::from(row.count + row.without + row.invalid), "block"),
+                Method::NotInterleaved => counted(
+                    u64::from(row.count + row.baseline_count + row.without + row.invalid),
+                    "run"
+                ),
+            }
+        ),
+        ComparisonOutcome::UnlikeShares => {
+            format!(
+                "no comparison of {side} with {baseline} in {what} (add --unlike to compare them)"
+            )
+        }
+        ComparisonOutcome::NotMeasured => format!(
+            "no comparison of {side} with {baseline} in {what}: not in the runs of both{}",
+            match row.metric {
+                Metric::Latency(..) => " (a percentile needs ten samples beyond it: run longer)",
+                _ => "",
+            }
+        ),
+        ComparisonOutcome::NoRuns => {
+            format!(
+                "no comparison of {side} with {baseline} in {what}: no complete block in common"
+            )
+        }
+    };
+    if !row.unlike.is_empty() {
+        let unlike: Vec<String> = row.unlike.iter().map(unlike_words).collect();
+        text += &format!("; the sides differ in {}", unlike.join(", and in "));
+    }
+    if !row.incomplete.is_empty() {
+        text += &format!("; {}", incomplete_words(&row.incomplete, side, baseline));
+    }
+    document::units::bound(&text)
+}
+
+/// The ratio in words: who makes how much of what.
+fn ratio(row: &Comparison, estimate: &Estimate) -> String {
+    let verb = match row.metric {
+        Metric::Transactions | Metric::Read | Metric::Written | Metric::Operations(_) => "makes",
+        Metric::Latency(..) | Metric::Cpu => "takes",
+        Metric::Messages => "sends",
+    };
+    format!(
+        "{} {verb} {} {} {}",
+        row.side,
+        ratio_of(estimate.ratio, digits(estimate)),
+        of_whom(&row.baseline),
+        noun(row.metric)
+    )
+}
+
+/// `ext4's`, `1,000 files'`.
+fn of_whom(name: &str) -> String {
+    let end = if name.ends_with('s') { "'" } else { "'s" };
+    format!("{name}{end}")
+}
+
+/// `0.71 of`, `1.40 times`.
+fn ratio_of(ratio: f64, digits: usize) -> String {
+    let word = if ratio < 1.0 { "of" } else { "times" };
+    format!("{ratio:.digits$} {word}")
+}
+
+/// A difference that is not shown, with what would have been.
+fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
+    let digits = digits(estimate);
+    let mut text = format!(
+        "{} and {}: no difference shown in {} (ratio {:.digits$}, {basis})",
+        row.side,
+        row.baseline,
+        noun(row.metric),
+        estimate.ratio
+    );
+    if let Some(smallest) = estimate.smallest_shown {
+        text += &format!("; one above {} would have been", percent_up(smallest));
+    }
+    if let Some(needed) = estimate
+        .blocks_needed
+        .filter(|_| row.method != Method::NotInterleaved)
+    {
+        text += &format!(
+            "; {} would show it, if {:.digits$} is the true ratio",
+            counted(needed.into(), "block"),
+            estimate.ratio
+        );
+    }
+    text
+}
+
+/// What a ratio is based on: interval, blocks or runs.
+fn basis(row: &Comparison, interval: Option<(RatioInterval, f64)>, digits: usize) -> String {
+    let runs = match row.method {
+        Method::Blocks => counted(row.count.into(), "block"),
+        Method::BlocksApart => format!("{}, not interleaved", counted(row.count.into(), "block")),
+        Method::NotInterleaved if row.count == 1 && row.baseline_count == 1 => {
+            "one run each".to_owned()
+        }
+        Method::NotInterleaved => format!(
+            "{} and {}, not interleaved",
+            row.count,
+            counted(row.baseline_count.into(), "run")
+        ),
+    };
+    match interval {
+        Some((RatioInterval { low, high }, level)) => {
+            format!(
+                "{} interval {low:.digits$} to {high:.digits$}, {runs}",
+                confidence(level)
+            )
+        }
+        None => match row.method {
+            Method::Blocks | Method::BlocksApart => {
+                format!("{runs}; no interval: that needs 5 blocks")
+            }
+            Method::NotInterleaved => format!("{runs}; no interval: that needs 5 runs of each"),
+        },
+    }
+}
+
+/// What a metric is called in a sentence.
+pub(crate) fn noun(metric: Metric) -> String {
+    match metric {
+        Metric::Transactions => "transactions/s".to_owned(),
+        Metric::Read => "read throughput".to_owned(),
+        Metric::Written => "write throughput".to_owned(),
+        Metric::Operations(action) => format!("{} operations/s", action.name()),
+        Metric::Latency(action, Statistic::Mean) => format!("mean {} latency", action.name()),
+        Metric::Latency(action, Statistic::Max) => format!("maximum {} latency", action.name()),
+        Metric::Latency(action, statistic) => {
+            format!("{} {} latency", action.name(), statistic.name())
+        }
+        Metric::Cpu => "processor time per transaction".to_owned(),
+        Metric::Messages => "messages per transaction".to_owned(),
+    }
+}
+
+/// In what sides differ, in words.
+pub fn unlike_words(unlike: &Unlike) -> String {
+    let what = match unlike.what {
+        // Their names are long, and tell nobody anything.
+        UnlikeWhat::Fingerprint => return "workload (fingerprint)".to_owned(),
+        UnlikeWhat::DurabilityTier => "durability tier",
+        UnlikeWhat::CacheState => "cache state",
+        UnlikeWhat::Host => "host",
+    };
+    let values = |values: &[String]| values.join(" and ");
+    format!(
+        "{what} ({}, {})",
+        values(&unlike.side),
+        values(&unlike.baseline)
+    )
+}
+
+/// What a twin shows.
+pub(super) fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
+    let blocks = counted(noise.count.into(), "block");
+    let spread = match noise.spread {
+        Some(spread) => percent(spread),
+        None => "not known".to_owned(),
+    };
+    document::units::bound(&format!(
+        "A/A noise of {}: {spread} (standard deviation of the log ratio of {baseline} to its \
+         twin, the same system, {blocks}).",
+        noun(noise.metric)
+    ))
+}
+
+/// What a twin that differs means.
+pub(super) fn doubt(noise: &TwinNoise, baseline: &str) -> String {
+    let interval = noise
+        .interval
+        .map_or_else(String::new, |RatioInterval { low, high }| {
+            format!("95 % interval {low:.3} to {high:.3}, ")
+        });
+    let p = noise.p.unwrap_or_default();
+    document::units::bound(&format!(
+        "DOUBTFUL: {baseline} and its twin are the same system, but the twin has {} the {} \
+         ({interval}p {}): something other than the systems changes the results.",
+        ratio_of(noise.ratio, 3),
+        noun(noise.metric),
+        probability(p)
+    ))
+}
+
+/// `= 0.0021`, `< 0.0001`.
+pub(crate) fn probability(p: f64) -> String {
+    if p < 0.000_1 {
+        "< 0.0001".to_owned()
+    } else {
+        format!("= {p:.4}")
+    }
+}
+
+/// Rounded up: what is promised of it holds.
+fn percent_up(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    if percent < 1.0 {
+        // A whole number of tenths is one, whatever its last bit.
+        format!("{:.1} %", ((percent * 10.0 - 1e-9).ceil() / 10.0).max(0.1))
+    } else {
+        format!("{:.0} %", (percent - 1e-9).ceil())
+    }
+}
+
+/// Digits behind the point, for a ratio and the ends of its interval: so many that the ends are not
+/// the same.
+pub(super) fn digits(estimate: &Estimate) -> usize {
+    let width = estimate
+        .interval
+        .map_or(1.0, |interval| interval.high - interval.low);
+    let ends = estimate
+        .interval
+        .map_or([0.0; 2], |interval| [interval.low, interval.high]);
+    // An end that would be shown as 1.00 is on one side of 1.
+    let is_near_one = ends.into_iter().any(|end| (end - 1.0).abs() < 0.005);
+    let by_size: usize = match estimate.ratio {
+        ratio if ratio >= 100.0 => 0,
+        ratio if ratio >= 10.0 => 1,
+        ratio if ratio >= 0.1 => 2,
+        _ => 4,
+    };
+    if width < 0.015 || is_near_one {
+        by_size.max(3)
+    } else {
+        by_size
+    }
+}
+
+/// What two sides did not complete, in words.
+pub fn incomplete_words(found: &[IncompleteDifference], side: &str, baseline: &str) -> String {
+    let words = |difference: &IncompleteDifference| {
+        let verb = match difference.why {
+            Incomplete::Skipped => "skipped",
+            Incomplete::Failed => "failed",
+        };
+        format!(
+            "{side} {verb} {} of its operations and {baseline} {}",
+            percent(difference.side),
+            percent(difference.baseline)
+        )
+    };
+    found.iter().map(words).collect::<Vec<_>>().join("; ")
+}
+
+/// `95 %`.
+pub(crate) fn confidence(level: f64) -> String {
+    let percent = level * 100.0;
+    // What looks have spent leaves more digits.
+    let digits = if (percent - percent.round()).abs() < 1e-6 {
+        0
+    } else {
+        1
+    };
+    format!("{percent:.digits$} %")
+}

@@ -1,0 +1,92 @@
+//! Comparisons for spreadsheets.
+
+use document::{Cell, Number, Table, csv};
+use study::{Comparison, Comparisons, Estimate, Method};
+
+use super::sentence::{incomplete_words, unlike_words};
+use super::words::{reasons, result};
+
+type Value = fn(&Comparison, &Comparisons) -> Cell;
+
+/// The columns: name, and the cell of a comparison in its table.
+const COLUMNS: [(&str, Value); 24] = [
+    ("side", |row, _| row.side.as_str().into()),
+    ("baseline", |row, _| row.baseline.as_str().into()),
+    ("metric", |row, _| Cell::ours(row.metric.to_string())),
+    ("method", |row, _| Cell::ours(method(row.method))),
+    ("count", |row, _| count(Some(row.count))),
+    ("baseline_count", |row, _| count(Some(row.baseline_count))),
+    ("invalid", |row, _| count(Some(row.invalid))),
+    ("without", |row, _| count(Some(row.without))),
+    ("ratio", |row, _| {
+        estimated(row, |estimate| Some(estimate.ratio))
+    }),
+    ("low", |row, _| {
+        estimated(row, |estimate| Some(estimate.interval?.low))
+    }),
+    ("high", |row, _| {
+        estimated(row, |estimate| Some(estimate.interval?.high))
+    }),
+    ("confidence", |_, table| number(Some(table.confidence))),
+    ("spread", |row, _| {
+        estimated(row, |estimate| estimate.spread)
+    }),
+    ("is_shown", |row, _| {
+        row.estimate()
+            .map_or(Cell::Empty, |estimate| truth(estimate.is_shown))
+    }),
+    ("is_doubtful", |_, table| truth(table.is_doubtful)),
+    ("smallest_shown", |row, _| {
+        estimated(row, |estimate| estimate.smallest_shown)
+    }),
+    ("blocks_needed", |row, _| {
+        count(row.estimate().and_then(|estimate| estimate.blocks_needed))
+    }),
+    ("result", |row, _| Cell::ours(result(row))),
+    ("unlike", |row, _| {
+        let unlike: Vec<String> = row.unlike.iter().map(unlike_words).collect();
+        unlike.join(", ").into()
+    }),
+    ("incomplete", |row, _| {
+        incomplete_words(&row.incomplete, &row.side, &row.baseline).into()
+    }),
+    ("runs_valid", |row, _| count(Some(row.verdicts.valid))),
+    ("runs_doubtful", |row, _| count(Some(row.verdicts.doubtful))),
+    ("runs_invalid", |row, _| count(Some(row.verdicts.invalid))),
+    ("reasons", |row, _| Cell::ours(reasons(&row.verdicts))),
+];
+
+fn method(method: Method) -> &'static str {
+    match method {
+        Method::Blocks => "blocks",
+        Method::BlocksApart => "blocks-apart",
+        Method::NotInterleaved => "not-interleaved",
+    }
+}
+
+fn number(value: Option<f64>) -> Cell {
+    value.map(|value| Number::Decimal(value, 6)).into()
+}
+
+fn count(value: Option<u32>) -> Cell {
+    value.map(|value| Number::Ordinal(value.into())).into()
+}
+
+fn estimated(row: &Comparison, value: fn(&Estimate) -> Option<f64>) -> Cell {
+    number(row.estimate().and_then(value))
+}
+
+fn truth(is_so: bool) -> Cell {
+    Cell::ours(if is_so { "true" } else { "false" })
+}
+
+/// A row for each comparison, for spreadsheets (RFC 4180).
+pub fn as_csv(tables: &[Comparisons]) -> String {
+    let mut table = Table::new(4, &COLUMNS.map(|(name, _)| name));
+    for of in tables {
+        for row in &of.rows {
+            table.row(COLUMNS.map(|(_, cell)| cell(row, of)).to_vec());
+        }
+    }
+    csv(&table, "\r\n")
+}

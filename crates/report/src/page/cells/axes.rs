@@ -1,0 +1,177 @@
+//! Values along the axes of a study.
+
+use std::collections::BTreeMap;
+
+use document::{Cell, Document, Number, Table};
+use study::{Design, Metric};
+
+use super::limit::{PICTURES_MAX, left_out};
+use crate::comparison::noun;
+use crate::page::sides::{self, PageSide, capital, label, not_alike, number, value};
+use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series};
+use crate::pictures::scale::Scale;
+
+/// For each axis of numbers, the values along it: a picture for all else that is varied, a line for
+/// each target.
+pub(crate) fn along(
+    document: &mut Document,
+    sides: &[PageSide<'_>],
+    design: &Design,
+    metrics: &[Metric],
+) {
+    for axis in &design.axes {
+        let Some(values) = axis.numbers().filter(|values| values.len() > 1) else {
+            continue;
+        };
+        let place = |side: &PageSide<'_>| {
+            let at = side.coordinate(&axis.name)?;
+            values
+                .iter()
+                .find(|(word, _)| word == at)
+                .map(|(_, number)| *number)
+        };
+        // All else that is varied, but for targets and sides.
+        let mut panels: BTreeMap<Vec<(&str, &str)>, Vec<&PageSide<'_>>> = BTreeMap::new();
+        for side in sides
+            .iter()
+            .filter(|side| !side.is_twin && place(side).is_some())
+        {
+            let others = coordinates(side)
+                .filter(|(dimension, _)| !["target", "side", &axis.name].contains(dimension));
+            panels.entry(others.collect()).or_default().push(side);
+        }
+        let pictures = || {
+            panels
+                .iter()
+                .flat_map(|panel| metrics.iter().map(move |metric| (panel, *metric)))
+        };
+        for ((others, sides), metric) in pictures().take(PICTURES_MAX) {
+            let others: Vec<String> = others
+                .iter()
+                .map(|(dimension, value)| format!("{dimension} {value}"))
+                .collect();
+            panel(
+                document,
+                (&axis.name, &others.join(", ")),
+                sides,
+                &place,
+                metric,
+            );
+        }
+        left_out(document, pictures().count());
+    }
+}
+
+fn coordinates<'a>(side: &'a PageSide<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let part = side
+        .runs
+        .first()
+        .and_then(|run| run.run.record.study.as_ref());
+    part.into_iter()
+        .flat_map(|part| &part.coordinates)
+        .map(|at| (at.dimension.as_str(), at.value.as_str()))
+}
+
+fn panel(
+    document: &mut Document,
+    (axis, others): (&str, &str),
+    sides: &[&PageSide<'_>],
+    place: &impl Fn(&PageSide<'_>) -> Option<f64>,
+    metric: Metric,
+) {
+    let mut lines: Vec<(&str, Vec<&PageSide<'_>>)> = Vec::new();
+    for side in sides {
+        let name = side
+            .coordinate("target")
+            .or_else(|| side.coordinate("side"))
+            .unwrap_or_default();
+        match lines.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sides)) => sides.push(side),
+            None => lines.push((name, vec![side])),
+        }
+    }
+    let more = lines.len().saturating_sub(SERIES_MAX);
+    lines.truncate(SERIES_MAX);
+    let mut data = Table::new(1, &["", axis, "runs", "median", "least", "greatest"]);
+    let mut series = Vec::new();
+    let mut behind = Vec::new();
+    let mut highest = 0.0_f64;
+    for (number, (name, sides)) in lines.iter_mut().enumerate() {
+        let at = |side: &&PageSide<'_>| place(side).unwrap_or_default();
+        sides.sort_by(|one, other| at(one).total_cmp(&at(other)));
+        let mut points = Vec::new();
+        for side in sides {
+            let (Some(x), Some(middle)) = (place(side), side.middle(metric)) else {
+                points.push(None);
+                continue;
+            };
+            points.push(Some((x, middle.median)));
+            highest = highest.max(middle.greatest);
+            behind.push(Behind::Range {
+                at: x,
+                from: middle.least,
+                to: middle.greatest,
+                series: number,
+            });
+            data.row(vec![
+                side.linked(),
+                Cell::ours(sides::number(x)),
+                Number::Count(side.counted().count() as u64).into(),
+                value(metric, middle.median),
+                value(metric, middle.least),
+                value(metric, middle.greatest),
+            ]);
+        }
+        let name = (*name).to_owned();
+        series.push(Series { name, points });
+    }
+    if data.is_empty() {
+        return;
+    }
+    let title = match others.is_empty() {
+        true => format!("{} along {axis}", capital(&noun(metric))),
+        false => format!("{} along {axis}, {others}", capital(&noun(metric))),
+    };
+    let mut caption = "Medians over the counted runs of each cell; bars from the least to the \
+                       greatest."
+        .to_owned();
+    if more > 0 {
+        caption += &format!(" {more} more targets are not drawn.");
+    }
+    let drawn: Vec<&PageSide<'_>> = lines
+        .iter()
+        .flat_map(|(_, sides)| sides.iter().copied())
+        .collect();
+    caption += &not_alike(&drawn);
+    let xs: Vec<f64> = series
+        .iter()
+        .flat_map(|series| series.points.iter().flatten())
+        .map(|(x, _)| *x)
+        .collect();
+    let chart = Chart {
+        title: &title,
+        description: &caption,
+        x: Axis::new(axis, wide(&xs), number),
+        y: Axis::new(
+            noun(metric),
+            Scale::from_zero(std::iter::once(highest)),
+            label(metric),
+        ),
+        behind,
+        series,
+    };
+    document.figure(chart.picture(data));
+}
+
+/// A logarithmic scale where values lie far apart, exactly from the least to the greatest.
+fn wide(values: &[f64]) -> Scale {
+    let (low, high) = values
+        .iter()
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
+            (low.min(*value), high.max(*value))
+        });
+    match low > 0.0 && high / low >= 8.0 {
+        true => Scale::Log { low, high },
+        false => Scale::over(values.iter().copied()),
+    }
+}

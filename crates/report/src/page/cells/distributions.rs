@@ -1,0 +1,82 @@
+//! Distributions of sides over one another.
+
+use document::Document;
+use record::{Action, Histogram};
+use study::Metric;
+
+use super::limit::{PICTURES_MAX, left_out};
+use crate::page::percentiles::{self, Curve};
+use crate::page::sides::{PageSide, capital, not_alike};
+use crate::pictures::chart::SERIES_MAX;
+
+/// Percentile curves of what is compared with one another: of all operations of the transactions,
+/// and of those whose latencies are compared.
+pub(crate) fn distributions(
+    document: &mut Document,
+    groups: &[Vec<&PageSide<'_>>],
+    metrics: &[Metric],
+) {
+    let mut kinds: Vec<Option<Action>> = vec![None];
+    for metric in metrics {
+        if let Metric::Latency(action, _) = metric {
+            if !kinds.contains(&Some(*action)) {
+                kinds.push(Some(*action));
+            }
+        }
+    }
+    let pictures = || {
+        groups
+            .iter()
+            .flat_map(|group| kinds.iter().map(move |kind| (group, *kind)))
+    };
+    for (group, kind) in pictures().take(PICTURES_MAX) {
+        let merged = |side: &PageSide<'_>| {
+            let mut merged = Histogram::default();
+            for run in side.counted() {
+                let operations = percentiles::operations(run.run.record);
+                for operation in
+                    operations.filter(|operation| kind.is_none_or(|kind| operation.action == kind))
+                {
+                    merged.merge(&operation.meter.latency);
+                }
+            }
+            merged
+        };
+        let drawn: Vec<&PageSide<'_>> = group.iter().copied().take(SERIES_MAX).collect();
+        let merged: Vec<(String, Histogram)> = drawn
+            .iter()
+            .map(|side| (side.name.clone(), merged(side)))
+            .collect();
+        let curves: Vec<Curve<'_>> = merged
+            .iter()
+            .map(|(name, latency)| Curve::of(name, latency))
+            .collect();
+        let runs = drawn.iter().flat_map(|side| side.counted());
+        let operations: Vec<_> = runs
+            .flat_map(|run| percentiles::operations(run.run.record))
+            .collect();
+        let time = percentiles::what(&operations);
+        let what = kind.map_or_else(
+            || "all operations".to_owned(),
+            |kind| kind.name().to_owned(),
+        );
+        let mut caption = format!(
+            "{} that a share of {what} of the transactions did not exceed, over all counted runs. \
+             Each curve ends where fewer than ten operations lie beyond.",
+            capital(time)
+        );
+        if group.len() > SERIES_MAX {
+            caption += &format!(" The first {SERIES_MAX} of {} are drawn.", group.len());
+        }
+        caption += &not_alike(&drawn);
+        let title = match groups.len() {
+            1 => format!("Percentiles of {time}, {what}"),
+            _ => format!(
+                "Percentiles of {time}, {what}: {} and what is compared with it",
+                group[0].name
+            ),
+        };
+        percentiles::curves(document, &title, caption, time, &curves);
+    }
+    left_out(document, pictures().count());
+}

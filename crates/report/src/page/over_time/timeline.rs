@@ -1,0 +1,162 @@
+//! The axis of time, what lies behind lines over time, and the lines.
+
+use document::units::grouped;
+use record::{Outcome, PhaseRecord, Record, SegmentKind};
+
+use super::stretches::{POINTS_MAX, Stretch, began_ns, ended_ns, phases};
+use crate::pictures::chart::{Axis, Behind, Series};
+use crate::pictures::scale::Scale;
+
+/// The axis of time: seconds since the run's origin.
+pub(super) fn time(record: &Record) -> Axis {
+    let ends = phases(record)
+        .into_iter()
+        .flat_map(|phase| [began_ns(phase), ended_ns(phase)]);
+    let ends: Vec<f64> = ends.map(|ns| ns as f64 / 1e9).collect();
+    Axis::new(
+        "seconds since the start of the run",
+        Scale::over(ends.iter().copied()),
+        second,
+    )
+}
+
+fn second(value: f64) -> String {
+    // Of what is short the fractions are worth something.
+    document::units::trimmed(value, 3)
+}
+
+/// Phases and warm-ups behind a line.
+pub(super) fn behind(record: &Record) -> Vec<Behind> {
+    let mut behind = Vec::new();
+    for (number, phase) in phases(record).into_iter().enumerate() {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        behind.push(Behind::Stretch {
+            from: seconds(began_ns(phase)),
+            to: seconds(ended_ns(phase)),
+            name: phase.phase.name().to_owned(),
+            class: if number % 2 == 0 {
+                "phase"
+            } else {
+                "phase other"
+            },
+        });
+        for segment in phase
+            .segments
+            .iter()
+            .filter(|segment| segment.kind != SegmentKind::Measured)
+        {
+            behind.push(Behind::Stretch {
+                from: seconds(segment.began_ns),
+                to: seconds(segment.ended_ns),
+                name: match segment.kind {
+                    SegmentKind::WarmUp => "warm-up",
+                    SegmentKind::Approach | SegmentKind::Measured => "approach",
+                }
+                .to_owned(),
+                class: "warm-up",
+            });
+        }
+    }
+    behind
+}
+
+/// Stretches with failed operations.
+pub(super) fn failures(stretches: &[Stretch]) -> impl Iterator<Item = Behind> {
+    let failed = stretches.iter().filter(|stretch| stretch.failed > 0);
+    failed.map(|stretch| Behind::Stretch {
+        from: stretch.began_ns as f64 / 1e9,
+        to: stretch.ended_ns as f64 / 1e9,
+        name: format!("{} failed", grouped(stretch.failed)),
+        class: "failed",
+    })
+}
+
+/// Slices of phases in which nothing was completed, those that follow one another as one, where
+/// they are wide enough to be seen.
+pub(super) fn stalls(phases: &[&PhaseRecord]) -> Vec<Behind> {
+    let mut stalls: Vec<(u64, u64)> = Vec::new();
+    let (mut widest_ns, mut whole_ns) = (0, 0);
+    for phase in phases {
+        let (began_ns, ended_ns, width_ns) =
+            (began_ns(phase), ended_ns(phase), phase.slices.width_ns());
+        let idle: Vec<bool> = phase
+            .slices
+            .iter()
+            .map(|slice| slice.iter().all(|(_, meter)| meter.operations == 0))
+            .collect();
+        if idle.is_empty() || width_ns == 0 {
+            continue;
+        }
+        widest_ns = widest_ns.max(width_ns);
+        whole_ns = ended_ns;
+        // Slices end with the last one in which something was done.
+        for number in 0..ended_ns.saturating_sub(began_ns).div_ceil(width_ns) {
+            if !idle.get(number as usize).copied().unwrap_or(true) {
+                continue;
+            }
+            let from_ns = began_ns + number * width_ns;
+            let to_ns = (from_ns + width_ns).min(ended_ns);
+            match stalls.last_mut() {
+                Some((_, before_ns)) if *before_ns == from_ns => *before_ns = to_ns,
+                _ => stalls.push((from_ns, to_ns)),
+            }
+        }
+    }
+    let least_ns = widest_ns.max(whole_ns / POINTS_MAX as u64);
+    let seen = stalls
+        .into_iter()
+        .filter(|(from_ns, to_ns)| to_ns - from_ns >= least_ns);
+    seen.map(|(from_ns, to_ns)| Behind::Stretch {
+        from: from_ns as f64 / 1e9,
+        to: to_ns as f64 / 1e9,
+        name: "no operation was completed".to_owned(),
+        class: "stalled",
+    })
+    .collect()
+}
+
+/// Why there is nothing over time.
+pub(super) fn why_missing(record: &Record) -> &'static str {
+    match (&record.actual.outcome, phases(record).is_empty()) {
+        (_, true)
+            if record
+                .actual
+                .sweep_steps
+                .iter()
+                .any(|step| step.of_run.is_some()) =>
+        {
+            "each step of the sweep was a run of its own"
+        }
+        (Outcome::Complete, true) => "the run has no phases",
+        (_, true) => "the run ended before its first phase did",
+        (_, false) => "the run was made with --no-series, or no operation was completed",
+    }
+}
+
+pub(super) fn line(
+    name: &str,
+    stretches: &[Stretch],
+    value: impl Fn(&Stretch) -> Option<f64>,
+) -> Series {
+    let point = |stretch: &Stretch| Some((stretch.middle_s(), value(stretch)?));
+    let mut points = Vec::new();
+    let mut before_ns = None;
+    for stretch in stretches {
+        // Between phases nothing was done, and nothing is drawn.
+        if before_ns.is_some_and(|before_ns| before_ns != stretch.began_ns) {
+            points.push(None);
+        }
+        points.push(point(stretch));
+        before_ns = Some(stretch.ended_ns);
+    }
+    let name = name.to_owned();
+    Series { name, points }
+}
+
+/// The values of all series.
+pub(super) fn values(series: &[Series]) -> impl Iterator<Item = f64> {
+    let points = series
+        .iter()
+        .flat_map(|series| series.points.iter().flatten());
+    points.map(|(_, y)| *y)
+}

@@ -1,0 +1,219 @@
+//! What nobody should read the numbers of a run without.
+
+use document::units::{grouped, latency, percent, rate};
+use document::{Block, Document, Tone};
+use record::{Fact, Record, ResidencySample, Summary};
+
+use crate::page::{served, sweep};
+use crate::text;
+
+/// What nobody should read the numbers without.
+pub(crate) fn strip(record: &Record, summary: &Summary) -> Document {
+    let mut strip = Document::default();
+    let level = summary.verdict.level;
+    strip.pair(0, "Verdict", level.name());
+    strip.paint(vec![text::verdict::painted(level)]);
+    achieved(&mut strip, summary);
+    durability(&mut strip, record, summary);
+    cache(&mut strip, record, summary);
+    strip.sentence("Served by", served::in_short(record, summary));
+    errors(&mut strip, record, summary);
+    let overhead = summary
+        .overhead
+        .as_ref()
+        .and_then(|overhead| overhead.fraction);
+    strip.sentence(
+        "Overhead of the program",
+        match (overhead, &record.actual.overhead) {
+            (Some(fraction), _) => percent(fraction),
+            (None, Fact::Unavailable(why)) => format!("not available ({why})"),
+            (None, Fact::Known(_)) => "not available (the transactions took no time)".to_owned(),
+            (None, Fact::NotApplicable) => {
+                "not measured (--no-overhead, or no time for it)".to_owned()
+            }
+        },
+    );
+    text::outcome(&mut strip, record);
+    if summary.verdict.reasons.is_empty() {
+        let mut rules = Document::default();
+        text::verdict::render(&mut rules, summary);
+        // Behind the level, which stands above already.
+        let said = rules.blocks().iter().filter_map(|block| match block {
+            Block::Painted(inside, _) => Some(&**inside),
+            _ => None,
+        });
+        for block in said {
+            if let Block::Pair { value, .. } = block {
+                strip.words(value.clone());
+            }
+        }
+    } else {
+        text::verdict::reasons(&mut strip, summary, usize::MAX);
+    }
+    strip
+}
+
+/// The rates, requested and achieved.
+fn achieved(strip: &mut Document, summary: &Summary) {
+    if let Some(arrivals) = &summary.arrivals {
+        let requested = rate(Some(arrivals.requested_per_second));
+        strip.sentence(
+            "Requested rate",
+            format!("{requested} transactions/s ({} arrivals)", arrivals.form),
+        );
+    }
+    if let Some(sweep) = &summary.sweep {
+        let found = text::sweep::found(sweep);
+        strip.sentence(
+            "Found",
+            if found.is_empty() {
+                "no limit and no knee".to_owned()
+            } else {
+                found.join(", ")
+            },
+        );
+        at_last_sustained(strip, summary);
+        return;
+    }
+    let transactions = summary.transactions.as_ref();
+    let achieved = transactions.and_then(|transactions| transactions.rate.per_second);
+    strip.sentence(
+        "Achieved rate",
+        match achieved {
+            Some(_) => format!("{} transactions/s", rate(achieved)),
+            None => "not available (no transactions were measured)".to_owned(),
+        },
+    );
+    strip.paint(vec![(rate(achieved), Tone::Headline)]);
+    let p99 = transactions.and_then(|transactions| transactions.latency_ns.p99);
+    strip.sentence(
+        // Counted from the due time, where loads are requested.
+        match summary.arrivals {
+            Some(_) => "p99 response time",
+            None => "p99 latency",
+        },
+        match p99 {
+            Some(ns) => latency(ns as f64),
+            None => {
+                "not available (fewer than ten operations lie beyond, or none was timed)".to_owned()
+            }
+        },
+    );
+}
+
+/// What was achieved at the last step that was sustained.
+fn at_last_sustained(strip: &mut Document, summary: &Summary) {
+    let last = sweep::last_sustained(summary).map(|(_, step)| step);
+    strip.sentence(
+        "Achieved rate",
+        match last {
+            Some(step) => format!(
+                "{} transactions/s ({})",
+                rate(step.achieved_per_second),
+                sweep::which(step)
+            ),
+            None => "not available (no complete step measured a transaction)".to_owned(),
+        },
+    );
+    strip.paint(vec![(
+        rate(last.and_then(|step| step.achieved_per_second)),
+        Tone::Headline,
+    )]);
+    let is_response = last.is_some_and(|step| step.load.rate().is_some());
+    let p99 = last.and_then(|step| step.p99_ns);
+    strip.sentence(
+        if is_response {
+            "p99 response time"
+        } else {
+            "p99 latency"
+        },
+        match (p99, last.and_then(|step| step.service_p99_ns)) {
+            (Some(ns), Some(service)) => format!(
+                "{} there; p99 service time {}",
+                latency(ns as f64),
+                latency(service as f64)
+            ),
+            (Some(ns), None) => format!("{} there", latency(ns as f64)),
+            (None, _) => {
+                "not available (fewer than ten operations lie beyond, or none was timed)".to_owned()
+            }
+        },
+    );
+}
+
+fn durability(strip: &mut Document, record: &Record, summary: &Summary) {
+    let tier = if record.spec.storage.touches() {
+        match summary.durability.tier.why() {
+            Some(why) => format!("not available ({why})"),
+            None => text::evidence::acknowledged(&summary.durability),
+        }
+    } else {
+        "in memory (the storage touches no file system)".to_owned()
+    };
+    strip.sentence(
+        "Durability",
+        tier.replace("acknowledged: ", "acknowledged "),
+    );
+}
+
+/// How much of a sample of the pool was in the page cache, before and after.
+fn cache(strip: &mut Document, record: &Record, summary: &Summary) {
+    let residency = summary
+        .phases
+        .iter()
+        .filter_map(|phase| phase.evidence.as_ref()?.residency.as_ref())
+        .next();
+    let said = |sample: &Fact<ResidencySample>| match sample {
+        Fact::Known(sample) if sample.pages > 0 => {
+            percent(sample.cached as f64 / sample.pages as f64)
+        }
+        Fact::Known(_) => "no pages".to_owned(),
+        Fact::Unavailable(why) => format!("not available ({why})"),
+        Fact::NotApplicable => "not applicable".to_owned(),
+    };
+    let asked = record.spec.cache.name();
+    strip.sentence(
+        "Cache",
+        match residency {
+            Some(residency) => format!(
+                "{asked}; of a sample of the pool in memory before: {}, after: {}",
+                said(&residency.before),
+                said(&residency.after)
+            ),
+            None if summary.sweep.is_some() => {
+                format!("{asked}; before and after each step: below")
+            }
+            None => format!(
+                "{asked}; before and after: not available (no sample of the pool was taken)"
+            ),
+        },
+    );
+}
+
+fn errors(strip: &mut Document, record: &Record, summary: &Summary) {
+    let errors = record
+        .actual
+        .errors
+        .iter()
+        .fold(0_u64, |sum, error| sum.saturating_add(error.count));
+    let stalled = record.actual.stalled.len() as u64;
+    let skipped: u64 = summary
+        .phases
+        .iter()
+        .fold(0, |sum, phase| sum.saturating_add(phase.skipped.total()));
+    let mut words = vec![if errors == 0 {
+        "none".to_owned()
+    } else {
+        grouped(errors)
+    }];
+    if skipped > 0 {
+        words.push(format!("{} operations skipped", grouped(skipped)));
+    }
+    if stalled > 0 {
+        words.push(format!("{} stalls", grouped(stalled)));
+    }
+    strip.sentence("Errors", words.join(", "));
+    if errors > 0 {
+        strip.paint(vec![(grouped(errors), Tone::Bad)]);
+    }
+}

@@ -1,0 +1,147 @@
+//! Where values lie in a chart, and what is drawn at them behind the lines.
+
+use std::fmt::Write;
+
+use document::sanitize::html;
+
+use super::parts::{BOTTOM, Behind, HEIGHT, LEFT, LETTER, LINE, RIGHT, SERIES_MAX};
+use crate::pictures::scale::Scale;
+
+/// Where a label around a place ends, with room behind it; nothing where it would touch what ends
+/// before.
+pub(crate) fn beside(x: f64, label: &str, before: f64) -> Option<f64> {
+    let half = LETTER * label.chars().count() as f64 / 2.0;
+    (x - half > before).then_some(x + half + LETTER)
+}
+
+/// Where values lie in the picture.
+pub(super) struct Plane {
+    pub(super) width: f64,
+    pub(super) top: f64,
+    pub(super) x: Scale,
+    pub(super) y: Scale,
+}
+
+impl Plane {
+    pub(super) fn x(&self, value: f64) -> Option<f64> {
+        Some(LEFT + self.x.place(value)? * (self.width - RIGHT - LEFT))
+    }
+
+    pub(super) fn y(&self, value: f64) -> Option<f64> {
+        let bottom = HEIGHT - BOTTOM;
+        Some(bottom - self.y.place(value)? * (bottom - self.top))
+    }
+
+    pub(super) fn point(&self, x: f64, y: f64) -> Option<(f64, f64)> {
+        Some((self.x(x)?, self.y(y)?))
+    }
+
+    pub(super) fn behind(&self, svg: &mut String, behind: &Behind) {
+        let (bottom, right) = (HEIGHT - BOTTOM, self.width - RIGHT);
+        let top = self.top;
+        let _ = match behind {
+            Behind::Stretch {
+                from,
+                to,
+                name,
+                class,
+            } => return self.stretch(svg, (*from, *to), name, class),
+            Behind::Upright { at, .. } => {
+                let Some(x) = self.x(*at) else { return };
+                writeln!(
+                    svg,
+                    "<path class=\"rule\" d=\"M{x:.1} {top:.1}V{bottom}\"/>"
+                )
+            }
+            Behind::Level { at, .. } => {
+                let Some(y) = self.y(*at) else { return };
+                writeln!(svg, "<path class=\"rule\" d=\"M{LEFT} {y:.1}H{right}\"/>")
+            }
+            Behind::Range {
+                at,
+                from,
+                to,
+                series,
+            } => {
+                let (Some((x, from)), Some(to)) = (self.point(*at, *from), self.y(*to)) else {
+                    return;
+                };
+                // Beside one another, where several lines have values at one place.
+                writeln!(
+                    svg,
+                    "<path class=\"range m{}\" d=\"M{:.1} {from:.1}h6m-3 0V{to:.1}m-3 0h6\"/>",
+                    series % SERIES_MAX,
+                    x - 3.0 + 5.0 * (series % SERIES_MAX) as f64
+                )
+            }
+            Behind::Picture(picture) => writeln!(
+                svg,
+                "<image class=\"pixels\" x=\"{LEFT}\" y=\"{top:.1}\" width=\"{:.1}\" \
+                 height=\"{:.1}\" preserveAspectRatio=\"none\" href=\"{}\"/>",
+                right - LEFT,
+                bottom - top,
+                picture.address()
+            ),
+            Behind::Unseen(_) => Ok(()),
+        };
+    }
+
+    /// A stretch of the horizontal axis, with its name where that has room.
+    fn stretch(&self, svg: &mut String, (from, to): (f64, f64), name: &str, class: &str) {
+        let (Some(from), Some(to)) = (self.x(from), self.x(to)) else {
+            return;
+        };
+        let (width, top) = ((to - from).max(1.0), self.top);
+        let height = HEIGHT - BOTTOM - top;
+        let _ = writeln!(
+            svg,
+            "<rect class=\"{class}\" x=\"{from:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" \
+             height=\"{height:.1}\"><title>{}</title></rect>",
+            html(name)
+        );
+        // A name that has no room is in the table.
+        if width < LETTER * name.chars().count() as f64 {
+            return;
+        }
+        // A warm-up lies within a phase, whose name stands above.
+        let below = if class == "warm-up" { LINE } else { 0.0 };
+        let _ = writeln!(
+            svg,
+            "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            from + 3.0,
+            top + 13.0 + below,
+            html(name)
+        );
+    }
+
+    /// What stands beside a value of an axis.
+    pub(super) fn label(&self, svg: &mut String, behind: &Behind) {
+        let right = self.width - RIGHT;
+        let _ = match behind {
+            Behind::Upright { at, name } => {
+                let Some(x) = self.x(*at) else { return };
+                let (class, beside) = match x > (LEFT + right) / 2.0 {
+                    true => ("faint label end", x - 4.0),
+                    false => ("faint label", x + 4.0),
+                };
+                writeln!(
+                    svg,
+                    "<text class=\"{class}\" x=\"{beside:.1}\" y=\"{:.1}\">{}</text>",
+                    self.top + 13.0,
+                    html(name)
+                )
+            }
+            Behind::Level { at, name } => {
+                let Some(y) = self.y(*at) else { return };
+                writeln!(
+                    svg,
+                    "<text class=\"faint label\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                    LEFT + 4.0,
+                    y - 4.0,
+                    html(name)
+                )
+            }
+            _ => Ok(()),
+        };
+    }
+}
