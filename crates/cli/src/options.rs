@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand};
 use document::Format;
-use spec::{Options, TargetOption};
+use spec::{Invocation, Options, TargetOption};
 use workload::Edition;
 
 use crate::terminal;
@@ -231,6 +231,20 @@ pub struct RunArguments {
     pub observe: Vec<String>,
 }
 
+impl RunArguments {
+    /// What they say of the run beside its options, with all words of the command; a plan leaves
+    /// most of it out.
+    pub fn invocation(&self, words: Vec<String>) -> Invocation {
+        let is_run = !self.dry_run;
+        Invocation {
+            command_line: if is_run { words } else { Vec::new() },
+            has_classic_format: self.format.is_classic(),
+            skips_room_check: is_run && self.no_room_check,
+            trusts_others: is_run && self.allow_unsafe_target,
+        }
+    }
+}
+
 /// The arguments of `plan`.
 #[derive(Debug, Args)]
 pub struct PlanArguments {
@@ -300,9 +314,9 @@ pub struct WorkArguments {
     /// The archive with that run, from the command's own options.
     #[arg(skip)]
     pub like_in: Option<PathBuf>,
-    /// Whether the original's number of transactions ends a run without another limit.
+    /// What the command's own options say of the run.
     #[arg(skip)]
-    pub by_number: bool,
+    pub invocation: Invocation,
     /// All other options.
     #[command(flatten)]
     pub options: Options,

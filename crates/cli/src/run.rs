@@ -34,16 +34,15 @@ use crate::watchdog_process::Side;
 /// Where what was said is wrong, the run was refused, or the report could not be delivered.
 pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
     arguments.work.like_in.clone_from(&arguments.archive);
-    // The original's reports are of a number of transactions.
-    arguments.work.by_number = arguments.format.is_classic();
+    arguments.work.invocation = arguments.invocation(words);
     match Launched::here() {
-        Some(launched) => together(&launched, arguments, words, side),
-        None => alone(&arguments, words, side),
+        Some(launched) => together(&launched, arguments, side),
+        None => alone(&arguments, side),
     }
 }
 
 /// The run of a process that no launcher has started.
-fn alone(arguments: &RunArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
+fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
     if arguments.parts.is_some() {
         return Err(contradiction(
             "--parts is for the processes that mpirun or srun starts (remove it, or start several)",
@@ -71,7 +70,7 @@ fn alone(arguments: &RunArguments, words: Vec<String>, side: &Side) -> Result<u8
             return Ok(code);
         }
     }
-    let Some(mut ready) = Ready::of(arguments, specified, words)? else {
+    let Some(mut ready) = Ready::of(arguments, specified)? else {
         return Ok(0);
     };
     // Until all is written: a signal that comes when the run has ended is not to cost its report.
@@ -87,12 +86,7 @@ fn alone(arguments: &RunArguments, words: Vec<String>, side: &Side) -> Result<u8
 }
 
 /// The run of a rank: all of them perform it, and the first one does the rest.
-fn together(
-    launched: &Launched,
-    mut arguments: RunArguments,
-    words: Vec<String>,
-    side: &Side,
-) -> Result<u8, Problem> {
+fn together(launched: &Launched, mut arguments: RunArguments, side: &Side) -> Result<u8, Problem> {
     if launched.is_first() && arguments.observe.is_empty() {
         if let Err(why) = count_ranks(&mut arguments, launched.count, launched) {
             return Ok(launched.refuse(|| tell(why)));
@@ -100,7 +94,7 @@ fn together(
     }
     if arguments.dry_run {
         return match launched.is_first() {
-            true => alone(&arguments, words, side),
+            true => alone(&arguments, side),
             false => Ok(0),
         };
     }
@@ -118,7 +112,7 @@ fn together(
             false => Ok(()),
         };
         // What only the first one knows is told with what it wants performed.
-        in_ranks(&joined, &arguments, words, counted)
+        in_ranks(&joined, &arguments, counted)
     });
     let code = performed.unwrap_or_else(|problem| {
         if joined.is_first() {
@@ -169,14 +163,13 @@ struct Sent {
 fn in_ranks(
     joined: &Joined,
     arguments: &RunArguments,
-    words: Vec<String>,
     counted: Result<(), String>,
 ) -> Result<u8, Problem> {
     let mut first = None;
     let sent = joined.of_first(|| {
         counted.map_err(|why| contradiction(&why))?;
         let specified = understand(arguments)?;
-        let Some(mut ready) = Ready::of(arguments, specified, words)? else {
+        let Some(mut ready) = Ready::of(arguments, specified)? else {
             return Err(contradiction("a plan needs no ranks"));
         };
         if let Err(problem) = ready.calibrate() {
@@ -334,11 +327,7 @@ struct Ready {
 
 impl Ready {
     /// Opens everything that a run writes to. Nothing where it is to be shown only: that is done.
-    fn of(
-        arguments: &RunArguments,
-        mut specified: Specified,
-        words: Vec<String>,
-    ) -> Result<Option<Self>, Problem> {
+    fn of(arguments: &RunArguments, mut specified: Specified) -> Result<Option<Self>, Problem> {
         let output_path = arguments
             .output
             .clone()
@@ -402,7 +391,6 @@ impl Ready {
                  once for each."
             ));
         }
-        arrange(&mut specified.spec, arguments, words);
         let live = open("--live", arguments.live.as_deref());
         let page = open("--report", arguments.report.as_deref());
         let (live, page) = match (live, page) {
@@ -560,30 +548,9 @@ pub fn resolve(record: &Record) -> Option<Result<RunSpec, String>> {
     if let Some((_, matches)) = matches.subcommand() {
         arguments.work.take_weights(matches);
     }
-    arguments.work.by_number = arguments.format.is_classic();
+    arguments.work.invocation = arguments.invocation(words.clone());
     let specified = run_spec::specify_on(&arguments.work, &record.host)?;
-    Some(
-        specified
-            .map_err(|error| error.to_string())
-            .map(|mut spec| {
-                arrange(&mut spec, &arguments, words.clone());
-                spec
-            }),
-    )
-}
-
-/// What the options of `run` alone say of it.
-fn arrange(spec: &mut RunSpec, arguments: &RunArguments, words: Vec<String>) {
-    spec.command_line = words;
-    spec.room_check = !arguments.no_room_check;
-    spec.trusts_others = arguments.allow_unsafe_target;
-    if arguments.format.is_classic() {
-        // The original's whole seconds would have them in.
-        spec.sync_phases = false;
-        spec.check = false;
-        // And its reports have no place for this.
-        spec.overhead = false;
-    }
+    Some(specified.map_err(|error| error.to_string()))
 }
 
 /// So long a file is waited for that is to have the report.

@@ -16,6 +16,7 @@ use workload::presets::{self, Machine};
 
 pub use config::{parse_config, text_of, to_config};
 pub use error::SpecError;
+use like::Like;
 
 use crate::options::{WorkArguments, similar};
 use crate::output::Input;
@@ -46,7 +47,7 @@ pub fn specify(arguments: &WorkArguments) -> Result<Specified, SpecError> {
     let machine = machine();
     let Some(run) = &arguments.like else {
         let file = arguments.config.as_deref().map(config::read).transpose()?;
-        let mut specified = specify_over(arguments, file.unwrap_or_default(), &[], &machine)?;
+        let mut specified = specify_over(arguments, file.unwrap_or_default(), None, &machine)?;
         let config = arguments.config.as_deref();
         specified
             .inputs
@@ -54,9 +55,8 @@ pub fn specify(arguments: &WorkArguments) -> Result<Specified, SpecError> {
         return Ok(specified);
     };
     let (options, like) = like::read(run, arguments.like_in.as_deref())?;
-    let mut specified = specify_over(arguments, options, like.weights(), &machine)?;
+    let mut specified = specify_over(arguments, options, Some(&like), &machine)?;
     specified.notes.extend(like.differs(&specified.spec));
-    specified.spec.preset = like.preset();
     if record_source::name(run).is_none() {
         specified.inputs.push(Input::new("--like", run));
     }
@@ -71,16 +71,15 @@ pub fn specify_on(arguments: &WorkArguments, host: &Host) -> Option<Result<RunSp
     if is_of_others || options.working_set.is_some() || !histograms(options).is_empty() {
         return None;
     }
-    let specified = specify_over(arguments, Options::default(), &[], &machine_of(host));
+    let specified = specify_over(arguments, Options::default(), None, &machine_of(host));
     Some(specified.map(|specified| specified.spec))
 }
 
-/// The meaning of arguments over a file's options; with the shares that an earlier run's locations
-/// had.
+/// The meaning of arguments over the options of a file, or of an earlier run.
 fn specify_over(
     arguments: &WorkArguments,
     file: Options,
-    weights: &[u32],
+    like: Option<&Like>,
     machine: &Machine,
 ) -> Result<Specified, SpecError> {
     let preset = match &arguments.preset {
@@ -105,32 +104,33 @@ fn specify_over(
         options: said,
         file,
         preset: preset.as_ref(),
-        weights: if arguments.weight.is_empty() {
-            weights
-        } else {
-            &[]
-        },
-        run_for_s: (!arguments.by_number).then_some(presets::RUN_FOR_S),
+        weights: like
+            .filter(|_| arguments.weight.is_empty())
+            .map_or(&[], Like::weights),
+        earlier_preset: like.and_then(Like::preset),
+        invocation: arguments.invocation.clone(),
         read: &config::text_of,
     };
-    let resolved = spec::resolve(&asked).map_err(|contradiction| match contradiction {
+    let mut sizing = None;
+    let resolved = spec::resolve(&asked, |working_set, workload| {
+        let (sized, chosen) = sizing::choose(working_set, workload)?;
+        sizing = Some(chosen);
+        Ok(sized)
+    });
+    let resolved = resolved.map_err(|error| match error {
         // The words of an option may stand in the record, and numbers anywhere.
-        contradiction if arguments.like.is_some() || contradiction.is_of_numbers() => {
+        SpecError::Contradictory(contradiction)
+            if arguments.like.is_some() || contradiction.is_of_numbers() =>
+        {
             SpecError::Said {
-                contradiction: Box::new(contradiction),
+                contradiction,
                 places: places(arguments),
             }
         }
-        contradiction => contradiction.into(),
+        error => error,
     })?;
-    let mut spec = resolved.spec;
-    let mut sizing = None;
-    if let Some(working_set) = resolved.working_set {
-        let (sized, chosen) = sizing::choose(working_set, &spec.workload)?;
-        (spec.workload, sizing) = (sized, Some(chosen));
-    }
     Ok(Specified {
-        spec,
+        spec: resolved.spec,
         storage_is_given: resolved.storage_is_given,
         sizing,
         notes: resolved.notes,

@@ -12,7 +12,7 @@ pub fn options_again(spec: &RunSpec) -> Options {
         target: Vec::new(),
         ack_log: None,
         reuse: None,
-        ..Options::of(spec)
+        ..spec.to_options()
     }
 }
 

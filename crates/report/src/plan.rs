@@ -8,7 +8,7 @@ use record::{Action, End, Fact, Phase, PlanRecord, Workers, Workload};
 use crate::classic;
 use crate::environment;
 use crate::sizing::{assumed, sentence};
-use crate::text::{how, work, workload_lines};
+use crate::text::{work, workload_lines};
 
 /// The whole plan as text.
 pub fn render(record: &PlanRecord) -> String {
@@ -31,7 +31,7 @@ pub fn plan(record: &PlanRecord) -> Document {
         &record.spec.workload,
         &shares(&record.spec.workload),
     );
-    document.list("How", "", &how(&record.spec));
+    document.list("How", "", &record.spec.settings());
     if let Some(sizing) = &record.sizing {
         let chosen = sentence(sizing, &record.spec.workload, &record.spec.drive);
         let assumed = match sizing.calibration {

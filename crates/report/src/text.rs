@@ -21,7 +21,7 @@ use record::summary::PaperFigures;
 use record::{Class, End, Outcome, Phase, Rate, Record, Role, Summary};
 
 pub use self::findings::clean_up;
-pub(crate) use self::heading::{how, kind, work, workload_lines};
+pub(crate) use self::heading::{kind, work, workload_lines};
 pub use self::observation::observation;
 pub use self::short::short;
 use crate::environment;

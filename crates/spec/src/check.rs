@@ -4,7 +4,8 @@
 use engine::ServerUrl;
 use workload::{Phase, Workload};
 
-use crate::config_error::{ConfigError, refuse_any};
+use crate::config_error::ConfigError;
+use crate::conflicts::{COMPLETE, find};
 use crate::limits::{BISECTIONS_MAX, SWEEP_SLICES_MAX};
 use crate::load::{Drive, Stop};
 use crate::run_spec::RunSpec;
@@ -17,69 +18,20 @@ impl RunSpec {
     /// # Errors
     /// The first contradiction.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let keeps = self.keeping.keep || self.keeping.reuse;
-        let sweep = self.drive.sweep.as_ref();
-        let is_shared = self.workload.workers.is_shared();
         if self.place != Place::Nowhere {
             self.check_targets()?;
         }
-        if self.depth > 1 && !self.storage.speaks_to_servers() {
-            return Err(ConfigError::DepthOfOne(self.depth, self.storage));
-        }
-        if self.stall_timeout.is_zero() {
-            return Err(ConfigError::StallTimeout);
-        }
-        if self.place == Place::Nowhere {
-            let asked = [
-                ("--keep", self.keeping.keep),
-                ("--reuse", self.keeping.reuse),
-                ("--ack-log", self.ack_log.is_some()),
-            ];
-            refuse_any(&asked, |option| ConfigError::Null(option, self.storage))?;
-        }
-        if self.neighbour > 0 {
-            let asked = [
-                ("--keep", self.keeping.keep),
-                ("--reuse", self.keeping.reuse),
-            ];
-            refuse_any(&asked, ConfigError::NeighbourKept)?;
-        }
-        if self.ranks > 1 {
-            let asked = [("--ack-log", self.ack_log.is_some())];
-            refuse_any(&asked, ConfigError::OfOneRank)?;
-        }
-        if let Some(sweep) = sweep {
-            if sweep.fresh && keeps {
-                return Err(ConfigError::FreshAndKept);
-            }
-            self.check_counts(&sweep.climb)?;
-            if self.ack_log.is_some() {
-                return Err(ConfigError::AckLogAndSweep);
-            }
-            if sweep.slo_p99_ns.is_some() && !self.latencies {
-                return Err(ConfigError::SloWithoutLatencies);
-            }
-            if self.series && self.sweep_slices(&sweep.climb) > SWEEP_SLICES_MAX {
-                return Err(ConfigError::SweepSlices);
-            }
-        }
-        if self.keeping.keep && is_shared && self.workload.transactions() > 0 {
-            return Err(ConfigError::KeepShared);
-        }
-        let is_bounded = |mix: &workload::Mix| mix.layout.entries_max.is_some();
-        if keeps && is_shared && self.workload.mix().is_some_and(is_bounded) {
-            return Err(ConfigError::KeepBounded);
-        }
-        let tells_apart = self
-            .workload
-            .contents
-            .as_ref()
-            .is_some_and(workload::contents::tells_versions_apart);
-        if self.verify && !tells_apart {
-            return Err(ConfigError::VerifyText);
-        }
-        if self.steps && !self.latencies {
-            return Err(ConfigError::StepsWithoutLatencies);
+        let options = self.to_options();
+        find(COMPLETE, &options, self)?;
+        let Some(sweep) = &self.drive.sweep else {
+            return Ok(());
+        };
+        self.check_counts(&sweep.climb)?;
+        if self.series && self.sweep_slices(&sweep.climb) > SWEEP_SLICES_MAX {
+            return Err(ConfigError::new(format!(
+                "the time series of this --sweep is too long for a record: more than \
+                 {SWEEP_SLICES_MAX} entries (use fewer or shorter steps, or --no-series)"
+            )));
         }
         Ok(())
     }
@@ -88,71 +40,85 @@ impl RunSpec {
     fn check_counts(&self, climb: &Climb) -> Result<(), ConfigError> {
         match climb {
             Climb::Rates(_) | Climb::OfClosedLoop(_) => Ok(()),
-            Climb::Workers(_) if self.workload.workers.is_shared() => {
-                Err(ConfigError::SweepOfShared)
-            }
+            Climb::Workers(_) if self.workload.workers.is_shared() => Err(ConfigError::new(
+                "--sweep workers=... requires private pools, and this workload has a shared pool \
+                 (sweep rates, or use --workers instead of --writers and --readers)",
+            )),
             Climb::Workers(workers) => {
                 let most = Workload::WORKERS_MAX / self.ranks.max(1);
+                let expected = format_args!("expected 1 to {most} workers for each rank");
                 let too_many = workers.iter().find(|count| **count > most);
                 too_many.map_or(Ok(()), |count| {
-                    Err(ConfigError::SweepWorkers {
-                        count: *count,
-                        most,
-                    })
+                    let value = format_args!("workers={count}");
+                    Err(ConfigError::invalid(value, "--sweep", expected))
                 })
             }
-            Climb::Ranks(ranks) => {
-                if let Some(asked) = ranks.iter().find(|count| **count > self.ranks) {
-                    return Err(ConfigError::SweepRanks {
-                        asked: *asked,
-                        ranks: self.ranks,
-                    });
-                }
-                match ranks.first() {
-                    Some(first) if self.neighbour >= *first && self.neighbour > 0 => {
-                        Err(ConfigError::SweepNeighbour {
-                            neighbour: self.neighbour,
-                            first: *first,
-                        })
-                    }
-                    _ => Ok(()),
-                }
+            Climb::Ranks(ranks) => self.check_rank_counts(ranks),
+        }
+    }
+
+    fn check_rank_counts(&self, counts: &[u32]) -> Result<(), ConfigError> {
+        let (ranks, neighbour) = (self.ranks, self.neighbour);
+        if let Some(asked) = counts.iter().find(|count| **count > ranks) {
+            let are = if ranks == 1 { "is" } else { "are" };
+            return Err(ConfigError::new(format!(
+                "--sweep ranks=... has a step of {asked} ranks, and there {are} {ranks} (use \
+                 mpirun -n {asked} postmark run ..., or fewer ranks in the sweep)"
+            )));
+        }
+        match counts.first() {
+            Some(first) if neighbour >= *first && neighbour > 0 => {
+                let least = neighbour + 1;
+                Err(ConfigError::new(format!(
+                    "--neighbour {neighbour} needs at least {least} ranks, and --sweep ranks=... \
+                     has a step of {first} (begin with ranks={least}, or remove --neighbour)"
+                )))
             }
+            _ => Ok(()),
         }
     }
 
     /// Targets are directories, or URLs of servers that the storage speaks to.
     fn check_targets(&self) -> Result<(), ConfigError> {
+        let storage = self.storage;
         let mut is_of_server = false;
         for target in &self.targets {
             if ServerUrl::is_one(target) {
-                let invalid = |problem| ConfigError::Url {
-                    url: target.clone(),
-                    problem,
-                };
-                ServerUrl::try_from(target.as_path()).map_err(invalid)?;
+                ServerUrl::try_from(target.as_path()).map_err(|problem| {
+                    ConfigError::invalid(target.display(), "--target", problem)
+                })?;
                 is_of_server = true;
-            } else if self.storage.speaks_to_servers() {
-                return Err(ConfigError::DirectoryOfServer {
-                    path: directory(target).to_owned(),
-                    storage: self.storage,
-                });
+            } else if storage.speaks_to_servers() {
+                return Err(ConfigError::new(format!(
+                    "--storage {storage} cannot use the directory {}: all of its targets are URLs \
+                     like nfs://server/export/path",
+                    directory(target).display()
+                )));
             }
         }
         if !is_of_server {
             return Ok(());
         }
-        if !self.storage.speaks_to_servers() {
-            return Err(ConfigError::UrlOfDirectory(self.storage));
+        if !storage.speaks_to_servers() {
+            return Err(ConfigError::new(format!(
+                "--storage {storage} cannot use a target like nfs://server/export/path (remove \
+                 --storage, or use --storage nfs)"
+            )));
         }
         let asked = [
             ("--direct", self.direct),
             ("--cache cold", self.cache == Cache::Cold),
             ("--cache cold-data", self.cache == Cache::ColdData),
         ];
-        refuse_any(&asked, |option| {
-            ConfigError::NoCacheHere(option, self.storage)
-        })
+        asked
+            .iter()
+            .find(|(_, is_asked)| *is_asked)
+            .map_or(Ok(()), |(option, _)| {
+                Err(ConfigError::new(format!(
+                    "{option} cannot be used with --storage {storage}: no cache of this machine \
+                     lies between the program and the server (remove it)"
+                )))
+            })
     }
 
     /// Finds what contradicts how it is to be shown: in one of the original's formats, or by lines
@@ -165,24 +131,29 @@ impl RunSpec {
         classic_format: Option<&'static str>,
         is_live: bool,
     ) -> Result<(), ConfigError> {
-        if let Some(format) = classic_format {
-            if self.workload.classic().is_none() {
-                return Err(ConfigError::FormatOfMix(format));
+        let what = match classic_format {
+            Some(_) if self.workload.classic().is_none() => {
+                Some("a mix, only the classic workload".to_owned())
             }
-            if self.drive != Drive::default() {
-                return Err(ConfigError::FormatOfDriven(
-                    format,
-                    self.drive.options().join(", "),
-                ));
+            Some(_) if self.drive != Drive::default() => Some(self.drive.options().join(", ")),
+            _ => None,
+        };
+        let text = match (classic_format, what) {
+            (Some(format), Some(what)) => {
+                format!("--format {format} cannot show {what} (use --format text or json)")
             }
-        }
-        if is_live && !self.latencies {
-            return Err(ConfigError::LiveWithoutLatencies);
-        }
-        if is_live && !self.series {
-            return Err(ConfigError::LiveWithoutSeries);
-        }
-        Ok(())
+            _ if is_live && !self.latencies => {
+                "--live and --no-latencies cannot be combined: lines for each second need the \
+                 clock readings of operations"
+                    .to_owned()
+            }
+            _ if is_live && !self.series => {
+                "--live and --no-series cannot be combined: the lines of --live are the time series"
+                    .to_owned()
+            }
+            _ => return Ok(()),
+        };
+        Err(ConfigError::new(text))
     }
 
     /// How many slices a sweep's record may have: a second of each step, for each kind of
@@ -331,16 +302,21 @@ mod tests {
                 file: crate::Options::default(),
                 preset: None,
                 weights: &[],
-                run_for_s: None,
+                earlier_preset: None,
+                invocation: crate::Invocation {
+                    has_classic_format: true,
+                    ..crate::Invocation::default()
+                },
                 read: &|_| unreachable!("there is no file"),
             };
-            crate::resolve(&asked).map(|resolved| resolved.spec)
+            let size = |_, _: &Workload| unreachable!("there is no working set");
+            crate::resolve::<ConfigError>(&asked, size).map(|resolved| resolved.spec)
         };
         let spec = resolved(&options).unwrap();
         assert_eq!((spec.storage, spec.depth), (EngineName::Nfs, 8));
         assert!(!spec.sync_phases, "no kernel writes anything back");
         // The options that come to it come to it again.
-        assert_eq!(resolved(&crate::Options::of(&spec)).unwrap(), spec);
+        assert_eq!(resolved(&spec.to_options()).unwrap(), spec);
         let text = serde_json::to_string(&spec).unwrap();
         assert!(text.contains("\"depth\":8"), "{text}");
         assert_eq!(serde_json::from_str::<RunSpec>(&text).unwrap(), spec);

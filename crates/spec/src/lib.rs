@@ -1,7 +1,7 @@
 //! One run as it is asked for: the complete, typed description that everybody else has a view of.
 //!
 //! Options and configuration files ([`Options`]) come to a [`RunSpec`] by [`resolve`]; a run spec
-//! comes to the options that mean the same by [`Options::of`]. The runner performs it, the record
+//! comes to the options that mean the same by [`RunSpec::to_options`]. The runner performs it, the record
 //! contains it. What cannot be performed is a [`ConfigError`], of which this crate has all that
 //! are told by the description alone: what a machine or a target lacks is for those to say who
 //! look.
@@ -9,15 +9,21 @@
 mod check;
 mod config_error;
 mod config_text;
+mod conflicts;
+mod convert;
+mod draft;
 mod limits;
 mod load;
+mod load_options;
 mod note;
 mod options;
 mod resolve;
 mod run_spec;
 mod serial;
 mod settings;
+mod sizes;
 mod sweep;
+mod table;
 mod values;
 mod work;
 
@@ -28,11 +34,9 @@ pub use limits::{BISECTIONS_MAX, LOCATIONS_MAX, SWEEP_SLICES_MAX, SWEEP_STEPS_MA
 pub use load::{Drive, Pace, SteadyAsked, Stop, Sweep};
 pub use note::Note;
 pub use options::{Options, TargetOption, with_switches};
-pub use resolve::{Asked, Resolved, resolve};
+pub use resolve::{Asked, Invocation, Resolved, resolve};
 pub use run_spec::RunSpec;
 pub use settings::{Cache, EngineName, Keeping, OnError, Place, SteadyRule, directory};
+pub use sizes::{Read, SizesOption};
 pub use sweep::{Climb, SloOption, SweepOption};
-pub use values::{
-    Bytes, Count, PerSecond, SizesOption, ThinkOption, Time, WorkerSeedsName, WorkingSet,
-};
-pub use work::Read;
+pub use values::{Bytes, Count, PerSecond, ThinkOption, Time, WorkerSeedsName, WorkingSet};

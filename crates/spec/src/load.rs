@@ -1,22 +1,15 @@
-//! How the transactions are driven: what it can be, what options of it come to, and the options
-//! that come to it.
+//! The load of a run: what ends the transactions, when they are due, and the sweep.
 
 use std::time::Duration;
 
-use measure::steady::{BATCHES, WINDOW_ROUNDS};
+use document::units::rate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::Workload;
-use workload::arrivals::{ArrivalProcess, check_rate};
-use workload::mix::Think;
+use workload::arrivals::ArrivalProcess;
 
-use crate::config_error::{ConfigError, refuse_any};
-use crate::limits::SWEEP_STEP_MIN;
-use crate::options::Options;
 use crate::serial::ns;
 use crate::settings::SteadyRule;
-use crate::sweep::{Climb, SloOption, SweepOption};
-use crate::values::{PerSecond, Time};
+use crate::sweep::Climb;
 
 /// How the transactions are driven.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -144,220 +137,62 @@ pub struct SteadyAsked {
     pub rounds_max: u32,
 }
 
-/// A step is warmed up for so long where nothing else is said.
-const SWEEP_STEP_WARM_UP: Duration = Duration::from_secs(2);
-/// A round is so long where nothing else is said.
-const ROUND: Duration = Duration::from_secs(10);
-/// No more rounds where nothing else is said: after so many SNIA's specification lets a test end
-/// without a steady state.
-const ROUNDS_MAX: u32 = 25;
-
-/// And never more than these.
-const ROUNDS_LIMIT: u32 = 1_000;
-
-/// Whether something else than their number ends the transactions.
-pub(crate) fn ends_otherwise(options: &Options) -> bool {
-    options.run_for.is_some() || options.steady.is_some() || options.sweep.is_some()
-}
-
-fn time(said: Option<Time>) -> Option<Duration> {
-    said.map(|time| Duration::from_nanos(time.0))
-}
-
-/// What options of driving come to.
-pub(crate) fn mean(options: &Options) -> Result<Drive, ConfigError> {
-    let run_for = time(options.run_for);
-    if run_for.is_some_and(|time| time.is_zero()) {
-        return Err(ConfigError::NoTime);
-    }
-    if let Some(sweep) = &options.sweep {
-        return climb(options, sweep, run_for);
-    }
-    let of_sweeps = [
-        ("--fresh", options.fresh == Some(true)),
-        ("--slo", options.slo.is_some()),
-    ];
-    refuse_any(&of_sweeps, ConfigError::WithoutSweep)?;
-    let stop = match options.steady {
-        Some(rule) => Stop::Steady(steady(rule, time(options.round), run_for)?),
-        None if options.round.is_some() => return Err(ConfigError::RoundWithoutSteady),
-        None => run_for.map_or(Stop::Transactions, Stop::After),
+/// What reports say of a sweep.
+pub(crate) fn shown_sweep(drive: &Drive) -> Option<String> {
+    let sweep = drive.sweep.as_ref()?;
+    let what = match &sweep.climb {
+        Climb::Rates(_) => format!("sweep of rates ({} arrivals)", sweep.arrivals),
+        Climb::OfClosedLoop(_) => format!(
+            "sweep of percentages of the closed loop's rate ({} arrivals)",
+            sweep.arrivals
+        ),
+        Climb::Workers(_) => "sweep of workers".to_owned(),
+        Climb::Ranks(_) => "sweep of ranks".to_owned(),
     };
-    Ok(Drive {
-        warm_up: time(options.warm_up).unwrap_or_default(),
-        stop,
-        pace: pace(options)?,
-        sweep: None,
-    })
-}
-
-fn pace(options: &Options) -> Result<Pace, ConfigError> {
-    match (options.rate.map(|rate| rate.0), options.arrivals) {
-        (None, None) => Ok(Pace::Closed),
-        (None, Some(form)) => Err(ConfigError::ArrivalsWithoutRate(form)),
-        (Some(per_second), form) => {
-            check_rate(per_second).map_err(|wrong| ConfigError::Rate("--rate", wrong))?;
-            refuse_think(options, "--rate")?;
-            Ok(Pace::Open {
-                per_second,
-                arrivals: form.unwrap_or(ArrivalProcess::Poisson),
-            })
-        }
-    }
-}
-
-fn refuse_think(options: &Options, option: &'static str) -> Result<(), ConfigError> {
-    if options.think.is_some_and(|think| think.0 != Think::None) {
-        return Err(ConfigError::Think(option));
-    }
-    Ok(())
-}
-
-/// Rounds that can find a steady state.
-fn steady(
-    rule: SteadyRule,
-    round: Option<Duration>,
-    run_for: Option<Duration>,
-) -> Result<SteadyAsked, ConfigError> {
-    let window = WINDOW_ROUNDS as u32;
-    let round = round.unwrap_or(ROUND);
-    if round < Duration::from_secs(1) {
-        return Err(ConfigError::ShortRound(Time::of(round)));
-    }
-    // The slope is judged on the whole seconds of the window's rounds, of which each one's border
-    // may take one.
-    let round_min = Duration::from_secs(BATCHES.div_ceil(WINDOW_ROUNDS) as u64 + 1);
-    if rule == SteadyRule::Slope && round < round_min {
-        return Err(ConfigError::SlopeRound {
-            round: Time::of(round),
-            window,
-            needed: BATCHES,
-            least: Time::of(round_min),
-        });
-    }
-    let rounds_max = match run_for {
-        None => ROUNDS_MAX,
-        Some(run_for) => u32::try_from(run_for.as_nanos() / round.as_nanos()).unwrap_or(u32::MAX),
+    let pool = match sweep.fresh {
+        true => "a pool for each step",
+        false => "one pool for all steps",
     };
-    let (rule_name, time) = (rule.name(), Time::of(run_for.unwrap_or_default()));
-    if rounds_max > ROUNDS_LIMIT {
-        return Err(ConfigError::ManyRounds {
-            rule: rule_name,
-            time,
-            rounds: rounds_max,
-            round: Time::of(round),
-            most: ROUNDS_LIMIT,
-        });
-    }
-    if rounds_max < window {
-        return Err(ConfigError::FewRounds {
-            rule: rule_name,
-            time,
-            rounds: rounds_max,
-            round: Time::of(round),
-            window,
-            least: Time::of(round * window),
-        });
-    }
-    let Time(round_ns) = Time::of(round);
-    if round_ns.checked_mul(rounds_max.into()).is_none() {
-        return Err(ConfigError::LongRounds(Time::of(round), rounds_max));
-    }
-    Ok(SteadyAsked {
-        rule,
-        round_ns,
-        rounds_max,
-    })
+    Some(format!("{what} with {pool}"))
 }
 
-fn climb(
-    options: &Options,
-    said: &SweepOption,
-    run_for: Option<Duration>,
-) -> Result<Drive, ConfigError> {
-    let SweepOption(climb) = said;
-    climb.check().map_err(ConfigError::Sweep)?;
-    if let Some(PerSecond(rate)) = options.rate {
-        return Err(ConfigError::RateAndSweep(rate, said.clone()));
-    }
-    if options.steady.is_some() || options.round.is_some() {
-        return Err(ConfigError::SteadyAndSweep);
-    }
-    if let Some(transactions) = options
-        .transactions
-        .filter(|count| count.0 != Workload::ENDLESS)
-    {
-        return Err(ConfigError::TransactionsAndSweep(transactions.0));
-    }
-    if climb.is_of_counts() {
-        let of_loads = [
-            ("--arrivals", options.arrivals.is_some()),
-            ("--slo", options.slo.is_some()),
-            ("--working-set", options.working_set.is_some()),
-        ];
-        let of_workers = [
-            ("--workers", options.workers.is_some()),
-            ("--writers", options.writers.is_some()),
-            ("--readers", options.readers.is_some()),
-        ];
-        if let Climb::Ranks(_) = climb {
-            refuse_any(&of_loads, ConfigError::SweepOfRanks)?;
-        } else {
-            refuse_any(&of_workers, ConfigError::SweepOfWorkers)?;
-            refuse_any(&of_loads, ConfigError::SweepOfWorkers)?;
-        }
-    } else {
-        refuse_think(options, "--sweep")?;
-    }
-    if let Climb::Rates(rates) = climb {
-        for rate in rates {
-            check_rate(*rate).map_err(|wrong| ConfigError::Rate("--sweep", wrong))?;
-        }
-    }
-    let run_for = run_for.unwrap_or(SWEEP_STEP_MIN);
-    if run_for < SWEEP_STEP_MIN {
-        return Err(ConfigError::ShortSweepStep(Time::of(run_for)));
-    }
-    Ok(Drive {
-        warm_up: time(options.warm_up).unwrap_or(SWEEP_STEP_WARM_UP),
-        stop: Stop::After(run_for),
-        pace: Pace::Closed,
-        sweep: Some(Sweep {
-            climb: climb.clone(),
-            arrivals: options.arrivals.unwrap_or(ArrivalProcess::Poisson),
-            fresh: climb.is_of_counts() || options.fresh == Some(true),
-            slo_p99_ns: options.slo.map(|slo| slo.0),
-        }),
-    })
-}
-
-/// The options that come to this.
-pub(crate) fn say(drive: &Drive, options: &mut Options) {
+/// What reports say of the end of the transactions.
+pub(crate) fn shown_stop(drive: &Drive) -> Option<String> {
+    let what = match drive.sweep {
+        Some(_) => "each step",
+        None => "transactions",
+    };
     match drive.stop {
-        Stop::Transactions => {}
-        Stop::After(time) => options.run_for = Some(Time::of(time)),
-        Stop::Steady(asked) => {
-            options.steady = Some(asked.rule);
-            options.round = Some(Time(asked.round_ns));
-            options.run_for = Some(Time(asked.round_ns.saturating_mul(asked.rounds_max.into())));
-        }
+        Stop::Transactions => None,
+        Stop::After(time) => Some(format!("{what} for {} s", seconds(time))),
+        Stop::Steady(steady) => Some(format!(
+            "transactions until steady (rule {}, rounds of {} s, at most {})",
+            steady.rule.name(),
+            steady.round_ns as f64 / 1e9,
+            steady.rounds_max
+        )),
     }
-    // A step has a warm-up of its own where none is said.
-    if !drive.warm_up.is_zero() || drive.sweep.is_some() {
-        options.warm_up = Some(Time::of(drive.warm_up));
-    }
-    if let Pace::Open {
+}
+
+/// What reports say of the warm-up.
+pub(crate) fn shown_warm_up(drive: &Drive) -> Option<String> {
+    let seconds = seconds(drive.warm_up);
+    (!drive.warm_up.is_zero()).then(|| format!("after a warm-up of {seconds} s"))
+}
+
+/// What reports say of an open loop.
+pub(crate) fn shown_rate(drive: &Drive) -> Option<String> {
+    let Pace::Open {
         per_second,
         arrivals,
     } = drive.pace
-    {
-        options.rate = Some(PerSecond(per_second));
-        options.arrivals = Some(arrivals);
-    }
-    if let Some(sweep) = &drive.sweep {
-        options.arrivals = (!sweep.climb.is_of_counts()).then_some(sweep.arrivals);
-        options.sweep = Some(SweepOption(sweep.climb.clone()));
-        options.fresh = sweep.fresh.then_some(true);
-        options.slo = sweep.slo_p99_ns.map(SloOption);
-    }
+    else {
+        return None;
+    };
+    let rate = rate(Some(per_second));
+    Some(format!("requested rate {rate}/s ({arrivals} arrivals)"))
+}
+
+fn seconds(time: Duration) -> f64 {
+    time.as_nanos() as f64 / 1e9
 }

@@ -1,4 +1,4 @@
-//! From what was said, in layers, to the complete description, and back.
+//! From what was asked for, in layers, to the complete spec.
 //!
 //! Options hold over the configuration file (or an earlier run, which is taken for one), the file
 //! over the preset, the preset over the original's defaults.
@@ -6,18 +6,22 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use workload::Workload;
-use workload::presets::Preset;
+use engine::{Durability, ServerUrl};
+use workload::presets::{self, Preset};
+use workload::{Work, Workload};
 
-use crate::config_error::{ConfigError, refuse_any};
+use crate::config_error::ConfigError;
+use crate::conflicts::{GIVEN, SOURCE, find};
+use crate::draft::Draft;
 use crate::limits::LOCATIONS_MAX;
-use crate::load;
+use crate::load_options::ends_otherwise;
 use crate::note::Note;
 use crate::options::{Options, TargetOption};
-use crate::run_spec::{self, RunSpec};
-use crate::settings::Cache;
+use crate::run_spec::RunSpec;
+use crate::settings::{EngineName, Place};
+use crate::sizes::Read;
 use crate::values::{Count, Time, WorkingSet};
-use crate::work::{self, Read};
+use crate::work::{self, workers};
 
 /// What was asked for, layer by layer.
 pub struct Asked<'a> {
@@ -29,11 +33,26 @@ pub struct Asked<'a> {
     pub preset: Option<&'a Preset>,
     /// The shares of the earlier run's locations: they are a part of the work, places are not.
     pub weights: &'a [u32],
-    /// How long the transactions are performed, in seconds, where neither options nor a preset say
-    /// when they end; nothing where the original's number ends them.
-    pub run_for_s: Option<u64>,
+    /// The preset of the earlier run.
+    pub earlier_preset: Option<String>,
+    /// What the command says beside the options.
+    pub invocation: Invocation,
     /// How a histogram's file is read.
     pub read: &'a Read<'a>,
+}
+
+/// What the command that performs a run says of it, beside the options.
+#[derive(Clone, Debug, Default)]
+pub struct Invocation {
+    /// The arguments.
+    pub command_line: Vec<String>,
+    /// Whether the report is one of the original's: the original's number of transactions ends a
+    /// run without another limit.
+    pub has_classic_format: bool,
+    /// Whether a target without enough free space is used.
+    pub skips_room_check: bool,
+    /// Whether root keeps its rights where other users may exchange the target.
+    pub trusts_others: bool,
 }
 
 /// What it comes to.
@@ -42,119 +61,154 @@ pub struct Resolved {
     pub spec: RunSpec,
     /// Whether a storage was said; else it is what goes with the work.
     pub storage_is_given: bool,
-    /// The bytes that the pool is to hold; its files are still to be counted.
-    pub working_set: Option<WorkingSet>,
     /// What was made of the words that might surprise.
     pub notes: Vec<Note>,
 }
 
-/// The complete description of what was asked for.
+/// Resolves what was asked for into a complete spec, which is checked last. `size` gives a workload
+/// the number of files that a working set needs.
 ///
 /// # Errors
-/// What is contradicted.
-pub fn resolve(asked: &Asked<'_>) -> Result<Resolved, ConfigError> {
-    let mut options = options_of(asked)?;
-    if options.transactions.is_none() {
-        if !load::ends_otherwise(&options) {
-            let seconds = asked
-                .preset
-                .map_or(asked.run_for_s, |preset| preset.how.run_for_s);
-            options.run_for = seconds.map(|seconds| Time::of(Duration::from_secs(seconds)));
-        }
-        if load::ends_otherwise(&options) {
-            options.transactions = Some(Count(Workload::ENDLESS));
-        }
-    }
-    refuse_of_null(&options)?;
-    let locations = locations(asked, &options)?;
+/// What is contradicted, and why there is no such number of files.
+pub fn resolve<E: From<ConfigError>>(
+    asked: &Asked<'_>,
+    size: impl FnOnce(WorkingSet, &Workload) -> Result<Workload, E>,
+) -> Result<Resolved, E> {
     let mut notes = Vec::new();
-    let weights = locations.iter().map(|location| location.weight).collect();
-    let of_preset = asked.preset.map(|preset| &preset.workload);
-    let workers = work::workers(
-        of_preset,
-        [&asked.file, &asked.options],
-        run_spec::ranks(&options)?,
-    )?;
-    let workload = work::mean(
-        &options, of_preset, workers, weights, asked.read, &mut notes,
-    )?;
-    workload.validate()?;
-    let targets = locations
-        .into_iter()
-        .map(|location| location.path)
-        .collect();
-    let mut spec = RunSpec::mean(&options, asked.preset, workload, targets)?;
-    // A workload that options have changed has not the preset's name.
-    if asked
-        .preset
-        .is_some_and(|preset| !preset.is_of(&spec.workload))
-    {
-        spec.preset = None;
+    let (mut spec, options) = unsized_spec(asked, &mut notes)?;
+    if let Some(working_set) = options.working_set {
+        spec.check()?;
+        spec.workload = size(working_set, &spec.workload)?;
     }
     spec.check()?;
     Ok(Resolved {
         spec,
         storage_is_given: options.storage.is_some(),
-        working_set: options.working_set,
         notes,
     })
 }
 
-/// Refuses what has no sense where no file system is touched.
-fn refuse_of_null(options: &Options) -> Result<(), ConfigError> {
-    let Some(storage) = options.storage.filter(|storage| !storage.touches()) else {
-        return Ok(());
+/// The spec, with the default number of files where a working set says how many there are.
+fn unsized_spec(
+    asked: &Asked<'_>,
+    notes: &mut Vec<Note>,
+) -> Result<(RunSpec, Options), ConfigError> {
+    let mut options = merged(asked)?;
+    let locations = locations(asked, &options)?;
+    let preset = asked.preset.map(|preset| &preset.workload);
+    let ranks = workers::ranks(&options)?;
+    let all = workers::resolve(preset, [&asked.file, &asked.options], ranks)?;
+    let workload = work::base(&mut options, preset, all, notes)?;
+    let targets = locations.iter().map(|one| one.path.clone()).collect();
+    let spec = RunSpec {
+        ranks,
+        ..base(asked, workload, targets)?
     };
-    let is_given = |flag: Option<bool>| flag.unwrap_or(false);
-    let said = [
-        ("--verify", is_given(options.verify)),
-        (
-            "--cache",
-            options.cache.is_some_and(|cache| cache != Cache::AsIs),
-        ),
-        ("--direct", is_given(options.direct)),
-        ("--keep", is_given(options.keep)),
-        ("--reuse", is_given(options.reuse)),
-        ("--ack-log", options.ack_log.is_some()),
-        ("--working-set", options.working_set.is_some()),
-    ];
-    refuse_any(&said, |option| ConfigError::Null(option, storage))
+    for source in [&asked.options, &asked.file] {
+        find(SOURCE, source, &spec)?;
+    }
+    find(GIVEN, &options, &spec)?;
+    let mut draft = Draft {
+        spec,
+        options: &options,
+        is_preset_mix: preset.is_some_and(|preset| preset.mix().is_some()),
+        read: asked.read,
+    };
+    draft.set_options()?;
+    let weights = locations.iter().map(|location| location.weight).collect();
+    work::finish(&mut draft, weights, notes)?;
+    let mut spec = draft.spec;
+    spec.workload.validate()?;
+    // A workload that options have changed has not the preset's name.
+    let is_preset = |preset: &&Preset| preset.is_of(&spec.workload);
+    let preset = asked.preset.filter(is_preset);
+    spec.preset = match preset {
+        Some(preset) => Some(preset.name.to_owned()),
+        None => asked.earlier_preset.clone(),
+    };
+    if !spec.storage.touches() {
+        spec.place = Place::Nowhere;
+    }
+    spec.check &= spec.storage.touches();
+    spec.sync_phases &= spec.storage.syncs();
+    spec.series &= spec.latencies;
+    if asked.invocation.has_classic_format {
+        // The original's whole seconds would include them, and its reports cannot show the overhead.
+        (spec.sync_phases, spec.check, spec.overhead) = (false, false, false);
+    }
+    Ok((spec, options))
 }
 
-/// What was said in options, and in the file where they say nothing.
-fn options_of(asked: &Asked<'_>) -> Result<Options, ConfigError> {
-    let (said, mut under) = (asked.options.clone(), asked.file.clone());
-    for options in [&said, &under] {
-        if let (Some(working_set), Some(Count(files))) = (options.working_set, options.files) {
-            return Err(ConfigError::WorkingSetAndFiles { working_set, files });
-        }
-    }
-    // Either holds over the other in the file.
-    if said.working_set.is_some() {
+/// The spec over which options are set.
+fn base(
+    asked: &Asked<'_>,
+    workload: Workload,
+    targets: Vec<PathBuf>,
+) -> Result<RunSpec, ConfigError> {
+    let is_of_server = targets.iter().any(|target| ServerUrl::is_one(target));
+    let storage = match workload.work {
+        _ if is_of_server => EngineName::Nfs,
+        Work::Mix(_) => EngineName::Posix,
+        Work::Classic(_) => EngineName::Stdio,
+    };
+    let durability = asked.preset.and_then(|preset| preset.how.durability);
+    let durability = durability.map(str::parse::<Durability>).transpose()?;
+    Ok(RunSpec {
+        command_line: asked.invocation.command_line.clone(),
+        storage,
+        durability: durability.unwrap_or_default(),
+        check: true,
+        sync_phases: true,
+        series: true,
+        overhead: true,
+        room_check: !asked.invocation.skips_room_check,
+        trusts_others: asked.invocation.trusts_others,
+        ..RunSpec::classic(workload, targets, Place::OwnDirectory)
+    })
+}
+
+/// The options over those of the file, with the end of the run.
+fn merged(asked: &Asked<'_>) -> Result<Options, ConfigError> {
+    let (given, mut under) = (asked.options.clone(), asked.file.clone());
+    // Either of these overrides the other in the file.
+    if given.working_set.is_some() {
         under.files = None;
     }
-    if said.files.is_some() {
+    if given.files.is_some() {
         under.working_set = None;
     }
-    let options = said.over(under);
-    match (options.working_set, options.reuse) {
-        (Some(working_set), Some(true)) => Err(ConfigError::WorkingSetAndReuse(working_set)),
-        _ => Ok(options),
+    let mut options = given.over(under);
+    if options.transactions.is_none() {
+        if !ends_otherwise(&options) {
+            let by_time = (!asked.invocation.has_classic_format).then_some(presets::RUN_FOR_S);
+            let seconds = asked.preset.map_or(by_time, |preset| preset.how.run_for_s);
+            options.run_for = seconds.map(|seconds| Time::of(Duration::from_secs(seconds)));
+        }
+        if ends_otherwise(&options) {
+            options.transactions = Some(Count(Workload::ENDLESS));
+        }
     }
+    Ok(options)
 }
 
 /// Where the files go, as said; the working directory where nothing was.
 fn locations(asked: &Asked<'_>, options: &Options) -> Result<Vec<TargetOption>, ConfigError> {
     let mut locations = options.target.clone();
     if locations.len() > LOCATIONS_MAX {
-        return Err(ConfigError::Locations(locations.len()));
+        return Err(ConfigError::new(format!(
+            "too many --target options: {} (at most {LOCATIONS_MAX})",
+            locations.len()
+        )));
     }
     // Somebody's variable that was not set is no wish to write here.
     if locations
         .iter()
         .any(|location| location.path.as_os_str().is_empty())
     {
-        return Err(ConfigError::LocationWithoutPath);
+        return Err(ConfigError::new(
+            "invalid [[target]]: the path is empty (write a directory, or . for the working \
+             directory)",
+        ));
     }
     if locations.is_empty() {
         locations.push(TargetOption {

@@ -1,25 +1,17 @@
-//! The run spec: a run as it is asked for, complete; what options of it come to, and the options
-//! that come to it.
+//! The run spec: a run as it is asked for, complete.
 
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::{Durability, ServerUrl};
+use engine::Durability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::presets::Preset;
-use workload::{Work, Workers, Workload};
+use workload::{Workers, Workload};
 
-use crate::config_error::ConfigError;
-use crate::limits::{DEPTH_MAX, RANKS_MAX};
-use crate::load::{self, Drive, Stop};
-use crate::options::{Options, TargetOption};
+use crate::load::Drive;
 use crate::serial::{as_text, lossy, lossy_option, ns};
 use crate::settings::{Cache, EngineName, Keeping, OnError, Place};
-use crate::sweep::Climb;
-use crate::values::{Count, Time};
-use crate::work;
 
 fn one() -> u32 {
     1
@@ -208,148 +200,6 @@ impl RunSpec {
             0 => ((worker + each) % all, (worker + each) % all),
             further => (worker, (worker + all - further * each) % all),
         }
-    }
-
-    /// What options and a preset come to, of this work in these targets.
-    pub(crate) fn mean(
-        options: &Options,
-        preset: Option<&Preset>,
-        workload: Workload,
-        targets: Vec<PathBuf>,
-    ) -> Result<Self, ConfigError> {
-        let is_given = |flag: Option<bool>| flag.unwrap_or(false);
-        let is_of_server = targets.iter().any(|target| ServerUrl::is_one(target));
-        let otherwise = match workload.work {
-            _ if is_of_server => EngineName::Nfs,
-            Work::Mix(_) => EngineName::Posix,
-            Work::Classic(_) => EngineName::Stdio,
-        };
-        let storage = options.storage.unwrap_or(otherwise);
-        let cache = options.cache.unwrap_or_default();
-        if (cache, storage) == (Cache::ColdData, EngineName::Stdio) {
-            return Err(ConfigError::ColdDataOfStdio);
-        }
-        let touches = storage.touches();
-        let place = if touches {
-            Place::OwnDirectory
-        } else {
-            Place::Nowhere
-        };
-        let latencies = !is_given(options.no_latencies);
-        let of_preset = preset.and_then(|preset| preset.how.durability);
-        let of_preset = of_preset.map(str::parse::<Durability>).transpose()?;
-        Ok(Self {
-            preset: preset.map(|preset| preset.name.to_owned()),
-            ranks: ranks(options)?,
-            neighbour: neighbour(options)?,
-            storage,
-            depth: depth(options)?,
-            durability: options.durability.or(of_preset).unwrap_or_default(),
-            direct: is_given(options.direct),
-            cache,
-            drive: load::mean(options)?,
-            on_error: options.on_error.unwrap_or(OnError::Stop),
-            stall_timeout: options
-                .stall_timeout
-                .map_or(Duration::from_secs(60), |time| Duration::from_nanos(time.0)),
-            pin: is_given(options.pin),
-            keeping: Keeping {
-                keep: is_given(options.keep),
-                reuse: is_given(options.reuse),
-            },
-            ack_log: options.ack_log.clone(),
-            verify: is_given(options.verify),
-            check: touches && !is_given(options.no_check),
-            sync_phases: storage.syncs() && !is_given(options.no_sync_phases),
-            latencies,
-            steps: is_given(options.steps),
-            series: latencies && !is_given(options.no_series),
-            overhead: !is_given(options.no_overhead),
-            ..Self::classic(workload, targets, place)
-        })
-    }
-}
-
-/// How many processes perform the run.
-pub(crate) fn ranks(options: &Options) -> Result<u32, ConfigError> {
-    let Count(ranks) = options.ranks.unwrap_or(Count(1));
-    let fits = u32::try_from(ranks)
-        .ok()
-        .filter(|ranks| (1..=RANKS_MAX).contains(ranks));
-    fits.ok_or(ConfigError::Ranks(ranks))
-}
-
-fn neighbour(options: &Options) -> Result<u32, ConfigError> {
-    let ranks = ranks(options)?;
-    match options.neighbour {
-        None => Ok(0),
-        Some(Count(further)) if ranks > 1 && (1..u64::from(ranks)).contains(&further) => {
-            Ok(further as u32)
-        }
-        Some(Count(further)) => Err(ConfigError::Neighbour { further, ranks }),
-    }
-}
-
-/// How many operations are in flight.
-fn depth(options: &Options) -> Result<u32, ConfigError> {
-    let Count(depth) = options.depth.unwrap_or(Count(1));
-    let fits = u32::try_from(depth)
-        .ok()
-        .filter(|depth| (1..=DEPTH_MAX).contains(depth));
-    fits.ok_or(ConfigError::Depth(depth))
-}
-
-impl Options {
-    /// The options that come to this, with all that is left out where nothing is said.
-    pub fn of(spec: &RunSpec) -> Self {
-        let (workload, mut options) = (&spec.workload, Self::default());
-        work::say(workload, spec.ranks, &mut options);
-        options.neighbour = (spec.neighbour > 0).then_some(Count(spec.neighbour.into()));
-        options.ranks = (spec.ranks > 1).then_some(Count(spec.ranks.into()));
-        load::say(&spec.drive, &mut options);
-        // Those without end come with a time, and a sweep of workers says how many.
-        let sweep = spec.drive.sweep.as_ref();
-        let is_ended = spec.drive.stop != Stop::Transactions || sweep.is_some();
-        if !(is_ended && workload.transactions() == Workload::ENDLESS) {
-            options.transactions = Some(Count(workload.transactions()));
-        }
-        if sweep.is_some_and(|sweep| matches!(sweep.climb, Climb::Workers(_))) {
-            options.workers = None;
-        }
-        options.storage = Some(spec.storage);
-        options.depth = (spec.depth > 1).then_some(Count(spec.depth.into()));
-        options.durability = Some(spec.durability);
-        options.cache = Some(spec.cache);
-        options.on_error = Some(spec.on_error);
-        options.stall_timeout = Some(Time::of(spec.stall_timeout));
-        let flag = |is_so: bool| is_so.then_some(true);
-        let touches = spec.storage.touches();
-        options.direct = flag(spec.direct);
-        options.no_sync_phases = flag(spec.storage.syncs() && !spec.sync_phases);
-        options.no_check = flag(touches && !spec.check);
-        options.verify = flag(spec.verify);
-        options.no_latencies = flag(!spec.latencies);
-        options.steps = flag(spec.steps);
-        // Without latencies there are none anyway.
-        options.no_series = flag(spec.latencies && !spec.series);
-        options.no_overhead = flag(!spec.overhead);
-        options.pin = flag(spec.pin);
-        options.keep = flag(spec.keeping.keep);
-        options.reuse = flag(spec.keeping.reuse);
-        options.ack_log.clone_from(&spec.ack_log);
-        let weights = workload.location_weights();
-        // Where nothing was said, nothing is: a file may be for another directory.
-        let is_anywhere = |target: &PathBuf| target.as_os_str().is_empty();
-        if !(weights == [1] && spec.targets.iter().all(is_anywhere)) {
-            let all = spec.targets.iter().zip(weights);
-            options.target = all
-                .map(|(target, weight)| TargetOption {
-                    path: crate::directory(target).to_owned(),
-                    weight: *weight,
-                })
-                .collect();
-        }
-        options
     }
 }
 

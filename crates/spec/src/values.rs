@@ -1,7 +1,6 @@
 //! Values of options: texts that are understood, and nothing more.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -11,7 +10,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use workload::WorkerSeeds;
 use workload::mix::Think;
 use workload::quantity::{self, InvalidQuantity};
-use workload::sizes::InvalidSizes;
 
 use crate::settings::OnError;
 
@@ -46,14 +44,14 @@ impl From<WorkerSeeds> for WorkerSeedsName {
 /// Lets a value be a text or, in TOML, a plain integer.
 macro_rules! from_text_or_integer {
     ($name:ident, $expected:literal, $from_integer:expr) => {
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct Visitor;
 
                 impl serde::de::Visitor<'_> for Visitor {
                     type Value = $name;
 
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                         f.write_str($expected)
                     }
 
@@ -147,7 +145,7 @@ plain_number!(
     /// A chance in tenths.
     bias, bias_in_file, i64, "a whole number from 0 to 10, or -1"
 );
-pub(crate) use as_text;
+pub(crate) use {as_text, from_text_or_integer};
 
 /// A number that may be written with a unit, or in TOML as a plain integer.
 macro_rules! quantity {
@@ -235,54 +233,6 @@ impl WorkingSet {
 }
 
 as_text!(WorkingSet);
-
-/// Sizes as said: what they mean depends on the work.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SizesOption {
-    /// One size, or two with `..` between; the classic work and mixes have bounds of their own.
-    Range {
-        /// The first.
-        low: u64,
-        /// The second, or the first again.
-        high: u64,
-        /// Whether there were two.
-        is_range: bool,
-    },
-    /// A distribution.
-    Distribution(workload::sizes::Sizes),
-    /// A histogram in a file.
-    HistogramIn(PathBuf),
-}
-
-impl FromStr for SizesOption {
-    type Err = InvalidSizes;
-
-    fn from_str(text: &str) -> Result<Self, InvalidSizes> {
-        let text = text.trim();
-        if let Some(path) = text.strip_prefix("histogram@") {
-            return Ok(Self::HistogramIn(PathBuf::from(path)));
-        }
-        if text.contains(':') || !text.starts_with(|first: char| first.is_ascii_digit()) {
-            return text.parse().map(Self::Distribution);
-        }
-        let (low, high) = quantity::byte_range(text)?;
-        Ok(Self::Range {
-            low,
-            high,
-            is_range: text.contains("..") || text.contains('-'),
-        })
-    }
-}
-
-from_text_or_integer!(
-    SizesOption,
-    "a size, a range of sizes or a distribution of them",
-    |bytes| SizesOption::Range {
-        low: bytes,
-        high: bytes,
-        is_range: false,
-    }
-);
 
 /// Time between operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -383,6 +333,10 @@ impl Time {
     pub fn of(time: Duration) -> Self {
         Self(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
     }
+
+    pub(crate) fn duration(self) -> Duration {
+        Duration::from_nanos(self.0)
+    }
 }
 
 impl fmt::Display for Time {
@@ -400,7 +354,7 @@ from_text_or_integer!(
 );
 
 /// A number in a file, as an integer where TOML holds it as one.
-fn integer<S: Serializer>(number: u64, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn integer<S: Serializer>(number: u64, serializer: S) -> Result<S::Ok, S::Error> {
     match i64::try_from(number) {
         Ok(number) => serializer.serialize_i64(number),
         Err(_) => serializer.collect_str(&number),
@@ -433,23 +387,6 @@ impl Serialize for OnError {
         match self {
             Self::Count(count) => integer(*count, serializer),
             Self::Stop | Self::Percent(_) => serializer.collect_str(self),
-        }
-    }
-}
-
-impl Serialize for SizesOption {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Range {
-                low,
-                high,
-                is_range,
-            } if *is_range => serializer.collect_str(&format_args!("{low}..{high}")),
-            Self::Range { low, .. } => integer(*low, serializer),
-            Self::Distribution(sizes) => serializer.collect_str(sizes),
-            Self::HistogramIn(path) => {
-                serializer.collect_str(&format_args!("histogram@{}", path.display()))
-            }
         }
     }
 }
@@ -494,28 +431,5 @@ mod tests {
             let message = text.parse::<WorkingSet>().unwrap_err().to_string();
             assert!(message.contains("like 4x, or bytes"), "{message}");
         }
-    }
-
-    #[test]
-    fn sizes_are_ranges_distributions_or_files() {
-        let range = |low, high, is_range| {
-            Ok(SizesOption::Range {
-                low,
-                high,
-                is_range,
-            })
-        };
-        assert_eq!("4KiB".parse(), range(4_096, 4_096, false));
-        assert_eq!("500..10000".parse(), range(500, 10_000, true));
-        assert_eq!("10..5".parse(), range(10, 5, true), "judged later");
-        assert_eq!(
-            "histogram@a:b.txt".parse(),
-            Ok(SizesOption::HistogramIn(PathBuf::from("a:b.txt")))
-        );
-        assert!(matches!(
-            "exponential:mean=1KiB,max=1MiB".parse(),
-            Ok(SizesOption::Distribution(_))
-        ));
-        assert!("big".parse::<SizesOption>().is_err());
     }
 }

@@ -1,136 +1,200 @@
-//! The workload: what options come to, and the options that come to it.
+//! The workload: what it is before options are set, how they change it, and what follows.
 
-mod classic;
 mod mix;
-mod workers;
-
-use std::io;
-use std::path::Path;
+pub(crate) mod workers;
 
 use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Think;
+use workload::sizes::{SIZE_MAX_BYTES, Sizes};
 use workload::{Classic, Mix, Work, WorkerSeeds, Workers, Workload};
 
 use crate::config_error::ConfigError;
+use crate::draft::{Draft, bias};
 use crate::note::Note;
 use crate::options::Options;
-use crate::values::Count;
+use crate::run_spec::RunSpec;
+use crate::sizes::SizesOption;
+use crate::values::{Bytes, Count};
 
-pub(crate) use workers::mean as workers;
-
-/// How the text of a file is read that words name.
-pub type Read<'a> = dyn Fn(&Path) -> io::Result<String> + 'a;
-
-/// The workload that options come to, with a preset below them, for these workers and shares of its
-/// locations.
-pub(crate) fn mean(
-    options: &Options,
+/// The workload over which options are set: the preset's or the default, classic or a mix. On a
+/// shared pool the classic pairs are a mix, to which their biases belong: these are set here.
+pub(crate) fn base(
+    options: &mut Options,
     preset: Option<&Workload>,
     workers: Workers,
-    weights: Vec<u32>,
-    read: &Read<'_>,
     notes: &mut Vec<Note>,
 ) -> Result<Workload, ConfigError> {
-    let mut work = work(options, preset, workers, read, notes)?;
-    match &mut work {
-        Work::Classic(classic) => classic.weights = weights,
-        Work::Mix(mix) => mix.location_weights = weights,
-    }
-    let per_second = options.rate.map(|rate| rate.0);
-    if let (Work::Mix(mix), true) = (&mut work, options.sweep.is_some() || per_second.is_some()) {
-        if mix.think != Think::None {
-            // Said together they contradict one another; a preset's gives way.
-            notes.push(Note::ThinkGivesWay {
-                think: mix.think,
-                per_second: per_second.filter(|_| options.sweep.is_none()),
-            });
-            mix.think = Think::None;
+    let work = match preset.map(|preset| &preset.work) {
+        Some(work @ Work::Mix(_)) => work.clone(),
+        None if options.mix.is_some() => Work::Mix(Mix::default()),
+        classic => {
+            let mut classic = match classic {
+                Some(Work::Classic(classic)) => classic.clone(),
+                _ => Classic::default(),
+            };
+            match (options.mix.is_some(), workers.is_shared()) {
+                (true, _) => Work::Mix(mix::of_classic(&classic)),
+                (false, true) => Work::Mix(mix_of_pairs(options, &mut classic, notes)?),
+                (false, false) => Work::Classic(classic),
+            }
         }
-    }
-    let is_mix = matches!(work, Work::Mix(_));
+    };
+    let contents =
+        match work {
+            Work::Classic(_) => None,
+            Work::Mix(_) => Some(preset.and_then(|preset| preset.contents).unwrap_or(
+                ContentSpec {
+                    kind: ContentKind::Incompressible,
+                    dedup: 1.0,
+                },
+            )),
+        };
     Ok(Workload {
-        contents: if is_mix {
-            Some(contents_of_mix(options, preset))
-        } else {
-            classic::contents(options)
-        },
         work,
         workers,
-        worker_seeds: match options.worker_seeds {
-            Some(seeds) => seeds.into(),
-            None => preset.map_or(WorkerSeeds::Offset, |workload| workload.worker_seeds),
-        },
+        worker_seeds: preset.map_or(WorkerSeeds::Offset, |preset| preset.worker_seeds),
+        contents,
     })
 }
 
-/// The options that come to this work.
-pub(crate) fn say(workload: &Workload, ranks: u32, options: &mut Options) {
-    match &workload.work {
-        Work::Classic(classic) => classic::say(classic, options),
-        Work::Mix(mix) => mix::say(mix, options),
-    }
-    workers::say(workload.workers, ranks, options);
-    options.files = Some(Count(workload.files()));
-    options.contents = workload.contents.map(|contents| contents.kind);
-    options.dedup = workload.contents.map(|contents| contents.dedup);
-    options.worker_seeds = Some(workload.worker_seeds.into());
-}
-
-/// The work: classic, a mix, or, on a shared pool, the classic pairs as a mix.
-fn work(
-    options: &Options,
-    preset: Option<&Workload>,
-    workers: Workers,
-    read: &Read<'_>,
+fn mix_of_pairs(
+    options: &mut Options,
+    classic: &mut Classic,
     notes: &mut Vec<Note>,
-) -> Result<Work, ConfigError> {
-    let base = preset.map(|preset| &preset.work);
-    if let Some(Work::Mix(mix)) = base {
-        mix::refuse_classic_options(options, true)?;
-        let mut mix = mix.clone();
-        mix::apply(options, &mut mix, true, read)?;
-        return Ok(Work::Mix(mix));
+) -> Result<Mix, ConfigError> {
+    if let Some(tenths) = options.bias_read.take() {
+        classic.bias_read = bias(tenths)?;
     }
-    let mut classic = match base {
-        Some(Work::Classic(classic)) => classic.clone(),
-        _ => Classic::default(),
-    };
-    if options.mix.is_some() {
-        mix::refuse_classic_options(options, true)?;
-        let mut mix = base.map_or_else(Mix::default, |_| mix::of_classic(&classic));
-        mix::apply(options, &mut mix, false, read)?;
-        return Ok(Work::Mix(mix));
+    if let Some(tenths) = options.bias_create.take() {
+        classic.bias_create = bias(tenths)?;
     }
-    if workers.is_shared() {
-        mix::refuse_classic_options(options, false)?;
-        classic::apply_biases(options, &mut classic)?;
-        let mut mix = mix::of_classic(&classic);
-        mix::apply(options, &mut mix, false, read)?;
-        notes.push(Note::PairsBecameMix {
-            weights: mix.weights.clone(),
-        });
-        return Ok(Work::Mix(mix));
-    }
-    classic::refuse_mix_options(options)?;
-    classic::apply(options, &mut classic)?;
-    classic::apply_biases(options, &mut classic)?;
-    Ok(Work::Classic(classic))
+    let mix = mix::of_classic(classic);
+    notes.push(Note::PairsBecameMix {
+        weights: mix.weights.clone(),
+    });
+    Ok(mix)
 }
 
-fn contents_of_mix(options: &Options, preset: Option<&Workload>) -> ContentSpec {
-    let mut spec = preset
-        .and_then(|workload| workload.contents)
-        .unwrap_or(ContentSpec {
-            kind: ContentKind::Incompressible,
-            dedup: 1.0,
-        });
-    set(options.contents, &mut spec.kind);
-    set(options.dedup, &mut spec.dedup);
-    spec
+/// What follows from the options that are set, with these shares of the locations.
+pub(crate) fn finish(
+    draft: &mut Draft<'_>,
+    location_weights: Vec<u32>,
+    notes: &mut Vec<Note>,
+) -> Result<(), ConfigError> {
+    let options = draft.options;
+    let workload = &mut draft.spec.workload;
+    match &mut workload.work {
+        Work::Classic(classic) => {
+            classic.weights = location_weights;
+            // The default is the edition's own text.
+            workload.contents = workload
+                .contents
+                .filter(|contents| *contents != ContentSpec::default());
+        }
+        Work::Mix(mix) => {
+            mix.location_weights = location_weights;
+            mix::finish(options, mix)?;
+            let per_second = options.rate.map(|rate| rate.0);
+            let has_due_times = options.sweep.is_some() || per_second.is_some();
+            if has_due_times && mix.think != Think::None {
+                // Options that contradict one another are refused; a preset's think time is not.
+                notes.push(Note::ThinkGivesWay {
+                    think: mix.think,
+                    per_second: per_second.filter(|_| options.sweep.is_none()),
+                });
+                mix.think = Think::None;
+            }
+        }
+    }
+    Ok(())
 }
 
-fn set<T>(value: Option<T>, field: &mut T) {
-    if let Some(value) = value {
-        *field = value;
+pub(crate) fn sizes(spec: &RunSpec) -> SizesOption {
+    match &spec.workload.work {
+        Work::Classic(classic) => SizesOption::Range {
+            low: classic.size_low_bytes,
+            high: classic.size_high_bytes,
+            is_range: true,
+        },
+        Work::Mix(mix) => SizesOption::Distribution(mix.sizes.clone()),
     }
+}
+
+/// Sets the sizes of new files. In a mix, the sizes of appends and the largest size follow them, but
+/// for what a preset has.
+pub(crate) fn set_sizes(draft: &mut Draft<'_>, said: SizesOption) -> Result<(), ConfigError> {
+    if let (Work::Classic(classic), SizesOption::Range { low, high, .. }) =
+        (&mut draft.spec.workload.work, &said)
+    {
+        (classic.size_low_bytes, classic.size_high_bytes) = (*low, *high);
+        return Ok(());
+    }
+    let is_preset = draft.is_preset_mix;
+    draft.set_sizes("--size", &said, |mix, sizes| {
+        let high = sizes.high();
+        mix.sizes = sizes;
+        if is_preset {
+            mix.size_max_bytes = mix.size_max_bytes.max(high);
+        } else {
+            mix.size_max_bytes = high;
+            mix.append_sizes = Sizes::Uniform {
+                low: 1,
+                high: high.max(1),
+            };
+        }
+    })
+}
+
+pub(crate) fn set_size_max(draft: &mut Draft<'_>, Bytes(most): Bytes) -> Result<(), ConfigError> {
+    if most > SIZE_MAX_BYTES {
+        return Err(ConfigError::invalid(
+            most,
+            "--size-max",
+            "expected at most 1GiB",
+        ));
+    }
+    draft.mix(|mix| mix.size_max_bytes = most);
+    Ok(())
+}
+
+pub(crate) fn set_align(draft: &mut Draft<'_>, Bytes(align): Bytes) -> Result<(), ConfigError> {
+    if align == 0 || align > SIZE_MAX_BYTES {
+        return Err(ConfigError::invalid(
+            align,
+            "--align",
+            "expected 1 (no alignment) to 1GiB",
+        ));
+    }
+    draft.mix(|mix| mix.align_bytes = align);
+    Ok(())
+}
+
+pub(crate) fn set_subdirs(draft: &mut Draft<'_>, Count(count): Count) -> Result<(), ConfigError> {
+    let count = u32::try_from(count)
+        .map_err(|_| ConfigError::invalid(count, "--subdirs", "expected at most 4294967295"))?;
+    draft.either(
+        |classic| classic.subdirectories = count,
+        |mix| mix.layout.shape = mix::subdirectories(count),
+    );
+    Ok(())
+}
+
+pub(crate) fn set_seed(draft: &mut Draft<'_>, Count(seed): Count) -> Result<(), ConfigError> {
+    draft.either(
+        |classic| match u32::try_from(seed) {
+            Ok(seed) => {
+                classic.seed = seed;
+                Ok(())
+            }
+            Err(_) => Err(ConfigError::invalid(
+                seed,
+                "--seed",
+                "expected 0 to 4294967295 for the classic workload (mixes take larger seeds)",
+            )),
+        },
+        |mix| {
+            mix.seed = seed;
+            Ok(())
+        },
+    )
 }

@@ -81,7 +81,7 @@ fn quoted(text: &str) -> String {
 /// # Errors
 /// Where a path is no text.
 pub fn to_config(specified: &Specified) -> Result<String, SpecError> {
-    let mut options = Options::of(&specified.spec);
+    let mut options = specified.spec.to_options();
     if let Some(sizing) = &specified.sizing {
         // What was said, not what it came to on this machine.
         (options.files, options.working_set) = (None, Some(sizing.working_set));

@@ -56,12 +56,12 @@ pub enum SpecError {
     Weight(#[from] WeightWithoutLocation),
     /// The run contradicts itself.
     #[error(transparent)]
-    Contradictory(Box<ConfigError>),
+    Contradictory(#[from] ConfigError),
     /// The same, with where its words may stand.
     #[error("{contradiction} (from {places})")]
     Said {
         /// What is contradicted.
-        contradiction: Box<ConfigError>,
+        contradiction: ConfigError,
         /// Where the words come from.
         places: String,
     },
@@ -87,12 +87,6 @@ pub enum SpecError {
         /// What the system answered.
         cause: std::io::Error,
     },
-}
-
-impl From<ConfigError> for SpecError {
-    fn from(contradiction: ConfigError) -> Self {
-        Self::Contradictory(Box::new(contradiction))
-    }
 }
 
 /// The question whether another word was meant.

@@ -13,7 +13,7 @@ use ranks::Ranks;
 use record::{Level, Record, StudyPart, Summary};
 use runner::{RunSpec, TakeControl as _};
 use signal_hook::consts::SIGINT;
-use spec::TargetOption;
+use spec::{Invocation, TargetOption};
 use study::{Design, StudyCell};
 
 use super::directories::{Directories, MountedOn};
@@ -150,13 +150,14 @@ pub fn specify(
     design: &Design,
     cell: &StudyCell,
     directory: &Path,
+    invocation: Invocation,
 ) -> Result<Specified, SpecError> {
     run_spec::specify(&WorkArguments {
         preset: design.workloads[cell.workload].preset.clone(),
         config: None,
         like: None,
         like_in: None,
-        by_number: false,
+        invocation,
         options: cell.options.clone(),
         target: Vec::new(),
         weight: Vec::new(),
@@ -181,6 +182,7 @@ pub fn specify_somewhere(design: &Design, cell: &StudyCell) -> Result<Specified,
         } else {
             Path::new("/")
         },
+        Invocation::default(),
     )
 }
 
@@ -195,10 +197,13 @@ impl Ground for CliGround<'_> {
     }
 
     fn spec(&mut self, cell: usize, directory: &Path) -> Result<RunSpec, Problem> {
-        let mut spec = specify(self.course.design, &self.course.cells[cell], directory)?.spec;
-        spec.command_line.clone_from(&self.words);
-        spec.trusts_others = self.trusts_others;
-        Ok(spec)
+        let invocation = Invocation {
+            command_line: self.words.clone(),
+            trusts_others: self.trusts_others,
+            ..Invocation::default()
+        };
+        let cell = &self.course.cells[cell];
+        Ok(specify(self.course.design, cell, directory, invocation)?.spec)
     }
 
     fn churn(&mut self, spec: &RunSpec) -> Result<Record, Problem> {

@@ -19,7 +19,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("engines", &["engine"]),
     ("measure", &["schema"]),
     ("system", &["schema"]),
-    ("spec", &["workload", "engine", "measure", "schema"]),
+    (
+        "spec",
+        &["document", "workload", "engine", "measure", "schema"],
+    ),
     (
         "record",
         &[

@@ -64,7 +64,7 @@ fn meaning(text: &str) -> Option<Specified> {
         return None;
     }
     let arguments = WorkArguments {
-        by_number: false,
+        invocation: Default::default(),
         preset: None,
         like: None,
         like_in: None,

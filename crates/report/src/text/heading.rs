@@ -1,12 +1,9 @@
 //! What was asked for: the first lines of reports and plans.
 
 use document::Document;
-use document::units::{counted, grouped, percent, rate};
+use document::units::{counted, grouped, percent};
 use record::summary::Share;
-use record::{
-    Action, Cache, Classic, Climb, Drive, Durability, Fact, Mix, OnError, Pace, Record, Role,
-    RunSpec, Stop, Summary, Sweep, Work, Workers, Workload,
-};
+use record::{Action, Classic, Fact, Mix, Record, Role, RunSpec, Summary, Work, Workers, Workload};
 
 use super::verdict;
 use crate::environment;
@@ -23,7 +20,7 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
     ));
     verdict::render(document, summary);
     workload_lines(document, workload, &summary.shares);
-    document.list("How", "", &how(&record.spec));
+    document.list("How", "", &record.spec.settings());
     if let Some(sizing) = &record.sizing {
         document.sentence("Sizing", sentence(sizing, workload, &record.spec.drive));
     }
@@ -218,117 +215,4 @@ fn workers(document: &mut Document, workload: &Workload) {
         format!("seeds {first} to {last}")
     };
     document.pair(0, "Workers", format!("{words}; {seeds}"));
-}
-
-/// How it is done, where that is not the plain way.
-pub(crate) fn how(spec: &RunSpec) -> Vec<String> {
-    let mut words = driven(&spec.drive);
-    if spec.depth > 1 {
-        words.push(format!(
-            "{} operations in flight for each worker",
-            grouped(spec.depth.into())
-        ));
-    }
-    if spec.neighbour > 0 {
-        words.push(format!(
-            "each rank on the files of the rank {} further",
-            grouped(spec.neighbour.into())
-        ));
-    }
-    for (is_plain, what, value) in [
-        (
-            spec.durability == Durability::None,
-            "durability",
-            spec.durability.to_string(),
-        ),
-        (spec.cache == Cache::AsIs, "cache", spec.cache.to_string()),
-        (
-            spec.on_error == OnError::Stop,
-            "errors allowed",
-            spec.on_error.to_string(),
-        ),
-    ] {
-        if !is_plain {
-            words.push(format!("{what} {value}"));
-        }
-    }
-    for (is_so, what) in [
-        (spec.direct, "direct I/O"),
-        (spec.verify, "reads verified"),
-        (spec.pin, "workers pinned to processors"),
-        (spec.keeping.reuse, "pool of an earlier run"),
-        (spec.keeping.keep, "pool kept for a later run"),
-    ] {
-        if is_so {
-            words.push(what.to_owned());
-        }
-    }
-    if let Some(ack_log) = &spec.ack_log {
-        words.push(format!(
-            "acknowledgement log {}, so the rates are not a measurement",
-            ack_log.display()
-        ));
-    }
-    words
-}
-
-/// What a sweep climbs.
-fn climb(sweep: &Sweep) -> String {
-    let what = match &sweep.climb {
-        Climb::Rates(_) => format!("sweep of rates ({} arrivals)", sweep.arrivals),
-        Climb::OfClosedLoop(_) => format!(
-            "sweep of percentages of the closed loop's rate ({} arrivals)",
-            sweep.arrivals
-        ),
-        Climb::Workers(_) => "sweep of workers".to_owned(),
-        Climb::Ranks(_) => "sweep of ranks".to_owned(),
-    };
-    let pool = if sweep.fresh {
-        "a pool for each step"
-    } else {
-        "one pool for all steps"
-    };
-    format!("{what} with {pool}")
-}
-
-/// How the transactions were driven, where that is not by their number in a closed loop.
-fn driven(drive: &Drive) -> Vec<String> {
-    let mut words = Vec::new();
-    if let Some(sweep) = &drive.sweep {
-        words.push(climb(sweep));
-    }
-    match &drive.stop {
-        Stop::Transactions => {}
-        Stop::After(time) => {
-            let what = if drive.sweep.is_some() {
-                "each step"
-            } else {
-                "transactions"
-            };
-            words.push(format!("{what} for {} s", time.as_nanos() as f64 / 1e9));
-        }
-        Stop::Steady(steady) => words.push(format!(
-            "transactions until steady (rule {}, rounds of {} s, at most {})",
-            steady.rule.name(),
-            steady.round_ns as f64 / 1e9,
-            steady.rounds_max
-        )),
-    }
-    if !drive.warm_up.is_zero() {
-        words.push(format!(
-            "after a warm-up of {} s",
-            drive.warm_up.as_nanos() as f64 / 1e9
-        ));
-    }
-    if let Pace::Open {
-        per_second,
-        arrivals,
-    } = drive.pace
-    {
-        words.push(format!(
-            "requested rate {}/s ({arrivals} arrivals)",
-            rate(Some(per_second))
-        ));
-    }
-    words
 }

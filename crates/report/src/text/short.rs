@@ -8,7 +8,7 @@ use record::{Fact, Level, Phase, Record, Summary};
 
 use super::evidence;
 use super::findings::{self, clean_up};
-use super::heading::{how, work};
+use super::heading::work;
 use super::{advice, outcome, phases, sweep, verdict};
 use crate::environment;
 
@@ -68,7 +68,7 @@ fn what(record: &Record, summary: &Summary) -> String {
         several => format!("{several} workers"),
     };
     let mut words = vec![spec.storage.to_string(), workers];
-    words.extend(how(spec));
+    words.extend(spec.settings());
     if let Some(transactions) = measured(summary) {
         words.push(format!(
             "{} measured",

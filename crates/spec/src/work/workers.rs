@@ -1,14 +1,18 @@
-//! Who works: what options come to, and the options that come to it.
+//! Workers and ranks: what options come to, and the options that come to it.
 
 use workload::{Workers, Workload};
 
 use crate::config_error::ConfigError;
+use crate::draft::Draft;
+use crate::limits::{DEPTH_MAX, RANKS_MAX};
 use crate::options::Options;
+use crate::run_spec::RunSpec;
+use crate::sweep::Climb;
 use crate::values::Count;
 
-/// The workers that are meant: what options say holds over what the file says, and that over the
-/// preset. Each of the ranks has as many.
-pub(crate) fn mean(
+/// Resolves the workers: options override the file, and the file overrides the preset. Each of the
+/// ranks has as many.
+pub(crate) fn resolve(
     preset: Option<&Workload>,
     layers: [&Options; 2],
     ranks: u32,
@@ -21,7 +25,7 @@ pub(crate) fn mean(
         _ if ranks == 1 => Ok(workers),
         Workers::Private { workers } => match workers.checked_mul(ranks) {
             Some(workers) if workers <= Workload::WORKERS_MAX => Ok(Workers::Private { workers }),
-            _ => Err(ConfigError::WorkersOfRanks { workers, ranks }),
+            _ => Err(too_many(workers, ranks)),
         },
         // Each rank has a pool, which its workers share.
         Workers::Shared {
@@ -35,25 +39,7 @@ pub(crate) fn mean(
         }
         Workers::Shared {
             writers, readers, ..
-        } => Err(ConfigError::WorkersOfRanks {
-            workers: writers.saturating_add(readers),
-            ranks,
-        }),
-    }
-}
-
-/// The options that come to this.
-pub(super) fn say(workers: Workers, ranks: u32, options: &mut Options) {
-    match workers {
-        Workers::Private { workers } => {
-            options.workers = Some(Count((workers / ranks.max(1)).into()))
-        }
-        Workers::Shared {
-            writers, readers, ..
-        } => {
-            options.writers = Some(Count(writers.into()));
-            options.readers = Some(Count(readers.into()));
-        }
+        } => Err(too_many(writers.saturating_add(readers), ranks)),
     }
 }
 
@@ -62,21 +48,14 @@ fn layer(under: Workers, options: &Options) -> Result<Workers, ConfigError> {
         None => Ok(otherwise),
         Some(Count(count)) => match u32::try_from(count) {
             Ok(count) if count <= Workload::WORKERS_MAX => Ok(count),
-            _ => Err(ConfigError::Workers(option, count)),
+            _ => Err(ConfigError::of_number(format!(
+                "invalid value '{count}' for {option}: expected 1 to {} workers in all",
+                Workload::WORKERS_MAX
+            ))),
         },
     };
-    let shared = [
-        ("--writers", options.writers),
-        ("--readers", options.readers),
-    ];
-    if let Some((option, said)) = shared.iter().find(|(_, said)| said.is_some()) {
-        if let Some(workers) = options.workers {
-            return Err(ConfigError::WorkersAndShared {
-                workers: workers.0,
-                option,
-                count: said.map_or(0, |count| count.0),
-            });
-        }
+    let shared = [options.writers, options.readers];
+    if shared.iter().any(Option::is_some) {
         let (writers, readers) = match under {
             Workers::Shared {
                 writers, readers, ..
@@ -95,4 +74,65 @@ fn layer(under: Workers, options: &Options) -> Result<Workers, ConfigError> {
         },
         None => under,
     })
+}
+
+fn too_many(workers: u32, ranks: u32) -> ConfigError {
+    ConfigError::new(format!(
+        "--workers {workers} of each of {ranks} ranks are too many: expected at most {} workers \
+         in all",
+        Workload::WORKERS_MAX
+    ))
+}
+
+/// How many processes perform the run.
+pub(crate) fn ranks(options: &Options) -> Result<u32, ConfigError> {
+    let Count(ranks) = options.ranks.unwrap_or(Count(1));
+    let expected = format_args!("expected 1 to {RANKS_MAX}");
+    within(ranks, 1, RANKS_MAX).ok_or_else(|| ConfigError::invalid(ranks, "--ranks", expected))
+}
+
+pub(crate) fn set_neighbour(
+    draft: &mut Draft<'_>,
+    Count(further): Count,
+) -> Result<(), ConfigError> {
+    let ranks = draft.spec.ranks;
+    let expected =
+        format_args!("expected 1 to one less than the number of ranks, which is {ranks}");
+    draft.spec.neighbour = within(further, 1, ranks.saturating_sub(1))
+        .ok_or_else(|| ConfigError::invalid(further, "--neighbour", expected))?;
+    Ok(())
+}
+
+pub(crate) fn set_depth(draft: &mut Draft<'_>, Count(depth): Count) -> Result<(), ConfigError> {
+    let expected = format_args!("expected 1 to {DEPTH_MAX} operations in flight");
+    draft.spec.depth = within(depth, 1, DEPTH_MAX)
+        .ok_or_else(|| ConfigError::invalid(depth, "--depth", expected))?;
+    Ok(())
+}
+
+fn within(count: u64, least: u32, most: u32) -> Option<u32> {
+    let count = u32::try_from(count).ok()?;
+    (least..=most).contains(&count).then_some(count)
+}
+
+/// The workers of each rank with private pools, which a sweep of workers sets.
+pub(crate) fn private(spec: &RunSpec) -> Option<Count> {
+    let sweep = spec.drive.sweep.as_ref();
+    let is_swept = sweep.is_some_and(|sweep| matches!(sweep.climb, Climb::Workers(_)));
+    match spec.workload.workers {
+        Workers::Private { workers } if !is_swept => {
+            Some(Count((workers / spec.ranks.max(1)).into()))
+        }
+        _ => None,
+    }
+}
+
+/// The writers and the readers of a shared pool.
+pub(crate) fn shared(spec: &RunSpec) -> Option<(Count, Count)> {
+    match spec.workload.workers {
+        Workers::Private { .. } => None,
+        Workers::Shared {
+            writers, readers, ..
+        } => Some((Count(writers.into()), Count(readers.into()))),
+    }
 }

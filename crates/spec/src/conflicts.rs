@@ -1,0 +1,326 @@
+//! Options that contradict one another: a row each, with the sentence that says so.
+//!
+//! In a sentence, `{}` is the option that is given, `{name}` an option with its value, and
+//! `{=name}` its value alone.
+
+use workload::Workload;
+use workload::mix::Think;
+
+use crate::config_error::ConfigError;
+use crate::options::Options;
+use crate::run_spec::RunSpec;
+use crate::settings::{Cache, EngineName, Place};
+use crate::sizes::SizesOption;
+use crate::sweep::Climb;
+
+/// The options, of which one must be given (none: whatever is given); what else must hold; the
+/// sentence.
+pub(crate) struct Conflict(
+    &'static [&'static str],
+    fn(&Options, &RunSpec) -> bool,
+    &'static str,
+);
+
+/// Finds the first conflict, with the options as they are given.
+pub(crate) fn find(
+    conflicts: &[Conflict],
+    options: &Options,
+    spec: &RunSpec,
+) -> Result<(), ConfigError> {
+    let given = options.given();
+    for Conflict(any, holds, sentence) in conflicts {
+        let first = any.iter().find(|name| given.contains_key(**name));
+        if (first.is_none() && !any.is_empty()) || !holds(options, spec) {
+            continue;
+        }
+        let first = first.map_or_else(String::new, |name| format!("--{name}"));
+        let mut text = sentence.replace("{}", &first);
+        for (name, value) in &given {
+            let both = format!("--{name} {value}");
+            text = text.replace(&format!("{{={name}}}"), value);
+            text = text.replace(&format!("{{{name}}}"), both.trim_end());
+        }
+        return Err(ConfigError::new(text));
+    }
+    Ok(())
+}
+
+macro_rules! as_a_mix {
+    ($before:literal) => {
+        concat!(
+            $before,
+            "add --mix (the classic pairs are --mix read=5,append=5,create=5,delete=5)"
+        )
+    };
+}
+
+fn is(switch: Option<bool>) -> bool {
+    switch == Some(true)
+}
+
+fn is_mix(_: &Options, spec: &RunSpec) -> bool {
+    spec.workload.mix().is_some()
+}
+
+fn is_classic(_: &Options, spec: &RunSpec) -> bool {
+    spec.workload.classic().is_some()
+}
+
+fn is_nowhere(options: &Options, _: &RunSpec) -> bool {
+    options.storage.is_some_and(|storage| !storage.touches())
+}
+
+fn thinks(options: &Options) -> bool {
+    options.think.is_some_and(|think| think.0 != Think::None)
+}
+
+fn climbs(options: &Options, is_one: fn(&Climb) -> bool) -> bool {
+    options.sweep.as_ref().is_some_and(|sweep| is_one(&sweep.0))
+}
+
+/// Between the options of one source: those of another source override them.
+pub(crate) const SOURCE: &[Conflict] = &[
+    Conflict(
+        &["working-set"],
+        |options, _| options.files.is_some(),
+        "{working-set} and {files} cannot be combined: both set the number of files",
+    ),
+    Conflict(
+        &["writers"],
+        |options, _| options.workers.is_some(),
+        "{workers} and {writers} cannot be combined: --workers have private pools, --writers and \
+         --readers share one pool",
+    ),
+    Conflict(
+        &["readers"],
+        |options, _| options.workers.is_some(),
+        "{workers} and {readers} cannot be combined: --workers have private pools, --writers and \
+         --readers share one pool",
+    ),
+];
+
+const REQUIRES_FILE_SYSTEM: &str =
+    "{} requires a file system, and {storage} uses none (use --storage posix)";
+
+/// Between all options that are given, with the work over which they are set.
+pub(crate) const GIVEN: &[Conflict] = &[
+    Conflict(
+        &["working-set"],
+        |options, _| is(options.reuse),
+        "{working-set} and --reuse cannot be combined: the earlier run has set the size of the \
+         pool",
+    ),
+    Conflict(&["verify"], is_nowhere, REQUIRES_FILE_SYSTEM),
+    Conflict(
+        &["cache"],
+        |options, spec| is_nowhere(options, spec) && options.cache != Some(Cache::AsIs),
+        REQUIRES_FILE_SYSTEM,
+    ),
+    Conflict(
+        &["direct", "keep", "reuse", "ack-log", "working-set"],
+        is_nowhere,
+        REQUIRES_FILE_SYSTEM,
+    ),
+    Conflict(
+        &["edition"],
+        is_mix,
+        "{edition} cannot be used with a mix: only the classic workload has editions",
+    ),
+    Conflict(
+        &["bias-read"],
+        is_mix,
+        "{bias-read} cannot be used with a mix: set the weights in --mix, like \
+         read=7,append=3,create=5,delete=5",
+    ),
+    Conflict(
+        &["bias-create"],
+        is_mix,
+        "{bias-create} cannot be used with a mix: set the weights in --mix, like \
+         read=7,append=3,create=5,delete=5",
+    ),
+    Conflict(
+        &[
+            "append-size",
+            "range-size",
+            "size-max",
+            "popularity",
+            "entries-max",
+            "names",
+            "think",
+            "align",
+        ],
+        is_classic,
+        as_a_mix!("{} requires a mix: "),
+    ),
+    Conflict(
+        &["dirs"],
+        is_classic,
+        as_a_mix!("{dirs} requires a mix: use --subdirs N for the classic workload, or "),
+    ),
+    Conflict(
+        &["size"],
+        |options, spec| {
+            is_classic(options, spec) && !matches!(options.size, Some(SizesOption::Range { .. }))
+        },
+        as_a_mix!(
+            "--size with a distribution requires a mix: write LOW..HIGH for the classic workload, or "
+        ),
+    ),
+    Conflict(
+        &["direct"],
+        is_classic,
+        as_a_mix!(
+            "--direct requires a mix, because the sizes of the classic workload are not multiples \
+             of 4096 bytes: "
+        ),
+    ),
+    Conflict(
+        &["dirs"],
+        |options, _| options.subdirs.is_some(),
+        "{dirs} and {subdirs} cannot be combined: both set the layout of directories (--subdirs N \
+         is --dirs subdirs:N)",
+    ),
+    Conflict(
+        &["fresh", "slo"],
+        |options, _| options.sweep.is_none(),
+        "{} requires --sweep (add --sweep auto)",
+    ),
+    Conflict(
+        &["round"],
+        |options, _| options.sweep.is_none() && options.steady.is_none(),
+        "--round requires --steady (add --steady snia)",
+    ),
+    Conflict(
+        &["arrivals"],
+        |options, _| options.sweep.is_none() && options.rate.is_none(),
+        "{arrivals} requires --rate (add --rate with the number of transactions/s)",
+    ),
+    Conflict(
+        &["rate"],
+        |options, _| options.sweep.is_some(),
+        "{rate} and {sweep} cannot be combined: the sweep sets the rates",
+    ),
+    Conflict(
+        &["steady", "round"],
+        |options, _| options.sweep.is_some(),
+        "--steady and --round cannot be combined with --sweep: every step has the same length \
+         (use a longer --warm-up)",
+    ),
+    Conflict(
+        &["transactions"],
+        |options, _| {
+            let is_endless = |count: crate::Count| count.0 == Workload::ENDLESS;
+            options.sweep.is_some() && !options.transactions.is_some_and(is_endless)
+        },
+        "{transactions} and --sweep cannot be combined: steps end by time (set their length with \
+         --for)",
+    ),
+    Conflict(
+        &["arrivals", "slo", "working-set"],
+        |options, _| climbs(options, |climb| matches!(climb, Climb::Ranks(_))),
+        "{} cannot be combined with --sweep ranks=...: its steps are closed loops with a new pool \
+         for each",
+    ),
+    Conflict(
+        &[
+            "workers",
+            "writers",
+            "readers",
+            "arrivals",
+            "slo",
+            "working-set",
+        ],
+        |options, _| climbs(options, |climb| matches!(climb, Climb::Workers(_))),
+        "{} cannot be combined with --sweep workers=...: its steps are closed loops with private \
+         pools",
+    ),
+    Conflict(
+        &["rate"],
+        |options, _| thinks(options),
+        "--rate and --think cannot be combined: both set when the next operation starts",
+    ),
+    Conflict(
+        &["sweep"],
+        |options, _| thinks(options) && !climbs(options, Climb::is_of_counts),
+        "--sweep and --think cannot be combined: both set when the next operation starts",
+    ),
+];
+
+/// Within a complete spec, with the options that resolve to it.
+pub(crate) const COMPLETE: &[Conflict] = &[
+    Conflict(
+        &["cache"],
+        |_, spec| (spec.cache, spec.storage) == (Cache::ColdData, EngineName::Stdio),
+        "--cache cold-data cannot be used with --storage stdio, the default of the classic \
+         workload (use --storage posix or raw)",
+    ),
+    Conflict(
+        &["depth"],
+        |_, spec| !spec.storage.speaks_to_servers(),
+        "{depth} requires --storage nfs: with {storage} a worker performs one operation at a time \
+         (use --workers {=depth} for as many at once)",
+    ),
+    Conflict(
+        &[],
+        |_, spec| spec.stall_timeout.is_zero(),
+        "invalid value '0s' for --stall-timeout: expected a time above 0, like 60s",
+    ),
+    Conflict(
+        &["keep", "reuse", "ack-log"],
+        |_, spec| spec.place == Place::Nowhere,
+        REQUIRES_FILE_SYSTEM,
+    ),
+    Conflict(
+        &["keep", "reuse"],
+        |_, spec| spec.neighbour > 0,
+        "{} and --neighbour cannot be combined: the pool has moved on to other ranks",
+    ),
+    Conflict(
+        &["ack-log"],
+        |_, spec| spec.ranks > 1,
+        "{} cannot be used with several ranks (use one rank, or remove it)",
+    ),
+    Conflict(
+        &["keep", "reuse"],
+        |_, spec| spec.drive.sweep.as_ref().is_some_and(|sweep| sweep.fresh),
+        "--keep and --reuse cannot be combined with a new pool for each step (remove --fresh)",
+    ),
+    Conflict(
+        &["ack-log"],
+        |options, _| options.sweep.is_some(),
+        "--ack-log and --sweep cannot be combined: workers wait for the log, which changes the \
+         rates",
+    ),
+    Conflict(
+        &["slo"],
+        |_, spec| !spec.latencies,
+        "--slo and --no-latencies cannot be combined: the SLO is a latency",
+    ),
+    Conflict(
+        &["keep"],
+        |_, spec| spec.workload.workers.is_shared() && spec.workload.transactions() > 0,
+        "--keep with a shared pool requires --transactions 0: after transactions, a later run \
+         cannot know the pool's files (use --transactions 0, or --workers instead of --writers \
+         and --readers)",
+    ),
+    Conflict(
+        &["keep", "reuse"],
+        |options, spec| spec.workload.workers.is_shared() && options.entries_max.is_some(),
+        "--keep and --reuse with a shared pool cannot be combined with --entries-max: a later run \
+         cannot know where the files lie",
+    ),
+    Conflict(
+        &["verify"],
+        |_, spec| {
+            let contents = spec.workload.contents.as_ref();
+            !contents.is_some_and(workload::contents::tells_versions_apart)
+        },
+        "--verify cannot be used with --contents text: all files have the same text, so wrong \
+         contents would not be seen (use --contents incompressible or compressible:RATIO)",
+    ),
+    Conflict(
+        &["steps"],
+        |_, spec| !spec.latencies,
+        "--steps and --no-latencies cannot be combined: steps are parts of latencies",
+    ),
+];

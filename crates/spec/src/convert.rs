@@ -1,0 +1,139 @@
+//! Options to a run spec, a run spec to options, and to the words of reports, by the table.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+
+use document::units::grouped;
+use engine::Durability;
+use workload::arrivals::ArrivalProcess;
+use workload::contents::ContentKind;
+use workload::layout::Shape;
+use workload::names::Names;
+use workload::popularity::Popularity;
+use workload::{Classic, Edition, Mix, Weights};
+
+use crate::config_error::ConfigError;
+use crate::draft::Draft;
+use crate::load::{self, Sweep};
+use crate::load_options;
+use crate::options::{Options, TargetOption};
+use crate::run_spec::RunSpec;
+use crate::settings::{Cache, EngineName, OnError, SteadyRule};
+use crate::sizes::SizesOption;
+use crate::sweep::{SloOption, SweepOption};
+use crate::table::option_table;
+use crate::values::{Bytes, Count, PerSecond, ThinkOption, Time, WorkerSeedsName, WorkingSet};
+use crate::work::{self, workers};
+
+/// Declares what follows from how the rows of the table give, set and show.
+macro_rules! convert {
+    ($($group:literal { $($(#[$meta:meta])* $name:ident: $of:ty => $get:expr, $set:expr
+        $(, shows $order:literal => $shows:expr)?;)* })*) => {
+        impl RunSpec {
+            /// The options that resolve to this spec, with all that is left out by default.
+            pub fn to_options(&self) -> Options {
+                Options {
+                    $($($name: get(self, $get),)*)*
+                    target: targets(self),
+                }
+            }
+
+            /// What reports say of the settings that differ from the original's.
+            pub fn settings(&self) -> Vec<String> {
+                let mut all: Vec<(u32, Option<String>)> =
+                    vec![$($($(($order, get(self, $shows)),)?)*)*];
+                all.sort_by_key(|(order, _)| *order);
+                all.into_iter().filter_map(|(_, words)| words).collect()
+            }
+        }
+
+        impl Draft<'_> {
+            /// Sets all options that are given.
+            pub(crate) fn set_options(&mut self) -> Result<(), ConfigError> {
+                let options = self.options;
+                $($(
+                    if let Some(value) = options.$name.clone() {
+                        set::<$of, _>(self, value, $set)?;
+                    }
+                )*)*
+                Ok(())
+            }
+        }
+    };
+}
+
+option_table!(convert);
+
+fn get<T>(spec: &RunSpec, row: impl FnOnce(&RunSpec) -> Option<T>) -> Option<T> {
+    row(spec)
+}
+
+fn set<T, R: Done>(
+    draft: &mut Draft<'_>,
+    value: T,
+    row: impl FnOnce(&mut Draft<'_>, T) -> R,
+) -> Result<(), ConfigError> {
+    row(draft, value).done()
+}
+
+/// What setting an option answers: nothing, where no value can be wrong.
+trait Done {
+    fn done(self) -> Result<(), ConfigError>;
+}
+
+impl Done for () {
+    fn done(self) -> Result<(), ConfigError> {
+        Ok(())
+    }
+}
+
+impl Done for Result<(), ConfigError> {
+    fn done(self) -> Self {
+        self
+    }
+}
+
+fn classic<T>(spec: &RunSpec, get: impl FnOnce(&Classic) -> Option<T>) -> Option<T> {
+    spec.workload.classic().and_then(get)
+}
+
+fn mix<T>(spec: &RunSpec, get: impl FnOnce(&Mix) -> Option<T>) -> Option<T> {
+    spec.workload.mix().and_then(get)
+}
+
+fn sweep<T>(spec: &RunSpec, get: impl FnOnce(&Sweep) -> Option<T>) -> Option<T> {
+    spec.drive.sweep.as_ref().and_then(get)
+}
+
+/// A switch, left out where it is off.
+fn flag(is_on: bool) -> Option<bool> {
+    is_on.then_some(true)
+}
+
+/// A count, left out where it is the default.
+fn above(count: u32, default: u32) -> Option<Count> {
+    (count > default).then_some(Count(count.into()))
+}
+
+fn when(is_so: bool, words: &str) -> Option<String> {
+    is_so.then(|| words.to_owned())
+}
+
+fn unless<T: PartialEq + Display>(default: &T, value: &T, what: &str) -> Option<String> {
+    (value != default).then(|| format!("{what} {value}"))
+}
+
+/// The targets; none for the working directory, because a file may be for another one.
+fn targets(spec: &RunSpec) -> Vec<TargetOption> {
+    let weights = spec.workload.location_weights();
+    let is_anywhere = |target: &PathBuf| target.as_os_str().is_empty();
+    if weights == [1] && spec.targets.iter().all(is_anywhere) {
+        return Vec::new();
+    }
+    let all = spec.targets.iter().zip(weights);
+    all.map(|(target, weight)| TargetOption {
+        path: crate::directory(target).to_owned(),
+        weight: *weight,
+    })
+    .collect()
+}

@@ -1,0 +1,204 @@
+//! How options set the load of a run, and how it gives them back.
+
+use std::time::Duration;
+
+use measure::steady::{BATCHES, WINDOW_ROUNDS};
+use workload::Workload;
+use workload::arrivals::{ArrivalProcess, InvalidArrivals, check_rate};
+
+use crate::config_error::ConfigError;
+use crate::draft::Draft;
+use crate::limits::SWEEP_STEP_MIN;
+use crate::load::{Drive, Pace, SteadyAsked, Stop, Sweep};
+use crate::options::Options;
+use crate::run_spec::RunSpec;
+use crate::settings::SteadyRule;
+use crate::sweep::{Climb, SweepOption};
+use crate::values::{Count, PerSecond, Time};
+
+/// A step is warmed up for so long where nothing else is said.
+const SWEEP_STEP_WARM_UP: Duration = Duration::from_secs(2);
+/// A round is so long where nothing else is said.
+const ROUND: Duration = Duration::from_secs(10);
+/// No more rounds where nothing else is said: after so many SNIA's specification lets a test end
+/// without a steady state.
+const ROUNDS_MAX: u32 = 25;
+
+/// And never more than these.
+const ROUNDS_LIMIT: u32 = 1_000;
+
+/// Whether something else than their number ends the transactions.
+pub(crate) fn ends_otherwise(options: &Options) -> bool {
+    options.run_for.is_some() || options.steady.is_some() || options.sweep.is_some()
+}
+
+fn time(said: Option<Time>) -> Option<Duration> {
+    said.map(Time::duration)
+}
+
+/// How long the transactions are measured.
+pub(crate) fn set_run_for(draft: &mut Draft<'_>, time: Time) -> Result<(), ConfigError> {
+    if time.0 == 0 {
+        return Err(ConfigError::invalid(
+            "0s",
+            "--for",
+            "expected a time above 0, like 2m (for no transactions, use --transactions 0)",
+        ));
+    }
+    draft.spec.drive.stop = Stop::After(time.duration());
+    Ok(())
+}
+
+pub(crate) fn set_rate(draft: &mut Draft<'_>, rate: PerSecond) -> Result<(), ConfigError> {
+    let PerSecond(per_second) = rate;
+    check_rate(per_second).map_err(|wrong| invalid_rate("--rate", &wrong))?;
+    draft.spec.drive.pace = Pace::Open {
+        per_second,
+        arrivals: arrivals_or_default(draft.options),
+    };
+    Ok(())
+}
+
+fn invalid_rate(option: &str, wrong: &InvalidArrivals) -> ConfigError {
+    ConfigError::new(format!("invalid value for {option}: {wrong}"))
+}
+
+fn arrivals_or_default(options: &Options) -> ArrivalProcess {
+    options.arrivals.unwrap_or(ArrivalProcess::Poisson)
+}
+
+pub(crate) fn set_steady(draft: &mut Draft<'_>, rule: SteadyRule) -> Result<(), ConfigError> {
+    let options = draft.options;
+    let asked = rounds(rule, time(options.round), time(options.run_for))?;
+    draft.spec.drive.stop = Stop::Steady(asked);
+    Ok(())
+}
+
+/// Rounds that can find a steady state.
+fn rounds(
+    rule: SteadyRule,
+    round: Option<Duration>,
+    run_for: Option<Duration>,
+) -> Result<SteadyAsked, ConfigError> {
+    let window = WINDOW_ROUNDS as u32;
+    let round = round.unwrap_or(ROUND);
+    if round < Duration::from_secs(1) {
+        return Err(ConfigError::invalid(
+            Time::of(round),
+            "--round",
+            "expected at least 1s (the rates of shorter rounds are mostly chance)",
+        ));
+    }
+    // The slope is judged on the whole seconds of the window's rounds, of which each one's border
+    // may take one.
+    let round_min = Duration::from_secs(BATCHES.div_ceil(WINDOW_ROUNDS) as u64 + 1);
+    if rule == SteadyRule::Slope && round < round_min {
+        return Err(ConfigError::new(format!(
+            "--round {} is too short for --steady slope: {window} rounds must have at least \
+             {BATCHES} whole seconds (use --round {} or longer)",
+            Time::of(round),
+            Time::of(round_min)
+        )));
+    }
+    let rounds_max = match run_for {
+        None => ROUNDS_MAX,
+        Some(run_for) => u32::try_from(run_for.as_nanos() / round.as_nanos()).unwrap_or(u32::MAX),
+    };
+    let has = format!(
+        "for --steady {}: it has {rounds_max} rounds of {}, and",
+        rule.name(),
+        Time::of(round)
+    );
+    let time = Time::of(run_for.unwrap_or_default());
+    if rounds_max > ROUNDS_LIMIT {
+        return Err(ConfigError::new(format!(
+            "--for {time} is too long {has} at most {ROUNDS_LIMIT} are allowed (use a longer \
+             --round)"
+        )));
+    }
+    if rounds_max < window {
+        return Err(ConfigError::new(format!(
+            "--for {time} is too short {has} the rule needs {window} (use --for {} or longer, or \
+             a shorter --round)",
+            Time::of(round * window)
+        )));
+    }
+    let Time(round_ns) = Time::of(round);
+    if round_ns.checked_mul(rounds_max.into()).is_none() {
+        return Err(ConfigError::invalid(
+            Time::of(round),
+            "--round",
+            format_args!(
+                "{rounds_max} rounds of this length overflow the clock (use a shorter one)"
+            ),
+        ));
+    }
+    Ok(SteadyAsked {
+        rule,
+        round_ns,
+        rounds_max,
+    })
+}
+
+pub(crate) fn set_sweep(draft: &mut Draft<'_>, said: SweepOption) -> Result<(), ConfigError> {
+    let options = draft.options;
+    let SweepOption(climb) = said;
+    climb
+        .check()
+        .map_err(|wrong| ConfigError::new(format!("invalid value for --sweep: {wrong}")))?;
+    if let Climb::Rates(rates) = &climb {
+        for rate in rates {
+            check_rate(*rate).map_err(|wrong| invalid_rate("--sweep", &wrong))?;
+        }
+    }
+    let run_for = time(options.run_for).unwrap_or(SWEEP_STEP_MIN);
+    if run_for < SWEEP_STEP_MIN {
+        let expected = format_args!(
+            "a step of --sweep needs at least {} to show write-back and a growing queue",
+            Time::of(SWEEP_STEP_MIN)
+        );
+        return Err(ConfigError::invalid(Time::of(run_for), "--for", expected));
+    }
+    draft.spec.drive = Drive {
+        warm_up: time(options.warm_up).unwrap_or(SWEEP_STEP_WARM_UP),
+        stop: Stop::After(run_for),
+        pace: Pace::Closed,
+        sweep: Some(Sweep {
+            fresh: climb.is_of_counts() || options.fresh == Some(true),
+            climb,
+            arrivals: arrivals_or_default(options),
+            slo_p99_ns: options.slo.map(|slo| slo.0),
+        }),
+    };
+    Ok(())
+}
+
+/// The number of transactions, where one ends them.
+pub(crate) fn transactions(spec: &RunSpec) -> Option<Count> {
+    let is_ended = spec.drive.stop != Stop::Transactions || spec.drive.sweep.is_some();
+    let transactions = spec.workload.transactions();
+    (!is_ended || transactions != Workload::ENDLESS).then_some(Count(transactions))
+}
+
+pub(crate) fn run_for(drive: &Drive) -> Option<Time> {
+    match drive.stop {
+        Stop::Transactions => None,
+        Stop::After(time) => Some(Time::of(time)),
+        Stop::Steady(asked) => Some(Time(asked.round_ns.saturating_mul(asked.rounds_max.into()))),
+    }
+}
+
+/// The warm-up; also where there is none on a sweep, whose default is another.
+pub(crate) fn warm_up(drive: &Drive) -> Option<Time> {
+    let is_needed = !drive.warm_up.is_zero() || drive.sweep.is_some();
+    is_needed.then(|| Time::of(drive.warm_up))
+}
+
+/// The arrival process, where there are due times.
+pub(crate) fn arrivals(drive: &Drive) -> Option<ArrivalProcess> {
+    let is_of_counts = |sweep: &Sweep| sweep.climb.is_of_counts();
+    match drive.sweep.as_ref().is_some_and(is_of_counts) {
+        true => None,
+        false => drive.arrivals(),
+    }
+}
