@@ -14,7 +14,7 @@ use crate::config_error::ConfigError;
 use crate::conflicts::{GIVEN, SOURCE, find};
 use crate::draft::Draft;
 use crate::limits::LOCATIONS_MAX;
-use crate::load_options::ends_otherwise;
+use crate::load_options::{check_sweep, ends_otherwise};
 use crate::note::Note;
 use crate::options::{Options, TargetOption};
 use crate::run_spec::RunSpec;
@@ -107,6 +107,7 @@ fn unsized_spec(
     for source in [&asked.options, &asked.file] {
         find(SOURCE, source, &spec)?;
     }
+    check_sweep(&options)?;
     find(GIVEN, &options, &spec)?;
     let mut draft = Draft {
         spec,

@@ -11,7 +11,7 @@ use spec::{Climb, Note, Options, RunSpec};
 use workload::Workload;
 use workload::fingerprint::{self, GENERATORS_VERSION};
 
-use super::SpecError;
+use super::error::SpecError;
 use crate::record_source::find;
 
 /// An earlier run.
