@@ -10,10 +10,9 @@ mod meter;
 mod schema;
 mod slices;
 mod slowest;
-mod sparse;
 pub mod steady;
 
-pub use histogram::{Histogram, LatencySummary};
+pub use histogram::{Histogram, LatencySummary, SparseHistogram, packed, unpacked};
 pub use knee::Knee;
 pub use meter::Meter;
 pub use slices::{
@@ -21,7 +20,6 @@ pub use slices::{
     SliceMeter, Slices,
 };
 pub use slowest::{SLOWEST_KEPT, Slow, Slowest};
-pub use sparse::{SparseHistogram, packed, unpacked};
 pub use steady::{Drift, RateChange, Steady};
 
 #[cfg(test)]

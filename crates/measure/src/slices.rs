@@ -16,9 +16,8 @@ use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::histogram::Histogram;
+use crate::histogram::{Histogram, SparseHistogram};
 use crate::meter::Meter;
-use crate::sparse::SparseHistogram;
 
 /// The width of a slice as it is handed over, in nanoseconds: a second.
 pub const SLICE_NS: u64 = 1_000_000_000;

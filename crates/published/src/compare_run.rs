@@ -12,6 +12,7 @@ use crate::editions::{
 use crate::library::{Library, PublishedError, Row};
 use crate::plain::why_not_plain;
 use crate::shape::{ConfigurationShape, differences};
+use crate::sheet::sheet;
 use crate::show::kebab;
 use crate::source::Figure;
 use crate::submission::Rates;
@@ -491,40 +492,27 @@ impl Beside {
 
     /// A line for each figure of each row.
     fn flat(&self) -> Table {
-        let mut table = Table::new(
-            0,
-            &[
-                "source",
-                "table",
-                "column",
-                "contributor",
-                "edition",
-                "figure",
-                "printed",
-                "theirs",
-                "ours",
-                "factor",
-            ],
-        );
-        for row in &self.rows {
-            for against in &row.figures {
-                table.row(vec![
-                    Cell::ours(&row.source),
-                    Cell::ours(row.tables.join(" ")),
-                    Cell::ours(&row.column),
-                    row.contributor.known().map(Cell::ours).into(),
-                    Cell::ours(&row.edition),
-                    Cell::ours(kebab(against.figure)),
-                    Cell::ours(&against.printed),
-                    Number::Rate(against.theirs).into(),
-                    Number::Rate(against.ours).into(),
-                    Number::Rate(against.factor).into(),
-                ]);
-            }
-        }
-        table
+        let rows = self.rows.iter();
+        let lines = rows.flat_map(|row| row.figures.iter().map(move |against| (row, against)));
+        sheet(&COLUMNS, lines)
     }
 }
+
+/// What a line has, in order.
+const COLUMNS: [(&str, fn(&(&BesideRow, &Against)) -> Cell); 10] = [
+    ("source", |(row, _)| Cell::ours(&row.source)),
+    ("table", |(row, _)| Cell::ours(row.tables.join(" "))),
+    ("column", |(row, _)| Cell::ours(&row.column)),
+    ("contributor", |(row, _)| {
+        row.contributor.known().map(Cell::ours).into()
+    }),
+    ("edition", |(row, _)| Cell::ours(&row.edition)),
+    ("figure", |(_, against)| Cell::ours(kebab(against.figure))),
+    ("printed", |(_, against)| Cell::ours(&against.printed)),
+    ("theirs", |(_, against)| Number::Rate(against.theirs).into()),
+    ("ours", |(_, against)| Number::Rate(against.ours).into()),
+    ("factor", |(_, against)| Number::Rate(against.factor).into()),
+];
 
 /// What a row is called.
 fn lead(row: &BesideRow) -> Vec<Cell> {

@@ -1,18 +1,28 @@
-//! Results of a study in the tables of a paper: what its runs came to ([`measured`]), cell by cell
-//! with what was printed of the same work ([`results`]), what of the paper holds today ([`holds`]),
-//! and all of it as tables ([`tables`]) and graphs ([`graphs`](mod@graphs)).
+//! Results of a study in the tables of a paper: what its runs came to (`measured`, `studied`), cell
+//! by cell with what was printed of the same work (`printed`), what of the paper holds today
+//! (`findings`, `ratios`), and all of it as tables, lines for spreadsheets and graphs.
 //!
 //! Numbers of a study are medians over its blocks, with the least and the greatest; ratios are
 //! geometric means of pairs within blocks, as in its comparisons.
 
-pub mod findings;
-pub mod graphs;
-pub mod measured;
-pub mod results;
-pub mod tables;
-mod user_space;
+mod arrangements;
+mod assembly;
+mod blocks;
+mod csv;
+mod figures;
+mod findings;
+mod graphs;
+mod measured;
+mod printed;
+mod ratios;
+mod results;
+mod studied;
+mod tables;
 
+pub use arrangements::LayoutView;
+pub use assembly::{LayoutError, check};
+pub use csv::csv;
 pub use graphs::graphs;
 pub use measured::PaperRun;
-pub use results::{LayoutError, LayoutResults, check};
-pub use tables::{LayoutView, csv, document};
+pub use results::LayoutResults;
+pub use tables::document;

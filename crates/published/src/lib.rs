@@ -16,6 +16,7 @@ pub mod library;
 pub mod number;
 pub mod plain;
 pub mod shape;
+mod sheet;
 pub mod show;
 pub mod source;
 pub mod submission;

@@ -9,7 +9,9 @@ use serde::Serialize;
 use crate::editions::{Finding, WhichEdition, told_of_converted};
 use crate::improvements::{Agreement, Recomputed};
 use crate::library::{Library, PublishedError};
+use crate::number::{PrintedNumber, Unit};
 use crate::shape::ConfigurationShape;
+use crate::sheet::sheet;
 use crate::source::{Configuration, PrintedCell, PublishedTable, Source, System};
 
 /// The version of the JSON that [`show`] writes.
@@ -336,57 +338,99 @@ fn percents(one: &Recomputed) -> String {
     format!("the known rates give {} %", percents.join(" to "))
 }
 
-/// A line for each cell.
-fn flat(shown: &Contents<'_>) -> Table {
-    let mut sheet = Table::new(
-        0,
-        &[
-            "source",
-            "table",
-            "system",
-            "over",
-            "variant",
-            "contributor",
-            "configuration",
-            "files",
-            "transactions",
-            "subdirectories",
-            "processes",
-            "edition",
-            "figure",
-            "unit",
-            "printed",
-            "value",
-            "to",
-            "unavailable",
-        ],
-    );
-    for source in shown.sources {
-        for table in &source.tables {
-            for place in table.places() {
-                sheet.row(flat_row(shown, source, table, &place));
-            }
-        }
-    }
-    sheet
+/// A cell with all that lines for spreadsheets say of it.
+struct Line<'a> {
+    source: &'a Source,
+    table: &'a PublishedTable,
+    place: PrintedCell<'a>,
+    /// Nothing where a range goes over several, and has no numbers of one.
+    configuration: Option<&'a Configuration>,
+    edition: Option<String>,
 }
 
-fn flat_row(
+impl Line<'_> {
+    fn count(&self, number: fn(&Configuration) -> u64) -> Cell {
+        let configuration = self.configuration;
+        Cell::from(configuration.map(|one| Number::Count(number(one))))
+    }
+
+    fn number(&self) -> Option<&PrintedNumber> {
+        self.place.cell.0.known()
+    }
+}
+
+fn text(text: Option<&str>) -> Cell {
+    Cell::ours(text.unwrap_or_default())
+}
+
+/// What a line has, in order.
+const COLUMNS: [(&str, fn(&Line<'_>) -> Cell); 18] = [
+    ("source", |line| Cell::ours(&line.source.name)),
+    ("table", |line| Cell::ours(&line.table.name)),
+    ("system", |line| text(line.place.of.system.as_deref())),
+    ("over", |line| text(line.place.of.over.as_deref())),
+    ("variant", |line| text(line.place.of.variant.as_deref())),
+    ("contributor", |line| {
+        let system = line.place.of.system.as_deref();
+        let system = system.and_then(|name| line.source.system(name));
+        text(system.and_then(|system| system.contributor.known().map(String::as_str)))
+    }),
+    ("configuration", |line| {
+        Cell::ours(line.place.of.configurations.join(" "))
+    }),
+    ("files", |line| line.count(|one| one.files)),
+    ("transactions", |line| line.count(|one| one.transactions)),
+    ("subdirectories", |line| {
+        line.count(|one| one.subdirectories.into())
+    }),
+    ("processes", |line| line.count(|one| one.processes.into())),
+    ("edition", |line| text(line.edition.as_deref())),
+    ("figure", |line| {
+        text(line.place.of.figure.map(kebab).as_deref())
+    }),
+    ("unit", |line| text(line.place.of.unit.map(Unit::name))),
+    ("printed", |line| {
+        text(line.number().map(|number| number.printed.as_str()))
+    }),
+    ("value", |line| {
+        line.number()
+            .map(|number| Number::Rate(number.value))
+            .into()
+    }),
+    ("to", |line| {
+        line.number()
+            .and_then(|number| number.to)
+            .map(Number::Rate)
+            .into()
+    }),
+    ("unavailable", |line| text(line.place.cell.0.why())),
+];
+
+/// A line for each cell.
+fn flat(shown: &Contents<'_>) -> Table {
+    let mut lines = Vec::new();
+    for source in shown.sources {
+        for table in &source.tables {
+            lines.extend(
+                table
+                    .places()
+                    .map(|place| line(shown, source, table, place)),
+            );
+        }
+    }
+    sheet(&COLUMNS, lines)
+}
+
+fn line<'a>(
     shown: &Contents<'_>,
-    source: &Source,
-    table: &PublishedTable,
-    place: &PrintedCell<'_>,
-) -> Vec<Cell> {
+    source: &'a Source,
+    table: &'a PublishedTable,
+    place: PrintedCell<'a>,
+) -> Line<'a> {
     let of = &place.of;
-    let text = |name: &Option<String>| Cell::ours(name.as_deref().unwrap_or_default());
-    let system = of.system.as_deref().and_then(|name| source.system(name));
-    // A range goes over several, and has no numbers of one.
     let configuration = match of.configurations.as_slice() {
         [name] => source.configuration(name),
         _ => None,
-    };
-    let count = |number: fn(&Configuration) -> u64| {
-        Cell::from(configuration.map(|one| Number::Count(number(one))))
     };
     let finding = shown.findings.iter().find(|finding| {
         finding.table == table.name
@@ -397,31 +441,13 @@ fn flat_row(
     let edition = finding
         .map(|finding| finding.made.in_short())
         .or_else(|| stated.map(|edition| edition.name().to_owned()));
-    let number = place.cell.0.known();
-    vec![
-        Cell::ours(&source.name),
-        Cell::ours(&table.name),
-        text(&of.system),
-        text(&of.over),
-        text(&of.variant),
-        text(
-            &system
-                .and_then(|system| system.contributor.known())
-                .cloned(),
-        ),
-        Cell::ours(of.configurations.join(" ")),
-        count(|one| one.files),
-        count(|one| one.transactions),
-        count(|one| one.subdirectories.into()),
-        count(|one| one.processes.into()),
-        text(&edition),
-        text(&of.figure.map(kebab)),
-        Cell::ours(of.unit.map_or("", |unit| unit.name())),
-        text(&number.map(|number| number.printed.clone())),
-        number.map(|number| Number::Rate(number.value)).into(),
-        number.and_then(|number| number.to).map(Number::Rate).into(),
-        Cell::ours(place.cell.0.why().unwrap_or_default()),
-    ]
+    Line {
+        source,
+        table,
+        place,
+        configuration,
+        edition,
+    }
 }
 
 /// The word for it in JSON.

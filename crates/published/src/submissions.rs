@@ -15,6 +15,7 @@ use workload::{Workload, fingerprint};
 use crate::editions::{Plans, converted, in_short, made_by, meant, told_of_converted};
 use crate::library::{Library, PublishedError, Row};
 use crate::shape::{ConfigurationShape, differences};
+use crate::sheet::sheet;
 use crate::show::{described, told};
 use crate::source::{Configuration, Figure};
 use crate::submission::{Rates, Submission};
@@ -500,82 +501,104 @@ fn rate(rate: f64) -> String {
     }
 }
 
+/// A line for spreadsheets.
+enum Line<'a> {
+    Published(&'a Group, &'a PublishedColumn),
+    /// With the reason why it is apart.
+    Submitted(&'a Group, &'a Numbered, &'a str),
+}
+
+impl Line<'_> {
+    /// What only one of the two has.
+    fn published(&self, cell: impl Fn(&PublishedColumn) -> Cell) -> Cell {
+        match self {
+            Self::Published(_, column) => cell(column),
+            Self::Submitted(..) => Cell::Empty,
+        }
+    }
+
+    fn submitted(&self, cell: impl Fn(&Submission) -> Cell) -> Cell {
+        match self {
+            Self::Published(..) => Cell::Empty,
+            Self::Submitted(_, one, _) => cell(&one.submission),
+        }
+    }
+
+    fn rate(&self, (_, figure, ours): &(&str, Figure, FigureOfRates)) -> Cell {
+        let rate = match self {
+            Self::Published(_, column) => column.figure(*figure).map(|one| one.value),
+            Self::Submitted(_, one, _) => Some(ours(one.submission.rates)),
+        };
+        rate.map(Number::Rate).into()
+    }
+}
+
+/// What a line has, in order.
+const COLUMNS: [(&str, fn(&Line<'_>) -> Cell); 17] = [
+    ("configuration", |line| match line {
+        Line::Published(group, _) | Line::Submitted(group, ..) => group.label.as_str().into(),
+    }),
+    ("edition", |line| match line {
+        Line::Published(_, column) => Cell::ours(&column.edition),
+        Line::Submitted(_, one, _) => ConfigurationShape::of(&one.submission.workload)
+            .map(|(_, edition)| Cell::ours(edition.name()))
+            .into(),
+    }),
+    ("number", |line| match line {
+        Line::Published(..) => Cell::Empty,
+        Line::Submitted(_, one, _) => Number::Ordinal(one.number).into(),
+    }),
+    ("contributor", |line| match line {
+        Line::Published(_, column) => column.contributor.known().map(String::as_str).into(),
+        Line::Submitted(_, one, _) => one.submission.contributor.as_str().into(),
+    }),
+    ("system", |line| match line {
+        Line::Published(_, column) => column.system.as_str().into(),
+        Line::Submitted(_, one, _) => one.submission.system.as_str().into(),
+    }),
+    ("storage", |line| {
+        line.submitted(|one| one.storage.as_str().into())
+    }),
+    ("durability", |line| {
+        line.submitted(|one| one.durability.as_str().into())
+    }),
+    ("transactions_per_second", |line| line.rate(&FIGURES[0])),
+    ("kilobytes_read_per_second", |line| line.rate(&FIGURES[1])),
+    ("kilobytes_written_per_second", |line| {
+        line.rate(&FIGURES[2])
+    }),
+    ("elapsed_s", |line| line.rate(&FIGURES[3])),
+    ("verdict", |line| {
+        line.submitted(|one| Cell::ours(one.verdict.name()))
+    }),
+    ("fingerprint", |line| {
+        line.submitted(|one| Cell::ours(one.fingerprint.as_str()))
+    }),
+    ("tool", |line| {
+        line.submitted(|one| format!("{} {}", one.tool.name, one.tool.version).into())
+    }),
+    ("when_unix_ns", |line| {
+        line.submitted(|one| Number::Ordinal(one.when_unix_ns).into())
+    }),
+    ("published_in", |line| {
+        line.published(|column| Cell::ours(column.tables.join(" ")))
+    }),
+    ("apart", |line| match line {
+        Line::Published(..) => Cell::Empty,
+        Line::Submitted(_, _, why) => (*why).into(),
+    }),
+];
+
 /// A line for each submission and each published column.
 fn flat(groups: &[Group]) -> Table {
-    let header = [
-        "configuration",
-        "edition",
-        "number",
-        "contributor",
-        "system",
-        "storage",
-        "durability",
-        "transactions_per_second",
-        "kilobytes_read_per_second",
-        "kilobytes_written_per_second",
-        "elapsed_s",
-        "verdict",
-        "fingerprint",
-        "tool",
-        "when_unix_ns",
-        "published_in",
-        "apart",
-    ];
-    let mut table = Table::new(0, &header);
+    let mut lines = Vec::new();
     for group in groups {
         let published = group.published.iter();
-        published.for_each(|column| table.row(flat_published(group, column)));
-        let inside = group.submissions.iter().map(|submission| (submission, ""));
-        let apart = group
-            .apart
-            .iter()
-            .map(|apart| (&apart.submission, apart.why.as_str()));
-        let submitted = inside.chain(apart);
-        submitted.for_each(|(one, why)| table.row(flat_submitted(group, one, why)));
+        lines.extend(published.map(|column| Line::Published(group, column)));
+        let inside = group.submissions.iter();
+        lines.extend(inside.map(|one| Line::Submitted(group, one, "")));
+        let apart = group.apart.iter();
+        lines.extend(apart.map(|one| Line::Submitted(group, &one.submission, &one.why)));
     }
-    table
-}
-
-fn flat_published(group: &Group, column: &PublishedColumn) -> Vec<Cell> {
-    let mut row = vec![
-        group.label.as_str().into(),
-        Cell::ours(&column.edition),
-        Cell::Empty,
-    ];
-    row.push(column.contributor.known().map(String::as_str).into());
-    row.extend([column.system.as_str().into(), Cell::Empty, Cell::Empty]);
-    row.extend(FIGURES.map(|(_, figure, _)| {
-        column
-            .figure(figure)
-            .map(|one| Number::Rate(one.value))
-            .into()
-    }));
-    row.extend([Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty]);
-    row.extend([Cell::ours(column.tables.join(" ")), Cell::Empty]);
-    row
-}
-
-fn flat_submitted(group: &Group, one: &Numbered, why: &str) -> Vec<Cell> {
-    let submission = &one.submission;
-    let edition =
-        ConfigurationShape::of(&submission.workload).map(|(_, edition)| Cell::ours(edition.name()));
-    let mut row: Vec<Cell> = vec![
-        group.label.as_str().into(),
-        edition.into(),
-        Number::Ordinal(one.number).into(),
-        submission.contributor.as_str().into(),
-        submission.system.as_str().into(),
-        submission.storage.as_str().into(),
-        submission.durability.as_str().into(),
-    ];
-    row.extend(FIGURES.map(|(_, _, ours)| Number::Rate(ours(submission.rates)).into()));
-    row.extend([
-        Cell::ours(submission.verdict.name()),
-        Cell::ours(submission.fingerprint.as_str()),
-        format!("{} {}", submission.tool.name, submission.tool.version).into(),
-        Number::Ordinal(submission.when_unix_ns).into(),
-        Cell::Empty,
-        why.into(),
-    ]);
-    row
+    sheet(&COLUMNS, lines)
 }

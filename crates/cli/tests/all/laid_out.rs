@@ -55,7 +55,7 @@ fn small_studies_show_the_tables_of_their_papers() {
                  Transactions per second",
                 "paper: 1000/50000 UFS TMPFS ODS/R0",
                 "As Table 2, Table 5: 200 files, 500 transactions",
-                "TMPFS over UFS in transactions/s, here tmpfs over ext4: the",
+                "ext4 with UFS, tmpfs with TMPFS",
                 "times as fast: tmpfs as TMPFS",
             ][..],
         ),
@@ -65,7 +65,7 @@ fn small_studies_show_the_tables_of_their_papers() {
                 "Massive 1 12 100 20 200",
                 "The brief, 64 bit",
                 "ext4 ext4+journal ext2, %",
-                "UFS Logging over UFS in transactions/s (64 bit), here ext4 over ext2: the",
+                "UFS Logging/UFS (64 bit)",
             ],
         ),
         (

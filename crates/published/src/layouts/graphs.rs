@@ -6,8 +6,9 @@ use document::{DotRow, DotValue, Dots};
 use study::PaperLayout;
 use study::statistics::ALPHA;
 
-use super::results::{LayoutResults, MeasuredValue, ShownValue};
-use super::tables::label;
+use super::blocks::MeasuredValue;
+use super::figures::label;
+use super::results::{LayoutResults, ShownValue};
 use crate::source::Figure;
 
 /// What points are, in their order.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use document::WIDTH;
-use published::layouts::{self, LayoutError, LayoutResults, LayoutView, PaperRun};
+use published::layouts::{self, LayoutResults, LayoutView, PaperRun};
 use published::{ConfigurationShape, Figure, Library};
 use record::{Record, StudyPart, Summary};
 use study::statistics::ALPHA;
@@ -223,16 +223,8 @@ fn completion_in_user_space_stands_beside_the_printed_protocol() {
         "{shown}"
     );
     assert!(shown.contains("no target with NFS v3"), "{shown}");
-    // 100,000 transactions, of which 371,963 messages were printed at 1,000 files.
     assert!(
-        shown.contains(
-            "353,000 messages of the whole run here; 3.53 for each transaction; 371,963 printed, \
-             0.95"
-        ),
-        "{shown}"
-    );
-    assert!(
-        shown.contains("REMOVE for each of 24,000 more files"),
+        shown.contains("Why: in user space keeps no names"),
         "{shown}"
     );
 }
@@ -251,35 +243,23 @@ fn what_holds_follows_from_the_numbers() {
             .collect::<Vec<_>>()
             .join(" ")
     };
+    let row = |shown: &str, result: &str| {
+        assert!(shown.contains("TMPFS/UFS 1000/50000 55.6 "), "{shown}");
+        assert!(shown.contains(result), "{result}: {shown}");
+    };
     let holds = judged(6, 1_000.0, 2_000.0);
-    assert!(
-        holds.contains("here tmpfs over ext4: holds, by less: 1000/50000, 20000/50000."),
-        "{holds}"
-    );
-    assert!(holds.contains("TMPFS/UFS 1000/50000 55.6 1.99"), "{holds}");
-    assert!(holds.contains("the same order"), "{holds}");
+    row(&holds, "1000/50000 55.6 1.99");
+    row(&holds, "holds, by less");
+    row(&holds, "tmpfs with TMPFS");
     let reversed = judged(6, 2_000.0, 1_000.0);
-    assert!(
-        reversed.contains("here tmpfs over ext4: does not hold: 1000/50000, 20000/50000."),
-        "{reversed}"
-    );
-    assert!(reversed.contains("another order"), "{reversed}");
+    row(&reversed, "2 not holding");
     let alike = judged(6, 1_000.0, 1_000.0);
-    assert!(
-        alike.contains("here tmpfs over ext4: not shown: 1000/50000, 20000/50000."),
-        "{alike}"
-    );
+    row(&alike, "3 not shown by these blocks");
     let few = judged(2, 1_000.0, 2_000.0);
-    assert!(
-        few.contains("here tmpfs over ext4: the same direction, by less: 1000/50000"),
-        "{few}"
-    );
+    row(&few, "the same direction, by less");
     assert!(!few.contains("holds, "), "{few}");
     let same_factor = judged(6, 1_000.0, 55_600.0);
-    assert!(
-        same_factor.contains("holds, with the same factor: 1000/50000"),
-        "{same_factor}"
-    );
+    row(&same_factor, "holds, with the same factor");
 }
 
 #[test]
@@ -389,7 +369,6 @@ fn counterparts_that_the_paper_does_not_have_are_refused() {
         .insert("xfs".to_owned(), "VxFS".to_owned());
     let error =
         layouts::check(PaperLayout::Tr3022, &design, &Library::read().unwrap()).unwrap_err();
-    assert!(matches!(error, LayoutError::NoSuchSystem { .. }));
     let told = error.to_string();
     assert!(
         told.starts_with(

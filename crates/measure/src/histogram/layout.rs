@@ -1,0 +1,37 @@
+//! The buckets that all histograms share.
+
+use std::ops::Range;
+
+pub(super) const PRECISION_BITS: u32 = 7;
+pub(super) const RANGE_BITS: u32 = 40;
+pub(super) const BUCKETS: usize = ((RANGE_BITS - PRECISION_BITS + 1) as usize) << PRECISION_BITS;
+
+/// The bucket of a duration; past the last one for what is out of range.
+#[inline]
+pub(super) fn bucket(ns: u64) -> usize {
+    let shift = (63 - PRECISION_BITS).saturating_sub((ns | 1).leading_zeros());
+    ((u64::from(shift) << PRECISION_BITS) + (ns >> shift)) as usize
+}
+
+/// The middle of a bucket.
+pub(super) fn middle(index: usize) -> u64 {
+    let bounds = bounds(index);
+    bounds.start + (bounds.end - bounds.start) / 2
+}
+
+/// The durations of a bucket.
+pub(super) fn bounds(index: usize) -> Range<u64> {
+    let index = index as u64;
+    let shift = (index >> PRECISION_BITS).saturating_sub(1);
+    let low = (index - (shift << PRECISION_BITS)) << shift;
+    low..low + (1 << shift)
+}
+
+/// The buckets among which all used ones are, where these are the least and the greatest duration.
+pub(super) fn range(min_ns: u64, max_ns: u64) -> Range<usize> {
+    if min_ns > max_ns {
+        0..0
+    } else {
+        bucket(min_ns).min(BUCKETS)..(bucket(max_ns) + 1).min(BUCKETS)
+    }
+}

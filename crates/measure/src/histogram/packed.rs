@@ -1,0 +1,213 @@
+//! Buckets in little room: those that are not empty, as a text of numbers.
+//!
+//! The text is kept in memory and in JSON. First comes the index of the first used
+//! bucket, then the counts of the buckets from there on; a count of 0 is followed by one less than
+//! the number of empty buckets that it stands for. A number is written in digits of 5 bits, the
+//! least first, each a character of base 64 (RFC 4648, table 1) that has 32 added where more digits
+//! follow: the variable-length quantities of source maps (ECMA-426), without their sign.
+//! A bucket takes one or two characters so, where a pair of index and count would take ten.
+
+use std::ops::Range;
+use std::slice;
+
+use super::layout::BUCKETS;
+use super::{Buckets, merged};
+
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const DIGIT_BITS: u32 = 5;
+/// Added to a digit that is not the last.
+const MORE: u8 = 1 << DIGIT_BITS;
+/// Of a character that is no digit.
+const NO_DIGIT: u8 = u8::MAX;
+const VALUES: [u8; 256] = {
+    let mut values = [NO_DIGIT; 256];
+    let mut digit = 0;
+    while digit < DIGITS.len() {
+        values[DIGITS[digit] as usize] = digit as u8;
+        digit += 1;
+    }
+    values
+};
+
+/// See the module's text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packed {
+    text: Vec<u8>,
+    sum: u64,
+}
+
+impl Packed {
+    /// How many bytes it takes, in memory as in JSON.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+}
+
+impl Buckets for Packed {
+    type Written = String;
+
+    fn used(&self) -> impl Iterator<Item = (usize, u64)> {
+        Reader::of(&self.text)
+    }
+
+    fn sum(&self) -> u64 {
+        self.sum
+    }
+
+    fn merge(&mut self, other: &Self) {
+        if self.text.is_empty() || other.text.is_empty() {
+            if self.text.is_empty() {
+                self.clone_from(other);
+            }
+            return;
+        }
+        let mut packer = Packer {
+            packed: Vec::with_capacity(self.text.len() + other.text.len()),
+            ..Packer::default()
+        };
+        merged(self.used(), other.used()).for_each(|(at, count)| packer.push(at, count));
+        *self = packer.finish();
+    }
+
+    fn write(&self) -> String {
+        // Digits are ASCII.
+        String::from_utf8_lossy(&self.text).into_owned()
+    }
+
+    /// Only a text that is one of ours: what is read from it is written as it stands there.
+    fn read(text: String, range: &Range<usize>) -> Result<Self, String> {
+        let mut packer = Packer::default();
+        if are_digits(&text) {
+            for (index, count) in Reader::of(text.as_bytes()) {
+                super::written::check_place(index, range)?;
+                if packer.sum.checked_add(count).is_none() {
+                    return Err(super::written::TOO_MANY.to_owned());
+                }
+                packer.push(index, count);
+            }
+        }
+        match packer.finish() {
+            read if read.text == text.as_bytes() => Ok(read),
+            _ => Err("the packed buckets of a histogram are spoilt".to_owned()),
+        }
+    }
+}
+
+fn are_digits(text: &str) -> bool {
+    text.bytes()
+        .all(|digit| VALUES[usize::from(digit)] != NO_DIGIT)
+}
+
+/// Buckets as the text that the module describes: index and count, in ascending order and none of
+/// them empty; none of others.
+pub fn packed(buckets: impl IntoIterator<Item = (usize, u64)>) -> Option<String> {
+    let mut packer = Packer::default();
+    for (index, count) in buckets {
+        if count == 0 || index >= BUCKETS || packer.next.is_some_and(|next| index < next) {
+            return None;
+        }
+        packer.sum = 0;
+        packer.push(index, count);
+    }
+    String::from_utf8(packer.packed).ok()
+}
+
+/// The buckets of such a text; none of one that [`packed`] does not make.
+pub fn unpacked(text: &str) -> Option<Vec<(usize, u64)>> {
+    if !are_digits(text) {
+        return None;
+    }
+    let buckets: Vec<(usize, u64)> = Reader::of(text.as_bytes()).collect();
+    (packed(buckets.iter().copied())? == text).then_some(buckets)
+}
+
+/// Writes buckets, which come in ascending order and none of them empty.
+#[derive(Default)]
+pub(super) struct Packer {
+    pub(super) packed: Vec<u8>,
+    /// Behind the last bucket; nothing before the first.
+    next: Option<usize>,
+    sum: u64,
+}
+
+impl Packer {
+    pub(super) fn push(&mut self, index: usize, count: u64) {
+        match self.next {
+            None => self.number(index as u64),
+            Some(next) if next == index => {}
+            Some(next) => {
+                self.number(0);
+                self.number((index - next - 1) as u64);
+            }
+        }
+        self.number(count);
+        self.next = Some(index + 1);
+        self.sum += count;
+    }
+
+    pub(super) fn number(&mut self, number: u64) {
+        let mut rest = number;
+        while rest >= u64::from(MORE) {
+            self.packed
+                .push(DIGITS[usize::from((rest as u8 & (MORE - 1)) | MORE)]);
+            rest >>= DIGIT_BITS;
+        }
+        self.packed.push(DIGITS[rest as usize]);
+    }
+
+    pub(super) fn finish(mut self) -> Packed {
+        self.packed.shrink_to_fit();
+        Packed {
+            text: self.packed,
+            sum: self.sum,
+        }
+    }
+}
+
+/// Reads buckets: index and count.
+pub(super) struct Reader<'a> {
+    pub(super) digits: slice::Iter<'a, u8>,
+    pub(super) next: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn of(packed: &'a [u8]) -> Self {
+        let mut reader = Self {
+            digits: packed.iter(),
+            next: 0,
+        };
+        reader.next = reader.number().unwrap_or(0) as usize;
+        reader
+    }
+
+    #[inline]
+    pub(super) fn number(&mut self) -> Option<u64> {
+        let mut number = 0;
+        let mut shift = 0;
+        loop {
+            let digit = VALUES[usize::from(*self.digits.next()?)];
+            number |= u64::from(digit & (MORE - 1)).checked_shl(shift)?;
+            if digit & MORE == 0 {
+                return Some(number);
+            }
+            shift += DIGIT_BITS;
+        }
+    }
+}
+
+impl Iterator for Reader<'_> {
+    type Item = (usize, u64);
+
+    #[inline]
+    fn next(&mut self) -> Option<(usize, u64)> {
+        let mut count = self.number()?;
+        if count == 0 {
+            let empty = (self.number()? as usize).saturating_add(1);
+            self.next = self.next.saturating_add(empty);
+            count = self.number()?;
+        }
+        let index = self.next;
+        self.next = index.saturating_add(1);
+        Some((index, count))
+    }
+}

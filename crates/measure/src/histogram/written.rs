@@ -1,0 +1,168 @@
+//! Histograms in JSON.
+
+use std::ops::Range;
+
+use schemars::JsonSchema;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::layout::{BUCKETS, PRECISION_BITS, RANGE_BITS, range};
+use super::{Buckets, Dense, Durations, Packed};
+
+pub(super) const TOO_MANY: &str = "a histogram of more than 2^64 durations";
+
+/// One kind of histogram as it is written: the two differ in one key.
+macro_rules! written {
+    ($(#[$about:meta])* $name:literal: $buckets:ty,
+     $(#[$key_about:meta])* $key:ident: $written:ty) => {
+        const _: () = {
+            $(#[$about])*
+            #[derive(Serialize, Deserialize, JsonSchema)]
+            #[serde(rename_all = "snake_case", deny_unknown_fields)]
+            struct Written {
+                /// Every power of two has 2 to the power of this many buckets: the same in all
+                /// histograms.
+                #[schemars(extend("const" = PRECISION_BITS))]
+                precision_bits: u32,
+                /// Durations below 2 to the power of this, in nanoseconds, have a bucket: the same
+                /// in all histograms.
+                #[schemars(extend("const" = RANGE_BITS))]
+                range_bits: u32,
+                $(#[$key_about])*
+                $key: $written,
+                /// Durations past the range, which no bucket has.
+                overflow: u64,
+                /// All durations added up, exactly, in nanoseconds.
+                sum_ns: u128,
+                /// The least, exactly, in nanoseconds; nothing where there is none.
+                min_ns: Option<u64>,
+                /// The greatest, exactly, in nanoseconds; nothing where there is none.
+                max_ns: Option<u64>,
+            }
+
+            #[cfg(feature = "schema")]
+            impl schemars::JsonSchema for Durations<$buckets> {
+                fn schema_name() -> std::borrow::Cow<'static, str> {
+                    $name.into()
+                }
+
+                fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                    Written::json_schema(generator)
+                }
+            }
+
+            impl Serialize for Durations<$buckets> {
+                fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    Written {
+                        precision_bits: PRECISION_BITS,
+                        range_bits: RANGE_BITS,
+                        $key: self.buckets.write(),
+                        overflow: self.overflow,
+                        sum_ns: self.sum_ns,
+                        min_ns: self.min_ns(),
+                        max_ns: self.max_ns(),
+                    }
+                    .serialize(serializer)
+                }
+            }
+
+            impl<'de> Deserialize<'de> for Durations<$buckets> {
+                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    let written = Written::deserialize(deserializer)?;
+                    let totals = Durations {
+                        buckets: written.$key,
+                        overflow: written.overflow,
+                        sum_ns: written.sum_ns,
+                        min_ns: written.min_ns.unwrap_or(u64::MAX),
+                        max_ns: written.max_ns.unwrap_or(0),
+                    };
+                    let bits = (written.precision_bits, written.range_bits);
+                    read(bits, totals, (written.min_ns, written.max_ns)).map_err(D::Error::custom)
+                }
+            }
+        };
+    };
+}
+
+written! {
+    /// A histogram of durations, as it is written. Up to 256 ns every nanosecond has a bucket of
+    /// its own; above, every power of two is divided into 128 buckets of equal width.
+    "Histogram": Dense,
+    /// The buckets that have something, in ascending order: index and count.
+    buckets: Vec<(u32, u64)>
+}
+
+written! {
+    /// A histogram of durations in little room, as it is written: the buckets of the others,
+    /// packed.
+    "SparseHistogram": Packed,
+    /// The index of the first used bucket, then counts from there on; a count of 0 is followed by
+    /// one less than the number of empty buckets that it stands for. A number is written in
+    /// digits of 5 bits, the least first, each a character of base 64 that has 32 added where
+    /// more digits follow.
+    #[schemars(extend("pattern" = "^[A-Za-z0-9+/]*$"))]
+    packed: String
+}
+
+/// A histogram from what was written, which may be anybody's.
+fn read<B: Buckets>(
+    bits: (u32, u32),
+    written: Durations<B::Written>,
+    (min_ns, max_ns): (Option<u64>, Option<u64>),
+) -> Result<Durations<B>, String> {
+    if bits != (PRECISION_BITS, RANGE_BITS) {
+        return Err(format!(
+            "a histogram of {} bits of precision over {} bits of range, where this schema has \
+             {PRECISION_BITS} over {RANGE_BITS}",
+            bits.0, bits.1
+        ));
+    }
+    let totals = written.in_buckets(());
+    let buckets = B::read(written.buckets, &range(totals.min_ns, totals.max_ns))?;
+    let count = buckets.sum().checked_add(totals.overflow).ok_or(TOO_MANY)?;
+    is_possible(count, totals.sum_ns, min_ns, max_ns)?;
+    Ok(totals.in_buckets(buckets))
+}
+
+/// Refuses a bucket that does not exist, or lies outside of the range of all durations.
+pub(super) fn check_place(index: usize, range: &Range<usize>) -> Result<(), String> {
+    if index >= BUCKETS {
+        return Err(format!(
+            "there is no bucket {index}: the last is {}",
+            BUCKETS - 1
+        ));
+    }
+    if !range.contains(&index) {
+        return Err(format!(
+            "bucket {index} lies outside of the least and the greatest duration"
+        ));
+    }
+    Ok(())
+}
+
+/// Whether durations can be so many with such a sum, and the least and the greatest these. What is
+/// read may be anybody's: a sum beyond that of the greatest ones might not be added to others.
+fn is_possible(
+    count: u64,
+    sum_ns: u128,
+    min_ns: Option<u64>,
+    max_ns: Option<u64>,
+) -> Result<(), &'static str> {
+    let (min_ns, max_ns) = match (count, min_ns, max_ns) {
+        (0, None, None) => (0, 0),
+        (1.., Some(min_ns), Some(max_ns)) => (min_ns, max_ns),
+        _ => {
+            return Err(
+                "a histogram with a least and a greatest duration has some, one without has none",
+            );
+        }
+    };
+    let all = |ns: u64| u128::from(ns) * u128::from(count);
+    if !(all(min_ns)..=all(max_ns)).contains(&sum_ns) {
+        return Err(
+            "the sum of a histogram's durations is not that of as many between the least and the \
+             greatest",
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,422 @@
+//! Results as tables, each layout arranged as its paper has it.
+
+use document::units::grouped;
+use document::{Cell, Number, Table};
+use study::PaperLayout;
+
+use super::blocks::MeasuredValue;
+use super::figures::{SESSION, figures_of, label, label_of_session, unit_of};
+use super::results::{LayoutResults, ShownValue, UNKNOWN};
+use crate::compare_run::amount;
+use crate::number::{KILOBYTE_BYTES, Unit};
+use crate::source::Figure;
+
+/// What stands in place of a number that no run has.
+const NOT_MEASURED: &str = "not measured";
+/// What the row below a row of medians is called.
+const SPREAD: &str = "least to greatest";
+
+/// Where a number is: work, system and figure.
+type Place = (usize, usize, Figure);
+
+/// Which numbers are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LayoutView {
+    /// Those of the paper, too, and what of it holds.
+    pub is_with_published: bool,
+}
+
+/// The tables of a layout, with their heads.
+pub(super) fn tables(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
+    match results.layout {
+        PaperLayout::Tr3022 | PaperLayout::Submissions => by_configuration(results, view),
+        PaperLayout::Veritas => by_series(results, view),
+        PaperLayout::Sessions => (0..results.works.len())
+            .map(|work| (head(results, work), session(results, view, work)))
+            .collect(),
+        PaperLayout::Completion => vec![(String::new(), by_pool(results, view))],
+    }
+}
+
+/// The systems whose numbers are shown.
+pub(super) fn systems(results: &LayoutResults, view: LayoutView) -> Vec<usize> {
+    let published = results.published().filter(|_| view.is_with_published);
+    results.own().chain(published).collect()
+}
+
+/// What stands over a column: `UFS [NetApp, paper]`.
+pub(super) fn header(results: &LayoutResults, system: usize) -> String {
+    let system = &results.systems[system];
+    if !system.is_published {
+        return system.name.clone();
+    }
+    match &system.variant {
+        Some(variant) => format!("{} [{}, {variant}]", system.name, results.source),
+        None => format!("{} [{}]", system.name, results.source),
+    }
+}
+
+/// What a number of the study is multiplied with to be in the unit of the layout's table.
+fn scale(layout: PaperLayout, figure: Figure) -> f64 {
+    match (layout, figure) {
+        (PaperLayout::Sessions, Figure::DataReadRate | Figure::DataWrittenRate) => {
+            1.0 / KILOBYTE_BYTES
+        }
+        _ => 1.0,
+    }
+}
+
+/// A number in a table for people.
+fn cell(results: &LayoutResults, (work, system, figure): Place) -> Cell {
+    let scale = scale(results.layout, figure);
+    match results.value(work, system, figure, None) {
+        Some(ShownValue::Measured(measured)) => Cell::ours(number(measured.median * scale, figure)),
+        Some(ShownValue::Printed { printed, .. }) => Cell::ours(printed),
+        Some(ShownValue::Missing { why }) if !results.systems[system].is_published => {
+            match why.as_str() {
+                UNKNOWN => Cell::Unavailable(why.clone()),
+                _ => Cell::ours(NOT_MEASURED),
+            }
+        }
+        Some(ShownValue::Missing { why }) => Cell::Unavailable(why.clone()),
+        None => Cell::Empty,
+    }
+}
+
+fn number(value: f64, figure: Figure) -> String {
+    match unit_of(figure) {
+        Unit::Files | Unit::Messages => grouped(value.round() as u64),
+        _ => amount(value),
+    }
+}
+
+/// Adds a row of numbers behind its leads, and below it the least and the greatest, unless no
+/// number of the row is of several blocks.
+fn add_row(
+    table: &mut Table,
+    results: &LayoutResults,
+    (leads, below): (Vec<Cell>, Vec<Cell>),
+    places: &[Place],
+    rest: Vec<Cell>,
+) {
+    let numbers = places.iter().map(|place| cell(results, *place));
+    table.row(leads.into_iter().chain(numbers).chain(rest).collect());
+    add_spread(table, results, below, places);
+}
+
+fn add_spread(table: &mut Table, results: &LayoutResults, leads: Vec<Cell>, places: &[Place]) {
+    let range = |(work, system, figure): &Place| {
+        let scale = scale(results.layout, *figure);
+        match results.value(*work, *system, *figure, None) {
+            Some(ShownValue::Measured(MeasuredValue {
+                least,
+                greatest,
+                blocks: 2..,
+                ..
+            })) => Cell::ours(format!(
+                "{} to {}",
+                number(least * scale, *figure),
+                number(greatest * scale, *figure)
+            )),
+            _ => Cell::Empty,
+        }
+    };
+    let cells: Vec<Cell> = places.iter().map(range).collect();
+    if cells.iter().any(|cell| *cell != Cell::Empty) {
+        table.row(leads.into_iter().chain(cells).collect());
+    }
+}
+
+/// Whether a system has transactions a second at a work, or the reason why not.
+fn has_rate(results: &LayoutResults, work: usize, system: usize) -> bool {
+    let rate = results.value(work, system, Figure::TransactionsRate, None);
+    rate.is_some()
+}
+
+/// Systems side by side, figures below one another, for each configuration: the study's, and those
+/// of the paper below.
+fn by_configuration(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
+    let mut tables = Vec::new();
+    for (work, of) in results.works.iter().enumerate() {
+        let own: Vec<usize> = results.own().collect();
+        tables.push((
+            head(results, work),
+            side_by_side(results, work, of.label(), &own),
+        ));
+        let is_there = |system: &usize| has_rate(results, work, *system);
+        let published: Vec<usize> = results.published().filter(is_there).collect();
+        if view.is_with_published && !published.is_empty() {
+            let label = of
+                .published
+                .map_or_else(|| of.label(), |shape| shape.label());
+            let table = side_by_side(
+                results,
+                work,
+                format!("{}: {label}", results.source),
+                &published,
+            );
+            tables.push((String::new(), table));
+        }
+    }
+    tables
+}
+
+fn side_by_side(results: &LayoutResults, work: usize, head: String, systems: &[usize]) -> Table {
+    let mut table = Table::new(1, &[head]).folding();
+    for system in systems {
+        table.column(results.systems[*system].name.clone(), false);
+    }
+    for figure in figures_of(results.layout) {
+        let places: Vec<Place> = systems.iter().map(|at| (work, *at, *figure)).collect();
+        let leads = (vec![Cell::ours(label(*figure))], vec![Cell::ours(SPREAD)]);
+        add_row(&mut table, results, leads, &places, Vec::new());
+    }
+    table
+}
+
+/// `Table 1, Table 4: 1,000 files, 50,000 transactions`.
+fn head(results: &LayoutResults, work: usize) -> String {
+    let of = &results.works[work];
+    let what = of
+        .shape
+        .map_or_else(|| of.name.clone(), |shape| shape.in_short());
+    if of.tables.is_empty() {
+        return what;
+    }
+    let as_table = if of.is_as_published() { "" } else { "As " };
+    let tables = match results.layout {
+        // The page's tables have their configuration for a title.
+        PaperLayout::Submissions => return what,
+        _ => of.tables.join(", "),
+    };
+    format!("{as_table}{tables}: {what}")
+}
+
+/// A line for each series, as the brief has it; the brief's own below, for each build.
+fn by_series(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
+    let mut groups: Vec<(String, Vec<usize>)> =
+        vec![("This study".to_owned(), results.own().collect())];
+    if view.is_with_published {
+        for system in results.published() {
+            let variant = results.systems[system]
+                .variant
+                .as_deref()
+                .unwrap_or_default();
+            let name = format!("The brief, {variant}");
+            match groups.iter_mut().find(|(group, _)| *group == name) {
+                Some((_, systems)) => systems.push(system),
+                None => groups.push((name, vec![system])),
+            }
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(name, systems)| (name, series(results, &systems)))
+        .collect()
+}
+
+fn series(results: &LayoutResults, systems: &[usize]) -> Table {
+    let name = |system: usize| results.systems[system].name.as_str();
+    let stub = [
+        "Series",
+        "Processes",
+        "Subdirectories",
+        "Files",
+        "Transactions",
+    ];
+    let mut table = Table::new(1, &stub).folding().leading(1);
+    for system in systems {
+        table.column(name(*system), false);
+    }
+    let improvements = improvements(results, systems);
+    for (system, over) in &improvements {
+        table.column(format!("{} over {}, %", name(*system), name(*over)), false);
+    }
+    let is_published = are_published(results, systems);
+    for (work, of) in results.works.iter().enumerate() {
+        if !systems
+            .iter()
+            .any(|system| has_rate(results, work, *system))
+        {
+            continue;
+        }
+        let shape = if is_published { of.published } else { of.shape };
+        let mut leads = vec![Cell::ours(&of.name)];
+        leads.extend(match shape {
+            Some(shape) => [
+                shape.processes.into(),
+                shape.subdirectories.into(),
+                shape.files,
+                shape.transactions,
+            ]
+            .map(|count: u64| Cell::from(Number::Count(count))),
+            None => [const { Cell::Missing }; 4],
+        });
+        let mut below = vec![Cell::ours(SPREAD)];
+        below.resize(leads.len(), Cell::Empty);
+        let rates = systems
+            .iter()
+            .map(|system| (work, *system, Figure::TransactionsRate));
+        let rest = improvements
+            .iter()
+            .map(|(system, over)| improvement(results, work, *system, *over));
+        let (rates, rest): (Vec<Place>, Vec<Cell>) = (rates.collect(), rest.collect());
+        add_row(&mut table, results, (leads, below), &rates, rest);
+    }
+    table
+}
+
+fn are_published(results: &LayoutResults, systems: &[usize]) -> bool {
+    let mut systems = systems.iter();
+    systems.any(|system| results.systems[*system].is_published)
+}
+
+/// Each system over each before it; of the brief those that it prints.
+pub(super) fn improvements(results: &LayoutResults, systems: &[usize]) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    if are_published(results, systems) {
+        for value in &results.values {
+            let pair = value.over.map(|over| (value.system, over));
+            pairs.extend(pair.filter(|pair| systems.contains(&pair.0) && !pairs.contains(pair)));
+        }
+        return pairs;
+    }
+    for (at, system) in systems.iter().enumerate() {
+        pairs.extend(systems[..at].iter().map(|over| (*system, *over)));
+    }
+    pairs
+}
+
+fn improvement(results: &LayoutResults, work: usize, system: usize, over: usize) -> Cell {
+    match results.value(work, system, Figure::Improvement, Some(over)) {
+        Some(ShownValue::Printed { printed, .. }) => return Cell::ours(printed),
+        Some(ShownValue::Missing { why }) => return Cell::Unavailable(why.clone()),
+        Some(ShownValue::Measured(_)) | None => {}
+    }
+    let ratio = results.ratio(
+        Figure::TransactionsRate,
+        (work, system),
+        (work, over),
+        results.alpha,
+    );
+    match ratio {
+        Some(ratio) => Cell::ours(document::units::fixed((ratio.ratio - 1.0) * 100.0, 2)),
+        None => Cell::ours(NOT_MEASURED),
+    }
+}
+
+/// Systems side by side with the factor, in the lines of the original's report.
+fn session(results: &LayoutResults, view: LayoutView, work: usize) -> Table {
+    let own: Vec<usize> = results.own().collect();
+    let published = results.published().filter(|_| view.is_with_published);
+    let published: Vec<usize> = published.collect();
+    let base = own.first().copied();
+    let counterpart = base.and_then(|base| results.systems[base].counterpart.clone());
+    let is_counterpart =
+        |system: &&usize| Some(&results.systems[**system].name) == counterpart.as_ref();
+    let base_there = published.iter().find(is_counterpart);
+    let base_there = base_there.or(published.last()).copied();
+    let groups = [(&own, base), (&published, base_there)];
+    let mut table = Table::new(1, &[""]).folding();
+    for (systems, base) in groups {
+        for system in systems {
+            table.column(header(results, *system), false);
+        }
+        for (system, base) in factors(systems, base) {
+            let base = &results.systems[base].name;
+            table.column(format!("{}/{base}", header(results, system)), false);
+        }
+    }
+    for figure in SESSION {
+        let mut row = vec![Cell::ours(label_of_session(figure))];
+        let mut places = Vec::new();
+        for (systems, base) in groups {
+            for system in systems {
+                row.push(cell(results, (work, *system, figure)));
+                places.push((work, *system, figure));
+            }
+            for (system, base) in factors(systems, base) {
+                row.push(factor(results, (work, system, figure), base));
+                // An improvement has no least and greatest block: an empty cell.
+                places.push((work, system, Figure::Improvement));
+            }
+        }
+        table.row(row);
+        // What is counted is the same in every block.
+        if unit_of(figure) != Unit::Files {
+            add_spread(&mut table, results, vec![Cell::ours(SPREAD)], &places);
+        }
+    }
+    table
+}
+
+fn factors(systems: &[usize], base: Option<usize>) -> Vec<(usize, usize)> {
+    let Some(base) = base else { return Vec::new() };
+    let others = systems.iter().filter(|system| **system != base);
+    others.map(|system| (*system, base)).collect()
+}
+
+/// How many times as fast: rates over rates, and times the other way round.
+fn factor(results: &LayoutResults, (work, system, figure): Place, base: usize) -> Cell {
+    let is_time = match unit_of(figure) {
+        Unit::Seconds => true,
+        Unit::Files => return Cell::Empty,
+        _ => false,
+    };
+    let ratio = if results.systems[system].is_published {
+        let printed = |system| {
+            results
+                .printed(work, system, figure)
+                .map(|(value, _)| value)
+        };
+        printed(system)
+            .zip(printed(base))
+            .map(|(one, other)| one / other)
+    } else {
+        let ratio = results.ratio(figure, (work, system), (work, base), results.alpha);
+        ratio.map(|ratio| ratio.ratio)
+    };
+    match ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0) {
+        Some(ratio) if is_time => Cell::ours(amount(1.0 / ratio)),
+        Some(ratio) => Cell::ours(amount(ratio)),
+        None if results.systems[system].is_published => Cell::Empty,
+        None => Cell::ours(NOT_MEASURED),
+    }
+}
+
+/// A line for each size of the pool; times, messages and processor time of each system beside one
+/// another.
+fn by_pool(results: &LayoutResults, view: LayoutView) -> Table {
+    let mut table = Table::new(0, &["Files", "Transactions"])
+        .folding()
+        .leading(1);
+    let systems = systems(results, view);
+    let mut columns: Vec<(usize, Figure)> = Vec::new();
+    for (figure, name) in [
+        (Figure::Elapsed, "time (s)"),
+        (Figure::Messages, "messages"),
+        (Figure::CpuTime, "CPU (s)"),
+    ] {
+        for system in &systems {
+            let is_there = (0..results.works.len())
+                .any(|work| results.value(work, *system, figure, None).is_some());
+            if is_there {
+                table.column(format!("{} {name}", header(results, *system)), false);
+                columns.push((*system, figure));
+            }
+        }
+    }
+    for (work, of) in results.works.iter().enumerate() {
+        let leads = match of.shape.or(of.published) {
+            Some(shape) => vec![
+                Number::Count(shape.files).into(),
+                Number::Count(shape.transactions).into(),
+            ],
+            None => vec![Cell::ours(&of.name), Cell::Empty],
+        };
+        let below = vec![Cell::ours("least to"), Cell::ours("greatest")];
+        let places: Vec<Place> = columns.iter().map(|at| (work, at.0, at.1)).collect();
+        add_row(&mut table, results, (leads, below), &places, Vec::new());
+    }
+    table
+}

@@ -1,0 +1,107 @@
+//! The results of a study are assembled from its runs and a source.
+
+use std::collections::BTreeMap;
+
+use study::{Design, Flaw, PaperLayout, StudyComparisons};
+
+use super::measured::PaperRun;
+use super::results::LayoutResults;
+use super::{printed, studied};
+use crate::library::{Library, PublishedError};
+use crate::source::Source;
+
+/// Results cannot be laid out: a system that the paper does not have, a design without cells, or a
+/// source that cannot be had.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct LayoutError(String);
+
+impl From<Flaw> for LayoutError {
+    fn from(flaw: Flaw) -> Self {
+        Self(flaw.to_string())
+    }
+}
+
+impl From<PublishedError> for LayoutError {
+    fn from(error: PublishedError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// The source whose tables a layout has.
+const fn source_of(layout: PaperLayout) -> &'static str {
+    match layout {
+        PaperLayout::Tr3022 => "paper",
+        PaperLayout::Veritas => "veritas",
+        PaperLayout::Sessions => "lfs",
+        PaperLayout::Submissions => "mail-page",
+        PaperLayout::Completion => "nfs-iscsi",
+    }
+}
+
+/// Refuses counterparts that the paper does not have.
+///
+/// # Errors
+/// The first of them.
+pub fn check(layout: PaperLayout, design: &Design, library: &Library) -> Result<(), LayoutError> {
+    let paper = source(library, layout)?;
+    for (target, system) in &design.counterparts {
+        let columns = paper.systems.iter().map(|known| known.column.as_str());
+        let columns: Vec<&str> = columns.collect();
+        if !columns.contains(&system.as_str()) {
+            return Err(LayoutError(format!(
+                "counterparts.{target} = \"{system}\": {} has no such system (use one of {})",
+                paper.name,
+                columns.join(", ")
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn source(library: &Library, layout: PaperLayout) -> Result<&Source, PublishedError> {
+    let name = source_of(layout);
+    let found = library.sources.iter().find(|source| source.name == name);
+    found.ok_or_else(|| PublishedError::NoSuchName {
+        given: name.to_owned(),
+        names: library.names(),
+    })
+}
+
+impl LayoutResults {
+    /// The results of a study's runs, and of the paper those of the same work. `compared` is the
+    /// same study as it compares its cells.
+    ///
+    /// # Errors
+    /// Where the paper lacks a counterpart.
+    pub fn of(
+        layout: PaperLayout,
+        design: &Design,
+        runs: &[PaperRun],
+        compared: &StudyComparisons,
+        library: &Library,
+    ) -> Result<Self, LayoutError> {
+        if design.layout.is_none_or(|own| own == layout) {
+            check(layout, design, library)?;
+        }
+        let paper = source(library, layout)?;
+        let cells = design.cells()?;
+        let mut results = Self {
+            layout,
+            study: design.name.clone(),
+            source: paper.name.clone(),
+            works: Vec::new(),
+            systems: Vec::new(),
+            values: Vec::new(),
+            invalid: Vec::new(),
+            is_doubtful: compared.is_doubtful(),
+            alpha: compared.alpha,
+            blocks: BTreeMap::new(),
+        };
+        let places = studied::add_works_and_systems(&mut results, design, &cells, runs);
+        studied::add_missing_protocols(&mut results, runs);
+        studied::add_values(&mut results, runs, &places);
+        printed::add(&mut results, paper);
+        Ok(results)
+    }
+}

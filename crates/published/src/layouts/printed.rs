@@ -1,0 +1,129 @@
+//! What a paper printed of the works of a study.
+
+use record::Fact;
+
+use super::figures::figures_of;
+use super::results::{LayoutResults, ShownValue, StudiedSystem, StudiedValue};
+use crate::library::{Row, rows};
+use crate::number::{PrintedNumber, Unit};
+use crate::shape::ConfigurationShape;
+use crate::source::{Figure, PublishedTable, Source};
+
+/// The systems of a paper that have a place among those of the results, by name and build.
+struct Known {
+    systems: Vec<(String, Option<String>)>,
+    /// The place of the first.
+    first: usize,
+}
+
+impl Known {
+    fn find(&self, name: &str, variant: Option<&str>) -> Option<usize> {
+        let is_it = |(system, build): &(String, Option<String>)| {
+            system == name && build.as_deref() == variant
+        };
+        Some(self.first + self.systems.iter().position(is_it)?)
+    }
+}
+
+/// The paper's rows of the study's works.
+pub(super) fn add(results: &mut LayoutResults, paper: &Source) {
+    let mut known = Known {
+        systems: Vec::new(),
+        first: results.systems.len(),
+    };
+    let has = |shape: &ConfigurationShape| {
+        let of = |one| ConfigurationShape::of_configuration(one) == *shape;
+        paper.configurations.iter().any(of)
+    };
+    for work in 0..results.works.len() {
+        let of_work = &mut results.works[work];
+        let shapes = [of_work.shape, of_work.published].into_iter().flatten();
+        of_work.published = shapes.into_iter().find(has);
+        let Some(shape) = of_work.published else {
+            continue;
+        };
+        for table in &paper.tables {
+            let mut of_work = rows(paper, table);
+            of_work.retain(|row| ConfigurationShape::of_configuration(row.configuration) == shape);
+            if of_work.is_empty() {
+                continue;
+            }
+            for row in &of_work {
+                add_row(results, row, work, &mut known);
+            }
+            let title = table.title.split(':').next().unwrap_or_default();
+            results.works[work].tables.push(title.to_owned());
+            add_improvements(results, (paper, table), (work, shape), &known);
+        }
+    }
+}
+
+fn add_row(results: &mut LayoutResults, row: &Row<'_>, work: usize, known: &mut Known) {
+    let name = row.system.name.as_str();
+    let system = known.find(name, row.variant.as_deref());
+    let system = system.unwrap_or_else(|| {
+        let of = row.system;
+        known.systems.push((name.to_owned(), row.variant.clone()));
+        results.systems.push(StudiedSystem {
+            contributor: of.contributor.clone(),
+            is_published: true,
+            variant: row.variant.clone(),
+            ..StudiedSystem::new(of.column.clone(), of.description.clone())
+        });
+        results.systems.len() - 1
+    });
+    for figure in figures_of(results.layout) {
+        if let Some((cell, unit)) = row.figures.get(figure) {
+            results.values.push(StudiedValue {
+                work,
+                system,
+                figure: *figure,
+                over: None,
+                value: printed(&cell.0, *unit),
+            });
+        }
+    }
+}
+
+/// Printed improvements of a table at a work.
+fn add_improvements(
+    results: &mut LayoutResults,
+    (paper, table): (&Source, &PublishedTable),
+    (work, shape): (usize, ConfigurationShape),
+    known: &Known,
+) {
+    for place in table.places() {
+        let of = &place.of;
+        let (Some(Figure::Improvement), [name]) = (of.figure, of.configurations.as_slice()) else {
+            continue;
+        };
+        let configuration = paper.configuration(name);
+        if configuration.map(ConfigurationShape::of_configuration) != Some(shape) {
+            continue;
+        }
+        let find = |name: &Option<String>| known.find(name.as_deref()?, of.variant.as_deref());
+        if let (Some(system), Some(over)) = (find(&of.system), find(&of.over)) {
+            results.values.push(StudiedValue {
+                work,
+                system,
+                figure: Figure::Improvement,
+                over: Some(over),
+                value: printed(&place.cell.0, Unit::Percent),
+            });
+        }
+    }
+}
+
+fn printed(number: &Fact<PrintedNumber>, unit: Unit) -> ShownValue {
+    match number {
+        Fact::Known(number) => ShownValue::Printed {
+            printed: number.printed.clone(),
+            value: number.value,
+            unit,
+        },
+        Fact::NotApplicable => ShownValue::Missing {
+            why: "not applicable".to_owned(),
+        },
+        Fact::Unavailable(why) => ShownValue::Missing { why: why.clone() },
+    }
+}

@@ -1,0 +1,309 @@
+//! How many times one printed number is another, and whether a study finds the same.
+
+use document::units::grouped;
+use document::{Cell, Number, Table};
+
+use super::blocks::PairedRatio;
+use super::figures::figures_of;
+use super::results::{LayoutResults, StudiedValue};
+use crate::compare_run::amount;
+use crate::number::Interval;
+use crate::source::Figure;
+
+/// A difference that the paper printed, and the cells of the study that stand for it.
+struct Difference {
+    /// Between what, in the paper.
+    between: String,
+    /// At which work, or of which system.
+    of: String,
+    /// How many times one number is the other in the paper.
+    there: f64,
+    /// What the printed digits leave open for that.
+    there_open: Interval,
+    /// Work and system of the one.
+    over: (usize, usize),
+    /// Work and system of the other.
+    under: (usize, usize),
+    figure: Figure,
+}
+
+/// What becomes of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// The interval lies on the same side of 1.
+    Holds,
+    /// The interval lies on the other side.
+    Opposite,
+    /// The interval has 1 in it.
+    NotShown,
+    /// The paper's digits leave 1 open, or it printed the same number twice.
+    NoneThere,
+    /// There are too few blocks for an interval, and the ratio lies on the same side.
+    Same,
+    /// There are too few blocks for an interval, and the ratio lies on the other side.
+    Other,
+}
+
+impl Found {
+    /// Each with the words that count them.
+    const COUNTED: [(Self, &str); 6] = [
+        (Self::Holds, "holding today"),
+        (Self::Opposite, "not holding"),
+        (Self::NotShown, "not shown by these blocks"),
+        (Self::NoneThere, "none within the printed digits"),
+        (
+            Self::Same,
+            "with the same direction, but too few blocks for an interval",
+        ),
+        (
+            Self::Other,
+            "with the other direction, but too few blocks for an interval",
+        ),
+    ];
+
+    /// Whether an interval has shown it.
+    const fn is_of_interval(self) -> bool {
+        matches!(self, Self::Holds | Self::Opposite | Self::NotShown)
+    }
+}
+
+/// Figures in which systems differ.
+pub(super) fn compared(results: &LayoutResults) -> Vec<Figure> {
+    let of_layout = figures_of(results.layout);
+    if of_layout.contains(&Figure::TransactionsRate) {
+        return vec![Figure::TransactionsRate];
+    }
+    [Figure::Elapsed, Figure::Messages]
+        .into_iter()
+        .filter(|figure| of_layout.contains(figure))
+        .collect()
+}
+
+/// What is no rate of transactions, and the build where there are several.
+fn in_short(figure: Figure, variant: Option<&str>) -> String {
+    let figure = match figure {
+        Figure::Elapsed => ", time",
+        Figure::Messages => ", messages",
+        _ => "",
+    };
+    match variant {
+        Some(variant) => format!("{figure} ({variant})"),
+        None => figure.to_owned(),
+    }
+}
+
+/// Each system over each that stands before it, work by work.
+fn between_systems(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
+    let mut differences = Vec::new();
+    for variant in results.variants() {
+        let mut all: Vec<(usize, usize)> = Vec::new();
+        for work in 0..results.works.len() {
+            let pairs = results.counterparts(work, figure, variant.as_deref());
+            all.extend(
+                pairs
+                    .iter()
+                    .filter(|pair| !all.contains(pair))
+                    .collect::<Vec<_>>(),
+            );
+        }
+        all.sort_by_key(|(_, theirs)| *theirs);
+        let short = in_short(figure, variant.as_deref());
+        for (at, one) in all.iter().enumerate() {
+            for other in all[..at].iter().filter(|other| other.1 != one.1) {
+                // As it is printed, where it is.
+                let is_printed =
+                    |value: &StudiedValue| (value.system, value.over) == (other.1, Some(one.1));
+                let (one, other) = match results.values.iter().any(is_printed) {
+                    true => (*other, *one),
+                    false => (*one, *other),
+                };
+                differences.extend(between_two(results, figure, one, other, &short));
+            }
+        }
+    }
+    differences
+}
+
+/// One system over another, work by work: each is of the study and of the paper.
+fn between_two(
+    results: &LayoutResults,
+    figure: Figure,
+    one: (usize, usize),
+    other: (usize, usize),
+    short: &str,
+) -> Vec<Difference> {
+    let name = |system: usize| results.systems[system].name.as_str();
+    let theirs = format!("{}/{}", name(one.1), name(other.1));
+    // Where several systems stand for one, their names tell them apart.
+    let stand_for = |theirs: usize| {
+        let is_for =
+            |ours: &usize| results.systems[*ours].counterpart.as_deref() == Some(name(theirs));
+        results.own().filter(is_for).count()
+    };
+    let ours = match stand_for(one.1) + stand_for(other.1) {
+        0..=2 => String::new(),
+        _ => format!(" ({}/{})", name(one.0), name(other.0)),
+    };
+    let at_work = |work: usize| {
+        let of_one = results.printed(work, one.1, figure)?;
+        let of_other = results.printed(work, other.1, figure)?;
+        Some(Difference {
+            between: format!("{theirs}{short}"),
+            of: format!("{}{ours}", results.works[work].name),
+            there: of_one.0 / of_other.0,
+            there_open: of_one.1.over(of_other.1),
+            over: (work, one.0),
+            under: (work, other.0),
+            figure,
+        })
+    };
+    (0..results.works.len()).filter_map(at_work).collect()
+}
+
+/// Each work over the one before it, system by system: what more files or transactions do.
+fn between_works(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
+    let mut differences = Vec::new();
+    for work in 1..results.works.len() {
+        let (before, now) = (&results.works[work - 1], &results.works[work]);
+        // Works that were made smaller, each by its own factor, are no steps of the paper's.
+        if !(before.is_as_published() && now.is_as_published()) {
+            continue;
+        }
+        let processes = [before, now].map(|of| of.published.map(|shape| shape.processes));
+        if processes[0] != processes[1] {
+            continue;
+        }
+        for variant in results.variants() {
+            let short = in_short(figure, variant.as_deref());
+            let pairs = results.counterparts(work, figure, variant.as_deref());
+            differences.extend(pairs.into_iter().filter_map(|(ours, theirs)| {
+                let one = results.printed(work, theirs, figure)?;
+                let other = results.printed(work - 1, theirs, figure)?;
+                let systems = [theirs, ours].map(|system| &results.systems[system].name);
+                Some(Difference {
+                    between: format!("{} to {}{short}", before.name, now.name),
+                    of: format!("{} ({})", systems[0], systems[1]),
+                    there: one.0 / other.0,
+                    there_open: one.1.over(other.1),
+                    over: (work, ours),
+                    under: (work - 1, ours),
+                    figure,
+                })
+            }));
+        }
+    }
+    differences
+}
+
+/// Of the differences, what the study has of each. The intervals hold together at 95 %.
+fn judged(results: &LayoutResults) -> Vec<(Difference, PairedRatio, Found)> {
+    let mut differences = Vec::new();
+    for figure in compared(results) {
+        differences.extend(between_systems(results, figure));
+        differences.extend(between_works(results, figure));
+    }
+    let alpha = results.alpha / differences.len().max(1) as f64;
+    let judged = differences.into_iter().filter_map(|difference| {
+        let here = results.ratio(difference.figure, difference.over, difference.under, alpha)?;
+        let found = judge(&difference, &here);
+        Some((difference, here, found))
+    });
+    judged.collect()
+}
+
+/// How many times one number is the other, in the paper and in the study; nothing where none can be
+/// judged.
+pub fn ratios(results: &LayoutResults) -> Option<Table> {
+    let mut table = Table::new(
+        2,
+        &["ratio", "of", "printed", "here", "from", "to", "blocks"],
+    )
+    .folding();
+    table.column("result", true);
+    let mut last = String::new();
+    for (difference, here, found) in judged(results) {
+        let lead = match difference.between == last {
+            true => Cell::Empty,
+            false => Cell::ours(&difference.between),
+        };
+        last.clone_from(&difference.between);
+        let end = |end: fn(&Interval) -> f64| {
+            let end = here.interval.as_ref().map(end);
+            end.map_or(Cell::Empty, |end| Cell::ours(factor(end)))
+        };
+        table.row(vec![
+            lead,
+            Cell::ours(&difference.of),
+            Cell::ours(factor(difference.there)),
+            Cell::ours(factor(here.ratio)),
+            end(|interval| interval.low),
+            end(|interval| interval.high),
+            Number::Count(here.blocks.into()).into(),
+            Cell::ours(outcome(found, difference.there, &here)),
+        ]);
+    }
+    (!table.is_empty()).then_some(table)
+}
+
+fn judge(difference: &Difference, here: &PairedRatio) -> Found {
+    if difference.there_open.contains(1.0) {
+        return Found::NoneThere;
+    }
+    let is_up = difference.there > 1.0;
+    match here.interval {
+        Some(interval) if interval.contains(1.0) => Found::NotShown,
+        Some(interval) if (interval.low > 1.0) == is_up => Found::Holds,
+        Some(_) => Found::Opposite,
+        None if (here.ratio > 1.0) == is_up => Found::Same,
+        None => Found::Other,
+    }
+}
+
+fn outcome(found: Found, there: f64, here: &PairedRatio) -> String {
+    let size = match here.interval {
+        Some(interval) if interval.contains(there) => ", with the same factor",
+        _ if here.ratio.ln().abs() > there.ln().abs() => ", by more",
+        _ => ", by less",
+    };
+    match found {
+        Found::Holds => format!("holds{size}"),
+        Found::Opposite => "does not hold".to_owned(),
+        Found::NotShown => "not shown".to_owned(),
+        Found::NoneThere => "no difference within the printed digits".to_owned(),
+        Found::Same => format!("the same direction{size}"),
+        Found::Other => "the other direction".to_owned(),
+    }
+}
+
+/// How many differences hold; nothing where none can be judged.
+pub fn summary(results: &LayoutResults) -> Option<String> {
+    let found: Vec<Found> = judged(results).iter().map(|(_, _, found)| *found).collect();
+    if found.is_empty() {
+        return None;
+    }
+    let parts: Vec<String> = Found::COUNTED
+        .iter()
+        .filter_map(|(of, what)| {
+            let number = found.iter().filter(|found| *found == of).count();
+            (number > 0).then(|| format!("{} {what}", grouped(number as u64)))
+        })
+        .collect();
+    let intervals = match found.iter().any(|found| found.is_of_interval()) {
+        true => " All intervals hold together at 95 %.",
+        false => "",
+    };
+    Some(format!(
+        "Printed differences that this study can judge: {}; {}.{intervals}",
+        found.len(),
+        parts.join(", ")
+    ))
+}
+
+/// A factor with as many digits as it is likely to be worth.
+fn factor(number: f64) -> String {
+    if number < 0.1 {
+        format!("{number:.4}")
+    } else {
+        amount(number)
+    }
+}
