@@ -8,8 +8,11 @@ use std::io::{self, BufRead, Read as _, Write};
 use record::Edition;
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
 use rustyline::history::MemHistory;
-use rustyline::{Config, Context, Editor, Helper, Highlighter, Hinter, Validator};
+use rustyline::validate::Validator;
+use rustyline::{Config, Context, Editor, Helper};
 
 use super::show::COMMANDS;
 
@@ -127,7 +130,6 @@ fn into_io(error: ReadlineError) -> io::Error {
 }
 
 /// Completes commands, and file names behind the commands that take one.
-#[derive(Helper, Highlighter, Hinter, Validator)]
 struct Words {
     edition: Edition,
     files: FilenameCompleter,
@@ -140,6 +142,16 @@ impl std::fmt::Debug for Words {
             .finish_non_exhaustive()
     }
 }
+
+impl Helper for Words {}
+
+impl Highlighter for Words {}
+
+impl Hinter for Words {
+    type Hint = String;
+}
+
+impl Validator for Words {}
 
 impl Completer for Words {
     type Candidate = Pair;
