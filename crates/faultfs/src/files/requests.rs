@@ -1,0 +1,443 @@
+//! The kernel's requests, each with its answer.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::time::SystemTime;
+
+use fuser::{
+    BsdFileFlags, Errno, FileAttr, FileHandle, Filesystem, FopenFlags, INodeNo, LockOwner,
+    OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty,
+    ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
+};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, XattrFlags};
+
+use super::{Files, Found, NO_TIME, Wish, errno, lock};
+use crate::options::RequestKind;
+
+fn entry(reply: ReplyEntry, found: Result<Found, Errno>) {
+    match found {
+        Ok(found) => reply.entry(&NO_TIME, &found.facts, found.generation),
+        Err(error) => reply.error(error),
+    }
+}
+
+fn attributes(reply: ReplyAttr, found: Result<FileAttr, Errno>) {
+    match found {
+        Ok(facts) => reply.attr(&NO_TIME, &facts),
+        Err(error) => reply.error(error),
+    }
+}
+
+fn empty(reply: ReplyEmpty, done: Result<(), Errno>) {
+    match done {
+        Ok(()) => reply.ok(),
+        Err(error) => reply.error(error),
+    }
+}
+
+fn extended(reply: ReplyXattr, room: u32, value: Result<Vec<u8>, rustix::io::Errno>) {
+    match value {
+        Ok(value) if room == 0 => reply.size(u32::try_from(value.len()).unwrap_or(u32::MAX)),
+        Ok(value) if value.len() > room as usize => reply.error(Errno::ERANGE),
+        Ok(value) => reply.data(&value),
+        Err(error) => reply.error(errno(error)),
+    }
+}
+
+impl Filesystem for Files {
+    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        self.gate.pass(RequestKind::Lookup);
+        entry(reply, self.find(parent, name));
+    }
+
+    fn forget(&self, _: &Request, ino: INodeNo, nlookup: u64) {
+        lock(&self.tree).forget(ino, nlookup);
+    }
+
+    fn getattr(&self, _: &Request, ino: INodeNo, fh: Option<FileHandle>, reply: ReplyAttr) {
+        self.gate.pass(RequestKind::GetAttributes);
+        attributes(reply, self.facts(ino, fh));
+    }
+
+    fn setattr(
+        &self,
+        _: &Request,
+        ino: INodeNo,
+        mode: Option<u32>,
+        uid: Option<u32>,
+        gid: Option<u32>,
+        size: Option<u64>,
+        atime: Option<TimeOrNow>,
+        mtime: Option<TimeOrNow>,
+        _: Option<SystemTime>,
+        fh: Option<FileHandle>,
+        _: Option<SystemTime>,
+        _: Option<SystemTime>,
+        _: Option<SystemTime>,
+        _: Option<BsdFileFlags>,
+        reply: ReplyAttr,
+    ) {
+        self.gate.pass(RequestKind::SetAttributes);
+        let wish = Wish {
+            mode,
+            owner: uid,
+            group: gid,
+            size,
+            accessed: atime,
+            modified: mtime,
+        };
+        attributes(reply, self.set(ino, fh, &wish));
+    }
+
+    fn readlink(&self, _: &Request, ino: INodeNo, reply: ReplyData) {
+        self.gate.pass(RequestKind::ReadLink);
+        match self.path(ino).and_then(|path| Ok(fs::read_link(path)?)) {
+            Ok(target) => reply.data(target.as_os_str().as_bytes()),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn mknod(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _: u32,
+        _: u32,
+        reply: ReplyEntry,
+    ) {
+        self.gate.pass(RequestKind::MakeNode);
+        let kind = rustix::fs::FileType::from_raw_mode(mode);
+        let made = self.make(request, (parent, name), Some(mode), |path| {
+            Ok(rustix::fs::mknodat(CWD, path, kind, Mode::RUSR, 0)?)
+        });
+        entry(reply, made);
+    }
+
+    fn mkdir(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _: u32,
+        reply: ReplyEntry,
+    ) {
+        self.gate.pass(RequestKind::MakeDirectory);
+        let made = self.make(request, (parent, name), Some(mode), |path| {
+            fs::create_dir(path)
+        });
+        entry(reply, made);
+    }
+
+    fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        self.gate.pass(RequestKind::Unlink);
+        empty(
+            reply,
+            self.remove(parent, name, |path| fs::remove_file(path)),
+        );
+    }
+
+    fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        self.gate.pass(RequestKind::RemoveDirectory);
+        empty(
+            reply,
+            self.remove(parent, name, |path| fs::remove_dir(path)),
+        );
+    }
+
+    fn symlink(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        link_name: &OsStr,
+        target: &Path,
+        reply: ReplyEntry,
+    ) {
+        self.gate.pass(RequestKind::SymbolicLink);
+        let made = self.make(request, (parent, link_name), None, |path| {
+            std::os::unix::fs::symlink(target, path)
+        });
+        entry(reply, made);
+    }
+
+    fn rename(
+        &self,
+        _: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        newparent: INodeNo,
+        newname: &OsStr,
+        flags: RenameFlags,
+        reply: ReplyEmpty,
+    ) {
+        self.gate.pass(RequestKind::Rename);
+        empty(
+            reply,
+            self.rename_to((parent, name), (newparent, newname), flags),
+        );
+    }
+
+    fn link(
+        &self,
+        _: &Request,
+        ino: INodeNo,
+        newparent: INodeNo,
+        newname: &OsStr,
+        reply: ReplyEntry,
+    ) {
+        self.gate.pass(RequestKind::Link);
+        if !self.options.hard_links {
+            return reply.error(Errno::EPERM);
+        }
+        let linked = self.path(ino).and_then(|from| {
+            let to = self.path_in(newparent, newname)?;
+            rustix::fs::linkat(CWD, &from, CWD, &to, AtFlags::empty()).map_err(errno)?;
+            self.find(newparent, newname)
+        });
+        entry(reply, linked);
+    }
+
+    fn open(&self, _: &Request, ino: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
+        self.gate.pass(RequestKind::Open);
+        match self.open_file(ino, flags.0) {
+            Ok(handle) => reply.opened(handle, FopenFlags::empty()),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        fh: FileHandle,
+        offset: u64,
+        size: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        self.gate.pass(RequestKind::Read);
+        match self.read_at(fh, offset, size) {
+            Ok(bytes) => reply.data(&bytes),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn write(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        fh: FileHandle,
+        offset: u64,
+        data: &[u8],
+        _: WriteFlags,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        self.gate.pass(RequestKind::Write);
+        match self
+            .file(fh)
+            .and_then(|file| Ok(file.write_at(data, offset)?))
+        {
+            Ok(bytes) => reply.written(u32::try_from(bytes).unwrap_or(u32::MAX)),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
+        self.gate.pass(RequestKind::Flush);
+        reply.ok();
+    }
+
+    fn release(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        fh: FileHandle,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        _: bool,
+        reply: ReplyEmpty,
+    ) {
+        self.gate.pass(RequestKind::Release);
+        lock(&self.handles).files.remove(&fh.0);
+        reply.ok();
+    }
+
+    fn fsync(&self, _: &Request, _: INodeNo, fh: FileHandle, datasync: bool, reply: ReplyEmpty) {
+        self.gate.pass(RequestKind::Sync);
+        let synced = self.file(fh).and_then(|file| {
+            let synced = if datasync {
+                file.sync_data()
+            } else {
+                file.sync_all()
+            };
+            Ok(synced?)
+        });
+        empty(reply, synced);
+    }
+
+    fn opendir(&self, _: &Request, ino: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        self.gate.pass(RequestKind::OpenDirectory);
+        let directory = OFlags::DIRECTORY.bits() as i32;
+        match self.open_file(ino, directory) {
+            Ok(handle) => {
+                lock(&self.handles).directories.insert(handle.0, Vec::new());
+                reply.opened(handle, FopenFlags::empty());
+            }
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn readdir(
+        &self,
+        _: &Request,
+        ino: INodeNo,
+        fh: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
+        self.gate.pass(RequestKind::ReadDirectory);
+        if offset == 0 {
+            match self.entries(ino) {
+                Ok(now) => {
+                    lock(&self.handles).directories.insert(fh.0, now);
+                }
+                Err(error) => return reply.error(error),
+            }
+        }
+        let handles = lock(&self.handles);
+        let Some(entries) = handles.directories.get(&fh.0) else {
+            return reply.error(Errno::EBADF);
+        };
+        for (entry, next) in entries
+            .iter()
+            .zip(1_u64..)
+            .skip(usize::try_from(offset).unwrap_or(usize::MAX))
+        {
+            if reply.add(INodeNo(entry.number), next, entry.kind, &entry.name) {
+                break;
+            }
+        }
+        reply.ok();
+    }
+
+    fn releasedir(&self, _: &Request, _: INodeNo, fh: FileHandle, _: OpenFlags, reply: ReplyEmpty) {
+        self.gate.pass(RequestKind::ReleaseDirectory);
+        let mut handles = lock(&self.handles);
+        handles.directories.remove(&fh.0);
+        handles.files.remove(&fh.0);
+        reply.ok();
+    }
+
+    fn fsyncdir(&self, _: &Request, _: INodeNo, fh: FileHandle, _: bool, reply: ReplyEmpty) {
+        self.gate.pass(RequestKind::SyncDirectory);
+        empty(
+            reply,
+            self.file(fh)
+                .and_then(|directory| Ok(directory.sync_all()?)),
+        );
+    }
+
+    fn statfs(&self, request: &Request, _: INodeNo, reply: ReplyStatfs) {
+        self.gate.pass_marked(RequestKind::StatFs, request.pid());
+        let facts = self
+            .path(INodeNo::ROOT)
+            .and_then(|path| rustix::fs::statvfs(&path).map_err(errno));
+        let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+        match facts {
+            Ok(facts) => reply.statfs(
+                facts.f_blocks,
+                facts.f_bfree,
+                facts.f_bavail,
+                facts.f_files,
+                facts.f_ffree,
+                narrow(facts.f_bsize),
+                narrow(facts.f_namemax),
+                narrow(facts.f_frsize),
+            ),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn setxattr(
+        &self,
+        _: &Request,
+        ino: INodeNo,
+        name: &OsStr,
+        value: &[u8],
+        flags: i32,
+        _: u32,
+        reply: ReplyEmpty,
+    ) {
+        self.gate.pass(RequestKind::Extended);
+        let flags = XattrFlags::from_bits_retain(flags.unsigned_abs());
+        let set = self
+            .path(ino)
+            .and_then(|path| rustix::fs::lsetxattr(&path, name, value, flags).map_err(errno));
+        empty(reply, set);
+    }
+
+    fn getxattr(&self, _: &Request, ino: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {
+        self.gate.pass(RequestKind::Extended);
+        match self.path(ino) {
+            Ok(path) => {
+                let mut buffer = vec![0; 65_536];
+                let value = rustix::fs::lgetxattr(&path, name, &mut buffer[..]);
+                extended(reply, size, value.map(|bytes| buffer[..bytes].to_vec()));
+            }
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn listxattr(&self, _: &Request, ino: INodeNo, size: u32, reply: ReplyXattr) {
+        self.gate.pass(RequestKind::Extended);
+        match self.path(ino) {
+            Ok(path) => {
+                let mut buffer = vec![0; 65_536];
+                let names = rustix::fs::llistxattr(&path, &mut buffer[..]);
+                extended(reply, size, names.map(|bytes| buffer[..bytes].to_vec()));
+            }
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn removexattr(&self, _: &Request, ino: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        self.gate.pass(RequestKind::Extended);
+        let removed = self
+            .path(ino)
+            .and_then(|path| rustix::fs::lremovexattr(&path, name).map_err(errno));
+        empty(reply, removed);
+    }
+
+    fn create(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _: u32,
+        flags: i32,
+        reply: ReplyCreate,
+    ) {
+        self.gate.pass(RequestKind::Create);
+        match self.create_file(request, (parent, name), mode, flags) {
+            Ok((found, handle)) => {
+                reply.created(
+                    &NO_TIME,
+                    &found.facts,
+                    found.generation,
+                    handle,
+                    FopenFlags::empty(),
+                );
+            }
+            Err(error) => reply.error(error),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Which counters of messages belong to targets.
+
+use std::collections::HashSet;
+
+use super::{
+    MessageCounter, WatchedCounter, WatchedMessages, iscsi, nfs_client, nfs_server, smb_client,
+};
+use crate::device::{Device, DeviceKind, iscsi_session};
+use crate::fact::Fact;
+use crate::mount::Mount;
+use crate::network;
+use crate::sources::Sources;
+use crate::target::{Class, Target};
+
+pub(super) struct CounterSearch<'sources> {
+    sources: &'sources Sources,
+    found: WatchedMessages,
+    /// File systems of NFS and names of disks: two mounts of one share the
+    /// counters.
+    seen: HashSet<String>,
+}
+
+impl<'sources> CounterSearch<'sources> {
+    pub(super) fn new(sources: &'sources Sources) -> Self {
+        CounterSearch {
+            sources,
+            found: WatchedMessages::default(),
+            seen: HashSet::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, target: &Target) {
+        self.add_mount(&target.mount, &target.device);
+        if nfs_server::exports(self.sources, target) {
+            self.add_server(nfs_server::OTHER_CLIENTS);
+        }
+    }
+
+    /// What a file system on a device asks servers for.
+    fn add_mount(&mut self, mount: &Fact<Mount>, device: &Fact<Device>) {
+        let mount = match mount {
+            Fact::Known(mount) => mount,
+            Fact::NotApplicable => return,
+            Fact::Unavailable(why) => return self.unseen(why.clone()),
+        };
+        match mount.file_system_type.as_str() {
+            "nfs" | "nfs4" => self.add_nfs(mount),
+            "cifs" | "smb3" => self.add_smb(mount),
+            kind => match (mount.class(), device) {
+                (Class::Network, _) => self.unseen(format!(
+                    "{}: messages of {kind} are not counted",
+                    mount.mount_point.display()
+                )),
+                (_, Fact::Known(device)) => self.add_disks(device),
+                (_, Fact::NotApplicable) => {}
+                (_, Fact::Unavailable(why)) => self.unseen(why.clone()),
+            },
+        }
+    }
+
+    fn add_nfs(&mut self, mount: &Mount) {
+        if self.seen.insert(format!("nfs {}", mount.device)) {
+            self.watch(
+                MessageCounter::NfsClient,
+                nfs_client::protocol(mount),
+                &mount.mount_point.to_string_lossy(),
+            );
+        }
+        if mount.server_address().is_some_and(network::is_own) {
+            self.add_server(nfs_server::THIS_MACHINE);
+        }
+    }
+
+    fn add_smb(&mut self, mount: &Mount) {
+        let share = smb_client::share(&mount.source);
+        self.watch(
+            MessageCounter::SmbClient,
+            smb_client::protocol(mount),
+            &share,
+        );
+    }
+
+    fn add_disks(&mut self, device: &Device) {
+        for disk in device.physical() {
+            let name = disk.partition_of.known().unwrap_or(&disk.name).clone();
+            if !self.seen.insert(format!("disk {name}")) {
+                continue;
+            }
+            if let Fact::Known(backing) = &disk.loop_backing {
+                // A file of no device here: of a server's file system, or in memory.
+                self.add_mount(
+                    &backing.mount,
+                    &backing.device.clone().map(|device| *device),
+                );
+            } else if disk.kind == DeviceKind::Network {
+                self.unseen(format!("/dev/{name}: its messages are not counted"));
+            } else if iscsi_session(self.sources, &name).is_some() {
+                self.watch(
+                    MessageCounter::IscsiSession,
+                    iscsi::PROTOCOL.to_owned(),
+                    &name,
+                );
+            }
+        }
+    }
+
+    pub(super) fn add_server(&mut self, of: &str) {
+        let is_watched = |watched: &WatchedCounter| watched.counter == MessageCounter::NfsServer;
+        if !nfs_server::serves(self.sources) || self.found.list.iter().any(is_watched) {
+            return;
+        }
+        for protocol in nfs_server::PROTOCOLS {
+            self.watch(MessageCounter::NfsServer, protocol.to_owned(), of);
+        }
+    }
+
+    fn watch(&mut self, counter: MessageCounter, protocol: String, of: &str) {
+        let watched = WatchedCounter {
+            counter,
+            protocol,
+            of: of.to_owned(),
+        };
+        if !self.found.list.contains(&watched) {
+            self.found.list.push(watched);
+        }
+    }
+
+    fn unseen(&mut self, why: String) {
+        if !self.found.unseen.contains(&why) {
+            self.found.unseen.push(why);
+        }
+    }
+
+    pub(super) fn finish(self) -> Fact<WatchedMessages> {
+        match self.found.unseen.first() {
+            Some(why) if self.found.list.is_empty() => Fact::Unavailable(why.clone()),
+            None if self.found.list.is_empty() => Fact::NotApplicable,
+            _ => Fact::Known(self.found),
+        }
+    }
+}
