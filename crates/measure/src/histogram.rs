@@ -192,6 +192,3 @@ fn merged(
 
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-mod sparse_tests;

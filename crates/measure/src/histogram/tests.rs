@@ -1,3 +1,5 @@
+mod sparse;
+
 use proptest::prelude::*;
 
 use super::layout::{BUCKETS, RANGE_BITS, bucket, middle};

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
-use super::layout::BUCKETS;
-use super::packed::{Packer, Reader};
-use super::*;
+use super::super::layout::BUCKETS;
+use super::super::packed::{Packer, Reader};
+use super::super::*;
 
 fn dense(values: &[u64]) -> Histogram {
     let mut histogram = Histogram::default();
