@@ -118,6 +118,12 @@ pub enum ArchiveError {
     #[error("there is no run '{name}' in the archive {} ('postmark list' shows the runs)",
         .path.display())]
     NoRun { name: String, path: PathBuf },
+    /// A word cannot be the name of a run.
+    #[error(
+        "invalid run '{0}': expected its number, at least four hexadecimal digits of its identity, \
+         or last ('postmark list' shows the numbers)"
+    )]
+    NoName(String),
     /// Several runs have it.
     #[error(
         "'{name}' is ambiguous: it is the beginning of run {first}, run {second} and maybe others \

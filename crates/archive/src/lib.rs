@@ -24,6 +24,7 @@
 mod content;
 mod error;
 mod filter;
+mod mark;
 mod open;
 mod pending;
 mod probe;
@@ -39,6 +40,7 @@ use rusqlite::Connection;
 
 pub use error::ArchiveError;
 pub use filter::Filter;
+pub use mark::{is_alive, own_mark};
 pub use open::{JournalMode, Opening, Owner};
 pub use pending::{LeftBeside, Pending, Waiting, leave_beside, may_leave_beside, waiting};
 pub use read::RunName;

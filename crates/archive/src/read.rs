@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
 use crate::content;
 use crate::error::ArchiveError;
 use crate::filter::{Condition, Filter, signed};
+use crate::mark::is_alive;
 use crate::{Archive, IsAlive, schema};
 
 /// How a run is called.
@@ -90,6 +91,16 @@ impl Archive {
         // sorted by the query.
         entries.sort_by_key(|entry| (entry.headline.begun_unix_ns, entry.number));
         Ok(entries)
+    }
+
+    /// The run that a word names.
+    ///
+    /// # Errors
+    /// Where the word names no run or several, or the archive cannot be read.
+    pub fn called(&self, word: &str) -> Result<ListedRun, ArchiveError> {
+        let name = RunName::parse(word);
+        let name = name.ok_or_else(|| ArchiveError::NoName(word.to_owned()))?;
+        self.find(&name, &is_alive)
     }
 
     /// The run of a name.

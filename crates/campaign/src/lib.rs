@@ -1,18 +1,28 @@
-//! Sequences of runs over the runner's handle: the sweep over loads, and the calibration before a
-//! run. A kind of campaign is a file here.
+//! Sequences of runs over the runner's handle: the sweep over loads, the calibration before a run,
+//! and studies with their environment; and where the records of all of them go. A kind of campaign
+//! is a file here.
 //!
-//! Nothing here prints, and storages, clocks and signals are whoever calls': a [`Prepare`] takes a
-//! run's description to a run whose pool is there.
+//! Nothing here prints, and storages, clocks and signals are the caller's: a [`Prepare`] takes a
+//! run's description to a run whose pool is there, and a [`User`] is told of what goes on.
 
 use record::Record;
 use runner::{Events, Refused, Run, RunSpec};
 
+pub mod archive;
 pub mod calibration;
+pub mod parts;
+pub mod same_file;
+pub mod sizing;
 pub mod study;
 pub mod sweep;
 
+mod error;
 mod loads;
 mod merge;
+mod user;
+
+pub use error::Error;
+pub use user::User;
 
 /// Prepares a run: as [`runner::prepare`] does, on the storage that its description names.
 pub type Prepare<'p> =

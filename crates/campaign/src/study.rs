@@ -13,7 +13,13 @@ use study::statistics::ALPHA;
 use study::{BlockRun, Comparisons, Design, Looks, Observed, StudyCell, StudyRun, tables};
 
 mod churn;
+pub mod design_file;
+pub mod directories;
+pub mod found;
 mod quiet;
+pub mod select;
+pub mod single_process;
+pub mod targets;
 
 pub use churn::{Unchurnable, churn};
 pub use quiet::wait_for_quiet;

@@ -3,28 +3,22 @@
 mod compared;
 mod edit;
 mod exchange;
-mod keeper;
-mod mark;
 mod page_run;
-mod place;
 mod report;
 mod show;
 
 use std::path::Path;
 
-use archive::{Archive, ArchiveError, Remarks, RunName};
+use archive::{Archive, ArchiveError, Remarks};
+use campaign::archive::{is_none, place_of_one};
 use record::{ListedRun, Record};
 
 use crate::options::ArchiveArgument;
-use crate::problem::Problem;
-use crate::run_spec::error::SpecError;
+use crate::problem::{Problem, USER};
 
 pub use compared::study_page;
 pub use edit::{delete, note, tag};
 pub use exchange::{export, import, is_submission};
-pub use keeper::{Archiving, Keeper};
-pub use mark::is_alive;
-pub use place::{ArchivePlace, Chosen, chosen_for_run, directory_of_runs};
 pub use report::{needs_file, page_of, report};
 pub use show::{list, show};
 
@@ -33,29 +27,7 @@ pub use show::{list, show};
 /// # Errors
 /// Where there is none, or it cannot be opened.
 pub fn open(said: &ArchiveArgument) -> Result<Archive, Problem> {
-    Ok(place::place_of_one(said.archive.as_deref())?.open(false)?)
-}
-
-/// The run that a word names.
-///
-/// # Errors
-/// Where there is none or several, or the archive cannot be read.
-pub fn find(archive: &Archive, word: &str) -> Result<ListedRun, Problem> {
-    let name = RunName::parse(word).ok_or_else(|| not_a_name(word))?;
-    Ok(archive.find(&name, &mark::is_alive)?)
-}
-
-fn not_a_name(word: &str) -> Problem {
-    let told = format!(
-        "invalid run '{word}': expected its number, at least four hexadecimal digits of its \
-         identity, or last ('postmark list' shows the numbers)"
-    );
-    SpecError::ConfigError(told).into()
-}
-
-/// Whether a run goes on.
-pub fn is_going(entry: &ListedRun) -> bool {
-    entry.headline.state == record::State::Going
+    Ok(place_of_one(said.archive.as_deref())?.open(false, USER)?)
 }
 
 /// The number of a run in an archive. All that come out of one have it.
@@ -81,7 +53,7 @@ fn remarks(entry: &ListedRun) -> Remarks {
 /// # Errors
 /// Where the archive cannot be read.
 pub fn submissions(said: &ArchiveArgument) -> Result<Vec<(u64, String)>, Problem> {
-    match place::place_of_one(said.archive.as_deref())?.open(false) {
+    match place_of_one(said.archive.as_deref())?.open(false, USER) {
         Ok(archive) => Ok(archive.submissions()?),
         Err(ArchiveError::Missing { .. }) if said.archive.is_none() => Ok(Vec::new()),
         Err(error) => Err(error.into()),
@@ -94,15 +66,13 @@ pub fn submissions(said: &ArchiveArgument) -> Result<Vec<(u64, String)>, Problem
 /// # Errors
 /// Where there is no such archive or run, or it cannot be read.
 pub fn record_called(word: &str, said: Option<&Path>) -> Result<Record, Problem> {
-    let archive = said
-        .filter(|path| !place::is_none(path))
-        .map(Path::to_owned);
+    let archive = said.filter(|path| !is_none(path)).map(Path::to_owned);
     record(&open(&ArchiveArgument { archive })?, word)
 }
 
 /// The record of a run in an archive.
 fn record(archive: &Archive, word: &str) -> Result<Record, Problem> {
-    Ok(archive.record(number(&find(archive, word)?))?)
+    Ok(archive.record(number(&archive.called(word)?))?)
 }
 
 /// Removes a submission from the archive, and gives its text; nothing where there is none with this

@@ -1,11 +1,11 @@
 //! `postmark compare` and `postmark gate`: runs of the archive beside one another.
 
+use campaign::study::select::{Found, one_study, sides};
 use document::{Document, Format};
 use published::layouts::LayoutView;
 use study::{Comparisons, Gate, GateRules, Metric, Requirement};
 
 use crate::archive::open;
-use crate::compare_select::{Found, one_study, sides};
 use crate::options::{CompareArguments, GateArguments};
 use crate::problem::Problem;
 use crate::screen;

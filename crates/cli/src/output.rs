@@ -12,13 +12,14 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use campaign::archive::ArchivePlace;
+use campaign::same_file::{FileId, holds_data, id_of, is_same_file};
 use document::sanitize;
 
-use crate::archive::ArchivePlace;
 use crate::problem::Problem;
 use crate::run_spec::error::SpecError;
 
@@ -34,13 +35,6 @@ pub struct OutputFile {
     /// Which file it is, where it was there before, is a regular file, and nobody else has opened
     /// it.
     former: Option<FileId>,
-}
-
-/// The file system, and the file in it.
-type FileId = (u64, u64);
-
-fn id_of(facts: &Metadata) -> FileId {
-    (facts.dev(), facts.ino())
 }
 
 /// A file that a command reads.
@@ -94,7 +88,9 @@ impl<'a> Outputs<'a> {
         inputs: &'a [Input],
     ) -> Result<Self, SpecError> {
         for input in inputs {
-            if let Some(archive) = archive.filter(|archive| is_one(archive.path(), &input.path)) {
+            if let Some(archive) =
+                archive.filter(|archive| is_same_file(archive.path(), &input.path))
+            {
                 return refuse(format!(
                     "{} {}: the archive {} is the same file (use another --archive)",
                     input.option,
@@ -152,10 +148,12 @@ impl<'a> Outputs<'a> {
     /// Where it is one.
     pub fn refuse_twice(&self, option: &'static str, path: &Path) -> Result<(), SpecError> {
         if let Some(archive) = self.archive {
-            archive.refuse(option, path)?;
+            archive
+                .refuse(option, path)
+                .map_err(|error| SpecError::ConfigError(error.to_string()))?;
         }
         let shown = sanitize::path(path);
-        let is_it = |other: &&Input| is_one(&other.path, path);
+        let is_it = |other: &&Input| is_same_file(&other.path, path);
         if let Some(input) = self.inputs.iter().find(is_it) {
             return refuse(format!(
                 "cannot write {option} {shown}: the run reads this file ({}) (use another file)",
@@ -249,31 +247,6 @@ fn exists(option: &str, path: &Path) -> SpecError {
         "cannot write {option} {}: the file exists (use another file, or --force to overwrite it)",
         sanitize::path(path)
     ))
-}
-
-/// Whether something can be lost by writing there: devices of characters, pipes and sockets hold
-/// nothing.
-fn holds_data(facts: &Metadata) -> bool {
-    facts.is_file() || facts.file_type().is_block_device()
-}
-
-/// Whether two paths are of one file, or will be. What holds nothing is nobody's.
-pub(crate) fn is_one(one: &Path, other: &Path) -> bool {
-    match (fs::metadata(one), fs::metadata(other)) {
-        (Ok(one), Ok(other)) => holds_data(&one) && id_of(&one) == id_of(&other),
-        (Err(_), Err(_)) => {
-            let whole = |path: &Path| {
-                let path = std::path::absolute(path).ok()?;
-                Some(
-                    fs::canonicalize(path.parent()?)
-                        .ok()?
-                        .join(path.file_name()?),
-                )
-            };
-            whole(one).is_some_and(|one| Some(one) == whole(other))
-        }
-        _ => false,
-    }
 }
 
 /// Whether a path is that of a descriptor that was opened before: `/dev/stdout`, `/dev/fd/3`.

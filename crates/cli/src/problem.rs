@@ -8,9 +8,8 @@ use published::layouts::LayoutError;
 use published::{PublishedError, SubmissionError};
 use record::documents::DocumentError;
 
-use crate::compare_select::error::SidesError;
 use crate::run_spec::error::SpecError;
-use crate::width;
+use crate::{signals, width};
 
 /// What was said is wrong; nothing was touched.
 pub const WRONG: u8 = 2;
@@ -43,9 +42,6 @@ pub enum Problem {
     /// Nothing can be said of what was published or submitted.
     #[error(transparent)]
     Published(#[from] PublishedProblem),
-    /// Words stand for nothing that can be compared.
-    #[error(transparent)]
-    Sides(#[from] SidesError),
     /// A gate has nothing to decide on.
     #[error(transparent)]
     Gate(#[from] study::GateError),
@@ -100,7 +96,6 @@ impl Problem {
             | Self::Verify(_)
             | Self::Archive(_)
             | Self::Published(_)
-            | Self::Sides(_)
             | Self::Gate(_) => WRONG,
             Self::Calibration { code, .. } | Self::Ranks { code, .. } | Self::OfFirstRank(code) => {
                 *code
@@ -109,6 +104,21 @@ impl Problem {
         }
     }
 }
+
+impl From<campaign::Error> for Problem {
+    fn from(error: campaign::Error) -> Self {
+        match error {
+            campaign::Error::Refused(why) => SpecError::ConfigError(why).into(),
+            campaign::Error::Failed(why) => Self::Study(why),
+        }
+    }
+}
+
+/// The user of this program, as campaigns see them.
+pub const USER: campaign::User = campaign::User {
+    show: |text| tell(text),
+    is_interrupted: signals::is_pending,
+};
 
 /// Tells something on standard error in a line of its own, whatever stands in it.
 pub fn tell(what: impl std::fmt::Display) {

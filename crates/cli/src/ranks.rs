@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use campaign::parts::PartOf;
 use document::sanitize;
 use ranks::{CommunicationError, Ranks};
 use runner::Observers;
@@ -15,7 +16,6 @@ use serde::de::DeserializeOwned;
 
 use crate::launcher::Launched;
 use crate::observed::{self, RankHost};
-use crate::parts::PartOf;
 use crate::problem::{Problem, WRONG, complain, tell};
 use crate::signals::InRun;
 

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ::archive::Remarks;
+use campaign::archive::{Archiving, Chosen, Keeper, chosen_for_run, directory_of_runs};
+use campaign::parts::PartsWriter;
 use clap::FromArgMatches;
 use document::{Document, Format, SCREEN_WIDTH, WIDTH, sanitize};
 use record::{End, Level, Note, Outcome, Record, Sizing, Verdict};
@@ -11,16 +13,15 @@ use runner::{Event, Events, RunSpec};
 use serde::{Deserialize, Serialize};
 use spec::Count;
 
-use crate::archive::{self, Archiving, Chosen, Keeper};
+use crate::archive;
 use crate::calibration;
 use crate::launcher::Launched;
 use crate::live::Live;
 use crate::options::{self, Command, CommandLine, RunArguments};
 use crate::output::{Input, OutputFile, Outputs, is_standard_output};
-use crate::parts::PartsWriter;
 use crate::perform::{Signals, exit_code, perform_with};
 use crate::plan;
-use crate::problem::{Problem, print, tell};
+use crate::problem::{Problem, USER, print, tell};
 use crate::progress::Display;
 use crate::ranks::{self, Joined};
 use crate::run_spec::{self, SpecError, Specified, specify};
@@ -260,11 +261,11 @@ fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWri
     }
     let of = joined.part_of();
     if let Some(directory) = &arguments.parts {
-        return PartsWriter::begin(directory, of, arguments.force).map(Some);
+        return PartsWriter::begin(directory, of, arguments.force, USER).map(Some);
     }
-    let begun = archive::directory_of_runs(arguments.archive.as_deref())
+    let begun = directory_of_runs(arguments.archive.as_deref())
         .map(|directory| directory.join(joined.directory_name()))
-        .and_then(|directory| PartsWriter::begin(&directory, of, false));
+        .and_then(|directory| PartsWriter::begin(&directory, of, false, USER));
     Ok(begun.map_or_else(
         |why| {
             joined.tell(format_args!(
@@ -332,7 +333,7 @@ impl Ready {
             .output
             .clone()
             .filter(|path| !is_standard_output(path));
-        let chosen = archive::chosen_for_run(arguments.archive.as_deref())?;
+        let chosen = chosen_for_run(arguments.archive.as_deref())?;
         let remarks = arguments.remarks.remarks();
         if chosen == Chosen::Nowhere && !remarks.are_empty() {
             return Err(contradiction(
@@ -377,7 +378,7 @@ impl Ready {
             ));
         }
         let keeper = place
-            .map(|place| Keeper::of(place, remarks.clone()))
+            .map(|place| Keeper::of(place, remarks.clone(), USER))
             .transpose()?
             .flatten();
         let output = open("--output", output_path.as_deref())?;

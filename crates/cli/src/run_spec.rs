@@ -22,7 +22,6 @@ use crate::options::{WorkArguments, similar};
 use crate::output::Input;
 use crate::problem::Problem;
 use crate::record_source::{self, Called};
-use crate::sizing;
 
 /// What is meant.
 #[derive(Clone, Debug)]
@@ -113,7 +112,8 @@ fn specify_over(
     };
     let mut sizing = None;
     let resolved = spec::resolve(&asked, |working_set, workload| {
-        let (sized, chosen) = sizing::choose(working_set, workload)?;
+        let (sized, chosen) =
+            campaign::sizing::choose(working_set, workload).map_err(SpecError::ConfigError)?;
         sizing = Some(chosen);
         Ok(sized)
     });

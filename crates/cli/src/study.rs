@@ -1,22 +1,22 @@
 //! `postmark study`: a design of experiments, performed block by block and kept in the archive.
 
 mod design_args;
-mod directories;
 mod environment;
-pub mod found;
 mod in_ranks;
 mod interruption;
 pub mod layout;
 mod refused;
-mod single_process;
-mod targets;
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use campaign::study::{Course, StudyEnd, Unchurnable, churn};
+use campaign::archive::{ArchivePlace, Chosen, chosen_for_run};
+use campaign::study::design_file::{of_file, wrong_in};
+use campaign::study::directories::MountedOn;
+use campaign::study::single_process::Alone;
+use campaign::study::{Course, StudyEnd, Unchurnable, churn, found};
 use document::{Format, sanitize};
 use engine::ServerUrl;
 use published::layouts::LayoutView;
@@ -24,18 +24,16 @@ use ranks::Ranks;
 use spec::Stop;
 use study::{Comparisons, Design, PlannedCell, StudyCell, StudyComparisons, StudyPlan, StudyRun};
 
-use crate::archive::{self, ArchivePlace, Chosen};
+use crate::archive;
 use crate::compare;
 use crate::launcher::Launched;
 use crate::options::StudyArguments;
 use crate::output::{Input, OutputFile, Outputs};
-use crate::problem::{Problem, tell};
+use crate::problem::{Problem, USER, tell};
 use crate::screen;
 use crate::watchdog_process::Side;
-use directories::MountedOn;
 use environment::CliGround;
-use refused::{contradiction, of_file, wrong_in};
-use single_process::Alone;
+use refused::contradiction;
 
 /// A run of the study failed, or something that it made is still there.
 const FAILED: u8 = 1;
@@ -65,7 +63,7 @@ fn of_first(
     side: &Side,
     ranks: Option<&Ranks>,
 ) -> Result<u8, Problem> {
-    let Chosen::At(place) = archive::chosen_for_run(arguments.archive.as_deref())? else {
+    let Chosen::At(place) = chosen_for_run(arguments.archive.as_deref())? else {
         return Err(contradiction(
             "a study keeps its runs in an archive, and this one has none (remove --archive none, \
              or use --archive FILE)",
@@ -113,7 +111,7 @@ fn of_first(
     };
     if !intended.runs.is_empty() {
         // What another process has measured until now is there, too.
-        intended.runs = found::find(&place.open(false)?, &intended.id)?
+        intended.runs = found::find(&place.open(false, USER)?, &intended.id)?
             .map_or(intended.runs, |found| found.runs);
     }
     let (design, mut runs) = (&intended.design, intended.runs);
@@ -202,7 +200,7 @@ fn write_page(
     /// The file's own file system is waited for so long.
     const WRITE_MAX: Duration = Duration::from_secs(60);
     let text = || {
-        let archive = place.open(false)?;
+        let archive = place.open(false, USER)?;
         let found = found::find(&archive, id)?;
         let page = found
             .map(|found| archive::study_page(&archive, &found, &[], (is_unlike_allowed, false)));
@@ -229,7 +227,7 @@ fn report_of(
         is_with_published: arguments.with_published,
     };
     layout::show(
-        &place.open(false)?,
+        &place.open(false, USER)?,
         course.design,
         runs,
         layout,
@@ -279,12 +277,12 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
         None => design_args::of_words(arguments)?,
     };
     let design = Design::parse(&text).map_err(|error| match &arguments.file {
-        Some(path) => of_file(path, error),
+        Some(path) => of_file(path, error).into(),
         None => contradiction(format!("cannot make this study: {}", error.flaw)),
     })?;
     let joined = match (&arguments.side, arguments.remarks.tag.first()) {
         (Some(_), Some(tag)) if place.path().exists() => {
-            found::find_tagged(&place.open(true)?, tag)?
+            found::find_tagged(&place.open(true, USER)?, tag)?
         }
         _ => None,
     };
@@ -317,7 +315,7 @@ fn resumed(
     place: &ArchivePlace,
     word: &str,
 ) -> Result<Intended, Problem> {
-    let found = found::find(&place.open(false)?, word)?.ok_or_else(|| {
+    let found = found::find(&place.open(false, USER)?, word)?.ok_or_else(|| {
         contradiction(format!(
             "there is no study '{word}' in the archive (expected its identity, its name or last; \
              'postmark list' shows the tag study:IDENTITY of runs of studies)"
@@ -362,13 +360,14 @@ fn judge(
     ranks: u32,
 ) -> Result<(), Problem> {
     for target in design.targets.iter().filter(|target| !target.is_made()) {
-        let wrong = |why: &dyn std::fmt::Display| {
+        let wrong = |why: &dyn std::fmt::Display| -> Problem {
             let shown = sanitize::shown(&target.at);
             wrong_in(
                 file,
                 target.line,
                 format!("cannot use the target {shown}: {why}"),
             )
+            .into()
         };
         if ServerUrl::is_one(Path::new(&target.at)) {
             ServerUrl::try_from(Path::new(&target.at)).map_err(|problem| wrong(&problem))?;
@@ -380,9 +379,9 @@ fn judge(
         }
     }
     for cell in cells {
-        let wrong = |why: &dyn std::fmt::Display| {
+        let wrong = |why: &dyn std::fmt::Display| -> Problem {
             let line = design.workloads[cell.workload].line;
-            wrong_in(file, line, format!("cell {}: {why}", cell.label))
+            wrong_in(file, line, format!("cell {}: {why}", cell.label)).into()
         };
         let specified =
             environment::specify_somewhere(design, cell).map_err(|error| wrong(&error))?;
@@ -454,7 +453,7 @@ fn plan(
 /// Says how the study is continued, where the archive has any run of it.
 fn tell_how_to_go_on(id: &str, place: &ArchivePlace) {
     let found = place
-        .open(false)
+        .open(false, USER)
         .ok()
         .and_then(|archive| found::find(&archive, id).ok());
     if found.flatten().is_none() {

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use archive::{Archive, Remarks};
+use campaign::study::found::FoundStudy;
+use campaign::study::select::{Found, all_of_study, sides};
 use document::Document;
 use record::Record;
 use report::figures::comparison_figures;
@@ -10,11 +12,9 @@ use report::page::{ComparedPage, comparison_page};
 use study::{Comparisons, Design, Metric, SideGroup};
 
 use super::page_run::{ArchivedRun, PageFiles};
-use super::{find, remarks};
-use crate::compare_select::{Found, all_of_study, sides};
+use super::remarks;
 use crate::options::ReportArguments;
 use crate::problem::Problem;
-use crate::study::found::FoundStudy;
 use crate::study::layout;
 
 /// The page of a study.
@@ -100,7 +100,7 @@ fn page(
     }
     let mut kept = Vec::new();
     for number in numbers {
-        let remarks: Remarks = remarks(&find(archive, &number.to_string())?);
+        let remarks: Remarks = remarks(&archive.called(&number.to_string())?);
         let record: Record = archive.record(number)?;
         kept.push((number, ArchivedRun::of(record, &remarks)));
     }

@@ -1,8 +1,9 @@
 //! `postmark tag`, `note` and `delete`.
 
+use archive::is_alive;
 use document::sanitize::sanitize;
 
-use super::{find, mark, number, open};
+use super::{number, open};
 use crate::options::{DeleteArguments, NoteArguments, TagArguments};
 use crate::problem::{Problem, print, tell};
 
@@ -12,7 +13,7 @@ use crate::problem::{Problem, print, tell};
 /// Where there is no such run, or nothing could be written.
 pub fn tag(arguments: &TagArguments) -> Result<u8, Problem> {
     let mut archive = open(&arguments.archive)?;
-    let number = number(&find(&archive, &arguments.run)?);
+    let number = number(&archive.called(&arguments.run)?);
     if arguments.remove {
         for missing in archive.remove_tags(number, &arguments.tags)? {
             tell(format_args!(
@@ -22,7 +23,7 @@ pub fn tag(arguments: &TagArguments) -> Result<u8, Problem> {
     } else {
         archive.add_tags(number, &arguments.tags)?;
     }
-    let tags = find(&archive, &number.to_string())?.tags;
+    let tags = archive.called(&number.to_string())?.tags;
     let tags: Vec<_> = tags.iter().map(|tag| sanitize(tag)).collect();
     let all = if tags.is_empty() {
         "no tags".to_owned()
@@ -39,7 +40,7 @@ pub fn tag(arguments: &TagArguments) -> Result<u8, Problem> {
 /// Where there is no such run, or nothing could be written.
 pub fn note(arguments: &NoteArguments) -> Result<u8, Problem> {
     let mut archive = open(&arguments.archive)?;
-    let number = number(&find(&archive, &arguments.run)?);
+    let number = number(&archive.called(&arguments.run)?);
     let note = arguments.text.text();
     archive.set_note(number, note)?;
     print(&match note {
@@ -57,12 +58,12 @@ pub fn delete(arguments: &DeleteArguments) -> Result<u8, Problem> {
     let mut archive = open(&arguments.archive)?;
     let mut numbers = Vec::new();
     for run in &arguments.runs {
-        let number = number(&find(&archive, run)?);
+        let number = number(&archive.called(run)?);
         if !numbers.contains(&number) {
             numbers.push(number);
         }
     }
-    archive.delete(&numbers, &mark::is_alive)?;
+    archive.delete(&numbers, &is_alive)?;
     let removed: String = numbers
         .iter()
         .map(|number| format!("Removed run {number}\n"))

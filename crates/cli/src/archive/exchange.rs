@@ -3,7 +3,8 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use archive::{Archive, Imported, NoteText, Remarks, SubmissionOutcome};
+use archive::{Archive, Imported, NoteText, Remarks, SubmissionOutcome, is_alive};
+use campaign::archive::place_of_one;
 use document::Format;
 use document::sanitize::{path as shown, sanitize};
 use published::Submission;
@@ -12,11 +13,10 @@ use record::{ListedRun, Record};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{find, mark, number, open, place};
+use super::{number, open};
 use crate::options::{ExportArguments, ImportArguments};
 use crate::output::{OutputFile, Outputs};
-use crate::problem::PublishedProblem;
-use crate::problem::{Problem, print, tell};
+use crate::problem::{Problem, PublishedProblem, USER, print, tell};
 use crate::record_source;
 use crate::run_spec::error::SpecError;
 
@@ -35,9 +35,9 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
         return submit(&archive, arguments, by, system);
     }
     let entries = if arguments.runs.is_empty() {
-        archive.list(&arguments.filters.filter(), &mark::is_alive)?
+        archive.list(&arguments.filters.filter(), &is_alive)?
     } else {
-        let found = arguments.runs.iter().map(|run| find(&archive, run));
+        let found = arguments.runs.iter().map(|run| archive.called(run));
         found.collect::<Result<_, _>>()?
     };
     let mut output = output(arguments)?;
@@ -60,7 +60,7 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
 
 /// Where an export goes; not into the archive that it comes from.
 fn output(arguments: &ExportArguments) -> Result<Output<'_>, Problem> {
-    let archive = place::place_of_one(arguments.archive.archive.as_deref())?;
+    let archive = place_of_one(arguments.archive.archive.as_deref())?;
     let mut outputs = Outputs::new(arguments.force, Some(&archive), &[])?;
     let path = arguments.output.as_deref();
     let waiting = path.map(|path| {
@@ -221,7 +221,7 @@ const BYTES_AT_ONCE: usize = 16 << 20;
 /// # Errors
 /// Where the archive cannot be opened or made, or what was done cannot be told.
 pub fn import(arguments: &ImportArguments) -> Result<u8, Problem> {
-    let archive = place::place_of_one(arguments.archive.archive.as_deref())?.open(true)?;
+    let archive = place_of_one(arguments.archive.archive.as_deref())?.open(true, USER)?;
     let mut import = Import {
         archive,
         waiting: Vec::new(),

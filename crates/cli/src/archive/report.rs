@@ -5,20 +5,21 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use archive::{Archive, Remarks, RunName};
+use campaign::archive::place_of_one;
+use campaign::study::found;
+use campaign::study::select::SidesError;
 use document::sanitize::path as shown;
 use record::Record;
 use report::figures::PaperFigure;
 use report::page::{PageRun, fits, page};
 
 use super::page_run::{ArchivedRun, PageFiles};
-use super::{compared, find, number, open, place, remarks};
-use crate::compare_select::error::SidesError;
+use super::{compared, number, open, remarks};
 use crate::options::ReportArguments;
 use crate::output::{Input, Outputs, is_standard_output};
 use crate::problem::{Problem, print};
 use crate::record_source;
 use crate::run_spec::error::SpecError;
-use crate::study::found;
 
 /// The file's own file system is waited for so long.
 const WRITE_MAX: Duration = Duration::from_secs(60);
@@ -54,8 +55,7 @@ pub fn page_of(record: Record, remarks: &Remarks) -> Result<String, Problem> {
 /// Where there is no such run or study, one cannot be read, or the file cannot be written.
 pub fn report(arguments: &ReportArguments) -> Result<u8, Problem> {
     let is_archived = arguments.compare || arguments.runs.iter().any(|run| !is_file(run));
-    let archive_place =
-        is_archived.then(|| place::place_of_one(arguments.archive.archive.as_deref()));
+    let archive_place = is_archived.then(|| place_of_one(arguments.archive.archive.as_deref()));
     let archive_place = archive_place.transpose()?;
     let files = arguments.runs.iter().filter(|run| is_file(run));
     let inputs: Vec<Input> = files.map(|run| Input::new("RUN", run)).collect();
@@ -160,7 +160,7 @@ fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<PageFile
     }
     if let ([word], [path]) = (&words[..], &arguments.runs[..]) {
         if !is_run(path) {
-            return Err(SidesError::NoStudy(word.clone()).into());
+            return Err(campaign::Error::from(SidesError::NoStudy(word.clone())).into());
         }
     }
     of_runs(Some(archive), arguments)
@@ -199,7 +199,7 @@ fn of_runs(archive: Option<&Archive>, arguments: &ReportArguments) -> Result<Pag
 }
 
 fn archived(archive: &Archive, word: &str) -> Result<ArchivedRun, Problem> {
-    let entry = find(archive, word)?;
+    let entry = archive.called(word)?;
     Ok(ArchivedRun::of(
         archive.record(number(&entry))?,
         &remarks(&entry),

@@ -1,13 +1,14 @@
 //! `postmark list` and `postmark show`.
 
-use archive::ArchiveError;
+use archive::{ArchiveError, is_alive};
+use campaign::archive::place_of_one;
 use document::{Document, Format, WIDTH};
 use record::Record;
 
-use super::{find, mark, number, open, place};
+use super::{number, open};
 use crate::options::{ListArguments, ShowArguments};
 use crate::output::{Input, Outputs, is_standard_output};
-use crate::problem::Problem;
+use crate::problem::{Problem, USER};
 use crate::published::beside_document;
 use crate::record_source;
 use crate::run::{deliver, render, writer};
@@ -19,9 +20,9 @@ use crate::screen;
 /// # Errors
 /// Where the archive cannot be read, or the list cannot be delivered.
 pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
-    let place = place::place_of_one(arguments.archive.archive.as_deref())?;
-    let entries = match place.open(false) {
-        Ok(archive) => archive.list(&arguments.filters.filter(), &mark::is_alive)?,
+    let place = place_of_one(arguments.archive.archive.as_deref())?;
+    let entries = match place.open(false, USER) {
+        Ok(archive) => archive.list(&arguments.filters.filter(), &is_alive)?,
         // Before the first run there is none in the user's folder.
         Err(ArchiveError::Missing { .. }) if arguments.archive.archive.is_none() => Vec::new(),
         Err(error) => return Err(error.into()),
@@ -56,7 +57,7 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     };
     let text = shown.join(between);
     let is_archived = record_source::name(&arguments.run).is_some();
-    let archive = is_archived.then(|| place::place_of_one(arguments.archive.archive.as_deref()));
+    let archive = is_archived.then(|| place_of_one(arguments.archive.archive.as_deref()));
     let archive = archive.transpose()?;
     let inputs = (!is_archived).then(|| Input::new("RUN", &arguments.run));
     let inputs: Vec<Input> = inputs.into_iter().collect();
@@ -111,7 +112,7 @@ fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded
         return Ok(Box::new(records));
     };
     let archive = open(&arguments.archive)?;
-    let entry = find(&archive, word)?;
+    let entry = archive.called(word)?;
     let mut head = Document::default();
     if !entry.tags.is_empty() {
         head.line(format!("Tags: {}", entry.tags.join(" ")));

@@ -5,7 +5,10 @@ use std::io::Write;
 use std::path::Path;
 
 use archive::Remarks;
-use campaign::study::{Course, Ground, Ready, StudyEvent, StudyProgress, TargetReady};
+use campaign::archive::{ArchivePlace, Archiving, Keeper};
+use campaign::study::directories::{Directories, MountedOn};
+use campaign::study::targets::Targets;
+use campaign::study::{Course, Ground, Ready, StudyEvent, StudyProgress, TargetReady, found};
 use document::sanitize;
 use document::units::grouped;
 use engine::ServerUrl;
@@ -16,13 +19,10 @@ use signal_hook::consts::SIGINT;
 use spec::{Invocation, TargetOption};
 use study::{Design, StudyCell};
 
-use super::directories::{Directories, MountedOn};
-use super::found;
-use super::targets::Targets;
-use crate::archive::{ArchivePlace, Archiving, Keeper};
+use super::interruption::Interruption;
 use crate::options::{StudyArguments, WorkArguments};
 use crate::perform::{Signals, perform_with};
-use crate::problem::{Problem, tell};
+use crate::problem::{Problem, USER, tell};
 use crate::progress::Display;
 use crate::ranks::FAILED;
 use crate::run_spec::{self, SpecError, Specified};
@@ -72,7 +72,12 @@ impl<'a> CliGround<'a> {
             place,
             remarks,
             signals: Signals::among(ranks.cloned()),
-            targets: Targets::new(course.design, course.cells, arguments.file.as_deref())?,
+            targets: Targets::new(
+                course.design,
+                course.cells,
+                arguments.file.as_deref(),
+                (USER, Interruption::watch),
+            )?,
             directories: Directories::new(directories, mounted),
             at: "its beginning".to_owned(),
         })
@@ -228,7 +233,7 @@ impl Ground for CliGround<'_> {
         for target in &spec.targets {
             self.directories.check(&target.to_string_lossy())?;
         }
-        let keeper = Keeper::of(self.place, self.remarks.clone())?;
+        let keeper = Keeper::of(self.place, self.remarks.clone(), USER)?;
         let Some(mut keeper) = keeper else {
             return Err(Problem::Study(
                 "the archive takes no run, and a study cannot be continued without it".to_owned(),

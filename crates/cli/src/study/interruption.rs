@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use campaign::study::targets::MadeNames;
 use document::sanitize;
 use signal_hook::iterator::{Handle, Signals};
 
@@ -21,7 +22,7 @@ pub struct Interruption {
 
 impl Interruption {
     /// Waits for signals, which others follow; nothing where the system has no thread for that.
-    pub fn watch() -> Option<Self> {
+    pub fn watch() -> Option<Box<dyn MadeNames>> {
         let directories = Arc::<Mutex<BTreeSet<PathBuf>>>::default();
         let named = Arc::clone(&directories);
         let mut signals = Signals::new(signals::ending()).ok()?;
@@ -39,15 +40,16 @@ impl Interruption {
                     }
                 }
             });
-        Some(Self {
+        Some(Box::new(Self {
             directories,
             watching: Some(watching.ok()?),
             handle,
-        })
+        }))
     }
+}
 
-    /// A directory of a made file system, from its beginning on.
-    pub fn add(&self, directory: &Path) {
+impl MadeNames for Interruption {
+    fn add(&self, directory: &Path) {
         let mut directories = self
             .directories
             .lock()

@@ -42,7 +42,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     (
         "campaign",
-        &["workload", "system", "spec", "record", "study", "runner"],
+        &[
+            "archive", "document", "engine", "report", "scratch", "workload", "system", "spec",
+            "record", "study", "runner",
+        ],
     ),
     ("scratch", &["workload", "system", "schema"]),
     ("ranks", &[]),

@@ -83,3 +83,9 @@ pub enum SidesError {
         shares: String,
     },
 }
+
+impl From<SidesError> for crate::error::Error {
+    fn from(error: SidesError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}

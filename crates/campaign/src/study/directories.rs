@@ -10,7 +10,7 @@ use engine::ServerUrl;
 use system::mount::{Mount, MountTable};
 use system::{Fact, Sources};
 
-use crate::problem::Problem;
+use crate::error::Error;
 
 /// The file system of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,12 +67,12 @@ impl Directories {
     ///
     /// # Errors
     /// Where it is on another one.
-    pub fn check(&self, directory: &str) -> Result<(), Problem> {
+    pub fn check(&self, directory: &str) -> Result<(), Error> {
         let Some(met) = self.0.get(directory) else {
             return Ok(());
         };
         match of(directory) {
-            Some(now) if *met != now => Err(Problem::Study(format!(
+            Some(now) if *met != now => Err(Error::Failed(format!(
                 "the target {} is on {now}, and earlier runs were on {met} (mount that again)",
                 sanitize::shown(directory)
             ))),

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 /// The mark of this process; nothing where the system does not tell.
-pub fn own() -> Option<String> {
+pub fn own_mark() -> Option<String> {
     of(Path::new("/proc"), std::process::id())
 }
 
@@ -68,6 +68,6 @@ mod tests {
 
     #[test]
     fn this_process_is_alive() {
-        assert!(is_alive(&own().unwrap()));
+        assert!(is_alive(&own_mark().unwrap()));
     }
 }

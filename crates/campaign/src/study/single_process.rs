@@ -9,8 +9,7 @@ use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
-use super::refused::contradiction;
-use crate::problem::Problem;
+use crate::error::Error;
 
 /// Held as long as the study goes on.
 pub struct Alone(
@@ -26,12 +25,12 @@ impl Alone {
     ///
     /// # Errors
     /// Where another process has it.
-    pub fn with(id: &str) -> Result<Self, Problem> {
+    pub fn with(id: &str) -> Result<Self, Error> {
         let bound = SocketAddr::from_abstract_name(format!("postmark-study-{id}"))
             .and_then(|name| UnixListener::bind_addr(&name));
         match bound {
             Ok(listener) => Ok(Self(Some(listener))),
-            Err(cause) if cause.kind() == ErrorKind::AddrInUse => Err(contradiction(format!(
+            Err(cause) if cause.kind() == ErrorKind::AddrInUse => Err(Error::Refused(format!(
                 "the study {id} is still running in another process (wait for it, or end it)"
             ))),
             // A machine may have no such sockets; the runs that go on are in the archive all the

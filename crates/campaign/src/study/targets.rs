@@ -5,15 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use campaign::study::{Course, Ready};
 use document::sanitize;
 use record::{Fact, MadeFileSystem};
 use scratch::{FileSystemKind, Made, MakeError, MakeNeeds, MakeSpec, MakeStage, MakeStop};
 use study::{Design, StudyCell};
 
-use super::interruption::Interruption;
-use super::refused::wrong_in;
-use crate::problem::{Problem, tell};
+use super::design_file::wrong_in;
+use super::{Course, Ready};
+use crate::error::Error;
+use crate::user::User;
 
 /// See the module's text.
 pub struct Targets {
@@ -24,15 +24,31 @@ pub struct Targets {
     /// States are kept of so many cells of a target.
     states: BTreeMap<usize, u64>,
     /// Names what is made when a signal comes. Nothing before the first is made.
-    interruption: Option<Interruption>,
+    made_names: Option<Box<dyn MadeNames>>,
+    user: User,
+    watch: WatchMade,
 }
+
+/// Names what is made when a signal comes.
+pub trait MadeNames {
+    /// Adds a directory of a made file system, from its beginning on.
+    fn add(&self, directory: &Path);
+}
+
+/// Waits for signals; nothing where the system has no thread for that.
+pub type WatchMade = fn() -> Option<Box<dyn MadeNames>>;
 
 impl Targets {
     /// The targets of a design. Nothing is made yet.
     ///
     /// # Errors
     /// Where something is missing that they need.
-    pub fn new(design: &Design, cells: &[StudyCell], file: Option<&Path>) -> Result<Self, Problem> {
+    pub fn new(
+        design: &Design,
+        cells: &[StudyCell],
+        file: Option<&Path>,
+        (user, watch): (User, WatchMade),
+    ) -> Result<Self, Error> {
         let mut wishes = BTreeMap::new();
         let mut states = BTreeMap::new();
         let mut taken: BTreeMap<u64, u64> = BTreeMap::new();
@@ -81,7 +97,9 @@ impl Targets {
             wishes,
             made: BTreeMap::new(),
             states,
-            interruption: None,
+            made_names: None,
+            user,
+            watch,
         })
     }
 
@@ -117,7 +135,7 @@ impl Targets {
         course: Course<'_>,
         number: usize,
         caught: Option<Arc<AtomicUsize>>,
-    ) -> Result<Option<Ready>, Problem> {
+    ) -> Result<Option<Ready>, Error> {
         let cell = &course.cells[number];
         let target = &course.design.targets[cell.target];
         let Some((spec, _)) = self.wishes.get(&cell.target) else {
@@ -137,15 +155,15 @@ impl Targets {
             None => {
                 let mut filled = spec.clone();
                 filled.fullness_percent = percent(cell, spec);
-                let interruption = &mut self.interruption;
+                let names = &mut self.made_names;
                 // Without handlers a signal ends the program at once.
-                if interruption.is_none() && caught.is_some() {
-                    *interruption = Interruption::watch();
+                if names.is_none() && caught.is_some() {
+                    *names = (self.watch)();
                 }
                 let stop = caught.map_or_else(MakeStop::default, MakeStop::from);
                 let made = Made::make_with(&filled, &target.name, stop, &mut |stage, directory| {
-                    if let (MakeStage::Manifest, Some(interruption)) = (stage, &interruption) {
-                        interruption.add(directory);
+                    if let (MakeStage::Manifest, Some(names)) = (stage, &names) {
+                        names.add(directory);
                     }
                 });
                 made.map(|made| {
@@ -154,7 +172,7 @@ impl Targets {
                 })
             }
         };
-        let Some(is_churned) = of_target(&target.name, done)? else {
+        let Some(is_churned) = of_target(&target.name, done, self.user)? else {
             return Ok(None);
         };
         Ok(self
@@ -173,7 +191,7 @@ impl Targets {
         course: Course<'_>,
         number: usize,
         caught: Option<Arc<AtomicUsize>>,
-    ) -> Result<Option<Ready>, Problem> {
+    ) -> Result<Option<Ready>, Error> {
         let target = course.cells[number].target;
         let Some(made) = self.made.get_mut(&target) else {
             return self.ready(course, number, caught);
@@ -182,7 +200,7 @@ impl Targets {
         // is churned again.
         if made.spec().kind != FileSystemKind::Tmpfs {
             let saved = made.save(&state(number));
-            if of_target(&course.design.targets[target].name, saved)?.is_none() {
+            if of_target(&course.design.targets[target].name, saved, self.user)?.is_none() {
                 return Ok(None);
             }
         }
@@ -195,28 +213,28 @@ impl Targets {
         let mut is_left = false;
         for (_, made) in std::mem::take(&mut self.made) {
             if let Err(why) = made.remove() {
-                tell(format_args!(
+                self.user.tell(format_args!(
                     "cannot remove a file system of the study: {why}"
                 ));
                 is_left = true;
             }
         }
-        self.interruption = None;
+        self.made_names = None;
         is_left
     }
 }
 
 /// What was done to a target; nothing where a signal has ended it, which is no failure.
-fn of_target<A>(name: &str, done: Result<A, MakeError>) -> Result<Option<A>, Problem> {
+fn of_target<A>(name: &str, done: Result<A, MakeError>, user: User) -> Result<Option<A>, Error> {
     match done {
         Ok(done) => Ok(Some(done)),
         Err(why) => {
-            let problem = Problem::Study(format!("the target {name}: {why}"));
+            let problem = Error::Failed(format!("the target {name}: {why}"));
             match &why {
                 MakeError::Interrupted { .. } => Ok(None),
                 // What is left is told.
                 _ if why.is_interrupted() => {
-                    tell(problem);
+                    user.tell(problem);
                     Ok(None)
                 }
                 _ => Err(problem),

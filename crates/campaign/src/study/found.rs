@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use archive::{Archive, Filter, Tag};
-use record::{ListedRun, Outcome, Record};
+use archive::{Archive, Filter, Tag, is_alive};
+use record::{ListedRun, Outcome, Record, State};
 use study::{Design, Observed, StudyRun};
 
 use super::directories::MountedOn;
-use crate::archive::is_going;
-use crate::problem::Problem;
-use crate::run_spec::error::SpecError;
+use crate::error::Error;
 
 /// The tag of all runs of a study begins so; its identity follows.
 const TAG: &str = "study:";
@@ -47,8 +45,8 @@ fn study_of(run: &ListedRun) -> Option<&str> {
 ///
 /// # Errors
 /// Where the archive cannot be read, or a name has several.
-pub fn find(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Problem> {
-    let all = archive.list(&Filter::default(), &crate::archive::is_alive)?;
+pub fn find(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Error> {
+    let all = archive.list(&Filter::default(), &is_alive)?;
     let mut ids: Vec<&str> = Vec::new();
     // The newest come first or last, whatever the order of the list: numbers grow.
     let mut listed: Vec<&ListedRun> = all.iter().filter(|run| study_of(run).is_some()).collect();
@@ -81,12 +79,12 @@ pub fn find(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Problem
 ///
 /// # Errors
 /// Where the archive cannot be read.
-pub fn find_tagged(archive: &Archive, tag: &Tag) -> Result<Option<FoundStudy>, Problem> {
+pub fn find_tagged(archive: &Archive, tag: &Tag) -> Result<Option<FoundStudy>, Error> {
     let filter = Filter {
         tags: vec![tag.to_string()],
         ..Filter::default()
     };
-    let tagged = archive.list(&filter, &crate::archive::is_alive)?;
+    let tagged = archive.list(&filter, &is_alive)?;
     let id = tagged
         .iter()
         .filter(|run| study_of(run).is_some())
@@ -98,13 +96,13 @@ pub fn find_tagged(archive: &Archive, tag: &Tag) -> Result<Option<FoundStudy>, P
     }
 }
 
-fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy, Problem> {
+fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy, Error> {
     let mut found = None;
     let mut runs = Vec::new();
     let mut going = None;
     for run in listed.iter().filter(|run| study_of(run) == Some(id)) {
         let number = run.number.unwrap_or_default();
-        if is_going(run) {
+        if run.headline.state == State::Going {
             going = Some(number);
             continue;
         }
@@ -118,12 +116,12 @@ fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy
         }
     }
     let text = found.ok_or_else(|| {
-        SpecError::ConfigError(format!(
+        Error::Refused(format!(
             "the study {id} has no run in the archive with its design (start a new study)"
         ))
     })?;
     let design = Design::parse(&text).map_err(|error| {
-        SpecError::ConfigError(format!(
+        Error::Refused(format!(
             "the study {id} has a design that cannot be read: {error} (start a new study)"
         ))
     })?;

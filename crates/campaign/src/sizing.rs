@@ -9,8 +9,6 @@ use spec::{Drive, WorkingSet};
 use system::{CacheBound, Fact, Host, Sources};
 use workload::Workload;
 
-use crate::run_spec::error::SpecError;
-
 /// Nobody waits for a pool that is larger.
 const FACTOR_MAX: f64 = 1_000.0;
 /// So many files of the stream are followed to know how large they are.
@@ -20,15 +18,8 @@ const FOLLOWED_MAX: u64 = 1 << 20;
 ///
 /// # Errors
 /// Where the factor is none, or cannot be kept to.
-pub fn choose(
-    working_set: WorkingSet,
-    workload: &Workload,
-) -> Result<(Workload, Sizing), SpecError> {
-    let refuse = |text: String| {
-        Err(SpecError::ConfigError(format!(
-            "cannot use --working-set {working_set}: {text}"
-        )))
-    };
+pub fn choose(working_set: WorkingSet, workload: &Workload) -> Result<(Workload, Sizing), String> {
+    let refuse = |text: String| Err(format!("cannot use --working-set {working_set}: {text}"));
     // Not a number is refused, too.
     let is_one = match working_set {
         WorkingSet::OfCache(factor) => factor > 0.0 && factor <= FACTOR_MAX,
@@ -144,7 +135,7 @@ mod tests {
         let workload = Workload::from(Classic::default());
         let factors = [0.0, -1.0, f64::NAN, f64::INFINITY, 1e6].map(WorkingSet::OfCache);
         for working_set in factors.into_iter().chain([WorkingSet::Bytes(0)]) {
-            let refused = choose(working_set, &workload).unwrap_err().to_string();
+            let refused = choose(working_set, &workload).unwrap_err();
             assert!(
                 refused.contains("--working-set") && refused.contains("like 4x"),
                 "{refused}"
@@ -154,15 +145,11 @@ mod tests {
             sizes: Sizes::Fixed(0),
             ..Mix::default()
         };
-        let refused = choose(WorkingSet::Bytes(1 << 30), &empty.into())
-            .unwrap_err()
-            .to_string();
+        let refused = choose(WorkingSet::Bytes(1 << 30), &empty.into()).unwrap_err();
         assert!(refused.contains("are empty"), "{refused}");
         let mut narrow = Mix::default();
         narrow.layout.entries_max = Some(1_000);
-        let refused = choose(WorkingSet::OfCache(0.5), &narrow.into())
-            .unwrap_err()
-            .to_string();
+        let refused = choose(WorkingSet::OfCache(0.5), &narrow.into()).unwrap_err();
         assert!(
             refused.contains("Chose") && refused.contains("at most 1000 entries"),
             "{refused}"

@@ -13,15 +13,14 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use archive::{Archive, ArchiveError, Imported, Owner, Remarks};
+use archive::{Archive, ArchiveError, Imported, Owner, Remarks, own_mark};
 use document::sanitize;
 use record::{Completed, Record};
 use runner::{Event, Events};
 
-use super::{ArchivePlace, mark};
-use crate::problem::{Problem, tell};
-use crate::run_spec::error::SpecError;
-use crate::signals;
+use super::place::ArchivePlace;
+use crate::error::Error;
+use crate::user::User;
 
 /// An answer is waited for so long: longer than another process's transaction is.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -74,6 +73,7 @@ struct Mailbox {
     answers: Receiver<Answer>,
     /// Orders that were not answered in time.
     owed: u32,
+    user: User,
 }
 
 enum Order {
@@ -98,7 +98,7 @@ impl Writer {
             (Order::Begin(head), run) => {
                 let number =
                     self.archive
-                        .begin(&head, &mark::own().unwrap_or_default(), &self.remarks)?;
+                        .begin(&head, &own_mark().unwrap_or_default(), &self.remarks)?;
                 *run = Some((number, head));
                 Ok(Some(number))
             }
@@ -137,8 +137,8 @@ impl Keeper {
     ///
     /// # Errors
     /// Where the archive was asked for and cannot be had, or the system has no thread for it.
-    pub fn of(place: &ArchivePlace, remarks: Remarks) -> Result<Option<Self>, Problem> {
-        let (archive, path) = match place.open_for_run() {
+    pub fn of(place: &ArchivePlace, remarks: Remarks, user: User) -> Result<Option<Self>, Error> {
+        let (archive, path) = match place.open_for_run(user) {
             Ok(archive) => {
                 let path = archive.path().to_owned();
                 (Some(archive), path)
@@ -146,24 +146,24 @@ impl Keeper {
             Err(error) if place.is_asked() => return Err(error.into()),
             Err(error) => {
                 if let Err(why) = place.may_leave_beside() {
-                    tell(format_args!(
+                    user.tell(format_args!(
                         "warning: {error}; {why}; this run is not archived (--format json \
                          --output FILE keeps its complete record)"
                     ));
                     return Ok(None);
                 }
-                tell(format_args!(
+                user.tell(format_args!(
                     "warning: {error}; the run continues and writes its record to a file beside \
                      the archive"
                 ));
                 (None, place.path().to_owned())
             }
         };
-        let writer = archive.map(|archive| Mailbox::new(archive, remarks.clone()));
+        let writer = archive.map(|archive| Mailbox::new(archive, remarks.clone(), user));
         let writer = writer.transpose().map_err(|cause| {
             let told =
                 format!("cannot start a thread for the archive: {cause} (use --archive none)");
-            SpecError::ConfigError(told)
+            Error::Refused(told)
         })?;
         Ok(Some(Self {
             path,
@@ -239,7 +239,7 @@ fn leave_beside(
 }
 
 impl Mailbox {
-    fn new(archive: Archive, remarks: Remarks) -> std::io::Result<Self> {
+    fn new(archive: Archive, remarks: Remarks, user: User) -> std::io::Result<Self> {
         let (orders, taken) = mpsc::channel();
         let (answer, answers) = mpsc::channel();
         let mut writer = Writer {
@@ -263,6 +263,7 @@ impl Mailbox {
             orders,
             answers,
             owed: 0,
+            user,
         })
     }
 
@@ -289,7 +290,9 @@ impl Mailbox {
                         return answer.map_err(|error| error.to_string());
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => go_on_waiting(path, began.elapsed())?,
+                Err(RecvTimeoutError::Timeout) => {
+                    go_on_waiting(path, began.elapsed(), self.user)?;
+                }
                 Err(RecvTimeoutError::Disconnected) => return Err(gone.to_owned()),
             }
         }
@@ -297,7 +300,7 @@ impl Mailbox {
 }
 
 /// Whether there is patience after so long.
-fn go_on_waiting(path: &Path, waited: Duration) -> Result<(), String> {
+fn go_on_waiting(path: &Path, waited: Duration, user: User) -> Result<(), String> {
     let path = sanitize::path(path);
     if waited >= PATIENCE {
         Err(format!(
@@ -305,7 +308,7 @@ fn go_on_waiting(path: &Path, waited: Duration) -> Result<(), String> {
              the archive",
             PATIENCE.as_secs()
         ))
-    } else if waited >= PATIENCE_AFTER_SIGNAL && signals::is_pending() {
+    } else if waited >= PATIENCE_AFTER_SIGNAL && (user.is_interrupted)() {
         Err(format!(
             "a signal ended the wait for {path}, which had not answered for {} s",
             waited.as_secs()

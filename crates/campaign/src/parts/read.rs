@@ -10,9 +10,8 @@ use record::documents::{DocumentError, Documents};
 use record::{Completed, CompletedPart, Record};
 use workload::Workload;
 
-use crate::parts::{Begun, MERGED, MERGED_SO_FAR, PartEnded, PartOf};
-use crate::problem::Problem;
-use crate::run_spec::error::SpecError;
+use super::lines::{Begun, MERGED, MERGED_SO_FAR, PartEnded, PartOf};
+use crate::error::Error;
 
 /// Everything that is there of a run.
 pub struct FoundParts {
@@ -47,7 +46,7 @@ pub struct ReadPart {
 ///
 /// # Errors
 /// Where a directory cannot be read, there is no part, or the parts are of several runs.
-pub fn find(directories: &[PathBuf]) -> Result<FoundParts, Problem> {
+pub fn find(directories: &[PathBuf]) -> Result<FoundParts, Error> {
     let mut found = FoundParts {
         parts: BTreeMap::new(),
         unreadable: Vec::new(),
@@ -89,7 +88,7 @@ pub fn find(directories: &[PathBuf]) -> Result<FoundParts, Problem> {
 }
 
 impl FoundParts {
-    fn add(&mut self, part: ReadPart) -> Result<(), Problem> {
+    fn add(&mut self, part: ReadPart) -> Result<(), Error> {
         if let Some(other) = self.parts.values().next() {
             if (&part.of.job, part.of.ranks) != (&other.of.job, other.of.ranks) {
                 return Err(refused(&format!(
@@ -131,7 +130,7 @@ impl FoundParts {
 }
 
 /// The files of ranks in a directory, in order.
-fn files(directory: &Path) -> Result<Vec<PathBuf>, Problem> {
+fn files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let failed = |error| refused(&format!("cannot read {}: {error}", shown(directory)));
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).map_err(failed)? {
@@ -214,8 +213,8 @@ impl ReadPart {
 }
 
 /// Nothing was touched.
-pub fn refused(why: &str) -> Problem {
-    SpecError::ConfigError(why.to_owned()).into()
+pub fn refused(why: &str) -> Error {
+    Error::Refused(why.to_owned())
 }
 
 /// The name of a file, in words.

@@ -1,21 +1,22 @@
 //! Sides of comparisons out of the archive: what a word of `compare` and `gate` stands for.
 
-pub mod error;
+mod error;
 
 use std::collections::BTreeSet;
 
-use archive::{Archive, Filter, RunName};
-use record::ListedRun;
+use archive::{Archive, Filter, RunName, is_alive};
+use record::{ListedRun, State};
 use study::statistics::ALPHA;
 use study::{
     Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, StudyComparisons, StudyRun,
     Unlike, unlike,
 };
 
-use crate::archive::{find, is_alive, is_going};
-use crate::problem::Problem;
-use crate::study::found::{self, FoundStudy};
-use error::{RUNS_MAX, SidesError};
+use super::found::{self, FoundStudy};
+use crate::error::Error;
+use error::RUNS_MAX;
+
+pub use error::SidesError;
 
 /// The word for what began last.
 const LAST: &str = "last";
@@ -40,7 +41,7 @@ pub fn sides(
     words: &[String],
     metrics: &[Metric],
     is_unlike_allowed: bool,
-) -> Result<Found, Problem> {
+) -> Result<Found, Error> {
     let found = match words {
         [] => of_study(archive, LAST, metrics),
         [word] => of_study(archive, word, metrics),
@@ -66,7 +67,7 @@ fn of_words(
     (baseline, others): (&str, &[String]),
     metrics: &[Metric],
     is_unlike_allowed: bool,
-) -> Result<Found, Problem> {
+) -> Result<Found, Error> {
     let metrics = if metrics.is_empty() {
         vec![Metric::Transactions]
     } else {
@@ -96,7 +97,7 @@ fn of_words(
 ///
 /// # Errors
 /// Where there are several words, or no study has the name.
-pub fn one_study(archive: &Archive, words: &[String]) -> Result<FoundStudy, Problem> {
+pub fn one_study(archive: &Archive, words: &[String]) -> Result<FoundStudy, Error> {
     let [word] = words else {
         return Err(SidesError::NotOneStudy.into());
     };
@@ -104,7 +105,7 @@ pub fn one_study(archive: &Archive, words: &[String]) -> Result<FoundStudy, Prob
 }
 
 /// All comparisons of the study that a word stands for.
-fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, Problem> {
+fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, Error> {
     let study = one_study(archive, &[word.to_owned()])?;
     let mut found = all_of_study(archive, &study, metrics)?;
     found.groups.retain(|group| !group.sides.is_empty());
@@ -122,7 +123,7 @@ pub fn all_of_study(
     archive: &Archive,
     found: &FoundStudy,
     metrics: &[Metric],
-) -> Result<Found, Problem> {
+) -> Result<Found, Error> {
     let cells = found.design.cells().map_err(|flaw| SidesError::Study {
         id: found.id.clone(),
         flaw,
@@ -147,7 +148,7 @@ fn with_metrics(
     archive: &Archive,
     found: &FoundStudy,
     metrics: &[Metric],
-) -> Result<Vec<StudyRun>, Problem> {
+) -> Result<Vec<StudyRun>, Error> {
     if metrics
         .iter()
         .all(|metric| found.design.metrics.contains(metric))
@@ -187,7 +188,7 @@ fn halves(called: CalledSide) -> (ComparedSide, Option<ComparedSide>) {
 }
 
 /// What a word stands for: numbers first, then cells, then tags, then identities.
-fn side(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<CalledSide, Problem> {
+fn side(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<CalledSide, Error> {
     if let Some(runs) = numbered(archive, word)? {
         return of_runs(archive, word, &runs, metrics);
     }
@@ -203,13 +204,13 @@ fn side(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<CalledSide,
         return of_runs(archive, word, &tagged, metrics);
     }
     if RunName::parse(word).is_some() {
-        return of_runs(archive, word, &[find(archive, word)?], metrics);
+        return of_runs(archive, word, &[archive.called(word)?], metrics);
     }
     Err(SidesError::Unknown(word.to_owned()).into())
 }
 
 /// Runs by their numbers, as `3,5,7` or `3..9`, or `last`; nothing where the word is none of these.
-fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Problem> {
+fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Error> {
     let is_number = |text: &str| {
         matches!(
             RunName::parse(text),
@@ -219,7 +220,7 @@ fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Pro
     let mut runs: Vec<ListedRun> = Vec::new();
     for part in word.split(',').map(str::trim) {
         if is_number(part) {
-            runs.push(find(archive, part)?);
+            runs.push(archive.called(part)?);
             continue;
         }
         let Some((first, last)) = part
@@ -249,10 +250,10 @@ fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Pro
 }
 
 /// The number of a run that an end of a range names. A number needs no run.
-fn find_number(archive: &Archive, word: &str) -> Result<u64, Problem> {
+fn find_number(archive: &Archive, word: &str) -> Result<u64, Error> {
     match RunName::parse(word) {
         Some(RunName::Number(number)) => Ok(number),
-        _ => Ok(find(archive, word)?.number.unwrap_or_default()),
+        _ => Ok(archive.called(word)?.number.unwrap_or_default()),
     }
 }
 
@@ -261,17 +262,17 @@ fn of_runs(
     word: &str,
     runs: &[ListedRun],
     metrics: &[Metric],
-) -> Result<CalledSide, Problem> {
+) -> Result<CalledSide, Error> {
     let read = |run: &ListedRun| {
         let number = run.number.unwrap_or_default();
-        if is_going(run) {
+        if run.headline.state == State::Going {
             return Err(SidesError::Going(number).into());
         }
         let record = archive.record(number)?;
         let is_twin = record.study.as_ref().is_some_and(|part| part.is_twin);
         Ok((Observed::of(&record, Some(number), metrics), is_twin))
     };
-    let runs: Result<Vec<(Observed, bool)>, Problem> = runs.iter().map(read).collect();
+    let runs: Result<Vec<(Observed, bool)>, Error> = runs.iter().map(read).collect();
     let is_number = word
         .bytes()
         .all(|byte| byte.is_ascii_digit() || b",. ".contains(&byte));
@@ -287,7 +288,7 @@ fn of_runs(
 
 /// A cell, as `STUDY:CELL`, or of the last study; nothing where the word is none. Cells may have
 /// colons, too.
-fn cell(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Option<CalledSide>, Problem> {
+fn cell(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Option<CalledSide>, Error> {
     if let Some((name, cell)) = word.split_once(':') {
         if let Some(found) = found::find(archive, name)? {
             return match of_cell(archive, &found, cell, metrics)? {
@@ -312,7 +313,7 @@ fn of_cell(
     found: &FoundStudy,
     cell: &str,
     metrics: &[Metric],
-) -> Result<Option<CalledSide>, Problem> {
+) -> Result<Option<CalledSide>, Error> {
     let mut runs = with_metrics(archive, found, metrics)?;
     runs.retain(|run| run.part.cell == cell);
     Ok((!runs.is_empty()).then(|| CalledSide {

@@ -1,11 +1,4 @@
-//! What each rank of a run has done, on disk at every border: a file for each rank in a directory,
-//! so that something is left of a run whose ranks were killed; and, in that of rank 0, the record
-//! of all up to that border. `postmark collect` makes one record of them ([`crate::collect`]).
-//!
-//! A file has a JSON document on each line: which rank this is; the record as it was when the run
-//! began; each part that was completed after it; and, where the rank's run came to its end, a line
-//! that says so. Each line is on the disk before the rank goes on, unless the file system does not
-//! answer: then the rank goes on without its parts, and says so.
+//! Writes the part of a rank.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
@@ -17,49 +10,12 @@ use std::time::Duration;
 use document::{json_line, sanitize};
 use record::Record;
 use runner::{Event, Events};
-use serde::{Deserialize, Serialize};
 
-use crate::problem::tell;
+use super::lines::{Begun, MERGED, MERGED_SO_FAR, PartEnded, PartOf, file_name};
+use crate::user::User;
 
 /// A line is waited for so long.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The record of all ranks up to the last border, in the directory of rank 0.
-pub const MERGED_SO_FAR: &str = "merged-so-far.json";
-/// The record of all ranks, in the directory of rank 0.
-pub const MERGED: &str = "merged.json";
-
-/// Whose part a file has: its first line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartOf {
-    /// The rank, from 0.
-    pub rank: u32,
-    /// How many ranks the run has.
-    pub ranks: u32,
-    /// The rank's host.
-    pub host: String,
-    /// What tells the run from others: all of its ranks have the same.
-    pub job: String,
-}
-
-/// A first line.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Begun {
-    /// Whose part it is.
-    pub rank: PartOf,
-}
-
-/// A last line.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct PartEnded {
-    /// The rank's run came to its end, and its record was merged with the others'.
-    pub ended: bool,
-}
-
-/// The name of a rank's file.
-pub fn file_name(rank: u32) -> String {
-    format!("rank-{rank:05}.jsonl")
-}
-
 /// Writes a rank's part.
 #[derive(Debug)]
 pub struct PartsWriter {
@@ -73,6 +29,7 @@ pub struct PartsWriter {
     merges: bool,
     /// Who writes; nobody where the file system does not answer or has refused a line.
     writer: Option<PartsMailbox>,
+    user: User,
 }
 
 #[derive(Debug)]
@@ -87,7 +44,7 @@ impl PartsWriter {
     ///
     /// # Errors
     /// Why there is none, in words.
-    pub fn begin(directory: &Path, of: PartOf, force: bool) -> Result<Self, String> {
+    pub fn begin(directory: &Path, of: PartOf, force: bool, user: User) -> Result<Self, String> {
         let path = directory.join(file_name(of.rank));
         let (made, at) = (directory.to_owned(), path.clone());
         let replaces = force && of.rank == 0;
@@ -128,6 +85,7 @@ impl PartsWriter {
             is_told: false,
             merges: of.rank == 0,
             writer: Some(writer),
+            user,
         };
         parts.write(json_line(&Begun { rank: of }))?;
         Ok(parts)
@@ -147,7 +105,7 @@ impl PartsWriter {
                     let so_far = self.directory.join(MERGED_SO_FAR);
                     let _ = runner::within(PATIENCE, move || fs::remove_file(so_far));
                 }
-                Err(why) => tell(why),
+                Err(why) => self.user.tell(why),
             }
         }
     }
@@ -173,7 +131,7 @@ impl PartsWriter {
             // An old one would be taken for the last.
             let so_far = self.directory.join(MERGED_SO_FAR);
             let _ = runner::within(PATIENCE, move || fs::remove_file(so_far));
-            tell(format_args!(
+            self.user.tell(format_args!(
                 "warning: {why}; the run continues without the record of all ranks on disk"
             ));
         }
@@ -195,7 +153,7 @@ impl PartsWriter {
 
     fn add(&mut self, line: String) {
         if let Err(why) = self.write(line) {
-            tell(format_args!(
+            self.user.tell(format_args!(
                 "{}warning: {why}; the run continues without this rank's part on disk",
                 self.who
             ));
@@ -276,7 +234,7 @@ impl Events for PartsWriter {
             Event::PhaseAborted(..) if self.who.is_empty() && !self.is_told => {
                 self.is_told = true;
                 let directory = sanitize::path(&self.directory);
-                tell(format_args!(
+                self.user.tell(format_args!(
                     "the run ends early. If ranks are killed before they have removed the files, \
                      'postmark collect {directory}' makes one record of what they completed (in \
                      that directory on each host)"
@@ -295,6 +253,11 @@ impl Events for PartsWriter {
 mod tests {
     use super::*;
 
+    const USER: User = User {
+        show: |_| (),
+        is_interrupted: || false,
+    };
+
     fn part_of(rank: u32) -> PartOf {
         PartOf {
             rank,
@@ -308,8 +271,8 @@ mod tests {
     fn a_part_is_there_from_its_beginning_and_goes_when_it_is_removed() {
         let scene = tempfile::tempdir().unwrap();
         let directory = scene.path().join("postmark/parts-1");
-        let mut parts = PartsWriter::begin(&directory, part_of(3), false).unwrap();
-        let other = PartsWriter::begin(&directory, part_of(1), false).unwrap();
+        let mut parts = PartsWriter::begin(&directory, part_of(3), false, USER).unwrap();
+        let other = PartsWriter::begin(&directory, part_of(1), false, USER).unwrap();
         let text = fs::read_to_string(directory.join("rank-00003.jsonl")).unwrap();
         assert_eq!(
             text,
@@ -327,7 +290,7 @@ mod tests {
     #[test]
     fn the_part_of_another_run_is_not_overwritten() {
         let scene = tempfile::tempdir().unwrap();
-        let began = |force| PartsWriter::begin(scene.path(), part_of(0), force).map(drop);
+        let began = |force| PartsWriter::begin(scene.path(), part_of(0), force, USER).map(drop);
         assert_eq!(began(false), Ok(()));
         let refused = began(false).unwrap_err();
         assert!(
@@ -336,7 +299,7 @@ mod tests {
         );
         assert_eq!(began(true), Ok(()));
         let refused =
-            PartsWriter::begin(Path::new("/dev/null/parts"), part_of(0), false).unwrap_err();
+            PartsWriter::begin(Path::new("/dev/null/parts"), part_of(0), false, USER).unwrap_err();
         assert!(
             refused.contains("cannot write /dev/null/parts/rank-00000.jsonl"),
             "{refused}"

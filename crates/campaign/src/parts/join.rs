@@ -1,0 +1,168 @@
+//! One record of what the ranks of a run have left on disk.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use document::sanitize;
+use record::ranks::MissingRank;
+use record::{CompletedPart, Outcome, Record};
+
+use super::read::{FoundParts, ReadPart, find, refused};
+use crate::error::Error;
+use crate::user::User;
+
+/// Of ranks that are missing, no more are named one by one.
+const NAMED_MAX: usize = 16;
+
+/// The record of all parts.
+pub struct JoinedParts {
+    /// The record.
+    pub record: Record,
+    /// Whether the parts of all ranks are there to their ends.
+    pub is_complete: bool,
+}
+
+/// Joins the parts in these directories, and says what is missing.
+///
+/// # Errors
+/// Where there is no part, or parts are of several runs.
+pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
+    let FoundParts {
+        parts,
+        unreadable,
+        merged,
+        so_far,
+        ranks,
+    } = find(directories)?;
+    for (file, why) in &unreadable {
+        user.tell(format_args!("cannot use {file}: {why}"));
+    }
+    if let Some(record) = merged.filter(|merged| is_of_run(merged, &parts)) {
+        return Ok(JoinedParts {
+            record,
+            is_complete: true,
+        });
+    }
+    let mut early = Vec::new();
+    let mut missing = Vec::new();
+    for rank in 0..ranks {
+        let why = match parts.get(&rank) {
+            None => "its part was not found, or cannot be read".to_owned(),
+            Some(part) if part.record.is_none() => "it ended before the run began".to_owned(),
+            Some(part) => {
+                if !part.is_ended {
+                    early.push(rank);
+                    user.tell(not_ended(part));
+                }
+                continue;
+            }
+        };
+        missing.push(MissingRank { rank, why });
+    }
+    tell_missing(&missing, &parts, user);
+    early.extend(missing.iter().map(|missing| missing.rank));
+    // It has those whose own part is not there, and ends with the last border that rank 0 has
+    // come to.
+    let so_far = so_far.filter(|so_far| !missing.is_empty() && is_of_run(so_far, &parts));
+    let mut record = match so_far {
+        Some(so_far) => {
+            user.tell(
+                "the record has what all ranks had completed at the last border, as rank 0 \
+                 has merged it",
+            );
+            so_far
+        }
+        None => {
+            let records = parts.into_values().filter_map(|part| part.record).collect();
+            let Some(record) = Record::join_all(records) else {
+                return Err(refused(
+                    "no rank has left a part of its record: the run ended before it began",
+                ));
+            };
+            match missing.is_empty() {
+                true => record,
+                false => record.without(missing),
+            }
+        }
+    };
+    if early.is_empty() {
+        return Ok(JoinedParts {
+            record: checked(record)?,
+            is_complete: true,
+        });
+    }
+    // What rank 0 has left in an archive is not of a run that may be going on: this is more of
+    // it.
+    record.actual.outcome = Outcome::Failed {
+        why: ended_early(&mut early, ranks),
+    };
+    Ok(JoinedParts {
+        record: checked(record)?,
+        is_complete: false,
+    })
+}
+
+/// Why a run is partial whose ranks were not all at its end.
+fn ended_early(early: &mut [u32], ranks: u32) -> String {
+    early.sort_unstable();
+    let named: Vec<String> = early.iter().take(NAMED_MAX).map(u32::to_string).collect();
+    let more = match early.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "{} of {ranks} ranks did not complete the run ({}{more}); the record has the parts that \
+         ranks left on disk",
+        early.len(),
+        named.join(", ")
+    )
+}
+
+/// Whether the record of all ranks is of the same run as the parts: as that of the first one, where
+/// it is there.
+fn is_of_run(merged: &Record, parts: &BTreeMap<u32, ReadPart>) -> bool {
+    let record_of = |rank: &u32| parts.get(rank).and_then(|part| part.record.as_ref());
+    match record_of(&0) {
+        Some(first) => first.id == merged.id,
+        None => {
+            let mut others = parts.keys().filter_map(record_of);
+            others.all(|other| other.fingerprint == merged.fingerprint)
+        }
+    }
+}
+
+/// What is asked of the records of others is asked of one that was put together, too.
+fn checked(record: Record) -> Result<Record, Error> {
+    Record::from_json(&record.to_json())
+        .map_err(|error| refused(&format!("the parts contradict one another: {error}")))
+}
+
+/// How far a rank came whose part has no end.
+fn not_ended(part: &ReadPart) -> String {
+    let far = match &part.last {
+        None => "before its first phase was complete".to_owned(),
+        Some(CompletedPart::Phase(phase)) => format!("after the phase '{}'", phase.phase.name()),
+        Some(CompletedPart::SweepStep(_)) => format!("after {} steps of the sweep", part.count),
+    };
+    format!(
+        "rank {} ({}): its part ends {far}",
+        part.of.rank,
+        sanitize::sanitize(&part.of.host)
+    )
+}
+
+fn tell_missing(missing: &[MissingRank], parts: &BTreeMap<u32, ReadPart>, user: User) {
+    for MissingRank { rank, why } in missing.iter().take(NAMED_MAX) {
+        let host = parts
+            .get(rank)
+            .map(|part| sanitize::sanitize(&part.of.host));
+        let host = host.map_or_else(String::new, |host| format!(" ({host})"));
+        user.tell(format_args!("rank {rank}{host} is missing: {why}"));
+    }
+    if missing.len() > NAMED_MAX {
+        user.tell(format_args!(
+            "and {} other ranks like that",
+            missing.len() - NAMED_MAX
+        ));
+    }
+}
