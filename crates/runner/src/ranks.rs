@@ -32,8 +32,8 @@ impl From<CommunicationError> for Refused {
     }
 }
 
-/// The processes that perform a run, of the ranks that there are. Where the run asks for fewer, as a
-/// step of a sweep does, the others wait.
+/// The processes that perform a run, of the ranks that there are. Where the run asks for fewer, as
+/// a step of a sweep does, the others wait.
 pub(crate) fn processes_of(
     request: &RunSpec,
     ranks: Option<Ranks>,
