@@ -2,6 +2,7 @@
 
 mod followed;
 mod level;
+mod volume;
 
 use std::collections::BTreeMap;
 
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::followed::Followed;
 use self::level::Level;
+pub use self::volume::Volume;
 use crate::fingerprint::{self, Fingerprint, INTENTS_IN_FINGERPRINT, StreamHash, StreamHasher};
 use crate::intent::{Action, End, Phase, Stream};
 use crate::skip::Skipped;
@@ -23,21 +25,6 @@ pub struct Tally {
     pub operations: u64,
     /// Bytes that they read or write.
     pub bytes: u64,
-}
-
-/// One file system that takes a part of the pool: several locations on one file system are one
-/// volume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Volume {
-    /// The unit in which the file system gives out space, in bytes.
-    pub block_bytes: u64,
-    /// The most files that lie there at once.
-    pub files_peak: u64,
-    /// The most bytes of contents that lie there at once.
-    pub bytes_peak: u64,
-    /// The most bytes that those contents take there at once, every file rounded up to whole
-    /// blocks.
-    pub allocated_bytes_peak: u64,
 }
 
 /// What a workload's whole stream would do.

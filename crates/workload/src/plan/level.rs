@@ -1,6 +1,6 @@
 //! What lies on a volume while a stream is followed.
 
-use super::Volume;
+use super::volume::Volume;
 use crate::intent::{Action, Intent};
 
 /// A volume with what lies on it now.
