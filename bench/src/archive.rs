@@ -75,7 +75,7 @@ pub fn compare(ours: &Path, rounds: usize, size: ArchiveOptions) -> Result<bool,
     println!(
         "an archive of {} runs, each of {} bytes of JSON: {:.1} MB; filled in {:.0} s",
         size.runs,
-        record.to_json().len(),
+        verdict::to_json(&record).len(),
         std::fs::metadata(&path)?.len() as f64 / 1e6,
         began.elapsed().as_secs_f64()
     );

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use record::{Limit, Load, Outcome, Phase, PhaseRecord, Record, Summary};
+use record::{Load, Outcome, Phase, PhaseRecord, Record};
+use verdict::{Limit, Summary};
 
 use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::noise::Noise;
@@ -104,7 +105,7 @@ pub fn sweeps(ours: &Path, rounds: usize, asked: &SweepOptions) -> Result<(), Bo
     Ok(())
 }
 
-fn show_sweep_step(sweep_step: &record::SweepStepSummary) {
+fn show_sweep_step(sweep_step: &verdict::SweepStepSummary) {
     let load = match sweep_step.load {
         Load::Closed => "closed loop".to_owned(),
         Load::Rate(rate) => format!("{rate:.0}/s"),

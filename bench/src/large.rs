@@ -8,8 +8,8 @@ use std::error::Error;
 use std::path::Path;
 use std::process::Command;
 
-use record::summary::{OperationSummary, PhaseSummary, Summary};
 use record::{Outcome, Record};
+use verdict::summary::{OperationSummary, PhaseSummary, Summary};
 
 use crate::mounts::{MountedVolume, sync};
 use crate::noise::Noise;

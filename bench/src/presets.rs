@@ -4,8 +4,8 @@ use std::error::Error;
 use std::path::Path;
 use std::process::Command;
 
-use record::summary::Summary;
 use record::{Outcome, Phase, Record};
+use verdict::summary::Summary;
 use workload::presets::{self, Machine};
 
 use crate::mounts::{MountedVolume, sync, touch_memory};

@@ -16,9 +16,10 @@ use std::time::{Duration, Instant};
 
 use ::archive::{Archive, Filter, JournalMode, Opening};
 use faultfs::{Delay, RequestKind};
-use record::{Record, Summary};
+use record::Record;
 use study::{Comparisons, Gate, Metric};
 use tempfile::TempDir;
+use verdict::Summary;
 
 use self::found::{Found, Told};
 use crate::mounts::MountedVolume;

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::{LN_2, TAU};
 
-use record::Level;
 use study::{
     Baseline, BlockAttempt, ComparedSide, Gate, GateError, GateRules, Metric, Observed,
     Requirement, SideGroup,
 };
+use verdict::Level;
 
 use crate::draws::Draws;
 

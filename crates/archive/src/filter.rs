@@ -1,7 +1,7 @@
 //! Which runs are meant: conditions that all hold.
 
-use record::Level;
 use rusqlite::ToSql;
+use verdict::Level;
 
 /// Conditions; one that is left out holds for all runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! It is the only user of SQLite, and knows records only: where the file lies, whether its file
 //! system is one of a network, and which processes are alive is told by its caller. How it works:
 //! `run` has a row for every run, with what is searched and listed in columns
-//! ([`Headline`](record::Headline)); the record itself is JSON, compressed, in a table of its own,
+//! ([`Headline`](verdict::Headline)); the record itself is JSON, compressed, in a table of its own,
 //! so that a list reads none of it. While a run goes on its phases lie beside that
 //! ([`Archive::complete`]), each written in one transaction; at its end the whole record takes
 //! their place ([`Archive::finish`]). A file that is not ours, is cut off, or comes from a newer

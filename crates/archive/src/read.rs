@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use record::list_row::{WorkKind, class_of};
-use record::{Headline, Level, ListedRun, Record, RunId, State};
+use record::{Record, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
+use verdict::list_row::{WorkKind, class_of};
+use verdict::{Headline, Level, ListedRun, State};
 
 use crate::content;
 use crate::error::ArchiveError;

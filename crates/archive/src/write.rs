@@ -1,8 +1,9 @@
 //! Runs written as they go on, and what somebody adds to them.
 
-use record::list_row::{WorkKind, class_name};
-use record::{Completed, Headline, Outcome, Record, State};
+use record::{Completed, Outcome, Record};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, named_params, params};
+use verdict::list_row::{WorkKind, class_name};
+use verdict::{Headline, State};
 
 use crate::content;
 use crate::error::ArchiveError;

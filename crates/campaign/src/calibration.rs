@@ -3,8 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use record::{Calibration, Outcome, Phase, Record, Sizing, Summary};
+use record::{Calibration, Outcome, Phase, Record, Sizing};
 use runner::{Cache, Drive, Keeping, Pace, Refused, RunSpec, Stop};
+use verdict::Summary;
 
 /// The first pool of the calibration, which says how large the second may be.
 const PROBE_FILES: u64 = 64;

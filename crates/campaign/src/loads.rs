@@ -1,7 +1,8 @@
 //! Which load a sweep applies next, after what the steps so far came to: pure, whoever applies it.
 
-use record::{Limit, Load, SweepStepSummary};
+use record::Load;
 use spec::{BISECTIONS_MAX, Climb, Sweep};
+use verdict::{Limit, SweepStepSummary};
 
 /// Limits are narrowed down until the rate above is no more than this share higher than the one
 /// below.
@@ -81,7 +82,7 @@ fn between(limit: Limit) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use record::SloSummary;
+    use verdict::SloSummary;
 
     use super::*;
 

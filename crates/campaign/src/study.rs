@@ -6,11 +6,12 @@
 
 use std::time::{Duration, Instant};
 
-use record::{Level, MadeFileSystem, Outcome, QuietTime, Record, StudyPart};
+use record::{MadeFileSystem, Outcome, QuietTime, Record, StudyPart};
 use runner::RunSpec;
 use spec::{Keeping, Stop};
 use study::statistics::ALPHA;
 use study::{BlockRun, Comparisons, Design, Looks, Observed, StudyCell, StudyRun, tables};
+use verdict::Level;
 
 mod churn;
 pub mod design_file;

@@ -3,10 +3,11 @@
 
 use record::{
     Completed, CompletedPart, End, Fact, Load, Outcome, Phase, PhaseRecord, Record, SweepStep,
-    SweepStepRun, SweepStepSummary, SystemDuring,
+    SweepStepRun, SystemDuring,
 };
 use runner::{Control, Event, Events, Finished, Pace, Refused, RunSpec};
 use spec::Sweep;
+use verdict::SweepStepSummary;
 use workload::arrivals::{ArrivalProcess, check_rate};
 use workload::fingerprint::Fingerprint;
 

@@ -11,7 +11,8 @@ use std::path::Path;
 
 use archive::{Archive, ArchiveError, Remarks};
 use campaign::archive::{is_none, place_of_one};
-use record::{ListedRun, Record};
+use record::Record;
+use verdict::ListedRun;
 
 use crate::options::ArchiveArgument;
 use crate::problem::{Problem, USER};

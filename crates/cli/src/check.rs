@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use document::{Format, sanitize};
-use record::CheckedRecord;
-use record::check::check_with;
 use record::documents::Documents;
 use serde::Serialize;
+use verdict::CheckedRecord;
+use verdict::check::check_with;
 
 use crate::archive::is_submission;
 use crate::options::CheckArguments;

@@ -8,10 +8,11 @@ use campaign::archive::{Archiving, Chosen, Keeper, chosen_for_run, directory_of_
 use campaign::parts::PartsWriter;
 use clap::FromArgMatches;
 use document::{Document, Format, SCREEN_WIDTH, WIDTH, sanitize};
-use record::{End, Level, Note, Outcome, Record, Sizing, Verdict};
+use record::{End, Note, Outcome, Record, Sizing};
 use runner::{Event, Events, RunSpec};
 use serde::{Deserialize, Serialize};
 use spec::Count;
+use verdict::{Level, Verdict};
 
 use crate::archive;
 use crate::calibration;
@@ -745,7 +746,7 @@ pub(crate) fn render(record: &Record, format: Format, full: bool, is_screen: boo
             true => screen::text(&report::text::report(record), WIDTH),
             false => screen::text(&report::text::short(record), SCREEN_WIDTH),
         },
-        Format::Json => record.to_json(),
+        Format::Json => verdict::to_json(&record),
         Format::Classic | Format::Terse => classic(record, format),
         format if full => format.document(&report::text::report(record), WIDTH),
         format => format.document(&report::text::short(record), SCREEN_WIDTH),

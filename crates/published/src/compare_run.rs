@@ -3,8 +3,9 @@
 
 use document::units::{bytes, counted, grouped, seconds};
 use document::{Cell, Document, DotRow, DotValue, Dots, Format, Number, Table};
-use record::{Edition, EngineName, Fact, Level, Reason, Record, Summary, workload_in_words};
+use record::{Edition, EngineName, Fact, Record, workload_in_words};
 use serde::Serialize;
+use verdict::{Level, Reason, Summary};
 
 use crate::editions::{
     Plans, WhichEdition, converted, in_short, made_by, meant, told_of_converted,

@@ -6,8 +6,9 @@
 //! not see, are refused.
 
 use document::sanitize::{is_harmful, sanitize};
-use record::{Level, Record, Summary, Tool, workload_in_words};
+use record::{Record, Tool, workload_in_words};
 use serde::{Deserialize, Serialize};
+use verdict::{Level, Summary};
 use workload::presets::{self, Machine};
 use workload::{Fingerprint, Workload};
 

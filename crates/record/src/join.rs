@@ -101,7 +101,7 @@ impl Record {
     ///
     /// # Errors
     /// What is not.
-    pub(crate) fn follows_from_its_ranks(&self) -> Result<(), String> {
+    pub fn follows_from_its_ranks(&self) -> Result<(), String> {
         let Some(cluster) = &self.cluster else {
             return Ok(());
         };

@@ -1,10 +1,8 @@
 //! Everything about one run: what was said, what was meant, where it ran, what was done, and how it
 //! ended.
 //!
-//! A [`Record`] holds what was measured, nothing derived; [`Summary`] is what follows from it,
-//! defined once (`docs/specification.md`), so that every view shows the same numbers.
+//! A [`Record`] holds what was measured, nothing derived: what follows from it is in `verdict`.
 
-pub mod check;
 pub mod classic;
 pub mod documents;
 mod during;
@@ -13,7 +11,6 @@ pub mod host_phase;
 pub mod id;
 mod join;
 mod json;
-pub mod list_row;
 pub mod machine;
 pub mod merge;
 pub mod observation;
@@ -32,18 +29,12 @@ mod share;
 pub mod sizing;
 mod stale;
 pub mod study;
-pub mod summary;
-pub mod sweep;
 mod tool;
-pub mod verdict;
 
-pub use check::{BrokenRule, CheckedRecord, Difference, Differences, Rule};
 pub use classic::ClassicFigures;
 pub use evidence::{PhaseEvidence, Residency, ResidencySample};
 pub use host_phase::{HostId, HostPhase, HostWorkers};
 pub use id::RunId;
-pub use json::WrittenRun;
-pub use list_row::{Headline, ListedRun, State};
 pub use machine::{MachineOverTime, MachineSlice};
 pub use measure::{Histogram, Meter, SliceMeter, Slices};
 pub use observation::{CommandEnd, Observation, TargetSync};
@@ -65,6 +56,7 @@ pub use run::{
     SweepStepRun, SystemDuring, Tool, WorkerPhase,
 };
 pub use server::{ServerCounts, ServerRecord, ServerTotals};
+pub use share::share;
 pub use sizing::{Calibration, Sizing, SteadyFound};
 pub use spec::{
     Cache, Climb, Drive, Durability, EngineName, Keeping, LOCATIONS_MAX, Note, OnError, Pace,
@@ -72,18 +64,12 @@ pub use spec::{
 };
 pub use stale::Stale;
 pub use study::{Coordinate, MadeFileSystem, QuietTime, StudyPart};
-pub use summary::{
-    MachineSummary, OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary,
-    Summary,
-};
-pub use sweep::{Limit, SloSummary, SweepStepOperation, SweepStepSummary, SweepSummary};
 pub use system::counters::{DeviceCounters, DeviceReading, DeviceRole};
 pub use system::durability;
 pub use system::{
     Accounted, BusyProgram, Class, ClocksDifference, CountersDifference, DurabilityFacts, Fact,
     Host, MachineCounted, MessageCounter, MessageKind, MessagesReading, OwnIo, Target,
 };
-pub use verdict::{Level, Reason, Verdict};
 pub use workload::arrivals::ArrivalProcess;
 pub use workload::{
     Action, Classic, Edition, End, Fingerprint, Mix, Phase, Plan, Role, StreamHash, Work, Workers,

@@ -1,8 +1,8 @@
 //! What the kernel counted over the time of a phase, slice by slice: of this process and its
 //! threads, of the machine, and of the devices under the targets.
 //!
-//! It reads nothing, computes no rate and judges nothing; [`crate::summary::MachineSummary`] has
-//! what follows from it.
+//! It reads nothing, computes no rate and judges nothing; `verdict::MachineSummary` has what follows
+//! from it.
 //!
 //! How it works: counters are read at the phase's beginning, at the end of each second, and at its
 //! end. What was counted between two readings is a slice. Names are written once, numbers as
@@ -186,6 +186,12 @@ impl MachineOverTime {
         began
             .zip(&self.ended_ns)
             .map(|(began, ended)| *began..*ended)
+    }
+
+    /// How long these slices are together, in nanoseconds.
+    pub fn ns_of(&self, slices: &Range<usize>) -> u64 {
+        let spans = self.spans().skip(slices.start).take(slices.len());
+        spans.map(|span| span.end - span.start).sum()
     }
 
     /// The slices of a stretch of time, in nanoseconds since the origin: those of which more than

@@ -151,7 +151,7 @@ fn count(text: &str) -> Result<(), ReadError> {
 }
 
 /// What is wrong with the text as a whole.
-pub(crate) fn no_record(error: &serde_json::Error) -> ReadError {
+pub fn no_record(error: &serde_json::Error) -> ReadError {
     ReadError::NoRecord {
         field: ".".to_owned(),
         why: told(&error.to_string()),
@@ -159,7 +159,7 @@ pub(crate) fn no_record(error: &serde_json::Error) -> ReadError {
 }
 
 /// Harmless, and the beginning and the end of what is long.
-pub(crate) fn told(problem: &str) -> String {
+pub fn told(problem: &str) -> String {
     let shown = sanitize::sanitize(problem);
     let length = shown.chars().count();
     if length <= TOLD_MAX {

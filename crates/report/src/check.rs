@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use document::sanitize::sanitize;
-use record::{BrokenRule, CheckedRecord, Difference, Tool};
+use record::Tool;
+use verdict::{BrokenRule, CheckedRecord, Difference};
 
 /// One line for the record, and one below it for each thing that is wrong. Nothing is wrapped, for
 /// those who search in it.

@@ -6,10 +6,10 @@ mod words;
 
 use document::units::{counted, grouped};
 use document::{Cell, Document, Number, Table};
-use record::Level;
 use study::{
     BlockAttempt, Comparison, Comparisons, InvalidRun, Method, RatioInterval, VerdictCounts,
 };
+use verdict::Level;
 
 pub(crate) use self::sentence::{confidence, noun, probability};
 use self::sentence::{digits, doubt, noise_sentence};

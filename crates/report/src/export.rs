@@ -3,8 +3,9 @@
 
 use document::units::utc;
 use document::{Cell, Number, csv_rows};
-use record::summary::{LatencySummary, TransactionsSummary};
-use record::{ListedRun, Load, OperationSummary, Record, Summary, SweepStepSummary};
+use record::{Load, Record};
+use verdict::summary::{LatencySummary, TransactionsSummary};
+use verdict::{ListedRun, OperationSummary, Summary, SweepStepSummary};
 
 use crate::steps::by_load;
 use crate::text::kind;

@@ -4,8 +4,8 @@
 use document::sanitize::{self, sanitize};
 use document::units::utc;
 use document::{Cell, Document, Number, Table};
-use record::list_row::{WorkKind, class_name};
-use record::{ListedRun, State};
+use verdict::list_row::{WorkKind, class_name};
+use verdict::{ListedRun, State};
 
 /// Longer words are cut in tables of text, in characters.
 const WORD_MAX: usize = 9;

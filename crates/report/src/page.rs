@@ -53,7 +53,7 @@ pub fn page(runs: &[PageRun<'_>]) -> String {
         if runs.len() > 1 {
             page.push_str(&format!("<h2>{}</h2>\n", html(&names[number])));
         }
-        let summary = record::Summary::of(run.record);
+        let summary = verdict::Summary::of(run.record);
         page.push_str("<section class=\"strip\" aria-label=\"In short\">\n");
         page.push_str(&shown(&run::strip(run.record, &summary)));
         page.push_str("</section>\n");

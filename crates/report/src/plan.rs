@@ -2,8 +2,8 @@
 
 use document::units::{bytes, counted, grouped};
 use document::{Cell, Document, Number, Table, WIDTH};
-use record::summary::{shares, transactions_meant};
 use record::{Action, End, Fact, Phase, PlanRecord, Workers, Workload};
+use verdict::summary::{shares, transactions_meant};
 
 use crate::classic;
 use crate::environment;

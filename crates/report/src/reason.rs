@@ -4,14 +4,16 @@
 use document::sanitize::sanitize;
 use document::units::{bytes, counted, grouped, latency, percent, rate, seconds, signed_percent};
 use measure::{Drift, RateChange, steady};
-use record::verdict::limits::{
+use record::share;
+use record::{BusyProgram, End, Outcome, Phase};
+use verdict::Reason;
+use verdict::rules::Steadiness;
+use verdict::rules::limits::{
     ACHIEVED_MIN, ALLOCATED_MAX, CLIENT_MAX, CLOCKS_MAX, FILLED_MAX, HOSTS_APART_MAX,
     INTERFACE_MAX, MEASURED_LEAST_NS, MEASURED_MIN_NS, MORE_CLIENTS_MAX, NOT_DROPPED_MAX,
     OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, POOL_CHANGED_MAX, RETRANSMITTED_MAX, SKIPPED_MAX,
     STEAL_MAX,
 };
-use record::verdict::{Steadiness, share};
-use record::{BusyProgram, End, Outcome, Phase, Reason};
 
 /// A program with a smaller share is not named.
 const SHOWN_MIN: f64 = 0.001;

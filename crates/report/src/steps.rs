@@ -1,6 +1,7 @@
 //! The steps of a sweep in the order of their loads.
 
-use record::{Load, Summary, SweepStepSummary};
+use record::Load;
+use verdict::{Summary, SweepStepSummary};
 
 /// The steps by load, each with its place in the order of measurement, from 0.
 pub(crate) fn by_load(summary: &Summary) -> Vec<(usize, &SweepStepSummary)> {

@@ -10,15 +10,16 @@ pub(crate) mod observers;
 pub(crate) mod overhead;
 pub(crate) mod phases;
 pub(crate) mod ranks;
+pub(crate) mod reasons;
 mod short;
 pub(crate) mod sweep;
 pub(crate) mod times;
-pub(crate) mod verdict;
 
 use document::units::{grouped, rate, seconds};
 use document::{Cell, Document, Number, Table, WIDTH};
-use record::summary::PaperFigures;
-use record::{Class, End, Outcome, Phase, Rate, Record, Role, Summary};
+use record::{Class, End, Outcome, Phase, Record, Role};
+use verdict::summary::PaperFigures;
+use verdict::{Rate, Summary};
 
 pub use self::findings::clean_up;
 pub(crate) use self::heading::{kind, work, workload_lines};

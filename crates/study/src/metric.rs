@@ -3,9 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use record::summary::{LatencySummary, MessageKindSent};
-use record::{DeviceRole, Summary};
+use record::DeviceRole;
 use serde::{Deserialize, Serialize};
+use verdict::Summary;
+use verdict::summary::{LatencySummary, MessageKindSent};
 use workload::{Action, Phase};
 
 /// A number of a run's measured transactions.

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::study::StudyPart;
-use record::{Fact, Level, Phase, Record, Summary};
+use record::{Fact, Phase, Record};
 use serde::{Deserialize, Serialize};
+use verdict::{Level, Summary};
 
 use crate::metric::Metric;
 
@@ -183,7 +184,7 @@ impl Observed {
                 .verdict
                 .reasons
                 .iter()
-                .map(record::Reason::name)
+                .map(verdict::Reason::name)
                 .collect(),
             incomplete: incomplete(record),
             conditions: BTreeMap::from([

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use record::Level;
 use serde::{Deserialize, Serialize};
+use verdict::Level;
 
 use crate::observed::Observed;
 

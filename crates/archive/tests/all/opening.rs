@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use archive::{Archive, ArchiveError, Filter, JournalMode, Opening, Owner, Remarks, RunName};
-use record::State;
+use verdict::State;
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal, of_program};
 use crate::support::{

@@ -10,7 +10,8 @@ use archive::{
     Archive, Filter, JournalMode, Owner, Pending, Remarks, RunName, leave_beside, may_leave_beside,
     waiting,
 };
-use record::{RunId, State};
+use record::RunId;
+use verdict::State;
 
 use crate::support::{ImportOne, directory, file, head, nobody, open, open_within, parts, run};
 
@@ -124,7 +125,7 @@ fn what_is_not_ours_or_damaged_is_left_and_does_not_block() {
         name.push(end);
         name.into()
     };
-    let text = run(7).to_json();
+    let text = verdict::to_json(&run(7));
     // Names that are not ours are not even looked at.
     for name in [
         ".pending-.json",

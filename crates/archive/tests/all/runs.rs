@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use archive::{Archive, ArchiveError, Filter, Imported, JournalMode, Remarks, RunName, Tag};
-use record::{Fact, Headline, Level, ListedRun, Outcome, Record, State};
+use record::{Fact, Outcome, Record};
+use verdict::{Headline, Level, ListedRun, State};
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal};
 use crate::support::{ImportOne, directory, file, head, kept, nobody, open, open_with, parts, run};
@@ -403,7 +404,7 @@ fn a_run_is_imported_once() {
     let mut archive = open(&file(&directory));
     assert_eq!(archive.import(&kept()).unwrap(), Imported::New(1));
     archive.add_tags(1, &["mine".parse().unwrap()]).unwrap();
-    let again = Record::from_json(&archive.record(1).unwrap().to_json()).unwrap();
+    let again = Record::from_json(&verdict::to_json(&archive.record(1).unwrap())).unwrap();
     assert_eq!(archive.import(&again).unwrap(), Imported::There(1));
     let mut other = kept();
     other.hints.push(record::Note::NoAckLog);

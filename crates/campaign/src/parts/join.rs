@@ -133,7 +133,7 @@ fn is_of_run(merged: &Record, parts: &BTreeMap<u32, ReadPart>) -> bool {
 
 /// What is asked of the records of others is asked of one that was put together, too.
 fn checked(record: Record) -> Result<Record, Error> {
-    Record::from_json(&record.to_json())
+    Record::from_json(&verdict::to_json(&record))
         .map_err(|error| refused(&format!("the parts contradict one another: {error}")))
 }
 

@@ -112,7 +112,7 @@ impl PartsWriter {
 
     /// Writes the record of all ranks to a file of this name.
     fn merge(&self, name: &str, record: &Record) -> Result<(), String> {
-        let (to, text) = (self.directory.join(name), record.to_json());
+        let (to, text) = (self.directory.join(name), verdict::to_json(&record));
         let shown = sanitize::path(&to).into_owned();
         match runner::within(PATIENCE, move || write_whole(&to, &text)) {
             Ok(Ok(())) => Ok(()),
@@ -227,7 +227,7 @@ fn remove_merged(directory: &Path) {
 impl Events for PartsWriter {
     fn event(&mut self, event: Event) {
         match event {
-            Event::RecordOpened(head) => self.add(head.to_json()),
+            Event::RecordOpened(head) => self.add(verdict::to_json(&head)),
             Event::PhaseRecorded(completed) => self.add(json_line(&*completed)),
             Event::RecordMerged(record) => self.merge_so_far(&record),
             // The launcher may kill all ranks a second after it has asked them to end.

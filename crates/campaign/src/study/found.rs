@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use archive::{Archive, Filter, Tag, is_alive};
-use record::{ListedRun, Outcome, Record, State};
+use record::{Outcome, Record};
 use study::{Design, Observed, StudyRun};
+use verdict::{ListedRun, State};
 
 use super::directories::MountedOn;
 use crate::error::Error;

@@ -5,12 +5,12 @@ mod error;
 use std::collections::BTreeSet;
 
 use archive::{Archive, Filter, RunName, is_alive};
-use record::{ListedRun, State};
 use study::statistics::ALPHA;
 use study::{
     Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, StudyComparisons, StudyRun,
     Unlike, unlike,
 };
+use verdict::{ListedRun, State};
 
 use super::found::{self, FoundStudy};
 use crate::error::Error;

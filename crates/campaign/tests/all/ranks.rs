@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use engines::posix::Posix;
 use ranks::{Ranks, in_process};
-use record::{Climb, CompletedPart, Load, Outcome, Phase, Record, Summary, Sweep};
+use record::{Climb, CompletedPart, Load, Outcome, Phase, Record, Sweep};
 use runner::{
     Control, Drive, Event, Events, Place, Refused, RunSpec, Stage, Stop, SystemClock, TakeControl,
 };
 use spec::EngineName;
 use tempfile::TempDir;
+use verdict::Summary;
 use workload::arrivals::ArrivalProcess;
 use workload::{Mix, Workers, Workload};
 
@@ -239,7 +240,7 @@ fn ranks_are_climbed_in_one_launch_and_all_have_the_same_record() {
     let summary = Summary::of(&record).ranks.unwrap();
     assert_eq!((summary.launched, summary.ranks.len()), (4, 4));
     assert!(summary.ranks.iter().all(|rank| rank.done.count > 0));
-    assert!(Record::from_json(&record.to_json()).is_ok());
+    assert!(Record::from_json(&verdict::to_json(&record)).is_ok());
     assert!(is_empty(at.path()));
 
     // What each rank has told of is its own, and comes to the same together.
@@ -481,7 +482,7 @@ fn the_first_rank_has_the_record_of_all_at_every_border() {
                     .all(|two| done(&two[0]).len() < done(&two[1]).len())
             );
             // As one that is read.
-            Record::from_json(&last.to_json()).unwrap();
+            Record::from_json(&verdict::to_json(&last)).unwrap();
         }
     }
 }

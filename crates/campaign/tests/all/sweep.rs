@@ -4,11 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use record::{
-    Climb, CompletedPart, Load, Outcome, Phase, Record, SegmentKind, Summary, Sweep,
-    SweepStepSummary, SweepSummary,
-};
+use record::{Climb, CompletedPart, Load, Outcome, Phase, Record, SegmentKind, Sweep};
 use runner::{Drive, Event, Events, NoEvents, RunSpec, Stop, SystemClock};
+use verdict::{Summary, SweepStepSummary, SweepSummary};
 use workload::Workers;
 use workload::arrivals::ArrivalProcess;
 

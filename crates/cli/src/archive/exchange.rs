@@ -8,10 +8,11 @@ use campaign::archive::place_of_one;
 use document::Format;
 use document::sanitize::{path as shown, sanitize};
 use published::Submission;
+use record::Record;
 use record::documents::Documents;
-use record::{ListedRun, Record};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use verdict::ListedRun;
 
 use super::{number, open};
 use crate::options::{ExportArguments, ImportArguments};

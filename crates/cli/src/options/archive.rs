@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use document::Format;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
-use record::Level;
+use verdict::Level;
 use workload::quantity;
 
 use super::format;

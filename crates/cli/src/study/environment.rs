@@ -13,11 +13,12 @@ use document::sanitize;
 use document::units::grouped;
 use engine::ServerUrl;
 use ranks::Ranks;
-use record::{Level, Record, StudyPart, Summary};
+use record::{Record, StudyPart};
 use runner::{RunSpec, TakeControl as _};
 use signal_hook::consts::SIGINT;
 use spec::{Invocation, TargetOption};
 use study::{Design, StudyCell};
+use verdict::{Level, Summary};
 
 use super::interruption::Interruption;
 use crate::options::{StudyArguments, WorkArguments};

@@ -6,14 +6,15 @@
 use std::time::Duration;
 
 use engines::simulated::{Code, Fault, Simulated};
-use record::check::check;
-use record::{PhaseSummary, Rate, Record, Summary};
+use record::Record;
 use runner::{
     Cache, Control, Drive, EngineName, Keeping, NoEvents, OnError, Pace, Place, RunSpec, Stop,
     SystemClock,
 };
 use serde_json::Value;
 use spec::Durability;
+use verdict::check::check;
+use verdict::{PhaseSummary, Rate, Summary};
 use workload::arrivals::ArrivalProcess;
 use workload::classic::Bias;
 use workload::contents::{ContentKind, ContentSpec};
@@ -320,7 +321,7 @@ fn adds_up(record: &Record) {
             moved
         );
     }
-    let json = record.to_json();
+    let json = verdict::to_json(&record);
     let shown: Value = serde_json::from_str(&json).unwrap();
     let count = &shown["summary"]["transactions"]["count"];
     assert_eq!(

@@ -30,6 +30,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "verdict",
+        &[
+            "document", "engine", "workload", "measure", "system", "schema", "spec", "record",
+        ],
+    ),
+    (
         "rundir",
         &["workload", "engine", "system", "spec", "record"],
     ),
@@ -44,15 +50,21 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "campaign",
         &[
             "archive", "document", "engine", "report", "scratch", "workload", "system", "spec",
-            "record", "study", "runner",
+            "record", "verdict", "study", "runner",
         ],
     ),
     ("scratch", &["workload", "system", "schema"]),
     ("ranks", &[]),
-    ("archive", &["document", "record"]),
-    ("study", &["workload", "spec", "record"]),
-    ("report", &["document", "record", "measure", "study"]),
-    ("published", &["document", "workload", "record", "study"]),
+    ("archive", &["document", "record", "verdict"]),
+    ("study", &["workload", "spec", "record", "verdict"]),
+    (
+        "report",
+        &["document", "record", "verdict", "measure", "study"],
+    ),
+    (
+        "published",
+        &["document", "workload", "record", "verdict", "study"],
+    ),
     (
         "cli",
         &[
@@ -65,6 +77,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "system",
             "spec",
             "record",
+            "verdict",
             "rundir",
             "runner",
             "campaign",
@@ -78,8 +91,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "bench",
         &[
-            "workload", "engines", "measure", "system", "record", "runner", "archive", "study",
-            "faultfs",
+            "workload", "engines", "measure", "system", "record", "verdict", "runner", "archive",
+            "study", "faultfs",
         ],
     ),
     // A support of tests: no program of ours but bench may import it.
@@ -218,6 +231,7 @@ fn pure_crates_touch_no_system() {
             ][..],
         ),
         ("record", &forbidden[..]),
+        ("verdict", &forbidden[..]),
         ("report", &forbidden[..]),
         (
             "archive",

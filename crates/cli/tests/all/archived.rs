@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use archive::{Archive, ArchiveError, Filter, JournalMode, Opening};
-use record::{ListedRun, Record};
+use record::Record;
+use verdict::ListedRun;
 
 use crate::support::faces::program;
 use crate::support::{Ended, Running, Scene};

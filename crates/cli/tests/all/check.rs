@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use record::check::DIFFERENCES_MAX;
 use serde_json::{Value, json};
+use verdict::check::DIFFERENCES_MAX;
 
 use crate::support::faces::program;
 use crate::support::{Ended, Running, Scene};
@@ -96,7 +96,7 @@ fn records_of_runs_of_every_kind_agree() {
 /// Their summaries may be of earlier versions of the program.
 #[test]
 fn kept_records_of_runs_break_no_rule_of_consistency() {
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/versions");
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../verdict/tests/versions");
     let scene = Scene::in_memory();
     let names = crate::support::names(&kept).unwrap();
     assert!(names.iter().any(|name| name == "1-sweep.json"), "{names:?}");

@@ -4,9 +4,10 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use record::summary::{Behind, DurabilityTier, EvidenceSummary};
-use record::{Fact, Phase, Reason};
+use record::{Fact, Phase};
 use rustix::fs::{Mode, OFlags};
+use verdict::Reason;
+use verdict::summary::{Behind, DurabilityTier, EvidenceSummary};
 
 use crate::mounted;
 use crate::runs::{Ran, Run};

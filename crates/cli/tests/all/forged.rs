@@ -148,7 +148,7 @@ fn record_of(scene: &Scene, name: &str, options: &str) -> Value {
 /// A record with the summary that follows from it; nothing where it cannot be read.
 fn with_summary(record: &Value) -> Option<String> {
     let text = json!({ "record": record }).to_string();
-    Some(Record::from_json(&text).ok()?.to_json())
+    Some(verdict::to_json(&Record::from_json(&text).ok()?))
 }
 
 /// Whether each is found, with the first rule that it breaks.

@@ -105,7 +105,7 @@ fn a_record_means_what_its_words_meant() {
     for words in KINDS {
         let words: Vec<&str> = words.split_whitespace().collect();
         let specified = specify(&work(&[&words[..], &place].concat())).unwrap();
-        std::fs::write(&file, recorded(&specified).to_json()).unwrap();
+        std::fs::write(&file, verdict::to_json(&recorded(&specified))).unwrap();
         let again = specify(&work(&[like, place].concat())).unwrap();
         assert_eq!(toml(&again), toml(&specified), "{words:?}");
         assert_eq!(again.spec, specified.spec, "{words:?}");
@@ -116,7 +116,7 @@ fn a_record_means_what_its_words_meant() {
         let said = specify(&work(&said)).unwrap();
         assert_eq!(toml(&said), toml(&again), "{words:?}");
         // The record of that is taken for the same once more.
-        std::fs::write(&file, recorded(&again).to_json()).unwrap();
+        std::fs::write(&file, verdict::to_json(&recorded(&again))).unwrap();
         let once_more = specify(&work(&[like, place].concat())).unwrap();
         assert_eq!(toml(&once_more), toml(&specified), "{words:?}");
         std::fs::remove_file(&file).unwrap();

@@ -5,7 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use record::{Action, Fact, OperationSummary, Outcome, Phase, PhaseSummary, Record, Role, Summary};
+use record::{Action, Fact, Outcome, Phase, Record, Role};
+use verdict::{OperationSummary, PhaseSummary, Summary};
 
 use crate::support::faces::program;
 use crate::support::{Ended, Running, names};

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use archive::{Archive, ArchiveError, Filter, JournalMode, Opening};
-use record::{Level, ListedRun, Outcome, Record, StudyPart, Summary};
+use record::{Outcome, Record, StudyPart};
+use verdict::{Level, ListedRun, Summary};
 
 use crate::support::faces::program;
 use crate::support::{Ended, Running, Scene, Volume, names};

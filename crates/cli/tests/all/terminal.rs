@@ -85,7 +85,8 @@ fn run(target: &Path) -> String {
 fn reports_fit_a_terminal_of_sixty_columns() {
     let scene = Scene::in_memory();
     let run = run(&scene.directory("target"));
-    let sweep = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/versions/1-sweep.json");
+    let sweep =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../verdict/tests/versions/1-sweep.json");
     for words in [
         &*run,
         "show last",

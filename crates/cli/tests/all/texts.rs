@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use record::Reason;
 use serde_json::{Value, json};
 use syn::visit::Visit;
 use syn::{
     Attribute, Expr, ExprMethodCall, Field, Item, ItemEnum, ItemStruct, LitStr, Macro, Token,
     Variant,
 };
+use verdict::Reason;
 
 use crate::circles::{Crate, is_for_tests, sources};
 

@@ -1,7 +1,7 @@
 //! The verdict of runs: every reason that can be provoked is, with the real binary on real file
 //! systems, or with the runner on simulated storages and a virtual clock. Suspensions, steps of the
 //! clock, changed clock sources and CPU steal are provoked in records alone
-//! (`record/tests/all/verdict`), and so are rules of steady state and sweeps.
+//! (`verdict/tests/all/verdict`), and so are rules of steady state and sweeps.
 //!
 //! Tests that mount or drop caches need root. Without it they say so on standard error and pass,
 //! unless everything is to be tested (`CI` is set, or `POSTMARK_TEST_ALL=1`).
@@ -15,7 +15,7 @@ mod strict;
 
 use std::path::{Path, PathBuf};
 
-use record::{Level, Reason};
+use verdict::{Level, Reason};
 
 use crate::runs::Ran;
 use crate::support::{Scene, is_met};

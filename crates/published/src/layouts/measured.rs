@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use document::units::{bytes, counted};
-use record::{DeviceRole, Level, MessageCounter, Reason, Record, ServerRecord, StudyPart, Summary};
+use record::{DeviceRole, MessageCounter, Record, ServerRecord, StudyPart};
+use verdict::{Level, Reason, Summary};
 use workload::Edition;
 
 use crate::number::KILOBYTE_BYTES;

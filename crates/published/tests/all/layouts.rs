@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use document::WIDTH;
 use published::layouts::{self, LayoutResults, LayoutView, PaperRun};
 use published::{ConfigurationShape, Figure, Library};
-use record::{Record, StudyPart, Summary};
+use record::{Record, StudyPart};
 use study::statistics::ALPHA;
 use study::{Design, PaperLayout, StudyComparisons};
+use verdict::Summary;
 use workload::Edition;
 use workload::presets::{self, Machine};
 

@@ -7,9 +7,8 @@ use published::submissions::{Group, Numbered};
 use published::{
     Beside, Library, NotPlain, PublishedError, Submission, SubmissionError, submissions,
 };
-use record::{
-    ArrivalProcess, Level, Outcome, Pace, Record, SteadyAsked, SteadyRule, Stop, Summary, Workload,
-};
+use record::{ArrivalProcess, Outcome, Pace, Record, SteadyAsked, SteadyRule, Stop, Workload};
+use verdict::{Level, Summary};
 use workload::presets::{self, Machine};
 use workload::{Action, Classic, Edition, Mix, Weights, Workers, fingerprint};
 

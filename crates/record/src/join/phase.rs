@@ -9,7 +9,6 @@ use crate::host_phase::{HostId, HostPhase, HostWorkers};
 use crate::merge;
 use crate::pauses::Pauses;
 use crate::run::{FirstDone, PhaseRecord, PhaseSync, Segment};
-use crate::summary;
 
 impl PhaseRecord {
     /// As what ranks on one host did, to be joined with that of others.
@@ -67,11 +66,19 @@ impl PhaseRecord {
 
 /// Processor time of the workers while it was measured.
 fn workers(phase: &PhaseRecord) -> Option<HostWorkers> {
-    let (ns, workers) = summary::phase_workers(phase)?;
-    Some(HostWorkers {
-        count: workers.count,
-        cpu_ns: (workers.sum * ns as f64).round() as u64,
-        ns: ns.saturating_mul(workers.count),
+    let began_ns = phase.measured().next()?.began_ns;
+    let machine = phase.machine.as_ref()?;
+    let slices = machine.slices_of(&(began_ns..began_ns + phase.measured_ns()));
+    let ns = machine.ns_of(&slices);
+    let threads = machine.threads.known()?.iter();
+    let used: Vec<u64> = threads
+        .filter(|thread| thread.is_worker())
+        .filter_map(|thread| thread.cpu_ns.sum(&slices))
+        .collect();
+    (ns > 0 && !used.is_empty()).then(|| HostWorkers {
+        count: used.len() as u64,
+        cpu_ns: used.iter().sum(),
+        ns: ns.saturating_mul(used.len() as u64),
     })
 }
 

@@ -9,10 +9,11 @@ use record::{
     Action, Actual, Check, ClaimWaits, ClusterRecord, Completed, CompletedPart, End, ErrorRecord,
     Fact, FirstDone, Histogram, HostRecord, Meter, MissingRank, OperationRecord, Outcome, Phase,
     PhaseRecord, RankClock, RankClockOffset, RankRecord, Record, Role, Segment, SegmentKind,
-    SliceMeter, Slices, SlowOperation, SlowestRecord, Stalled, StreamHash, Summary, Tool,
-    WorkerPhase, Workers,
+    SliceMeter, Slices, SlowOperation, SlowestRecord, Stalled, StreamHash, Tool, WorkerPhase,
+    Workers,
 };
 use serde_json::Value;
+use verdict::Summary;
 use workload::Skipped;
 
 /// What one worker does.
@@ -362,7 +363,7 @@ proptest! {
         let by_halves = Record::join_all(parts(&workers, &sizes)).unwrap();
         let by_choice = by_any_tree(parts(&workers, &sizes), &choices);
         prop_assert_eq!(difference(&by_choice, &by_halves), None);
-        let read = Record::from_json(&by_halves.to_json()).unwrap();
+        let read = Record::from_json(&verdict::to_json(&by_halves)).unwrap();
         prop_assert_eq!(difference(&read, &by_halves), None);
     }
 
@@ -656,7 +657,7 @@ fn ten_thousand_ranks_are_joined_in_seconds() {
     assert_eq!(summary.phases[0].workers.len(), ranks);
     assert!(summing.as_secs() < 5, "{summing:?}");
     let began = Instant::now();
-    let json = joined.to_json();
+    let json = verdict::to_json(&joined);
     // A workload has at most 4,096 workers, and a record of more is refused when it is read.
     if ranks <= 4_096 {
         assert_eq!(Record::from_json(&json).unwrap().cluster, joined.cluster);

@@ -3,7 +3,3 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
 mod join;
-mod schema;
-mod summary;
-mod verdict;
-mod versions;

@@ -1,7 +1,8 @@
 //! The system-call steps of the transactions' operations, where these were timed.
 
 use document::{Document, Number, Table};
-use record::{Phase, Role, Summary};
+use record::{Phase, Role};
+use verdict::Summary;
 
 use super::labels::short_latency;
 use crate::pictures::chart::Axis;

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use document::units::counted;
 use document::{Cell, Document, Number, Table};
 use measure::Histogram;
-use record::{Action, OperationRecord, Phase, PhaseRecord, Record, Summary};
+use record::{Action, OperationRecord, Phase, PhaseRecord, Record};
+use verdict::Summary;
 
 use super::labels::short_latency;
 use super::served::service;

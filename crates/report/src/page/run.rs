@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use document::sanitize::is_harmful;
 use document::units::{rate, utc};
 use document::{Block, Document, Number, Table};
-use record::{PhaseSummary, Record, Summary, words_again};
+use record::{Record, words_again};
+use verdict::{PhaseSummary, Summary};
 
 pub(super) use self::strip::strip;
 

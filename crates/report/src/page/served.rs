@@ -2,8 +2,9 @@
 
 use document::units::{latency, percent};
 use document::{Document, Number, Table};
-use record::summary::{EvidenceSummary, phase_evidence};
-use record::{Fact, Phase, Record, ResidencySample, Summary};
+use record::{Fact, Phase, Record, ResidencySample};
+use verdict::Summary;
+use verdict::summary::{EvidenceSummary, phase_evidence};
 
 use super::sweep::load;
 use crate::steps::by_load;

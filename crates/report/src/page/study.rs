@@ -7,8 +7,8 @@ use std::fmt::Write;
 use document::sanitize::html as escaped;
 use document::units::{counted, grouped, percent, rate};
 use document::{Document, Tone, html};
-use record::Summary;
 use study::{Comparisons, Design, Metric, SideGroup, UnlikeWhat, VerdictCounts};
+use verdict::Summary;
 
 use super::file::{PageRun, whole};
 use super::sides::{PageSide, all, anchor, in_words};
@@ -229,7 +229,7 @@ fn levels(strip: &mut Document, sides: &[PageSide<'_>]) {
     let levels = comparison::levels(&counts).into_iter();
     strip.paint(
         levels
-            .map(|(level, words)| (words, text::verdict::painted(level).1))
+            .map(|(level, words)| (words, text::reasons::painted(level).1))
             .collect(),
     );
 }

@@ -3,7 +3,8 @@
 
 use document::units::{latency, rate};
 use document::{Document, Number, Table};
-use record::{Load, Summary, SweepStepSummary, SweepSummary};
+use record::Load;
+use verdict::{Summary, SweepStepSummary, SweepSummary};
 
 use super::labels::short_latency;
 use crate::pictures::chart::{Axis, Behind, Chart, Series};

@@ -3,12 +3,11 @@
 
 use document::units::{grouped, percent};
 use document::{Cell, Document, Number, Table};
-use record::summary::{
+use record::{Fact, MessageCounter, Residency, ResidencySample, ServerCounts};
+use verdict::summary::{
     Behind, DurabilitySummary, DurabilityTier, EvidenceSummary, MessagesSent, ReadsServed, Surprise,
 };
-use record::{
-    Fact, MessageCounter, PhaseSummary, Residency, ResidencySample, ServerCounts, Summary,
-};
+use verdict::{PhaseSummary, Summary};
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
     let phases: Vec<(&PhaseSummary, &EvidenceSummary)> = summary

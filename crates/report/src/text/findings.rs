@@ -3,8 +3,9 @@
 
 use document::units::{counted, grouped, percent, seconds};
 use document::{Cell, Document, Number};
-use record::summary::PhaseSummary;
-use record::{Check, CleanUp, Fact, Phase, Record, Stalled, Summary};
+use record::{Check, CleanUp, Fact, Phase, Record, Stalled};
+use verdict::Summary;
+use verdict::summary::PhaseSummary;
 
 use crate::environment::fact;
 

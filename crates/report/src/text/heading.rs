@@ -2,10 +2,11 @@
 
 use document::Document;
 use document::units::{counted, grouped, percent};
-use record::summary::Share;
-use record::{Action, Classic, Fact, Mix, Record, Role, RunSpec, Summary, Work, Workers, Workload};
+use record::{Action, Classic, Fact, Mix, Record, Role, RunSpec, Work, Workers, Workload};
+use verdict::Summary;
+use verdict::summary::Share;
 
-use super::verdict;
+use super::reasons;
 use crate::environment;
 use crate::sizing::sentence;
 
@@ -18,7 +19,7 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
         record.spec.storage,
         environment::places(record)
     ));
-    verdict::render(document, summary);
+    reasons::render(document, summary);
     workload_lines(document, workload, &summary.shares);
     document.list("How", "", &record.spec.settings());
     if let Some(sizing) = &record.sizing {

@@ -3,8 +3,9 @@
 
 use document::{Block, Cell, Document, Number, Table, kept};
 use record::machine::Unknown;
-use record::summary::{DeviceSummary, MachineSummary};
-use record::{DeviceRole, Phase, PhaseSummary, Rate, Record, Summary};
+use record::{DeviceRole, Phase, Record};
+use verdict::summary::{DeviceSummary, MachineSummary};
+use verdict::{PhaseSummary, Rate, Summary};
 
 /// Shorter stretches are in the record only: the kernel counts the machine's processors in ticks of
 /// 10 ms.

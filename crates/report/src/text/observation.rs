@@ -3,8 +3,8 @@
 use document::sanitize::sanitize;
 use document::units::{bytes, grouped, seconds};
 use document::{Cell, Document, Number, Table};
-use record::summary::MessagesSent;
 use record::{Accounted, CommandEnd, DeviceCounters, Fact, Observation};
+use verdict::summary::MessagesSent;
 
 use super::evidence::{count, messages, unavailable};
 use super::machine::role;

@@ -3,8 +3,9 @@
 
 use document::units::{counted, grouped, percent};
 use document::{Cell, Document, Number, Table, kept};
-use record::summary::{ObserverRow, ObserverSummary};
-use record::{Fact, Summary};
+use record::Fact;
+use verdict::Summary;
+use verdict::summary::{ObserverRow, ObserverSummary};
 
 /// More rows are in the record only.
 const ROWS_MAX: usize = 32;

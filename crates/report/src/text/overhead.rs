@@ -2,7 +2,8 @@
 
 use document::Document;
 use document::units::{microseconds, percent};
-use record::{Fact, Record, Summary};
+use record::{Fact, Record};
+use verdict::Summary;
 
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     match (&record.actual.overhead, summary.overhead) {

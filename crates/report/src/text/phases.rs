@@ -2,8 +2,9 @@
 
 use document::units::{grouped, percent, rate, seconds};
 use document::{Cell, Document, Number, Table};
-use record::summary::Until;
-use record::{Fact, Phase, PhaseSummary, Rate, Role, Summary};
+use record::{Fact, Phase, Role};
+use verdict::summary::Until;
+use verdict::{PhaseSummary, Rate, Summary};
 
 use super::role;
 

@@ -3,8 +3,9 @@
 
 use document::units::{counted, grouped, percent, rate};
 use document::{Cell, Document, Number, Table, kept};
-use record::summary::{HostFact, HostShare, HostsDiffer, RanksSummary};
-use record::{Fact, Summary};
+use record::Fact;
+use verdict::Summary;
+use verdict::summary::{HostFact, HostShare, HostsDiffer, RanksSummary};
 
 use crate::reason::numbers;
 
@@ -141,7 +142,7 @@ fn difference(differ: &HostsDiffer) -> String {
         HostFact::Processors => "the number of processors",
         HostFact::WallClock => "the wall clock",
     };
-    let value = |alike: &record::summary::HostsAlike| match alike.count {
+    let value = |alike: &verdict::summary::HostsAlike| match alike.count {
         1 => format!("{} ({})", kept(&alike.value), kept(&alike.first)),
         count => format!(
             "{} ({} hosts, the first is {})",

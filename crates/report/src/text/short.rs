@@ -3,13 +3,14 @@
 
 use document::units::{bound, latency, percent, rate, throughput};
 use document::{Document, Number, Table, Tone, kept};
-use record::summary::{LatencySummary, OperationTotal, TransactionsSummary};
-use record::{Fact, Level, Phase, Record, Summary};
+use record::{Fact, Phase, Record};
+use verdict::summary::{LatencySummary, OperationTotal, TransactionsSummary};
+use verdict::{Level, Summary};
 
 use super::evidence;
 use super::findings::{self, clean_up};
 use super::heading::work;
-use super::{advice, outcome, phases, sweep, verdict};
+use super::{advice, outcome, phases, reasons, sweep};
 use crate::environment;
 
 /// More reasons of a verdict are in the whole report.
@@ -29,7 +30,7 @@ pub fn short(record: &Record) -> Document {
     if summary.verdict.level == Level::Valid {
         document.note("VALID covers this run; one run does not show how much runs vary");
     } else {
-        verdict::reasons(document, &summary, REASONS_MAX);
+        reasons::reasons(document, &summary, REASONS_MAX);
     }
     document.gap();
     sweep::render(document, &summary, false);
@@ -124,7 +125,7 @@ fn emphasis(summary: &Summary) -> Vec<(String, Tone)> {
     let done =
         measured(summary).map(|transactions| (rate(transactions.rate.per_second), Tone::Headline));
     let level = summary.verdict.level;
-    done.into_iter().chain([verdict::painted(level)]).collect()
+    done.into_iter().chain([reasons::painted(level)]).collect()
 }
 
 /// Facts in one line, two blanks between them: one that holds, and one at which a line may end.

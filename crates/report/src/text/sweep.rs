@@ -4,9 +4,9 @@ use document::units::{counted, latency, microseconds, percent, rate};
 use document::{Cell, Document, Number, Table};
 use measure::knee::POINTS_MIN;
 use measure::steady;
-use record::{
-    Action, Limit, Load, PhaseSummary, Role, SloSummary, SteadyAsked, Summary, SweepStepOperation,
-    SweepStepSummary, SweepSummary,
+use record::{Action, Load, Role, SteadyAsked};
+use verdict::{
+    Limit, PhaseSummary, SloSummary, Summary, SweepStepOperation, SweepStepSummary, SweepSummary,
 };
 
 use crate::steps::by_load;

@@ -2,8 +2,9 @@
 
 use document::units::percent;
 use document::{Cell, Document, Number, Table};
-use record::summary::{LatencySummary, StepSummary};
-use record::{Phase, Record, Role, Summary};
+use record::{Phase, Record, Role};
+use verdict::Summary;
+use verdict::summary::{LatencySummary, StepSummary};
 
 use super::role;
 

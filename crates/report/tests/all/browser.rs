@@ -337,7 +337,7 @@ fn a_page_is_dark_where_that_is_wanted_whole_on_paper_and_without_script() {
     let browser = Browser::start();
     browser.wide(1280);
     let (one, other) = (kept(), over_time(40, &[Action::Read]));
-    let (json, other_json) = (one.to_json(), other.to_json());
+    let (json, other_json) = (verdict::to_json(&one), verdict::to_json(&other));
     browser.open(&page(&[run(&one, &json), run(&other, &other_json)]));
     // Links lead to the runs.
     browser.point("nav li:nth-child(2) a", (0.5, 0.5), true);

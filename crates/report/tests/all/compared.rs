@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use document::Format;
-use record::Level;
 use study::statistics::ALPHA;
 use study::{
     Baseline, BlockAttempt, ComparedSide, Comparisons, Gate, GateRules, Metric, Observed,
     Requirement, SideGroup, UnlikeWhat,
 };
+use verdict::Level;
 
 fn metric(word: &str) -> Metric {
     word.parse().unwrap()

@@ -288,7 +288,7 @@ fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
         let machine = phase.machine.as_mut().unwrap();
         machine.ended_ns = vec![machine.began_ns + 99_000_000];
     }
-    let summary = record::Summary::of(&record);
+    let summary = verdict::Summary::of(&record);
     assert!(summary.phases.iter().all(|phase| phase.machine.is_some()));
     assert_eq!(
         section(&report::text::render(&record)),
@@ -493,8 +493,11 @@ fn plans_say_what_workers_would_do_together() {
 
 #[test]
 fn a_record_comes_back_from_its_json() {
-    compare("run.json", RUN, &kept().to_json());
-    assert_eq!(Record::from_json(&kept().to_json()).unwrap(), kept());
+    compare("run.json", RUN, &verdict::to_json(&kept()));
+    assert_eq!(
+        Record::from_json(&verdict::to_json(&kept())).unwrap(),
+        kept()
+    );
 }
 
 #[test]

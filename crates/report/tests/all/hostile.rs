@@ -165,7 +165,11 @@ fn the_seeds_of_fuzzing_are_records() {
     let directory = root().join("fuzz/seeds/import");
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
         for (name, record) in records() {
-            std::fs::write(directory.join(format!("{name}.json")), record.to_json()).unwrap();
+            std::fs::write(
+                directory.join(format!("{name}.json")),
+                verdict::to_json(&record),
+            )
+            .unwrap();
         }
     }
     let mut seeds = files(&directory);
@@ -206,7 +210,7 @@ fn strings(value: &Value, place: &str, found: &mut Vec<String>) {
 #[test]
 fn a_record_of_hostile_strings_is_shown_without_harm() {
     for (name, record) in records() {
-        let mut document: Value = serde_json::from_str(&record.to_json()).unwrap();
+        let mut document: Value = serde_json::from_str(&verdict::to_json(&record)).unwrap();
         let mut places = Vec::new();
         strings(&document["record"], "/record", &mut places);
         let mut hostile = 0;
@@ -361,7 +365,7 @@ fn a_run_of_a_century_takes_no_more_time_or_memory() {
         phase.first_done = None;
         phase.segments.last_mut().unwrap().ended_ns = 1 << 62;
     }
-    assert!(import(record.to_json().as_bytes()));
+    assert!(import(verdict::to_json(&record).as_bytes()));
 }
 
 /// What a run may be told to do can be read when it has done it.
@@ -369,9 +373,9 @@ fn a_run_of_a_century_takes_no_more_time_or_memory() {
 fn a_run_in_as_many_locations_as_there_may_be_is_read() {
     let mut record = kept();
     record.locations = vec![record.locations[0].clone(); LOCATIONS_MAX];
-    assert!(import(record.to_json().as_bytes()));
+    assert!(import(verdict::to_json(&record).as_bytes()));
     record.locations.push(record.locations[0].clone());
-    let told = Record::from_json(&record.to_json())
+    let told = Record::from_json(&verdict::to_json(&record))
         .unwrap_err()
         .to_string();
     assert!(
@@ -519,7 +523,7 @@ fn mutate(document: &mut Value, place: prop::sample::Index, mutation: Mutation) 
 fn documents() -> Vec<Value> {
     let mut all: Vec<Value> = records()
         .iter()
-        .map(|(_, record)| serde_json::from_str(&record.to_json()).unwrap())
+        .map(|(_, record)| serde_json::from_str(&verdict::to_json(&record)).unwrap())
         .collect();
     for document in &mut all {
         document.as_object_mut().unwrap().remove("summary");

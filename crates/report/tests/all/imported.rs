@@ -3,9 +3,10 @@
 //! fuzz target `import` comes up with.
 
 use document::sanitize;
-use record::{Headline, ListedRun, Record};
+use record::Record;
 use report::classic;
 use report::{export, list};
+use verdict::{Headline, ListedRun};
 
 /// Panics where something is not as it should be. Whether it was a record.
 pub fn import(bytes: &[u8]) -> bool {
@@ -28,7 +29,7 @@ pub fn import(bytes: &[u8]) -> bool {
         is_harmless(&shown);
     }
     // As they are printed.
-    let written = record.to_json();
+    let written = verdict::to_json(&record);
     let again = Record::from_json(&sanitize::lines(&written));
     assert_eq!(again.expect("what was written is read again"), record);
     let entries = [entry(&record)];
@@ -71,7 +72,7 @@ pub fn everything(record: &Record) -> Vec<String> {
     let entries = [entry(record)];
     let mut shown = vec![
         report::text::render(record),
-        record.to_json(),
+        verdict::to_json(&record),
         document::text(&list::document(&entries), document::WIDTH),
         list::json(&entries),
         list::csv(&entries),

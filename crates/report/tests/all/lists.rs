@@ -1,10 +1,8 @@
 //! Lists and exports: what they show of records, and what they do to strings of others.
 
-use record::{
-    ArrivalProcess, Climb, Headline, Level, ListedRun, Load, Outcome, Phase, Record, State, Sweep,
-    SweepStep,
-};
+use record::{ArrivalProcess, Climb, Load, Outcome, Phase, Record, Sweep, SweepStep};
 use report::{export, list};
+use verdict::{Headline, Level, ListedRun, State};
 
 fn kept() -> Record {
     Record::from_json(include_str!("../golden/run.json")).unwrap()

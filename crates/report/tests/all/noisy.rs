@@ -169,7 +169,7 @@ fn the_page_of_a_day_is_below_a_megabyte_and_a_half() {
         println!(
             "{seconds} s, {} kinds: {visible} bytes shown, {all} in all, of {} of JSON, in {:?}",
             kinds.len(),
-            record.to_json().len(),
+            verdict::to_json(&record).len(),
             processor_time() - began
         );
         assert!(page.contains("Spread of workers in transactions"));
@@ -234,7 +234,7 @@ fn the_page_of_the_largest_record_is_made_in_time() {
         }
         phase.slices = slices;
     }
-    let json = record.to_json();
+    let json = verdict::to_json(&record);
     assert!(json.len() > 30_000_000, "{}", json.len());
     let began = processor_time();
     // It takes no longer than this allows.

@@ -4,8 +4,9 @@
 
 use document::units::{latency, rate};
 use measure::Histogram;
-use record::{Action, ErrorRecord, Level, Outcome, Phase, Record, Summary};
+use record::{Action, ErrorRecord, Outcome, Phase, Record};
 use serde_json::Value;
+use verdict::{Level, Summary};
 
 use crate::built;
 use crate::noisy::noisy;
@@ -89,7 +90,7 @@ fn numbers(value: &Value, keys: &[&str]) -> Vec<f64> {
 
 /// How many rows were compared.
 fn compare(what: &str, record: &Record) -> usize {
-    let json: Value = serde_json::from_str(&record.to_json()).unwrap();
+    let json: Value = serde_json::from_str(&verdict::to_json(&record)).unwrap();
     let summary = &json["summary"];
     let page = page_of(record);
     let (shown, _) = page.split_once("<script").unwrap();

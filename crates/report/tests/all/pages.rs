@@ -9,10 +9,11 @@ use document::{Block, Cell, Document, Picture};
 use proptest::prelude::*;
 use record::{
     Action, ArrivalProcess, Climb, Load, Meter, Outcome, Phase, Record, Role, SliceMeter, Slices,
-    Summary, Sweep, SweepStep,
+    Sweep, SweepStep,
 };
 use report::page::{PAGE_BYTES_MAX, PageError, PageRun, fits, page, records};
 use sha2::{Digest, Sha256};
+use verdict::Summary;
 
 use crate::built;
 use crate::paged::{is_well_formed, shown, without_script};
@@ -26,7 +27,7 @@ pub fn kept() -> Record {
 }
 
 pub fn page_of(record: &Record) -> String {
-    page(&[run(record, &record.to_json())])
+    page(&[run(record, &verdict::to_json(&record))])
 }
 
 /// A run with nothing said of it.
@@ -122,7 +123,7 @@ fn pictures_over_time_are_those_they_were() {
 #[test]
 fn the_numbers_of_the_page_are_those_of_json() {
     let record = kept();
-    let json: serde_json::Value = serde_json::from_str(&record.to_json()).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&verdict::to_json(&record)).unwrap();
     let per_second = json["summary"]["transactions"]["per_second"]
         .as_f64()
         .unwrap();
@@ -172,7 +173,7 @@ fn rates_over_time_are_what_was_counted() {
 
 #[test]
 fn records_are_read_back_as_they_were_given() {
-    let json = kept().to_json();
+    let json = verdict::to_json(&kept());
     let record = kept();
     let text = page(&[run(&record, &json), run(&record, &json)]);
     let mut read = String::new();
@@ -210,7 +211,7 @@ pub fn hostile() -> String {
     remarks.words(HOSTILE);
     page(&[PageRun {
         record: &record,
-        json: &record.to_json(),
+        json: &verdict::to_json(&record),
         remarks,
         more: Document::default(),
     }])

@@ -5,13 +5,14 @@ use std::io::Read;
 
 use document::{Block, Document, Picture};
 use record::study::StudyPart;
-use record::{Action, Level, Phase, Record};
+use record::{Action, Phase, Record};
 use report::figures::{comparison_figures, run_figures};
 use report::page::{ComparedPage, comparison_document, comparison_page, records};
 use study::statistics::ALPHA;
 use study::{
     Comparisons, Design, Metric, Observed, StudyComparisons, StudyRun, UnlikeWhat, groups,
 };
+use verdict::Level;
 
 use crate::built;
 use crate::noisy::noisy;
@@ -90,7 +91,7 @@ fn made(blocks: u32) -> Made {
             };
             let part = record.study.clone().unwrap();
             all.runs.push(StudyRun { part, observed });
-            let json = record.to_json();
+            let json = verdict::to_json(&record);
             all.records.push((number, record, json));
         }
     }
@@ -351,7 +352,7 @@ pub fn page_of_a_hundred() -> String {
             &[Action::Read, Action::Append, Action::Create, Action::Delete],
             500,
         );
-        *json = record.to_json();
+        *json = verdict::to_json(&record);
     }
     with_page(&made, comparison_page)
 }

@@ -13,9 +13,10 @@ use engine::{
     Steps, Submitted, Ticket, Unsupported,
 };
 use engines::posix::Posix;
-use record::{Outcome, Reason, Record, Verdict};
+use record::{Outcome, Record};
 use runner::{Clock, Event, RunSpec, Stage, SystemClock};
 use spec::OnError;
+use verdict::{Reason, Verdict};
 use workload::{Phase, Work, Workers};
 
 use crate::directory;

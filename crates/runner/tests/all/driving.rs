@@ -322,7 +322,7 @@ fn time_ends_the_transactions_after_a_warm_up_that_counts_apart() {
                 segment.transactions
             );
         }
-        let summary = record::Summary::of(&record);
+        let summary = verdict::Summary::of(&record);
         let of_phase = summary.phase(Phase::Transactions).unwrap();
         assert_eq!(
             of_phase.last_done.done.count, measured.transactions,

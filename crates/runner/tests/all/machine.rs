@@ -227,7 +227,7 @@ fn slices_hold_what_was_counted_in_the_phase() {
         if place == Place::Nowhere {
             assert_eq!(machine.devices, Fact::NotApplicable);
         }
-        let summary = record::Summary::of(&record);
+        let summary = verdict::Summary::of(&record);
         let machine = summary
             .phase(Phase::Transactions)
             .unwrap()
@@ -304,7 +304,7 @@ fn nothing_is_counted_where_no_series_are_wanted() {
             .all(|phase| phase.machine.is_none())
     );
     assert!(
-        record::Summary::of(&record)
+        verdict::Summary::of(&record)
             .phases
             .iter()
             .all(|phase| phase.machine.is_none())

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use engines::null::Null;
 use engines::posix::Posix;
-use record::{Fact, Outcome, Overhead, Record, Summary};
+use record::{Fact, Outcome, Overhead, Record};
 use runner::{
     Control, Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Stage, Stop, SystemClock,
 };
+use verdict::Summary;
 use workload::arrivals::ArrivalProcess;
 use workload::mix::Think;
 use workload::sizes::Sizes;

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 use engine::Engine;
 use engines::posix::Posix;
 use ranks::{CommunicationError, Communicator, Message, Ranks, in_process};
-use record::{Fact, Outcome, Phase, Record, Summary};
+use record::{Fact, Outcome, Phase, Record};
 use record::{SteadyAsked, SteadyRule};
 use runner::{
     Clock, Control, Event, Events, NoEvents, Observers, Refused, RunSpec, Stage, SystemClock,
     TakeControl,
 };
 use spec::{EngineName, Keeping, Place, Stop};
+use verdict::Summary;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Mix;
 use workload::{Classic, Role, Work, Workers, Workload};
@@ -696,7 +697,7 @@ fn observers_read_their_machine_while_others_work() {
     );
     let rows = &Summary::of(first).ranks.unwrap().observers[0].rows;
     assert_eq!(rows.len(), 1 + performed.len());
-    let json = first.to_json();
+    let json = verdict::to_json(&first);
     assert_eq!(&Record::from_json(&json).unwrap(), first);
 }
 

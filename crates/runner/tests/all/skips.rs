@@ -4,9 +4,10 @@
 use std::time::{Duration, Instant};
 
 use engines::simulated::{Code, Fault, Simulated};
-use record::{End, Fact, Level, PhaseRecord, Reason, Record, Summary};
+use record::{End, Fact, PhaseRecord, Record};
 use runner::{Control, NoEvents, Place, RunSpec};
 use spec::{Drive, OnError, Stop};
+use verdict::{Level, Reason, Summary};
 use workload::classic::Bias;
 use workload::sizes::Sizes;
 use workload::{Action, Classic, Mix, Skipped, Weights, Workers, Workload};

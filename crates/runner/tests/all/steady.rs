@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use record::{Outcome, Phase, Record, SegmentKind, SteadyAsked, SteadyRule, Summary};
+use record::{Outcome, Phase, Record, SegmentKind, SteadyAsked, SteadyRule};
 use runner::{Control, Drive, Events, NoEvents, RunSpec, Stop, SystemClock};
+use verdict::Summary;
 use workload::Workers;
 
 use crate::sleepy::{Sleepy, request, two_milliseconds};

@@ -3,12 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
-use record::WrittenRun;
 use record::run::SCHEMA_VERSION;
 use schema::Schema;
 use schema::generate::SchemaSettings;
 use schema::transform::RecursiveTransform;
 use serde_json::Value;
+use verdict::WrittenRun;
 
 const PUBLISHED: &str = include_str!("../../../../docs/schema/run-1.json");
 

@@ -1,12 +1,13 @@
 //! Comparisons of runs whose numbers are known.
 
-use record::{Level, StudyPart};
+use record::StudyPart;
 use study::statistics::ALPHA;
 use study::statistics::{Errors, Mean, student_quantile};
 use study::{
     Baseline, ComparedSide, Comparison, ComparisonOutcome, Comparisons, Design, Looks, Method,
     Metric, SideGroup, StudyComparisons, StudyRun, UnlikeWhat, unlike,
 };
+use verdict::Level;
 
 use crate::made::{apart, in_blocks, run};
 

@@ -1,10 +1,10 @@
 //! Gates over runs whose numbers are known.
 
-use record::Level;
 use study::statistics::power;
 use study::{
     Baseline, ComparedSide, Decision, Gate, GateError, GateRules, Metric, Requirement, SideGroup,
 };
+use verdict::Level;
 
 use crate::made::{apart, in_blocks, run};
 

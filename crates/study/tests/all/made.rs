@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::Level;
 use study::{Baseline, BlockAttempt, ComparedSide, Metric, Observed, UnlikeWhat};
+use verdict::Level;
 
 /// A run with this value, in this block.
 pub fn run(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {

@@ -1,10 +1,10 @@
 //! Sides that did not complete unlike shares of their operations, and the verdicts of many runs.
 
-use record::Level;
 use study::statistics::ALPHA;
 use study::{
     Baseline, ComparedSide, ComparisonOutcome, Comparisons, Incomplete, Metric, VerdictCounts,
 };
+use verdict::Level;
 
 use crate::made::{apart, in_blocks};
 

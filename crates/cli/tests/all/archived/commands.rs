@@ -3,8 +3,9 @@
 use std::fs;
 use std::io::Write;
 
-use record::{Level, Record, State};
+use record::Record;
 use serde_json::Value;
+use verdict::{Level, State};
 
 use super::{Home, LITTLE, open, text};
 

@@ -3,8 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use record::{ListedRun, Phase, Record, State, Summary};
+use record::{Phase, Record};
 use rustix::process::Signal;
+use verdict::{ListedRun, State, Summary};
 
 use super::{Home, open};
 use crate::support::{Ended, Running};

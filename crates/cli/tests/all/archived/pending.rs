@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use faultfs::{Options, Passthrough};
-use record::{Outcome, Record, State};
+use record::{Outcome, Record};
 use rustix::process::Signal;
+use verdict::State;
 
 use super::{Home, LITTLE, text};
 use crate::support::{Running, Volume, is_met, is_root};

@@ -3,8 +3,9 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use record::{Outcome, Record, State};
+use record::{Outcome, Record};
 use rustix::process::Signal;
+use verdict::State;
 
 use super::{Home, LITTLE, text};
 use crate::support::Running;

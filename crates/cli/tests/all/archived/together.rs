@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use record::State;
+use verdict::State;
 
 use super::{Home, LITTLE, open};
 

@@ -1,9 +1,9 @@
 //! What the kernel counted of the devices: syncs of a file system in an image are writes and
 //! flushes of its loop device, and of the disk that the image lies on.
 
-use record::summary::{DeviceSummary, MachineSummary};
 use record::{Fact, Phase};
 use system::counters::DeviceRole;
+use verdict::summary::{DeviceSummary, MachineSummary};
 
 use crate::runs::{Ran, Run};
 use crate::support::{FileSystem, Scene, Volume};
@@ -39,7 +39,7 @@ fn syncs_are_writes_and_flushes_of_the_loop_device_and_of_the_disk_below() {
 
     let target = device(&synced, DeviceRole::Target).expect("a loop device");
     synced.assert(target.name.starts_with("loop"), &target.name);
-    let count = |of: Option<record::Rate>| of.map(|rate| rate.count);
+    let count = |of: Option<verdict::Rate>| of.map(|rate| rate.count);
     let (writes, flushes) = (count(target.writes), count(target.flushes));
     // Every sync waits for its data, and for a commit of the journal, which is flushed before and
     // after.

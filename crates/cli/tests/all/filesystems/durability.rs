@@ -1,7 +1,8 @@
 //! Every policy of durability: its syncs are steps of the operations that it says, as many as there
 //! are of these.
 
-use record::{Action, OperationSummary, Phase};
+use record::{Action, Phase};
+use verdict::OperationSummary;
 
 use crate::mounted::{Mounted, on};
 use crate::runs::{Ran, Run};

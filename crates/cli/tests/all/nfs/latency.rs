@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use record::{Action, OperationSummary, Phase};
+use record::{Action, Phase};
+use verdict::OperationSummary;
 
 use super::ganesha::Ganesha;
 use super::proxy::{Fault, Proxy};

@@ -259,9 +259,9 @@ fn a_host_is_far_away() {
             "{found:?}\n{ended}"
         );
     }
-    let reasons = record::Verdict::of(&record).reasons;
+    let reasons = verdict::Verdict::of(&record).reasons;
     let is_told =
-        |reason: &record::Reason| matches!(reason, record::Reason::ClocksNotAligned { .. });
+        |reason: &verdict::Reason| matches!(reason, verdict::Reason::ClocksNotAligned { .. });
     assert!(reasons.iter().any(is_told), "{reasons:?}\n{ended}");
     // Before the sync and behind it all meet: what rank 3 tells goes there and back, each way by
     // two hops.

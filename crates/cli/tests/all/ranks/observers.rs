@@ -2,7 +2,8 @@
 
 use rustix::process::Signal;
 
-use record::{Fact, Outcome, Phase, Record, Summary};
+use record::{Fact, Outcome, Phase, Record};
+use verdict::Summary;
 
 use super::Job;
 use super::hosts::{AHEAD_NS, Hosts, record};

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
-use record::{Outcome, Record, Summary};
+use record::{Outcome, Record};
 use system::{MachineCounted, MessageCounter};
+use verdict::Summary;
 
 use super::hosts::{Hosts, record};
 use crate::nfs::ganesha::{Ganesha, MOUNT_PORT, NFS_PORT};

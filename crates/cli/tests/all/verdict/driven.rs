@@ -9,9 +9,10 @@ use std::time::Duration;
 use engine::{
     Engine, Need, OpenError, Operation, Session, Settings, Steps, Submitted, Ticket, Unsupported,
 };
-use record::verdict::Steadiness;
-use record::{Fact, Level, Outcome, Phase, Reason, Record, SteadyAsked, SteadyRule, Verdict};
+use record::{Fact, Outcome, Phase, Record, SteadyAsked, SteadyRule};
 use runner::{Clock, Control, Drive, NoEvents, Pace, Place, RunSpec, Stop, SystemClock};
+use verdict::rules::Steadiness;
+use verdict::{Level, Reason, Verdict};
 use workload::arrivals::ArrivalProcess;
 use workload::{Mix, Workload};
 

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use engines::simulated::{Code, Corruption, Fault, Simulated};
-use record::{End, Level, Outcome, Reason, Record, Verdict};
+use record::{End, Outcome, Record};
 use runner::{Control, NoEvents, OnError, Place, RunSpec};
+use verdict::{Level, Reason, Verdict};
 use workload::Mix;
 
 use super::has;

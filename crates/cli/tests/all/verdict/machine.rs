@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use record::{Fact, Level, Phase, Reason, Record, Verdict};
+use record::{Fact, Phase, Record};
+use verdict::{Level, Reason, Verdict};
 
 use super::has;
 use crate::hung::Bound;

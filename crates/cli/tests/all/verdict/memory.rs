@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use record::{Level, Reason};
 use rustix::fs::{Advice, fadvise};
+use verdict::{Level, Reason};
 
 use super::{has, in_memory};
 use crate::mounted;

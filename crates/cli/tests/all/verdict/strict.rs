@@ -1,7 +1,8 @@
 //! What a user meets of a verdict: the report's top, standard error, and the exit status.
 
-use record::{Level, Outcome, Reason};
+use record::Outcome;
 use rustix::process::Signal;
+use verdict::{Level, Reason};
 
 use super::{has, in_memory, text};
 use crate::runs::{Ran, Run};

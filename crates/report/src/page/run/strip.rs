@@ -2,7 +2,8 @@
 
 use document::units::{grouped, latency, percent, rate};
 use document::{Block, Document, Tone};
-use record::{Fact, Record, ResidencySample, Summary};
+use record::{Fact, Record, ResidencySample};
+use verdict::Summary;
 
 use crate::page::{served, sweep};
 use crate::text;
@@ -12,7 +13,7 @@ pub(crate) fn strip(record: &Record, summary: &Summary) -> Document {
     let mut strip = Document::default();
     let level = summary.verdict.level;
     strip.pair(0, "Verdict", level.name());
-    strip.paint(vec![text::verdict::painted(level)]);
+    strip.paint(vec![text::reasons::painted(level)]);
     achieved(&mut strip, summary);
     durability(&mut strip, record, summary);
     cache(&mut strip, record, summary);
@@ -36,7 +37,7 @@ pub(crate) fn strip(record: &Record, summary: &Summary) -> Document {
     text::outcome(&mut strip, record);
     if summary.verdict.reasons.is_empty() {
         let mut rules = Document::default();
-        text::verdict::render(&mut rules, summary);
+        text::reasons::render(&mut rules, summary);
         // Behind the level, which stands above already.
         let said = rules.blocks().iter().filter_map(|block| match block {
             Block::Painted(inside, _) => Some(&**inside),
@@ -48,7 +49,7 @@ pub(crate) fn strip(record: &Record, summary: &Summary) -> Document {
             }
         }
     } else {
-        text::verdict::reasons(&mut strip, summary, usize::MAX);
+        text::reasons::reasons(&mut strip, summary, usize::MAX);
     }
     strip
 }

@@ -1,0 +1,105 @@
+//! Whether the numbers are worth anything: at the top, so that nobody reads them without it.
+
+use super::evidence;
+use crate::reason::{describe, in_short, what_to_do};
+use document::units::{bound, counted, percent, seconds};
+use document::{Block, Document, Tone};
+use record::{Fact, Phase};
+use verdict::{Level, Reason, Summary, Verdict};
+
+pub(crate) fn render(document: &mut Document, summary: &Summary) {
+    let verdict = &summary.verdict;
+    let level = verdict.level;
+    if level == Level::Valid {
+        document.list(
+            "Verdict",
+            &format!("{}: ", level.name()),
+            &looked_at(summary),
+        );
+        return document.paint(vec![painted(level)]);
+    }
+    document.pair(0, "Verdict", level.name());
+    document.paint(vec![painted(level)]);
+    reasons(document, summary, usize::MAX);
+}
+
+/// The verdict, as it stands out.
+pub(crate) fn painted(level: Level) -> (String, Tone) {
+    let tone = match level {
+        Level::Valid => Tone::Good,
+        Level::Doubtful => Tone::Doubtful,
+        Level::Invalid => Tone::Bad,
+    };
+    (level.name().to_owned(), tone)
+}
+
+/// Why the verdict is what it is, the worst first; at most so many reasons.
+pub(crate) fn reasons(document: &mut Document, summary: &Summary, max: usize) {
+    let Verdict { level, reasons, .. } = &summary.verdict;
+    for reason in reasons.iter().take(max) {
+        document.push(Block::Item {
+            depth: 1,
+            text: bound(&said(reason, *level)),
+        });
+    }
+    let more = reasons.len().saturating_sub(max);
+    if more > 0 {
+        document.push(Block::Item {
+            depth: 1,
+            text: format!("{} (see --full)", counted(more as u64, "reason") + " more"),
+        });
+    }
+}
+
+/// A reason that is less bad than the verdict says so.
+fn said(reason: &Reason, level: Level) -> String {
+    let lead = if reason.level() < level {
+        "(doubtful) "
+    } else {
+        ""
+    };
+    format!("{lead}{} {}", describe(reason), what_to_do(reason))
+}
+
+/// What was looked at and found to be well, with its numbers; what is not known says why.
+fn looked_at(summary: &Summary) -> Vec<String> {
+    let Verdict { seen, .. } = &summary.verdict;
+    let mut words = Vec::new();
+    if let Some(measured) = seen.measured {
+        let what = match measured.phase {
+            Phase::Prepare => "of preparation",
+            Phase::Transactions | Phase::Delete => "measured",
+        };
+        words.push(format!("{} s {what}", seconds(measured.ns)));
+    }
+    match &seen.steadiness {
+        Fact::Known(steadiness) => words.push(in_short(steadiness)),
+        Fact::Unavailable(why) => words.push(format!("steadiness not available ({why})")),
+        Fact::NotApplicable => {}
+    }
+    words.push("no errors".to_owned());
+    for (what, fraction) in [
+        ("overhead", &seen.overhead_fraction),
+        ("other programs", &seen.others_fraction),
+        ("FUSE server", &seen.fuse_servers_fraction),
+        ("CPU steal", &seen.steal_fraction),
+    ] {
+        match fraction {
+            Fact::Known(fraction) => words.push(format!("{what} {}", percent(*fraction))),
+            Fact::Unavailable(why) => words.push(format!("{what} not available ({why})")),
+            Fact::NotApplicable => {}
+        }
+    }
+    if let Some((reads, cached)) = summary
+        .reads
+        .as_ref()
+        .and_then(|reads| Some((reads, evidence::cached(reads)?)))
+    {
+        let fetched = percent(1.0 - cached);
+        words.push(format!(
+            "{fetched} of reads from the {}",
+            evidence::behind(reads)
+        ));
+    }
+    words
+}

@@ -1,0 +1,296 @@
+//! What holds between the numbers of a record that the program wrote, beyond what reading asks for.
+//! Each file below has the rules about one kind of thing; a rule speaks where two parts of a record
+//! say the same in different ways.
+
+mod command_line;
+mod counters;
+mod counts;
+mod durations;
+mod environment;
+mod over_time;
+mod parts;
+mod stream;
+mod times;
+
+use measure::Histogram;
+use schemars::JsonSchema;
+use serde::Serialize;
+use spec::RunSpec;
+use system::Fact;
+use workload::Phase;
+
+use record::Outcome;
+use record::run::{Load, OperationRecord, PhaseRecord, Record, SystemDuring};
+
+/// A rule of consistency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// Numbers are in their range, moments in their order, and sums can be made: what every reader
+    /// of a record asks for.
+    Consistency,
+    /// The fingerprint is that of the record's workload.
+    Fingerprint,
+    /// The hash of the stream is that of the record's workload.
+    StreamHash,
+    /// Operations and bytes are those of as many transactions of the record's workload.
+    StreamCounts,
+    /// The spec is the one that the command line comes to.
+    CommandLine,
+    /// The record has the parts that its spec asks for, and no others.
+    Parts,
+    /// Phases are in their order, and one begins after the one before has ended.
+    PhaseOrder,
+    /// Moments of segments, workers, syncs and readings of the machine follow one another, and lie
+    /// within the run.
+    Times,
+    /// Phases last as long as the spec asks for, and as what was done over their time.
+    Duration,
+    /// The workers' operations fit into the workers' time.
+    WorkTime,
+    /// What was issued is completed, failed or skipped, and rates are of what was completed.
+    Transactions,
+    /// What the workers did is what was done in the measured segments.
+    Workers,
+    /// Histograms have as many latencies as there are operations.
+    Latencies,
+    /// Sum, least and greatest duration of a histogram are those of its buckets.
+    Histograms,
+    /// The steps of operations make up their latencies.
+    Steps,
+    /// What was done over time is what was done in the segments.
+    Series,
+    /// The slowest operations are the greatest latencies.
+    Slowest,
+    /// Failed operations are errors, and errors are failed operations.
+    Errors,
+    /// Arrivals of an open loop are as many as its rate brings.
+    Arrivals,
+    /// What was found of steady state is what the rounds came to.
+    Steady,
+    /// The figures of the original's report are those of the phases.
+    Classic,
+    /// The names that were checked are those of the pool.
+    NamesChecked,
+    /// Counters of a phase are within those of the run, and parts of a counter add up.
+    Counters,
+    /// Facts of targets, room, host and ranks agree with one another.
+    Environment,
+}
+
+impl Rule {
+    /// Its lasting name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Consistency => "consistency",
+            Self::Fingerprint => "fingerprint",
+            Self::StreamHash => "stream-hash",
+            Self::StreamCounts => "stream-counts",
+            Self::CommandLine => "command-line",
+            Self::Parts => "parts",
+            Self::PhaseOrder => "phase-order",
+            Self::Times => "times",
+            Self::Duration => "duration",
+            Self::WorkTime => "work-time",
+            Self::Transactions => "transactions",
+            Self::Workers => "workers",
+            Self::Latencies => "latencies",
+            Self::Histograms => "histograms",
+            Self::Steps => "steps",
+            Self::Series => "series",
+            Self::Slowest => "slowest",
+            Self::Errors => "errors",
+            Self::Arrivals => "arrivals",
+            Self::Steady => "steady",
+            Self::Classic => "classic",
+            Self::NamesChecked => "names-checked",
+            Self::Counters => "counters",
+            Self::Environment => "environment",
+        }
+    }
+}
+
+/// A rule that a record breaks, or that could not be checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BrokenRule {
+    /// Which one.
+    pub rule: Rule,
+    /// The JSON path of the place.
+    pub field: String,
+    /// What is wrong there, or why it could not be checked.
+    pub why: String,
+}
+
+/// What was found.
+#[derive(Default)]
+pub(super) struct Findings {
+    pub broken: Vec<BrokenRule>,
+    pub unchecked: Vec<BrokenRule>,
+}
+
+impl Findings {
+    /// Takes the first break of a rule: others of the same rule tell no more.
+    fn broken(&mut self, rule: Rule, field: &str, why: String) {
+        if !self.broken.iter().any(|known| known.rule == rule) {
+            let field = field.to_owned();
+            self.broken.push(BrokenRule { rule, field, why });
+        }
+    }
+
+    fn unchecked(&mut self, rule: Rule, field: &str, why: impl Into<String>) {
+        self.unchecked.push(BrokenRule {
+            rule,
+            field: field.to_owned(),
+            why: why.into(),
+        });
+    }
+
+    fn equal(
+        &mut self,
+        rule: Rule,
+        field: &str,
+        (what, found): (&str, u64),
+        (other, expected): (&str, u64),
+    ) {
+        if found != expected {
+            self.broken(
+                rule,
+                field,
+                format!("{what}: {found}, but {other}: {expected}"),
+            );
+        }
+    }
+}
+
+/// A list of phases with what is known of the run that they are of.
+struct Scope<'a> {
+    record: &'a Record,
+    spec: &'a RunSpec,
+    phases: &'a [PhaseRecord],
+    /// Where they are in the record.
+    place: String,
+    /// Arrivals a second, where transactions are due by themselves.
+    per_second: Option<f64>,
+    /// How many workers there are.
+    workers: u32,
+    /// The machine while the run went on that they are of.
+    during: &'a SystemDuring,
+    /// Whether nothing else is in that run.
+    is_run: bool,
+}
+
+/// Clocks of different ranks may be off by this where nothing is known, in nanoseconds.
+const CLOCKS_NS: u64 = 1_000_000;
+
+impl Scope<'_> {
+    fn place(&self, index: usize) -> String {
+        format!("{}.phases[{index}]", self.place)
+    }
+
+    fn has_ranks(&self) -> bool {
+        self.record.cluster.is_some()
+    }
+
+    /// Moments of ranks are on the clock of the first, as far as that is known.
+    fn clocks_ns(&self) -> u64 {
+        let Some(cluster) = &self.record.cluster else {
+            return 0;
+        };
+        let clocks = cluster
+            .ranks
+            .iter()
+            .flat_map(|rank| [&rank.clock.begin, &rank.clock.end]);
+        let errors = clocks.filter_map(Fact::known).map(|clock| clock.error_ns);
+        CLOCKS_NS.saturating_add(errors.max().unwrap_or(0).saturating_mul(2))
+    }
+
+    /// Whether the run came to its end.
+    fn is_complete(&self) -> bool {
+        self.record.actual.outcome == Outcome::Complete
+    }
+
+    /// Whether transactions of a phase are due by themselves.
+    fn is_open(&self, phase: &PhaseRecord) -> bool {
+        phase.phase == Phase::Transactions && self.per_second.is_some()
+    }
+}
+
+/// The operations of all segments.
+fn all_operations(phase: &PhaseRecord) -> impl Iterator<Item = &OperationRecord> {
+    phase
+        .segments
+        .iter()
+        .flat_map(|segment| &segment.operations)
+}
+
+/// The times that operations took from issue to completion, as far as that is known.
+fn service(operation: &OperationRecord) -> &Histogram {
+    operation
+        .meter
+        .service
+        .as_ref()
+        .unwrap_or(&operation.meter.latency)
+}
+
+/// The longest operation of a phase, in nanoseconds.
+fn longest_ns(phase: &PhaseRecord) -> u64 {
+    let longest = all_operations(phase).filter_map(|operation| service(operation).max_ns());
+    longest.max().unwrap_or(0)
+}
+
+/// Of a record that was read: its sums can be made.
+pub(super) fn check(record: &Record, resolved: Option<Result<RunSpec, String>>) -> Findings {
+    let mut found = Findings::default();
+    if let Some(resolved) = resolved {
+        command_line::check(record, resolved, &mut found);
+    }
+    stream::check(record, &mut found);
+    parts::check(record, &mut found);
+    environment::check(record, &mut found);
+    counts::errors(record, &mut found);
+    counts::names(record, &mut found);
+    counts::classic(record, &mut found);
+    for scope in scopes(record) {
+        times::check(&scope, &mut found);
+        counters::check(&scope, &mut found);
+        for (index, phase) in scope.phases.iter().enumerate() {
+            let place = scope.place(index);
+            parts::phase(&scope, phase, &place, &mut found);
+            counts::phase(&scope, phase, &place, &mut found);
+            durations::phase(&scope, phase, &place, &mut found);
+            over_time::phase(&scope, phase, &place, &mut found);
+        }
+    }
+    found
+}
+
+/// The phases of the run, and those of each step of a sweep.
+fn scopes(record: &Record) -> Vec<Scope<'_>> {
+    let actual = &record.actual;
+    let workers = record.spec.workload.workers.count();
+    let mut scopes = vec![Scope {
+        record,
+        spec: &record.spec,
+        phases: &actual.phases,
+        place: "record.actual".to_owned(),
+        per_second: record.spec.drive.rate(),
+        workers,
+        during: &record.during,
+        is_run: actual.sweep_steps.is_empty(),
+    }];
+    for (index, step) in actual.sweep_steps.iter().enumerate() {
+        let of_run = step.of_run.as_deref();
+        let is_of_counts = matches!(step.load, Load::Workers(_) | Load::Ranks(_));
+        scopes.push(Scope {
+            record,
+            spec: &record.spec,
+            phases: &step.phases,
+            place: format!("record.actual.sweep_steps[{index}]"),
+            per_second: step.load.rate(),
+            workers: if is_of_counts { step.workers } else { workers },
+            during: of_run.map_or(&record.during, |run| &run.during),
+            is_run: false,
+        });
+    }
+    scopes
+}

@@ -1,0 +1,263 @@
+//! What was done over time: slices against segments, arrivals against their rate, rounds against
+//! the rule of steady state.
+
+use std::collections::BTreeMap;
+
+use measure::steady::{self, DRIFT_MAX, WINDOW_ROUNDS};
+use measure::{
+    Histogram, LATENCY_PRECISION_BITS, SLICE_NS, SLICES_MAX, SLOWEST_KEPT, SparseHistogram,
+};
+use spec::{SteadyRule, Stop};
+use workload::{Action, End, Phase, Role};
+
+use super::times::is_undisturbed;
+use super::{Findings, Rule, Scope, all_operations};
+use record::run::PhaseRecord;
+
+pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
+    if phase.complete && !phase.slices.is_empty() {
+        series(scope, phase, place, found);
+        extremes(scope, phase, place, found);
+    }
+    arrivals(scope, phase, place, found);
+    self::steady(scope, phase, place, found);
+}
+
+type RoleAction = (Role, Action);
+
+/// The sums of all slices are those of all segments, and so are their latencies.
+fn series(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
+    let mut done: BTreeMap<RoleAction, ([u64; 3], Histogram)> = BTreeMap::new();
+    for operation in all_operations(phase) {
+        let meter = &operation.meter;
+        if meter.operations + meter.failed == 0 {
+            continue;
+        }
+        let (counts, latency) = done.entry((operation.role, operation.action)).or_default();
+        for (sum, more) in counts
+            .iter_mut()
+            .zip([meter.operations, meter.bytes, meter.failed])
+        {
+            *sum += more;
+        }
+        latency.merge(&meter.latency);
+    }
+    let series = phase.slices.totals();
+    let place = format!("{place}.slices");
+    // They become wider only where they would be too many.
+    if phase.slices.width_ns() > SLICE_NS && phase.slices.len() <= SLICES_MAX / 2 {
+        let why = format!(
+            "{} of {} ns each",
+            phase.slices.len(),
+            phase.slices.width_ns()
+        );
+        found.broken(Rule::Series, &place, why);
+    }
+    let none = SparseHistogram::default();
+    for key in done.keys().chain(series.keys()) {
+        let name = key.1.name();
+        let of_slices = series
+            .get(key)
+            .map_or([0; 3], |sum| [sum.operations, sum.bytes, sum.failed]);
+        let of_segments = done.get(key).map_or([0; 3], |(counts, _)| *counts);
+        let whats = ["operations", "bytes", "failures"];
+        for ((what, of_slices), of_segments) in whats.into_iter().zip(of_slices).zip(of_segments) {
+            let what = format!("{what} of {name}");
+            found.equal(
+                Rule::Series,
+                &place,
+                (&what, of_slices),
+                ("in the segments", of_segments),
+            );
+        }
+        let Some((_, latency)) = done.get(key).filter(|_| scope.spec.latencies) else {
+            continue;
+        };
+        let of_slices = series.get(key).map_or(&none, |sum| &sum.latency);
+        if let Err(why) = of_slices.is_coarse_of(latency, LATENCY_PRECISION_BITS) {
+            let why = format!("latencies of {name}: {why} as in the segments");
+            found.broken(Rule::Series, &place, why);
+        }
+    }
+    shared(phase, &place, found);
+}
+
+/// Each group of slices has as many latencies as operations, in the first that has the key.
+fn shared(phase: &PhaseRecord, place: &str, found: &mut Findings) {
+    let slices: Vec<_> = phase.slices.iter().collect();
+    for (number, group) in slices.chunks(phase.slices.sharing().max(1)).enumerate() {
+        let mut sums: BTreeMap<&RoleAction, (u64, u64)> = BTreeMap::new();
+        for (key, meter) in group.iter().copied().flatten() {
+            let sum = sums.entry(key).or_default();
+            sum.0 = sum.0.saturating_add(meter.operations);
+            sum.1 = sum.1.saturating_add(meter.latency.count());
+        }
+        for (key, (operations, latencies)) in sums {
+            let what = format!("latencies of {} in group {number}", key.1.name());
+            found.equal(
+                Rule::Series,
+                place,
+                (&what, latencies),
+                ("operations", operations),
+            );
+        }
+    }
+}
+
+/// The slowest operations are in the slice in which they completed, and what is the greatest of a
+/// slice is among the slowest.
+fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
+    let (Some(machine), Some(first)) = (&phase.machine, phase.segments.first()) else {
+        return;
+    };
+    // Of an open loop it is not recorded when they were completed, and other ranks have clocks of
+    // their own.
+    if scope.is_open(phase) || scope.has_ranks() {
+        return;
+    }
+    let width_ns = phase
+        .slices
+        .width_ns()
+        .saturating_mul(phase.slices.sharing() as u64)
+        .max(1);
+    let slices: Vec<_> = phase.slices.iter().collect();
+    let groups: Vec<_> = slices.chunks(phase.slices.sharing().max(1)).collect();
+    // The beginning lies between the reading of the machine and the first worker's.
+    let group_of = |ns: u64| {
+        let early = ns.saturating_sub(first.began_ns) / width_ns;
+        let late = ns.saturating_sub(machine.began_ns) / width_ns;
+        early as usize..=late as usize
+    };
+    let greatest = |group: usize, action: Action| -> Option<u64> {
+        let meters = groups.get(group)?.iter().copied().flatten();
+        let of_action = meters.filter(|((_, known), _)| *known == action);
+        of_action
+            .filter_map(|(_, meter)| meter.latency.max_ns())
+            .max()
+    };
+    for (index, slowest) in phase.slowest.iter().enumerate() {
+        let place = format!("{place}.slowest[{index}]");
+        for slow in &slowest.operations {
+            let completed = slow.issued_ns.saturating_add(slow.ns);
+            let holds =
+                |group: usize| greatest(group, slowest.action).is_some_and(|max| max >= slow.ns);
+            if !group_of(completed).any(holds) {
+                let why = format!(
+                    "one of {} ns is not in the slice in which it completed",
+                    slow.ns
+                );
+                found.broken(Rule::Slowest, &place, why);
+            }
+        }
+        let least = slowest.operations.last().map_or(0, |slow| slow.ns);
+        let is_full = slowest.operations.len() == SLOWEST_KEPT;
+        for group in 0..groups.len() {
+            let Some(max) = greatest(group, slowest.action).filter(|max| !is_full || *max > least)
+            else {
+                continue;
+            };
+            let is_it = |slow: &record::run::SlowOperation| {
+                slow.ns == max && group_of(slow.issued_ns.saturating_add(slow.ns)).contains(&group)
+            };
+            if !slowest.operations.iter().any(is_it) {
+                let why =
+                    format!("slices have one of {max} ns, which is not among them at that time");
+                found.broken(Rule::Slowest, &place, why);
+            }
+        }
+    }
+}
+
+/// Beyond this a worker does not count who waits.
+const WAITING_MAX: u64 = 10_000_000;
+/// Standard deviations that chance may put arrivals off their rate.
+const DEVIATIONS: f64 = 8.0;
+
+/// What has arrived is the rate times the time.
+fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
+    let (Some(per_second), Some(waiting)) = (scope.per_second, phase.waiting) else {
+        return;
+    };
+    let is_by_time = matches!(scope.spec.drive.stop, Stop::After(_));
+    let is_whole = phase.phase == Phase::Transactions && phase.complete && is_by_time;
+    if !is_whole || scope.record.actual.end.known() != Some(&End::Complete) {
+        return;
+    }
+    let (Some(first), Some(last)) = (phase.segments.first(), phase.segments.last()) else {
+        return;
+    };
+    let done: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
+    if done
+        >= scope
+            .spec
+            .workload
+            .transactions()
+            .saturating_mul(scope.workers.into())
+    {
+        return;
+    }
+    let arrived = done.saturating_add(waiting) as f64;
+    // They begin to arrive between the reading of the machine and the first worker's beginning, and
+    // each worker counts those of its own until it ends.
+    let workers = || phase.workers.iter();
+    let ends_ns = workers().map(|worker| worker.ended_ns.saturating_sub(first.began_ns));
+    let least_s = ends_ns.min().unwrap_or(0) as f64 / 1e9;
+    let read_ns = phase.machine.as_ref().map_or(0, |machine| machine.began_ns);
+    let most_s = last.ended_ns.saturating_sub(read_ns) as f64 / 1e9;
+    let off =
+        |expected: f64| DEVIATIONS * expected.sqrt() + f64::from(scope.workers) + expected * 0.01;
+    let (least, most) = (per_second * least_s, per_second * most_s);
+    // No worker counts more of them.
+    let is_short = arrived < least - off(least) && waiting < WAITING_MAX;
+    if is_short || arrived > most + off(most) {
+        let why = format!(
+            "{arrived} have arrived in {least_s:.3} to {most_s:.3} s, at {per_second} a second"
+        );
+        found.broken(Rule::Arrivals, &format!("{place}.waiting"), why);
+    }
+}
+
+/// A rate of a round is counted by another thread than its transactions: it may be off by this
+/// share on a busy machine.
+const ROUND_OFF: f64 = 0.5;
+
+fn steady(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
+    let (Some(what), Some(asked)) = (&phase.steady, scope.spec.drive.steady()) else {
+        return;
+    };
+    let place = format!("{place}.steady");
+    let first = what.rounds.len().saturating_sub(WINDOW_ROUNDS);
+    let is_whole = what.rounds.len() >= WINDOW_ROUNDS;
+    let snia = steady::window(&what.rounds[first..]).filter(|_| is_whole);
+    let slope = steady::drift(&what.seconds, DRIFT_MAX).filter(|_| is_whole);
+    let is_steady = match asked.rule {
+        SteadyRule::Snia => snia.as_ref().is_some_and(|verdict| verdict.is_steady),
+        SteadyRule::Slope => slope.as_ref().is_some_and(|verdict| verdict.is_steady),
+    };
+    if (&snia, &slope, is_steady) != (&what.snia, &what.slope, what.is_steady) {
+        let why = "it is not what the rule makes of the rounds".to_owned();
+        found.broken(Rule::Steady, &place, why);
+    }
+    if what.rounds.len() > asked.rounds_max as usize {
+        let why = format!(
+            "{} rounds, and at most {} were asked for",
+            what.rounds.len(),
+            asked.rounds_max
+        );
+        found.broken(Rule::Steady, &place, why);
+    }
+    if !phase.complete || !is_undisturbed(phase) {
+        return;
+    }
+    // The measured segments are the rounds of the last window, and the work after them.
+    for (segment, rate) in phase.measured().zip(&what.rounds[first..]) {
+        let seconds = segment.ended_ns.saturating_sub(segment.began_ns) as f64 / 1e9;
+        let (counted, seen) = (segment.transactions as f64, rate * seconds);
+        let off = counted.max(seen) * ROUND_OFF + f64::from(scope.workers) * 4.0;
+        if (counted - seen).abs() > off {
+            let why =
+                format!("a round of {rate} a second has {counted} transactions in {seconds:.3} s");
+            found.broken(Rule::Steady, &place, why);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Who used the processors, and what became of the clocks.
+
+use std::borrow::Cow;
+
+use spec::{Climb, EngineName};
+use system::{Fact, Mount};
+use workload::Phase;
+
+use super::limits::{OTHERS_MAX, OWN_MAX, PAUSED_MAX, SHARES_FROM_NS, STEAL_MAX};
+use super::{Reason, Seen, all_phases};
+use crate::summary::overhead;
+use record::host_phase::HostId;
+use record::ranks::{ClusterRecord, HostRecord};
+use record::run::{Record, SystemDuring};
+use record::server::ServerRecord;
+
+pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
+    let above = |fraction: &Fact<f64>, limit: f64| {
+        fraction
+            .known()
+            .copied()
+            .filter(|fraction| *fraction > limit)
+    };
+    let mut reasons = Vec::new();
+    let overhead = record.actual.overhead.known();
+    if let (Some(fraction), Some(cost)) = (above(&seen.overhead_fraction, OWN_MAX), overhead) {
+        reasons.push(Reason::Overhead {
+            fraction,
+            ns_per_operation: cost.ns_per_operation,
+        });
+    }
+    if let Some(fraction) = above(&seen.others_fraction, OTHERS_MAX) {
+        let during = runs(record).find(|during| without_servers(during) == Fact::Known(fraction));
+        let busiest = during.and_then(|during| during.busiest.as_ref()?.known().cloned());
+        reasons.push(Reason::OtherLoad {
+            fraction,
+            busiest: busiest.unwrap_or_default(),
+        });
+    }
+    if let Some(fraction) = above(&seen.steal_fraction, STEAL_MAX) {
+        reasons.push(Reason::Steal { fraction });
+    }
+    let hosts = record
+        .cluster
+        .iter()
+        .flat_map(|cluster| &cluster.hosts)
+        .map(|host| &host.host);
+    let mut hosts = std::iter::once(&record.host).chain(hosts);
+    if hosts.any(|host| host.emulated.as_ref().and_then(Fact::known) == Some(&true)) {
+        reasons.push(Reason::Emulated);
+    }
+    reasons.extend(paused(record));
+    reasons.extend(clocks(record));
+    reasons
+}
+
+/// In the phases that are long enough for shares. The monotonic clock stands still while the
+/// machine is suspended: that is no pause.
+fn paused(record: &Record) -> Option<Reason> {
+    let seen = all_phases(record).filter_map(|phase| phase.pauses);
+    let judged =
+        seen.filter(|pauses| pauses.watched_ns >= SHARES_FROM_NS && pauses.fraction() > PAUSED_MAX);
+    judged.fold(None, |found, pauses| {
+        let (times, longest_ns, fraction) = match found {
+            Some(Reason::Paused {
+                times,
+                longest_ns,
+                fraction,
+            }) => (times, longest_ns, fraction),
+            _ => (0, 0, 0.0),
+        };
+        Some(Reason::Paused {
+            times: times + pauses.times,
+            longest_ns: pauses.longest_ns.max(longest_ns),
+            fraction: pauses.fraction().max(fraction),
+        })
+    })
+}
+
+/// What became of the clocks in all runs together.
+fn clocks(record: &Record) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    let each: Vec<Cow<'_, SystemDuring>> = runs(record).collect();
+    let all = || each.iter().map(|during| &during.clocks);
+    let ns = all()
+        .map(|clocks| clocks.suspended_ns)
+        .fold(0, u64::saturating_add);
+    if ns > 0 {
+        reasons.push(Reason::Suspended { ns });
+    }
+    let steps = all().map(|clocks| clocks.wall_clock_stepped_ns);
+    let greatest = steps.max_by_key(|step| step.unsigned_abs()).unwrap_or(0);
+    if greatest != 0 {
+        reasons.push(Reason::WallClockStepped { ns: greatest });
+    }
+    let changed = all().find_map(|clocks| {
+        let is_changed = clocks.clock_source_changed.known()?;
+        let (before, after) = (
+            clocks.clock_source_before.known()?,
+            clocks.clock_source_after.known()?,
+        );
+        is_changed.then(|| (before.clone(), after.clone()))
+    });
+    if let Some((before, after)) = changed {
+        reasons.push(Reason::ClockSourceChanged { before, after });
+    }
+    reasons
+}
+
+/// The machine during the run, or each kernel of several hosts; during each of the runs, where the
+/// steps of a sweep had one each. Of these the first rank's host is told: where others have its
+/// kernel, their ranks would count as other programs.
+fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring>> {
+    let kernels = record
+        .cluster
+        .as_ref()
+        .map_or_else(Vec::new, ClusterRecord::kernels);
+    let has_kernel_alone = record.cluster.as_ref().is_none_or(|cluster| {
+        let first = cluster.hosts.first().map(HostRecord::id);
+        let with_it = |id: &HostId| {
+            cluster
+                .hosts
+                .iter()
+                .filter(|host| host.id().has_kernel_of(id))
+                .count()
+        };
+        first.is_none_or(|id| with_it(&id) == 1)
+    });
+    // Hosts of a sweep of ranks are told as in its last step, the largest.
+    let climb = record.spec.drive.sweep.as_ref().map(|sweep| &sweep.climb);
+    let is_of_ranks = matches!(climb, Some(Climb::Ranks(_)));
+    let own = kernels.is_empty() || (is_of_ranks && has_kernel_alone);
+    let own = own.then_some(Cow::Borrowed(&record.during));
+    let steps = record
+        .actual
+        .sweep_steps
+        .iter()
+        .filter(move |_| has_kernel_alone);
+    let of_sweep_steps = steps.filter_map(|sweep_step| sweep_step.of_run.as_ref());
+    own.into_iter()
+        .chain(kernels.into_iter().map(Cow::Owned))
+        .chain(of_sweep_steps.map(|run| Cow::Borrowed(&run.during)))
+}
+
+/// What the program itself costs for each operation, over the workers' time. That is what it takes
+/// by itself on the null storage: how the C library's buffers, page faults and waiting for a
+/// processor show in its processor time is the storage's and the machine's matter. What the caches
+/// of a busy processor add is not in it.
+pub(super) fn overhead_fraction(record: &Record) -> Fact<f64> {
+    if record.spec.storage == EngineName::Null || record.actual.transactions().next().is_none() {
+        return Fact::NotApplicable;
+    }
+    record.actual.overhead.as_ref().and_then(|_| {
+        match overhead::summary(&record.actual).and_then(|own| own.fraction) {
+            Some(fraction) => Fact::Known(fraction.min(1.0)),
+            None => Fact::Unavailable(format!(
+                "no time was measured in {}",
+                Phase::Transactions.name()
+            )),
+        }
+    })
+}
+
+/// The greatest share of all runs that were long enough for the kernel's ticks.
+fn greatest(record: &Record, fraction: impl Fn(&SystemDuring) -> Fact<f64>) -> Fact<f64> {
+    let judged = |during: Cow<'_, SystemDuring>| {
+        if during.clocks.elapsed_ns < SHARES_FROM_NS {
+            return Fact::Unavailable(
+                "the run was shorter than a second, too short for the kernel's ticks".to_owned(),
+            );
+        }
+        fraction(&during)
+    };
+    let greater = |one: Fact<f64>, other: Fact<f64>| match (one, other) {
+        (Fact::Known(one), Fact::Known(other)) => Fact::Known(one.max(other)),
+        (known @ Fact::Known(_), _) => known,
+        (_, other) => other,
+    };
+    runs(record)
+        .map(judged)
+        .reduce(greater)
+        .unwrap_or(Fact::NotApplicable)
+}
+
+/// In user mode: write-back, journals and loop devices are threads of the kernel that work for the
+/// run, too, and have none. A FUSE file system is a program, and works for the run as well: its
+/// part is taken away. So does a server that is reached over the loopback interface, whose part is
+/// not known.
+pub(super) fn others_fraction(record: &Record) -> Fact<f64> {
+    let mut servers = record
+        .locations
+        .iter()
+        .filter_map(|location| location.server.as_ref());
+    if servers.any(ServerRecord::is_on_this_machine) {
+        return Fact::Unavailable(
+            "the NFS server on this machine counts as another program".to_owned(),
+        );
+    }
+    let is_known = |during: Cow<'_, SystemDuring>| during.fuse_servers.is_some();
+    if has_fuse(record) && !runs(record).all(is_known) {
+        return Fact::Unavailable("the target's FUSE server counts as another program".to_owned());
+    }
+    greatest(record, without_servers)
+}
+
+fn has_fuse(record: &Record) -> bool {
+    let targets = record
+        .locations
+        .iter()
+        .filter_map(|location| location.target.known());
+    let mut mounts = targets.filter_map(|target| target.mount.known());
+    mounts.any(Mount::is_fuse)
+}
+
+/// What other programs used that serve no target.
+fn without_servers(during: &SystemDuring) -> Fact<f64> {
+    let others = during.counted.others_user_fraction();
+    match during.fuse_servers_fraction() {
+        // They are counted from a little earlier to a little later.
+        Fact::Known(servers) => others.map(|others| (others - servers).max(0.0)),
+        Fact::NotApplicable => others,
+        Fact::Unavailable(why) => Fact::Unavailable(why),
+    }
+}
+
+/// What servers of the targets used, of the run in which they used most.
+pub(super) fn fuse_servers_fraction(record: &Record) -> Fact<f64> {
+    match has_fuse(record) {
+        true => greatest(record, SystemDuring::fuse_servers_fraction),
+        false => Fact::NotApplicable,
+    }
+}
+
+pub(super) fn steal_fraction(record: &Record) -> Fact<f64> {
+    greatest(record, |during| during.counted.steal_fraction())
+}

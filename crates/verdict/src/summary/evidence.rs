@@ -1,0 +1,472 @@
+//! Who served a phase, as far as the counters tell: derived from its evidence, never guessed.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use system::counters::{DeviceReading, DeviceRole};
+use system::{Accounted, DeviceCounters, Fact, MessageCounter, MessageKind, MessagesReading};
+use workload::{Action, Phase};
+
+use super::reads::{self, Behind, ReadsServed, added};
+use record::evidence::{PhaseEvidence, Residency};
+use record::run::{OperationRecord, PhaseRecord, Record};
+use record::server::ServerCounts;
+
+/// Who served a phase. Counters of devices have everybody's work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EvidenceSummary {
+    /// Where the contents that operations read came from.
+    pub reads: ReadsServed,
+    /// By operation, who served it. Not available where a phase has several kinds of operations,
+    /// and for names and attributes of a local file system, whose reads the kernel attributes
+    /// to nobody.
+    pub operations: BTreeMap<String, Fact<ServedBy>>,
+    /// What the devices read meanwhile: contents, names and attributes together.
+    pub device_reads: DeviceReads,
+    /// What became of what was written.
+    pub writes: WritesServed,
+    /// Flushes of the device's cache.
+    pub flushes: FlushesServed,
+    /// Requests to servers: RPC calls, SMB and SCSI commands, by counter; empty for targets
+    /// without one, and where none can be read (the record has the reason).
+    pub messages: Vec<MessagesSent>,
+    /// Commands to the devices below the targets, from above down to the disks; those that cannot
+    /// be read are missing.
+    pub commands: Vec<CommandsSent>,
+    /// How much of the pool was in memory; nothing for phases that have no such sample.
+    pub residency: Option<Residency>,
+    /// What went to servers besides calls; nothing where the storage speaks to none by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerCounts>,
+}
+
+/// Shares of who served operations: of their bytes, or of the operations where they move none. They
+/// add up to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServedBy {
+    /// Memory of this machine.
+    pub cache: f64,
+    /// A server.
+    pub server: f64,
+    /// A device of this machine.
+    pub device: f64,
+}
+
+/// What was read of the devices that the targets' file systems lie on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceReads {
+    /// How many.
+    pub reads: Fact<u64>,
+    /// Their bytes.
+    pub bytes: Fact<u64>,
+    /// Reads for each transaction, or each file in `prepare` and `delete`; nothing where that is
+    /// not known.
+    pub per_done: Option<f64>,
+}
+
+/// What became of what was written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WritesServed {
+    /// Bytes that operations wrote.
+    pub written_bytes: u64,
+    /// Bytes that were written to the devices that the targets' file systems lie on, the sync
+    /// after the phase included.
+    pub device_bytes: Fact<u64>,
+    /// Bytes to the device for each byte written; nothing where that is not known, or nothing was
+    /// written.
+    pub amplification: Option<f64>,
+}
+
+/// Flushes of the device's cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlushesServed {
+    /// Flushes that completed during the phase, without the sync after it.
+    pub flushes: Fact<u64>,
+    /// Operations that waited for a sync of their own (see the durability policy).
+    pub durable_operations: u64,
+    /// Flushes for each of these; nothing where that is not known, or there were none.
+    pub per_durable_operation: Option<f64>,
+}
+
+/// Requests that one counter had.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MessagesSent {
+    /// Where they were counted.
+    pub counter: MessageCounter,
+    /// The protocol with its version.
+    pub protocol: String,
+    /// Of what: the mount point, the share, the disk, this machine.
+    pub of: String,
+    /// Requests that left; retransmissions and replies are not among them.
+    pub requests: Fact<u64>,
+    /// Requests for each transaction, or each file in `prepare` and `delete`; nothing where that
+    /// is not known.
+    pub per_done: Option<f64>,
+    /// Transmissions beyond the first of a request; nothing where the counter does not tell, or
+    /// not of every kind.
+    pub retransmissions: Option<u64>,
+    /// By kind (procedure, command), the most frequent first.
+    pub kinds: Vec<MessageKindSent>,
+}
+
+impl MessagesSent {
+    /// Of all counters, in a stretch in which so much was done.
+    pub fn of(counted: &Accounted, done: u64) -> Vec<Self> {
+        let sent = |reading: &MessagesReading| {
+            let requests = reading.requests();
+            let kinds = reading.kinds.known().map_or(&[][..], Vec::as_slice);
+            let mut by_kind: Vec<MessageKindSent> =
+                kinds.iter().map(|kind| of_kind(kind, done)).collect();
+            by_kind.sort_by(|a, b| {
+                b.requests
+                    .cmp(&a.requests)
+                    .then_with(|| a.kind.cmp(&b.kind))
+            });
+            Self {
+                counter: reading.counter,
+                protocol: reading.protocol.clone(),
+                of: reading.of.clone(),
+                per_done: over(&requests, done),
+                requests,
+                retransmissions: retransmissions(kinds),
+                kinds: by_kind,
+            }
+        };
+        counted
+            .messages
+            .known()
+            .into_iter()
+            .flatten()
+            .map(sent)
+            .collect()
+    }
+}
+
+/// Requests or commands of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MessageKindSent {
+    /// The kernel's word for it.
+    pub kind: String,
+    /// Requests that left.
+    pub requests: u64,
+    /// Requests for each transaction, or each file in `prepare` and `delete`; nothing where
+    /// nothing was done.
+    pub per_done: Option<f64>,
+    /// Mean time from sending a request to its reply, in milliseconds; nothing where the counter
+    /// does not tell.
+    pub mean_round_trip_ms: Option<f64>,
+}
+
+/// Commands that one device completed, everybody's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CommandsSent {
+    /// The kernel's name of it.
+    pub device: String,
+    /// Where it stands below the target.
+    pub role: DeviceRole,
+    /// Reads, writes, flushes and discards, as far as the kernel counts them of this device.
+    pub kinds: Vec<MessageKindSent>,
+}
+
+/// Of a phase of the record; nothing where it has no evidence. Phases of a sweep's steps are in no
+/// summary.
+pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSummary> {
+    let evidence = phase.evidence.as_ref()?;
+    let reads = reads::of(record, std::iter::once(phase))?;
+    let whole = whole(record);
+    let evidence = &PhaseEvidence {
+        performing: of_whole(&evidence.performing, &whole),
+        syncing: evidence
+            .syncing
+            .as_ref()
+            .map(|syncing| of_whole(syncing, &whole)),
+        residency: evidence.residency.clone(),
+        server: evidence.server,
+    };
+    let performing = &evidence.performing;
+    let device_reads = DeviceReads {
+        reads: of_targets(performing, |device| &device.reads),
+        bytes: of_targets(performing, |device| &device.read_bytes),
+        per_done: None,
+    };
+    Some(EvidenceSummary {
+        operations: match record.spec.storage.speaks_to_servers() {
+            true => by_server(phase),
+            false => by_operation(phase, &reads),
+        },
+        reads,
+        device_reads: DeviceReads {
+            per_done: over(&device_reads.reads, done(phase)),
+            ..device_reads
+        },
+        writes: writes(phase, evidence),
+        flushes: flushes(record, phase, performing),
+        messages: MessagesSent::of(performing, done(phase)),
+        commands: commands(performing, done(phase)),
+        residency: evidence.residency.clone(),
+        server: evidence.server,
+    })
+}
+
+/// Whether the devices of all targets are known, or none has one: else what devices did is not what
+/// all operations came to.
+fn whole(record: &Record) -> Result<(), String> {
+    let targets = record
+        .locations
+        .iter()
+        .filter_map(|location| location.target.known());
+    let (mut with, mut without) = (false, false);
+    for target in targets {
+        match &target.device {
+            Fact::Known(_) => with = true,
+            Fact::NotApplicable => without = true,
+            Fact::Unavailable(why) => return Err(why.clone()),
+        }
+    }
+    match (with, without) {
+        (true, true) => Err("mixed: one of the targets lies on no device".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+fn of_whole(counted: &Accounted, whole: &Result<(), String>) -> Accounted {
+    let mut counted = counted.clone();
+    if let (Err(why), Fact::Known(_)) = (whole, &counted.devices) {
+        counted.devices = Fact::Unavailable(why.clone());
+    }
+    counted
+}
+
+/// Of all segments, warm-ups too: counters have their work as well.
+fn all_operations(phase: &PhaseRecord) -> impl Iterator<Item = &OperationRecord> {
+    phase
+        .segments
+        .iter()
+        .flat_map(|segment| &segment.operations)
+}
+
+/// What was done in all segments: transactions, or operations in `prepare` and `delete`.
+fn done(phase: &PhaseRecord) -> u64 {
+    match phase.phase {
+        Phase::Transactions => phase
+            .segments
+            .iter()
+            .map(|segment| segment.transactions)
+            .sum(),
+        Phase::Prepare | Phase::Delete => all_operations(phase)
+            .map(|operation| operation.meter.operations)
+            .sum(),
+    }
+}
+
+fn by_operation(phase: &PhaseRecord, reads: &ReadsServed) -> BTreeMap<String, Fact<ServedBy>> {
+    let done = all_operations(phase).filter(|operation| operation.meter.operations > 0);
+    let mut actions: Vec<Action> = done.map(|operation| operation.action).collect();
+    actions.sort_unstable();
+    actions.dedup();
+    let served = |action: Action| match (&reads.fetched_from, &actions[..]) {
+        (Fact::Known(Behind::Memory), _) => Fact::Known(ServedBy {
+            cache: 1.0,
+            ..ServedBy::default()
+        }),
+        (_, [_, _, ..]) => {
+            Fact::Unavailable("mixed: the phase has several kinds of operations".to_owned())
+        }
+        (Fact::Known(from), _) if action.moves_bytes_in() => served_reads(reads, *from),
+        (Fact::Unavailable(why), _) => Fact::Unavailable(why.clone()),
+        _ if action.moves_bytes_out() => {
+            Fact::Unavailable("writes are accepted, not served: see the durability tier".to_owned())
+        }
+        _ => Fact::Unavailable(
+            "the kernel does not count who served names and attributes".to_owned(),
+        ),
+    };
+    actions
+        .iter()
+        .map(|action| (action.name().to_owned(), served(*action)))
+        .collect()
+}
+
+/// All by the server: nothing of this machine lies between.
+fn by_server(phase: &PhaseRecord) -> BTreeMap<String, Fact<ServedBy>> {
+    let done = all_operations(phase).filter(|operation| operation.meter.operations > 0);
+    let served = |operation: &OperationRecord| {
+        let server = ServedBy {
+            server: 1.0,
+            ..ServedBy::default()
+        };
+        (operation.action.name().to_owned(), Fact::Known(server))
+    };
+    done.map(served).collect()
+}
+
+/// Who served reads of which so much was fetched. Read-ahead may fetch more than is read: then the
+/// cache served none.
+fn served_reads(reads: &ReadsServed, from: Behind) -> Fact<ServedBy> {
+    let Some(fraction) = reads.fraction else {
+        return reads.served_bytes().and_then(|_| Fact::NotApplicable);
+    };
+    let fetched = fraction.min(1.0);
+    let cache = 1.0 - fetched;
+    Fact::Known(match from {
+        Behind::Server => ServedBy {
+            cache,
+            server: fetched,
+            device: 0.0,
+        },
+        Behind::Device | Behind::Memory => ServedBy {
+            cache,
+            server: 0.0,
+            device: fetched,
+        },
+        Behind::Several => {
+            return Fact::Unavailable("mixed: the targets are a server and a device".to_owned());
+        }
+    })
+}
+
+fn writes(phase: &PhaseRecord, evidence: &PhaseEvidence) -> WritesServed {
+    let written = all_operations(phase).filter(|operation| operation.action.moves_bytes_out());
+    let written_bytes = written.map(|operation| operation.meter.bytes).sum();
+    let written_to = |counted: &Accounted| of_targets(counted, |device| &device.written_bytes);
+    let device_bytes = match &evidence.syncing {
+        Some(syncing) => written_to(&evidence.performing).and_then(|performing| {
+            written_to(syncing).map(|syncing| performing.saturating_add(syncing))
+        }),
+        None => written_to(&evidence.performing),
+    };
+    WritesServed {
+        amplification: over(&device_bytes, written_bytes),
+        written_bytes,
+        device_bytes,
+    }
+}
+
+fn flushes(record: &Record, phase: &PhaseRecord, counted: &Accounted) -> FlushesServed {
+    let durability = record.spec.durability;
+    let is_durable = |operation: &&OperationRecord| {
+        let kind = operation.action.performs();
+        kind.is_some_and(|kind| durability.covers(kind))
+    };
+    let durable = all_operations(phase).filter(is_durable);
+    let durable_operations = durable.map(|operation| operation.meter.operations).sum();
+    let flushes = counted_flushes(counted);
+    FlushesServed {
+        per_durable_operation: over(&flushes, durable_operations),
+        flushes,
+        durable_operations,
+    }
+}
+
+/// Flushes of the devices that the targets' file systems lie on; of a partition those of its whole
+/// disk, where the kernel counts them.
+fn counted_flushes(counted: &Accounted) -> Fact<u64> {
+    counted.devices.clone().and_then(|devices| {
+        let mut sum = Fact::NotApplicable;
+        let mut devices = devices.iter().peekable();
+        while let Some(device) = devices.next() {
+            if device.role != DeviceRole::Target {
+                continue;
+            }
+            let disk = devices.next_if(|next| next.role == DeviceRole::WholeDisk);
+            let flushes = disk.unwrap_or(device).counters.as_ref();
+            sum = added(sum, flushes.and_then(|counters| counters.flushes.clone()));
+        }
+        sum
+    })
+}
+
+/// A counter of the devices that the targets' file systems lie on, added up.
+fn of_targets(counted: &Accounted, counter: fn(&DeviceCounters) -> &Fact<u64>) -> Fact<u64> {
+    counted.devices.clone().and_then(|devices| {
+        let targets = devices
+            .iter()
+            .filter(|device| device.role == DeviceRole::Target);
+        let counters = targets.map(|device| {
+            device
+                .counters
+                .as_ref()
+                .and_then(|counters| counter(counters).clone())
+        });
+        counters.fold(Fact::NotApplicable, added)
+    })
+}
+
+/// Of all kinds together; nothing where the counter does not tell, or not of one of them.
+fn retransmissions(kinds: &[MessageKind]) -> Option<u64> {
+    let told = kinds
+        .iter()
+        .filter(|kind| kind.retransmissions != Fact::NotApplicable);
+    let known = told.map(|kind| kind.retransmissions.known().copied());
+    known
+        .reduce(|sum, more| Some(sum?.saturating_add(more?)))
+        .flatten()
+}
+
+fn commands(counted: &Accounted, done: u64) -> Vec<CommandsSent> {
+    let sent = |reading: &DeviceReading| {
+        let counters = reading.counters.known()?;
+        let kinds = [
+            ("reads", &counters.reads, &counters.reading_ms),
+            ("writes", &counters.writes, &counters.writing_ms),
+            ("flushes", &counters.flushes, &counters.flushing_ms),
+            ("discards", &counters.discards, &counters.discarding_ms),
+        ];
+        let known = kinds.into_iter().filter_map(|(kind, count, ms)| {
+            let requests = *count.known()?;
+            Some(MessageKindSent {
+                kind: kind.to_owned(),
+                requests,
+                per_done: over(count, done),
+                mean_round_trip_ms: over(ms, requests),
+            })
+        });
+        Some(CommandsSent {
+            device: reading.name.clone(),
+            role: reading.role,
+            kinds: known.collect(),
+        })
+    };
+    counted
+        .devices
+        .known()
+        .into_iter()
+        .flatten()
+        .filter_map(sent)
+        .collect()
+}
+
+fn of_kind(kind: &MessageKind, done: u64) -> MessageKindSent {
+    let MessageKind {
+        requests,
+        round_trip_ms,
+        ..
+    } = kind;
+    MessageKindSent {
+        kind: kind.kind.clone(),
+        requests: *requests,
+        per_done: over(&Fact::Known(*requests), done),
+        mean_round_trip_ms: over(round_trip_ms, *requests),
+    }
+}
+
+fn over(count: &Fact<u64>, of: u64) -> Option<f64> {
+    let count = count.known().filter(|_| of > 0)?;
+    Some(*count as f64 / of as f64)
+}
+
+/// The interface of which most was used in a phase, warm-ups included, with the share of its speed.
+pub(crate) fn busiest_interface(
+    phase: &PhaseRecord,
+    evidence: &PhaseEvidence,
+) -> Option<(String, f64)> {
+    let (first, last) = (phase.segments.first()?, phase.segments.last()?);
+    let seconds = last.ended_ns.saturating_sub(first.began_ns) as f64 / 1e9;
+    let interfaces = evidence.performing.interfaces.known()?;
+    let used = interfaces.iter().filter_map(|interface| {
+        let fraction = interface.utilization(seconds).into_known()?;
+        Some((interface.name.clone(), fraction))
+    });
+    used.max_by(|a, b| a.1.total_cmp(&b.1))
+}

@@ -1,0 +1,196 @@
+//! What observers counted, as rates and shares, beside what the ranks sent.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use system::{Fact, MachineCounted};
+use workload::Phase;
+
+use record::observer::sent;
+use record::ranks::ObserverRecord;
+use record::run::{PhaseRecord, Record};
+
+/// What one observer counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ObserverSummary {
+    /// The name of its host.
+    pub host: String,
+    /// The longest time between two readings, in nanoseconds.
+    pub interval_ns: u64,
+    /// By how much a moment may be off against the ranks' moments, in nanoseconds.
+    pub clock_error_ns: u64,
+    /// The whole run first, then each phase.
+    pub rows: Vec<ObserverRow>,
+}
+
+/// What an observer counted in a phase, or in the whole run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ObserverRow {
+    /// The step of a sweep, from 0; nothing where it is of none.
+    pub step: Option<u32>,
+    /// Which phase; nothing for the whole run.
+    pub phase: Option<Phase>,
+    /// How long it lasted, in nanoseconds.
+    pub ns: u64,
+    /// The share of the time of all processors in which they worked, in user mode or in the
+    /// kernel, from 0 to 1.
+    pub cpu_busy: Fact<f64>,
+    /// Its 99th percentile over windows of 2 s. Not available of less than 2 s.
+    pub cpu_busy_p99: Fact<f64>,
+    /// The share in which they had nothing to do while a task waited for a device.
+    pub cpu_iowait: Fact<f64>,
+    /// Bytes a second that devices read, without those that lie on others.
+    pub device_read_per_s: Fact<f64>,
+    /// Bytes a second that they wrote.
+    pub device_written_per_s: Fact<f64>,
+    /// Their reads and writes a second.
+    pub device_operations_per_s: Fact<f64>,
+    /// Bytes a second that interfaces received, without the loopback one.
+    pub received_per_s: Fact<f64>,
+    /// Bytes a second that they sent.
+    pub sent_per_s: Fact<f64>,
+    /// Both together.
+    pub passed_per_s: Fact<f64>,
+    /// Calls that NFS servers counted, of all clients.
+    pub server_calls: Fact<u64>,
+    /// Time that the processors worked for each of these calls, in nanoseconds: everything that
+    /// the machine did is in it. Not applicable where there were no calls.
+    pub cpu_ns_per_call: Fact<f64>,
+    /// Calls that the ranks' NFS clients counted. Not applicable where they used none, and
+    /// unavailable of the whole where the kernel's client counted them.
+    pub client_calls: Fact<u64>,
+}
+
+impl ObserverRow {
+    /// By how much the server counted more than the clients, as a share of what these did; nothing
+    /// where one of the two is not known.
+    pub fn calls_differ(&self) -> Option<f64> {
+        let (server, client) = (*self.server_calls.known()?, *self.client_calls.known()?);
+        (client > 0).then(|| (server as f64 - client as f64) / client as f64)
+    }
+}
+
+pub(super) fn summary(record: &Record) -> Vec<ObserverSummary> {
+    let observers = record.cluster.iter().flat_map(|cluster| &cluster.observers);
+    observers.map(|observer| of_one(record, observer)).collect()
+}
+
+fn of_one(record: &Record, observer: &ObserverRecord) -> ObserverSummary {
+    let whole_sent = match &record.actual.traffic {
+        Some(totals) => totals.messages.requests(),
+        None => Fact::NotApplicable,
+    };
+    let mut rows = vec![row(
+        (None, None),
+        observer.whole_ns,
+        &Fact::Known(&observer.whole),
+        &observer.cpu_busy_p99,
+        whole_sent,
+    )];
+    for phase in &observer.phases {
+        let performed = of_step(record, phase.step)
+            .iter()
+            .find(|one| one.phase == phase.phase);
+        let evidence = performed.and_then(|performed| performed.evidence.as_ref());
+        let sent = evidence.map_or(Fact::NotApplicable, |evidence| {
+            sent(&evidence.performing.messages)
+        });
+        rows.push(row(
+            (phase.step, Some(phase.phase)),
+            phase.ns,
+            &phase.counted.as_ref(),
+            &phase.cpu_busy_p99,
+            sent,
+        ));
+    }
+    ObserverSummary {
+        host: observer.host.hostname.clone(),
+        interval_ns: observer.interval_ns,
+        clock_error_ns: observer
+            .clock_begin
+            .error_ns
+            .max(observer.clock_end.error_ns),
+        rows,
+    }
+}
+
+fn of_step(record: &Record, step: Option<u32>) -> &[PhaseRecord] {
+    match step {
+        None => &record.actual.phases,
+        Some(number) => match record.actual.sweep_steps.get(number as usize) {
+            Some(step) => &step.phases,
+            None => &[],
+        },
+    }
+}
+
+fn row(
+    (step, phase): (Option<u32>, Option<Phase>),
+    ns: u64,
+    counted: &Fact<&MachineCounted>,
+    cpu_busy_p99: &Fact<f64>,
+    client_calls: Fact<u64>,
+) -> ObserverRow {
+    let per_s = |count: Fact<u64>| {
+        count.and_then(|count| match ns {
+            0 => Fact::Unavailable("it lasted for no time".to_owned()),
+            ns => Fact::Known(count as f64 / (ns as f64 / 1e9)),
+        })
+    };
+    let processors = || {
+        counted
+            .clone()
+            .and_then(|counted| counted.processors.as_ref())
+    };
+    let stored = || counted.clone().and_then(MachineCounted::stored);
+    let passed = |of: fn(&system::InterfaceReading) -> &Fact<u64>| {
+        let interfaces = counted
+            .clone()
+            .and_then(|counted| counted.interfaces.as_ref());
+        interfaces.and_then(|interfaces| {
+            let mut sum = 0_u64;
+            for interface in interfaces {
+                match of(interface) {
+                    Fact::Known(bytes) => sum = sum.saturating_add(*bytes),
+                    Fact::NotApplicable => {}
+                    Fact::Unavailable(why) => return Fact::Unavailable(why.clone()),
+                }
+            }
+            Fact::Known(sum)
+        })
+    };
+    let received = per_s(passed(|interface| &interface.received_bytes));
+    let sent = per_s(passed(|interface| &interface.sent_bytes));
+    let server_calls = counted.clone().and_then(MachineCounted::requests);
+    ObserverRow {
+        passed_per_s: received
+            .clone()
+            .and_then(|received| sent.clone().map(|sent| received + sent)),
+        step,
+        phase,
+        ns,
+        cpu_busy: processors().and_then(|spent| spent.fraction_of(&spent.busy_ns)),
+        cpu_busy_p99: cpu_busy_p99.clone(),
+        cpu_iowait: processors().and_then(|spent| spent.fraction_of(&spent.iowait_ns)),
+        device_read_per_s: per_s(stored().and_then(|stored| stored.read_bytes)),
+        device_written_per_s: per_s(stored().and_then(|stored| stored.written_bytes)),
+        device_operations_per_s: per_s(stored().and_then(|stored| {
+            let writes = stored.writes;
+            stored
+                .reads
+                .and_then(|reads| writes.map(|writes| reads.saturating_add(writes)))
+        })),
+        received_per_s: received,
+        sent_per_s: sent,
+        cpu_ns_per_call: server_calls.as_ref().and_then(|calls| match calls {
+            0 => Fact::NotApplicable,
+            calls => processors().and_then(|spent| {
+                spent
+                    .busy_ns
+                    .as_ref()
+                    .map(|busy_ns| *busy_ns as f64 / *calls as f64)
+            }),
+        }),
+        server_calls,
+        client_calls,
+    }
+}

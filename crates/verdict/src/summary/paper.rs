@@ -1,0 +1,100 @@
+//! The list of the 1997 paper's section III.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use workload::{Action, Phase, Work};
+
+use super::{Rate, operations};
+use record::run::{Outcome, PhaseRecord, Record};
+
+/// The list of the 1997 paper's section III, with nanoseconds in place of whole seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PaperFigures {
+    /// Elapsed time, as in the summary, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Elapsed time of the transactions, in nanoseconds.
+    pub transactions_ns: u64,
+    /// Transactions, and a second of the transactions.
+    pub transactions: Rate,
+    /// Files created, and a second of the elapsed time.
+    pub created: Rate,
+    /// Files created initially, and a second of that phase.
+    pub created_alone: Rate,
+    /// Files created in transactions, and a second of the transactions.
+    pub created_mixed: Rate,
+    /// Files read, and a second of the transactions.
+    pub read: Rate,
+    /// Files appended to, and a second of the transactions.
+    pub appended: Rate,
+    /// Files deleted, and a second of the elapsed time.
+    pub deleted: Rate,
+    /// Files deleted after the transactions, and a second of that phase.
+    pub deleted_alone: Rate,
+    /// Files deleted in transactions, and a second of the transactions.
+    pub deleted_mixed: Rate,
+    /// Bytes read, and a second of the elapsed time.
+    pub bytes_read: Rate,
+    /// Bytes written, and a second of the elapsed time.
+    pub bytes_written: Rate,
+}
+
+/// Whether a run has the paper's operations and no others, and its record all phases that it began:
+/// one that is missing there is of zero length, and nothing was done in it.
+pub(super) fn applies(record: &Record) -> bool {
+    if record.actual.outcome == Outcome::Unfinished || record.spec.drive.sweep.is_some() {
+        return false;
+    }
+    match &record.spec.workload.work {
+        Work::Classic(_) => true,
+        Work::Mix(mix) => mix.weights.actions().all(|action| {
+            matches!(
+                action,
+                Action::Create | Action::Read | Action::Append | Action::Delete
+            )
+        }),
+    }
+}
+
+pub(super) fn figures(phases: &[PhaseRecord], elapsed_ns: u64) -> PaperFigures {
+    let find = |phase| phases.iter().find(|record| record.phase == phase);
+    let duration = |phase| find(phase).map_or(0, PhaseRecord::measured_ns);
+    let count = |phase, action| find(phase).map_or(0, |record| completed(record, action));
+    let transactions_ns = duration(Phase::Transactions);
+    let bytes = |moves: fn(Action) -> bool| -> u64 {
+        let operations = phases.iter().flat_map(operations);
+        operations
+            .filter(|operation| moves(operation.action))
+            .map(|operation| operation.meter.bytes)
+            .sum()
+    };
+    let created_alone = count(Phase::Prepare, Action::Create);
+    let created_mixed = count(Phase::Transactions, Action::Create);
+    let read = count(Phase::Transactions, Action::Read);
+    let appended = count(Phase::Transactions, Action::Append);
+    let deleted_mixed = count(Phase::Transactions, Action::Delete);
+    let deleted_alone = count(Phase::Delete, Action::Delete);
+    let transactions = find(Phase::Transactions).map_or(0, PhaseRecord::transactions);
+    PaperFigures {
+        elapsed_ns,
+        transactions_ns,
+        transactions: Rate::over(transactions, transactions_ns),
+        created: Rate::over(created_alone + created_mixed, elapsed_ns),
+        created_alone: Rate::over(created_alone, duration(Phase::Prepare)),
+        created_mixed: Rate::over(created_mixed, transactions_ns),
+        read: Rate::over(read, transactions_ns),
+        appended: Rate::over(appended, transactions_ns),
+        deleted: Rate::over(deleted_alone + deleted_mixed, elapsed_ns),
+        deleted_alone: Rate::over(deleted_alone, duration(Phase::Delete)),
+        deleted_mixed: Rate::over(deleted_mixed, transactions_ns),
+        bytes_read: Rate::over(bytes(Action::moves_bytes_in), elapsed_ns),
+        bytes_written: Rate::over(bytes(Action::moves_bytes_out), elapsed_ns),
+    }
+}
+
+/// Completed operations of a kind in a phase, by all workers.
+fn completed(record: &PhaseRecord, action: Action) -> u64 {
+    operations(record)
+        .filter(|operation| operation.action == action)
+        .map(|operation| operation.meter.operations)
+        .sum()
+}

@@ -1,0 +1,382 @@
+//! What each rank and each host contributed.
+//!
+//! The numbers are of the transactions, of a sweep of those of its last step, else of the
+//! preparation. A rank's rate is of its own time, from the first of its workers to the last: with a
+//! fixed number of transactions for each worker all ranks do the same, and the slow ones take
+//! longer.
+
+use std::collections::HashMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use system::Fact;
+use workload::{Phase, Role};
+
+use super::Rate;
+use super::hosts::{self, HostsDiffer};
+use super::observers::{self, ObserverSummary};
+use record::host_phase::{HostId, HostPhase};
+use record::ranks::{ClusterRecord, RankRecord};
+use record::run::{PhaseRecord, Record, WorkerPhase};
+
+/// What each rank and each host of a run contributed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RanksSummary {
+    /// How many ranks were started.
+    pub launched: u32,
+    /// The numbers of those whose part there is not.
+    pub missing: Vec<u32>,
+    /// The phase that the numbers are of; nothing where none was begun, and where its workers are
+    /// not those of the ranks.
+    pub phase: Option<Phase>,
+    /// By host, in order of its first rank.
+    pub hosts: Vec<HostShare>,
+    /// By rank.
+    pub ranks: Vec<RankShare>,
+    /// The rates of the ranks; nothing where there are none.
+    pub ranks_spread: Option<SharesSpread>,
+    /// The rates of the hosts for each of their workers; nothing where there are none.
+    pub hosts_spread: Option<SharesSpread>,
+    /// The rank with the least rate; nothing where all have the same.
+    pub slowest_rank: Option<SlowestRank>,
+    /// By how much moments of two ranks may be off against each other, in nanoseconds: twice the
+    /// greatest error of a clock. Not available where one was not measured.
+    pub clock_error_ns: Fact<u64>,
+    /// What hosts do not have in common.
+    pub differences: Vec<HostsDiffer>,
+    /// What observers counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observers: Vec<ObserverSummary>,
+}
+
+/// What one rank contributed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RankShare {
+    /// Its number.
+    pub rank: u32,
+    /// Its host's place in `hosts`, from 0.
+    pub host: u32,
+    /// Its workers.
+    pub workers: u32,
+    /// Transactions, or operations in `prepare`, and a second of its own time.
+    pub done: Rate,
+    /// Its share of all of them, from 0 to 1; nothing where nothing was done.
+    pub fraction: Option<f64>,
+}
+
+/// What one host contributed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostShare {
+    /// Its name.
+    pub host: String,
+    /// How many ranks it had.
+    pub ranks: u32,
+    /// Their workers.
+    pub workers: u32,
+    /// Transactions, or operations in `prepare`, and a second of its own time.
+    pub done: Rate,
+    /// Its share of all of them, from 0 to 1; nothing where nothing was done.
+    pub fraction: Option<f64>,
+    /// The same a second for each of its workers; nothing where no time passed.
+    pub per_worker: Option<f64>,
+    /// How far its monotonic clock was from that of rank 0, in nanoseconds, as its first rank
+    /// found it before the run.
+    pub clock_offset_ns: Fact<i64>,
+    /// That is off by this at most, in nanoseconds.
+    pub clock_error_ns: Fact<u64>,
+    /// How far its wall clock was from that of rank 0, in nanoseconds.
+    pub wall_offset_ns: i64,
+    /// Processor time of a worker, on average, in processors; nothing where that is not known.
+    pub worker_cpu: Option<f64>,
+    /// The interface that leads to the server and of which most was used, with the share of its
+    /// speed; nothing where that is not known.
+    pub interface: Option<(String, f64)>,
+}
+
+/// How far rates are apart. Rates are transactions a second, or operations in `prepare`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SharesSpread {
+    /// The least.
+    pub min_per_second: f64,
+    /// The one in the middle; of an even number the mean of the two.
+    pub median_per_second: f64,
+    /// The greatest.
+    pub max_per_second: f64,
+    /// By how much the least is below the greatest, as a share of this, from 0 to 1.
+    pub apart_fraction: f64,
+}
+
+/// The slowest rank.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlowestRank {
+    /// Its number.
+    pub rank: u32,
+    /// The name of its host.
+    pub host: String,
+    /// Its rate.
+    pub per_second: f64,
+}
+
+/// Nothing where one process performed the run.
+pub(crate) fn summary(record: &Record) -> Option<RanksSummary> {
+    let cluster = record.cluster.as_ref()?;
+    let phase = judged(record).filter(|phase| workers_of(cluster, phase).is_some());
+    let per_rank = phase
+        .and_then(|phase| workers_of(cluster, phase))
+        .unwrap_or_default();
+    let ranks = ranks(cluster, phase, &per_rank);
+    let hosts = hosts(cluster, phase, &per_rank);
+    let slowest = slowest(cluster, &ranks);
+    Some(RanksSummary {
+        launched: cluster.launched,
+        missing: cluster.missing.iter().map(|missing| missing.rank).collect(),
+        phase: phase.map(|phase| phase.phase),
+        ranks_spread: spread(ranks.iter().filter_map(|rank| rank.done.per_second)),
+        hosts_spread: spread(hosts.iter().filter_map(|host| host.per_worker)),
+        slowest_rank: slowest,
+        clock_error_ns: clock_error(cluster),
+        differences: hosts::differences(cluster),
+        observers: observers::summary(record),
+        ranks,
+        hosts,
+    })
+}
+
+/// The transactions, of a sweep those of its last step, else the preparation.
+pub(crate) fn judged(record: &Record) -> Option<&PhaseRecord> {
+    let of_kind = |kind| {
+        record
+            .actual
+            .phases
+            .iter()
+            .find(move |phase| phase.phase == kind)
+    };
+    let of_sweep = || record.actual.sweep_steps.last()?.transactions();
+    of_kind(Phase::Transactions)
+        .or_else(of_sweep)
+        .or_else(|| of_kind(Phase::Prepare))
+}
+
+/// The workers of each rank in a phase, where they can be told: those of its range; where a step
+/// has another number of workers, every rank has as many.
+fn workers_of<'a>(
+    cluster: &ClusterRecord,
+    phase: &'a PhaseRecord,
+) -> Option<Vec<Vec<&'a WorkerPhase>>> {
+    let all: u64 = cluster
+        .ranks
+        .iter()
+        .map(|rank| u64::from(rank.workers))
+        .sum();
+    let found = phase.workers.len() as u64;
+    let (count, is_as_launched) = (cluster.ranks.len() as u64, found == all);
+    if count == 0
+        || !(is_as_launched || (cluster.missing.is_empty() && found > 0 && found % count == 0))
+    {
+        return None;
+    }
+    let each = found / count;
+    let mut workers: Vec<&WorkerPhase> = phase.workers.iter().collect();
+    workers.sort_by_key(|worker| worker.worker);
+    let range = |rank: &RankRecord| match is_as_launched {
+        true => (u64::from(rank.first_worker), u64::from(rank.workers)),
+        false => (u64::from(rank.rank) * each, each),
+    };
+    let of_rank = |rank: &RankRecord| {
+        let (first, many) = range(rank);
+        let begin = workers.partition_point(|worker| u64::from(worker.worker) < first);
+        let end = workers.partition_point(|worker| u64::from(worker.worker) < first + many);
+        workers[begin..end].to_vec()
+    };
+    Some(cluster.ranks.iter().map(of_rank).collect())
+}
+
+fn done_by(phase: Phase, workers: &[&WorkerPhase]) -> Rate {
+    let began_ns = workers
+        .iter()
+        .map(|worker| worker.began_ns)
+        .min()
+        .unwrap_or(0);
+    let ended_ns = workers
+        .iter()
+        .map(|worker| worker.ended_ns)
+        .max()
+        .unwrap_or(0);
+    let done = workers.iter().map(|worker| match phase {
+        Phase::Transactions => worker.transactions,
+        Phase::Prepare | Phase::Delete => worker.operations,
+    });
+    Rate::over(done.sum(), ended_ns.saturating_sub(began_ns))
+}
+
+const NOTHING: Rate = Rate {
+    count: 0,
+    per_second: None,
+};
+
+fn ranks(
+    cluster: &ClusterRecord,
+    phase: Option<&PhaseRecord>,
+    per_rank: &[Vec<&WorkerPhase>],
+) -> Vec<RankShare> {
+    let all: u64 = total(phase, per_rank);
+    let share = |(place, rank): (usize, &RankRecord)| {
+        let workers = per_rank.get(place);
+        let done = phase
+            .zip(workers)
+            .map_or(NOTHING, |(phase, workers)| done_by(phase.phase, workers));
+        RankShare {
+            rank: rank.rank,
+            host: rank.host,
+            workers: workers.map_or(rank.workers, |workers| workers.len() as u32),
+            done,
+            fraction: (all > 0).then(|| done.count as f64 / all as f64),
+        }
+    };
+    cluster.ranks.iter().enumerate().map(share).collect()
+}
+
+fn total(phase: Option<&PhaseRecord>, per_rank: &[Vec<&WorkerPhase>]) -> u64 {
+    let done = phase.map(|phase| {
+        per_rank
+            .iter()
+            .map(|workers| done_by(phase.phase, workers).count)
+            .sum()
+    });
+    done.unwrap_or(0)
+}
+
+fn hosts(
+    cluster: &ClusterRecord,
+    phase: Option<&PhaseRecord>,
+    per_rank: &[Vec<&WorkerPhase>],
+) -> Vec<HostShare> {
+    let all = total(phase, per_rank);
+    let seen: HashMap<&HostId, &HostPhase> = phase
+        .into_iter()
+        .flat_map(|phase| &phase.hosts)
+        .map(|seen| (&seen.host, seen))
+        .collect();
+    let mut of_host: Vec<(Vec<&WorkerPhase>, Vec<&RankRecord>)> =
+        vec![Default::default(); cluster.hosts.len()];
+    for (place, rank) in cluster.ranks.iter().enumerate() {
+        if let Some((workers, ranks)) = of_host.get_mut(rank.host as usize) {
+            workers.extend(per_rank.get(place).into_iter().flatten());
+            ranks.push(rank);
+        }
+    }
+    let share = |(host, (workers, ranks)): (
+        &record::ranks::HostRecord,
+        (Vec<&WorkerPhase>, Vec<&RankRecord>),
+    )| {
+        let done = phase.map_or(NOTHING, |phase| done_by(phase.phase, &workers));
+        let id = host.id();
+        let seen = seen.get(&id).copied();
+        let begin = ranks.first().map(|rank| rank.clock.begin.clone());
+        let begin = begin.unwrap_or_else(|| Fact::Unavailable("no rank".to_owned()));
+        let launched: u32 = ranks.iter().map(|rank| rank.workers).sum();
+        let count = if workers.is_empty() {
+            launched
+        } else {
+            workers.len() as u32
+        };
+        HostShare {
+            host: host.host.hostname.clone(),
+            ranks: ranks.len() as u32,
+            workers: count,
+            done,
+            fraction: (all > 0).then(|| done.count as f64 / all as f64),
+            per_worker: done
+                .per_second
+                .map(|per_second| per_second / f64::from(count.max(1))),
+            clock_offset_ns: begin.clone().map(|clock| clock.offset_ns),
+            clock_error_ns: begin.map(|clock| clock.error_ns),
+            wall_offset_ns: ranks.first().map_or(0, |rank| rank.clock.wall_offset_ns),
+            worker_cpu: seen.and_then(worker_cpu),
+            interface: phase
+                .zip(seen)
+                .and_then(|(phase, seen)| busiest_interface(phase, seen)),
+        }
+    };
+    cluster.hosts.iter().zip(of_host).map(share).collect()
+}
+
+/// Processor time of a worker of a host, on average, in processors.
+pub(crate) fn worker_cpu(host: &HostPhase) -> Option<f64> {
+    let workers = host.workers?;
+    (workers.ns > 0).then(|| workers.cpu_ns as f64 / workers.ns as f64)
+}
+
+/// The interface of a host of which most was used in a phase, warm-ups included.
+pub(crate) fn busiest_interface(phase: &PhaseRecord, host: &HostPhase) -> Option<(String, f64)> {
+    let evidence = host.evidence.as_ref()?;
+    super::evidence::busiest_interface(phase, evidence)
+}
+
+fn spread(rates: impl Iterator<Item = f64>) -> Option<SharesSpread> {
+    let mut rates: Vec<f64> = rates.collect();
+    rates.sort_by(f64::total_cmp);
+    let (least, greatest) = (*rates.first()?, *rates.last()?);
+    let middle = rates.len() / 2;
+    Some(SharesSpread {
+        min_per_second: least,
+        median_per_second: match rates.len() % 2 {
+            1 => rates[middle],
+            _ => (rates[middle - 1] + rates[middle]) / 2.0,
+        },
+        max_per_second: greatest,
+        apart_fraction: if greatest > 0.0 {
+            1.0 - least / greatest
+        } else {
+            0.0
+        },
+    })
+}
+
+fn slowest(cluster: &ClusterRecord, ranks: &[RankShare]) -> Option<SlowestRank> {
+    let rated = || {
+        ranks
+            .iter()
+            .filter_map(|rank| Some((rank, rank.done.per_second?)))
+    };
+    let (rank, per_second) = rated().min_by(|one, other| one.1.total_cmp(&other.1))?;
+    let is_slower = rated().any(|(_, other)| other > per_second);
+    is_slower.then(|| SlowestRank {
+        rank: rank.rank,
+        host: cluster
+            .hosts
+            .get(rank.host as usize)
+            .map_or_else(String::new, |host| host.host.hostname.clone()),
+        per_second,
+    })
+}
+
+/// Two moments of two ranks are each off by the error of their own clock.
+pub(crate) fn clock_error(cluster: &ClusterRecord) -> Fact<u64> {
+    let mut greatest = 0_u64;
+    for rank in &cluster.ranks {
+        match &rank.clock.begin {
+            Fact::Known(begin) => greatest = greatest.max(begin.error_ns),
+            Fact::NotApplicable => {}
+            Fact::Unavailable(why) => {
+                return Fact::Unavailable(format!("rank {}: {why}", rank.rank));
+            }
+        }
+        if let Fact::Known(end) = &rank.clock.end {
+            // Moments are shifted by the offset before the run, and clocks drift.
+            let begin = rank.clock.begin.known();
+            let drifted = begin.map_or(0, |begin| begin.offset_ns.abs_diff(end.offset_ns));
+            greatest = greatest.max(end.error_ns.saturating_add(drifted));
+        }
+    }
+    Fact::Known(greatest.saturating_mul(2))
+}
+
+/// Whether workers of all hosts do the same, so that their rates can be compared: readers and
+/// writers do not.
+pub(crate) fn is_comparable(phase: &PhaseRecord) -> bool {
+    let mut roles: Vec<Role> = phase.workers.iter().map(|worker| worker.role).collect();
+    roles.sort_unstable();
+    roles.dedup();
+    roles.len() <= 1
+}

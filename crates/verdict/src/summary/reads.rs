@@ -1,0 +1,319 @@
+//! Where the contents that were read came from, and whether that is what the run asked of the
+//! cache.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spec::{Cache, RunSpec};
+use system::{Accounted, Class, Device, Fact, Mount, Target};
+
+use record::run::{PhaseRecord, Record};
+
+/// Of what the reads of a cold cache return, at least this share comes from the device.
+pub const COLD_MIN: f64 = 0.9;
+/// Of what direct reads return, at least this share comes from the device: all of it, but for what
+/// a file system keeps with its metadata.
+pub const DIRECT_MIN: f64 = 0.99;
+/// Of what the reads of a warm cache return, at most this share comes from the device.
+pub const WARM_MAX: f64 = 0.1;
+
+/// A cache that was not as asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Surprise {
+    /// A cold cache, and less than nine tenths of what was read came from the device.
+    LittleThoughCold,
+    /// A warm cache, and more than a tenth of what was read came from the device.
+    MuchThoughWarm,
+}
+
+const MIXED: &str = "mixed: some of the devices beneath the targets are memory";
+
+/// What lies behind the page cache of the targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Behind {
+    /// A device of this machine.
+    Device,
+    /// Another machine, or a program that serves files.
+    Server,
+    /// Nothing: the file system is memory, or all devices beneath it are.
+    Memory,
+    /// Targets of several kinds.
+    Several,
+}
+
+impl Behind {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::Server => "server",
+            Self::Memory => "memory",
+            Self::Several => "device or server",
+        }
+    }
+
+    /// What serves a record's targets, followed to the last device. Unavailable where a layer
+    /// in between hides it.
+    fn of(record: &Record) -> Fact<Self> {
+        if record.spec.storage.speaks_to_servers() {
+            return Fact::Known(Self::Server);
+        }
+        let mut kinds = Vec::new();
+        let mut has_device_of_memory = false;
+        for location in &record.locations {
+            match location.target.as_ref().and_then(Self::of_target) {
+                Fact::Known(kind) => kinds.push(kind),
+                Fact::NotApplicable => continue,
+                Fact::Unavailable(why) => return Fact::Unavailable(why),
+            }
+            let has_device = location
+                .target
+                .known()
+                .is_some_and(|target| target.device.is_known());
+            has_device_of_memory |= has_device && kinds.last() == Some(&Self::Memory);
+        }
+        let first = kinds.first().copied().unwrap_or(Self::Device);
+        if kinds.iter().all(|kind| *kind == first) {
+            return Fact::Known(first);
+        }
+        // What was fetched from such a device counts as what was fetched from a disk.
+        match has_device_of_memory {
+            true => Fact::Unavailable(MIXED.to_owned()),
+            false => Fact::Known(Self::Several),
+        }
+    }
+
+    /// Of one target.
+    pub(crate) fn of_target(target: &Target) -> Fact<Self> {
+        target.class.as_ref().and_then(|class| match class {
+            Class::Memory => Fact::Known(Self::Memory),
+            Class::Network => Fact::Known(Self::Server),
+            Class::Block | Class::Overlay | Class::Other => match &target.device {
+                Fact::Known(device) => Self::of_device(device),
+                Fact::NotApplicable | Fact::Unavailable(_) => Fact::Known(Self::Device),
+            },
+        })
+    }
+
+    fn of_device(device: &Device) -> Fact<Self> {
+        let last = device.physical();
+        let in_memory = last.iter().filter(|device| device.is_memory()).count();
+        if in_memory == last.len() {
+            return Fact::Known(Self::Memory);
+        }
+        if in_memory > 0 {
+            return Fact::Unavailable(MIXED.to_owned());
+        }
+        if let Some(caching) = device.caching_loop() {
+            let name = &caching.name;
+            return Fact::Unavailable(format!(
+                "a loop device caches: /dev/{name} has no direct I/O"
+            ));
+        }
+        let served = last.iter().find_map(|device| {
+            let backing = device.loop_backing.known()?;
+            backing.mount.known().filter(|mount| mount.has_server())?;
+            Some(&backing.file)
+        });
+        match served {
+            Some(file) => Fact::Unavailable(format!(
+                "a server provides the file of a loop device: {file}"
+            )),
+            None => Fact::Known(Self::Device),
+        }
+    }
+}
+
+/// Whether the kernel counts what a process fetches from all targets; why it does not.
+fn is_counted(record: &Record) -> Fact<()> {
+    if record.spec.storage.speaks_to_servers() {
+        return Fact::Known(());
+    }
+    let of_target = |target: &Target| {
+        target
+            .mount
+            .as_ref()
+            .and_then(|mount: &Mount| match mount.counts_reads() {
+                true => target.class.as_ref().map(|_| ()),
+                false => {
+                    let kind = &mount.file_system_type;
+                    Fact::Unavailable(format!(
+                        "the kernel does not count the reads of a {kind} server"
+                    ))
+                }
+            })
+    };
+    let targets = record.locations.iter().map(|location| &location.target);
+    let not_counted = targets.map(|target| target.as_ref().and_then(of_target));
+    not_counted.fold(Fact::Known(()), |all, own| match own {
+        Fact::Unavailable(why) => all.and_then(|()| Fact::Unavailable(why)),
+        Fact::Known(()) | Fact::NotApplicable => all,
+    })
+}
+
+/// Where what operations read came from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReadsServed {
+    /// Bytes that operations read.
+    pub read_bytes: u64,
+    /// Bytes that the kernel fetched for this process from behind the page cache, or that the
+    /// program itself got from servers. Not available where the kernel does not count them.
+    pub fetched_bytes: Fact<u64>,
+    /// What lies behind the page cache, followed to the last device. Not available where a loop
+    /// device reads its file through the page cache.
+    pub fetched_from: Fact<Behind>,
+    /// The share that a device or a server served: fetched bytes over read bytes. 0 where memory
+    /// served everything, above 1 where more was fetched than read; nothing where one is not
+    /// known, or nothing was read.
+    pub fraction: Option<f64>,
+    /// Bytes that the last devices beneath the targets' loop devices read meanwhile, of the whole
+    /// machine: of what was read, no more can come from them. Not applicable without a loop
+    /// device.
+    pub beneath_loop_bytes: Fact<u64>,
+    /// In what that is not what was asked of the cache; nothing where it is.
+    pub surprise: Option<Surprise>,
+}
+
+impl ReadsServed {
+    /// Fetched bytes, where it is known who served them.
+    pub fn served_bytes(&self) -> Fact<u64> {
+        self.fetched_from
+            .as_ref()
+            .and_then(|_| self.fetched_bytes.clone())
+    }
+
+    /// Fetched bytes over read bytes, whatever served them: what was asked of the page cache is
+    /// judged by it.
+    pub(crate) fn fetched_fraction(&self) -> Option<f64> {
+        let fetched = self.fetched_bytes.known().filter(|_| self.read_bytes > 0)?;
+        Some(*fetched as f64 / self.read_bytes as f64)
+    }
+}
+
+/// Of these phases together, which all have evidence.
+pub(crate) fn of<'phase>(
+    record: &Record,
+    phases: impl Iterator<Item = &'phase PhaseRecord>,
+) -> Option<ReadsServed> {
+    let is_counted = is_counted(record);
+    let fetched_from = is_counted.as_ref().and_then(|()| Behind::of(record));
+    let last_devices = beneath_caching_loops(record);
+    let mut read_bytes = 0;
+    let (mut fetched_bytes, mut beneath_loop_bytes) = (Fact::NotApplicable, Fact::NotApplicable);
+    for phase in phases {
+        let performing = &phase.evidence.as_ref()?.performing;
+        let of_phase = match record.spec.storage.speaks_to_servers() {
+            true => from_servers(performing),
+            false => performing.own.read_bytes.clone(),
+        };
+        read_bytes += bytes_read(phase);
+        fetched_bytes = added(fetched_bytes, of_phase);
+        let of_phase = last_devices
+            .as_ref()
+            .and_then(|names| bytes_of(performing, names));
+        beneath_loop_bytes = added(beneath_loop_bytes, of_phase);
+    }
+    let fetched_bytes = is_counted.and_then(|()| fetched_bytes);
+    let mut reads = ReadsServed {
+        read_bytes,
+        fraction: None,
+        fetched_bytes,
+        fetched_from,
+        beneath_loop_bytes,
+        surprise: None,
+    };
+    let fetched = reads.fetched_fraction();
+    reads.fraction = match reads.fetched_from {
+        Fact::Known(Behind::Memory) => fetched.map(|_| 0.0),
+        Fact::Known(_) => fetched,
+        Fact::NotApplicable | Fact::Unavailable(_) => None,
+    };
+    reads.surprise = fetched.and_then(|fetched| surprise(fetched, &record.spec));
+    Some(reads)
+}
+
+/// The names of the devices at the bottom of the targets' caching loop devices. Not applicable
+/// where none of these caches, or its file lies on no device.
+fn beneath_caching_loops(record: &Record) -> Fact<BTreeSet<&str>> {
+    let targets = record
+        .locations
+        .iter()
+        .filter_map(|location| location.target.known());
+    let caching = targets.filter_map(|target| target.device.known()?.caching_loop());
+    let last = caching.flat_map(|device| {
+        let last = device.physical().into_iter();
+        last.filter(|last| last.name != device.name && !last.is_memory())
+    });
+    let names: BTreeSet<&str> = last.map(|device| device.name.as_str()).collect();
+    match names.is_empty() {
+        true => Fact::NotApplicable,
+        false => Fact::Known(names),
+    }
+}
+
+/// What devices of these names read.
+fn bytes_of(counted: &Accounted, names: &BTreeSet<&str>) -> Fact<u64> {
+    counted.devices.as_ref().and_then(|devices| {
+        let of_names = devices
+            .iter()
+            .filter(|device| names.contains(device.name.as_str()));
+        let bytes = of_names.map(|device| {
+            device
+                .counters
+                .as_ref()
+                .and_then(|counters| counters.read_bytes.clone())
+        });
+        bytes.fold(Fact::NotApplicable, added)
+    })
+}
+
+/// The sum of two; what is not applicable adds nothing, and without one there is no sum.
+pub(super) fn added(sum: Fact<u64>, more: Fact<u64>) -> Fact<u64> {
+    match (sum, more) {
+        (Fact::NotApplicable, more) => more,
+        (sum, Fact::NotApplicable) => sum,
+        (sum, more) => sum.and_then(|sum| more.map(|more| sum.saturating_add(more))),
+    }
+}
+
+/// What the program itself got from servers: the kernel knows nothing of it.
+fn from_servers(counted: &Accounted) -> Fact<u64> {
+    counted.messages.as_ref().and_then(|messages| {
+        let bytes = messages
+            .iter()
+            .map(|reading| reading.server_read_bytes.clone());
+        bytes.fold(Fact::Known(0), |sum: Fact<u64>, more| {
+            sum.and_then(|sum| more.map(|more| sum.saturating_add(more)))
+        })
+    })
+}
+
+/// Of the transactions; nothing where there are none, or one of them has no evidence.
+pub(crate) fn of_transactions(record: &Record) -> Option<ReadsServed> {
+    record.actual.transactions().next()?;
+    of(record, record.actual.transactions())
+}
+
+/// What the operations of all segments read.
+fn bytes_read(phase: &PhaseRecord) -> u64 {
+    let operations = phase
+        .segments
+        .iter()
+        .flat_map(|segment| &segment.operations);
+    let reads = operations.filter(|operation| operation.action.moves_bytes_in());
+    reads.map(|operation| operation.meter.bytes).sum()
+}
+
+fn surprise(fetched: f64, spec: &RunSpec) -> Option<Surprise> {
+    match spec.cache {
+        // Past the cache everything comes from the device; a server's client without a cache has
+        // what it reads from the server.
+        _ if spec.direct || spec.storage.speaks_to_servers() => None,
+        Cache::Cold | Cache::ColdData if fetched < COLD_MIN => Some(Surprise::LittleThoughCold),
+        Cache::Warm if fetched > WARM_MAX => Some(Surprise::MuchThoughWarm),
+        _ => None,
+    }
+}

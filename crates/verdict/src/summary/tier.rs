@@ -1,0 +1,161 @@
+//! What an acknowledged change had reached: a part of what makes two results comparable.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spec::Durability;
+use system::{Class, Device, DurabilityFacts, Fact, Mount, Target};
+
+use record::run::Record;
+
+/// What a change had reached when its operation was acknowledged, the least first.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum DurabilityTier {
+    /// Memory, and nothing else ever.
+    Memory,
+    /// The page cache.
+    PageCache,
+    /// The device or the server, without a flush.
+    HandedOver,
+    /// The device or the server, which acknowledged a flush.
+    FlushAcknowledged,
+}
+
+impl DurabilityTier {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::PageCache => "page-cache",
+            Self::HandedOver => "handed-over",
+            Self::FlushAcknowledged => "flush-acknowledged",
+        }
+    }
+}
+
+/// What acknowledged changes had reached.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DurabilitySummary {
+    /// The durability policy that was requested.
+    pub policy: String,
+    /// The lowest tier of all targets.
+    pub tier: Fact<DurabilityTier>,
+    /// What lies behind the page cache of the target that has it.
+    pub is_server: bool,
+    /// What an acknowledged write means in the words of the protocol; nothing where the storage
+    /// speaks to no server by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stability: Option<String>,
+}
+
+/// Of a record.
+pub(super) fn summary(record: &Record) -> DurabilitySummary {
+    let policy = record.spec.durability;
+    let of = |tier, is_server| DurabilitySummary {
+        policy: policy.to_string(),
+        tier,
+        is_server,
+        stability: None,
+    };
+    if record.spec.storage.speaks_to_servers() {
+        return DurabilitySummary {
+            stability: record
+                .locations
+                .iter()
+                .find_map(|location| Some(location.server.as_ref()?.stability.clone())),
+            ..of(Fact::Known(of_server(policy)), true)
+        };
+    }
+    if !record.spec.storage.touches() {
+        return of(Fact::Known(DurabilityTier::Memory), false);
+    }
+    let mut lowest: Option<(DurabilityTier, bool)> = None;
+    for location in &record.locations {
+        let target = match &location.target {
+            Fact::Known(target) => target,
+            Fact::NotApplicable => continue,
+            Fact::Unavailable(why) => return of(Fact::Unavailable(why.clone()), false),
+        };
+        let (Fact::Known(mount), Fact::Known(class)) = (&target.mount, &target.class) else {
+            let why = target.mount.why().unwrap_or("the mount is not known");
+            return of(Fact::Unavailable(why.to_owned()), false);
+        };
+        let Some(facts) = &location.durability else {
+            return of(
+                Fact::Unavailable("the record has no facts of durability".to_owned()),
+                false,
+            );
+        };
+        let tier = match of_target(record, facts, (target, mount, *class)) {
+            Ok(tier) => (tier, mount.has_server()),
+            Err(why) => return of(Fact::Unavailable(why), true),
+        };
+        lowest = Some(lowest.map_or(tier, |lowest| if tier.0 < lowest.0 { tier } else { lowest }));
+    }
+    match lowest {
+        Some((tier, is_server)) => of(Fact::Known(tier), is_server),
+        None => of(Fact::NotApplicable, false),
+    }
+}
+
+/// By the protocol: a COMMIT, and writes that are not UNSTABLE, are answered when the server says
+/// that all is on stable storage.
+fn of_server(policy: Durability) -> DurabilityTier {
+    match policy {
+        Durability::None | Durability::Batch(_) => DurabilityTier::HandedOver,
+        Durability::Fdatasync
+        | Durability::Fsync
+        | Durability::FsyncDirectory
+        | Durability::ODsync
+        | Durability::OSync => DurabilityTier::FlushAcknowledged,
+    }
+}
+
+fn of_target(
+    record: &Record,
+    facts: &DurabilityFacts,
+    (target, mount, class): (&Target, &Mount, Class),
+) -> Result<DurabilityTier, String> {
+    use DurabilityTier::{FlushAcknowledged, HandedOver, Memory, PageCache};
+    if class == Class::Memory || target.device.known().is_some_and(Device::is_memory) {
+        return Ok(Memory);
+    }
+    if facts.syncs_ignored == Fact::Known(true) {
+        return Ok(PageCache);
+    }
+    let waits = match record.spec.durability {
+        Durability::None | Durability::Batch(_) => facts.synchronous == Fact::Known(true),
+        Durability::Fdatasync
+        | Durability::Fsync
+        | Durability::FsyncDirectory
+        | Durability::ODsync
+        | Durability::OSync => true,
+    };
+    if waits {
+        if let (Fact::Unavailable(why), false) = (&facts.barriers, mount.is_fuse()) {
+            return Err(why.clone());
+        }
+        let stays_here =
+            facts.smb.known().map(|smb| &smb.fsync_reaches_server) == Some(&Fact::Known(false));
+        let is_without_flush =
+            facts.barriers == Fact::Known(false) || stays_here || mount.is_fuse();
+        return Ok(if is_without_flush {
+            HandedOver
+        } else {
+            FlushAcknowledged
+        });
+    }
+    // Clients of these send what was written when a file is closed.
+    if record.spec.direct || facts.nfs.is_known() || facts.smb.is_known() {
+        return Ok(HandedOver);
+    }
+    if class == Class::Network || mount.is_fuse() {
+        let kind = &mount.file_system_type;
+        return Err(format!(
+            "when a {kind} client sends what was written is not known"
+        ));
+    }
+    Ok(PageCache)
+}

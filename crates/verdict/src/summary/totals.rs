@@ -1,0 +1,95 @@
+//! The transactions in a few numbers, under short names: what most readers of a record want.
+
+use std::collections::BTreeMap;
+
+use measure::{LatencySummary, Meter};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use workload::{Phase, Skipped};
+
+use super::{Rate, operations};
+use record::run::Record;
+
+/// The measured transactions, whatever they were made of.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TransactionsSummary {
+    /// Transactions of which at least one operation was completed, and how many of them a second.
+    #[serde(flatten)]
+    pub rate: Rate,
+    /// How long they were measured, in nanoseconds.
+    pub duration_ns: u64,
+    /// Bytes that operations read.
+    pub read_bytes: Rate,
+    /// Bytes that operations wrote.
+    pub written_bytes: Rate,
+    /// Operations that failed.
+    pub failed: u64,
+    /// Operations that were not performed, by reason.
+    pub skipped: Skipped,
+    /// Their share of all operations of the stream, from 0 to 1.
+    pub skipped_fraction: f64,
+    /// Latencies of all operations together; empty where none were recorded.
+    pub latency_ns: LatencySummary,
+}
+
+/// The operations of one kind in the measured transactions, of all roles.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OperationTotal {
+    /// How many were completed, and how many a second.
+    #[serde(flatten)]
+    pub rate: Rate,
+    /// Bytes moved.
+    pub bytes: Rate,
+    /// Operations that failed.
+    pub failed: u64,
+    /// Latencies; from the due time in an open loop.
+    pub latency_ns: LatencySummary,
+}
+
+/// Both, of a record; nothing of a sweep, whose steps have them.
+pub(super) fn totals(
+    record: &Record,
+) -> (
+    Option<TransactionsSummary>,
+    BTreeMap<String, OperationTotal>,
+) {
+    let mut phases = record.actual.phases.iter();
+    let phase = phases.find(|phase| phase.phase == Phase::Transactions);
+    let Some(phase) = phase.filter(|_| record.spec.drive.sweep.is_none()) else {
+        return Default::default();
+    };
+    let duration_ns = phase.measured_ns();
+    let (mut all, mut read, mut written) = (Meter::default(), 0, 0);
+    let mut kinds = BTreeMap::new();
+    for operation in operations(phase) {
+        let (action, meter) = (operation.action, &operation.meter);
+        all.merge(meter);
+        if action.moves_bytes_in() {
+            read += meter.bytes;
+        } else if action.moves_bytes_out() {
+            written += meter.bytes;
+        }
+        let kind: &mut Meter = kinds.entry(action.name().to_owned()).or_default();
+        kind.merge(meter);
+    }
+    let of_kind = |meter: Meter| OperationTotal {
+        rate: Rate::over(meter.operations, duration_ns),
+        bytes: Rate::over(meter.bytes, duration_ns),
+        failed: meter.failed,
+        latency_ns: meter.latency.summary(),
+    };
+    let transactions = TransactionsSummary {
+        rate: Rate::over(phase.transactions(), duration_ns),
+        duration_ns,
+        read_bytes: Rate::over(read, duration_ns),
+        written_bytes: Rate::over(written, duration_ns),
+        failed: all.failed,
+        skipped: phase.skipped(),
+        skipped_fraction: phase.skipped_fraction(),
+        latency_ns: all.latency.summary(),
+    };
+    let kinds = kinds
+        .into_iter()
+        .map(|(name, meter)| (name, of_kind(meter)));
+    (Some(transactions), kinds.collect())
+}

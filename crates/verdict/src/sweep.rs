@@ -1,0 +1,286 @@
+//! What a sweep of loads came to: each step, and where the limits are.
+
+use measure::knee::SENSITIVITY;
+use measure::{Histogram, Knee, Meter, knee};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spec::Sweep;
+use workload::{Action, Role, Skipped};
+
+use record::run::{Load, PhaseRecord, SweepStep};
+
+/// The greatest share of the operations of a step that holds which failed or were skipped: they are
+/// no load that was borne.
+pub const FAILED_MAX: f64 = 0.01;
+/// What a step came to. Latencies are nothing where none were recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SweepStepSummary {
+    /// What it was to bear.
+    pub load: Load,
+    /// Workers that were at work.
+    pub workers: u32,
+    /// Whether it was climbed to its end; where it was not, no limit, SLO or knee is taken from
+    /// it.
+    pub complete: bool,
+    /// Transactions that were measured, and of which at least one operation was completed.
+    pub transactions: u64,
+    /// Transactions a second; nothing where none were measured.
+    pub achieved_per_second: Option<f64>,
+    /// The share of the transactions that had arrived of which an operation was completed; nothing
+    /// in a closed loop.
+    pub achieved_fraction: Option<f64>,
+    /// Transactions that were due and not begun when it ended; nothing in a closed loop.
+    pub waiting: Option<u64>,
+    /// Operations of all kinds: the mean latency, in nanoseconds.
+    pub mean_ns: Option<f64>,
+    /// The median.
+    pub p50_ns: Option<u64>,
+    /// The 99th percentile.
+    pub p99_ns: Option<u64>,
+    /// The 99.9th percentile.
+    pub p999_ns: Option<u64>,
+    /// The greatest.
+    pub max_ns: Option<u64>,
+    /// The 99th percentile from issued to completed; nothing in a closed loop, where that is the
+    /// latency.
+    pub service_p99_ns: Option<u64>,
+    /// Operations that were completed without an error.
+    pub operations: u64,
+    /// Operations that failed.
+    pub failed: u64,
+    /// Operations that were not performed, by reason.
+    pub skipped: Skipped,
+    /// The same by kind of operation.
+    pub by_operation: Vec<SweepStepOperation>,
+    /// Whether it bore its load: every worker was up to its arrivals in the last fifth of the
+    /// measured time ([`PhaseRecord::queue_is_bounded`]; a closed loop's always is), and no
+    /// more than [`FAILED_MAX`] of the operations failed or were skipped.
+    pub holds: bool,
+}
+
+/// Operations of one kind on a step. Latencies are nothing where none succeeded, or none were
+/// recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SweepStepOperation {
+    /// Who did them.
+    pub role: Role,
+    /// Which kind.
+    pub action: Action,
+    /// How many were completed without an error.
+    pub operations: u64,
+    /// How many failed.
+    pub failed: u64,
+    /// The median of their latencies, in nanoseconds.
+    pub p50_ns: Option<u64>,
+    /// The 99th percentile.
+    pub p99_ns: Option<u64>,
+    /// The 99.9th percentile.
+    pub p999_ns: Option<u64>,
+    /// The greatest.
+    pub max_ns: Option<u64>,
+}
+
+/// Operations of the measured segments by role and kind, in the order in which they are first seen.
+fn by_operation(phase: &PhaseRecord) -> Vec<SweepStepOperation> {
+    let mut kinds: Vec<(Role, Action, Meter)> = Vec::new();
+    for operation in phase.measured().flat_map(|segment| &segment.operations) {
+        let same = |(role, action, _): &&mut (Role, Action, Meter)| {
+            (*role, *action) == (operation.role, operation.action)
+        };
+        match kinds.iter_mut().find(same) {
+            Some((_, _, meter)) => meter.merge(&operation.meter),
+            None => kinds.push((operation.role, operation.action, operation.meter.clone())),
+        }
+    }
+    let of_kind = |(role, action, meter): (Role, Action, Meter)| SweepStepOperation {
+        role,
+        action,
+        operations: meter.operations,
+        failed: meter.failed,
+        p50_ns: meter.latency.percentile(50.0),
+        p99_ns: meter.latency.percentile(99.0),
+        p999_ns: meter.latency.percentile(99.9),
+        max_ns: meter.latency.max_ns(),
+    };
+    kinds.into_iter().map(of_kind).collect()
+}
+
+impl SweepStepSummary {
+    /// What a step came to.
+    pub fn of(sweep_step: &SweepStep) -> Self {
+        let mut latency = Histogram::default();
+        let mut service: Option<Histogram> = None;
+        let (mut transactions, mut ns) = (0, 0);
+        let mut by_operation = Vec::new();
+        let mut skipped = Skipped::default();
+        let mut waiting = None;
+        if let Some(phase) = sweep_step.transactions() {
+            for operation in phase.measured().flat_map(|segment| &segment.operations) {
+                latency.merge(&operation.meter.latency);
+                if let Some(more) = &operation.meter.service {
+                    service.get_or_insert_default().merge(more);
+                }
+            }
+            transactions = phase.transactions();
+            ns = phase.measured_ns();
+            waiting = phase.waiting;
+            by_operation = self::by_operation(phase);
+            skipped = phase.skipped();
+        }
+        let operations = by_operation.iter().map(|kind| kind.operations).sum::<u64>();
+        let failed = by_operation.iter().map(|kind| kind.failed).sum::<u64>();
+        let undone = failed as f64 + skipped.total() as f64;
+        let achieved_per_second =
+            (ns > 0 && transactions > 0).then(|| transactions as f64 * 1e9 / ns as f64);
+        let percentile = |percent| latency.percentile(percent);
+        let mut summary = Self {
+            load: sweep_step.load,
+            workers: sweep_step.workers,
+            complete: sweep_step
+                .transactions()
+                .is_some_and(|phase| phase.complete),
+            transactions,
+            achieved_per_second,
+            achieved_fraction: None,
+            waiting: None,
+            mean_ns: latency.mean_ns(),
+            p50_ns: percentile(50.0),
+            p99_ns: percentile(99.0),
+            p999_ns: percentile(99.9),
+            max_ns: latency.max_ns(),
+            service_p99_ns: None,
+            operations,
+            failed,
+            skipped,
+            by_operation,
+            holds: achieved_per_second.is_some()
+                && undone <= (operations as f64 + undone) * FAILED_MAX,
+        };
+        if let Load::Rate(_) = sweep_step.load {
+            let fraction = sweep_step
+                .transactions()
+                .and_then(PhaseRecord::done_fraction);
+            summary.achieved_fraction = fraction;
+            summary.waiting = waiting;
+            summary.service_p99_ns = service
+                .as_ref()
+                .and_then(|service| service.percentile(99.0));
+            // Up to the moment at which all workers were up to their arrivals, all that had been
+            // requested was done.
+            summary.holds &= sweep_step
+                .transactions()
+                .is_some_and(PhaseRecord::queue_is_bounded);
+        }
+        summary
+    }
+
+    /// Whether it holds, and 99 % of its operations stay below the SLO.
+    pub fn meets(&self, slo_p99_ns: u64) -> bool {
+        self.holds && self.p99_ns.is_some_and(|p99| p99 < slo_p99_ns)
+    }
+}
+
+/// Between which rates a limit lies.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limit {
+    /// The highest rate that is well, and so is every lower one that was tried; nothing where the
+    /// lowest is not.
+    pub highest: Option<f64>,
+    /// The lowest rate that is not; nothing where all are.
+    pub lowest_beyond: Option<f64>,
+}
+
+impl Limit {
+    /// Of these steps, as far as they were climbed to their end.
+    pub fn of(
+        sweep_steps: &[SweepStepSummary],
+        is_well: impl Fn(&SweepStepSummary) -> bool,
+    ) -> Self {
+        let by = |wanted: bool| {
+            let sweep_steps = sweep_steps
+                .iter()
+                .filter(|sweep_step| sweep_step.complete && is_well(sweep_step) == wanted);
+            sweep_steps
+                .filter_map(|sweep_step| sweep_step.load.rate())
+                .collect::<Vec<f64>>()
+        };
+        let lowest_beyond = by(false).into_iter().reduce(f64::min);
+        let below = |rate: &f64| lowest_beyond.is_none_or(|beyond| *rate < beyond);
+        Self {
+            highest: by(true).into_iter().filter(below).reduce(f64::max),
+            lowest_beyond,
+        }
+    }
+}
+
+/// What became of an SLO.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SloSummary {
+    /// The latency that 99 % of the operations were to stay below, in nanoseconds.
+    pub p99_ns: u64,
+    /// Between which rates its limit lies.
+    pub limit: Limit,
+    /// The step that comes nearest, by its place, with its 99th percentile; nothing where a step
+    /// meets it, or none was measured.
+    pub nearest: Option<(usize, u64)>,
+}
+
+/// What a sweep came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SweepSummary {
+    /// In the order in which they were climbed.
+    pub sweep_steps: Vec<SweepStepSummary>,
+    /// Up to which rate steps hold; nothing of a sweep of workers or ranks.
+    pub limit: Option<Limit>,
+    /// Up to which rate the SLO is met; nothing where there is none.
+    pub slo: Option<SloSummary>,
+    /// The knee of mean latency over load, of the sustained steps; nothing where they have none.
+    pub knee: Option<Knee>,
+}
+
+impl SweepSummary {
+    /// What these steps come to.
+    pub fn of(asked: &Sweep, sweep_steps: &[SweepStep]) -> Self {
+        let sweep_steps: Vec<SweepStepSummary> =
+            sweep_steps.iter().map(SweepStepSummary::of).collect();
+        let is_of_rates = !asked.climb.is_of_counts();
+        let point = |sweep_step: &SweepStepSummary| {
+            let load = match sweep_step.load {
+                Load::Rate(rate) => rate,
+                Load::Workers(count) | Load::Ranks(count) => f64::from(count),
+                Load::Closed => return None,
+            };
+            Some((load, sweep_step.mean_ns?))
+        };
+        let points: Vec<(f64, f64)> = sweep_steps
+            .iter()
+            .filter(|sweep_step| sweep_step.complete && sweep_step.holds)
+            .filter_map(point)
+            .collect();
+        Self {
+            limit: is_of_rates.then(|| Limit::of(&sweep_steps, |sweep_step| sweep_step.holds)),
+            slo: asked
+                .slo_p99_ns
+                .map(|p99_ns| SloSummary::of(p99_ns, &sweep_steps)),
+            knee: knee::knee(&points, SENSITIVITY),
+            sweep_steps,
+        }
+    }
+}
+
+impl SloSummary {
+    /// What becomes of it on these steps.
+    pub fn of(p99_ns: u64, sweep_steps: &[SweepStepSummary]) -> Self {
+        let of_rates = |(_, sweep_step): &(usize, &SweepStepSummary)| {
+            sweep_step.complete && sweep_step.load.rate().is_some()
+        };
+        let all = sweep_steps.iter().enumerate().filter(of_rates);
+        let is_met = all.clone().any(|(_, sweep_step)| sweep_step.meets(p99_ns));
+        let nearest = all.filter_map(|(index, sweep_step)| Some((index, sweep_step.p99_ns?)));
+        Self {
+            p99_ns,
+            limit: Limit::of(sweep_steps, |sweep_step| sweep_step.meets(p99_ns)),
+            nearest: nearest.min_by_key(|(_, p99)| *p99).filter(|_| !is_met),
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! What the crate does, as others see it: one program with a module for each suite.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
+
+mod schema;
+mod summary;
+mod verdict;
+mod versions;

@@ -1,0 +1,215 @@
+//! Processors and clocks.
+
+use record::{BusyProgram, Fact, Pauses, Record};
+use verdict::rules::limits;
+use verdict::{Level, Reason};
+
+use crate::verdict::made::{
+    SECOND, close, is_valid, known, mount, of, others, overhead, reason, steal, transactions,
+};
+
+#[test]
+fn much_overhead_is_doubtful_and_most_invalid() {
+    // A worker has a millisecond for each operation.
+    for (ns, expected) in [
+        (100_000.0, None),
+        (100_001.0, Some(Level::Doubtful)),
+        (500_000.0, Some(Level::Doubtful)),
+        (500_001.0, Some(Level::Invalid)),
+    ] {
+        let verdict = of(|record| overhead(record, ns));
+        close(*verdict.seen.overhead_fraction.known().unwrap(), ns / 1e6);
+        assert_eq!(verdict.reasons.first().map(Reason::level), expected, "{ns}");
+        if let Some(reason) = verdict.reasons.first() {
+            assert!(matches!(reason, Reason::Overhead { ns_per_operation,
+                    .. } if *ns_per_operation == ns));
+        }
+    }
+    // On the null storage there is nothing else.
+    is_valid(|record| {
+        overhead(record, 900_000.0);
+        record.spec.storage = record::EngineName::Null;
+    });
+}
+
+#[test]
+fn other_load_is_doubtful() {
+    let seen = is_valid(|record| others(record, 0.05));
+    close(*seen.others_fraction.known().unwrap(), 0.05);
+    let (level, found) = reason(|record| others(record, 0.051));
+    assert_eq!(level, Level::Doubtful);
+    assert!(matches!(&found, Reason::OtherLoad { fraction,
+            busiest } if (fraction - 0.051).abs() < 1e-9 && busiest.is_empty()));
+    let program = BusyProgram {
+        name: "rustc".to_owned(),
+        pid: 4_711,
+        fraction: 0.04,
+    };
+    let (_, found) = reason(|record| {
+        others(record, 0.051);
+        record.during.busiest = Some(Fact::Known(vec![program.clone()]));
+    });
+    assert!(matches!(&found, Reason::OtherLoad { busiest, .. } if busiest[..] == [program]));
+    // Threads of the kernel work for the run.
+    is_valid(|record| {
+        let times = known(&mut record.during.counted.system.times);
+        times.busy_ns = Fact::Known(122 * SECOND);
+        times.system_ns = Fact::Known(107 * SECOND);
+    });
+}
+
+#[test]
+fn steal_time_is_doubtful_and_much_of_it_invalid() {
+    is_valid(|record| steal(record, 0.01));
+    for (fraction, expected) in [
+        (0.011, Level::Doubtful),
+        (0.1, Level::Doubtful),
+        (0.101, Level::Invalid),
+    ] {
+        let (level, found) = reason(|record| steal(record, fraction));
+        assert_eq!(level, expected);
+        assert!(
+            matches!(found, Reason::Steal { fraction: found } if (found - fraction).abs() < 1e-9)
+        );
+    }
+}
+
+#[test]
+fn an_emulated_machine_is_doubtful_where_that_is_certain() {
+    let (level, found) = reason(|record| record.host.emulated = Some(Fact::Known(true)));
+    assert_eq!((level, found), (Level::Doubtful, Reason::Emulated));
+    for other in [
+        None,
+        Some(Fact::Known(false)),
+        Some(Fact::Unavailable("hidden".to_owned())),
+    ] {
+        is_valid(|record| record.host.emulated = other.clone());
+    }
+}
+
+#[test]
+fn shares_of_a_moment_or_of_a_file_system_that_is_a_program_tell_nothing() {
+    let loaded = |record: &mut Record| {
+        others(record, 0.4);
+        steal(record, 0.4);
+    };
+    let seen = is_valid(|record| {
+        loaded(record);
+        record.during.clocks.elapsed_ns = limits::SHARES_FROM_NS - 1;
+    });
+    assert!(seen.others_fraction.why().is_some() && seen.steal_fraction.why().is_some());
+    let verdict = of(|record| {
+        loaded(record);
+        record.during.clocks.elapsed_ns = limits::SHARES_FROM_NS;
+    });
+    assert_eq!(verdict.reasons.len(), 2, "{verdict:?}");
+    for kind in ["fuse", "fuse.sshfs"] {
+        let seen = is_valid(|record| {
+            others(record, 0.4);
+            mount(record).file_system_type = kind.to_owned();
+        });
+        assert!(seen.others_fraction.why().unwrap().contains("FUSE"));
+    }
+    let seen = is_valid(|record| {
+        on_fuse(record, 0.4, 0.0);
+        let why = "no process holds /dev/fuse open".to_owned();
+        record.during.fuse_servers = Some(Fact::Unavailable(why));
+    });
+    assert_eq!(
+        seen.others_fraction.why(),
+        Some("no process holds /dev/fuse open")
+    );
+    // What the kernel does not tell is no reason.
+    let seen = is_valid(|record| {
+        record.during.counted.system.times = Fact::Unavailable("no /proc".to_owned())
+    });
+    assert_eq!(seen.steal_fraction.why(), Some("no /proc"));
+}
+
+/// All others used so much on a FUSE target, its server among them.
+fn on_fuse(record: &mut Record, all: f64, server: f64) {
+    others(record, all);
+    mount(record).file_system_type = "fuse".to_owned();
+    record.during.fuse_servers = Some(Fact::Known(vec![BusyProgram {
+        name: "bindfs".to_owned(),
+        pid: 4_712,
+        fraction: server,
+    }]));
+}
+
+#[test]
+fn a_fuse_server_is_no_other_load_and_what_is_beside_it_is() {
+    let seen = is_valid(|record| on_fuse(record, 0.45, 0.4));
+    close(*seen.others_fraction.known().unwrap(), 0.05);
+    close(*seen.fuse_servers_fraction.known().unwrap(), 0.4);
+    // The server is read a moment later.
+    close(
+        *is_valid(|record| on_fuse(record, 0.4, 0.41))
+            .others_fraction
+            .known()
+            .unwrap(),
+        0.0,
+    );
+    let (level, found) = reason(|record| on_fuse(record, 0.6, 0.4));
+    assert_eq!(level, Level::Doubtful);
+    assert!(
+        matches!(found, Reason::OtherLoad { fraction, .. } if (fraction - 0.2).abs() < 1e-9),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn clocks_that_did_not_go_as_they_should() {
+    let found = reason(|record| record.during.clocks.suspended_ns = 1);
+    assert_eq!(found, (Level::Invalid, Reason::Suspended { ns: 1 }));
+    for ns in [1, -1] {
+        let found = reason(|record| record.during.clocks.wall_clock_stepped_ns = ns);
+        assert_eq!(found, (Level::Doubtful, Reason::WallClockStepped { ns }));
+    }
+    let found = reason(|record| {
+        let clocks = &mut record.during.clocks;
+        clocks.clock_source_changed = Fact::Known(true);
+        clocks.clock_source_after = Fact::Known("hpet".to_owned());
+    });
+    let expected = Reason::ClockSourceChanged {
+        before: "tsc".to_owned(),
+        after: "hpet".to_owned(),
+    };
+    assert_eq!(found, (Level::Invalid, expected));
+    is_valid(|record| {
+        record.during.clocks.clock_source_changed = Fact::Unavailable("no /sys".to_owned())
+    });
+}
+
+#[test]
+fn a_program_that_did_not_run_while_the_machine_did_is_told() {
+    let paused = |times, longest_ns, total_ns, seconds: u64| {
+        move |record: &mut Record| {
+            transactions(record).pauses = Some(Pauses {
+                watched_ns: seconds * SECOND,
+                shortest_ns: SECOND / 50,
+                times,
+                total_ns,
+                longest_ns,
+            });
+        }
+    };
+    let expected = |times, longest_ns, fraction| Reason::Paused {
+        times,
+        longest_ns,
+        fraction,
+    };
+    // Up to 1 % is what an achieved rate may lack, past 10 % is more than a steady run may drift.
+    is_valid(paused(2, SECOND / 20, SECOND / 10, 10));
+    let found = reason(paused(3, SECOND / 5, SECOND / 2, 10));
+    assert_eq!(found, (Level::Doubtful, expected(3, SECOND / 5, 0.05)));
+    let found = reason(paused(10, 45 * SECOND / 100, 9 * SECOND / 2, 10));
+    assert_eq!(
+        found,
+        (Level::Invalid, expected(10, 45 * SECOND / 100, 0.45))
+    );
+    // A phase that is too short for shares.
+    is_valid(paused(1, SECOND / 5, SECOND / 2, 0));
+    // Where nobody looked, nobody knows.
+    is_valid(|record| transactions(record).pauses = None);
+}

@@ -1,0 +1,257 @@
+//! A record that is well, and what may be done to it.
+
+use record::{
+    Action, ArrivalProcess, Climb, Fact, FirstDone, Histogram, Meter, OperationRecord, Overhead,
+    Pace, Phase, PhaseRecord, Record, Role, Segment, SegmentKind, SliceMeter, Sweep, SweepStep,
+    WorkerPhase,
+};
+use system::Mount;
+use verdict::rules::Seen;
+use verdict::{Level, Reason, Summary, Verdict};
+use workload::Skipped;
+
+pub const SECOND: u64 = 1_000_000_000;
+/// When the transactions began, since the origin.
+pub const BEGAN: u64 = 7 * SECOND;
+
+/// A record that a run wrote.
+pub fn kept() -> Record {
+    Record::from_json(include_str!("../../../../report/tests/golden/run.json")).unwrap()
+}
+
+/// The same of a run that was measured for a minute with nothing to be said against it.
+pub fn well() -> Record {
+    let mut record = kept();
+    measure_for(&mut record, 60 * SECOND, 60_000);
+    tell_rates(&mut record, &[1_000; 60]);
+    let process = 60 * SECOND;
+    let during = &mut record.during;
+    during.clocks.elapsed_ns = 61 * SECOND;
+    let counted = &mut during.counted;
+    let times = known(&mut counted.system.times);
+    // Two processors, one of which is ours.
+    times.total_ns = Fact::Known(122 * SECOND);
+    times.user_ns = Fact::Known(process / 4);
+    times.nice_ns = Fact::Known(0);
+    times.steal_ns = Fact::Known(0);
+    times.busy_ns = Fact::Known(process);
+    known(&mut counted.process).user_ns = process / 4;
+    known(&mut counted.process).system_ns = process * 3 / 4;
+    record
+}
+
+pub fn known<T>(fact: &mut Fact<T>) -> &mut T {
+    match fact {
+        Fact::Known(value) => value,
+        _ => panic!("the kept record knows it"),
+    }
+}
+
+pub fn phase(record: &mut Record, phase: Phase) -> &mut PhaseRecord {
+    let mut phases = record.actual.phases.iter_mut();
+    phases.find(|record| record.phase == phase).unwrap()
+}
+
+pub fn transactions(record: &mut Record) -> &mut PhaseRecord {
+    phase(record, Phase::Transactions)
+}
+
+/// Of so many bytes that the transactions read, these were fetched.
+pub fn reads(record: &mut Record, fetched_bytes: Fact<u64>, read_bytes: u64) {
+    let evidence = serde_json::json!({
+        "performing": {
+            "own": { "read_bytes": fetched_bytes, "written_bytes": "not_applicable",
+                "cancelled_bytes": "not_applicable" },
+            "devices": "not_applicable",
+            "messages": "not_applicable",
+            "interfaces": "not_applicable",
+            "allocated_bytes": "not_applicable",
+        },
+        "syncing": null,
+        "residency": null,
+    });
+    let phase = transactions(record);
+    phase.evidence = Some(serde_json::from_value(evidence).unwrap());
+    let segments = phase.segments.iter_mut();
+    let operations = segments.flat_map(|segment| &mut segment.operations);
+    let mut reads = operations.filter(|operation| operation.action == Action::Read);
+    reads.next().unwrap().meter.bytes = read_bytes;
+    reads.for_each(|operation| operation.meter.bytes = 0);
+}
+
+pub fn meter(operations: u64) -> Meter {
+    Meter {
+        operations,
+        ..Meter::default()
+    }
+}
+
+pub fn operation(action: Action, meter: Meter) -> OperationRecord {
+    OperationRecord {
+        role: Role::Worker,
+        action,
+        meter,
+        steps: Vec::new(),
+    }
+}
+
+pub fn segment(kind: SegmentKind, began_ns: u64, ended_ns: u64, operations: u64) -> Segment {
+    Segment {
+        kind,
+        began_ns,
+        ended_ns,
+        issued: operations,
+        transactions: operations,
+        skipped: Skipped::default(),
+        operations: vec![operation(Action::Read, meter(operations))],
+    }
+}
+
+/// One worker, one segment.
+pub fn measure_for(record: &mut Record, ns: u64, operations: u64) {
+    let transactions = transactions(record);
+    transactions.segments = vec![segment(
+        SegmentKind::Measured,
+        BEGAN,
+        BEGAN + ns,
+        operations,
+    )];
+    transactions.workers = vec![WorkerPhase {
+        worker: 0,
+        role: Role::Worker,
+        began_ns: BEGAN,
+        ended_ns: BEGAN + ns,
+        issued: operations,
+        transactions: operations,
+        operations,
+        bytes: 0,
+    }];
+    transactions.first_done = Some(FirstDone {
+        worker: 0,
+        at_ns: BEGAN + ns,
+        done: operations,
+    });
+}
+
+/// Operations of each second from the start of the transactions on.
+pub fn tell_rates(record: &mut Record, rates: &[u64]) {
+    let transactions = transactions(record);
+    transactions.slices = Default::default();
+    for (index, operations) in (0..).zip(rates) {
+        let meter = SliceMeter {
+            operations: *operations,
+            ..SliceMeter::default()
+        };
+        if *operations > 0 {
+            transactions
+                .slices
+                .add(index, (Role::Worker, Action::Read), meter);
+        }
+    }
+}
+
+/// The verdict on a well record to which something was done.
+pub fn of(change: impl FnOnce(&mut Record)) -> Verdict {
+    let mut record = well();
+    change(&mut record);
+    let verdict = Verdict::of(&record);
+    assert_eq!(Summary::of(&record).verdict, verdict);
+    let worst = verdict.reasons.iter().map(Reason::level).max();
+    assert_eq!(verdict.level, worst.unwrap_or(Level::Valid));
+    verdict
+}
+
+pub fn is_valid(change: impl FnOnce(&mut Record)) -> Seen {
+    let verdict = of(change);
+    assert_eq!(
+        (verdict.level, &verdict.reasons[..]),
+        (Level::Valid, &[][..])
+    );
+    verdict.seen
+}
+
+/// The only reason.
+pub fn reason(change: impl FnOnce(&mut Record)) -> (Level, Reason) {
+    let verdict = of(change);
+    let [reason] = &verdict.reasons[..] else {
+        panic!("{:?}", verdict.reasons);
+    };
+    (verdict.level, reason.clone())
+}
+
+pub fn close(read: f64, expected: f64) {
+    assert!(
+        (read - expected).abs() < 1e-9,
+        "{read} instead of {expected}"
+    );
+}
+
+/// From 1,000 a second, with so much more or less at the end.
+pub fn ramp(seconds: u64, change: f64) -> Vec<u64> {
+    let at = |second: u64| 1e6 * (1.0 + change * (second as f64 / (seconds - 1) as f64 - 0.5));
+    (0..seconds).map(|second| at(second) as u64).collect()
+}
+
+pub fn arrivals(record: &mut Record, per_second: f64, arrivals: ArrivalProcess) {
+    record.spec.drive.pace = Pace::Open {
+        per_second,
+        arrivals,
+    };
+}
+
+pub fn overhead(record: &mut Record, ns_per_operation: f64) {
+    record.actual.overhead = Fact::Known(Overhead {
+        workers: 1,
+        files: 500,
+        transactions: 500,
+        operations: 1_000,
+        ns_per_operation,
+    });
+}
+
+/// Of 122 s that two processors have in all.
+pub fn others(record: &mut Record, fraction: f64) {
+    let times = known(&mut record.during.counted.system.times);
+    let own = *times.user_ns.known().unwrap();
+    times.user_ns = Fact::Known(own + (122e9 * fraction) as u64);
+}
+
+pub fn steal(record: &mut Record, fraction: f64) {
+    let times = known(&mut record.during.counted.system.times);
+    times.steal_ns = Fact::Known((122e9 * fraction) as u64);
+}
+
+pub fn target(record: &mut Record) -> &mut record::Target {
+    known(&mut record.locations[0].target)
+}
+
+pub fn mount(record: &mut Record) -> &mut Mount {
+    known(&mut target(record).mount)
+}
+
+pub fn histogram(durations_ns: &[u64]) -> Histogram {
+    let mut histogram = Histogram::default();
+    durations_ns.iter().for_each(|ns| histogram.record(*ns));
+    histogram
+}
+
+/// Makes it a sweep with one step, which did not reach its rate.
+pub fn sweep(record: &mut Record, phase: PhaseRecord) {
+    arrivals(record, 1_000_000.0, ArrivalProcess::Constant);
+    record.spec.drive.sweep = Some(Sweep {
+        climb: Climb::Rates(vec![1_000_000.0]),
+        arrivals: ArrivalProcess::Constant,
+        fresh: false,
+        slo_p99_ns: None,
+    });
+    record
+        .actual
+        .phases
+        .retain(|phase| phase.phase != Phase::Transactions);
+    record.actual.sweep_steps = vec![SweepStep {
+        load: record::Load::Rate(1_000_000.0),
+        workers: 1,
+        phases: vec![phase],
+        of_run: None,
+    }];
+}

@@ -1,0 +1,297 @@
+//! Memory in the place of a device.
+
+use record::{Fact, Phase, Record, Workers};
+use system::Class;
+use system::device::DeviceKind;
+use verdict::{Level, Reason};
+
+use crate::verdict::made::{is_valid, known, mount, of, reads, reason, target, transactions};
+
+/// What the cache was asked for, and of 1,000,000 bytes that were read so many from the device.
+fn served_by(record: &mut Record, cache: &str, device_bytes: u64) {
+    record.spec.cache = serde_json::from_value(cache.into()).unwrap();
+    reads(record, Fact::Known(device_bytes), 1_000_000);
+}
+
+/// The pool of the kept record has 2,634,030 bytes.
+fn memory(record: &mut Record, bytes: u64) {
+    record.host.memory_total_bytes = Fact::Known(bytes);
+}
+
+const POOL_BYTES: u64 = 2_634_030;
+
+#[test]
+fn a_cold_run_whose_pool_fits_in_memory_is_doubtful() {
+    for cache in ["cold", "cold-data"] {
+        let fits = |device_bytes, memory_bytes| {
+            move |record: &mut Record| {
+                served_by(record, cache, device_bytes);
+                memory(record, memory_bytes);
+            }
+        };
+        is_valid(fits(900_000, POOL_BYTES - 1));
+        is_valid(fits(900_000, POOL_BYTES));
+        let expected = Reason::FitsInMemory {
+            cache: cache.to_owned(),
+            pool_bytes: POOL_BYTES,
+            cache_bytes: POOL_BYTES,
+        };
+        let verdict = of(fits(899_999, POOL_BYTES));
+        assert_eq!(verdict.reasons[0], expected);
+        assert!(
+            matches!(verdict.reasons[1..], [Reason::ReadsFromMemory { .. }]),
+            "{verdict:?}"
+        );
+        // Where nobody knows what was fetched, it is all that there is to go by.
+        let found = reason(|record| {
+            fits(0, POOL_BYTES)(record);
+            transactions(record).evidence = None;
+        });
+        assert_eq!(found, (Level::Doubtful, expected));
+    }
+    // Nobody has said anything of the cache, or it is gone round.
+    is_valid(|record| served_by(record, "as-is", 0));
+    is_valid(|record| {
+        served_by(record, "cold", 1_000_000);
+        record.spec.direct = true;
+    });
+}
+
+#[test]
+fn a_pool_that_was_taken_has_the_size_that_is_expected_of_it() {
+    // 500 files of 500 to 10,000 bytes in each of two pools.
+    let taken = |memory_bytes| {
+        move |record: &mut Record| {
+            served_by(record, "cold", 600_000);
+            transactions(record).evidence = None;
+            memory(record, memory_bytes);
+            record.spec.workload.workers = Workers::Private { workers: 2 };
+            record
+                .actual
+                .phases
+                .retain(|phase| phase.phase != Phase::Prepare);
+        }
+    };
+    is_valid(taken(5_249_999));
+    let (_, found) = reason(taken(5_250_000));
+    assert!(
+        matches!(
+            found,
+            Reason::FitsInMemory {
+                pool_bytes: 5_250_000,
+                ..
+            }
+        ),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn reads_that_do_not_come_from_where_they_should() {
+    let beyond = |record: &mut Record| memory(record, 1_000_000);
+    for (asked, is_direct, enough) in [
+        ("cold", false, 900_000),
+        ("cold-data", false, 900_000),
+        ("direct", true, 990_000),
+    ] {
+        for (device_bytes, expected) in [
+            (enough, None),
+            (enough - 1, Some(Level::Doubtful)),
+            (10_000, Some(Level::Doubtful)),
+            (9_999, Some(Level::Invalid)),
+        ] {
+            let verdict = of(|record| {
+                beyond(record);
+                served_by(
+                    record,
+                    if is_direct { "as-is" } else { asked },
+                    device_bytes,
+                );
+                record.spec.direct = is_direct;
+            });
+            assert_eq!(
+                verdict.reasons.first().map(Reason::level),
+                expected,
+                "{asked} {device_bytes}"
+            );
+            if expected.is_some() {
+                let reason = Reason::ReadsFromMemory {
+                    asked: asked.to_owned(),
+                    device_bytes,
+                    read_bytes: 1_000_000,
+                };
+                assert_eq!(verdict.reasons, [reason]);
+            }
+        }
+    }
+    // Of a network nobody counts what is fetched.
+    is_valid(|record| {
+        beyond(record);
+        served_by(record, "cold", 0);
+        target(record).class = Fact::Known(Class::Network);
+    });
+    is_valid(|record| served_by(record, "warm", 100_000));
+    let expected = Reason::ReadsFromDevice {
+        device_bytes: 100_001,
+        read_bytes: 1_000_000,
+    };
+    let found = reason(|record| served_by(record, "warm", 100_001));
+    assert_eq!(found, (Level::Doubtful, expected));
+}
+
+/// The loop device reads its file through the page cache, and the disk beneath it read so much.
+fn caching(record: &mut Record, disk_bytes: Option<u64>) {
+    let device = known(&mut target(record).device);
+    known(&mut device.loop_backing).direct_io = Fact::Known(false);
+    let Some(bytes) = disk_bytes else { return };
+    let mut devices = known(&mut record.during.counted.devices).clone();
+    for device in &mut devices {
+        let read = if device.name == "loop0" {
+            1_000_000
+        } else {
+            bytes
+        };
+        known(&mut device.counters).read_bytes = Fact::Known(read);
+    }
+    let evidence = transactions(record).evidence.as_mut().unwrap();
+    evidence.performing.devices = Fact::Known(devices);
+}
+
+#[test]
+fn a_loop_device_that_caches_hides_who_served_the_reads() {
+    let asked = |device_bytes| {
+        move |record: &mut Record| {
+            memory(record, 1_000_000);
+            served_by(record, "as-is", 1_000_000);
+            record.spec.direct = true;
+            caching(record, device_bytes);
+        }
+    };
+    for (device_bytes, expected) in [
+        (None, Level::Doubtful),
+        (Some(2_000_000), Level::Doubtful),
+        (Some(10_000), Level::Doubtful),
+        (Some(9_999), Level::Invalid),
+    ] {
+        let (level, found) = reason(asked(device_bytes));
+        assert_eq!(level, expected, "{device_bytes:?}");
+        let Reason::MemoryBeneath {
+            loop_device,
+            device_bytes: beneath,
+            read_bytes,
+            ..
+        } = found
+        else {
+            panic!("{found:?}");
+        };
+        assert_eq!(loop_device.as_deref(), Some("loop0"));
+        assert_eq!((beneath, read_bytes), (device_bytes, 1_000_000));
+    }
+    let mut record = crate::verdict::made::well();
+    asked(Some(200_000))(&mut record);
+    let reads = verdict::Summary::of(&record).reads.unwrap();
+    assert_eq!(reads.fraction, None);
+    assert_eq!(reads.fetched_bytes, Fact::Known(1_000_000));
+    assert_eq!(reads.beneath_loop_bytes, Fact::Known(200_000));
+    let why = reads.fetched_from.why().unwrap();
+    assert_eq!(why, "a loop device caches: /dev/loop0 has no direct I/O");
+    // A run that asks nothing of the device is no worse for it.
+    is_valid(|record| {
+        served_by(record, "as-is", 0);
+        caching(record, Some(0));
+    });
+}
+
+#[test]
+fn a_device_in_memory_served_no_reads_from_a_device() {
+    let (level, found) = reason(|record| {
+        memory(record, 1_000_000);
+        served_by(record, "cold", 1_000_000);
+        on_an_image_in_memory(record);
+    });
+    assert_eq!(level, Level::Doubtful);
+    assert!(
+        matches!(
+            found,
+            Reason::MemoryBeneath {
+                loop_device: None,
+                device_bytes: None,
+                ..
+            }
+        ),
+        "{found:?}"
+    );
+    let mut record = crate::verdict::made::well();
+    served_by(&mut record, "as-is", 1_000_000);
+    on_an_image_in_memory(&mut record);
+    let reads = verdict::Summary::of(&record).reads.unwrap();
+    assert_eq!(reads.fraction, Some(0.0));
+    assert_eq!(
+        reads.fetched_from,
+        Fact::Known(verdict::summary::Behind::Memory)
+    );
+}
+
+fn on_an_image_in_memory(record: &mut Record) {
+    let device = known(&mut target(record).device);
+    let backing = known(&mut device.loop_backing);
+    known(&mut backing.mount).file_system_type = "tmpfs".to_owned();
+    backing.device = Fact::NotApplicable;
+}
+
+/// The target is a tmpfs.
+fn in_memory(record: &mut Record) {
+    mount(record).file_system_type = "tmpfs".to_owned();
+    let target = target(record);
+    target.class = Fact::Known(Class::Memory);
+    target.device = Fact::NotApplicable;
+}
+
+#[test]
+fn durability_in_memory_is_none() {
+    let asked = |durability: &str, change: fn(&mut Record)| {
+        let durability = durability.parse().unwrap();
+        move |record: &mut Record| {
+            record.spec.durability = durability;
+            change(record);
+        }
+    };
+    is_valid(asked("fsync", |_| ()));
+    is_valid(asked("none", in_memory));
+    let (level, found) = reason(asked("fsync", in_memory));
+    assert_eq!(level, Level::Invalid);
+    let Reason::DurabilityInMemory {
+        durability,
+        place,
+        is_beneath,
+        ..
+    } = found
+    else {
+        panic!("{found:?}");
+    };
+    assert_eq!(
+        (durability.as_str(), place.as_str(), is_beneath),
+        ("fsync", "tmpfs (memory), 0 % full", false)
+    );
+    // An image in memory, and a disk of memory: the file system does its work, and the device is
+    // none that lasts.
+    let beneath: [fn(&mut Record); 2] = [on_an_image_in_memory, |record| {
+        let device = known(&mut target(record).device);
+        device.loop_backing = Fact::NotApplicable;
+        device.kind = DeviceKind::Ram;
+    }];
+    for change in beneath {
+        let (level, found) = reason(asked("o-sync", change));
+        assert_eq!(level, Level::Doubtful);
+        assert!(
+            matches!(
+                found,
+                Reason::DurabilityInMemory {
+                    is_beneath: true,
+                    ..
+                }
+            ),
+            "{found:?}"
+        );
+    }
+}

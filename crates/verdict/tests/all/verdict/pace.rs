@@ -1,0 +1,391 @@
+//! How long it was measured, how steady it was, and whether the rate was achieved.
+
+use measure::steady;
+use record::{
+    ArrivalProcess, Fact, FirstDone, Load, Phase, Record, SegmentKind, SteadyAsked, SteadyFound,
+    SteadyRule, Stop, SweepStep, Workers,
+};
+use report::reason::{describe, what_to_do};
+use verdict::rules::{Steadiness, limits};
+use verdict::{Level, Reason, Summary, SweepStepSummary};
+
+use crate::verdict::made::{
+    BEGAN, SECOND, arrivals, close, is_valid, measure_for, of, phase, ramp, reason, segment,
+    tell_rates, transactions, well,
+};
+
+#[test]
+fn less_than_ten_seconds_is_doubtful_and_next_to_nothing_invalid() {
+    let short = |ns, operations| {
+        reason(move |record| {
+            measure_for(record, ns, operations);
+            tell_rates(record, &[]);
+        })
+    };
+    is_valid(|record| {
+        measure_for(record, limits::MEASURED_MIN_NS / 100 * 99, 100);
+        tell_rates(record, &[]);
+    });
+    for (ns, operations, expected) in [
+        (
+            limits::MEASURED_MIN_NS / 100 * 99 - 1,
+            10_000,
+            Level::Doubtful,
+        ),
+        (8_541_850, 1_000, Level::Doubtful),
+        (
+            limits::MEASURED_LEAST_NS,
+            limits::OPERATIONS_MIN,
+            Level::Doubtful,
+        ),
+        (limits::MEASURED_LEAST_NS - 1, 10_000, Level::Invalid),
+        (60 * SECOND, limits::OPERATIONS_MIN - 1, Level::Invalid),
+    ] {
+        let found = Reason::TooShort {
+            phase: Phase::Transactions,
+            measured_ns: ns,
+            operations,
+        };
+        assert_eq!(short(ns, operations), (expected, found));
+    }
+}
+
+#[test]
+fn a_warm_up_is_not_measured() {
+    let (level, found) = reason(|record| {
+        transactions(record).segments[0].kind = SegmentKind::WarmUp;
+        tell_rates(record, &[]);
+    });
+    assert_eq!(level, Level::Invalid);
+    assert!(
+        describe(&found).contains("ended during the warm-up"),
+        "{found:?}"
+    );
+    assert!(
+        what_to_do(&found).contains("shorter --warm-up"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn without_transactions_the_preparation_is_judged() {
+    let prepared = |ns| {
+        move |record: &mut Record| {
+            let workload = record.spec.workload.with_transactions(0);
+            record.spec.workload = workload;
+            measure_for(record, 0, 0);
+            tell_rates(record, &[]);
+            let prepare = phase(record, Phase::Prepare);
+            prepare.segments = vec![segment(SegmentKind::Measured, 0, ns, 500)];
+        }
+    };
+    let seen = is_valid(prepared(10 * SECOND));
+    assert_eq!(seen.measured.unwrap().phase, Phase::Prepare);
+    assert_eq!(
+        seen.steadiness,
+        Fact::NotApplicable,
+        "an empty file system fills up"
+    );
+    let (level, found) = reason(prepared(9 * SECOND));
+    let expected = Reason::TooShort {
+        phase: Phase::Prepare,
+        measured_ns: 9 * SECOND,
+        operations: 500,
+    };
+    assert_eq!((level, &found), (Level::Doubtful, &expected));
+    assert!(!describe(&found).contains("transactions"), "{found:?}");
+    // A pool that was taken, and nothing was done with it.
+    is_valid(|record| {
+        prepared(SECOND)(record);
+        record
+            .actual
+            .phases
+            .retain(|phase| phase.phase == Phase::Delete);
+    });
+}
+
+fn steadiness(rates: &[u64]) -> (Level, Fact<Steadiness>) {
+    let verdict = of(|record| {
+        measure_for(record, rates.len() as u64 * SECOND + SECOND / 2, 100_000);
+        tell_rates(record, rates);
+    });
+    let is_given = verdict
+        .reasons
+        .iter()
+        .any(|reason| matches!(reason, Reason::NotSteady { .. }));
+    let found = verdict.seen.steadiness;
+    assert_eq!(
+        is_given,
+        found.known().is_some_and(|found| !found.is_steady())
+    );
+    (
+        if is_given {
+            Level::Doubtful
+        } else {
+            Level::Valid
+        },
+        found,
+    )
+}
+
+#[test]
+fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
+    for seconds in [6, 10, 19, 20, 60, 200] {
+        for (change, expected) in [
+            (0.08, Level::Valid),
+            (-0.08, Level::Valid),
+            (0.12, Level::Doubtful),
+            (-0.5, Level::Doubtful),
+        ] {
+            let (level, found) = steadiness(&ramp(seconds, change));
+            assert_eq!(level, expected, "{seconds} s, {change}: {found:?}");
+            assert!(
+                matches!(found, Fact::Known(Steadiness::Change(_))),
+                "{found:?}"
+            );
+        }
+    }
+    let words = |rates: &[u64]| {
+        let found = steadiness(rates).1.into_known().unwrap();
+        describe(&Reason::NotSteady { found })
+    };
+    let falls = words(&ramp(60, -0.5));
+    assert!(
+        falls.contains("falls from 1,25") && falls.contains("by 50."),
+        "{falls}"
+    );
+    // The first fifth is faster, which is no line.
+    let burst: Vec<u64> = (0..10)
+        .map(|second| if second < 2 { 1_500 } else { 1_000 })
+        .collect();
+    assert_eq!(steadiness(&burst).0, Level::Doubtful);
+    let lie = words(&burst);
+    assert!(
+        lie.contains("lie between 1,000 and 1,500 operations/s"),
+        "{lie}"
+    );
+}
+
+#[test]
+fn a_rate_that_varies_as_its_operations_do_is_steady() {
+    // So many a second as 20 operations a second with exponential durations may come in 10 s: the
+    // line rises by almost a half.
+    let rates = [16, 17, 18, 18, 20, 20, 22, 21, 24, 24];
+    let (level, found) = steadiness(&rates);
+    assert_eq!(level, Level::Doubtful, "the counts alone: {found:?}");
+    let seen = is_valid(|record| {
+        measure_for(record, 10 * SECOND + SECOND / 2, 200);
+        tell_rates(record, &rates);
+        let latency = &mut transactions(record).segments[0].operations[0].meter.latency;
+        // The quantiles of that law.
+        for rank in 0..200 {
+            latency.record((-5e7 * (1.0 - (f64::from(rank) + 0.5) / 200.0).ln()) as u64);
+        }
+    });
+    let Fact::Known(Steadiness::Change(change)) = seen.steadiness else {
+        panic!("{:?}", seen.steadiness);
+    };
+    assert!(
+        change.drift > 0.4 && change.drift_by_chance > change.drift,
+        "{change:?}"
+    );
+    // An operation that takes longer than a fifth of the time.
+    let seen = is_valid(|record| {
+        measure_for(record, 10 * SECOND + SECOND / 2, 200);
+        tell_rates(record, &rates);
+        transactions(record).segments[0].operations[0]
+            .meter
+            .latency
+            .record(3 * SECOND);
+    });
+    assert!(
+        seen.steadiness
+            .why()
+            .unwrap()
+            .contains("longer than a fifth")
+    );
+}
+
+#[test]
+fn too_few_seconds_are_not_judged() {
+    let (level, found) = steadiness(&ramp(5, -0.9));
+    assert_eq!(level, Level::Valid);
+    assert!(found.why().unwrap().contains("fewer than 6"), "{found:?}");
+}
+
+#[test]
+fn only_whole_seconds_that_were_measured_with_all_at_work_are_judged() {
+    // Ten seconds of warm-up at another rate, and after 40 s one of two workers is done.
+    let mut rates = vec![5_000; 10];
+    rates.extend([1_000; 40]);
+    rates.extend([400; 20]);
+    let seen = is_valid(|record| {
+        measure_for(record, 70 * SECOND, 60_000);
+        tell_rates(record, &rates);
+        let transactions = transactions(record);
+        let end = BEGAN + 70 * SECOND;
+        transactions.segments = vec![
+            segment(
+                SegmentKind::WarmUp,
+                BEGAN,
+                BEGAN + 10 * SECOND + 1_000,
+                50_000,
+            ),
+            segment(
+                SegmentKind::Measured,
+                BEGAN + 10 * SECOND + 1_000,
+                end,
+                48_000,
+            ),
+        ];
+        transactions.first_done.as_mut().unwrap().at_ns = BEGAN + 50 * SECOND;
+    });
+    let Fact::Known(Steadiness::Change(change)) = seen.steadiness else {
+        panic!("{:?}", seen.steadiness);
+    };
+    assert_eq!((change.window, change.average), (40, 1_000.0));
+}
+
+#[test]
+fn where_nothing_can_be_said_of_steadiness_the_reason_is() {
+    let seen = is_valid(|record| tell_rates(record, &[]));
+    assert!(seen.steadiness.why().unwrap().contains("not recorded"));
+    // In an open loop the arrivals make the rate.
+    let seen = is_valid(|record| {
+        arrivals(record, 1_000.0, ArrivalProcess::Poisson);
+        tell_rates(record, &ramp(60, 0.9));
+    });
+    assert_eq!(seen.steadiness, Fact::NotApplicable);
+}
+
+fn asked_for(rule: SteadyRule, rounds: &[f64]) -> impl FnOnce(&mut Record) {
+    let found = SteadyFound {
+        is_steady: false,
+        rounds: rounds.to_vec(),
+        seconds: rounds.to_vec(),
+        snia: steady::rounds(rounds, steady::WINDOW_ROUNDS),
+        slope: steady::drift(rounds, steady::DRIFT_MAX),
+    };
+    // The rule that was asked for decides, whatever the other says.
+    let is_steady = match rule {
+        SteadyRule::Snia => found.snia.is_some_and(|found| found.is_steady),
+        SteadyRule::Slope => found.slope.is_some_and(|found| found.is_steady),
+    };
+    move |record| {
+        record.spec.drive.stop = Stop::Steady(SteadyAsked {
+            rule,
+            round_ns: 10 * SECOND,
+            rounds_max: 30,
+        });
+        transactions(record).steady = Some(SteadyFound { is_steady, ..found });
+    }
+}
+
+#[test]
+fn a_steady_state_that_was_asked_for_and_not_reached_is_invalid() {
+    let even = [100.0; 20];
+    let steep: Vec<f64> = (0..25).map(|round| 1.05_f64.powi(round)).collect();
+    for rule in [SteadyRule::Snia, SteadyRule::Slope] {
+        let seen = is_valid(asked_for(rule, &even));
+        assert!(seen.steadiness.known().unwrap().is_steady());
+        let (level, found) = reason(asked_for(rule, &steep));
+        assert_eq!(level, Level::Invalid);
+        let Reason::SteadyStateNotReached {
+            rule: of_rule,
+            rounds,
+            last: Some(last),
+        } = found
+        else {
+            panic!("{found:?}");
+        };
+        assert_eq!((of_rule, rounds, last.is_steady()), (rule, 25, false));
+    }
+    // Too few rounds for a window.
+    let (level, found) = reason(asked_for(SteadyRule::Snia, &[1.0, 1.0]));
+    assert_eq!(level, Level::Invalid);
+    assert!(
+        matches!(found, Reason::SteadyStateNotReached { last: None, .. }),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_rate_that_was_not_reached_is_invalid() {
+    // Of 60,000 that were due a hundredth, one that is under way, and with Poisson arrivals three
+    // times their deviation.
+    let chance = (3.0 * 60_000_f64.sqrt()) as u64;
+    for (form, may_miss) in [
+        (ArrivalProcess::Constant, 601),
+        (ArrivalProcess::Poisson, 601 + chance),
+    ] {
+        let done = |count| {
+            move |record: &mut Record| {
+                measure_for(record, 60 * SECOND, count);
+                arrivals(record, 1_000.0, form);
+            }
+        };
+        is_valid(done(60_000 - may_miss));
+        is_valid(done(61_000));
+        let (level, found) = reason(done(60_000 - may_miss - 1));
+        assert_eq!(level, Level::Invalid, "{form}");
+        let Reason::RateNotReached {
+            requested,
+            achieved,
+        } = found
+        else {
+            panic!("{found:?}");
+        };
+        close(requested, 1_000.0);
+        close(achieved, (60_000 - may_miss - 1) as f64 / 60.0);
+    }
+    // When the first of several is done, not all arrivals are met any more.
+    is_valid(|record| {
+        record.spec.workload.workers = Workers::Private { workers: 2 };
+        measure_for(record, 60 * SECOND, 50_000);
+        transactions(record).first_done = Some(FirstDone {
+            worker: 1,
+            at_ns: BEGAN + 40 * SECOND,
+            done: 40_000,
+        });
+        arrivals(record, 1_000.0, ArrivalProcess::Constant);
+    });
+}
+
+/// Every worker keeps up with its arrivals, because most of what arrives is skipped.
+#[test]
+fn a_rate_of_skipped_operations_is_not_reached() {
+    let skips = |skipped| {
+        move |record: &mut Record| {
+            measure_for(record, 60 * SECOND, 60_000 - skipped);
+            arrivals(record, 1_000.0, ArrivalProcess::Constant);
+            let phase = transactions(record);
+            phase.waiting = Some(0);
+            phase.caught_up_ns = Some(BEGAN + 60 * SECOND);
+            let segment = &mut phase.segments[0];
+            segment.issued = 60_000;
+            segment.skipped.at_maximum_size = skipped;
+            phase.workers[0].issued = 60_000;
+        }
+    };
+    is_valid(skips(600));
+    let mut record = well();
+    skips(55_000)(&mut record);
+    let reasons = Summary::of(&record).verdict.reasons;
+    let reached = reasons.iter().find_map(|reason| match reason {
+        Reason::RateNotReached { achieved, .. } => Some(*achieved),
+        _ => None,
+    });
+    close(reached.expect("the rate was not reached"), 5_000.0 / 60.0);
+    // A level of a sweep that skips as much is not sustained, and its rate is that of completed
+    // operations.
+    let step = SweepStep {
+        load: Load::Rate(1_000.0),
+        workers: 1,
+        phases: vec![transactions(&mut record).clone()],
+        of_run: None,
+    };
+    let summary = SweepStepSummary::of(&step);
+    assert!(!summary.holds);
+    close(summary.achieved_per_second.unwrap(), 5_000.0 / 60.0);
+    close(summary.achieved_fraction.unwrap(), 5_000.0 / 60_000.0);
+}

@@ -1,0 +1,82 @@
+//! Pools that change their size.
+
+use record::{Action, Phase, Record, SegmentKind};
+use verdict::{Level, Reason};
+
+use crate::verdict::made::{
+    BEGAN, is_valid, meter, operation, phase, reason, segment, transactions,
+};
+
+/// The pool has 500 files. So many operations are added to those of a segment.
+fn also(record: &mut Record, index: usize, each: &[(Action, u64)]) {
+    let operations = &mut transactions(record).segments[index].operations;
+    operations.extend(
+        each.iter()
+            .map(|(action, count)| operation(*action, meter(*count))),
+    );
+}
+
+fn changed(files_before: u64, files_after: u64) -> (Level, Reason) {
+    let reason = Reason::PoolChangedSize {
+        files_before,
+        files_after,
+    };
+    (Level::Doubtful, reason)
+}
+
+#[test]
+fn a_pool_that_changes_by_more_than_a_fifth_is_doubtful() {
+    use Action::{Create, Delete, Deliver};
+    is_valid(|record| also(record, 0, &[(Create, 1_000), (Delete, 900)]));
+    is_valid(|record| also(record, 0, &[(Deliver, 1_000), (Delete, 1_100)]));
+    let found = reason(|record| also(record, 0, &[(Create, 500), (Deliver, 501), (Delete, 900)]));
+    assert_eq!(found, changed(500, 601));
+    let found = reason(|record| also(record, 0, &[(Create, 1_000), (Delete, 1_101)]));
+    assert_eq!(found, changed(500, 399));
+}
+
+#[test]
+fn what_changes_before_the_measurement_counts_for_its_start() {
+    let warmed_up = |create| {
+        move |record: &mut Record| {
+            let warm_up = segment(SegmentKind::WarmUp, BEGAN, BEGAN, 1_000);
+            transactions(record).segments.insert(0, warm_up);
+            also(record, 0, &[(Action::Create, 500)]);
+            also(record, 1, &[(Action::Create, create)]);
+        }
+    };
+    is_valid(warmed_up(200));
+    assert_eq!(reason(warmed_up(201)), changed(1_000, 1_201));
+}
+
+#[test]
+fn work_that_only_creates_or_only_deletes_says_so() {
+    for action in [Action::Create, Action::Deliver, Action::Delete] {
+        is_valid(|record| {
+            let operations = &mut transactions(record).segments[0].operations;
+            for operation in operations {
+                operation.action = action;
+                operation.meter.operations = 400;
+            }
+        });
+    }
+}
+
+/// Nothing was prepared: what is left at the end is known where it was removed.
+#[test]
+fn a_kept_pool_is_known_by_what_was_left() {
+    let taken = |is_removed| {
+        move |record: &mut Record| {
+            also(record, 0, &[(Action::Create, 201), (Action::Delete, 0)]);
+            record
+                .actual
+                .phases
+                .retain(|phase| phase.phase != Phase::Prepare);
+            phase(record, Phase::Delete).segments[0].operations =
+                vec![operation(Action::Delete, meter(1_201))];
+            phase(record, Phase::Delete).complete = is_removed;
+        }
+    };
+    assert_eq!(reason(taken(true)), changed(1_000, 1_201));
+    is_valid(taken(false));
+}

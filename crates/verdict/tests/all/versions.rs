@@ -1,0 +1,293 @@
+//! Records of each version of the schema, written by runs of that time, are read for ever.
+
+use std::collections::BTreeSet;
+
+use record::run::SCHEMA_VERSION;
+use record::{
+    Action, Cache, Climb, Durability, Edition, End, EngineName, Fact, Load, Outcome, Phase, Record,
+    Role,
+};
+use verdict::{Level, Summary};
+
+/// What the program wrote, letter for letter: version, name, text, and the hash of the text. Nobody
+/// changes them.
+const KEPT: [(u32, &str, &str, u64); 4] = [
+    (
+        1,
+        "1-mix",
+        include_str!("../versions/1-mix.json"),
+        0xcf59_5592_e563_3c80,
+    ),
+    (
+        1,
+        "1-sweep",
+        include_str!("../versions/1-sweep.json"),
+        0x1258_1c46_50c7_5171,
+    ),
+    (
+        1,
+        "1-failed",
+        include_str!("../versions/1-failed.json"),
+        0x56b0_5822_12a9_6fdd,
+    ),
+    (
+        1,
+        "1-classic",
+        include_str!("../versions/1-classic.json"),
+        0x30cc_266b_4dd9_e814,
+    ),
+];
+
+fn kept(name: &str) -> Record {
+    let found = KEPT.iter().find(|(_, known, ..)| *known == name);
+    Record::from_json(found.unwrap().2).unwrap()
+}
+
+/// FNV-1a of 64 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>): enough to see a change.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[test]
+fn every_version_has_its_records() {
+    let versions: BTreeSet<u32> = KEPT.iter().map(|(version, ..)| *version).collect();
+    assert_eq!(versions, (1..=SCHEMA_VERSION).collect());
+    for (version, name, text, hash_of) in KEPT {
+        assert_eq!(hash(text), hash_of, "{name}: {:#x}", hash(text));
+        assert!(
+            text.contains(&format!("\"record\":{{\"schema\":{version},")),
+            "{name}"
+        );
+        let record = Record::from_json(text).unwrap();
+        // Read is what would be written now, and reads the same again.
+        assert_eq!(record.schema, SCHEMA_VERSION);
+        assert_eq!(
+            Record::from_json(&verdict::to_json(&record)).unwrap(),
+            record,
+            "{name}"
+        );
+    }
+}
+
+/// While there is one version only, what was written by its first runs is what its last ones would
+/// write.
+#[test]
+fn what_was_kept_is_written_as_it_was() {
+    for (version, name, text, _) in KEPT {
+        if version == SCHEMA_VERSION {
+            let written = verdict::to_json(&Record::from_json(text).unwrap());
+            let record = |text: &str| text.split_once("\"record\":").unwrap().1.to_owned();
+            // Of work that something else ends, the first records have a number that nobody asked
+            // for.
+            let text =
+                record(text).replace("\"transactions\":1099511627776,", "\"transactions\":null,");
+            assert!(record(&written) == text, "{name}");
+        }
+    }
+}
+
+/// Operations that were done, of the measured transactions.
+fn counts(record: &Record) -> Vec<(Action, u64)> {
+    let operations = record
+        .actual
+        .transactions()
+        .flat_map(|phase| phase.measured());
+    operations
+        .flat_map(|segment| &segment.operations)
+        .map(|operation| (operation.action, operation.meter.operations))
+        .collect()
+}
+
+#[test]
+fn a_mix_of_the_first_version_is_read() {
+    let record = kept("1-mix");
+    assert_eq!(record.tool.generators, 1);
+    assert_eq!(record.spec.command_line[..2], ["postmark", "run"]);
+    assert_eq!(
+        record.fingerprint.as_str(),
+        "xxh3-128:c840403b470df9802a93a20adef202b1"
+    );
+    assert_eq!(
+        (record.spec.storage, record.spec.latencies),
+        (EngineName::Posix, true)
+    );
+    let mix = record.spec.workload.mix().unwrap();
+    assert_eq!((mix.files, mix.transactions, mix.seed), (20, 60, 7));
+    assert_eq!(mix.weights.to_string(), "create=1,read=3,append=1,delete=1");
+    assert_eq!(mix.sizes.to_string(), "1..4KiB");
+    let how = &record.spec;
+    assert_eq!(
+        (how.durability, how.cache),
+        (Durability::Fsync, Cache::AsIs)
+    );
+    assert!(how.sync_phases && how.series && how.steps && how.verify && !how.direct);
+    // The monotonic clock counts from the boot on, as the uptime that was read just before does.
+    let uptime_s = *record.host.uptime_seconds.known().unwrap();
+    let monotonic_s = record.origin.monotonic_ns as f64 / 1e9;
+    assert!((monotonic_s - uptime_s).abs() < 1.0, "{:?}", record.origin);
+    let target = record.locations[0].target.known().unwrap();
+    assert_eq!(target.mount.known().unwrap().file_system_type, "tmpfs");
+    let actual = &record.actual;
+    assert_eq!(
+        (&actual.outcome, &actual.end),
+        (&Outcome::Complete, &Fact::Known(End::Complete))
+    );
+    let phases: Vec<Phase> = actual.phases.iter().map(|phase| phase.phase).collect();
+    assert_eq!(phases, Phase::ALL);
+    assert_eq!(
+        counts(&record),
+        [
+            (Action::Create, 16),
+            (Action::Read, 67),
+            (Action::Append, 10),
+            (Action::Delete, 14)
+        ]
+    );
+    let transactions = &actual.phases[1];
+    assert_eq!(transactions.workers.len(), 2);
+    let read = &transactions.segments[0].operations[1];
+    assert_eq!(
+        (read.meter.bytes, read.meter.latency.count()),
+        (134_039, 67)
+    );
+    let steps: Vec<&str> = read.steps.iter().map(|step| step.step.as_str()).collect();
+    assert_eq!(steps, ["open", "read", "stat", "close"]);
+    let over_time = &transactions.slices.totals()[&(Role::Worker, Action::Read)];
+    assert_eq!((over_time.operations, over_time.latency.count()), (67, 67));
+    assert!(
+        transactions
+            .machine
+            .as_ref()
+            .is_some_and(|machine| machine.len() == 1)
+    );
+    let mut slowest = transactions.slowest.iter();
+    let slowest = slowest
+        .find(|slowest| slowest.action == Action::Read)
+        .unwrap();
+    assert_eq!(Some(slowest.operations[0].ns), read.meter.latency.max_ns());
+}
+
+#[test]
+fn a_sweep_of_the_first_version_is_read() {
+    let record = kept("1-sweep");
+    let asked = record.spec.drive.sweep.as_ref().unwrap();
+    assert_eq!(asked.climb, Climb::Rates(vec![50.0, 100.0]));
+    let loads: Vec<Load> = record
+        .actual
+        .sweep_steps
+        .iter()
+        .map(|sweep_step| sweep_step.load)
+        .collect();
+    assert_eq!(loads, [Load::Rate(50.0), Load::Rate(100.0)]);
+    let sweep = Summary::of(&record).sweep.unwrap();
+    assert!(
+        sweep
+            .sweep_steps
+            .iter()
+            .all(|sweep_step| sweep_step.complete && sweep_step.holds),
+        "{sweep:?}"
+    );
+    assert!(sweep.sweep_steps[1].achieved_per_second.unwrap() > 80.0);
+    let service = sweep
+        .sweep_steps
+        .iter()
+        .map(|sweep_step| sweep_step.service_p99_ns);
+    assert!(service.min().unwrap().is_some());
+}
+
+#[test]
+fn a_failed_run_of_the_first_version_is_read() {
+    let record = kept("1-failed");
+    let Outcome::Failed { why } = &record.actual.outcome else {
+        panic!("{:?}", record.actual.outcome);
+    };
+    assert!(why.contains("File too large"), "{why}");
+    let error = &record.actual.errors[0];
+    assert_eq!(
+        (error.operation.as_str(), error.step.as_str()),
+        ("append", "write")
+    );
+    assert_eq!((&error.errno, error.count), (&Fact::Known(27), 1));
+    let removed = record.actual.clean_up.as_ref().unwrap();
+    assert_eq!((removed.files, removed.left.len()), (22, 0));
+    let complete: Vec<(Phase, bool)> = record
+        .actual
+        .phases
+        .iter()
+        .map(|phase| (phase.phase, phase.complete))
+        .collect();
+    assert_eq!(
+        complete,
+        [(Phase::Prepare, true), (Phase::Transactions, false)]
+    );
+    assert!(Summary::of(&record).partial);
+}
+
+#[test]
+fn a_classic_run_of_the_first_version_is_read() {
+    let record = kept("1-classic");
+    let classic = record.spec.workload.classic().unwrap();
+    assert_eq!(
+        (classic.edition, classic.files, classic.transactions),
+        (Edition::V1_5, 30, 60)
+    );
+    assert_eq!(record.spec.storage, EngineName::Stdio);
+    let figures = record.actual.classic.as_ref().unwrap();
+    assert_eq!(
+        (figures.created_alone, figures.created_mixed, figures.read),
+        (30, 32, 27)
+    );
+    assert_eq!(
+        (figures.bytes_read, figures.bytes_written),
+        (174_772.0, 390_243.0)
+    );
+    assert_eq!(
+        counts(&record),
+        [
+            (Action::Create, 32),
+            (Action::Read, 27),
+            (Action::Append, 33),
+            (Action::Delete, 28)
+        ]
+    );
+}
+
+#[test]
+fn a_summary_can_be_made_of_the_first_version() {
+    let summary = Summary::of(&kept("1-mix"));
+    assert_eq!(
+        summary.verdict.level,
+        Level::Invalid,
+        "107 operations are few"
+    );
+    let transactions = summary.phase(Phase::Transactions).unwrap();
+    assert_eq!(
+        (
+            transactions.transactions.unwrap().count,
+            transactions.skipped.total()
+        ),
+        (107, 13),
+        "60 of each worker"
+    );
+    assert_eq!(transactions.operations.len(), 4);
+    assert!(summary.elapsed_ns > 0 && !summary.partial);
+}
+
+#[test]
+fn sums_of_more_than_64_bits_come_back() {
+    let mut record = kept("1-mix");
+    let latency = &mut record.actual.phases[1].segments[0].operations[0]
+        .meter
+        .latency;
+    (0..4).for_each(|_| latency.record(u64::MAX));
+    assert!(
+        verdict::to_json(&record).contains("\"sum_ns\":7378"),
+        "four times 2^64"
+    );
+    assert_eq!(
+        Record::from_json(&verdict::to_json(&record)).unwrap(),
+        record
+    );
+}
