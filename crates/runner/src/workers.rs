@@ -31,7 +31,7 @@ use crate::run_target::{Taken, TakenLocation};
 use crate::shared::{SharedPool, SharedSource};
 use crate::source::Source;
 use crate::stopwatch::Stopwatch;
-use crate::supervisor::{Border, Message, PoolOfWorker, Watch, watch_mounts};
+use crate::supervisor::{Message, PoolOfWorker, SupervisorLink, Watch, watch_mounts};
 use crate::worker::{
     self, OtherPool, OtherPools, Payload, PoolDirectory, Report, Tools, WorkerConfig,
 };
@@ -153,12 +153,12 @@ pub(crate) fn start(
     for (index, worker) in workers.enumerate() {
         let (answer, from_supervisor) = mpsc::channel();
         answers.push(answer);
-        let border = Border {
+        let link = SupervisorLink {
             index: index as u32,
             messages: messages.clone(),
             answers: from_supervisor,
         };
-        common.start(worker, border, slots[index].clone(), shared.as_ref())?;
+        common.start(worker, link, slots[index].clone(), shared.as_ref())?;
     }
     let now_ns = clock.clone();
     let landmarks = taken.owned.landmarks();
@@ -349,7 +349,7 @@ impl Common<'_> {
     fn start(
         &self,
         worker: u32,
-        border: Border,
+        link: SupervisorLink,
         slots: Vec<Arc<Slot>>,
         shared: Option<&SharedPools>,
     ) -> Result<(), Refused> {
@@ -393,7 +393,7 @@ impl Common<'_> {
                         spoiled: Arc::default(),
                     }),
                 };
-                self.start_with(worker, border, slots, pools)
+                self.start_with(worker, link, slots, pools)
             }
             _ => {
                 let theirs = |of: (u32, u32)| {
@@ -408,7 +408,7 @@ impl Common<'_> {
                     neighbour: neighbour.map(theirs).transpose()?,
                     checked: checked.map(theirs).transpose()?,
                 };
-                self.start_with(worker, border, slots, pools)
+                self.start_with(worker, link, slots, pools)
             }
         }
     }
@@ -453,7 +453,7 @@ impl Common<'_> {
     fn start_with(
         &self,
         worker: u32,
-        border: Border,
+        link: SupervisorLink,
         slots: Vec<Arc<Slot>>,
         pools: Pools,
     ) -> Result<(), Refused> {
@@ -495,7 +495,7 @@ impl Common<'_> {
         let origin_ns = self.origin_ns;
         let pin = self.request.pin;
         let pacer = self.pacer(worker);
-        let (index, messages) = (border.index, border.messages.clone());
+        let (index, messages) = (link.index, link.messages.clone());
         // Not scoped: a thread that hangs in the kernel is left behind, so that the record is
         // written all the same.
         let thread = thread::Builder::new().name(format!("{WORKER_THREAD}{worker}"));
@@ -528,7 +528,7 @@ impl Common<'_> {
                     pacer,
                     others,
                 };
-                Ok::<Report, String>(worker::work(tools, config, Box::new(border)))
+                Ok::<Report, String>(worker::work(tools, config, Box::new(link)))
             }));
             let report = worked.unwrap_or_else(|_| {
                 Err(
@@ -540,7 +540,7 @@ impl Common<'_> {
             // A supervisor that has given up takes no report.
             let _ = messages.send((index, Message::Done(Box::new(report))));
         });
-        // Those who were started before find nobody at the first border, and end.
+        // Those who were started before find nobody at the first link, and end.
         started.map(drop).map_err(|error| {
             Refused::Unable(format!(
                 "cannot start a thread for worker {worker}: {error} (use fewer workers, or raise \

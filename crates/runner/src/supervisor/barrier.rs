@@ -1,8 +1,9 @@
 //! Processes of a run meet at barriers: each waits there until all others are, and goes on looking
 //! on meanwhile.
 
-use super::{Supervisor, TELL_EVERY};
+use super::state::Supervisor;
 use crate::processes::{AtBarrier, MeetingError};
+use crate::timed_call::TELL_EVERY;
 
 impl Supervisor<'_> {
     /// Meets all processes, and tells each worker what those have acknowledged whose pools it
@@ -21,7 +22,7 @@ impl Supervisor<'_> {
     /// is not to go on, because one of them stops or is lost.
     pub(super) fn meet(&mut self, own: AtBarrier) -> Option<AtBarrier> {
         let processes = self.waiter.control.processes();
-        if !processes.is_alone() && self.waiter.control.is_stopping() {
+        if !processes.is_alone() && self.is_stopping() {
             // The others may be at another border. They hear of it.
             return None;
         }
@@ -38,7 +39,7 @@ impl Supervisor<'_> {
                     return None;
                 }
                 None => {
-                    self.watch.owned.life().tick((self.watch.now_ns)());
+                    self.tick();
                     self.machine.second(self.now_ns());
                     self.look_at_place();
                 }

@@ -4,7 +4,8 @@
 use record::{Completed, CompletedPart, PhaseRecord};
 use workload::Phase;
 
-use super::{Beside, Supervisor};
+use super::observations::PhaseObservations;
+use super::state::Supervisor;
 use crate::events::Event;
 use crate::processes::AtBarrier;
 use crate::worker::PhaseReport;
@@ -57,13 +58,9 @@ impl Supervisor<'_> {
             })
             .filter(|(_, report)| report.phase == phase)
             .collect();
-        let beside = Beside {
-            slices: self.watched.slices.get(&phase).cloned().unwrap_or_default(),
-            machine: self.watched.machine.get(&phase).cloned(),
-            pauses: self.watched.pauses.get(&phase).copied(),
-            sync: self.watched.synced.get(&phase).cloned(),
-            evidence: self.watched.evidence.get(&phase).cloned(),
+        let beside = PhaseObservations {
             steady: None,
+            ..self.watched.of_phase(phase).clone()
         };
         let record = aggregate::phase_record(phase, workers, &self.watch.drive, beside);
         let own = record.complete.then_some(record);

@@ -9,8 +9,8 @@ use record::Fact;
 use workload::Phase;
 use workload::names::NameKind;
 
-use super::Supervisor;
 use super::evidence_watch::{self, HeldFiles, SAMPLE_MAX};
+use super::state::Supervisor;
 use crate::events::Stage;
 use crate::worker::Answer;
 
@@ -20,11 +20,7 @@ impl Supervisor<'_> {
     pub(super) fn asks_for_sample(&mut self, stage: Stage) -> bool {
         let is_wanted = self.unsynced == Some(Phase::Transactions)
             || stage == Stage::Phase(Phase::Transactions);
-        if !is_wanted
-            || !self.evidence.is_on()
-            || !self.watch.sync
-            || self.waiter.control.is_stopping()
-        {
+        if !is_wanted || !self.evidence.is_on() || !self.watch.sync || self.is_stopping() {
             return false;
         }
         self.evidence.sampling = Some(stage);
@@ -43,8 +39,9 @@ impl Supervisor<'_> {
             // A load may follow, before which the same files are looked at.
             let (after, held) = self.look_at(held, true);
             self.evidence.held = held;
-            let evidence = self.watched.evidence.get_mut(&Phase::Transactions);
-            if let Some(residency) = evidence.and_then(|evidence| evidence.residency.as_mut()) {
+            let evidence = &mut self.watched.of_phase(Phase::Transactions).evidence;
+            let residency = evidence.as_mut().map(|evidence| &mut evidence.residency);
+            if let Some(Some(residency)) = residency {
                 residency.after = after;
             }
         } else {

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use record::Stalled;
 use workload::Action;
 
-use super::{SeenFlight, Supervisor};
+use super::state::{SeenFlight, Supervisor};
 use crate::events::Event;
 use crate::timed_call::{GIVE_UP_AFTER, GRACE};
 use rundir::worker_status::{Aside, Doing, UnderWay};
 
 impl Supervisor<'_> {
     pub(super) fn name_stalled(&mut self, stalled: Stalled) {
-        self.waiter.events.event(Event::Stalled(stalled.clone()));
+        self.tell(Event::Stalled(stalled.clone()));
         self.waiter.stalled.push(stalled);
     }
 
@@ -100,7 +100,7 @@ impl Supervisor<'_> {
         if self.alive > 0 && self.seen.iter().any(gone) {
             return true;
         }
-        if !self.waiter.control.is_stopping() || self.alive == 0 {
+        if !self.is_stopping() || self.alive == 0 {
             return false;
         }
         let since = *self.stopping_since.get_or_insert_with(Instant::now);

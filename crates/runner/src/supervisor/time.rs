@@ -9,12 +9,15 @@ use spec::Stop;
 use workload::{Action, Phase, Role};
 
 use super::rounds::{Mark, SECOND};
-use super::{HANDED_OVER_WITHIN, Supervisor, TELL_EVERY};
+use super::state::Supervisor;
 use crate::events::Stage;
 use crate::processes::{AtBarrier, Round};
+use crate::timed_call::TELL_EVERY;
 
 /// How often it is looked whether all ranks have told of a round that has ended.
 const ROUND_TOLD: Duration = Duration::from_millis(1);
+/// Watchers are told of a second so long after its end.
+const HANDED_OVER_WITHIN: Duration = Duration::from_millis(500);
 
 impl Supervisor<'_> {
     /// Ends the warm-up, rounds and the transactions at their time.
@@ -116,7 +119,7 @@ impl Supervisor<'_> {
         (rounds.round, rounds.second) = (Some(now), Some(now));
         let found = rounds.found(asked);
         if found.is_steady || rounds.rates.len() >= asked.rounds_max as usize {
-            self.watched.steady = Some((found, self.watch.drive.first_round() + rounds.window()));
+            self.steady_found(found);
             return self.end_transactions();
         }
         rounds.seconds.push(Vec::new());
@@ -127,14 +130,18 @@ impl Supervisor<'_> {
     /// They have ended; where not by their time, a rule of steady state has found none.
     pub(super) fn transactions_ended(&mut self) {
         self.transactions_began_ns = None;
-        if let (Stop::Steady(asked), None) = (self.watch.drive.stop, &self.watched.steady) {
-            let found = SteadyFound {
+        let known = &self.watched.of_phase(Phase::Transactions).steady;
+        if let (Stop::Steady(asked), None) = (self.watch.drive.stop, known) {
+            self.steady_found(SteadyFound {
                 is_steady: false,
                 ..self.rounds.found(asked)
-            };
-            let first = self.watch.drive.first_round() + self.rounds.window();
-            self.watched.steady = Some((found, first));
+            });
         }
+    }
+
+    fn steady_found(&mut self, found: SteadyFound) {
+        let first = self.watch.drive.first_round() + self.rounds.window();
+        self.watched.of_phase(Phase::Transactions).steady = Some((found, first));
     }
 
     /// How long messages may be waited for.
@@ -169,7 +176,7 @@ impl Supervisor<'_> {
         let Some(Stage::Phase(phase)) = self.current else {
             return;
         };
-        let slices = self.watched.slices.entry(phase).or_default();
+        let slices = &mut self.watched.of_phase(phase).slices;
         for (action, meter) in slice.meters {
             if slice.index >= self.seconds.next {
                 let second = self.seconds.open.entry(slice.index).or_default();

@@ -12,11 +12,18 @@ use document::units::bytes;
 use record::{Fact, PhaseSync};
 use workload::{End, Phase};
 
-use super::{CHECK_EVERY, SPACE_BACK_MAX, SPACE_SLACK_BYTES, Supervisor};
+use super::state::Supervisor;
 use crate::control::Control;
 use crate::events::{Event, Progress, Stage};
 use crate::timed_call::{Call, NoAnswer};
 use rundir::owned_files::OwnedDirectories;
+
+/// How often the place is looked at.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// After deletion the space is waited for so long, and as long again as the deletion took.
+const SPACE_BACK_MAX: Duration = Duration::from_secs(2);
+/// The space is back when no more than this is missing, and what the run's own directories take.
+const SPACE_SLACK_BYTES: u64 = 1 << 20;
 
 impl Supervisor<'_> {
     /// Looks every now and then whether the place is still the same: in a thread of its own, as a
@@ -68,12 +75,10 @@ impl Supervisor<'_> {
     /// Has the file systems write back what a phase has left. In a thread of its own: it may take
     /// for ever.
     pub(super) fn sync(&mut self, phase: Phase) {
-        if !self.watch.sync || self.waiter.control.is_stopping() {
+        if !self.watch.sync || self.is_stopping() {
             return;
         }
-        self.waiter
-            .events
-            .event(Event::PhaseStarted(Stage::PhaseSync, Progress::default()));
+        self.tell(Event::PhaseStarted(Stage::PhaseSync, Progress::default()));
         self.evidence.begin();
         let began_ns = self.now_ns();
         let owned = Arc::clone(&self.watch.owned);
@@ -82,26 +87,22 @@ impl Supervisor<'_> {
         };
         let ended_ns = self.now_ns();
         let syncing = self.evidence.counted().map(|(counted, _)| counted);
-        if let Some(evidence) = self.watched.evidence.get_mut(&phase) {
+        if let Some(evidence) = &mut self.watched.of_phase(phase).evidence {
             evidence.syncing = syncing;
         }
         if let Err(why) = synced {
-            self.watched.failed = Some(format!(
+            self.fail(format!(
                 "cannot sync the file system after the phase '{}': {why}",
                 phase.name()
             ));
-            self.waiter.control.stop();
             return;
         }
-        self.watched.synced.insert(
-            phase,
-            PhaseSync {
-                began_ns,
-                ended_ns,
-                space_back_ns: Fact::NotApplicable,
-            },
-        );
-        self.waiter.events.event(Event::PhaseEnded(
+        self.watched.of_phase(phase).sync = Some(PhaseSync {
+            began_ns,
+            ended_ns,
+            space_back_ns: Fact::NotApplicable,
+        });
+        self.tell(Event::PhaseEnded(
             Stage::PhaseSync,
             Progress::default(),
             End::Complete,
@@ -111,27 +112,21 @@ impl Supervisor<'_> {
     /// Waits until the file systems show the space of what was deleted. The directories are gone by
     /// then, too, but for those of the run itself.
     pub(super) fn wait_for_space(&mut self) {
-        if self.watched.abandoned || self.waiter.control.is_stopping() {
+        if self.watched.abandoned || self.is_stopping() {
             return;
         }
-        let Some(since_ns) = self
-            .watched
-            .synced
-            .get(&Phase::Delete)
-            .map(|sync| sync.began_ns)
-        else {
+        let Some(sync) = &self.watched.of_phase(Phase::Delete).sync else {
             return;
         };
+        let since_ns = sync.began_ns;
         let stage = Stage::FreeSpace;
-        self.waiter
-            .events
-            .event(Event::PhaseStarted(stage, Progress::default()));
+        self.tell(Event::PhaseStarted(stage, Progress::default()));
         let back = self.synced_space_back();
         let ended = match back {
             Some(_) => Event::PhaseEnded(stage, Progress::default(), End::Complete),
             None => Event::PhaseAborted(stage, Progress::default()),
         };
-        self.waiter.events.event(ended);
+        self.tell(ended);
         let Some(back) = back else {
             return;
         };
@@ -139,7 +134,7 @@ impl Supervisor<'_> {
             Ok(()) => Fact::Known(self.now_ns().saturating_sub(since_ns)),
             Err(why) => Fact::Unavailable(why),
         };
-        if let Some(sync) = self.watched.synced.get_mut(&Phase::Delete) {
+        if let Some(sync) = &mut self.watched.of_phase(Phase::Delete).sync {
             sync.space_back_ns = back;
         }
     }
@@ -185,8 +180,7 @@ impl Supervisor<'_> {
         match self.wait_for("rewrite the manifest", move || owned.begin_use()) {
             Some(Ok(())) => self.watched.in_use = true,
             Some(Err(why)) => {
-                self.watched.failed = Some(why);
-                self.waiter.control.stop();
+                self.fail(why);
             }
             None => {}
         }
@@ -195,7 +189,7 @@ impl Supervisor<'_> {
     /// Has everything written back, since what is dirty stays in the cache whatever is advised. A
     /// pool of an earlier run may have been left dirty.
     pub(super) fn write_back(&mut self) {
-        if self.waiter.control.is_stopping() {
+        if self.is_stopping() {
             return;
         }
         let owned = Arc::clone(&self.watch.owned);
@@ -204,10 +198,9 @@ impl Supervisor<'_> {
             move || owned.volumes().sync(),
         );
         if let Some(Err(why)) = synced {
-            self.watched.failed = Some(format!(
+            self.fail(format!(
                 "cannot sync the file system before dropping the caches: {why}"
             ));
-            self.waiter.control.stop();
         }
     }
 
@@ -221,8 +214,7 @@ impl Supervisor<'_> {
             system::drop_caches().map_err(|error| error.to_string())
         });
         if let Some(Err(why)) = dropped {
-            self.watched.failed = Some(format!("cannot drop the system's caches: {why}"));
-            self.waiter.control.stop();
+            self.fail(format!("cannot drop the system's caches: {why}"));
         }
     }
 
@@ -251,8 +243,7 @@ impl Supervisor<'_> {
             Err(why) => why,
         };
         self.watched.abandoned |= matches!(why, NoAnswer::Late(_));
-        self.watched.failed = Some(format!("cannot {}: {why}", call.what));
-        self.waiter.control.stop();
+        self.fail(format!("cannot {}: {why}", call.what));
         None
     }
 }

@@ -40,3 +40,9 @@ pub(crate) enum Answer {
     /// The run is over.
     Stop,
 }
+
+impl Answer {
+    pub(crate) fn go_if(goes_on: bool) -> Self {
+        if goes_on { Self::Go } else { Self::Stop }
+    }
+}

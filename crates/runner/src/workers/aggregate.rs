@@ -14,7 +14,7 @@ use system::Fact;
 use workload::{Action, Edition, Phase, Skipped, StreamHash};
 
 use crate::failures::Failed;
-use crate::supervisor::{Beside, Watched};
+use crate::supervisor::{PhaseObservations, RunObservations};
 use crate::timed_call::Waiter;
 use crate::worker::{PhaseReport, Report, SegmentReport};
 use rundir::advice;
@@ -44,11 +44,15 @@ pub(crate) struct Performed {
     reports: Vec<(u32, Report)>,
     /// By worker.
     phases: Vec<Vec<PhaseReport>>,
-    pub watched: Watched,
+    pub watched: RunObservations,
 }
 
 impl Performed {
-    pub(crate) fn new(request: &RunSpec, mut watched: Watched, waiter: &Waiter<'_>) -> Self {
+    pub(crate) fn new(
+        request: &RunSpec,
+        mut watched: RunObservations,
+        waiter: &Waiter<'_>,
+    ) -> Self {
         let control = &waiter.control;
         let mut reports = Vec::new();
         let mut why = watched.failed.clone();
@@ -343,7 +347,7 @@ pub(crate) fn phase_record(
     phase: Phase,
     workers: Vec<(u32, PhaseReport)>,
     drive: &Drive,
-    beside: Beside,
+    beside: PhaseObservations,
 ) -> PhaseRecord {
     let (steady, measured_from) = beside
         .steady

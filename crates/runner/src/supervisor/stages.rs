@@ -1,0 +1,179 @@
+//! The stages of a run: workers wait at a barrier before each, and begin it together.
+
+use std::time::Instant;
+
+use record::PhaseRecord;
+use workload::{End, Phase};
+
+use super::observations::RunObservations;
+use super::rounds::{Rounds, Seconds};
+use super::state::Supervisor;
+use super::watch::Watch;
+use crate::events::{Event, Progress, Stage};
+use crate::pauses::PauseWatch;
+use crate::processes::AtBarrier;
+use crate::timed_call::Waiter;
+use crate::worker::Answer;
+
+impl<'e> Supervisor<'e> {
+    /// Looks on until the pool is there and all workers wait for a load, or the run is over.
+    pub(crate) fn begin(watch: Watch, waiter: Waiter<'e>) -> Self {
+        let mut supervisor = Self::new(watch, waiter);
+        supervisor.look_at_space();
+        supervisor.look_on();
+        supervisor
+    }
+
+    /// Lets the workers perform transactions, so many a second or in a closed loop, until they have
+    /// ended and the file systems have synced. Gives what they came to; nothing where they did
+    /// not come to their end.
+    pub(crate) fn apply(&mut self, rate: Option<f64>) -> Option<&PhaseRecord> {
+        if !std::mem::take(&mut self.awaits_load) {
+            return None;
+        }
+        let number = self.watched.loads.len();
+        self.waiter.control.begin_transactions(rate);
+        self.begin_stage(Stage::Phase(Phase::Transactions));
+        self.look_on();
+        self.watched.loads.get(number)?;
+        self.watched.load_of_all.as_ref()
+    }
+
+    /// No load follows: looks on until all workers are done, or do not come back.
+    pub(crate) fn end(mut self) -> (RunObservations, Waiter<'e>) {
+        if std::mem::take(&mut self.awaits_load) {
+            self.answer(Answer::Past);
+        }
+        self.look_on();
+        if let Some(Stage::Phase(phase)) = self.current {
+            self.end_counting(phase);
+        }
+        if let Some(stage) = self.current {
+            self.tell(Event::PhaseAborted(stage, self.waiter.control.progress()));
+        } else if let (false, Some(phase)) = (self.watched.abandoned, self.unsynced) {
+            // Nothing follows.
+            self.sync_together(phase);
+        }
+        self.wait_for_space();
+        self.tell_last();
+        // The end is a barrier, too.
+        self.wait_for_look();
+        drop(self.watch.mounts);
+        (self.watched, self.waiter)
+    }
+
+    pub(super) fn stage_ended(&mut self, stage: Stage) {
+        // The counters may be the next stage's already.
+        let (_, (done, completed), end) = self.ended;
+        let progress = Progress {
+            done,
+            completed,
+            total: Some(done),
+        };
+        if let Stage::Phase(phase) = stage {
+            self.end_counting(phase);
+            self.tell_seconds(phase, true);
+            self.unsynced = Some(phase);
+        }
+        self.tell(Event::PhaseEnded(stage, progress, end));
+        self.current = None;
+        if stage == Stage::Phase(Phase::Transactions) {
+            self.ran_dry |= end != End::Complete;
+            self.transactions_ended();
+        }
+        if stage == Stage::Phase(Phase::Delete) {
+            self.deletion_took = self.stage_began.elapsed();
+        }
+        self.ended = (0, (0, 0), End::Complete);
+    }
+
+    /// All workers wait at the barrier before a stage.
+    pub(super) fn arrived(&mut self, stage: Stage) {
+        if !self.asks_for_sample(stage) {
+            self.pass(stage);
+        }
+    }
+
+    /// Nothing more is asked of the workers before the stage.
+    pub(super) fn pass(&mut self, stage: Stage) {
+        if stage != Stage::Phase(Phase::Transactions) {
+            self.close_sample();
+        }
+        if let Some(phase) = self.unsynced.take() {
+            self.sync_together(phase);
+            self.phase_synced(phase);
+        }
+        if self.watched.abandoned {
+            // A file system that does not answer is not asked for anything else.
+            return self.answer(Answer::Stop);
+        }
+        self.wait_for_look();
+        self.awaits_load = stage == Stage::Phase(Phase::Transactions) && !self.is_stopping();
+        if !self.awaits_load {
+            self.begin_stage(stage);
+        }
+    }
+
+    /// Syncs after all ranks have ended the phase: no rank's sync is in another's work.
+    fn sync_together(&mut self, phase: Phase) {
+        self.meet(AtBarrier::default());
+        self.sync(phase);
+    }
+
+    /// Workers turn to other pools with some stages.
+    fn turn(&mut self, stage: Stage) {
+        let Watch {
+            pools,
+            neighbours,
+            checked,
+            ..
+        } = &mut self.watch;
+        if stage == Stage::Take && !neighbours.is_empty() {
+            *pools = std::mem::take(neighbours);
+        }
+        if (stage == Stage::CheckAcross) != self.is_across {
+            self.is_across = !self.is_across;
+            std::mem::swap(pools, checked);
+        }
+    }
+
+    /// Lets all who wait go on, if nothing stands in the way.
+    fn begin_stage(&mut self, stage: Stage) {
+        self.turn(stage);
+        if self.watch.reuse && stage != Stage::Take && !self.watched.in_use && !self.is_stopping() {
+            self.begin_use();
+        }
+        if stage == Stage::Cool {
+            self.write_back();
+        }
+        if stage == Stage::Phase(Phase::Transactions) && !self.is_stopping() {
+            self.drop_caches();
+            self.look_at_residency();
+        }
+        let goes_on = !self.is_stopping() && self.meet_and_tell();
+        if goes_on {
+            for (slots, total) in self.watch.slots.iter().zip(&self.totals) {
+                slots[0].begin(*total);
+            }
+            if let Stage::Phase(_) = stage {
+                self.machine.begin(self.now_ns());
+                self.watch.pauses.iter_mut().for_each(PauseWatch::begin);
+                self.evidence.begin();
+            }
+            if self.current != Some(stage) {
+                let progress = self.waiter.control.progress();
+                self.tell(Event::PhaseStarted(stage, progress));
+            }
+            self.current = Some(stage);
+            self.at_work = self.alive;
+            self.stage_began = Instant::now();
+            self.seconds = Seconds::default();
+            self.waiter.control.begin_phase((self.watch.now_ns)());
+            if stage == Stage::Phase(Phase::Transactions) {
+                self.transactions_began_ns = Some((self.watch.now_ns)());
+                self.rounds = Rounds::default();
+            }
+        }
+        self.answer(Answer::go_if(goes_on));
+    }
+}
