@@ -1,14 +1,28 @@
 //! Why a run is refused.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use engine::Unsupported;
 use engine::server::Unreachable;
 use spec::ConfigError;
 use workload::stream::StreamError;
 
-use crate::timed_call::NoAnswer;
 use rundir::prepare::PrepareError;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum NoAnswer {
+    /// The system has no thread for the call.
+    #[error("cannot start a thread: {0} (raise the limit: ulimit -u, pids.max)")]
+    NoThread(std::io::Error),
+    /// The call's thread ended without an answer.
+    #[error("internal error (this is a bug in postmark: please report it with the text above)")]
+    Broken,
+    /// It did not return for so long.
+    #[error("the file system did not answer for {} s (check its server or device)", .0.as_secs())]
+    Late(Duration),
+}
 
 /// A run was refused; nothing was touched, but for what [`left_something`](Refused::left_something)
 /// tells of.

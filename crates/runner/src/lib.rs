@@ -44,10 +44,10 @@ mod workers;
 
 pub use clock::{Clock, SystemClock};
 pub use control::{Control, TakeControl};
-pub use error::Refused;
+pub use error::{NoAnswer, Refused};
 pub use events::{Event, Events, NoEvents, Progress, Second, Stage};
 pub use observers::Observers;
 pub use preflight::judge;
 pub use run::{Finished, Run, prepare, run};
 pub use spec::{Cache, Drive, EngineName, Keeping, OnError, Pace, Place, RunSpec, Stop};
-pub use timed_call::{NoAnswer, within};
+pub use timed_call::within;

@@ -18,12 +18,12 @@ use system::{Fact, WatchedDevices};
 use workload::{Action, Work, Workload};
 
 use crate::clock::unix_ns;
-use crate::error::Refused;
+use crate::error::{NoAnswer, Refused};
 use crate::path_builder::SET_MODES;
 use crate::preflight::{self, Looked, paths};
 use crate::processes::PlaceOfAll;
 use crate::run_target::{Taken, TakenLocation};
-use crate::timed_call::{Call, NoAnswer, Waiter};
+use crate::timed_call::{Call, Waiter};
 
 /// What is being done when the place is taken, in words that a path can follow.
 const TAKE_PLACE: &str = "make the run directory in";

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use record::Stalled;
 
 use crate::control::Control;
+use crate::error::NoAnswer;
 use crate::events::{Event, Events, Progress, Stage};
 
 /// How often those who watch are told, and a signal is looked for.
@@ -21,20 +22,6 @@ pub(crate) const GIVE_UP_AFTER: u32 = 5;
 /// A run that is to stop does not wait longer than this for a call that does not return: record and
 /// report are to be there 10 s after a signal.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
-
-/// Why there is no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum NoAnswer {
-    /// The system has no thread for the call.
-    #[error("cannot start a thread: {0} (raise the limit: ulimit -u, pids.max)")]
-    NoThread(std::io::Error),
-    /// The call's thread ended without an answer.
-    #[error("internal error (this is a bug in postmark: please report it with the text above)")]
-    Broken,
-    /// It did not return for so long.
-    #[error("the file system did not answer for {} s (check its server or device)", .0.as_secs())]
-    Late(Duration),
-}
 
 /// Makes a call in a thread of its own, and waits for its answer so long.
 ///

@@ -101,7 +101,7 @@ impl SharedPools {
     }
 }
 
-/// Starts the workers, who wait at their first border for whoever looks on. Their moments count
+/// Starts the workers, who wait at their first barrier for whoever looks on. Their moments count
 /// from an origin of the same clock.
 pub(crate) fn start(
     request: &RunSpec,
@@ -540,7 +540,7 @@ impl Common<'_> {
             // A supervisor that has given up takes no report.
             let _ = messages.send((index, Message::Done(Box::new(report))));
         });
-        // Those who were started before find nobody at the first link, and end.
+        // Those who were started before find nobody at the first barrier, and end.
         started.map(drop).map_err(|error| {
             Refused::Unable(format!(
                 "cannot start a thread for worker {worker}: {error} (use fewer workers, or raise \

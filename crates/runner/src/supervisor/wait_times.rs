@@ -14,8 +14,9 @@ use workload::{End, Phase};
 
 use super::state::Supervisor;
 use crate::control::Control;
+use crate::error::NoAnswer;
 use crate::events::{Event, Progress, Stage};
-use crate::timed_call::{Call, NoAnswer};
+use crate::timed_call::Call;
 use rundir::owned_files::OwnedDirectories;
 
 /// How often the place is looked at.
