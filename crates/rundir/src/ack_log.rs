@@ -9,7 +9,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -19,11 +19,15 @@ use spec::{Place, RunSpec};
 use workload::{Intent, Workers};
 
 use entry::Header;
+use refusal::{cannot, directory_of, is_there};
 
 pub(crate) mod entry;
 pub(crate) mod loss;
+mod refusal;
 pub(crate) mod replay;
 pub(crate) mod tree;
+
+pub use refusal::{AckLogRefused, check};
 
 /// Where acknowledged operations are logged.
 #[derive(Debug)]
@@ -32,11 +36,6 @@ pub struct AckLog {
     workers: Workers,
     writer: Option<JoinHandle<()>>,
 }
-
-/// The acknowledgement log cannot be kept; nothing was touched.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct AckLogRefused(String);
 
 /// An operation could not be entered in the acknowledgement log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,76 +93,6 @@ struct State {
     /// The run does not look at the acknowledgement log any more.
     is_left: bool,
     failed: Option<NotLogged>,
-}
-
-/// Refuses an acknowledgement log that is there already or lies where the run's files will lie.
-/// Touches nothing.
-pub fn check(request: &RunSpec, directories: &[PathBuf]) -> Result<(), AckLogRefused> {
-    let Some(path) = &request.ack_log else {
-        return Ok(());
-    };
-    match fs::symlink_metadata(path) {
-        Ok(_) => return Err(is_there(path)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(cannot("look for", path, &error)),
-    }
-    let directory = directory_of(path);
-    let facts =
-        fs::metadata(directory).map_err(|error| cannot("find the directory of", path, &error))?;
-    refuse_same_file_system(path, facts.dev(), directories)
-}
-
-fn refuse_same_file_system(
-    path: &Path,
-    device: u64,
-    directories: &[PathBuf],
-) -> Result<(), AckLogRefused> {
-    // A directory that cannot be examined is refused when the place is taken, with the reason.
-    let same = directories
-        .iter()
-        .find(|directory| fs::metadata(directory).is_ok_and(|facts| facts.dev() == device));
-    match same {
-        None => Ok(()),
-        Some(directory) => refuse(format!(
-            "cannot use --ack-log {}: it lies on the same file system as the target {}, so a \
-             crash would lose both (use a file on another file system)",
-            path.display(),
-            directory.display()
-        )),
-    }
-}
-
-fn refuse<T>(text: String) -> Result<T, AckLogRefused> {
-    Err(AckLogRefused(text))
-}
-
-fn is_there(path: &Path) -> AckLogRefused {
-    if let Ok(to) = fs::read_link(path) {
-        return AckLogRefused(format!(
-            "cannot use --ack-log {}: it is a symbolic link to {} (use a new name, or remove the \
-             link)",
-            path.display(),
-            to.display()
-        ));
-    }
-    AckLogRefused(format!(
-        "cannot use --ack-log {}: the file exists (use a new name, or move the file away)",
-        path.display()
-    ))
-}
-
-fn cannot(what: &str, path: &Path, error: &io::Error) -> AckLogRefused {
-    AckLogRefused(format!(
-        "cannot {what} {} for --ack-log: {error} (use a new file in an existing directory)",
-        path.display()
-    ))
-}
-
-fn directory_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(directory) if !directory.as_os_str().is_empty() => directory,
-        _ => Path::new("."),
-    }
 }
 
 impl AckLog {

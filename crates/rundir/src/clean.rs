@@ -11,8 +11,9 @@ use engine::namespace::{Directory, EntryKind, Facts, Mark, Namespace};
 use record::CleanUp;
 
 use crate::advice;
+use crate::found_manifest::{self, FoundManifest};
 use crate::heartbeat;
-use crate::manifest::{self, FoundManifest, Kind, Manifest};
+use crate::manifest::{self, Kind, Manifest};
 use crate::names::{self, own_directory_of};
 use crate::ownership::{EndStamps, Evidence};
 use crate::run_directory::RunDirectory;
@@ -133,25 +134,29 @@ pub fn clean(home: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>, Cle
             Looked::Abandoned(one) if one.manifest.kept.is_some() => cleaned.push(Cleaned::Kept {
                 directory: one.path,
             }),
-            Looked::Abandoned(one) => abandoned.push(one),
+            Looked::Abandoned(one) => abandoned.push(*one),
         }
     }
     match look(home, path.clone(), directory, &mut cleaned) {
         Looked::Nothing => {}
         Looked::Unmarked(done) | Looked::Left(done) => cleaned.push(done),
-        Looked::Abandoned(one) => abandoned.push(one),
+        Looked::Abandoned(one) => abandoned.push(*one),
     }
-    // The last one first: it gives the directory back its times as the one before had left them,
-    // and so on.
+    cleaned.extend(remove_all(abandoned));
+    Ok(cleaned)
+}
+
+/// Removes what several runs have left, the last one first: it gives the directory back its times
+/// as the one before had left them, and so on.
+fn remove_all(mut abandoned: Vec<Abandoned>) -> impl Iterator<Item = Cleaned> {
     abandoned.sort_by_key(|one| Reverse(one.manifest.began_unix_ns));
-    for one in abandoned {
+    abandoned.into_iter().map(|one| {
         let path = one.path.clone();
-        cleaned.push(one.remove().unwrap_or_else(|errno| Cleaned::Untouched {
+        one.remove().unwrap_or_else(|errno| Cleaned::Untouched {
             directory: path,
             why: told("the directory or the one above it cannot be opened", errno),
-        }));
-    }
-    Ok(cleaned)
+        })
+    })
 }
 
 fn told(what: &str, errno: Errno) -> String {
@@ -192,7 +197,7 @@ fn look(
     let directory = own.unwrap_or(directory);
     let left = |directory, why| Looked::Left(Cleaned::Untouched { directory, why });
     // A draft that cannot be removed does no harm; its name is on no list of a run.
-    if let Some(names) = manifest::remove_drafts(&**home, &*directory)
+    if let Some(names) = found_manifest::remove_drafts(&**home, &*directory)
         .ok()
         .filter(|names| !names.is_empty())
     {

@@ -14,7 +14,7 @@ use crate::manifest::{FirstRank, KeptPool, Manifest};
 use crate::names;
 use crate::owned_files::{Landmark, Landmarks, OwnedDirectories, Volumes};
 use crate::ownership::Evidence;
-use crate::prepare::{PrepareError, system};
+use crate::prepare::PrepareError;
 
 /// What was made on another machine is looked for so long: a client of a server may know for some
 /// seconds yet that it was not there.
@@ -72,17 +72,18 @@ fn join(
                 std::thread::sleep(Duration::from_millis(50))
             }
             Err(why) => {
-                return Err(PrepareError::NotShared {
-                    path: directory.to_owned(),
-                    host: first.host.clone(),
-                    why,
-                });
+                return Err(PrepareError::new(format!(
+                    "{} is not the directory that rank 0 on host {} has taken: {why} (use a \
+                     --target that all hosts share, under the same path)",
+                    directory.display(),
+                    first.host
+                )));
             }
         }
     };
     let facts = held
         .facts()
-        .map_err(|errno| system("examine", directory, errno))?;
+        .map_err(|errno| PrepareError::system("examine", directory, errno))?;
     Ok(JoinedDirectory {
         landmark: Arc::new(Landmark {
             home: Arc::clone(home),

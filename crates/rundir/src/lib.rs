@@ -22,6 +22,9 @@ pub mod verify_log;
 pub mod worker_status;
 
 mod dir_snapshot;
+mod file_pattern;
+mod found_manifest;
+mod pool_contents;
 mod removal;
 
 pub use ack_log::loss::{Loss, LossKind, VerifyError};

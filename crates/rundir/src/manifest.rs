@@ -8,34 +8,31 @@
 //! What it says is believed where the file system says that this user made it in this directory,
 //! and not otherwise: anybody can write a file of this name.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use engine::Errno;
-use engine::namespace::{Directory, EntryKind, Facts, Lock, Mark, Namespace, Stamp};
+use engine::namespace::{Directory, Facts, Lock, Mark, Namespace, Stamp};
 use serde::{Deserialize, Serialize};
-use workload::contents::ContentSpec;
 use workload::layout::Layout;
 use workload::names::Names;
 
 use crate::dir_snapshot::Before;
-use crate::names::{self, DRAFT_PREFIX, NAME, draft_process, running_number, subdirectory, worker};
+use crate::names::{DRAFT_PREFIX, NAME, running_number, subdirectory, worker};
 
-/// What the text of every manifest begins with, also of one that was not written to its end.
-const TEXT_BEGINS: &[u8] = b"{\n  \"postmark_manifest\": ";
+use crate::file_pattern::PERMISSIONS;
+pub use crate::file_pattern::{BEGINS_BYTES, Begins, Makes};
 
 /// The version of the manifests that this program writes.
 const VERSION: u32 = 1;
 /// No manifest is larger: 4,096 workers with a kept pool each take less than a tenth of it.
-const BYTES_MAX: u64 = 8 << 20;
+pub(crate) const BYTES_MAX: u64 = 8 << 20;
 /// Other locations of the run are listed up to so many bytes: every location's manifest lists all
 /// others.
 const OTHERS_BYTES_MAX: usize = 16 << 10;
-/// Files that the run makes beside a manifest that has only its name are not older than this.
-const CLAIM_LIVES: Duration = Duration::from_secs(2);
 /// The mode of new files is this without the process's mask, or what the file system gives instead.
 const DRAFT_MODE: u32 = 0o666;
 /// What others may not do to a manifest.
-const WRITABLE_BY_OTHERS: u32 = 0o022;
+pub(crate) const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// What kind of directory a manifest lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,7 +113,7 @@ pub struct FirstRank {
 }
 
 impl OtherRank {
-    fn seems_alive(&self, home: &dyn Namespace) -> bool {
+    pub(crate) fn seems_alive(&self, home: &dyn Namespace) -> bool {
         is_here(&self.host) && home.is_alive(self.process)
     }
 }
@@ -128,67 +125,6 @@ pub struct MixNames {
     pub layout: Layout,
     /// What its names look like.
     pub names: Names,
-}
-
-/// Bytes of a file that are looked at: more would tell no more.
-pub const BEGINS_BYTES: usize = 64;
-
-/// The bits of a mode by which directories are compared: the others may come from the directory
-/// above.
-pub(crate) const PERMISSIONS: u32 = 0o777;
-
-/// What a run's files have in common, whatever is done to them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Makes {
-    /// Their permissions: any of these.
-    pub modes: Vec<u32>,
-    /// The permissions of its directories.
-    pub directory_modes: Vec<u32>,
-    /// None is larger.
-    pub size_max_bytes: u64,
-    /// None that was written to its end is smaller.
-    pub size_min_bytes: u64,
-    /// What they begin with.
-    pub begins: Begins,
-}
-
-impl Makes {
-    /// Another workload goes on with the same files: what it makes is the run's, too.
-    pub(crate) fn add(&mut self, other: &Self) {
-        for (own, others) in [
-            (&mut self.modes, &other.modes),
-            (&mut self.directory_modes, &other.directory_modes),
-        ] {
-            let new: Vec<u32> = others
-                .iter()
-                .copied()
-                .filter(|mode| !own.contains(mode))
-                .collect();
-            own.extend(new);
-        }
-        self.size_max_bytes = self.size_max_bytes.max(other.size_max_bytes);
-        self.size_min_bytes = self.size_min_bytes.min(other.size_min_bytes);
-    }
-}
-
-/// What files begin with.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Begins {
-    /// The original's work: what is written begins with the worker's text, each time.
-    Texts {
-        /// By worker; one for all where they are alike.
-        texts: Vec<String>,
-        /// The first piece has so many bytes at least.
-        size_low_bytes: u64,
-    },
-    /// With contents that tell whose they are.
-    Contents {
-        /// What they are like.
-        spec: ContentSpec,
-        /// The workload's.
-        seed: u64,
-    },
 }
 
 /// A pool that was left for a later run.
@@ -216,22 +152,6 @@ pub struct Position {
     pub transactions: u64,
     /// Intents of transactions that were performed.
     pub intents: u64,
-}
-
-/// A manifest that is there.
-#[derive(Debug)]
-pub(crate) enum FoundManifest {
-    /// Whole and ours, and its lock is ours now.
-    Abandoned(Box<Manifest>, Box<dyn Mark>),
-    /// Its run goes on.
-    Active(Option<Box<Manifest>>),
-    /// Its run's process, which this is, is gone, and another one has the lock: it cleans, or takes
-    /// a pool that was kept.
-    InHands(u32),
-    /// Ours, and not whole: its run was killed before it had made anything.
-    Unfinished(Box<dyn Mark>),
-    /// Not one that is believed, and why.
-    Foreign(String),
 }
 
 impl Manifest {
@@ -323,121 +243,6 @@ impl Manifest {
             .map_err(|error| error.to_string())
     }
 
-    /// The manifest of a directory, if it has one.
-    pub(crate) fn find(
-        home: &dyn Namespace,
-        directory: &dyn Directory,
-    ) -> Result<Option<FoundManifest>, Errno> {
-        let mut tries_left = 10;
-        let (mark, locked) = loop {
-            let mark = match directory.mark(NAME) {
-                Ok(Some(mark)) => mark,
-                Ok(None) => return Ok(None),
-                Err(Errno::LOOP) => {
-                    return Ok(Some(FoundManifest::Foreign(
-                        "it is a symbolic link".to_owned(),
-                    )));
-                }
-                Err(errno) => return Err(errno),
-            };
-            if let Err(why) = is_made_by_us(home, directory, &mark.facts()?) {
-                return Ok(Some(FoundManifest::Foreign(why)));
-            }
-            let locked = mark.lock()?;
-            tries_left -= 1;
-            // Else another one was put in its place meanwhile. Some file systems number their files
-            // anew all the time.
-            if tries_left == 0 || mark.is_named()? {
-                break (mark, locked);
-            }
-        };
-        let size = mark.facts()?.size_bytes;
-        if size > BYTES_MAX {
-            return Ok(Some(FoundManifest::Foreign(format!(
-                "it has {size} bytes, too many for a manifest"
-            ))));
-        }
-        let text = mark.read(BYTES_MAX)?;
-        let parsed = serde_json::from_slice::<Self>(&text).map(Box::new);
-        let is_active = match locked {
-            // The first rank has the lock, and others may be working yet.
-            Lock::Ours => parsed
-                .as_ref()
-                .is_ok_and(|manifest| manifest.ranks.iter().any(|rank| rank.seems_alive(home))),
-            Lock::Others => true,
-            Lock::Unknown => parsed
-                .as_ref()
-                .is_ok_and(|manifest| manifest.seems_alive(home)),
-        };
-        if is_active {
-            let parsed = parsed.ok();
-            let gone = parsed
-                .as_ref()
-                .filter(|manifest| !manifest.seems_alive(home));
-            return Ok(Some(match gone {
-                Some(manifest) => FoundManifest::InHands(manifest.process),
-                None => FoundManifest::Active(parsed),
-            }));
-        }
-        let manifest = match parsed {
-            Ok(manifest) => manifest,
-            Err(error) if is_cut_short(&text) && error.is_eof() => {
-                return Self::unfinished(directory, mark);
-            }
-            Err(error) => {
-                return Ok(Some(FoundManifest::Foreign(format!(
-                    "it cannot be parsed: {error}"
-                ))));
-            }
-        };
-        if manifest.postmark_manifest != VERSION {
-            let version = manifest.postmark_manifest;
-            return Ok(Some(FoundManifest::Foreign(format!(
-                "it has version {version} (use the version of postmark that wrote it)"
-            ))));
-        }
-        let here = inode(&directory.facts()?);
-        if manifest.directory_inode != here && !directory.renumbers() {
-            return Ok(Some(FoundManifest::Foreign(
-                "it is a copy of the manifest of another directory".to_owned(),
-            )));
-        }
-        Ok(Some(FoundManifest::Abandoned(manifest, mark)))
-    }
-
-    /// A manifest that was not written to its end. A name that was claimed a moment ago may be a
-    /// run's that is about to begin; and a run that was killed at this point has made nothing
-    /// yet.
-    fn unfinished(
-        directory: &dyn Directory,
-        mark: Box<dyn Mark>,
-    ) -> Result<Option<FoundManifest>, Errno> {
-        let is_young = |(second, _): Stamp| {
-            (0..CLAIM_LIVES.as_secs() as i64).contains(&now_s().saturating_sub(second))
-        };
-        if mark.facts()?.changed.is_some_and(is_young) {
-            return Ok(Some(FoundManifest::Active(None)));
-        }
-        let mut holds_more = false;
-        directory.list(&mut |entry| {
-            let name = entry.name;
-            holds_more |= running_number(
-                name.strip_prefix(b"s")
-                    .or(name.strip_prefix(b"w"))
-                    .unwrap_or(name),
-            )
-            .is_some();
-            Ok(())
-        })?;
-        Ok(Some(match holds_more {
-            true => FoundManifest::Foreign(
-                "it is incomplete, and the directory has files that a run may have created"
-                    .to_owned(),
-            ),
-            false => FoundManifest::Unfinished(mark),
-        }))
-    }
-
     /// Whether the run gives such a name in the directory of its manifest.
     pub(crate) fn may_name(&self, name: &[u8]) -> bool {
         match self.workers > 1 {
@@ -501,7 +306,7 @@ impl Manifest {
 
     /// Whether the run may still go on, as far as locks do not tell: its process is there, or was
     /// on another machine.
-    fn seems_alive(&self, home: &dyn Namespace) -> bool {
+    pub(crate) fn seems_alive(&self, home: &dyn Namespace) -> bool {
         !is_here(&self.host) || home.is_alive(self.process)
     }
 }
@@ -526,13 +331,8 @@ pub(crate) fn gone(removed: Result<bool, Errno>) -> Result<(), Errno> {
 }
 
 /// The number of what facts were read of; 0 where it has none.
-fn inode(facts: &Facts) -> u64 {
+pub(crate) fn inode(facts: &Facts) -> u64 {
     facts.identity.map_or(0, |identity| identity.inode)
-}
-
-fn now_s() -> i64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// The mode of a file that is made with `asked`, where the system gave `given` to one that was made
@@ -554,72 +354,6 @@ fn take(modes: &mut Vec<u32>, mode: u32) {
     if !modes.contains(&mode) {
         modes.push(mode);
     }
-}
-
-/// Whether a file in a directory is one that this user has made there, as far as the home knows;
-/// and if not, why.
-fn is_made_by_us(
-    home: &dyn Namespace,
-    directory: &dyn Directory,
-    facts: &Facts,
-) -> Result<(), String> {
-    if facts.kind != EntryKind::File {
-        return Err("it is not a regular file".to_owned());
-    }
-    // A server that makes names and removes none leaves the draft beside the manifest.
-    if facts
-        .names
-        .is_some_and(|names| names > 1 && names > marks_of(directory, facts))
-    {
-        return Err("it has other hard links and was created elsewhere".to_owned());
-    }
-    // Where files have no owners everybody who may write there is trusted.
-    let (Some(process), Some(owner), Some(mode)) = (home.user(), facts.owner, facts.mode) else {
-        return Ok(());
-    };
-    let me = directory.acts_as().map_or(process, |acting| acting.user);
-    // What the process's user has made with its own rights is no less its own.
-    let is_ours = owner == me || owner == process;
-    if is_ours && mode & WRITABLE_BY_OTHERS == 0 || given_here(directory) == Some((owner, mode)) {
-        return Ok(());
-    }
-    Err(if is_ours {
-        format!("its mode {mode:04o} lets other users write it")
-    } else {
-        format!(
-            "it belongs to user {owner}, not to the current user {me} (only its owner can clean, \
-             as with 'sudo -u #{owner}')"
-        )
-    })
-}
-
-/// How many marks of a directory are names of one file.
-fn marks_of(directory: &dyn Directory, facts: &Facts) -> u64 {
-    let is_same = |mark: &Vec<u8>| {
-        let found = directory.facts_of(mark);
-        facts.identity.is_some() && found.is_ok_and(|found| found.identity == facts.identity)
-    };
-    let marks = names::listed(directory, names::is_mark).unwrap_or_default();
-    marks.iter().filter(|mark| is_same(mark)).count() as u64
-}
-
-/// The owner and the mode that a manifest gets that this process makes in a directory, where its
-/// file system may give other ones than were asked for. The directory's times stay as they are.
-fn given_here(directory: &dyn Directory) -> Option<(u32, u32)> {
-    if !directory.gives_its_own() {
-        return None;
-    }
-    let before = Before::read(directory, |_| ()).ok()?;
-    let given = directory.given_to_marks(&format!("{DRAFT_PREFIX}{}-0", std::process::id()))?;
-    // Where that is somebody else's right the times are true.
-    let _ = before.restore(directory);
-    Some(given)
-}
-
-/// Whether a text may be the first part of a manifest's.
-fn is_cut_short(text: &[u8]) -> bool {
-    let length = text.len().min(TEXT_BEGINS.len());
-    text[..length] == TEXT_BEGINS[..length]
 }
 
 /// How NFS and FUSE call files that were removed while they were open, until they are closed.
@@ -644,37 +378,4 @@ pub(crate) fn wait_for_closed(directory: &dyn Directory) {
     while directory.keeps_removed() && began.elapsed() < TO_BE_GONE && is_there() {
         std::thread::sleep(Duration::from_millis(10));
     }
-}
-
-/// Removes the drafts of runs that were killed before they had made anything. Gives their names.
-pub(crate) fn remove_drafts(
-    home: &dyn Namespace,
-    directory: &dyn Directory,
-) -> Result<Vec<String>, Errno> {
-    let is_left = |name: &[u8]| draft_process(name).is_some_and(|process| !home.is_alive(process));
-    let drafts = names::listed(directory, is_left)?;
-    let mut removed = Vec::new();
-    for draft in drafts
-        .into_iter()
-        .filter_map(|draft| String::from_utf8(draft).ok())
-    {
-        // What cannot be opened, is locked or has other contents belongs to somebody else.
-        if is_abandoned_draft(home, directory, &draft) && remove_by_name(directory, &draft).is_ok()
-        {
-            removed.push(draft);
-        }
-    }
-    Ok(removed)
-}
-
-fn is_abandoned_draft(home: &dyn Namespace, directory: &dyn Directory, draft: &str) -> bool {
-    let Ok(Some(mark)) = directory.mark(draft) else {
-        return false;
-    };
-    mark.facts()
-        .is_ok_and(|facts| is_made_by_us(home, directory, &facts).is_ok())
-        && matches!(mark.lock(), Ok(Lock::Ours | Lock::Unknown))
-        && mark
-            .read(TEXT_BEGINS.len() as u64)
-            .is_ok_and(|text| is_cut_short(&text))
 }

@@ -5,11 +5,13 @@ use std::collections::HashMap;
 
 use engine::namespace::{Directory, EntryKind, Facts, Stamp};
 use engine::{Errno, Identity};
-use workload::contents::{Beginning, Contents};
+use workload::contents::Beginning;
 use workload::names::NameKind;
 
-use crate::manifest::{self, BEGINS_BYTES, Begins, Kind, Manifest, PERMISSIONS};
+use crate::file_pattern::PERMISSIONS;
+use crate::manifest::{self, BEGINS_BYTES, Kind, Manifest};
 use crate::names;
+use crate::pool_contents::Pool;
 use crate::worker_status::{PartlyWritten, WrittenName};
 
 /// What is known of a run's files besides.
@@ -57,7 +59,7 @@ impl EndStamps {
     }
 }
 
-/// Whose something is.
+/// Whose a file, a directory or a link is.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Provenance {
     Ours,
@@ -80,12 +82,6 @@ pub(crate) struct Ownership<'a> {
     /// When files with several names were last changed, before this cleaning has changed them by
     /// removing one; by their numbers. Only where there is no time of birth.
     linked: HashMap<Identity, Option<Stamp>>,
-}
-
-/// What the files of one pool begin with.
-enum Pool<'a> {
-    Text(&'a [u8], u64),
-    Contents(Box<Contents>),
 }
 
 pub(crate) fn stamp(ns: i64) -> Stamp {
@@ -206,12 +202,6 @@ impl<'a> Ownership<'a> {
         if let Provenance::Others(_) = contents {
             return Ok(contents);
         }
-        let unclear = |why: String| Ok(Provenance::Unclear(why));
-        // Below a directory that the run has claimed for itself a name of its form is enough where
-        // nothing more can be known.
-        if self.manifest.kind == Kind::Location && (born.is_none() || facts.identity.is_none()) {
-            return unclear("the storage does not report its creation time or inode".to_owned());
-        }
         // Without a time of birth the last change has to do. A name that is given or taken later is
         // one, too: of what tells by its contents that the run wrote it, it matters when it
         // was written.
@@ -219,6 +209,25 @@ impl<'a> Ownership<'a> {
             None if is_told_by_them => facts.modified,
             _ => born,
         };
+        let doubt = self
+            .doubt_of_time(kind, facts, (born, made), is_under_way)
+            .or_else(|| self.doubt_of_attributes(kind, facts));
+        Ok(doubt.map_or(contents, Provenance::Unclear))
+    }
+
+    /// Why it is not certain that the run created something, by when that was and who owns it.
+    fn doubt_of_time(
+        &self,
+        kind: NameKind,
+        facts: &Facts,
+        (born, made): (Option<Stamp>, Option<Stamp>),
+        is_under_way: bool,
+    ) -> Option<String> {
+        // Below a directory that the run has claimed for itself a name of its form is enough where
+        // nothing more can be known.
+        if self.manifest.kind == Kind::Location && (born.is_none() || facts.identity.is_none()) {
+            return Some("the storage does not report its creation time or inode".to_owned());
+        }
         let is_too_late = |until: EndStamps| {
             let last = if is_under_way {
                 until.under_way
@@ -231,42 +240,37 @@ impl<'a> Ownership<'a> {
         // times say nothing of who made it.
         let is_dated = kind != NameKind::Directory || facts.born.is_some();
         if is_dated && self.evidence.until.is_some_and(is_too_late) {
-            return unclear("it was created after the run had ended".to_owned());
+            return Some("it was created after the run had ended".to_owned());
         }
         if facts.owner != self.owner {
             let owner = facts.owner.map_or_else(
                 || "one that is not available".to_owned(),
                 |owner| format!("user {owner}"),
             );
-            return unclear(format!("it belongs to another owner ({owner})"));
+            return Some(format!("it belongs to another owner ({owner})"));
         }
-        if born
+        let is_older = born
             .zip(self.born)
-            .is_some_and(|(born, began)| born < began)
-        {
-            return unclear("it is older than the run".to_owned());
-        }
+            .is_some_and(|(born, began)| born < began);
+        is_older.then(|| "it is older than the run".to_owned())
+    }
+
+    /// Why it is not certain that the run created something, by its mode and its hard links.
+    fn doubt_of_attributes(&self, kind: NameKind, facts: &Facts) -> Option<String> {
+        let makes = &self.manifest.makes;
         let is_given = |mode: u32| match kind {
             NameKind::SymbolicLink => true,
-            NameKind::Directory => self
-                .manifest
-                .makes
-                .directory_modes
-                .contains(&(mode & PERMISSIONS)),
-            NameKind::File | NameKind::Temporary | NameKind::Link => {
-                self.manifest.makes.modes.contains(&mode)
-            }
+            NameKind::Directory => makes.directory_modes.contains(&(mode & PERMISSIONS)),
+            NameKind::File | NameKind::Temporary | NameKind::Link => makes.modes.contains(&mode),
         };
         if let Some(mode) = facts.mode.filter(|mode| !is_given(*mode)) {
-            return unclear(format!(
+            return Some(format!(
                 "its mode is {mode:04o}, which this run does not use"
             ));
         }
         let has_other_names = facts.names.is_some_and(|names| names > 1);
-        if expected == EntryKind::File && has_other_names && self.manifest.mix.is_none() {
-            return unclear("it has other hard links, which this run does not create".to_owned());
-        }
-        Ok(contents)
+        (facts.kind == EntryKind::File && has_other_names && self.manifest.mix.is_none())
+            .then(|| "it has other hard links, which this run does not create".to_owned())
     }
 
     fn of_link(&self, directory: &dyn Directory, name: &[u8]) -> Result<Provenance, Errno> {
@@ -310,6 +314,17 @@ impl<'a> Ownership<'a> {
                 ));
             }
         };
+        Ok(self.of_beginning(begins, facts, is_partly_written))
+    }
+
+    /// The same by the first bytes of its contents.
+    fn of_beginning(
+        &self,
+        begins: &[u8],
+        facts: &Facts,
+        is_partly_written: bool,
+    ) -> (Provenance, bool) {
+        let makes = &self.manifest.makes;
         // Beside the user's files one that was not written to its end is the run's where the run
         // was writing that very name. In a directory of its own it is enough that it was
         // made while the run went on.
@@ -335,13 +350,13 @@ impl<'a> Ownership<'a> {
             } else {
                 cut_short("it is empty")
             };
-            return Ok((whose, false));
+            return (whose, false);
         }
         let whose = match self.contents.beginning(begins) {
             Beginning::Ours | Beginning::TooShort if facts.size_bytes < makes.size_min_bytes => {
                 cut_short("it is shorter than any file of this run")
             }
-            Beginning::Ours => return Ok((Provenance::Ours, true)),
+            Beginning::Ours => return (Provenance::Ours, true),
             // A byte or two of a run's contents may well be zeros.
             Beginning::TooShort if is_of_its_time => Provenance::Ours,
             Beginning::TooShort => {
@@ -354,62 +369,8 @@ impl<'a> Ownership<'a> {
                 Provenance::Others("it does not begin like the files of this run".to_owned())
             }
         };
-        Ok((whose, false))
+        (whose, false)
     }
-}
-
-impl<'a> Pool<'a> {
-    fn of(begins: &'a Begins, worker: u32) -> Self {
-        match begins {
-            Begins::Texts {
-                texts,
-                size_low_bytes,
-            } => {
-                let text = texts.get(worker as usize).or(texts.last());
-                Self::Text(text.map_or(&[], |text| text.as_bytes()), *size_low_bytes)
-            }
-            Begins::Contents { spec, seed } => {
-                Self::Contents(Box::new(Contents::new(spec, *seed, worker)))
-            }
-        }
-    }
-
-    fn beginning(&self, begins: &[u8]) -> Beginning {
-        match self {
-            Self::Contents(contents) => contents.beginning(begins),
-            Self::Text(text, low) if is_pieces(text, *low, begins) => Beginning::Ours,
-            Self::Text(..) => Beginning::Others,
-        }
-    }
-}
-
-/// Whether this is pieces one after another, each as the text begins, the first of `low` bytes at
-/// least. The last may go on behind what was read.
-fn is_pieces(text: &[u8], low: u64, found: &[u8]) -> bool {
-    let mut begins_here = vec![false; found.len()];
-    begins_here[..1].fill(true);
-    for at in 0..found.len() {
-        if !begins_here[at] {
-            continue;
-        }
-        let alike = found[at..]
-            .iter()
-            .zip(text)
-            .take_while(|(one, other)| one == other)
-            .count();
-        if at + alike == found.len() {
-            return true;
-        }
-        let least = if at == 0 {
-            usize::try_from(low).unwrap_or(usize::MAX)
-        } else {
-            1
-        };
-        for end in least.max(1)..=alike {
-            begins_here[at + end] = true;
-        }
-    }
-    false
 }
 
 fn in_words(kind: EntryKind) -> &'static str {
@@ -439,7 +400,7 @@ mod tests {
 
     use super::*;
     use crate::dir_snapshot::Before;
-    use crate::manifest::Makes;
+    use crate::manifest::{Begins, Makes};
 
     /// Workers with a pool each give the same names: that one of them was writing says nothing of
     /// the other's directory.
@@ -498,30 +459,6 @@ mod tests {
         assert_eq!(whose(None), Provenance::Ours, "all have one pool");
         assert_eq!(whose(Some(1)), Provenance::Ours);
         assert!(matches!(whose(Some(0)), Provenance::Unclear(_)));
-    }
-
-    #[test]
-    fn pieces_are_known_again() {
-        let text = b"abcdefgh";
-        for (low, found, expected) in [
-            (1, &b"a"[..], true),
-            (1, b"abcabab", true),
-            (1, b"abcdefghabc", true),
-            (3, b"ab", true),
-            (3, b"abab", false),
-            (3, b"abcab", true),
-            (1, b"abx", false),
-            (1, b"b", false),
-            (8, b"abcdefgha", true),
-            (9, b"abcdefgha", false),
-        ] {
-            assert_eq!(
-                is_pieces(text, low, found),
-                expected,
-                "{low} {:?}",
-                String::from_utf8_lossy(found)
-            );
-        }
     }
 
     #[test]

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use engine::namespace::{Directory, Mark, Namespace};
 use workload::Workload;
 
+use crate::found_manifest::FoundManifest;
 use crate::heartbeat::Life;
-use crate::manifest::{FoundManifest, Kind, Makes, Manifest, OtherRank, Position};
+use crate::manifest::{Kind, Makes, Manifest, OtherRank, Position};
 use crate::names;
-use crate::prepare::{PrepareError, not_ours, system};
+use crate::prepare::PrepareError;
 use crate::run_directory::{RunDirectories, RunDirectory};
 
 /// A pool of an earlier run.
@@ -78,7 +79,7 @@ fn run_directory(
     let manifest = *manifest;
     let users = directory
         .above()
-        .map_err(|errno| system("open the directory above", &path, errno))?;
+        .map_err(|errno| PrepareError::system("open the directory above", &path, errno))?;
     RunDirectory::new(
         Arc::clone(home),
         path.clone(),
@@ -87,7 +88,7 @@ fn run_directory(
         manifest,
         lock,
     )
-    .map_err(|errno| system("examine", &path, errno))
+    .map_err(|errno| PrepareError::system("examine", &path, errno))
 }
 
 /// The one pool of the workload in a directory.
@@ -105,26 +106,26 @@ fn one(
             false
         }
     });
+    let path = location.display();
     if all.len() > 1 {
         let names: Vec<String> = all
             .iter()
             .map(|one| one.path.display().to_string())
             .collect();
-        return Err(PrepareError::SeveralKept {
-            path: location.to_owned(),
-            names: names.join(", "),
-        });
+        return Err(PrepareError::new(format!(
+            "{path} has several kept pools of this workload: {} (choose one with --target)",
+            names.join(", ")
+        )));
     }
     all.pop().ok_or_else(|| match (other, in_the_way) {
-        (Some((found, wanted)), _) => PrepareError::OtherKept {
-            path: location.to_owned(),
-            found,
-            wanted,
-        },
+        (Some((found, wanted)), _) => PrepareError::new(format!(
+            "{path} has no kept pool of this workload, but one with '{found}' instead of \
+             '{wanted}' (use the options of the run that kept it, or remove --reuse)"
+        )),
         (None, Some(in_the_way)) => in_the_way,
-        (None, None) => PrepareError::NoKept {
-            path: location.to_owned(),
-        },
+        (None, None) => PrepareError::new(format!(
+            "{path} has no kept pool (create one with --keep, or remove --reuse)"
+        )),
     })
 }
 
@@ -162,9 +163,9 @@ fn candidates(
 ) -> Result<(Vec<Candidate>, Option<PrepareError>), PrepareError> {
     let directory = home
         .open(location)
-        .map_err(|errno| system("open the directory", location, errno))?;
+        .map_err(|errno| PrepareError::system("open the directory", location, errno))?;
     let names = names::listed(&*directory, names::is_own_directory)
-        .map_err(|errno| system("list the directory", location, errno))?;
+        .map_err(|errno| PrepareError::system("list the directory", location, errno))?;
     let mut all = Vec::new();
     for name in names {
         // Files, links and other people's directories of such a name are passed by.
@@ -196,7 +197,7 @@ fn candidate(
 ) -> Result<Option<Result<Candidate, PrepareError>>, PrepareError> {
     Ok(
         match Manifest::find(home, &*directory)
-            .map_err(|errno| system("read the manifest in", &path, errno))?
+            .map_err(|errno| PrepareError::system("read the manifest in", &path, errno))?
         {
             Some(FoundManifest::Abandoned(manifest, lock))
                 if manifest.kept.is_some() && manifest.kind == Kind::OwnDirectory =>
@@ -209,7 +210,7 @@ fn candidate(
                 }))
             }
             None | Some(FoundManifest::Foreign(_)) => None,
-            Some(other) => Some(Err(not_ours(&path, &other))),
+            Some(other) => Some(Err(PrepareError::of_manifest(&path, &other))),
         },
     )
 }

@@ -163,16 +163,7 @@ pub fn verify_log(
     let mut tree = Tree::new(&directories, &replay, contents, may_be_removed);
     let mut names: Vec<(&Key, &NameState)> = replay.names.iter().collect();
     names.sort_unstable_by_key(|(key, _)| *key);
-    let mut lost = Vec::new();
-    let mut counts: BTreeMap<(Action, LossKind), u64> = BTreeMap::new();
-    for (key, name) in &names {
-        if let Some(loss) = tree.judge(key, name)? {
-            *counts.entry((loss.what, loss.kind)).or_default() += 1;
-            if lost.len() < NAMED_MAX {
-                lost.push(loss);
-            }
-        }
-    }
+    let (lost, lost_counts) = losses(&mut tree, &names)?;
     Ok(Verified {
         tool: header.tool,
         policy: header.durability.to_string(),
@@ -192,15 +183,33 @@ pub fn verify_log(
             .filter(|(_, name)| name.acked != Acked::Unknown)
             .count() as u64,
         lost,
-        lost_counts: counts
-            .into_iter()
-            .map(|((what, kind), count)| LossCount { what, kind, count })
-            .collect(),
+        lost_counts,
         contents_checked,
         complete_ack_log: is_whole,
         ended,
         may_be_removed,
     })
+}
+
+/// The first losses, and how many of each kind there are.
+fn losses(
+    tree: &mut Tree<'_>,
+    names: &[(&Key, &NameState)],
+) -> Result<(Vec<Loss>, Vec<LossCount>), VerifyError> {
+    let mut lost = Vec::new();
+    let mut counts: BTreeMap<(Action, LossKind), u64> = BTreeMap::new();
+    for (key, name) in names {
+        if let Some(loss) = tree.judge(key, name)? {
+            *counts.entry((loss.what, loss.kind)).or_default() += 1;
+            if lost.len() < NAMED_MAX {
+                lost.push(loss);
+            }
+        }
+    }
+    let counts = counts
+        .into_iter()
+        .map(|((what, kind), count)| LossCount { what, kind, count });
+    Ok((lost, counts.collect()))
 }
 
 /// What an acknowledgement log says.

@@ -90,6 +90,6 @@ pub enum Refused {
 impl Refused {
     /// Whether something that was made before the refusal is there still, or may be.
     pub fn left_something(&self) -> bool {
-        matches!(self, Self::Place(PrepareError::Left { .. }))
+        matches!(self, Self::Place(error) if error.remains())
     }
 }

@@ -1,0 +1,99 @@
+//! With whose rights root uses a directory of another user.
+
+use std::path::{Path, PathBuf};
+
+use engine::namespace::{Access, ActingUser, Exchanger, Namespace};
+
+use super::error::PrepareError;
+
+/// A place that root uses with the rights of another user alone, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{}: as root, files are made and removed there as user {}, since {} may rename entries of {} \
+        and replace them with links to \
+     other files",
+    .path.display(), .user.user, .exchanger.who, .exchanger.directory.display()
+)]
+pub struct OtherUser {
+    path: PathBuf,
+    user: ActingUser,
+    exchanger: Exchanger,
+}
+
+/// The other user with whose rights all of these locations are used; nothing where these are the
+/// process's own. Refuses root a place where others could turn its rights against it.
+/// `subdirectories` are those beside the user's own files.
+pub fn other_user(
+    home: &dyn Namespace,
+    locations: &[PathBuf],
+    trusts_others: bool,
+    subdirectories: u32,
+) -> Result<Option<OtherUser>, PrepareError> {
+    let mut first: Option<(&PathBuf, Option<OtherUser>)> = None;
+    for location in locations {
+        let other = other_user_in(home, location, trusts_others, subdirectories)?;
+        let number = |other: &Option<OtherUser>| other.as_ref().map_or(0, |other| other.user.user);
+        match &first {
+            None => first = Some((location, other)),
+            Some((another, before)) if number(before) != number(&other) => {
+                return Err(PrepareError::new(format!(
+                    "refuse to run as root in {}: it would be used as user {}, and {} as user \
+                     {} (use targets of one user)",
+                    location.display(),
+                    number(&other),
+                    another.display(),
+                    number(before)
+                )));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(first.and_then(|(_, other)| other))
+}
+
+fn other_user_in(
+    home: &dyn Namespace,
+    location: &Path,
+    trusts_others: bool,
+    subdirectories: u32,
+) -> Result<Option<OtherUser>, PrepareError> {
+    let access = home
+        .access(location)
+        .map_err(|errno| PrepareError::system("examine", location, errno))?;
+    let untrusted = |Exchanger { directory, who }, option: &str| {
+        PrepareError::new(format!(
+            "refuse to run as root in {}: {who} may rename entries of {} and replace them with \
+             links to other files (run as that user, use a directory of root, or add {option})",
+            location.display(),
+            directory.display()
+        ))
+    };
+    match access {
+        Access::Own => Ok(None),
+        Access::As(_, exchanger) | Access::Refused(exchanger) | Access::Link(exchanger)
+            if trusts_others =>
+        {
+            // Names in subdirectories are resolved through them: beside the user's own files others
+            // may exchange these, too.
+            match subdirectories > 1 {
+                true => Err(untrusted(
+                    exchanger,
+                    "no subdirectories (--allow-unsafe-target does not cover them)",
+                )),
+                false => Ok(None),
+            }
+        }
+        Access::As(user, exchanger) => Ok(Some(OtherUser {
+            path: location.to_owned(),
+            user,
+            exchanger,
+        })),
+        Access::Link(Exchanger { directory, who }) => Err(PrepareError::new(format!(
+            "refuse to run as root in {}: {who} may replace a symbolic link on the way, in {} \
+             (use the path without symbolic links, or add --allow-unsafe-target)",
+            location.display(),
+            directory.display()
+        ))),
+        Access::Refused(exchanger) => Err(untrusted(exchanger, "--allow-unsafe-target")),
+    }
+}

@@ -1,0 +1,102 @@
+//! Why a run cannot take a directory.
+
+use std::fmt;
+use std::path::Path;
+
+use engine::Errno;
+use record::Left;
+
+use crate::advice;
+use crate::found_manifest::FoundManifest;
+use crate::names;
+
+/// A directory cannot be taken. Nothing was changed, except for [what remains](Self::remains).
+#[derive(Debug)]
+pub struct PrepareError {
+    text: String,
+    remaining: Vec<Left>,
+}
+
+impl std::error::Error for PrepareError {}
+
+impl fmt::Display for PrepareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        for (index, left) in self.remaining.iter().enumerate() {
+            f.write_str(if index == 0 { "; not removed: " } else { ", " })?;
+            write!(f, "{} ({})", left.path, left.why)?;
+        }
+        Ok(())
+    }
+}
+
+impl PrepareError {
+    pub(crate) fn new(text: String) -> Self {
+        Self {
+            text,
+            remaining: Vec::new(),
+        }
+    }
+
+    /// Whether something that was made before the failure remains on the target, or may remain.
+    pub fn remains(&self) -> bool {
+        !self.remaining.is_empty()
+    }
+
+    /// The error, with what could not be removed after it.
+    pub(crate) fn with_left(mut self, left: Vec<Left>) -> Self {
+        self.remaining.extend(left);
+        self
+    }
+
+    /// A system call failed on a directory.
+    pub(crate) fn system(what: &str, path: &Path, errno: Errno) -> Self {
+        let advice = match errno {
+            Errno::NOENT => " (create the directory first, or use an existing one)",
+            Errno::NOTDIR => " (use a directory)",
+            Errno::ACCESS | Errno::PERM => " (use a writable directory)",
+            Errno::ROFS => {
+                " (the file system is mounted read-only: mount it read-write, or use another)"
+            }
+            Errno::NOSPC | Errno::DQUOT => " (the file system is full: free some space or inodes)",
+            Errno::NAMETOOLONG => " (with the run's file names, a path must stay below 4096 bytes)",
+            Errno::LOOP => " (use the directory itself, not a circular link)",
+            errno => advice::for_errno(Some(errno.0)),
+        };
+        let answer = std::io::Error::from(errno);
+        Self::new(format!(
+            "cannot {what} {}: {answer}{advice}",
+            path.display()
+        ))
+    }
+
+    /// A directory has this manifest, so that no run can take it.
+    pub(crate) fn of_manifest(path: &Path, found: &FoundManifest) -> Self {
+        let path = path.display();
+        Self::new(match found {
+            FoundManifest::Active(manifest) => {
+                let process = manifest.as_ref().map_or_else(
+                    || "unknown".to_owned(),
+                    |manifest| manifest.process.to_string(),
+                );
+                format!(
+                    "{path} is in use by another run of postmark, process {process} (wait for \
+                     it, or use another directory)"
+                )
+            }
+            FoundManifest::InHands(process) => format!(
+                "{path} is in use: the run's process ({process}) has ended, and another process \
+                 cleans the directory or uses its pool (wait for that, or use another directory)"
+            ),
+            FoundManifest::Abandoned(..) | FoundManifest::Unfinished(_) => format!(
+                "{path} still contains files of a killed run (remove them with 'postmark clean \
+                 {path}')"
+            ),
+            FoundManifest::Foreign(why) => format!(
+                "cannot use {path}: its manifest ({}) is not trusted: {why} (use another \
+                 directory, or remove the manifest if nobody needs it)",
+                names::NAME
+            ),
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! What a run makes on its target, and in which directories.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::namespace::Namespace;
+
+use super::error::PrepareError;
+use crate::heartbeat::Life;
+use crate::manifest::{Makes, MixNames, OtherRank};
+use crate::names::{running_number, subdirectory};
+
+/// System calls take paths below this, the end not counted (`PATH_MAX` of limits.h has it in).
+const PATH_BYTES_MAX: usize = 4096;
+/// What a run wants to make, and where.
+#[derive(Clone, Debug)]
+pub struct LayoutRequest {
+    /// Where the directories are.
+    pub home: Arc<dyn Namespace>,
+    /// The user's directories, from the root.
+    pub locations: Vec<PathBuf>,
+    /// Whether the files go into them, or into directories of the run's own inside them.
+    pub in_own_directories: bool,
+    /// Running numbers go from 1 to this.
+    pub numbers_max: u64,
+    /// Subdirectories of each, in a classic run.
+    pub subdirectories: u32,
+    /// With more than one, each gets a directory of its own.
+    pub workers: u32,
+    /// How a mix calls what it makes.
+    pub mix: Option<MixNames>,
+    /// What its files have in common.
+    pub makes: Makes,
+    /// The program, with its version.
+    pub tool: String,
+    /// The machine.
+    pub host: String,
+    /// The run's signs of life.
+    pub life: Life,
+    /// When the run began, in nanoseconds of the epoch.
+    pub began_unix_ns: u64,
+    /// The processes that perform it together with this one.
+    pub ranks: Vec<OtherRank>,
+}
+
+impl LayoutRequest {
+    pub(super) fn refuse_long_paths(&self, directory: &Path) -> Result<(), PrepareError> {
+        let subdirectory = if self.subdirectories > 1 {
+            format!("/s{}", self.subdirectories - 1)
+        } else {
+            String::new()
+        };
+        let longest = match &self.mix {
+            None => format!("{subdirectory}/{}", self.numbers_max).len(),
+            Some(mix) => {
+                let mut deepest = Vec::new();
+                mix.layout
+                    .write_temporary_directory(mix.layout.places() - 1, &mut deepest);
+                deepest.len() + mix.names.length_max(self.numbers_max) + 1
+            }
+        };
+        let worker = if self.workers > 1 {
+            format!("/w{}", self.workers).len()
+        } else {
+            0
+        };
+        let bytes = directory.as_os_str().len() + worker + longest;
+        if bytes < PATH_BYTES_MAX {
+            return Ok(());
+        }
+        Err(PrepareError::new(format!(
+            "{} is too long: with the run's file names, a path has {bytes} bytes and must stay \
+             below {PATH_BYTES_MAX} bytes (use a shorter one)",
+            directory.display()
+        )))
+    }
+
+    /// Whether an entry of a directory has a name that the run would use.
+    pub(super) fn is_in_the_way(&self, name: &[u8]) -> bool {
+        if self.subdirectories > 1 {
+            subdirectory(name).is_some_and(|number| number < u64::from(self.subdirectories))
+        } else {
+            running_number(name).is_some_and(|number| (1..=self.numbers_max).contains(&number))
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! A directory that the run makes for itself in a directory of the user.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::Errno;
+use engine::namespace::Directory;
+use record::Left;
+
+use super::error::PrepareError;
+use super::layout_request::LayoutRequest;
+use crate::manifest::{self, Manifest};
+use crate::names::{self, OWN_DIRECTORY_PREFIX};
+use crate::run_directory::RunDirectory;
+
+/// Makes a directory of the run's own in a location, with its manifest.
+pub(super) fn make(
+    wish: &LayoutRequest,
+    location: &Path,
+    users: Arc<dyn Directory>,
+    manifest: Manifest,
+) -> Result<RunDirectory, PrepareError> {
+    let seconds = manifest.began_unix_ns / 1_000_000_000;
+    // A server that loses every reply is not asked for ever.
+    let mut unknown_left = 3;
+    for attempt in 0..1_000 {
+        let name = format!(
+            "{OWN_DIRECTORY_PREFIX}{seconds}-{}-{attempt}",
+            manifest.process
+        );
+        let directory = location.join(&name);
+        wish.refuse_long_paths(&directory)?;
+        let error = match users.make(name.as_bytes(), 0o755) {
+            Ok(()) => match mark(wish, &users, &name, directory.clone(), manifest.clone()) {
+                Ok(run_directory) => return Ok(run_directory),
+                Err(errno) => (
+                    errno,
+                    PrepareError::system("write a manifest in", &directory, errno),
+                ),
+            },
+            Err(Errno::EXIST) => continue,
+            Err(errno) => (
+                errno,
+                PrepareError::system("make a directory in", location, errno),
+            ),
+        };
+        let (errno, error) = error;
+        // It has this run's own name, and only an empty directory is removed.
+        let removed = manifest::remove_by_name(&*users, &name);
+        // `clean` in another process namespace has taken it for one of a run that was killed.
+        if errno == Errno::NOENT && removed == Err(Errno::NOENT) {
+            continue;
+        }
+        if errno == REPLY_LOST && removed.is_ok() && unknown_left > 0 {
+            unknown_left -= 1;
+            continue;
+        }
+        let _ = manifest.before.restore(&*users);
+        let may_come = [REPLY_LOST, Errno::TIMEDOUT].contains(&errno);
+        let left = match removed {
+            Ok(()) => Vec::new(),
+            Err(Errno::NOENT) if !may_come => Vec::new(),
+            Err(errno) => directory_left(&*users, &name, location, &directory, errno),
+        };
+        return Err(error.with_left(left));
+    }
+    Err(PrepareError::system(
+        "find a free name for a directory in",
+        location,
+        Errno::EXIST,
+    ))
+}
+
+/// What a call fails with whose reply was lost with the connection: nobody knows whether it was
+/// performed.
+const REPLY_LOST: Errno = Errno(rustix::io::Errno::CONNRESET.raw_os_error());
+
+/// A directory of the run's that could not be removed, or may be made yet, and the marks in it.
+fn directory_left(
+    users: &dyn Directory,
+    name: &str,
+    location: &Path,
+    directory: &Path,
+    errno: Errno,
+) -> Vec<Left> {
+    let cleaned = format!("run 'postmark clean {}' later", location.display());
+    let why = match errno {
+        Errno::NOENT => format!("the server may make it yet, as it did not answer: {cleaned}"),
+        errno => format!("it may be there, and cannot be removed: {errno}; {cleaned}"),
+    };
+    let mut left = vec![Left {
+        path: directory.to_string_lossy().into_owned(),
+        why,
+    }];
+    if let Ok(held) = users.open(name.as_bytes()) {
+        left.extend(marks_left(&*held, directory, location));
+    }
+    left
+}
+
+/// The marks in a directory where there was none before this run.
+pub(super) fn marks_left(held: &dyn Directory, directory: &Path, location: &Path) -> Vec<Left> {
+    // What cannot be listed lies in a directory that is named.
+    let marks = names::listed(held, names::is_mark).unwrap_or_default();
+    let left = |mark: &Vec<u8>| Left {
+        path: directory
+            .join(OsStr::from_bytes(mark))
+            .to_string_lossy()
+            .into_owned(),
+        why: format!("run 'postmark clean {}' later", location.display()),
+    };
+    marks.iter().map(left).collect()
+}
+
+fn mark(
+    wish: &LayoutRequest,
+    users: &Arc<dyn Directory>,
+    name: &str,
+    directory: PathBuf,
+    mut manifest: Manifest,
+) -> Result<RunDirectory, Errno> {
+    let held = users.open(name.as_bytes())?;
+    let lock = manifest.write(&*held)?;
+    users.sync()?;
+    let users = Arc::clone(users);
+    let home = Arc::clone(&wish.home);
+    RunDirectory::new(home, directory, held, users, manifest, lock)
+}
