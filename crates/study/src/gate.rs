@@ -9,232 +9,22 @@
 //! the machine. What is neither is undecided, and so is a gate that would pass on a study whose own
 //! A/A control is doubtful.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::Comparisons;
 use crate::incomplete::{IncompleteDifference, differences};
-use crate::metric::{Better, Metric, UnknownMetric};
-use crate::observed::{Baseline, ComparedSide, InvalidRun, SideGroup, Unlike, unlike};
+use crate::metric::Metric;
+use crate::observed::{Baseline, ComparedSide, SideGroup, Unlike, unlike};
 use crate::order::{blocks_to_reach, order_p};
 use crate::pairs::logarithm;
 use crate::samples::{Method, Missing, Samples};
-use crate::statistics::{ALPHA, BLOCKS_MIN, EstimatedDeviation, Mean};
+use crate::statistics::{ALPHA, BLOCKS_MIN, EstimatedDeviation};
 
-/// A requirement that is not met is passed with this probability at most.
-pub const PASS_ALPHA: f64 = 0.05;
+pub use crate::gate_error::GateError;
+pub use crate::requirement::{Bound, PASS_ALPHA, Requirement, RequirementError};
 
 /// A gate whose requirements are all met fails with this probability at most.
 pub const FAIL_ALPHA: f64 = 0.01;
-
-/// With as many blocks as are asked for, the bounds of identical systems are met with all but this
-/// probability. Together with that of an A/A control that is doubtful by chance
-/// ([`crate::comparison::DOUBT_ALPHA`]) it is 5 %.
-const MISS: f64 = 0.04;
-
-/// On which side of a threshold a ratio has to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Bound {
-    /// `>=`: of what is better the higher.
-    AtLeast,
-    /// `<=`: of what is better the lower.
-    AtMost,
-}
-
-/// A metric and a bound on its ratio to the baseline, like `transactions >= 0.985`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Requirement {
-    metric: Metric,
-    bound: Bound,
-    threshold: f64,
-}
-
-/// A text is not a requirement.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RequirementError {
-    /// It does not have the form.
-    #[error(
-        "expected METRIC >= RATIO or METRIC <= RATIO, like 'transactions >= 0.985' or 'create.p99 \
-         <= 1.10'"
-    )]
-    Form,
-    /// The metric is none.
-    #[error(transparent)]
-    Metric(#[from] UnknownMetric),
-    /// The threshold is no ratio.
-    #[error("'{threshold}' is not a positive ratio to the baseline (use one like {example})")]
-    Threshold {
-        /// What stands for the threshold.
-        threshold: String,
-        /// A threshold that would do.
-        example: &'static str,
-    },
-    /// The bound allows what is worse, and not what is better.
-    #[error("{better} {metric} is better (write '{metric} {right}')")]
-    Direction {
-        /// The metric.
-        metric: Metric,
-        /// `higher` or `lower`.
-        better: &'static str,
-        /// A bound that would do.
-        right: &'static str,
-    },
-    /// The threshold has no margin, so that identical systems would not pass.
-    #[error(
-        "identical systems cannot be shown to meet it (leave a margin, like '{metric} {right}')"
-    )]
-    NoMargin {
-        /// The metric.
-        metric: Metric,
-        /// A bound that would do.
-        right: &'static str,
-    },
-}
-
-impl Bound {
-    /// The sign for it.
-    pub const fn sign(self) -> &'static str {
-        match self {
-            Self::AtLeast => ">=",
-            Self::AtMost => "<=",
-        }
-    }
-
-    /// A bound with a margin.
-    const fn example(self) -> &'static str {
-        match self {
-            Self::AtLeast => ">= 0.985",
-            Self::AtMost => "<= 1.10",
-        }
-    }
-}
-
-impl Requirement {
-    /// What it is about.
-    pub const fn metric(&self) -> Metric {
-        self.metric
-    }
-
-    /// On which side of the threshold the ratio has to be.
-    pub const fn bound(&self) -> Bound {
-        self.bound
-    }
-
-    /// The ratio to the baseline.
-    pub const fn threshold(&self) -> f64 {
-        self.threshold
-    }
-
-    /// How far identical systems are inside, as a logarithm. It is positive.
-    fn margin(&self) -> f64 {
-        self.threshold.ln().abs()
-    }
-
-    /// The means of log ratios with the sign that makes more of them better, and the least that is
-    /// allowed.
-    fn at_least(&self, mean: Mean) -> (Mean, f64) {
-        match self.bound {
-            Bound::AtLeast => (mean, self.threshold.ln()),
-            Bound::AtMost => (
-                Mean {
-                    mean: -mean.mean,
-                    ..mean
-                },
-                -self.threshold.ln(),
-            ),
-        }
-    }
-
-    /// Blocks that a gate of so many requirements needs for this one, so that identical systems
-    /// pass it with a probability of 95 %. `spread`: the standard deviation of the log ratio of
-    /// a block, as it was estimated. Nothing where 10,000 do not do.
-    pub fn blocks_needed(&self, spread: EstimatedDeviation, requirements: usize) -> Option<u32> {
-        spread.samples_needed(self.margin(), PASS_ALPHA, MISS / requirements.max(1) as f64)
-    }
-}
-
-impl fmt::Display for Requirement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} {} {}",
-            self.metric,
-            self.bound.sign(),
-            self.threshold
-        )
-    }
-}
-
-impl FromStr for Requirement {
-    type Err = RequirementError;
-
-    fn from_str(text: &str) -> Result<Self, RequirementError> {
-        let text = text.trim();
-        let split = |bound: Bound| {
-            text.split_once(bound.sign())
-                .map(|(metric, rest)| (metric, bound, rest.trim()))
-        };
-        let (metric, bound, threshold_word) = split(Bound::AtLeast)
-            .or_else(|| split(Bound::AtMost))
-            .ok_or(RequirementError::Form)?;
-        let metric: Metric = metric.parse()?;
-        let (right, better) = match metric.better() {
-            Better::Higher => (Bound::AtLeast, "higher"),
-            Better::Lower => (Bound::AtMost, "lower"),
-        };
-        let threshold = threshold_word.parse::<f64>().ok();
-        let threshold = threshold.filter(|threshold| threshold.is_finite() && *threshold > 0.0);
-        let threshold = threshold.ok_or_else(|| RequirementError::Threshold {
-            threshold: threshold_word.to_owned(),
-            example: if bound == Bound::AtLeast {
-                "0.985"
-            } else {
-                "1.10"
-            },
-        })?;
-        if bound != right {
-            return Err(RequirementError::Direction {
-                metric,
-                better,
-                right: right.example(),
-            });
-        }
-        let has_margin = match bound {
-            Bound::AtLeast => threshold < 1.0,
-            Bound::AtMost => threshold > 1.0,
-        };
-        if !has_margin {
-            return Err(RequirementError::NoMargin {
-                metric,
-                right: right.example(),
-            });
-        }
-        Ok(Self {
-            metric,
-            bound,
-            threshold,
-        })
-    }
-}
-
-impl TryFrom<String> for Requirement {
-    type Error = RequirementError;
-
-    fn try_from(text: String) -> Result<Self, RequirementError> {
-        text.parse()
-    }
-}
-
-impl From<Requirement> for String {
-    fn from(requirement: Requirement) -> Self {
-        requirement.to_string()
-    }
-}
 
 /// What a gate came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -338,75 +128,6 @@ pub struct GateRules {
     pub allows_doubtful: bool,
 }
 
-/// A gate cannot be decided at all: an error, never a pass.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum GateError {
-    /// Nothing is required.
-    #[error("a gate needs a requirement (add --require 'transactions >= 0.985')")]
-    NoRequirements,
-    /// There is nothing to hold against a baseline.
-    #[error("a gate needs a baseline and a side to hold against it")]
-    NoSides,
-    /// A side, or the baseline, has no runs.
-    #[error("'{side}' has no runs{}", behind(*after))]
-    Missing {
-        /// Provenance.
-        side: String,
-        /// The blocks behind this one alone were looked at.
-        after: Option<u32>,
-    },
-    /// All runs of a side, or of the baseline, are INVALID.
-    #[error("all {} runs of '{side}' are INVALID ('postmark show' has the reasons): a gate cannot \
-        decide on them", .runs.len())]
-    Invalid {
-        /// Provenance.
-        side: String,
-        /// Its runs.
-        runs: Vec<InvalidRun>,
-    },
-    /// Too many runs are INVALID.
-    #[error(
-        "more than 20 % of the blocks of '{side}' and '{baseline}' are INVALID ('postmark show' \
-         has the reasons): a gate cannot decide on the rest"
-    )]
-    TooManyInvalid {
-        /// Provenance.
-        side: String,
-        /// The baseline's name.
-        baseline: String,
-    },
-    /// A metric is not in the runs.
-    #[error(
-        "{metric} is not in the runs of '{side}' and '{baseline}' (percentiles need ten samples \
-         beyond them: run longer)"
-    )]
-    NotMeasured {
-        /// Which one.
-        metric: Metric,
-        /// Provenance.
-        side: String,
-        /// The baseline's name.
-        baseline: String,
-    },
-    /// The sides have no block in common.
-    #[error(
-        "'{side}' and '{baseline}' have no complete block in common (give runs of the same study)"
-    )]
-    NoPairs {
-        /// Provenance.
-        side: String,
-        /// The baseline's name.
-        baseline: String,
-    },
-}
-
-fn behind(after: Option<u32>) -> String {
-    after.map_or_else(String::new, |after| {
-        format!(" after block {after} (run more blocks first)")
-    })
-}
-
 impl Gate {
     /// Judges every side of every group by every requirement.
     ///
@@ -451,13 +172,7 @@ impl Gate {
         }
         fail_by_holm(&mut judged);
         let needed: Option<Vec<u32>> = judged.iter().map(|judged| judged.blocks_needed).collect();
-        let mut metrics: Vec<Metric> = Vec::new();
-        for requirement in requirements {
-            if !metrics.contains(&requirement.metric) {
-                metrics.push(requirement.metric);
-            }
-        }
-        let comparisons = Comparisons::of_groups(&groups, &metrics, ALPHA);
+        let comparisons = Comparisons::of_groups(&groups, &metrics(requirements), ALPHA);
         let is_doubtful = comparisons.iter().any(|table| table.is_doubtful);
         Ok(Self {
             decision: match decision(&judged) {
@@ -473,6 +188,17 @@ impl Gate {
             comparisons,
         })
     }
+}
+
+/// The metrics of requirements, each once.
+fn metrics(requirements: &[Requirement]) -> Vec<Metric> {
+    let mut metrics: Vec<Metric> = Vec::new();
+    for requirement in requirements {
+        if !metrics.contains(&requirement.metric) {
+            metrics.push(requirement.metric);
+        }
+    }
+    metrics
 }
 
 /// Whether there is something to decide on.
@@ -493,6 +219,20 @@ fn has_counted(side: &ComparedSide, after: Option<u32>) -> Result<(), GateError>
     Ok(())
 }
 
+/// Why a metric of a side cannot be compared with the baseline.
+fn missing(why: Missing, metric: Metric, side: &ComparedSide, baseline: &Baseline) -> GateError {
+    let (side, baseline) = (side.label.clone(), baseline.side.label.clone());
+    match why {
+        Missing::TooManyInvalid => GateError::TooManyInvalid { side, baseline },
+        Missing::NotMeasured => GateError::NotMeasured {
+            metric,
+            side,
+            baseline,
+        },
+        Missing::NoRuns => GateError::NoPairs { side, baseline },
+    }
+}
+
 /// A requirement of a side, passed or not yet: whether it fails, all of them decide together.
 fn judge(
     side: &ComparedSide,
@@ -502,25 +242,12 @@ fn judge(
 ) -> Result<Judged, GateError> {
     let metric = requirement.metric;
     let samples = Samples::of(side, baseline, &logarithm(metric));
-    let (name, base) = (|| side.label.clone(), || baseline.side.label.clone());
-    let missing = |missing| match missing {
-        Missing::TooManyInvalid => GateError::TooManyInvalid {
-            side: name(),
-            baseline: base(),
-        },
-        Missing::NotMeasured => GateError::NotMeasured {
-            metric,
-            side: name(),
-            baseline: base(),
-        },
-        Missing::NoRuns => GateError::NoPairs {
-            side: name(),
-            baseline: base(),
-        },
-    };
     let log_ratio = match (samples.missing(), samples.difference) {
         (None, Some(log_ratio)) => log_ratio,
-        (why, _) => return Err(missing(why.unwrap_or(Missing::NoRuns))),
+        (why, _) => {
+            let why = why.unwrap_or(Missing::NoRuns);
+            return Err(missing(why, metric, side, baseline));
+        }
     };
     let known = samples.mean.filter(|_| samples.count_min() >= BLOCKS_MIN);
     let tested = known.map(|mean| {
@@ -550,8 +277,8 @@ fn judge(
             requirement.blocks_needed(EstimatedDeviation { deviation, degrees }, all)
         });
     Ok(Judged {
-        side: name(),
-        baseline: base(),
+        side: side.label.clone(),
+        baseline: baseline.side.label.clone(),
         requirement: *requirement,
         decision: if is_inside {
             Decision::Passed

@@ -1,0 +1,190 @@
+//! Requirements of a gate: a metric and a bound on its ratio to the baseline.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::metric::{Better, Metric, UnknownMetric};
+use crate::statistics::{EstimatedDeviation, Mean};
+
+/// A requirement that is not met is passed with this probability at most.
+pub const PASS_ALPHA: f64 = 0.05;
+
+/// With as many blocks as are asked for, the bounds of identical systems are met with all but this
+/// probability. Together with that of an A/A control that is doubtful by chance
+/// ([`crate::comparison::DOUBT_ALPHA`]) it is 5 %.
+const MISS: f64 = 0.04;
+
+/// On which side of a threshold a ratio has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// `>=`: of what is better the higher.
+    AtLeast,
+    /// `<=`: of what is better the lower.
+    AtMost,
+}
+
+/// A metric and a bound on its ratio to the baseline, like `transactions >= 0.985`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Requirement {
+    pub(crate) metric: Metric,
+    pub(crate) bound: Bound,
+    threshold: f64,
+}
+
+/// A text is not a requirement.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct RequirementError(String);
+
+impl Bound {
+    /// The sign for it.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::AtLeast => ">=",
+            Self::AtMost => "<=",
+        }
+    }
+
+    /// A bound with a margin.
+    const fn example(self) -> &'static str {
+        match self {
+            Self::AtLeast => ">= 0.985",
+            Self::AtMost => "<= 1.10",
+        }
+    }
+}
+
+impl Requirement {
+    /// What it is about.
+    pub const fn metric(&self) -> Metric {
+        self.metric
+    }
+
+    /// On which side of the threshold the ratio has to be.
+    pub const fn bound(&self) -> Bound {
+        self.bound
+    }
+
+    /// The ratio to the baseline.
+    pub const fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// How far identical systems are inside, as a logarithm. It is positive.
+    fn margin(&self) -> f64 {
+        self.threshold.ln().abs()
+    }
+
+    /// The means of log ratios with the sign that makes more of them better, and the least that is
+    /// allowed.
+    pub(crate) fn at_least(&self, mean: Mean) -> (Mean, f64) {
+        match self.bound {
+            Bound::AtLeast => (mean, self.threshold.ln()),
+            Bound::AtMost => (
+                Mean {
+                    mean: -mean.mean,
+                    ..mean
+                },
+                -self.threshold.ln(),
+            ),
+        }
+    }
+
+    /// Blocks that a gate of so many requirements needs for this one, so that identical systems
+    /// pass it with a probability of 95 %. `spread`: the standard deviation of the log ratio of
+    /// a block, as it was estimated. Nothing where 10,000 do not do.
+    pub fn blocks_needed(&self, spread: EstimatedDeviation, requirements: usize) -> Option<u32> {
+        spread.samples_needed(self.margin(), PASS_ALPHA, MISS / requirements.max(1) as f64)
+    }
+}
+
+impl fmt::Display for Requirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} {} {}",
+            self.metric,
+            self.bound.sign(),
+            self.threshold
+        )
+    }
+}
+
+impl FromStr for Requirement {
+    type Err = RequirementError;
+
+    fn from_str(text: &str) -> Result<Self, RequirementError> {
+        let text = text.trim();
+        let split = |bound: Bound| {
+            text.split_once(bound.sign())
+                .map(|(metric, rest)| (metric, bound, rest.trim()))
+        };
+        let (metric, bound, threshold_word) = split(Bound::AtLeast)
+            .or_else(|| split(Bound::AtMost))
+            .ok_or_else(|| {
+                RequirementError(
+                    "expected METRIC >= RATIO or METRIC <= RATIO, like 'transactions >= 0.985' or \
+                     'create.p99 <= 1.10'"
+                        .to_owned(),
+                )
+            })?;
+        let metric: Metric = metric
+            .parse()
+            .map_err(|unknown: UnknownMetric| RequirementError(unknown.to_string()))?;
+        let (right, better) = match metric.better() {
+            Better::Higher => (Bound::AtLeast, "higher"),
+            Better::Lower => (Bound::AtMost, "lower"),
+        };
+        let threshold = threshold_word.parse::<f64>().ok();
+        let threshold = threshold.filter(|threshold| threshold.is_finite() && *threshold > 0.0);
+        let threshold = threshold.ok_or_else(|| {
+            let example = match bound {
+                Bound::AtLeast => "0.985",
+                Bound::AtMost => "1.10",
+            };
+            RequirementError(format!(
+                "'{threshold_word}' is not a positive ratio to the baseline (use one like {example})"
+            ))
+        })?;
+        if bound != right {
+            let right = right.example();
+            return Err(RequirementError(format!(
+                "{better} {metric} is better (write '{metric} {right}')"
+            )));
+        }
+        let has_margin = match bound {
+            Bound::AtLeast => threshold < 1.0,
+            Bound::AtMost => threshold > 1.0,
+        };
+        if !has_margin {
+            let right = right.example();
+            return Err(RequirementError(format!(
+                "identical systems cannot be shown to meet it (leave a margin, like '{metric} \
+                 {right}')"
+            )));
+        }
+        Ok(Self {
+            metric,
+            bound,
+            threshold,
+        })
+    }
+}
+
+impl TryFrom<String> for Requirement {
+    type Error = RequirementError;
+
+    fn try_from(text: String) -> Result<Self, RequirementError> {
+        text.parse()
+    }
+}
+
+impl From<Requirement> for String {
+    fn from(requirement: Requirement) -> Self {
+        requirement.to_string()
+    }
+}
