@@ -1,0 +1,159 @@
+//! The pools that a worker works on, each with the source of its intents.
+
+use std::sync::Arc;
+
+use workload::prepared::Prepared;
+use workload::{ClassicStream, Mix, MixStream, Work};
+
+use super::context::RunContext;
+use crate::error::Refused;
+use crate::failures::Spoiled;
+use crate::listings::Listings;
+use crate::private::{Private, PrivateStream};
+use crate::shared::{SharedPool, SharedSource};
+use crate::source::Source;
+use crate::worker::Payload;
+
+/// The pools that a worker has, each with what its files hold.
+pub(super) struct Pools {
+    pub(super) own: (Source, Payload),
+    pub(super) neighbour: Option<TheirPool>,
+    pub(super) checked: Option<TheirPool>,
+}
+
+/// The pool of a worker of another rank.
+pub(super) struct TheirPool {
+    /// The worker whose pool it is, and the one that has worked on it last.
+    pub(super) of: (u32, u32),
+    pub(super) pool: (Source, Payload),
+    pub(super) spoiled: Arc<Spoiled>,
+}
+
+impl TheirPool {
+    fn new(of: (u32, u32), pool: (Source, Payload), spoiled: &Arc<Spoiled>) -> Self {
+        Self {
+            of,
+            pool,
+            spoiled: Arc::clone(spoiled),
+        }
+    }
+}
+
+/// The shared pools that a rank has: its own, the one that it turns to, and an empty one in the
+/// place of those of which it only hears.
+pub(super) struct SharedPools {
+    own: Arc<SharedPool>,
+    neighbours: Arc<SharedPool>,
+    nobodys: Arc<SharedPool>,
+    spoiled: Arc<Spoiled>,
+}
+
+impl SharedPools {
+    pub(super) fn new(mix: &Mix) -> Self {
+        let pool = || Arc::new(SharedPool::new(mix));
+        Self {
+            own: pool(),
+            neighbours: pool(),
+            nobodys: pool(),
+            spoiled: Arc::default(),
+        }
+    }
+}
+
+impl RunContext<'_> {
+    /// The pools of a worker, whose operations have so many flights.
+    pub(super) fn pools(
+        &self,
+        worker: u32,
+        depth: usize,
+        shared: Option<&SharedPools>,
+    ) -> Result<Pools, Refused> {
+        // Before their own, where others turn to it, nobody has worked on a pool but the worker
+        // that has made it.
+        let neighbour = self.request.neighbour_of(worker);
+        let neighbour = (neighbour != worker).then_some((neighbour, neighbour));
+        let checked = self
+            .request
+            .checks_across()
+            .then(|| self.request.checked_by(worker));
+        let (Work::Mix(mix), Some(shared)) = (&self.request.workload.work, shared) else {
+            let theirs = |of: (u32, u32)| {
+                self.private(of.0, depth)
+                    .map(|pool| TheirPool::new(of, pool, &Arc::default()))
+            };
+            return Ok(Pools {
+                own: self.private(worker, depth)?,
+                neighbour: neighbour.map(theirs).transpose()?,
+                checked: checked.map(theirs).transpose()?,
+            });
+        };
+        let of = |pool, worker| self.shared(mix, pool, worker, depth);
+        Ok(Pools {
+            own: of(&shared.own, worker),
+            neighbour: neighbour.map(|workers| {
+                TheirPool::new(workers, of(&shared.neighbours, workers.0), &shared.spoiled)
+            }),
+            checked: checked.map(|workers| {
+                TheirPool::new(workers, of(&shared.nobodys, workers.0), &Arc::default())
+            }),
+        })
+    }
+
+    /// A shared pool as a worker has it.
+    fn shared(
+        &self,
+        mix: &Mix,
+        pool: &Arc<SharedPool>,
+        worker: u32,
+        depth: usize,
+    ) -> (Source, Payload) {
+        let workers = self.request.workload.workers;
+        let source = SharedSource::new(
+            Arc::clone(pool),
+            mix,
+            (self.mixer(mix, worker), self.writer(mix, worker)),
+            self.control.clone(),
+            self.clock.clone(),
+            (workers.within_pool(worker), workers.of_a_pool()),
+            depth,
+        );
+        (Source::Shared(Box::new(source)), self.payload(worker, None))
+    }
+
+    /// The pool of a worker that has one of its own, and what its files hold.
+    fn private(&self, worker: u32, depth: usize) -> Result<(Source, Payload), Refused> {
+        let behind = self
+            .positions
+            .get(worker as usize)
+            .map_or(0, |position| position.transactions);
+        let workload = &self.request.workload.with_more_transactions(behind);
+        let (stream, listings, payload) = match &workload.work {
+            Work::Classic(classic) => {
+                let classic = workload.classic_of(classic, worker);
+                let stream = ClassicStream::with_hint(&classic, system::memory::prefer_huge_pages)?;
+                let payload = self.payload(worker, Some(stream.text()));
+                (PrivateStream::Classic(Box::new(stream)), None, payload)
+            }
+            Work::Mix(mix) => {
+                let lists = workload::Action::ALL
+                    .iter()
+                    .filter(|action| action.lists())
+                    .any(|action| mix.weights.get(*action) > 0);
+                let places = u64::from(mix.layout.places()) * mix.location_weights.len() as u64;
+                let stream = PrivateStream::Mix(Box::new(MixStream::new(
+                    mix,
+                    vec![self.mixer(mix, worker)],
+                )));
+                let listings = lists.then(|| Listings::new(self.naming.clone(), places, depth));
+                (stream, listings, self.payload(worker, None))
+            }
+        };
+        let stream = if self.request.prepared {
+            PrivateStream::Prepared(Box::new(Prepared::new(stream)))
+        } else {
+            stream
+        };
+        let source = Source::Private(Box::new(Private { stream, listings }));
+        Ok((source, payload))
+    }
+}

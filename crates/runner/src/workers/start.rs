@@ -1,0 +1,109 @@
+//! The start of a run's workers.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+
+use engine::Engine;
+use record::Origin;
+use rundir::AckLog;
+use rundir::worker_status::Slot;
+use spec::{Cache, RunSpec};
+
+use super::context::RunContext;
+use super::pools::SharedPools;
+use crate::clock::{Clock as _, RunClock};
+use crate::control::Control;
+use crate::error::Refused;
+use crate::pauses::PauseWatch;
+use crate::run_target::Taken;
+use crate::supervisor::{Message, PoolOfWorker, SupervisorLink, Watch, watch_mounts};
+use crate::worker::Answer;
+
+/// Starts the workers, who wait at their first barrier for whoever looks on. Their moments count
+/// from an origin of the same clock.
+pub(crate) fn start(
+    request: &RunSpec,
+    (storage, clock, control): (&Arc<dyn Engine>, &RunClock, &Control),
+    taken: &Taken,
+    ack_log: Option<&AckLog>,
+    origin: Origin,
+) -> Result<Watch, Refused> {
+    let workers = request.workers_of(control.processes().number());
+    let slots = taken.owned.life().slots();
+    control.engage(&slots.concat());
+    let context = RunContext::new(request, (storage, clock, control), taken, ack_log, origin)?;
+    let (messages, from_workers) = mpsc::channel();
+    let mut answers = Vec::new();
+    let is_shared = request.workload.workers.is_shared();
+    let shared = request.workload.mix().filter(|_| is_shared);
+    let shared = shared.map(SharedPools::new);
+    for (index, worker) in workers.clone().enumerate() {
+        let (answer, from_supervisor) = mpsc::channel();
+        answers.push(answer);
+        let link = SupervisorLink {
+            index: index as u32,
+            messages: messages.clone(),
+            answers: from_supervisor,
+        };
+        let slots = slots[index].clone();
+        let pools = context.pools(worker, slots.len(), shared.as_ref())?;
+        context.spawn(worker, link, slots, pools)?;
+    }
+    Ok(context.watch(workers, taken, from_workers, answers, slots))
+}
+
+impl RunContext<'_> {
+    /// What the supervisor of these workers watches.
+    fn watch(
+        &self,
+        workers: Range<u32>,
+        taken: &Taken,
+        messages: Receiver<(u32, Message)>,
+        answers: Vec<Sender<Answer>>,
+        slots: Vec<Vec<Arc<Slot>>>,
+    ) -> Watch {
+        let request = self.request;
+        let pools = |is_any: bool, of: &dyn Fn(u32) -> u32| -> Vec<PoolOfWorker> {
+            let workers = workers.clone().filter(|_| is_any);
+            workers.map(|worker| self.pool_of(of(worker))).collect()
+        };
+        let landmarks = taken.owned.landmarks();
+        let now_ns = self.clock.clone();
+        Watch {
+            messages,
+            first_worker: workers.start,
+            answers,
+            slots,
+            pools: pools(true, &|worker| worker),
+            neighbours: pools(request.neighbour != 0, &|worker| {
+                request.neighbour_of(worker)
+            }),
+            checked: pools(request.checks_across(), &|worker| {
+                request.checked_by(worker).0
+            }),
+            owned: Arc::clone(&taken.owned),
+            // The mounts of this machine take no server's directory away, and a look there would
+            // be a call among those that are counted.
+            mounts: match request.storage.speaks_to_servers() {
+                true => None,
+                false => watch_mounts(self.control.clone(), landmarks.clone()),
+            },
+            landmarks,
+            sync: request.sync_phases || matches!(request.cache, Cache::Cold | Cache::ColdData),
+            drop_caches: request.cache == Cache::Cold,
+            reuse: request.keeping.reuse,
+            drive: request.drive.clone(),
+            devices: request.series.then(|| taken.devices.clone()),
+            pauses: self.clock.is_of_machine().then(PauseWatch::start).flatten(),
+            account: None,
+            servers: None,
+            host: None,
+            acknowledged: self.acknowledged.clone(),
+            now_ns: Box::new(move || now_ns.now_ns()),
+            origin_ns: self.origin_ns,
+            since: None,
+            merged: None,
+        }
+    }
+}

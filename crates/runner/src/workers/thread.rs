@@ -1,0 +1,133 @@
+//! The thread of a worker.
+
+use std::sync::Arc;
+use std::thread;
+
+use engine::Durability;
+use record::machine::WORKER_THREAD;
+use rundir::worker_status::{Aside, Slot};
+use workload::StreamHasher;
+use workload::names::NameKind;
+
+use super::context::RunContext;
+use super::pools::{Pools, TheirPool};
+use crate::error::Refused;
+use crate::source::Source;
+use crate::stopwatch::Stopwatch;
+use crate::supervisor::{Message, SupervisorLink};
+use crate::worker::{self, OtherPool, OtherPools, Report, Tools};
+
+impl RunContext<'_> {
+    /// Starts the thread of a worker. It is not scoped: a thread that hangs in the kernel is left
+    /// behind, so that the record is written all the same.
+    pub(super) fn spawn(
+        &self,
+        worker: u32,
+        link: SupervisorLink,
+        slots: Vec<Arc<Slot>>,
+        pools: Pools,
+    ) -> Result<(), Refused> {
+        let (source, payload) = pools.own;
+        let config = self.config(worker, payload);
+        let others = self.others(pools.neighbour, pools.checked);
+        let tools = self.tools(worker, slots, source, others);
+        let (index, messages) = (link.index, link.messages.clone());
+        let thread = thread::Builder::new().name(format!("{WORKER_THREAD}{worker}"));
+        let started = thread.spawn(move || {
+            let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                Ok::<Report, String>(worker::work(tools()?, config, Box::new(link)))
+            }));
+            let report = worked.unwrap_or_else(|_| {
+                Err(
+                    "internal error in a worker (this is a bug in postmark: please report it with \
+                     the text above)"
+                        .to_owned(),
+                )
+            });
+            // A supervisor that has given up takes no report.
+            let _ = messages.send((index, Message::Done(Box::new(report))));
+        });
+        // Those who were started before find nobody at the first barrier, and end.
+        started.map(drop).map_err(|error| {
+            Refused::Unable(format!(
+                "cannot start a thread for worker {worker}: {error} (use fewer workers, or raise \
+                 the limit: ulimit -u, pids.max)"
+            ))
+        })
+    }
+
+    /// Returns what prepares the worker's thread, on which it is called, and makes its tools.
+    fn tools(
+        &self,
+        worker: u32,
+        slots: Vec<Arc<Slot>>,
+        source: Source,
+        others: OtherPools,
+    ) -> impl FnOnce() -> Result<Tools, String> + Send + use<> {
+        let settings = self.settings(worker);
+        let storage = self.storage.clone();
+        let clock = self.clock.clone();
+        // What a policy of durability costs is shown as a step, always.
+        let steps = self.request.steps || self.request.durability != Durability::None;
+        let latencies = self.request.latencies;
+        let steps_of = (latencies && steps).then_some(slots.len());
+        let control = self.control.clone();
+        let log = self.ack_log.map(|ack_log| ack_log.log(worker));
+        let origin_ns = self.origin_ns;
+        let pin = self.request.pin;
+        let pacer = self.pacer(worker);
+        move || {
+            if pin {
+                system::processors::pin_to(worker).map_err(|error| {
+                    format!("cannot pin worker {worker} to a processor: {error} (remove --pin)")
+                })?;
+            }
+            if pacer.may_be_open() {
+                // Without it arrivals are met later, which is in their latencies: no reason not
+                // to run.
+                let _ = system::processors::wake_exactly();
+            }
+            let slot = &slots[0];
+            let session = slot.aside(Aside::OpenSession, (0, NameKind::Directory, 0), || {
+                storage.open(&settings)
+            });
+            Ok(Tools {
+                worker,
+                source,
+                session: session.map_err(|error| error.to_string())?,
+                stopwatch: Stopwatch::new(clock.clone(), latencies, steps_of),
+                clock,
+                control,
+                slots,
+                origin_ns,
+                log,
+                pacer,
+                others,
+            })
+        }
+    }
+
+    /// The pools of other ranks that a worker turns to, and that it checks.
+    fn others(&self, neighbour: Option<TheirPool>, checked: Option<TheirPool>) -> OtherPools {
+        let other = |theirs: TheirPool| {
+            let (pool, worker) = theirs.of;
+            let (storage, settings) = (self.storage.clone(), self.settings(pool));
+            let (source, payload) = theirs.pool;
+            OtherPool {
+                worker,
+                source,
+                namer: self.namer(pool),
+                payload,
+                hasher: StreamHasher::of(&self.request.workload.work),
+                spoiled: theirs.spoiled,
+                open: Box::new(move || storage.open(&settings)),
+            }
+        };
+        OtherPools {
+            neighbour: neighbour.map(other),
+            checked: checked.map(other),
+            acknowledged: self.acknowledged.clone(),
+            workers: self.request.workload.workers.count().max(1),
+        }
+    }
+}
