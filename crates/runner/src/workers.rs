@@ -2,10 +2,12 @@
 //! what they did together.
 
 pub(crate) mod aggregate;
+mod classic;
 mod context;
+mod performed;
 mod pools;
 mod start;
 mod thread;
 
-pub(crate) use aggregate::Performed;
+pub(crate) use performed::Performed;
 pub(crate) use start::start;
