@@ -7,9 +7,9 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -19,21 +19,12 @@ use crate::clocks::ClockOffset;
 use crate::collective::{Broadcast, Clocks, Meet, Merge, Outcome, Rest};
 use crate::communicator::{CommunicationError, Communicator};
 use crate::message::Collective;
-use crate::together::{Heard, StopReason, TellLost, Tie, Together};
+use crate::together::{Heard, StopReason, Tie, Together};
 
-/// So often does a rank look at what came while it waits for nothing.
-const IDLE: Duration = Duration::from_millis(50);
-/// So long after something has moved it is waited for without sleep, as far as the communicator
-/// can.
-const LIVELY: Duration = Duration::from_millis(20);
-/// So long at once, so that this rank can ask for more.
-const LIVELY_PART: Duration = Duration::from_millis(1);
-/// Afterwards it sleeps for such a part of the time that it has waited, and so long at most.
-const PART_OF_WAIT: u32 = 32;
-const LONGEST_PAUSE: Duration = Duration::from_millis(5);
-/// So long after a rank was lost this one does not leave: a launcher ends all others with the first
-/// that exits, and what they have is to be on disk.
-const FAREWELL: Duration = Duration::from_millis(500);
+mod thread;
+
+use thread::{Order, serve};
+
 /// So often a clock is asked for.
 const QUESTIONS: u32 = 16;
 
@@ -53,17 +44,6 @@ struct Shared {
     orders: Sender<Order>,
     heard: Arc<Mutex<Heard>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-}
-
-/// What the thread is to do. Those with a sender are answered when it is done.
-enum Order {
-    Begin(Box<dyn Meet>, u32),
-    Tie(Tie, Sender<()>),
-    WhenLost(TellLost, Sender<()>),
-    Open(Sender<()>),
-    Close(Sender<()>),
-    Leave(Box<dyn Meet>),
-    Watch(Sender<Outcome<()>>),
 }
 
 impl fmt::Debug for Ranks {
@@ -97,7 +77,7 @@ impl Ranks {
             }
             Err(why) => drop(joined.send(Err(why))),
         };
-        let thread = thread::Builder::new().name("ranks".to_owned()).spawn(talk);
+        let thread = Builder::new().name("ranks".to_owned()).spawn(talk);
         let thread = thread.map_err(|error| CommunicationError::Refused {
             doing: Cow::Borrowed("start a thread"),
             why: error.to_string(),
@@ -372,78 +352,5 @@ fn gone() -> CommunicationError {
     CommunicationError::Refused {
         doing: Cow::Borrowed("talk to other ranks"),
         why: "this rank has left them".to_owned(),
-    }
-}
-
-/// The thread that talks.
-fn serve<C: Communicator>(mut together: Together<C>, orders: &Receiver<Order>, limit: Duration) {
-    let idle = IDLE.min(limit / 32);
-    let mut is_leaving = false;
-    while !is_leaving || together.is_waiting() {
-        let waited = together.moved.elapsed();
-        let order = if together.is_alone() {
-            orders.recv().map_err(|_| RecvTimeoutError::Disconnected)
-        } else if !together.is_waiting() {
-            orders.recv_timeout(idle)
-        } else if waited < LIVELY {
-            together.receive(LIVELY_PART);
-            orders.try_recv().map_err(|error| match error {
-                TryRecvError::Empty => RecvTimeoutError::Timeout,
-                TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
-            })
-        } else {
-            orders.recv_timeout((waited / PART_OF_WAIT).min(LONGEST_PAUSE).min(idle))
-        };
-        let done = match order {
-            Ok(Order::Begin(meet, count)) => {
-                together.begin(meet, count);
-                None
-            }
-            Ok(Order::Tie(tie, done)) => {
-                together.tie(tie);
-                Some(done)
-            }
-            Ok(Order::WhenLost(tell, done)) => {
-                together.when_lost(tell);
-                Some(done)
-            }
-            Ok(Order::Open(done)) => {
-                together.open();
-                Some(done)
-            }
-            Ok(Order::Close(done)) => {
-                together.close();
-                Some(done)
-            }
-            Ok(Order::Leave(meet)) => {
-                is_leaving = true;
-                together.leave(meet);
-                None
-            }
-            Ok(Order::Watch(answer)) => {
-                together.watch(answer);
-                None
-            }
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => {
-                // Nobody left the others in order: they are to miss this rank, not to wait for it.
-                if !together.is_alone() {
-                    std::mem::forget(together.into_communicator());
-                }
-                return;
-            }
-        };
-        together.attend();
-        if let Some(done) = done {
-            let _ = done.send(());
-        }
-    }
-    while together.lost_for().is_some_and(|since| since < FAREWELL) {
-        thread::sleep(idle);
-        together.attend();
-    }
-    if together.lost_for().is_some() || together.flush(limit).is_err() {
-        // Its end would wait for the rank that is lost.
-        std::mem::forget(together.into_communicator());
     }
 }

@@ -60,17 +60,6 @@ fn parts(request: &RunSpec) -> Vec<Part> {
         u64::from(workload.streams()),
     );
     let files = workload.files().saturating_mul(pools);
-    let pool = match (&workload.work, workload.workers) {
-        (Work::Classic(classic), _) => files
-            .saturating_mul(ENTRY_BYTES)
-            .saturating_add(classic.slots().saturating_mul(pools) / SLOTS_A_BYTE),
-        (Work::Mix(_), Workers::Shared { .. }) => files.saturating_mul(SHARED_FILE_BYTES),
-        (Work::Mix(_), Workers::Private { .. }) => files.saturating_mul(FILE_BYTES),
-    };
-    let pool = match request.workload.workers {
-        Workers::Private { .. } => pool.saturating_mul(checked),
-        Workers::Shared { .. } => pool,
-    };
     let locations = request.targets.len() as u64;
     let directories = workload.directories().saturating_mul(locations);
     let paths: u64 = request
@@ -79,18 +68,9 @@ fn parts(request: &RunSpec) -> Vec<Part> {
         .map(|target| 2 * target.as_os_str().len() as u64 + LOCATION_BYTES)
         .sum();
     let contents = contents_bytes(workload);
-    let read = contents.min(workload.read_block_bytes());
-    let of_worker = contents
-        .saturating_mul(if request.verify { 2 } else { 1 })
-        .saturating_add(read)
-        .saturating_add(if workload.mix().is_some() {
-            CONTENTS_BASE_BYTES
-        } else {
-            0
-        });
     vec![
         Part {
-            bytes: pool,
+            bytes: pools_bytes(workload, files, checked),
             what: format!("{} in its pools", counted(files, "file")),
             advice: "use fewer --files",
         },
@@ -100,7 +80,7 @@ fn parts(request: &RunSpec) -> Vec<Part> {
             advice: "use fewer directories",
         },
         Part {
-            bytes: workers.saturating_mul(of_worker),
+            bytes: workers.saturating_mul(buffers_bytes(request, contents)),
             what: format!(
                 "contents of up to {} for each of {}",
                 bytes(contents as f64),
@@ -123,6 +103,37 @@ fn parts(request: &RunSpec) -> Vec<Part> {
             advice: "use fewer workers or targets",
         },
     ]
+}
+
+/// The pools of a rank, those that it checks for other ranks included.
+fn pools_bytes(workload: &Workload, files: u64, checked: u64) -> u64 {
+    let pool = match (&workload.work, workload.workers) {
+        (Work::Classic(classic), _) => files.saturating_mul(ENTRY_BYTES).saturating_add(
+            classic
+                .slots()
+                .saturating_mul(u64::from(workload.streams()))
+                / SLOTS_A_BYTE,
+        ),
+        (Work::Mix(_), Workers::Shared { .. }) => files.saturating_mul(SHARED_FILE_BYTES),
+        (Work::Mix(_), Workers::Private { .. }) => files.saturating_mul(FILE_BYTES),
+    };
+    match workload.workers {
+        Workers::Private { .. } => pool.saturating_mul(checked),
+        Workers::Shared { .. } => pool,
+    }
+}
+
+/// The buffers of one worker.
+fn buffers_bytes(request: &RunSpec, contents: u64) -> u64 {
+    let read = contents.min(request.workload.read_block_bytes());
+    contents
+        .saturating_mul(if request.verify { 2 } else { 1 })
+        .saturating_add(read)
+        .saturating_add(if request.workload.mix().is_some() {
+            CONTENTS_BASE_BYTES
+        } else {
+            0
+        })
 }
 
 /// Histograms of one worker: of each kind of operation that occurs in a phase.

@@ -88,18 +88,21 @@ pub(crate) fn phase_record(
             merge::claim_waits(&mut merged.claim_waits, ClaimWaits { role, wait });
         }
     }
-    // What was done before the measured segments does not count.
-    let before: u64 = segments
-        .values()
-        .filter(|segment| segment.kind != SegmentKind::Measured)
-        .map(|segment| segment.transactions)
-        .sum();
     if let Some(first) = &mut merged.first_done {
-        first.done = first.done.saturating_sub(before);
+        first.done = first.done.saturating_sub(unmeasured(&segments));
     }
     merged.claim_waits.sort_by_key(|waits| waits.role);
     merged.segments = segments.into_values().collect();
     merged
+}
+
+/// Transactions before the measured segments, which do not count.
+fn unmeasured(segments: &BTreeMap<u32, Segment>) -> u64 {
+    segments
+        .values()
+        .filter(|segment| segment.kind != SegmentKind::Measured)
+        .map(|segment| segment.transactions)
+        .sum()
 }
 
 /// The worker that ended the phase first.
