@@ -233,6 +233,21 @@ fn missing(why: Missing, metric: Metric, side: &ComparedSide, baseline: &Baselin
     }
 }
 
+/// Log ratios by block with the sign that makes more of them better.
+fn with_sign(blocks: &[Vec<f64>], sign: f64) -> Vec<Vec<f64>> {
+    let blocks = blocks.iter();
+    blocks
+        .map(|block| block.iter().map(|log| sign * log).collect())
+        .collect()
+}
+
+/// The fewest blocks with which one of `all` requirements can fail.
+fn blocks_to_fail(blocks: &[Vec<f64>], all: usize) -> u32 {
+    blocks.first().map_or(BLOCKS_MIN, |block| {
+        blocks_to_reach(FAIL_ALPHA / all as f64, block.len()).max(BLOCKS_MIN)
+    })
+}
+
 /// A requirement of a side, passed or not yet: whether it fails, all of them decide together.
 fn judge(
     side: &ComparedSide,
@@ -260,15 +275,8 @@ fn judge(
     } else {
         -1.0
     };
-    let signed: Vec<Vec<f64>> = samples
-        .blocks
-        .iter()
-        .map(|block| block.iter().map(|log| sign * log).collect())
-        .collect();
-    let blocks_to_fail = match samples.blocks.first() {
-        Some(block) => blocks_to_reach(FAIL_ALPHA / all as f64, block.len()).max(BLOCKS_MIN),
-        None => BLOCKS_MIN,
-    };
+    let signed = with_sign(&samples.blocks, sign);
+    let blocks_to_fail = blocks_to_fail(&samples.blocks, all);
     let needed = samples
         .spread
         .zip(samples.mean)

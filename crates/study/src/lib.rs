@@ -23,7 +23,9 @@ pub mod plan;
 mod requirement;
 mod samples;
 pub mod statistics;
+mod study_file;
 pub mod tables;
+mod target_entry;
 pub mod verdicts;
 
 pub use alpha_spending::Looks;

@@ -1,0 +1,377 @@
+//! A study file: its keys, and the design that they describe.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Deserialize;
+use spec::Time;
+use toml::{Spanned, Table, Value};
+
+use crate::design::{
+    Axis, BLOCKS, BLOCKS_UNTIL, Design, QUIET, WorkloadDesign, age, check_option, fullness,
+    is_name, out_of_range, word,
+};
+use crate::flaw::{CELLS_MAX, DesignError, Flaw, Lines};
+use crate::metric::{Metric, UnknownMetric};
+use crate::paper_layout::{PaperLayout, UnknownLayout};
+use crate::statistics::BLOCKS_MAX;
+use crate::target_entry::{TargetEntry, target_of};
+
+/// A study file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    name: Option<Spanned<String>>,
+    seed: Option<u64>,
+    blocks: Option<Spanned<i64>>,
+    until: Option<Spanned<String>>,
+    #[serde(rename = "for")]
+    run_for: Option<Time>,
+    twin: Option<bool>,
+    baseline: Option<Spanned<String>>,
+    quiet_time: Option<Time>,
+    #[serde(default)]
+    metrics: Vec<Spanned<String>>,
+    layout: Option<Spanned<String>>,
+    #[serde(default)]
+    counterparts: BTreeMap<Spanned<String>, String>,
+    #[serde(default)]
+    workload: Vec<Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>>,
+    #[serde(default)]
+    axes: BTreeMap<Spanned<String>, Spanned<Vec<Spanned<Value>>>>,
+    #[serde(default)]
+    targets: Vec<Spanned<TargetEntry>>,
+}
+
+impl File {
+    /// Before anything is looked at more closely: there may be very many values.
+    fn refuse_many_cells(&self, lines: &Lines<'_>) -> Result<(), DesignError> {
+        let values = self.axes.values().map(|values| values.get_ref().len());
+        let sizes = [self.workload.len(), self.targets.len()]
+            .into_iter()
+            .chain(values);
+        let cells = sizes.fold(1_u128, |cells, size| {
+            cells.saturating_mul(size.max(1) as u128)
+        });
+        if cells <= u128::from(CELLS_MAX) {
+            return Ok(());
+        }
+        let first = self.axes.keys().map(|name| name.span().start).min();
+        Err(DesignError {
+            line: first.map(|at| lines.of(at)),
+            flaw: Flaw::TooManyCells(cells),
+        })
+    }
+}
+
+impl File {
+    /// The design without its workloads, axes and targets.
+    fn settings(&self, lines: &Lines<'_>, text: &str) -> Result<Design, DesignError> {
+        let blocks = in_range(lines, "blocks", self.blocks.as_ref(), 1..=BLOCKS_MAX)?;
+        let until = self
+            .until
+            .as_ref()
+            .map(|until| percent(lines, until))
+            .transpose()?;
+        let name = match &self.name {
+            Some(name) => named(lines, "name", name)?,
+            None => String::new(),
+        };
+        let metrics = self.metrics.iter().map(|metric| {
+            let parsed = metric.get_ref().parse();
+            parsed.map_err(|why: UnknownMetric| {
+                let flaw = Flaw::Option {
+                    key: "metrics".to_owned(),
+                    why: why.to_string(),
+                };
+                lines.error(metric.span().start, flaw)
+            })
+        });
+        let mut design = Design {
+            name,
+            seed: self.seed.unwrap_or(1),
+            blocks: blocks.unwrap_or(match (until, self.run_for) {
+                (Some(_), _) => BLOCKS_UNTIL,
+                (None, Some(_)) => BLOCKS_MAX,
+                (None, None) => BLOCKS,
+            }),
+            until,
+            run_for: self.run_for.map(|time| Duration::from_nanos(time.0)),
+            twin: self.twin.unwrap_or(true),
+            baseline: self
+                .baseline
+                .as_ref()
+                .map(|baseline| baseline.get_ref().clone()),
+            quiet: self
+                .quiet_time
+                .map_or(QUIET, |time| Duration::from_nanos(time.0)),
+            metrics: metrics.collect::<Result<_, _>>()?,
+            layout: layout_of(lines, self.layout.as_ref())?,
+            counterparts: BTreeMap::new(),
+            workloads: Vec::new(),
+            axes: Vec::new(),
+            targets: Vec::new(),
+            text: text.to_owned(),
+        };
+        if design.metrics.is_empty() {
+            design.metrics.push(Metric::Transactions);
+        }
+        Ok(design)
+    }
+
+    fn add_workloads(&self, lines: &Lines<'_>, design: &mut Design) -> Result<(), DesignError> {
+        for workload in &self.workload {
+            let workload = workload_of(lines, workload)?;
+            let others = design.workloads.iter().map(|other| &other.name);
+            refuse_twice("workload", &workload.name, others).map_err(|flaw| DesignError {
+                line: Some(workload.line),
+                flaw,
+            })?;
+            design.workloads.push(workload);
+        }
+        Ok(())
+    }
+
+    fn add_axes(&self, lines: &Lines<'_>, design: &mut Design) -> Result<(), DesignError> {
+        let mut axes: Vec<_> = self.axes.iter().collect();
+        axes.sort_by_key(|(name, _)| name.span().start);
+        for (name, values) in axes {
+            design.axes.push(axis_of(lines, name, values)?);
+        }
+        Ok(())
+    }
+
+    fn add_targets(&self, lines: &Lines<'_>, design: &mut Design) -> Result<(), DesignError> {
+        for target in &self.targets {
+            let found = target_of(lines, target)?;
+            let others = design.targets.iter().map(|other| &other.name);
+            refuse_twice("target", &found.name, others)
+                .map_err(|flaw| lines.error(target.span().start, flaw))?;
+            design.targets.push(found);
+        }
+        for (target, system) in &self.counterparts {
+            let name = target.get_ref();
+            if design.targets.iter().all(|known| known.name != *name) {
+                let flaw = Flaw::NoSuchTarget(name.clone());
+                return Err(lines.error(target.span().start, flaw));
+            }
+            design.counterparts.insert(name.clone(), system.clone());
+        }
+        Ok(())
+    }
+}
+
+impl Design {
+    /// Reads a study file.
+    ///
+    /// # Errors
+    /// What is wrong, in which line, and what would be right. Nothing was made.
+    pub fn parse(text: &str) -> Result<Self, DesignError> {
+        let lines = Lines(text);
+        let file: File =
+            spec::read_toml(text).map_err(|error| DesignError::of_toml(text, &error))?;
+        file.refuse_many_cells(&lines)?;
+        let mut design = file.settings(&lines, text)?;
+        file.add_workloads(&lines, &mut design)?;
+        file.add_axes(&lines, &mut design)?;
+        file.add_targets(&lines, &mut design)?;
+        for (is_missing, flaw) in [
+            (design.workloads.is_empty(), Flaw::NoWorkload),
+            (design.targets.is_empty(), Flaw::NoTarget),
+        ] {
+            if is_missing {
+                return Err(DesignError { line: None, flaw });
+            }
+        }
+        if design.name.is_empty() {
+            let names: Vec<&str> = design
+                .workloads
+                .iter()
+                .map(|workload| workload.name.as_str())
+                .collect();
+            design.name = names.join("+").chars().take(60).collect();
+        }
+        design.refuse_states_of_directories()?;
+        design
+            .cells()
+            .map_err(|flaw| match (&flaw, &file.baseline) {
+                (Flaw::NoBaseline(..) | Flaw::AmbiguousBaseline(_), Some(baseline)) => {
+                    lines.error(baseline.span().start, flaw)
+                }
+                _ => DesignError { line: None, flaw },
+            })?;
+        Ok(design)
+    }
+
+    /// Only a file system that the study makes can be filled and aged.
+    fn refuse_states_of_directories(&self) -> Result<(), DesignError> {
+        let is_axis = |key| self.axes.iter().any(|axis| axis.name == key);
+        let workloads = || self.workloads.iter();
+        let key = if is_axis("age") || workloads().any(|workload| workload.age > 0) {
+            "age"
+        } else if is_axis("fullness") || workloads().any(|workload| workload.fullness.is_some()) {
+            "fullness"
+        } else {
+            return Ok(());
+        };
+        match self.targets.iter().find(|target| !target.is_made()) {
+            None => Ok(()),
+            Some(target) => Err(DesignError {
+                line: Some(target.line),
+                flaw: Flaw::NeedsMade {
+                    key,
+                    target: target.name.clone(),
+                },
+            }),
+        }
+    }
+}
+
+fn layout_of(
+    lines: &Lines<'_>,
+    said: Option<&Spanned<String>>,
+) -> Result<Option<PaperLayout>, DesignError> {
+    said.map(|word| {
+        let layout = word.get_ref().parse();
+        layout.map_err(|unknown: UnknownLayout| lines.error(word.span().start, unknown.into()))
+    })
+    .transpose()
+}
+
+fn refuse_twice<'a>(
+    dimension: &str,
+    value: &str,
+    mut others: impl Iterator<Item = &'a String>,
+) -> Result<(), Flaw> {
+    match others.any(|other| other == value) {
+        true => Err(Flaw::Twice {
+            dimension: dimension.to_owned(),
+            value: value.to_owned(),
+        }),
+        false => Ok(()),
+    }
+}
+
+fn in_range(
+    lines: &Lines<'_>,
+    key: &str,
+    said: Option<&Spanned<i64>>,
+    range: std::ops::RangeInclusive<u32>,
+) -> Result<Option<u32>, DesignError> {
+    let Some(said) = said else {
+        return Ok(None);
+    };
+    let value = u32::try_from(*said.get_ref())
+        .ok()
+        .filter(|value| range.contains(value));
+    match value {
+        Some(value) => Ok(Some(value)),
+        None => Err(lines.error(
+            said.span().start,
+            out_of_range(key, said.get_ref(), *range.start(), *range.end()),
+        )),
+    }
+}
+
+/// A percentage like `2%` as a fraction.
+fn percent(lines: &Lines<'_>, said: &Spanned<String>) -> Result<f64, DesignError> {
+    let number = said
+        .get_ref()
+        .trim()
+        .strip_suffix('%')
+        .and_then(|number| number.trim().parse::<f64>().ok());
+    match number.filter(|number| (0.1..=50.0).contains(number)) {
+        Some(number) => Ok(number / 100.0),
+        None => {
+            let flaw = Flaw::Range {
+                key: "until".to_owned(),
+                value: format!("\"{}\"", said.get_ref()),
+                expected: "a percentage from 0.1% to 50%, like \"2%\"".to_owned(),
+            };
+            Err(lines.error(said.span().start, flaw))
+        }
+    }
+}
+
+fn named(lines: &Lines<'_>, key: &str, said: &Spanned<String>) -> Result<String, DesignError> {
+    is_name(said.get_ref())
+        .then(|| said.get_ref().clone())
+        .ok_or_else(|| {
+            let flaw = Flaw::Name {
+                key: key.to_owned(),
+                value: said.get_ref().chars().take(60).collect(),
+            };
+            lines.error(said.span().start, flaw)
+        })
+}
+
+fn workload_of(
+    lines: &Lines<'_>,
+    said: &Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>,
+) -> Result<WorkloadDesign, DesignError> {
+    let mut workload = WorkloadDesign {
+        name: String::new(),
+        preset: None,
+        options: Table::new(),
+        age: 0,
+        fullness: None,
+        line: lines.of(said.span().start),
+    };
+    for (key, value) in said.get_ref() {
+        let wrong = |flaw| lines.error(key.span().start, flaw);
+        match (key.get_ref().as_str(), value.get_ref()) {
+            ("name", Value::String(name)) if is_name(name) => workload.name.clone_from(name),
+            ("preset", Value::String(preset)) => workload.preset = Some(preset.clone()),
+            (key @ ("name" | "preset"), value) => {
+                return Err(wrong(Flaw::Name {
+                    key: key.to_owned(),
+                    value: value.to_string(),
+                }));
+            }
+            ("age", value) => workload.age = age(value).map_err(wrong)?,
+            ("fullness", value) => workload.fullness = Some(fullness(value).map_err(wrong)?),
+            (key, value) => {
+                check_option(key, value).map_err(wrong)?;
+                workload.options.insert(key.to_owned(), value.clone());
+            }
+        }
+    }
+    if workload.name.is_empty() {
+        workload.name = workload
+            .preset
+            .clone()
+            .unwrap_or_else(|| "classic".to_owned());
+    }
+    Ok(workload)
+}
+
+fn axis_of(
+    lines: &Lines<'_>,
+    name: &Spanned<String>,
+    said: &Spanned<Vec<Spanned<Value>>>,
+) -> Result<Axis, DesignError> {
+    let mut values: Vec<Value> = Vec::new();
+    for spanned in said.get_ref() {
+        let value = spanned.get_ref();
+        let wrong = |flaw| lines.error(spanned.span().start, flaw);
+        match name.get_ref().as_str() {
+            "age" => drop(age(value).map_err(wrong)?),
+            "fullness" => drop(fullness(value).map_err(wrong)?),
+            key => check_option(key, value).map_err(wrong)?,
+        }
+        if values.iter().any(|other| word(other) == word(value)) {
+            return Err(wrong(Flaw::ValueTwice {
+                axis: name.get_ref().clone(),
+                value: word(value),
+            }));
+        }
+        values.push(value.clone());
+    }
+    if values.is_empty() {
+        return Err(lines.error(name.span().start, Flaw::EmptyAxis(name.get_ref().clone())));
+    }
+    Ok(Axis {
+        name: name.get_ref().clone(),
+        values,
+    })
+}

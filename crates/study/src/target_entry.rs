@@ -1,0 +1,86 @@
+//! A target as a study file has it.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::design::{TargetDesign, is_name};
+use crate::flaw::{DesignError, Flaw, Lines};
+
+/// A directory, `make:KIND`, or either with a name.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a directory, make:KIND, or { name = \"…\", at = \"…\" }"
+)]
+pub(crate) enum TargetEntry {
+    Word(String),
+    Named(NamedTarget),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NamedTarget {
+    name: String,
+    at: String,
+}
+
+/// The target of an entry.
+pub(crate) fn target_of(
+    lines: &Lines<'_>,
+    said: &Spanned<TargetEntry>,
+) -> Result<TargetDesign, DesignError> {
+    let line = lines.of(said.span().start);
+    let target = match said.get_ref() {
+        TargetEntry::Word(at) => TargetDesign {
+            name: name_of(at),
+            at: at.clone(),
+            line,
+        },
+        TargetEntry::Named(NamedTarget { name, at }) => TargetDesign {
+            name: name.clone(),
+            at: at.clone(),
+            line,
+        },
+    };
+    if !is_name(&target.name) {
+        return Err(lines.error(
+            said.span().start,
+            Flaw::Name {
+                key: "target".to_owned(),
+                value: target.name.chars().take(60).collect(),
+            },
+        ));
+    }
+    let is_url = target
+        .at
+        .split_once(':')
+        .is_some_and(|(scheme, _)| scheme.chars().all(|letter| letter.is_ascii_alphanumeric()));
+    if !is_url && !target.at.starts_with('/') {
+        return Err(lines.error(said.span().start, Flaw::RelativeTarget(target.at)));
+    }
+    Ok(target)
+}
+
+/// What a target is called that has no name: its kind, or its path.
+fn name_of(at: &str) -> String {
+    match at.strip_prefix("make:") {
+        Some(wish) => wish.split('?').next().unwrap_or(wish).to_owned(),
+        // Parameters say how a server is spoken to.
+        None if at.starts_with("nfs://") => at
+            .split('?')
+            .next()
+            .unwrap_or(at)
+            .chars()
+            .take(60)
+            .collect(),
+        None if at.chars().count() <= 60 => at.to_owned(),
+        None => {
+            let from = at
+                .char_indices()
+                .rev()
+                .nth(57)
+                .map_or(0, |(index, _)| index);
+            format!("…{}", &at[from..])
+        }
+    }
+}
