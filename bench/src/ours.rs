@@ -66,7 +66,7 @@ pub fn perform(options: &OursOptions) -> Result<(), Box<dyn Error>> {
         ),
         Some(depth) => {
             let request = RunSpec {
-                storage: EngineName::Nfs,
+                storage: EngineName::from_name("nfs").unwrap(),
                 depth,
                 ..classic(Place::OwnDirectory)
             };

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use campaign::calibration::{Uncalibrated, calibrate as time, expected};
 use document::sanitize;
-use engine::ServerUrl;
+use engines::registry;
 use report::sizing::sentence;
 use runner::RunSpec;
 use system::{Class, Fact, Sources, Target};
@@ -28,7 +28,7 @@ pub fn judge(specified: &Specified) -> Result<(), SpecError> {
         .spec
         .targets
         .iter()
-        .filter(|target| !ServerUrl::is_one(target))
+        .filter(|target| !registry::is_url(target))
     {
         let directory = spec::directory(target);
         let target = Target::read(&Sources::default(), directory);

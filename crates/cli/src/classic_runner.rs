@@ -66,9 +66,9 @@ where
         let spec = RunSpec {
             command_line: self.command_line.clone(),
             storage: if settings.buffered {
-                EngineName::Stdio
+                EngineName::STDIO
             } else {
-                EngineName::Raw
+                EngineName::RAW
             },
             room_check: self.room_check,
             trusts_others: self.trusts_others,

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use document::{Document, WIDTH, sanitize};
-use engine::ServerUrl;
+use engines::registry;
 use rundir::Cleaned;
 use scratch::{FoundMade, MadeRemoved};
 
@@ -44,7 +44,7 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
         };
         // A run directory may lie on a made file system: its process is gone with the maker of
         // that.
-        let found = match ServerUrl::is_one(path) {
+        let found = match registry::is_url(path) {
             true => Ok(Vec::new()),
             false => scratch::find(path),
         };

@@ -6,26 +6,25 @@ use std::sync::Arc;
 
 use document::sanitize;
 use engine::namespace::Namespace;
-use engine::{Engine as _, ServerUrl};
 use engines::kernel_namespace::KernelNamespace;
-use engines::nfs::Nfs;
+use engines::registry;
 
 use crate::problem::Problem;
 use crate::run_spec::error::SpecError;
 
-/// The home of a path. A server is asked whether it can be used.
+/// The namespace of a path. A server is asked whether it can be used.
 ///
 /// # Errors
 /// Where the URL is wrong, or the server cannot be used.
 pub fn of(path: &Path) -> Result<Arc<dyn Namespace>, Problem> {
-    if !ServerUrl::is_one(path) {
+    let Some(row) = registry::of_url(path) else {
         return Ok(Arc::new(KernelNamespace::default()));
-    }
+    };
     let refused = |why: &dyn std::fmt::Display| {
         SpecError::ConfigError(format!("cannot use {}: {why}", sanitize::path(path)))
     };
-    ServerUrl::try_from(path).map_err(|problem| refused(&problem))?;
-    let home = Nfs::new(1, &[PathBuf::from(path)]).home();
+    registry::parse_url(path).map_err(|problem| refused(&problem))?;
+    let home = (row.make)(1, &[PathBuf::from(path)]).home();
     let home = home.ok_or_else(|| refused(&"this storage keeps no files"))?;
     home.reach(path).map_err(|why| refused(&why))?;
     Ok(home)

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use document::{Format, sanitize};
-use engine::ServerUrl;
+use engines::registry;
 use record::observation::OBSERVATION_VERSION;
 use record::{CommandEnd, Observation, TargetSync, Tool};
 use rustix::fs::OFlags;
@@ -117,7 +117,7 @@ fn directory(path: &Path) -> Result<File, SpecError> {
             sanitize::path(path)
         ))
     };
-    if ServerUrl::is_one(path) {
+    if registry::is_url(path) {
         return Err(wrong(
             &"the kernel has no counters for this server (observe the directory at which it is \
               mounted)",

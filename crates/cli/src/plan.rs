@@ -118,7 +118,7 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
         .into());
     }
     let followed = Followed::of(&workload);
-    let (mut plan, room, targets) = if !specified.spec.storage.touches() {
+    let (mut plan, room, targets) = if !specified.spec.storage.makes_files() {
         let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(&workload));
         let plan = Planner::new(&part).plan_with_hint(system::memory::prefer_huge_pages)?;
         let plan = match followed {
@@ -127,7 +127,7 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
         };
         (plan, Fact::NotApplicable, Vec::new())
     } else {
-        let home = match specified.spec.storage.speaks_to_servers() {
+        let home = match specified.spec.storage.uses_urls() {
             true => runner::dispatch::namespace(&specified.spec),
             false => None,
         };

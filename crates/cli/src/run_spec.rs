@@ -191,7 +191,7 @@ impl Specified {
     pub fn explain(&self, refused: Refused) -> Problem {
         match refused {
             Refused::Unsupported(lack)
-                if !self.storage_is_given && !self.spec.storage.speaks_to_servers() =>
+                if !self.storage_is_given && !self.spec.storage.calls_server() =>
             {
                 Problem::Lacking {
                     lack,

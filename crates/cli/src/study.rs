@@ -18,7 +18,7 @@ use campaign::study::directories::MountedOn;
 use campaign::study::single_process::Alone;
 use campaign::study::{Course, StudyEnd, Unchurnable, churn, found};
 use document::{Format, sanitize};
-use engine::ServerUrl;
+use engines::registry;
 use published::layouts::LayoutView;
 use ranks::Ranks;
 use spec::Stop;
@@ -369,8 +369,8 @@ fn judge(
             )
             .into()
         };
-        if ServerUrl::is_one(Path::new(&target.at)) {
-            ServerUrl::try_from(Path::new(&target.at)).map_err(|problem| wrong(&problem))?;
+        let url = registry::parse_url(Path::new(&target.at));
+        if url.map_err(|problem| wrong(&problem))?.is_some() {
             continue;
         }
         let facts = std::fs::metadata(&target.at).map_err(|cause| wrong(&cause))?;

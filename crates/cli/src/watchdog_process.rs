@@ -17,7 +17,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::Duration;
 
-use engine::ServerUrl;
+use engines::registry;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
@@ -65,7 +65,7 @@ impl Side {
     /// started.
     pub fn instead<'a>(&self, paths: impl IntoIterator<Item = &'a Path>) -> Option<u8> {
         // To a URL the program speaks itself, and waits for no reply for ever.
-        let mut paths = paths.into_iter().filter(|path| !ServerUrl::is_one(path));
+        let mut paths = paths.into_iter().filter(|path| !registry::is_url(path));
         self.instead_if(|table| paths.any(|path| table.leads_to_server(path)))
     }
 

@@ -53,6 +53,22 @@ pub enum DurabilityError {
 }
 
 impl Durability {
+    /// One of each policy.
+    pub const ALL: [Self; 7] = [
+        Self::None,
+        Self::Fdatasync,
+        Self::Fsync,
+        Self::FsyncDirectory,
+        Self::ODsync,
+        Self::OSync,
+        Self::Batch(1),
+    ];
+
+    /// Whether two are the same policy; all batches are one.
+    pub fn is_same_policy(self, other: Self) -> bool {
+        core::mem::discriminant(&self) == core::mem::discriminant(&other)
+    }
+
     /// Whether an operation of this kind waits for a sync of its own: what it changed is on the
     /// device when it is done, as far as the policy reaches. A batch is waited for by its last
     /// operation alone.

@@ -23,16 +23,18 @@ use std::sync::Arc;
 
 pub use action::{Action, NameKind};
 pub use durability::{Durability, DurabilityError};
+pub use facts::{Cached, EngineFacts, NamespaceFacts, Targets};
 pub use need::{Need, Unsupported};
 pub use operation::{Bytes, Capability, Name, Operation, OperationKind, OwnedOperation};
 pub use step::{NoSteps, Part, Step, Steps, When};
-pub use url::{ServerUrl, ServerUrlError};
+pub use url::{Url, UrlError, UrlParameter, UrlSyntax, Values};
 
 pub mod namespace;
 pub mod server;
 
 mod action;
 mod durability;
+mod facts;
 mod need;
 mod operation;
 mod step;
@@ -329,7 +331,7 @@ pub trait Session {
 /// A place that files lie in.
 #[derive(Clone, Debug)]
 pub struct Location {
-    /// The directory; of a server's, its URL without parameters ([`ServerUrl::bare`]).
+    /// The directory; of a server's, its URL without parameters ([`Url::bare`]).
     pub directory: PathBuf,
     /// Which directory that must be, where it is known: its path may lead elsewhere by the time it
     /// is opened.

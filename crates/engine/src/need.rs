@@ -1,6 +1,6 @@
 //! What a workload asks of a storage, and what a storage says that lacks it.
 
-use crate::{Durability, OperationKind};
+use crate::{Durability, OperationKind, Settings};
 
 /// What a workload is going to ask of a storage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,6 +11,17 @@ pub struct Need {
     pub durability: Durability,
     /// Whether contents go past the page cache.
     pub direct: bool,
+}
+
+impl Need {
+    /// What the settings of a session ask for.
+    pub fn of_settings(settings: &Settings) -> Self {
+        Self {
+            operations: Vec::new(),
+            durability: settings.durability,
+            direct: settings.direct,
+        }
+    }
 }
 
 /// Something that a storage does not have. Nothing else is done in its place.

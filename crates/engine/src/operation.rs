@@ -90,6 +90,18 @@ pub enum Capability {
 }
 
 impl Capability {
+    /// All there are.
+    pub const ALL: [Self; 8] = [
+        Self::Contents,
+        Self::Ranges,
+        Self::Names,
+        Self::Replacement,
+        Self::Attributes,
+        Self::Links,
+        Self::ExtendedAttributes,
+        Self::Cache,
+    ];
+
     /// The capability's name in tables.
     pub const fn name(self) -> &'static str {
         match self {

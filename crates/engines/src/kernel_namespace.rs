@@ -15,7 +15,7 @@ use std::sync::Arc;
 use engine::namespace::{
     Access, ActingUser, Directory, Entry, EntryKind, Facts, Held, Lock, Mark, Namespace, Stamp,
 };
-use engine::{Errno, Identity};
+use engine::{Errno, Identity, NamespaceFacts};
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, StatVfs, Statx,
     StatxFlags, Timespec, Timestamps,
@@ -29,6 +29,15 @@ use crate::acting_user::Acting;
 pub struct KernelNamespace {
     /// Whether they are used with the process's own rights, whoever may exchange them.
     own_rights: bool,
+}
+
+impl KernelNamespace {
+    /// What it knows of files.
+    pub const FACTS: NamespaceFacts = NamespaceFacts {
+        identity: true,
+        birth: true,
+        locks: true,
+    };
 }
 
 #[derive(Clone, Debug)]

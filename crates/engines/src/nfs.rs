@@ -14,6 +14,7 @@ mod client;
 mod namespace;
 mod session;
 mod shared;
+mod url;
 mod verifiers;
 
 use core::time::Duration;
@@ -22,7 +23,8 @@ use std::sync::Arc;
 
 use engine::namespace::Namespace;
 use engine::{
-    Capability, Durability, Engine, Need, OpenError, Session, Settings, Ticket, Unsupported,
+    Cached, Capability, Durability, Engine, EngineFacts, NamespaceFacts, Need, OpenError, Session,
+    Settings, Targets, Ticket, Unsupported,
 };
 
 use client::procedure::Procedure;
@@ -31,9 +33,42 @@ use client::rpc;
 use client::{data, results};
 use namespace::NfsNamespace;
 use session::NfsSession;
-use shared::{NAME, NfsShared, PROTOCOL};
+use shared::{NfsShared, PROTOCOL};
 
-/// The storage of this module. Clones are the same storage.
+/// What is known of it before a run.
+pub static FACTS: EngineFacts = EngineFacts {
+    name: "nfs",
+    help: "Calls of NFS version 3 that the program makes itself, without any cache of this machine: the \
+           default of targets like nfs://server/export",
+    targets: Targets::Urls(&url::SYNTAX),
+    protocol: Some(PROTOCOL),
+    depth_max: 1024,
+    capabilities: &[
+        Capability::Contents,
+        Capability::Ranges,
+        Capability::Names,
+        Capability::Replacement,
+        Capability::Attributes,
+        Capability::Links,
+    ],
+    cache: Cached::None,
+    direct: false,
+    durability: &[
+        Durability::None,
+        Durability::Fdatasync,
+        Durability::Fsync,
+        Durability::FsyncDirectory,
+        Durability::ODsync,
+        Durability::OSync,
+    ],
+    namespace: Some(NamespaceFacts {
+        identity: true,
+        birth: false,
+        locks: false,
+    }),
+};
+
+/// The engine of this module. Clones are the same storage.
 #[derive(Clone, Debug)]
 pub struct Nfs {
     shared: Arc<NfsShared>,
@@ -44,7 +79,7 @@ impl Nfs {
     pub const TIMEOUT: Duration = Duration::from_secs(20);
 
     /// Whose sessions have so many operations in flight, on the servers of these targets: each is
-    /// the text of a [`ServerUrl`](engine::ServerUrl). What is none is refused when it is
+    /// the text of a [`Url`](engine::Url). What is none is refused when it is
     /// opened.
     pub fn new(depth: usize, targets: &[PathBuf]) -> Self {
         Self::with_timeout(depth, targets, Self::TIMEOUT)
@@ -62,7 +97,7 @@ impl Nfs {
 
 impl Engine for Nfs {
     fn name(&self) -> &'static str {
-        NAME
+        FACTS.name
     }
 
     fn depth(&self) -> usize {
@@ -70,31 +105,7 @@ impl Engine for Nfs {
     }
 
     fn supports(&self, need: &Need) -> Result<(), Unsupported> {
-        let (storage, protocol) = (NAME, PROTOCOL);
-        let lacks = |capability| {
-            matches!(
-                capability,
-                Capability::ExtendedAttributes | Capability::Cache
-            )
-        };
-        if let Some(operation) = need.operations.iter().find(|kind| lacks(kind.needs())) {
-            return Err(Unsupported::NoCall {
-                storage,
-                operation: *operation,
-                protocol,
-            });
-        }
-        if let Durability::Batch(_) = need.durability {
-            return Err(Unsupported::NoSync {
-                storage,
-                durability: need.durability,
-                protocol,
-            });
-        }
-        match need.direct {
-            true => Err(Unsupported::NoCache { storage }),
-            false => Ok(()),
-        }
+        FACTS.supports(need)
     }
 
     fn home(&self) -> Option<Arc<dyn Namespace>> {

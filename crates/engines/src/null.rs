@@ -6,10 +6,25 @@ use std::sync::Arc;
 
 use engine::namespace::Namespace;
 use engine::{
-    Engine, Need, OpenError, Operation, Session, Settings, Steps, Submitted, Ticket, Unsupported,
+    Cached, Capability, Durability, Engine, EngineFacts, Need, OpenError, Operation, Session,
+    Settings, Steps, Submitted, Targets, Ticket, Unsupported,
 };
 
-/// The storage of this module.
+/// What is known of it before a run.
+pub static FACTS: EngineFacts = EngineFacts {
+    name: "null",
+    help: "No file system at all: measures the overhead of the program",
+    targets: Targets::None,
+    protocol: None,
+    depth_max: 1,
+    capabilities: &Capability::ALL,
+    cache: Cached::None,
+    direct: true,
+    durability: &Durability::ALL,
+    namespace: None,
+};
+
+/// The engine of this module.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Null;
 
@@ -17,11 +32,11 @@ struct NullSession;
 
 impl Engine for Null {
     fn name(&self) -> &'static str {
-        "null"
+        FACTS.name
     }
 
-    fn supports(&self, _: &Need) -> Result<(), Unsupported> {
-        Ok(())
+    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
+        FACTS.supports(need)
     }
 
     fn home(&self) -> Option<Arc<dyn Namespace>> {

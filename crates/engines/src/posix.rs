@@ -7,9 +7,26 @@ use crate::calls::{Calls, Style};
 use crate::kernel_namespace::KernelNamespace;
 use crate::system::KernelCalls;
 use engine::namespace::Namespace;
-use engine::{Engine, Need, OpenError, Session, Settings, Unsupported};
+use engine::{
+    Cached, Capability, Durability, Engine, EngineFacts, Need, OpenError, Session, Settings,
+    Targets, Unsupported,
+};
 
-/// The storage of this module.
+/// What is known of it before a run.
+pub static FACTS: EngineFacts = EngineFacts {
+    name: "posix",
+    help: "System calls relative to an open directory, as careful programs make them",
+    targets: Targets::Directories,
+    protocol: None,
+    depth_max: 1,
+    capabilities: &Capability::ALL,
+    cache: Cached::PageCache,
+    direct: true,
+    durability: &Durability::ALL,
+    namespace: Some(KernelNamespace::FACTS),
+};
+
+/// The engine of this module.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Posix;
 
@@ -28,11 +45,11 @@ impl Style for PosixStyle {
 
 impl Engine for Posix {
     fn name(&self) -> &'static str {
-        "posix"
+        FACTS.name
     }
 
-    fn supports(&self, _: &Need) -> Result<(), Unsupported> {
-        Ok(())
+    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
+        FACTS.supports(need)
     }
 
     fn home(&self) -> Option<Arc<dyn Namespace>> {

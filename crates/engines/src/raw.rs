@@ -8,9 +8,26 @@ use crate::calls::{Calls, Style};
 use crate::kernel_namespace::KernelNamespace;
 use crate::system::KernelCalls;
 use engine::namespace::Namespace;
-use engine::{Engine, Need, OpenError, Session, Settings, Unsupported};
+use engine::{
+    Cached, Capability, Durability, Engine, EngineFacts, Need, OpenError, Session, Settings,
+    Targets, Unsupported,
+};
 
-/// The storage of this module.
+/// What is known of it before a run.
+pub static FACTS: EngineFacts = EngineFacts {
+    name: "raw",
+    help: "System calls with paths, as in the original PostMark with 'set buffering false'",
+    targets: Targets::Directories,
+    protocol: None,
+    depth_max: 1,
+    capabilities: &Capability::ALL,
+    cache: Cached::PageCache,
+    direct: false,
+    durability: &Durability::ALL,
+    namespace: Some(KernelNamespace::FACTS),
+};
+
+/// The engine of this module.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Raw;
 
@@ -28,16 +45,11 @@ impl Style for RawStyle {
 
 impl Engine for Raw {
     fn name(&self) -> &'static str {
-        "raw"
+        FACTS.name
     }
 
     fn supports(&self, need: &Need) -> Result<(), Unsupported> {
-        if need.direct {
-            return Err(Unsupported::Direct {
-                storage: self.name(),
-            });
-        }
-        Ok(())
+        FACTS.supports(need)
     }
 
     fn home(&self) -> Option<Arc<dyn Namespace>> {
@@ -45,12 +57,7 @@ impl Engine for Raw {
     }
 
     fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {
-        if settings.direct {
-            return Err(Unsupported::Direct {
-                storage: self.name(),
-            }
-            .into());
-        }
+        FACTS.supports(&Need::of_settings(settings))?;
         Ok(Box::new(Calls::<_, RawStyle>::new(
             KernelCalls::new(settings)?,
             settings,

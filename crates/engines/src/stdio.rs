@@ -14,15 +14,35 @@ use crate::raw::RawStyle;
 use crate::system::{KernelCalls, System, last_errno};
 use engine::namespace::Namespace;
 use engine::{
-    Capability, Cause, Durability, Engine, Errno, Failure, Listing, Name, Need, OpenError,
-    Operation, OperationOutcome, Session, Settings, Step, Steps, Submitted, Ticket, Unsupported,
+    Cached, Capability, Cause, Durability, Engine, EngineFacts, Errno, Failure, Listing, Name,
+    Need, OpenError, Operation, OperationOutcome, Session, Settings, Step, Steps, Submitted,
+    Targets, Ticket, Unsupported,
 };
 
-/// The storage of this module.
+/// What is known of it before a run.
+pub static FACTS: EngineFacts = EngineFacts {
+    name: "stdio",
+    help: "Buffered streams of the C library, as in the original PostMark",
+    targets: Targets::Directories,
+    protocol: None,
+    depth_max: 1,
+    capabilities: &[Capability::Contents, Capability::Names],
+    cache: Cached::PageCache,
+    direct: false,
+    durability: &[
+        Durability::None,
+        Durability::Fdatasync,
+        Durability::Fsync,
+        Durability::FsyncDirectory,
+        // A stream takes no flags for o-dsync and o-sync.
+        Durability::Batch(1),
+    ],
+    namespace: Some(KernelNamespace::FACTS),
+};
+
+/// The engine of this module.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stdio;
-
-const NAME: &str = "stdio";
 
 struct StdioSession {
     /// For all that has nothing to do with contents, and for the buffer that reads go to.
@@ -33,22 +53,11 @@ struct StdioSession {
 
 impl Engine for Stdio {
     fn name(&self) -> &'static str {
-        NAME
+        FACTS.name
     }
 
     fn supports(&self, need: &Need) -> Result<(), Unsupported> {
-        supports_policy(need.durability, need.direct)?;
-        match need
-            .operations
-            .iter()
-            .find(|operation| !HAS.contains(&operation.needs()))
-        {
-            Some(&operation) => Err(Unsupported::Operation {
-                storage: NAME,
-                operation,
-            }),
-            None => Ok(()),
-        }
+        FACTS.supports(need)
     }
 
     fn home(&self) -> Option<Arc<dyn Namespace>> {
@@ -56,7 +65,7 @@ impl Engine for Stdio {
     }
 
     fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {
-        supports_policy(settings.durability, settings.direct)?;
+        FACTS.supports(&Need::of_settings(settings))?;
         Ok(Box::new(StdioSession {
             calls: Calls::new(KernelCalls::new(settings)?, settings)?,
             write_block: settings.write_block_bytes,
@@ -64,27 +73,6 @@ impl Engine for Stdio {
         }))
     }
 }
-
-fn supports_policy(durability: Durability, direct: bool) -> Result<(), Unsupported> {
-    if direct {
-        return Err(Unsupported::Direct { storage: NAME });
-    }
-    match durability {
-        Durability::None
-        | Durability::Fdatasync
-        | Durability::Fsync
-        | Durability::FsyncDirectory
-        | Durability::Batch(_) => Ok(()),
-        // A stream takes no such flags.
-        Durability::ODsync | Durability::OSync => Err(Unsupported::Durability {
-            storage: NAME,
-            durability,
-        }),
-    }
-}
-
-/// What this storage has.
-const HAS: [Capability; 2] = [Capability::Contents, Capability::Names];
 
 /// An open stream. Closed by `close`, once; dropped open only where the thread unwinds.
 struct Stream(NonNull<libc::FILE>);

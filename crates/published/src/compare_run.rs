@@ -299,7 +299,7 @@ fn comparable(
 /// What only this run has.
 fn of_this_run(record: &Record, summary: &Summary, say: Say) -> Vec<String> {
     let mut sentences = Vec::new();
-    if record.spec.storage != EngineName::Stdio {
+    if record.spec.storage != EngineName::STDIO {
         sentences.push(format!(
             "The original reads and writes through buffered streams of the C library, with the \
              published blocks of 512 bytes; this run's storage was {}.",

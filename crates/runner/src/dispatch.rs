@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use engine::Engine;
 use engine::namespace::Namespace;
+use engines::registry;
 
 use crate::clock::RunClock;
 use crate::control::TakeControl;
@@ -14,9 +15,8 @@ use crate::{RunSpec, preflight, run};
 
 /// The storage that a spec names.
 fn storage(spec: &RunSpec) -> Arc<dyn Engine> {
-    let name = spec.storage.name();
-    engines::named(name, spec.depth as usize, &spec.targets)
-        .expect("every name of a spec has a storage")
+    let row = registry::named(spec.storage.name()).expect("a spec names engines of the registry");
+    (row.make)(spec.depth as usize, &spec.targets)
 }
 
 /// Prepares a run, as [`run::prepare`] does.

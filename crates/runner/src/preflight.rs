@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::namespace::Namespace;
-use engine::{Capability, Engine, Need, OperationKind, ServerUrl};
+use engine::{Capability, Engine, Need, OperationKind};
+use engines::registry;
 use record::{LocationRecord, Room};
 use rundir::prepare::OtherUser;
 use rundir::{ack_log, prepare};
@@ -49,7 +50,7 @@ impl Looked {
         memory::refuse_without(request, &host)?;
         let directories = directories(request)?;
         // A server is asked whether it is there at all before anything else.
-        let ((targets, grounds), other_user) = match request.storage.speaks_to_servers() {
+        let ((targets, grounds), other_user) = match request.storage.uses_urls() {
             true => {
                 let other_user = ask_of_targets(request, &home, &directories, waiter)?;
                 (targets(request, &home, &directories, waiter)?, other_user)
@@ -189,10 +190,10 @@ fn targets(
     waiter: &mut Waiter<'_>,
 ) -> Result<(Vec<Fact<Target>>, Vec<Ground>), Refused> {
     let (all, home) = (directories.to_vec(), home.clone());
-    let of_servers = request.storage.speaks_to_servers();
+    let has_urls = request.storage.uses_urls();
     match (request.place, home) {
         (Place::Nowhere, _) => Ok((vec![Fact::NotApplicable; directories.len()], Vec::new())),
-        (_, Some(home)) if of_servers => {
+        (_, Some(home)) if has_urls => {
             let grounds = ask(waiter, "look at", paths(directories), move || {
                 let grounds = all
                     .iter()
@@ -281,14 +282,14 @@ fn home(request: &RunSpec, storage: &dyn Engine) -> Result<Option<Arc<dyn Namesp
 fn directories(request: &RunSpec) -> Result<Vec<PathBuf>, Refused> {
     let path = |target: &PathBuf| match request.place {
         Place::Nowhere => Ok(target.clone()),
-        // What is no URL is refused before.
-        _ if ServerUrl::is_one(target) => {
-            let url = ServerUrl::try_from(target.as_path());
-            Ok(url.map_or_else(|_| target.clone(), |url| url.bare()))
-        }
-        Place::OwnDirectory | Place::Location => {
-            std::path::absolute(spec::directory(target)).map_err(Refused::WorkingDirectory)
-        }
+        Place::OwnDirectory | Place::Location => match registry::parse_url(target) {
+            Ok(Some(url)) => Ok(url.bare()),
+            // A URL that cannot be parsed was refused before.
+            Err(_) => Ok(target.clone()),
+            Ok(None) => {
+                std::path::absolute(spec::directory(target)).map_err(Refused::WorkingDirectory)
+            }
+        },
     };
     request.targets.iter().map(path).collect()
 }
@@ -317,7 +318,7 @@ fn refuse_inability(
         let subdirectories = workload_subdirectories(request);
         other_user = prepare::other_user(home, directories, request.trusts_others, subdirectories)?;
     }
-    if request.storage.speaks_to_servers() {
+    if !request.storage.uses_directories() {
         // What follows asks this machine's kernel.
         ack_log::check(request, &[])?;
         return Ok(other_user);

@@ -171,7 +171,7 @@ fn begin<'e>(
     let owned = Arc::clone(&taken.owned);
     let system = (storage, clock, one_clock.origin);
     let (ack_log, mut watch) = start(request, system, taken, directories, &mut waiter)?;
-    watch.account = request.storage.touches().then_some(account);
+    watch.account = request.storage.makes_files().then_some(account);
     watch.servers.clone_from(&servers);
     watch.host = (!processes.is_alone()).then(|| HostId::of(&head.host));
     watch.merged = processes.join_heads(&head, waiter.events.takes_records());

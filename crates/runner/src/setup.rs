@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use engine::ServerUrl;
 use engine::namespace::{DIRECTORY_MODE, Namespace};
 use engines::PathBuffer;
+use engines::registry;
 use rundir::Life;
 use rundir::joined::JoinedDirectories;
 use rundir::manifest::{BEGINS_BYTES, Begins, Makes, MixNames, OtherRank, Position};
@@ -201,7 +201,7 @@ fn take_place_with(request: &RunSpec, taking: Taking) -> Result<Taken, Refused> 
             let directory = run_directory.directory();
             let shown = match request.place {
                 // A URL may have parameters at its end.
-                Place::OwnDirectory if ServerUrl::is_one(path) => directory.to_owned(),
+                Place::OwnDirectory if registry::is_url(path) => directory.to_owned(),
                 Place::OwnDirectory => path.join(directory.file_name().unwrap_or_default()),
                 Place::Location | Place::Nowhere => path.to_owned(),
             };

@@ -1,11 +1,14 @@
 //! Where a description contradicts itself: what options alone do is found where they are resolved,
 //! the rest here.
 
-use engine::ServerUrl;
+use std::path::PathBuf;
+
+use engines::registry;
 use workload::{Phase, Workload};
 
 use crate::config_error::ConfigError;
 use crate::conflicts::{COMPLETE, find};
+use crate::engine_name::EngineName;
 use crate::limits::{BISECTIONS_MAX, SWEEP_SLICES_MAX};
 use crate::load::{Drive, Stop};
 use crate::run_spec::RunSpec;
@@ -20,6 +23,14 @@ impl RunSpec {
     pub fn check(&self) -> Result<(), ConfigError> {
         if self.place != Place::Nowhere {
             self.check_targets()?;
+        }
+        let (depth, storage) = (self.depth, self.storage);
+        if depth as usize > storage.depth_max {
+            return Err(ConfigError::new(format!(
+                "--depth {depth} requires --storage {}: with --storage {storage} a worker performs \
+                 one operation at a time (use --workers {depth} for as many at once)",
+                EngineName::with_depth()
+            )));
         }
         let options = self.to_options();
         find(COMPLETE, &options, self)?;
@@ -81,28 +92,30 @@ impl RunSpec {
     /// Targets are directories, or URLs of servers that the storage speaks to.
     fn check_targets(&self) -> Result<(), ConfigError> {
         let storage = self.storage;
-        let mut is_of_server = false;
+        let mut has_url = false;
         for target in &self.targets {
-            if ServerUrl::is_one(target) {
-                ServerUrl::try_from(target.as_path()).map_err(|problem| {
-                    ConfigError::invalid(target.display(), "--target", problem)
-                })?;
-                is_of_server = true;
-            } else if storage.speaks_to_servers() {
+            let invalid = |problem| ConfigError::invalid(target.display(), "--target", problem);
+            if registry::parse_url(target).map_err(invalid)?.is_some() {
+                has_url = true;
+            } else if storage.uses_urls() {
                 return Err(ConfigError::new(format!(
                     "--storage {storage} cannot use the directory {}: all of its targets are URLs \
-                     like nfs://server/export/path",
-                    directory(target).display()
+                     like {}",
+                    directory(target).display(),
+                    storage.url_example()
                 )));
             }
         }
-        if !is_of_server {
+        if !has_url {
             return Ok(());
         }
-        if !storage.speaks_to_servers() {
+        let of_url = |target: &PathBuf| EngineName::of_urls(&[target]);
+        let other = |engine: &EngineName| *engine != storage;
+        if let Some(engine) = self.targets.iter().filter_map(of_url).find(other) {
             return Err(ConfigError::new(format!(
-                "--storage {storage} cannot use a target like nfs://server/export/path (remove \
-                 --storage, or use --storage nfs)"
+                "--storage {storage} cannot use a target like {} (remove --storage, or use \
+                 --storage {engine})",
+                engine.url_example()
             )));
         }
         let asked = [
@@ -181,7 +194,6 @@ impl RunSpec {
 mod tests {
     use super::*;
     use crate::load::Sweep;
-    use crate::settings::EngineName;
     use crate::sweep::SweepOption;
     use workload::Workers;
 
@@ -204,7 +216,7 @@ mod tests {
     #[test]
     fn sweeps_of_ranks_and_workers_fit_the_ranks() {
         let swept = |text: &str, ranks: u32, neighbour: u32| {
-            asked(EngineName::Posix, &["/mnt"], |spec| {
+            asked(EngineName::POSIX, &["/mnt"], |spec| {
                 let workers = Workers::Private { workers: ranks };
                 (spec.ranks, spec.neighbour, spec.workload.workers) = (ranks, neighbour, workers);
                 let SweepOption(climb) = text.parse().unwrap();
@@ -244,40 +256,40 @@ mod tests {
 
     #[test]
     fn servers_are_for_the_storage_that_speaks_to_them() {
-        use EngineName::{Nfs, Posix};
+        let (nfs, posix) = (EngineName::from_name("nfs").unwrap(), EngineName::POSIX);
         const URL: &str = "nfs://server/export?nconnect=2";
         let as_it_is = |_: &mut RunSpec| {};
-        assert_eq!(asked(Nfs, &[URL, "nfs://another/export"], as_it_is), Ok(()));
-        assert_eq!(asked(Nfs, &[URL], |spec| spec.depth = 8), Ok(()));
-        assert_eq!(asked(Nfs, &[URL], |spec| spec.cache = Cache::Warm), Ok(()));
-        assert_eq!(asked(Posix, &["/mnt/disk"], as_it_is), Ok(()));
+        assert_eq!(asked(nfs, &[URL, "nfs://another/export"], as_it_is), Ok(()));
+        assert_eq!(asked(nfs, &[URL], |spec| spec.depth = 8), Ok(()));
+        assert_eq!(asked(nfs, &[URL], |spec| spec.cache = Cache::Warm), Ok(()));
+        assert_eq!(asked(posix, &["/mnt/disk"], as_it_is), Ok(()));
         for (refused, words) in [
             (
-                asked(Posix, &[URL], as_it_is),
+                asked(posix, &[URL], as_it_is),
                 "remove --storage, or use --storage nfs",
             ),
             (
-                asked(Nfs, &["/mnt/disk"], as_it_is),
+                asked(nfs, &["/mnt/disk"], as_it_is),
                 "cannot use the directory /mnt/disk",
             ),
             (
-                asked(Nfs, &[URL, "/mnt/disk"], as_it_is),
+                asked(nfs, &[URL, "/mnt/disk"], as_it_is),
                 "all of its targets are URLs",
             ),
             (
-                asked(Nfs, &["nfs://server"], as_it_is),
+                asked(nfs, &["nfs://server"], as_it_is),
                 "invalid value 'nfs://server' for --target: no directory",
             ),
             (
-                asked(Posix, &["/mnt/disk"], |spec| spec.depth = 8),
+                asked(posix, &["/mnt/disk"], |spec| spec.depth = 8),
                 "--depth 8 requires --storage nfs: with --storage posix",
             ),
             (
-                asked(Nfs, &[URL], |spec| spec.direct = true),
+                asked(nfs, &[URL], |spec| spec.direct = true),
                 "--direct cannot be used",
             ),
             (
-                asked(Nfs, &[URL], |spec| spec.cache = Cache::Cold),
+                asked(nfs, &[URL], |spec| spec.cache = Cache::Cold),
                 "--cache cold cannot be used",
             ),
         ] {
@@ -313,7 +325,7 @@ mod tests {
             crate::resolve::<ConfigError>(&asked, size).map(|resolved| resolved.spec)
         };
         let spec = resolved(&options).unwrap();
-        assert_eq!((spec.storage, spec.depth), (EngineName::Nfs, 8));
+        assert_eq!((spec.storage.name(), spec.depth), ("nfs", 8));
         assert!(!spec.sync_phases, "no kernel writes anything back");
         // The options that come to it come to it again.
         assert_eq!(resolved(&spec.to_options()).unwrap(), spec);

@@ -7,9 +7,10 @@ use workload::Workload;
 use workload::mix::Think;
 
 use crate::config_error::ConfigError;
+use crate::engine_name::EngineName;
 use crate::options::Options;
 use crate::run_spec::RunSpec;
-use crate::settings::{Cache, EngineName, Place};
+use crate::settings::{Cache, Place};
 use crate::sizes::SizesOption;
 use crate::sweep::Climb;
 
@@ -67,7 +68,9 @@ fn is_classic(_: &Options, spec: &RunSpec) -> bool {
 }
 
 fn is_nowhere(options: &Options, _: &RunSpec) -> bool {
-    options.storage.is_some_and(|storage| !storage.touches())
+    options
+        .storage
+        .is_some_and(|storage| !storage.makes_files())
 }
 
 fn thinks(options: &Options) -> bool {
@@ -250,15 +253,9 @@ pub(crate) const GIVEN: &[Conflict] = &[
 pub(crate) const COMPLETE: &[Conflict] = &[
     Conflict(
         &["cache"],
-        |_, spec| (spec.cache, spec.storage) == (Cache::ColdData, EngineName::Stdio),
+        |_, spec| (spec.cache, spec.storage) == (Cache::ColdData, EngineName::STDIO),
         "--cache cold-data cannot be used with --storage stdio, the default of the classic \
          workload (use --storage posix or raw)",
-    ),
-    Conflict(
-        &["depth"],
-        |_, spec| !spec.storage.speaks_to_servers(),
-        "{depth} requires --storage nfs: with {storage} a worker performs one operation at a time \
-         (use --workers {=depth} for as many at once)",
     ),
     Conflict(
         &[],

@@ -14,11 +14,12 @@ use workload::{Classic, Edition, Mix, Weights};
 
 use crate::config_error::ConfigError;
 use crate::draft::Draft;
+use crate::engine_name::EngineName;
 use crate::load::{self, Sweep};
 use crate::load_options;
 use crate::options::{Options, TargetOption};
 use crate::run_spec::RunSpec;
-use crate::settings::{Cache, EngineName, OnError, SteadyRule};
+use crate::settings::{Cache, OnError, SteadyRule};
 use crate::sizes::SizesOption;
 use crate::sweep::{SloOption, SweepOption};
 use crate::table::option_table;

@@ -1,12 +1,25 @@
 //! No more, and no less.
 
+use engines::registry::ROWS;
+
 use std::time::Duration;
 
 /// The most locations of a run: each is looked at before it, held open in it, and read again with
 /// its record.
 pub const LOCATIONS_MAX: usize = 16_384;
 /// The most operations of a worker in flight: signs of life have a line for each.
-pub const DEPTH_MAX: u32 = 1024;
+pub const DEPTH_MAX: u32 = {
+    let mut most = 1;
+    let mut index = 0;
+    while index < ROWS.len() {
+        let depth = ROWS[index].facts.depth_max as u32;
+        if depth > most {
+            most = depth;
+        }
+        index += 1;
+    }
+    most
+};
 /// The most ranks of a run: each has a worker at least.
 pub const RANKS_MAX: u32 = workload::Workload::WORKERS_MAX;
 /// What contents that go past the page cache have to be multiples of.

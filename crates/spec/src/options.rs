@@ -14,7 +14,8 @@ use workload::names::Names;
 use workload::popularity::Popularity;
 use workload::{Edition, Weights};
 
-use crate::settings::{Cache, EngineName, OnError, SteadyRule};
+use crate::engine_name::EngineName;
+use crate::settings::{Cache, OnError, SteadyRule};
 use crate::sizes::SizesOption;
 use crate::sweep::{SloOption, SweepOption};
 use crate::table::option_table;

@@ -6,19 +6,20 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::{Durability, ServerUrl};
+use engine::Durability;
 use workload::presets::{self, Preset};
 use workload::{Work, Workload};
 
 use crate::config_error::ConfigError;
 use crate::conflicts::{GIVEN, SOURCE, find};
 use crate::draft::Draft;
+use crate::engine_name::EngineName;
 use crate::limits::LOCATIONS_MAX;
 use crate::load_options::{check_sweep, ends_otherwise};
 use crate::note::Note;
 use crate::options::{Options, TargetOption};
 use crate::run_spec::RunSpec;
-use crate::settings::{EngineName, Place};
+use crate::settings::Place;
 use crate::sizes::Read;
 use crate::values::{Count, Time, WorkingSet};
 use crate::work::{self, workers};
@@ -127,11 +128,11 @@ fn unsized_spec(
         Some(preset) => Some(preset.name.to_owned()),
         None => asked.earlier_preset.clone(),
     };
-    if !spec.storage.touches() {
+    if !spec.storage.makes_files() {
         spec.place = Place::Nowhere;
     }
-    spec.check &= spec.storage.touches();
-    spec.sync_phases &= spec.storage.syncs();
+    spec.check &= spec.storage.makes_files();
+    spec.sync_phases &= spec.storage.uses_page_cache();
     spec.series &= spec.latencies;
     if asked.invocation.has_classic_format {
         // The original's whole seconds would include them, and its reports cannot show the overhead.
@@ -146,12 +147,11 @@ fn base(
     workload: Workload,
     targets: Vec<PathBuf>,
 ) -> Result<RunSpec, ConfigError> {
-    let is_of_server = targets.iter().any(|target| ServerUrl::is_one(target));
-    let storage = match workload.work {
-        _ if is_of_server => EngineName::Nfs,
-        Work::Mix(_) => EngineName::Posix,
-        Work::Classic(_) => EngineName::Stdio,
+    let of_work = || match workload.work {
+        Work::Mix(_) => EngineName::POSIX,
+        Work::Classic(_) => EngineName::STDIO,
     };
+    let storage = EngineName::of_urls(&targets).unwrap_or_else(of_work);
     let durability = asked.preset.and_then(|preset| preset.how.durability);
     let durability = durability.map(str::parse::<Durability>).transpose()?;
     Ok(RunSpec {

@@ -9,9 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Workers, Workload};
 
+use crate::engine_name::EngineName;
 use crate::load::Drive;
 use crate::serial::{as_text, lossy, lossy_option, ns};
-use crate::settings::{Cache, EngineName, Keeping, OnError, Place};
+use crate::settings::{Cache, Keeping, OnError, Place};
 
 fn one() -> u32 {
     1
@@ -120,7 +121,7 @@ impl RunSpec {
             neighbour: 0,
             targets,
             place,
-            storage: EngineName::Stdio,
+            storage: EngineName::STDIO,
             depth: 1,
             durability: Durability::None,
             direct: false,

@@ -30,57 +30,6 @@ pub enum Place {
     Nowhere,
 }
 
-/// Interface for file operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum EngineName {
-    /// Buffered streams of the C library, as in the original PostMark.
-    Stdio,
-    /// System calls with paths, as in the original PostMark with 'set buffering false'.
-    Raw,
-    /// System calls relative to an open directory, as careful programs make them.
-    Posix,
-    /// No file system at all: measures the overhead of the program.
-    Null,
-    /// Calls of NFS version 3 that the program makes itself, without any cache of this machine: the
-    /// default of targets like nfs://server/export.
-    Nfs,
-}
-
-impl EngineName {
-    /// Whether its files lie anywhere.
-    pub fn touches(self) -> bool {
-        !matches!(self, Self::Null)
-    }
-
-    /// The name as options take it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Stdio => "stdio",
-            Self::Raw => "raw",
-            Self::Posix => "posix",
-            Self::Null => "null",
-            Self::Nfs => "nfs",
-        }
-    }
-
-    /// Whether it speaks to servers by itself, so that its targets are URLs.
-    pub fn speaks_to_servers(self) -> bool {
-        matches!(self, Self::Nfs)
-    }
-
-    /// Whether changes are written back by this machine's kernel, which can be told to.
-    pub fn syncs(self) -> bool {
-        self.touches() && !self.speaks_to_servers()
-    }
-}
-
-impl fmt::Display for EngineName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 /// State of the page cache before the transactions.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema,

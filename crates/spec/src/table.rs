@@ -251,9 +251,9 @@ macro_rules! option_table {
 "Run" {
     /// Do not sync the file systems between phases.
     no_sync_phases: bool =>
-        |s| flag(s.storage.syncs() && !s.sync_phases), |d, no| d.spec.sync_phases = !no;
+        |s| flag(s.storage.uses_page_cache() && !s.sync_phases), |d, no| d.spec.sync_phases = !no;
     /// Do not check file names and sizes after the transactions.
-    no_check: bool => |s| flag(s.storage.touches() && !s.check), |d, no| d.spec.check = !no;
+    no_check: bool => |s| flag(s.storage.makes_files() && !s.check), |d, no| d.spec.check = !no;
     /// Verify the contents of every read.
     verify: bool =>
         |s| flag(s.verify), |d, verify| d.spec.verify = verify,

@@ -141,7 +141,7 @@ impl TargetDesign {
 
     /// Whether it is a server that the program speaks to by itself.
     pub fn is_of_server(&self) -> bool {
-        self.at.starts_with("nfs://")
+        spec::is_url(std::path::Path::new(&self.at))
     }
 }
 

@@ -1,5 +1,7 @@
 //! A target as a study file has it.
 
+use std::path::Path;
+
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -66,7 +68,7 @@ fn name_of(at: &str) -> String {
     match at.strip_prefix("make:") {
         Some(wish) => wish.split('?').next().unwrap_or(wish).to_owned(),
         // Parameters say how a server is spoken to.
-        None if at.starts_with("nfs://") => at
+        None if spec::is_url(Path::new(at)) => at
             .split('?')
             .next()
             .unwrap_or(at)

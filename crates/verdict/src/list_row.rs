@@ -156,11 +156,7 @@ impl Headline {
             }
         }
         let best = best(record);
-        let of_server = record
-            .spec
-            .storage
-            .speaks_to_servers()
-            .then_some(Class::Network);
+        let of_server = record.spec.storage.calls_server().then_some(Class::Network);
         Self {
             id: record.id,
             state: State::of(&record.actual.outcome),

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use document::sanitize;
-use engine::ServerUrl;
 use system::mount::{Mount, MountTable};
 use system::{Fact, Sources};
 
@@ -55,7 +54,7 @@ impl Directories {
         directories: impl Iterator<Item = &'a str>,
         mut earlier: BTreeMap<String, MountedOn>,
     ) -> Self {
-        let directories = directories.filter(|directory| !ServerUrl::is_one(Path::new(directory)));
+        let directories = directories.filter(|directory| !spec::is_url(Path::new(directory)));
         let found = directories.filter_map(|directory| {
             let met = earlier.remove(directory).or_else(|| of(directory))?;
             Some((directory.to_owned(), met))

@@ -146,7 +146,7 @@ fn request(at: &Path, ranks: u32, climb: Climb, fresh: bool) -> RunSpec {
         ..Workload::from(mix)
     };
     RunSpec {
-        storage: EngineName::Posix,
+        storage: EngineName::POSIX,
         ranks,
         check: true,
         sync_phases: true,

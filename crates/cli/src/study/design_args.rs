@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::ServerUrl;
+use engines::registry;
 use study::DesignError;
 use toml::{Table, Value};
 
@@ -184,11 +184,11 @@ fn target(word: &str) -> Result<Value, SpecError> {
     let (name, at) = match word.split_once('=') {
         Some((name, at)) if is_name(name) => (Some(name), at),
         // A URL begins with what no path has, whatever its name is.
-        Some((name, at)) if ServerUrl::is_one(Path::new(at)) => (Some(name), at),
+        Some((name, at)) if registry::is_url(Path::new(at)) => (Some(name), at),
         _ => (None, word),
     };
     let at = match at.split_once(':') {
-        _ if ServerUrl::is_one(Path::new(at)) => at.to_owned(),
+        _ if registry::is_url(Path::new(at)) => at.to_owned(),
         Some((scheme, _)) if is_name(scheme) && !Path::new(at).exists() => at.to_owned(),
         _ => absolute(at)?,
     };

@@ -11,7 +11,7 @@ use campaign::study::targets::Targets;
 use campaign::study::{Course, Ground, Ready, StudyEvent, StudyProgress, TargetReady, found};
 use document::sanitize;
 use document::units::grouped;
-use engine::ServerUrl;
+use engines::registry;
 use ranks::Ranks;
 use record::{Record, StudyPart};
 use runner::{RunSpec, TakeControl as _};
@@ -183,7 +183,7 @@ pub fn specify_somewhere(design: &Design, cell: &StudyCell) -> Result<Specified,
     specify(
         design,
         cell,
-        if ServerUrl::is_one(at) {
+        if registry::is_url(at) {
             at
         } else {
             Path::new("/")

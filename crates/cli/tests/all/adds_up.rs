@@ -123,7 +123,7 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
     let fails = draws.is(2);
     let ms = |ms: u64| Duration::from_millis(ms);
     let spec = RunSpec {
-        storage: EngineName::Posix,
+        storage: EngineName::POSIX,
         durability: draws.of(&[
             Durability::None,
             Durability::Fsync,

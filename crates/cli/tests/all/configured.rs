@@ -104,7 +104,7 @@ fn judge(specified: &Specified) {
         workload.content_bytes_max(),
         workload.grows(),
     );
-    if specified.spec.storage == EngineName::Null {
+    if specified.spec.storage == EngineName::NULL {
         // Only its answer matters: it may be refused.
         let _ = runner::dispatch::judge(&specified.spec);
     }

@@ -20,7 +20,6 @@ use engines::stdio::Stdio;
 use record::Edition;
 use runner::{Clock, Control, Events, RunSpec, SystemClock};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
-use spec::EngineName;
 
 use crate::original::configuration::{Chance, DIRECTORIES, Limits, REPORT_FILE, Session, session};
 use crate::original::{self, Said, oracle, say, seconds_library, tree, without_warnings};
@@ -269,9 +268,9 @@ fn in_process(work: &Path, lines: &str, seconds: &[i64]) -> Said {
 
 fn session_here(lines: &str, seconds: &[i64]) -> Said {
     let clock = Scripted(Arc::new(Mutex::new(seconds.iter().copied().collect())));
-    let perform = |spec: &RunSpec, events: &mut dyn Events| match spec.storage {
-        EngineName::Stdio => runner::run(spec, &Stdio, &clock, &mut Control::default, events),
-        EngineName::Raw => runner::run(spec, &Raw, &clock, &mut Control::default, events),
+    let perform = |spec: &RunSpec, events: &mut dyn Events| match spec.storage.name() {
+        "stdio" => runner::run(spec, &Stdio, &clock, &mut Control::default, events),
+        "raw" => runner::run(spec, &Raw, &clock, &mut Control::default, events),
         _ => unreachable!("the prompt has no other storage"),
     };
     let mut engine = RunnerEngine::new(perform, vec!["postmark".to_owned()]);

@@ -15,12 +15,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::namespace::{Access, Directory, Facts, Namespace};
 use engine::server::{ServerFacts, ServerTraffic, Unreachable};
-use engine::{Errno, ServerUrl};
+use engine::{Errno, Url};
 
 use super::client::data::Handle;
 use super::client::mount::{attributes_of, look_up_directory};
 use super::client::talk::CallError;
 use super::shared::NfsShared;
+use super::url::SYNTAX;
 use crate::kernel_namespace::KernelNamespace;
 use directory::NfsDirectory;
 use line::HomeLine;
@@ -42,7 +43,7 @@ impl NfsNamespace {
     }
 
     /// The way to the server of a directory, and the rest of its path.
-    fn line(&self, url: &ServerUrl) -> Result<(Arc<HomeLine>, Vec<u8>), Unreachable> {
+    fn line(&self, url: &Url) -> Result<(Arc<HomeLine>, Vec<u8>), Unreachable> {
         let counters = self.shared.counters.add();
         let found = self.shared.target(url, &counters);
         self.shared.counters.end(&counters);
@@ -62,7 +63,7 @@ impl NfsNamespace {
     }
 
     /// The handle of a directory, with the way to it.
-    fn find(&self, url: &ServerUrl) -> Result<(Arc<HomeLine>, Handle), NotFound> {
+    fn find(&self, url: &Url) -> Result<(Arc<HomeLine>, Handle), NotFound> {
         let (line, rest) = self.line(url).map_err(NotFound::Server)?;
         let mut directory = line.target.mounted.directory;
         for name in rest
@@ -76,7 +77,7 @@ impl NfsNamespace {
     }
 
     fn found(&self, path: &Path) -> Result<(Arc<HomeLine>, Handle), Errno> {
-        let url = ServerUrl::try_from(path).map_err(|_| Errno(libc::EINVAL))?;
+        let url = SYNTAX.parse(path).map_err(|_| Errno(libc::EINVAL))?;
         self.find(&url).map_err(|not_found| match not_found {
             NotFound::Server(_) => Errno(libc::EHOSTUNREACH),
             NotFound::Directory(error) => error.errno(),
@@ -104,7 +105,7 @@ impl Namespace for NfsNamespace {
     }
 
     fn real_path(&self, path: &Path) -> Result<PathBuf, Errno> {
-        let url = ServerUrl::try_from(path).map_err(|_| Errno(libc::EINVAL))?;
+        let url = SYNTAX.parse(path).map_err(|_| Errno(libc::EINVAL))?;
         self.found(path).map(|_| url.bare())
     }
 
@@ -119,7 +120,11 @@ impl Namespace for NfsNamespace {
     }
 
     fn user(&self) -> Option<u32> {
-        let given = self.shared.urls.first().and_then(|url| url.uid);
+        let given = self
+            .shared
+            .urls
+            .first()
+            .and_then(|url| url.parameter("uid"));
         given.or_else(|| KernelNamespace::default().user())
     }
 

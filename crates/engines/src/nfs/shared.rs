@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::ServerUrl;
+use engine::Url;
 use engine::server::{ServerFacts, Unreachable};
 
 use super::client::counters::{AllCounters, Counters};
@@ -13,17 +13,16 @@ use super::client::mount::{Mounted, mount};
 use super::client::procedure::Program;
 use super::client::rpc::CallHead;
 use super::client::talk::Way;
+use super::url::{SYNTAX, connections, export, is_privileged};
 use super::verifiers::Verifiers;
 
-/// The name that options take.
-pub(crate) const NAME: &str = "nfs";
 /// The protocol's name in messages.
 pub(crate) const PROTOCOL: &str = "NFS version 3";
 
 /// A target whose server was reached.
 #[derive(Debug)]
 pub(crate) struct Target {
-    pub(crate) url: ServerUrl,
+    pub(crate) url: Url,
     pub(crate) mounted: Arc<Mounted>,
     pub(crate) verifiers: Arc<Verifiers>,
 }
@@ -33,7 +32,7 @@ pub(crate) struct Target {
 pub(crate) struct NfsShared {
     pub(crate) depth: usize,
     /// Those that the storage was made with. Others may be asked for.
-    pub(crate) urls: Vec<ServerUrl>,
+    pub(crate) urls: Vec<Url>,
     timeout: Duration,
     pub(crate) counters: AllCounters,
     targets: Mutex<Vec<Arc<Target>>>,
@@ -43,7 +42,7 @@ impl NfsShared {
     pub(crate) fn new(depth: usize, targets: &[PathBuf], timeout: Duration) -> Self {
         let urls = targets
             .iter()
-            .filter_map(|target| ServerUrl::try_from(target.as_path()).ok());
+            .filter_map(|target| SYNTAX.parse(target).ok());
         Self {
             depth,
             urls: urls.collect(),
@@ -54,8 +53,8 @@ impl NfsShared {
     }
 
     /// The URL that a path is.
-    pub(crate) fn url_of(&self, path: &Path) -> Result<ServerUrl, Unreachable> {
-        ServerUrl::try_from(path).map_err(|error| Unreachable {
+    pub(crate) fn url_of(&self, path: &Path) -> Result<Url, Unreachable> {
+        SYNTAX.parse(path).map_err(|error| Unreachable {
             doing: "use",
             of: path.display().to_string(),
             why: error.to_string(),
@@ -66,7 +65,7 @@ impl NfsShared {
     /// URL's path.
     pub(crate) fn target(
         &self,
-        url: &ServerUrl,
+        url: &Url,
         counters: &Arc<Counters>,
     ) -> Result<(Arc<Target>, Vec<u8>), Unreachable> {
         let above = self.urls.iter().filter(|target| target.leads_to(url));
@@ -80,7 +79,7 @@ impl NfsShared {
             return Ok((known, rest));
         }
         // Others are not kept waiting for a server that does not answer.
-        let mounted = mount(wanted, self.timeout_of(wanted), counters)?;
+        let mounted = mount(&export(wanted), self.timeout_of(wanted), counters)?;
         if let Some(known) = self.known(wanted) {
             return Ok((known, rest));
         }
@@ -94,9 +93,9 @@ impl NfsShared {
     }
 
     /// How long a reply of a target's server is waited for.
-    pub(crate) fn timeout_of(&self, url: &ServerUrl) -> Duration {
+    pub(crate) fn timeout_of(&self, url: &Url) -> Duration {
         let given = url
-            .timeout_s
+            .parameter("timeout")
             .map(|seconds| Duration::from_secs(seconds.into()));
         given.unwrap_or(self.timeout)
     }
@@ -106,7 +105,7 @@ impl NfsShared {
         let mounted = &target.mounted;
         Way {
             address: mounted.address,
-            privileged: target.url.privileged,
+            privileged: is_privileged(&target.url),
             head: CallHead::new(Program::Nfs, Some(&mounted.caller)),
             timeout: self.timeout_of(&target.url),
             record_bytes_max: mounted.sizes.record_bytes_max(),
@@ -127,10 +126,10 @@ impl NfsShared {
             address: mounted.address.to_string(),
             mount_port: mounted.mount_port,
             export: String::from_utf8_lossy(&mounted.export).into_owned(),
-            connections: url.connections,
+            connections: connections(url),
             uid: mounted.caller.uid,
             gid: mounted.caller.gid,
-            privileged_port: url.privileged,
+            privileged_port: is_privileged(url),
             read_bytes_max: mounted.sizes.read,
             write_bytes_max: mounted.sizes.write,
             listing_bytes: mounted.sizes.listing,
@@ -138,7 +137,7 @@ impl NfsShared {
         }
     }
 
-    fn known(&self, url: &ServerUrl) -> Option<Arc<Target>> {
+    fn known(&self, url: &Url) -> Option<Arc<Target>> {
         self.targets()
             .iter()
             .find(|target| target.url == *url)

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::server::{CallCount, ServerTraffic};
-use engine::{Engine, Location, ServerUrl, Session, Settings};
+use engine::{Engine, Location, Session, Settings};
 use engines::nfs::Nfs;
 
 use server::Server;
@@ -63,7 +63,7 @@ impl Fixture {
     }
 
     pub fn bare(&self) -> PathBuf {
-        ServerUrl::try_from(self.url.as_path()).unwrap().bare()
+        bare(&self.url)
     }
 
     pub fn settings(&self) -> Settings {
@@ -109,6 +109,12 @@ impl Fixture {
             .find(|line| line.procedure == name)
             .unwrap_or(none)
     }
+}
+
+/// A URL without its parameters.
+pub fn bare(url: &Path) -> PathBuf {
+    let url = engines::registry::parse_url(url).unwrap();
+    url.unwrap().bare()
 }
 
 pub fn location(directory: &Path) -> Location {

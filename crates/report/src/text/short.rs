@@ -197,7 +197,7 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
             (Fact::Known(_) | Fact::NotApplicable, _) => {}
         }
     }
-    if record.spec.storage.touches() {
+    if record.spec.storage.makes_files() {
         words.push(evidence::acknowledged(&summary.durability));
     }
     if let Some(fraction) = summary

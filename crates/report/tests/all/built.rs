@@ -274,7 +274,7 @@ pub fn shared_workload() -> Workload {
 pub fn shared(kept: &Record) -> Record {
     let mut record = Record {
         spec: RunSpec {
-            storage: EngineName::Posix,
+            storage: EngineName::POSIX,
             durability: Durability::FsyncDirectory,
             cache: Cache::Cold,
             verify: true,
@@ -569,7 +569,7 @@ pub fn plan(kept: &Record, workload: Workload) -> PlanRecord {
         plan: workload::Planner::new(&workload).plan().unwrap(),
         spec: RunSpec {
             workload,
-            storage: EngineName::Posix,
+            storage: EngineName::POSIX,
             ..kept.spec.clone()
         },
         sizing: None,

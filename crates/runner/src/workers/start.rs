@@ -85,9 +85,9 @@ impl RunContext<'_> {
             owned: Arc::clone(&taken.owned),
             // The mounts of this machine take no server's directory away, and a look there would
             // be a call among those that are counted.
-            mounts: match request.storage.speaks_to_servers() {
-                true => None,
-                false => watch_mounts(self.control.clone(), landmarks.clone()),
+            mounts: match request.storage.uses_directories() {
+                true => watch_mounts(self.control.clone(), landmarks.clone()),
+                false => None,
             },
             landmarks,
             sync: request.sync_phases || matches!(request.cache, Cache::Cold | Cache::ColdData),

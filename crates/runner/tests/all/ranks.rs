@@ -58,7 +58,7 @@ pub fn request(at: &Path, workers: u32, ranks: u32, transactions: u64) -> RunSpe
         ..Workload::from(mix)
     };
     RunSpec {
-        storage: EngineName::Posix,
+        storage: EngineName::POSIX,
         ranks,
         check: true,
         sync_phases: true,

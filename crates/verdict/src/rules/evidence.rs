@@ -108,7 +108,7 @@ pub(super) fn targets_a_server(record: &Record) -> bool {
         .iter()
         .filter_map(|location| location.target.known());
     let is_mounted = targets.any(|target| target.class == Fact::Known(Class::Network));
-    is_mounted || record.spec.storage.speaks_to_servers()
+    is_mounted || record.spec.storage.calls_server()
 }
 
 /// A host by its name and its boot.

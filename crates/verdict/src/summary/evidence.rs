@@ -191,7 +191,7 @@ pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
         per_done: None,
     };
     Some(EvidenceSummary {
-        operations: match record.spec.storage.speaks_to_servers() {
+        operations: match record.spec.storage.calls_server() {
             true => by_server(phase),
             false => by_operation(phase, &reads),
         },

@@ -111,7 +111,7 @@ fn a_mix_of_the_first_version_is_read() {
     );
     assert_eq!(
         (record.spec.storage, record.spec.latencies),
-        (EngineName::Posix, true)
+        (EngineName::POSIX, true)
     );
     let mix = record.spec.workload.mix().unwrap();
     assert_eq!((mix.files, mix.transactions, mix.seed), (20, 60, 7));
@@ -233,7 +233,7 @@ fn a_classic_run_of_the_first_version_is_read() {
         (classic.edition, classic.files, classic.transactions),
         (Edition::V1_5, 30, 60)
     );
-    assert_eq!(record.spec.storage, EngineName::Stdio);
+    assert_eq!(record.spec.storage, EngineName::STDIO);
     let figures = record.actual.classic.as_ref().unwrap();
     assert_eq!(
         (figures.created_alone, figures.created_mixed, figures.read),

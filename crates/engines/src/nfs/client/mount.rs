@@ -5,9 +5,9 @@ use core::time::Duration;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
+use engine::Errno;
 use engine::namespace::EntryKind;
 use engine::server::Unreachable;
-use engine::{Errno, ServerUrl};
 
 use super::arguments::{get_port, name_in};
 use super::counters::Counters;
@@ -55,6 +55,25 @@ impl TransferSizes {
     };
 }
 
+/// A directory of a server, and how the server is called.
+#[derive(Clone, Debug)]
+pub(crate) struct Export {
+    /// A name or an address.
+    pub(crate) host: String,
+    /// The port of the NFS service; `None` asks the server's port mapper.
+    pub(crate) port: Option<u16>,
+    /// The port of the MOUNT service; `None` asks the server's port mapper.
+    pub(crate) mount_port: Option<u16>,
+    /// The directory's path.
+    pub(crate) path: Vec<u8>,
+    /// The user as whom calls are made; `None` is the user of this process.
+    pub(crate) uid: Option<u32>,
+    /// The group as which calls are made; `None` is the group of this process.
+    pub(crate) gid: Option<u32>,
+    /// Whether connections leave from a port below 1024.
+    pub(crate) privileged: bool,
+}
+
 /// A target's directory, found.
 #[derive(Debug)]
 pub(crate) struct Mounted {
@@ -67,16 +86,16 @@ pub(crate) struct Mounted {
     pub(crate) sizes: TransferSizes,
 }
 
-/// Who calls for a URL: the user and group that it says, or this process's.
-pub(crate) fn caller(url: &ServerUrl) -> Caller {
+/// The user and group of an export, or this process's.
+pub(crate) fn caller(export: &Export) -> Caller {
     let user = rustix::process::geteuid().as_raw();
     let group = rustix::process::getegid().as_raw();
-    let is_own = url.uid.is_none_or(|uid| uid == user);
+    let is_own = export.uid.is_none_or(|uid| uid == user);
     let groups = is_own.then(|| rustix::process::getgroups().ok()).flatten();
     Caller {
         machine: rustix::system::uname().nodename().to_bytes().to_vec(),
-        uid: url.uid.unwrap_or(user),
-        gid: url.gid.unwrap_or(group),
+        uid: export.uid.unwrap_or(user),
+        gid: export.gid.unwrap_or(group),
         groups: groups
             .unwrap_or_default()
             .into_iter()
@@ -87,15 +106,15 @@ pub(crate) fn caller(url: &ServerUrl) -> Caller {
 
 /// Finds a target's directory.
 pub(crate) fn mount(
-    url: &ServerUrl,
+    wanted: &Export,
     timeout: Duration,
     counters: &Arc<Counters>,
 ) -> Result<Mounted, Unreachable> {
     let seek = Seek {
-        url,
+        wanted,
         timeout,
         counters,
-        caller: caller(url),
+        caller: caller(wanted),
     };
     let mut last = None;
     for address in seek.addresses()? {
@@ -107,7 +126,7 @@ pub(crate) fn mount(
         }
     }
     Err(last.unwrap_or_else(|| {
-        seek.unreachable("resolve", url.host.clone(), "the host has no address")
+        seek.unreachable("resolve", wanted.host.clone(), "the host has no address")
     }))
 }
 
@@ -118,7 +137,7 @@ enum NotMounted {
 }
 
 struct Seek<'a> {
-    url: &'a ServerUrl,
+    wanted: &'a Export,
     timeout: Duration,
     counters: &'a Arc<Counters>,
     caller: Caller,
@@ -131,10 +150,10 @@ impl Seek<'_> {
     }
 
     fn addresses(&self) -> Result<Vec<SocketAddr>, Unreachable> {
-        let found = (self.url.host.as_str(), PORTMAPPER_PORT).to_socket_addrs();
+        let found = (self.wanted.host.as_str(), PORTMAPPER_PORT).to_socket_addrs();
         found
             .map(Iterator::collect)
-            .map_err(|error| self.unreachable("resolve the host", self.url.host.clone(), error))
+            .map_err(|error| self.unreachable("resolve the host", self.wanted.host.clone(), error))
     }
 
     /// A connection to a program, made when it is first called.
@@ -148,13 +167,17 @@ impl Seek<'_> {
         let way = Way {
             address,
             // A portmapper asks nobody for that.
-            privileged: self.url.privileged && program != Program::Portmapper,
+            privileged: self.wanted.privileged && program != Program::Portmapper,
             head: CallHead::new(program, caller),
             timeout: self.timeout,
             record_bytes_max: sizes.record_bytes_max(),
         };
         Talk::new(way, Arc::clone(self.counters)).map_err(|errno| {
-            NotMounted::Answered(self.unreachable("set a timer for", self.url.host.clone(), errno))
+            NotMounted::Answered(self.unreachable(
+                "set a timer for",
+                self.wanted.host.clone(),
+                errno,
+            ))
         })
     }
 
@@ -179,7 +202,7 @@ impl Seek<'_> {
                                                        without an answer: is the server behind \
                                                        this address up?)"
                         .to_owned(),
-                    libc::EACCES | libc::EPERM if self.url.privileged => {
+                    libc::EACCES | libc::EPERM if self.wanted.privileged => {
                         " (privport=1 takes root, or the capability CAP_NET_BIND_SERVICE)"
                             .to_owned()
                     }
@@ -221,7 +244,7 @@ impl Seek<'_> {
 
     /// Servers may take calls from ports below 1024 alone, and tell so at the first call of NFS.
     fn privileged_hint(&self) -> &'static str {
-        match self.url.privileged {
+        match self.wanted.privileged {
             false => {
                 " (a server that takes calls from ports below 1024 only needs privport=1 in the \
                  URL; else see uid= and gid=)"
@@ -265,7 +288,7 @@ impl Seek<'_> {
         for name in names {
             let found = look_up_directory(&mut talk, &directory, name);
             directory = found.map_err(|error| {
-                let path = String::from_utf8_lossy(&self.url.path).into_owned();
+                let path = String::from_utf8_lossy(&self.wanted.path).into_owned();
                 self.failed("open the directory", path, &talk, Program::Nfs, error)
             })?;
         }
@@ -285,7 +308,7 @@ impl Seek<'_> {
 
     /// The ports of NFS and of MOUNT.
     fn ports(&self, host: SocketAddr) -> Result<(u16, u16), NotMounted> {
-        if let (Some(nfs), Some(mount)) = (self.url.port, self.url.mount_port) {
+        if let (Some(nfs), Some(mount)) = (self.wanted.port, self.wanted.mount_port) {
             return Ok((nfs, mount));
         }
         let mut talk = self.talk(host, Program::Portmapper, &TransferSizes::UNKNOWN)?;
@@ -298,7 +321,7 @@ impl Seek<'_> {
                 |out| get_port(out, program),
                 results::port,
             );
-            let of = format!("{} of {}", program.name(), self.url.host);
+            let of = format!("{} of {}", program.name(), self.wanted.host);
             match port {
                 Ok(0) => {
                     let why = format!(
@@ -322,10 +345,10 @@ impl Seek<'_> {
                 ),
             }
         };
-        let nfs = ask(Program::Nfs, self.url.port, "nfs://host:PORT/…")?;
+        let nfs = ask(Program::Nfs, self.wanted.port, "nfs://host:PORT/…")?;
         Ok((
             nfs,
-            ask(Program::Mount, self.url.mount_port, "mountport=PORT")?,
+            ask(Program::Mount, self.wanted.mount_port, "mountport=PORT")?,
         ))
     }
 
@@ -333,7 +356,7 @@ impl Seek<'_> {
     /// path, its handle and the rest of the target's path.
     fn export(&self, address: SocketAddr) -> Result<(Vec<u8>, Handle, Vec<u8>), NotMounted> {
         let mut talk = self.talk(address, Program::Mount, &TransferSizes::UNKNOWN)?;
-        let path = &self.url.path;
+        let path = &self.wanted.path;
         let mut length = path.len();
         let mut first = None;
         loop {
@@ -441,14 +464,25 @@ mod tests {
         address
     }
 
-    fn ports(url: &str, portmapper: SocketAddr) -> Result<(u16, u16), String> {
-        let url: ServerUrl = url.parse().unwrap();
+    fn export(port: Option<u16>, mount_port: Option<u16>) -> Export {
+        Export {
+            host: "server".to_owned(),
+            port,
+            mount_port,
+            path: b"/a".to_vec(),
+            uid: None,
+            gid: None,
+            privileged: false,
+        }
+    }
+
+    fn ports(wanted: &Export, portmapper: SocketAddr) -> Result<(u16, u16), String> {
         let counters = AllCounters::default().add();
         let seek = Seek {
-            url: &url,
+            wanted,
             timeout: Duration::from_secs(5),
             counters: &counters,
-            caller: caller(&url),
+            caller: caller(wanted),
         };
         seek.ports(portmapper)
             .map_err(|not_mounted| match not_mounted {
@@ -460,19 +494,16 @@ mod tests {
 
     #[test]
     fn ports_are_given_or_asked_for() {
-        let url = "nfs://server/a";
-        assert_eq!(ports(url, portmapper(2049, 20_048)), Ok((2049, 20_048)));
-        assert_eq!(
-            ports("nfs://server:7/a", portmapper(2049, 20_048)),
-            Ok((7, 20_048))
-        );
-        assert_eq!(
-            ports("nfs://server/a?mountport=8", portmapper(2049, 20_048)),
-            Ok((2049, 8))
-        );
-        // Nobody is asked.
+        // Nobody is asked where both are given.
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 1));
-        assert_eq!(ports("nfs://server:7/a?mountport=8", nowhere), Ok((7, 8)));
+        for (given, portmapper, found) in [
+            ((None, None), portmapper(2049, 20_048), (2049, 20_048)),
+            ((Some(7), None), portmapper(2049, 20_048), (7, 20_048)),
+            ((None, Some(8)), portmapper(2049, 20_048), (2049, 8)),
+            ((Some(7), Some(8)), nowhere, (7, 8)),
+        ] {
+            assert_eq!(ports(&export(given.0, given.1), portmapper), Ok(found));
+        }
         for (portmapper, words) in [
             (
                 portmapper(0, 20_048),
@@ -494,17 +525,20 @@ mod tests {
                 ["cannot connect to the portmapper", "give both ports"],
             ),
         ] {
-            let said = ports(url, portmapper).unwrap_err();
+            let said = ports(&export(None, None), portmapper).unwrap_err();
             assert!(words.iter().all(|word| said.contains(word)), "{said}");
         }
     }
 
     #[test]
-    fn callers_are_who_the_url_says() {
-        let of = |url: &str| caller(&url.parse().unwrap());
-        let own = of("nfs://server/a");
+    fn callers_are_who_the_export_says() {
+        let own = caller(&export(None, None));
         assert_eq!(own.uid, rustix::process::geteuid().as_raw());
-        let other = of(&format!("nfs://server/a?uid={}&gid=7", own.uid + 1));
+        let other = caller(&Export {
+            uid: Some(own.uid + 1),
+            gid: Some(7),
+            ..export(None, None)
+        });
         assert_eq!(
             (other.uid, other.gid, other.groups),
             (own.uid + 1, 7, Vec::new())

@@ -11,17 +11,19 @@ use super::advance::Durable;
 use super::directories::Directories;
 use super::flight::NfsFlight;
 use super::line::{Line, SessionServer};
+use crate::nfs::FACTS;
 use crate::nfs::client::data::Handle;
 use crate::nfs::client::mount::{attributes_of, look_up_directory};
 use crate::nfs::client::talk::{CallError, Talk, any_number};
 use crate::nfs::client::timer::Timer;
-use crate::nfs::shared::{NAME, NfsShared, PROTOCOL, Target};
+use crate::nfs::shared::{NfsShared, PROTOCOL, Target};
+use crate::nfs::url::{connections, is_privileged};
 use crate::system::own_table_of_files;
 
 impl NfsSession {
     pub(crate) fn open(shared: &Arc<NfsShared>, settings: &Settings) -> Result<Self, OpenError> {
         let durable = Durable::of(settings.durability).ok_or(Unsupported::NoSync {
-            storage: NAME,
+            storage: FACTS.name,
             durability: settings.durability,
             protocol: PROTOCOL,
         })?;
@@ -119,7 +121,7 @@ impl NfsSession {
             mounted: Arc::clone(&target.mounted),
             verifiers: Arc::clone(&target.verifiers),
         };
-        let count = target.url.connections as usize;
+        let count = connections(&target.url) as usize;
         let mut next = Some(first);
         for _ in 0..count.max(1) {
             let way = self.shared.way(target);
@@ -139,8 +141,8 @@ fn is_same_server(one: &Target, other: &Target) -> bool {
     let way = |target: &Target| {
         (
             target.mounted.address,
-            target.url.privileged,
-            target.url.connections,
+            is_privileged(&target.url),
+            connections(&target.url),
         )
     };
     way(one) == way(other) && one.mounted.caller == other.mounted.caller

@@ -340,9 +340,7 @@ fn a_server_that_stays_away_is_told_and_ends_no_session() {
 
 fn reached(server: &Server, url: &str) -> String {
     let storage = Nfs::with_timeout(1, &[url.into()], TIMEOUT);
-    let bare = engine::ServerUrl::try_from(std::path::Path::new(url))
-        .unwrap()
-        .bare();
+    let bare = super::bare(std::path::Path::new(url));
     let home = storage.home().unwrap();
     let said = home.reach(&bare).unwrap_err().to_string();
     let opened = home.open(&bare).map(|_| ());

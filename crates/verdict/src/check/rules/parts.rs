@@ -24,7 +24,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     let (spec, actual) = (&record.spec, &record.actual);
     let is_complete = actual.outcome == Outcome::Complete;
     let is_sweep = spec.drive.sweep.is_some();
-    let touches = spec.storage.touches();
+    let touches = spec.storage.makes_files();
     is_there(
         found,
         "record.spec.place",
@@ -98,7 +98,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
         found,
         "record.actual.traffic",
         actual.traffic.is_some(),
-        spec.storage.speaks_to_servers() && actual.outcome != Outcome::Unfinished,
+        spec.storage.calls_server() && actual.outcome != Outcome::Unfinished,
         "servers",
     );
     let is_classic = spec.workload.classic().is_some() && !is_sweep;
@@ -185,7 +185,7 @@ fn locations(record: &Record, found: &mut Findings) {
         let why = format!("there are {}, and {due} targets", locations.len());
         return found.broken(Rule::Parts, place, why);
     }
-    let of_servers = spec.storage.speaks_to_servers();
+    let of_servers = spec.storage.calls_server();
     for (index, (location, weight)) in locations
         .iter()
         .zip(spec.workload.location_weights())
@@ -338,7 +338,7 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
         .count()
         > 1;
     if is_later || has_evidence {
-        let touches = spec.storage.touches();
+        let touches = spec.storage.makes_files();
         due(
             "evidence",
             has_evidence,
@@ -369,7 +369,7 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
         due(
             "evidence.server",
             evidence.server.is_some(),
-            spec.storage.speaks_to_servers(),
+            spec.storage.calls_server(),
             "server of its own",
         );
     }
@@ -460,7 +460,7 @@ fn steps(scope: &Scope<'_>, operation: &OperationRecord, place: &str, found: &mu
     // What a policy of durability costs is shown as a step, always.
     let are_timed = spec.latencies
         && (spec.steps || spec.durability != Durability::None)
-        && spec.storage.touches();
+        && spec.storage.makes_files();
     if operation.steps.is_empty() || operation.meter.operations == 0 || !are_timed {
         let is_due = are_timed && operation.meter.operations > 0;
         return is_there(
@@ -491,7 +491,7 @@ fn steps(scope: &Scope<'_>, operation: &OperationRecord, place: &str, found: &mu
     for (step, is_asked) in [(Step::Sync, file), (Step::SyncDirectory, directory)] {
         let is_due = is_asked && of_kind(step);
         // Servers sync in calls of their own.
-        if !spec.storage.speaks_to_servers() {
+        if spec.storage.uses_directories() {
             is_there(found, place, has(step), is_due, step.name());
         }
     }

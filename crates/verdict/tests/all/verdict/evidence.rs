@@ -522,7 +522,7 @@ fn acknowledged_changes_have_reached_a_tier() {
 /// A run through the program's own client of NFS: this many calls, and this besides.
 fn of_server(calls: u64, counts: ServerCounts) -> impl Fn(&mut Record) {
     move |record| {
-        record.spec.storage = EngineName::Nfs;
+        record.spec.storage = EngineName::from_name("nfs").unwrap();
         for location in &mut record.locations {
             location.target = Fact::NotApplicable;
             location.durability = None;

@@ -1,0 +1,97 @@
+//! The only list of I/O engines: what is known of each, and how it is made.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::{Engine, EngineFacts, Targets, Url, UrlError};
+
+use crate::{nfs, null, posix, raw, stdio};
+
+/// Makes an engine whose sessions have so many operations in flight, on these targets.
+type Make = fn(usize, &[PathBuf]) -> Arc<dyn Engine>;
+
+/// An engine of the registry.
+#[derive(Debug)]
+pub struct Row {
+    /// What is known of it.
+    pub facts: &'static EngineFacts,
+    /// How it is made.
+    pub make: Make,
+}
+
+/// All engines that a run can name, in the order of the help.
+pub static ROWS: [Row; 5] = [
+    row(&stdio::FACTS, |_, _| Arc::new(stdio::Stdio)),
+    row(&raw::FACTS, |_, _| Arc::new(raw::Raw)),
+    row(&posix::FACTS, |_, _| Arc::new(posix::Posix)),
+    row(&null::FACTS, |_, _| Arc::new(null::Null)),
+    row(&nfs::FACTS, |depth, targets| {
+        Arc::new(nfs::Nfs::new(depth, targets))
+    }),
+];
+
+const fn row(facts: &'static EngineFacts, make: Make) -> Row {
+    Row { facts, make }
+}
+
+/// The engine of this name.
+pub fn named(name: &str) -> Option<&'static Row> {
+    ROWS.iter().find(|row| row.facts.name == name)
+}
+
+/// The engine of a target that is a URL of a known scheme; `None` of a directory.
+pub fn of_url(target: &Path) -> Option<&'static Row> {
+    let matches = |row: &&Row| match row.facts.targets {
+        Targets::Urls(syntax) => syntax.matches(target),
+        Targets::None | Targets::Directories => false,
+    };
+    ROWS.iter().find(matches)
+}
+
+/// Whether a target is a URL of a known scheme: nothing that the kernel finds.
+pub fn is_url(target: &Path) -> bool {
+    of_url(target).is_some()
+}
+
+/// Parses a target that is a URL of a known scheme; `None` of a directory.
+///
+/// # Errors
+/// What is wrong with the URL.
+pub fn parse_url(target: &Path) -> Result<Option<Url>, UrlError> {
+    match of_url(target).map(|row| row.facts.targets) {
+        Some(Targets::Urls(syntax)) => syntax.parse(target).map(Some),
+        _ => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_engine_has_a_name_and_schemes_of_its_own() {
+        let schemes = ROWS.iter().filter_map(|row| match row.facts.targets {
+            Targets::Urls(syntax) => Some(syntax.scheme),
+            Targets::None | Targets::Directories => None,
+        });
+        for mut names in [
+            ROWS.iter().map(|row| row.facts.name).collect::<Vec<_>>(),
+            schemes.collect(),
+        ] {
+            names.sort_unstable();
+            let all = names.len();
+            names.dedup();
+            assert_eq!(names.len(), all);
+        }
+    }
+
+    #[test]
+    fn every_engine_is_as_its_row_says() {
+        for row in &ROWS {
+            let engine = (row.make)(1, &[]);
+            assert_eq!(engine.name(), row.facts.name);
+            assert_eq!(engine.depth(), 1);
+            assert_eq!(engine.home().is_some(), row.facts.makes_files());
+        }
+    }
+}
