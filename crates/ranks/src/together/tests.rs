@@ -6,9 +6,14 @@ use std::sync::mpsc::{self, Receiver};
 
 use measure::Histogram;
 
-use super::*;
-use crate::collective::Merge;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::Together;
+use crate::collective::{Merge, Outcome};
+use crate::communicator::{CommunicationError, Communicator, Message};
 use crate::in_process::{self, InProcess};
+use crate::message::{Collective, Head, Sort};
 
 /// So long until a rank is lost: longer than any simulation.
 const LIMIT: Duration = Duration::from_secs(3_600);

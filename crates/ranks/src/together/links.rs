@@ -1,0 +1,120 @@
+//! What comes from the neighbours of a rank in the tree, and goes to them.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use crate::collective::{Outcome, Post};
+use crate::communicator::{CommunicationError, Communicator};
+use crate::message::{Collective, Envelope, Head, Sort};
+
+/// After the last run, or whatever there was.
+pub(super) const LEFT: u64 = u64::MAX - 1;
+
+/// A rank right above or below.
+pub(super) struct Neighbour {
+    pub(super) rank: u32,
+    pub(super) heard: Instant,
+    /// Where it was then, and what it did.
+    pub(super) epoch: u64,
+    pub(super) step: u64,
+    pub(super) count: u32,
+    pub(super) collective: Collective,
+}
+
+impl Neighbour {
+    /// Takes a message as a sign of life.
+    pub(super) fn hear(&mut self, head: Head) {
+        self.heard = Instant::now();
+        // What is told for others is older than what the rank does itself.
+        let is_newer = match head.count == self.count {
+            true => (head.epoch, head.step) >= (self.epoch, self.step),
+            false => head.epoch >= self.epoch,
+        };
+        if is_newer {
+            (self.epoch, self.step) = (head.epoch, head.step);
+            (self.count, self.collective) = (head.count, head.collective);
+        }
+    }
+}
+
+/// What comes and goes.
+pub(super) struct Links<C> {
+    pub(super) communicator: C,
+    pub(super) neighbours: Vec<Neighbour>,
+    /// What came and is not taken yet.
+    pub(super) inbox: VecDeque<Envelope>,
+}
+
+/// The messages of one step.
+pub(super) struct OfStep<'a, C> {
+    pub(super) links: &'a mut Links<C>,
+    pub(super) head: Head,
+}
+
+impl<C: Communicator> OfStep<'_, C> {
+    fn out_of_step(&self, rank: u32, does: &'static str) -> CommunicationError {
+        CommunicationError::OutOfStep {
+            rank,
+            does: Cow::Borrowed(does),
+            other: self.rank(),
+            waits: Cow::Borrowed(self.head.collective.as_words()),
+        }
+    }
+}
+
+impl<C: Communicator> Post for OfStep<'_, C> {
+    fn rank(&self) -> u32 {
+        self.links.communicator.rank()
+    }
+
+    fn ranks(&self) -> u32 {
+        self.head.count
+    }
+
+    fn take(&mut self, from: u32) -> Outcome<Option<Vec<u8>>> {
+        let Head {
+            epoch, step, count, ..
+        } = self.head;
+        let is_it = |one: &Envelope| {
+            let head = one.head;
+            one.from == from
+                && head.sort == Sort::Part
+                && (head.epoch, head.count, head.step) == (epoch, count, step)
+        };
+        let found = self.links.inbox.iter().position(is_it);
+        if let Some(envelope) = found.and_then(|at| self.links.inbox.remove(at)) {
+            if envelope.head.collective != self.head.collective {
+                return Err(self.out_of_step(from, envelope.head.collective.as_words()));
+            }
+            return Ok(Some(envelope.body));
+        }
+        // What a rank sends arrives in its order: one that is further will not say what is missing.
+        let Some(theirs) = self
+            .links
+            .neighbours
+            .iter()
+            .find(|other| other.rank == from)
+        else {
+            return Ok(None);
+        };
+        let does = match theirs.epoch {
+            theirs if theirs < epoch => return Ok(None),
+            LEFT if epoch < LEFT => Collective::Leave,
+            theirs if theirs > epoch && epoch % 2 == 1 => {
+                return Err(CommunicationError::Stopped { rank: from });
+            }
+            theirs if theirs > epoch => return Err(self.out_of_step(from, "perform another run")),
+            _ if (theirs.count, theirs.step) == (count, step) => theirs.collective,
+            _ => return Ok(None),
+        };
+        if does == self.head.collective {
+            return Ok(None);
+        }
+        Err(self.out_of_step(from, does.as_words()))
+    }
+
+    fn send(&mut self, to: u32, body: &[u8]) -> Outcome<()> {
+        self.links.communicator.send(to, self.head.with(body))
+    }
+}

@@ -1,0 +1,157 @@
+//! Messages: those that came are taken, those that are due are sent.
+
+use std::time::{Duration, Instant};
+
+use super::links::OfStep;
+use super::state::{Pending, StopReason, Together};
+use crate::collective::Progress;
+use crate::communicator::{CommunicationError, Communicator, Message};
+use crate::message::{Envelope, Head, Sort, decode};
+
+/// So many pulses are due within the time after which a silent rank is lost.
+const PULSES: u32 = 8;
+
+impl<C: Communicator> Together<C> {
+    /// Waits for a message, so long at most.
+    pub(crate) fn receive(&mut self, limit: Duration) {
+        match self.links.communicator.receive(limit) {
+            Ok(Some(message)) => self.take(message),
+            Ok(None) => (),
+            Err(why) => self.lose(why, None),
+        }
+    }
+
+    /// Does all that is due.
+    pub(crate) fn attend(&mut self) {
+        let now = Instant::now();
+        // Whoever was stopped itself, or had no processor, cannot say that others were silent.
+        if now.saturating_duration_since(self.attended) > self.limit / 2 {
+            for neighbour in &mut self.links.neighbours {
+                neighbour.heard = now;
+            }
+        }
+        self.attended = now;
+        loop {
+            match self.links.communicator.receive(Duration::ZERO) {
+                Ok(Some(message)) => self.take(message),
+                Ok(None) => break,
+                Err(why) => {
+                    self.lose(why, None);
+                    break;
+                }
+            }
+        }
+        self.advance();
+        self.pulse_if_due();
+        self.judge();
+        self.look();
+    }
+
+    pub(super) fn take(&mut self, message: Message) {
+        match Envelope::open(message) {
+            Ok(envelope) => {
+                let from = envelope.from;
+                let known = self
+                    .links
+                    .neighbours
+                    .iter_mut()
+                    .find(|known| known.rank == from);
+                if let Some(neighbour) = known {
+                    neighbour.hear(envelope.head);
+                }
+                self.follow(from, envelope.head.epoch);
+                self.sort(envelope);
+                self.end_watch();
+            }
+            Err(why) => self.lose(why, None),
+        }
+    }
+
+    /// What a message tells, now or in its turn.
+    pub(super) fn sort(&mut self, envelope: Envelope) {
+        let Envelope {
+            from,
+            head,
+            ref body,
+        } = envelope;
+        if matches!(head.sort, Sort::Lost | Sort::Stop) {
+            // What came before it is whole, and no part of what it ends.
+            self.advance();
+        }
+        match head.sort {
+            Sort::Pulse => (),
+            Sort::Lost => {
+                let why = decode(body, from).unwrap_or_else(|why| why);
+                self.lose(why, Some(from));
+            }
+            Sort::Stop => match decode::<(u64, u32, StopReason)>(body, from) {
+                Ok((epoch, rank, reason)) if epoch == self.epoch => {
+                    self.stop(rank, reason, Some(from))
+                }
+                Ok((epoch, ..)) => {
+                    // It may be that this rank alone has closed that run, or not opened it.
+                    self.spread(Sort::Stop, body, Some(from));
+                    if epoch > self.epoch {
+                        self.links.inbox.push_back(envelope);
+                    }
+                }
+                Err(why) => self.lose(why, None),
+            },
+            Sort::Part if head.epoch < self.epoch => (),
+            Sort::Part => {
+                self.links.inbox.push_back(envelope);
+                self.moved = Instant::now();
+            }
+        }
+    }
+
+    /// Tells all neighbours, but the one that told it.
+    pub(super) fn spread(&mut self, sort: Sort, body: &[u8], told_by: Option<u32>) {
+        let bytes = self.head(sort).with(body);
+        for neighbour in &self.links.neighbours {
+            if Some(neighbour.rank) != told_by {
+                // Whoever cannot be told misses this rank before long.
+                let _ = self.links.communicator.send(neighbour.rank, bytes.clone());
+            }
+        }
+    }
+
+    pub(super) fn head(&self, sort: Sort) -> Head {
+        Head {
+            sort,
+            collective: self.collective,
+            count: self.count,
+            epoch: self.epoch,
+            step: self.steps.get(&self.count).copied().unwrap_or(0),
+        }
+    }
+
+    pub(super) fn pulse(&mut self) {
+        self.pulsed = Instant::now();
+        self.spread(Sort::Pulse, &[], None);
+    }
+
+    pub(super) fn pulse_if_due(&mut self) {
+        if self.pulsed.elapsed() >= self.limit / PULSES {
+            self.pulse();
+        }
+    }
+
+    pub(super) fn advance(&mut self) {
+        let mut at = 0;
+        while let Some(Pending { head, meet }) = self.pending.get_mut(at) {
+            let mut post = OfStep {
+                links: &mut self.links,
+                head: *head,
+            };
+            match meet.advance(&mut post) {
+                Ok(Progress::Done) => drop(self.pending.remove(at)),
+                // Merging takes long where there is much.
+                Ok(Progress::More) => self.pulse_if_due(),
+                Ok(Progress::Waits) => at += 1,
+                Err(CommunicationError::Stopped { rank }) => return self.stop(rank, 0, None),
+                Err(why) => return self.lose(why, None),
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What ranks begin and end: runs, watches, and what they do together.
+
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+use super::links::{LEFT, Neighbour};
+use super::state::{Pending, Together};
+use crate::collective::{Meet, Outcome};
+use crate::communicator::{CommunicationError, Communicator};
+use crate::message::{Collective, Envelope, Sort};
+use crate::tree::parent;
+
+impl<C: Communicator> Together<C> {
+    /// A run begins.
+    pub(crate) fn open(&mut self) {
+        if self.is_run() {
+            return;
+        }
+        self.stopped = None;
+        self.hear(|heard| heard.stopped = None);
+        self.enter(self.epoch + 1);
+    }
+
+    /// The end of the run begins.
+    pub(crate) fn close(&mut self) {
+        if !self.is_run() {
+            return;
+        }
+        // Others may work on for long before they miss this rank.
+        self.look();
+        let rank = self.stopped.unwrap_or(self.links.communicator.rank());
+        self.fail_all(&CommunicationError::Stopped { rank });
+        self.enter(self.epoch + 1);
+    }
+
+    /// Follows the others through their runs until the rank above begins something with all ranks.
+    pub(crate) fn watch(&mut self, answer: Sender<Outcome<()>>) {
+        if let Some(why) = &self.lost {
+            let _ = answer.send(Err(why.clone()));
+            return;
+        }
+        self.watching = Some(answer);
+        let above = parent(self.links.communicator.rank());
+        let found = self
+            .links
+            .neighbours
+            .iter()
+            .find(|other| Some(other.rank) == above);
+        if let Some((from, epoch)) = found.map(|above| (above.rank, above.epoch)) {
+            self.follow(from, epoch);
+        }
+        self.end_watch();
+    }
+
+    /// Is where the rank above is.
+    pub(super) fn follow(&mut self, from: u32, epoch: u64) {
+        if self.watching.is_none() || parent(self.links.communicator.rank()) != Some(from) {
+            return;
+        }
+        if self.epoch < epoch && epoch < LEFT {
+            self.stopped = None;
+            self.hear(|heard| heard.stopped = None);
+            self.enter(epoch);
+        }
+    }
+
+    /// The watch is over where the rank above waits for all, or has left.
+    pub(super) fn end_watch(&mut self) {
+        let above = parent(self.links.communicator.rank());
+        let all = self.links.communicator.ranks();
+        let is_over = match above {
+            None => true,
+            Some(above) => {
+                let is_for_all = |one: &Envelope| {
+                    one.from == above && one.head.sort == Sort::Part && one.head.count == all
+                };
+                let has_left = |other: &Neighbour| other.rank == above && other.epoch == LEFT;
+                self.links.inbox.iter().any(is_for_all)
+                    || self.links.neighbours.iter().any(has_left)
+            }
+        };
+        if let Some(answer) = self.watching.take_if(|_| is_over) {
+            let _ = answer.send(Ok(()));
+        }
+    }
+
+    /// Begins the last thing that is done together.
+    pub(crate) fn leave(&mut self, meet: Box<dyn Meet>) {
+        self.enter(LEFT);
+        self.begin(meet, self.links.communicator.ranks());
+    }
+
+    /// Begins something that the first ranks do together, of which this is one.
+    pub(crate) fn begin(&mut self, meet: Box<dyn Meet>, count: u32) {
+        if let Some(why) = &self.lost {
+            return meet.fail(why);
+        }
+        if let (Some(rank), true) = (self.stopped, self.is_run()) {
+            return meet.fail(&CommunicationError::Stopped { rank });
+        }
+        *self.steps.entry(count).or_default() += 1;
+        (self.collective, self.count) = (meet.collective(), count);
+        let head = self.head(Sort::Part);
+        self.pending.push(Pending { head, meet });
+        self.moved = Instant::now();
+        self.advance();
+    }
+
+    pub(super) fn enter(&mut self, epoch: u64) {
+        self.epoch = epoch;
+        self.steps.clear();
+        (self.collective, self.count) = (Collective::None, self.links.communicator.ranks());
+        self.pulse();
+        let inbox = std::mem::take(&mut self.links.inbox);
+        for envelope in inbox {
+            self.sort(envelope);
+        }
+    }
+}

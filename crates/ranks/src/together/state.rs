@@ -1,0 +1,146 @@
+//! The state of a rank among others.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::links::{Links, Neighbour};
+use crate::collective::{Meet, Outcome};
+use crate::communicator::{CommunicationError, Communicator};
+use crate::message::{Collective, Head};
+use crate::tree::{children, parent};
+
+/// What a run is asked and told.
+pub(crate) struct Tie {
+    pub(crate) stopping: Box<dyn Fn() -> Option<StopReason> + Send>,
+    pub(crate) stop: Box<dyn Fn() + Send>,
+}
+
+/// Why a rank stops a run, as a number that means something to the program: 0 where there is no
+/// more to tell.
+pub type StopReason = u32;
+
+/// Who is told, once, that a rank is lost.
+pub(crate) type TellLost = Box<dyn FnOnce(&CommunicationError) + Send>;
+
+/// What a rank has heard.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    pub(crate) lost: Option<CommunicationError>,
+    /// Who stopped the run, and why.
+    pub(crate) stopped: Option<(u32, StopReason)>,
+}
+
+/// What was begun and is not done.
+pub(super) struct Pending {
+    pub(super) head: Head,
+    pub(super) meet: Box<dyn Meet>,
+}
+
+/// A rank among others.
+pub(crate) struct Together<C> {
+    pub(super) links: Links<C>,
+    pub(super) limit: Duration,
+    pub(super) epoch: u64,
+    /// The last step of so many ranks.
+    pub(super) steps: HashMap<u32, u64>,
+    /// What was begun last, and how many do it.
+    pub(super) collective: Collective,
+    pub(super) count: u32,
+    pub(super) pending: Vec<Pending>,
+    pub(super) tie: Option<Tie>,
+    pub(super) heard: Arc<Mutex<Heard>>,
+    pub(super) tell_lost: Option<TellLost>,
+    pub(super) lost: Option<CommunicationError>,
+    pub(super) lost_at: Option<Instant>,
+    pub(super) stopped: Option<u32>,
+    /// Who waits until all do something together, where this rank watches the runs of others.
+    pub(super) watching: Option<Sender<Outcome<()>>>,
+    pub(super) pulsed: Instant,
+    pub(super) attended: Instant,
+    /// When something was begun, or a part of it came.
+    pub(crate) moved: Instant,
+}
+
+impl<C: Communicator> Together<C> {
+    /// A neighbour that is silent for so long is lost.
+    pub(crate) fn new(communicator: C, limit: Duration, heard: Arc<Mutex<Heard>>) -> Self {
+        let now = Instant::now();
+        let (rank, ranks) = (communicator.rank(), communicator.ranks());
+        let neighbours = parent(rank).into_iter().chain(children(rank, ranks));
+        let neighbours = neighbours.map(|rank| Neighbour {
+            rank,
+            heard: now,
+            epoch: 0,
+            step: 0,
+            count: ranks,
+            collective: Collective::None,
+        });
+        Self {
+            links: Links {
+                neighbours: neighbours.collect(),
+                communicator,
+                inbox: VecDeque::new(),
+            },
+            limit,
+            epoch: 0,
+            steps: HashMap::new(),
+            collective: Collective::None,
+            count: ranks,
+            pending: Vec::new(),
+            tie: None,
+            heard,
+            tell_lost: None,
+            lost: None,
+            lost_at: None,
+            stopped: None,
+            watching: None,
+            pulsed: now,
+            attended: now,
+            moved: now,
+        }
+    }
+
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// Whether no other rank will ever say something.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.links.neighbours.is_empty()
+    }
+
+    /// How long it is known that a rank is lost.
+    pub(crate) fn lost_for(&self) -> Option<Duration> {
+        self.lost_at.map(|at| at.elapsed())
+    }
+
+    pub(crate) fn tie(&mut self, tie: Tie) {
+        self.tie = Some(tie);
+    }
+
+    pub(crate) fn when_lost(&mut self, tell: TellLost) {
+        match &self.lost {
+            Some(why) => tell(why),
+            None => self.tell_lost = Some(tell),
+        }
+    }
+
+    /// Sends what has not left, as long as the limit at most.
+    pub(crate) fn flush(&mut self, limit: Duration) -> Outcome<()> {
+        self.links.communicator.flush(limit)
+    }
+
+    pub(crate) fn into_communicator(self) -> C {
+        self.links.communicator
+    }
+
+    pub(super) fn is_run(&self) -> bool {
+        self.epoch % 2 == 1
+    }
+
+    pub(super) fn hear(&self, change: impl FnOnce(&mut Heard)) {
+        change(&mut self.heard.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
