@@ -85,6 +85,11 @@ pub(super) fn serve<C: Communicator>(
             let _ = done.send(());
         }
     }
+    farewell(together, idle, limit);
+}
+
+/// Lets the other ranks hear of a loss, or sends what has not left, and ends.
+fn farewell<C: Communicator>(mut together: Together<C>, idle: Duration, limit: Duration) {
     while together.lost_for().is_some_and(|since| since < FAREWELL) {
         thread::sleep(idle);
         together.attend();
