@@ -166,7 +166,8 @@ pub(crate) const GIVEN: &[Conflict] = &[
             is_classic(options, spec) && !matches!(options.size, Some(SizesOption::Range { .. }))
         },
         as_a_mix!(
-            "--size with a distribution requires a mix: write LOW..HIGH for the classic workload, or "
+            "--size with a distribution requires a mix: write LOW..HIGH for the classic workload, \
+             or "
         ),
     ),
     Conflict(

@@ -135,7 +135,8 @@ fn unsized_spec(
     spec.sync_phases &= spec.storage.uses_page_cache();
     spec.series &= spec.latencies;
     if asked.invocation.has_classic_format {
-        // The original's whole seconds would include them, and its reports cannot show the overhead.
+        // The original's whole seconds would include them, and its reports cannot show the
+        // overhead.
         (spec.sync_phases, spec.check, spec.overhead) = (false, false, false);
     }
     Ok((spec, options))

@@ -42,7 +42,8 @@ macro_rules! option_table {
     #[arg(long = "for", value_name = "TIME")]
     #[serde(rename = "for")]
     run_for: Time =>
-        |s| load_options::run_for(&s.drive), load_options::set_run_for, shows 2 => |s| load::shown_stop(&s.drive);
+        |s| load_options::run_for(&s.drive), load_options::set_run_for,
+        shows 2 => |s| load::shown_stop(&s.drive);
     /// Run transactions for this time before the measurement starts [default: 0s].
     #[arg(value_name = "TIME")]
     warm_up: Time =>

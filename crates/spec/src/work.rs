@@ -120,8 +120,8 @@ pub(crate) fn sizes(spec: &RunSpec) -> SizesOption {
     }
 }
 
-/// Sets the sizes of new files. In a mix, the sizes of appends and the largest size follow them, but
-/// for what a preset has.
+/// Sets the sizes of new files. In a mix, the sizes of appends and the largest size follow them,
+/// but for what a preset has.
 pub(crate) fn set_sizes(draft: &mut Draft<'_>, said: SizesOption) -> Result<(), ConfigError> {
     if let (Work::Classic(classic), SizesOption::Range { low, high, .. }) =
         (&mut draft.spec.workload.work, &said)

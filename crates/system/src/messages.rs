@@ -12,15 +12,14 @@
 //! wrote. A text that was cut short or has lines that are not understood is
 //! unavailable with its reason; fields that a newer kernel adds are passed over.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+pub use self::counter::{MessageCounter, WatchedCounter, WatchedMessages};
 pub use self::reading::{CompoundOperation, MessageKind, MessagesReading};
 use self::search::CounterSearch;
 use crate::fact::Fact;
 use crate::sources::Sources;
 use crate::target::Target;
 
+mod counter;
 pub(crate) mod ganesha;
 mod iscsi;
 mod nfs_client;
@@ -28,50 +27,6 @@ mod nfs_server;
 mod reading;
 mod search;
 mod smb_client;
-
-/// Where messages are counted.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum MessageCounter {
-    /// This machine's NFS client, for one file system (`/proc/self/mountstats`).
-    NfsClient,
-    /// This machine's NFS server, for all of its clients
-    /// (`/proc/net/rpc/nfsd`).
-    NfsServer,
-    /// NFS-Ganesha, a server in user space, on this machine, for all of its clients (D-Bus:
-    /// `GetFULLV3Stats`, and `GetFastOPS` for the operations of version 4).
-    NfsGanesha,
-    /// This machine's SMB client, for one share (`/proc/fs/cifs/Stats`).
-    SmbClient,
-    /// A disk of this machine that an iSCSI session provides
-    /// (`/sys/class/block/DISK/device/iorequest_cnt`).
-    IscsiSession,
-    /// The client of NFS that is a part of this program (`--storage nfs`), all of its sessions
-    /// together.
-    NfsStorage,
-}
-
-/// One counter that is read.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct WatchedCounter {
-    /// Where it is.
-    pub counter: MessageCounter,
-    /// [`MessagesReading::protocol`].
-    pub protocol: String,
-    /// [`MessagesReading::of`].
-    pub of: String,
-}
-
-/// The counters of messages that belong to targets. Found once, read often.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WatchedMessages {
-    /// The counters.
-    pub list: Vec<WatchedCounter>,
-    /// Why messages of a target are not among them; empty if all are.
-    pub unseen: Vec<String>,
-}
 
 impl WatchedMessages {
     /// Those of the targets' mounts (nfs, nfs4, cifs, smb3), of the iSCSI disks
@@ -153,20 +108,6 @@ impl WatchedCounter {
             Fact::Known(text) => self.parse(text),
             Fact::NotApplicable => self.reading(Fact::NotApplicable),
             Fact::Unavailable(why) => self.parse("").unavailable(why),
-        }
-    }
-
-    /// A reading of kinds alone.
-    fn reading(&self, kinds: Fact<Vec<MessageKind>>) -> MessagesReading {
-        MessagesReading {
-            counter: self.counter,
-            protocol: self.protocol.clone(),
-            of: self.of.clone(),
-            age_s: Fact::NotApplicable,
-            kinds,
-            operations: Fact::NotApplicable,
-            server_read_bytes: Fact::NotApplicable,
-            server_written_bytes: Fact::NotApplicable,
         }
     }
 }

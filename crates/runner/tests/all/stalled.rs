@@ -148,6 +148,7 @@ fn run_at_depth(depth: usize, at: At, lasts: Duration) -> (record::Record, Told,
     let request = RunSpec {
         stall_timeout: Duration::from_millis(400),
         check: true,
+        storage: spec::EngineName::POSIX,
         cache: if let At::First(OperationKind::Evict) = at {
             Cache::ColdData
         } else {

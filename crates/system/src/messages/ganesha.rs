@@ -12,8 +12,9 @@ use dbus::Message;
 use dbus::arg::{Arg as _, ArgType, Iter};
 use dbus::channel::Channel;
 
+use super::counter::{MessageCounter, WatchedCounter};
 use super::nfs_server::{ALL_CLIENTS, PROTOCOLS};
-use super::{CompoundOperation, MessageCounter, MessageKind, MessagesReading, WatchedCounter};
+use super::reading::{CompoundOperation, MessageKind, MessagesReading};
 use crate::fact::Fact;
 use crate::sources::Sources;
 

@@ -6,7 +6,8 @@
 //! Retransmissions of the session are told through netlink to root alone
 //! (`iscsiadm --stats`), and are not read.
 
-use super::{MessageKind, MessagesReading, WatchedCounter};
+use super::counter::WatchedCounter;
+use super::reading::{MessageKind, MessagesReading};
 use crate::counters::{DeviceCounters, FlushCount};
 use crate::fact::Fact;
 use crate::sources::Sources;

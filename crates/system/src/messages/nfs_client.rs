@@ -6,7 +6,8 @@
 //! fails as a whole at one line of one of them, leaves escapes in the names of
 //! mount points and takes a file that was cut short for a whole one.
 
-use super::{MessageKind, MessagesReading, WatchedCounter};
+use super::counter::WatchedCounter;
+use super::reading::{MessageKind, MessagesReading};
 use crate::fact::Fact;
 use crate::mount::{Mount, unescape};
 

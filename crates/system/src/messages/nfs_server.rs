@@ -5,7 +5,8 @@
 //! Of NFS version 4 the messages are `COMPOUND`; the operations within are told
 //! beside them.
 
-use super::{CompoundOperation, MessageKind, MessagesReading, WatchedCounter};
+use super::counter::WatchedCounter;
+use super::reading::{CompoundOperation, MessageKind, MessagesReading};
 use crate::fact::Fact;
 use crate::mount::unescape;
 use crate::sources::Sources;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::MessageCounter;
+use super::counter::MessageCounter;
 use crate::fact::{Fact, added, grown, pair};
 
 /// What one counter had, or counted between two readings.

@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::{
-    MessageCounter, WatchedCounter, WatchedMessages, iscsi, nfs_client, nfs_server, smb_client,
-};
+use super::counter::{MessageCounter, WatchedCounter, WatchedMessages};
+use super::{iscsi, nfs_client, nfs_server, smb_client};
 use crate::device::{Device, DeviceKind, iscsi_session};
 use crate::fact::Fact;
 use crate::mount::Mount;

@@ -4,7 +4,8 @@
 //! A command is a message, also where several travel together. Commands of a
 //! session, such as those that begin it, are not counted by share.
 
-use super::{MessageKind, MessagesReading, WatchedCounter};
+use super::counter::WatchedCounter;
+use super::reading::{MessageKind, MessagesReading};
 use crate::fact::Fact;
 use crate::mount::Mount;
 
