@@ -34,6 +34,7 @@ mod facts;
 mod filler;
 mod find;
 mod held_path;
+mod identifiers;
 mod invalid;
 mod kind;
 mod loops;

@@ -1,29 +1,24 @@
 //! A made file system: making it, the same state for each run, and removing it.
 
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use system::Fact;
 
 use crate::blocks::{self, Image};
 use crate::directory::{BELOW, IMAGE, JOURNAL, MOUNT, PREFIX, saved};
 use crate::error::MakeError;
-use crate::facts::{MadeFacts, ToolFacts};
-use crate::filler;
+use crate::facts::MadeFacts;
+use crate::identifiers::{new_id, new_uuid};
 use crate::kind::FileSystemKind;
-use crate::loops::{self, Attached};
+use crate::loops;
 use crate::manifest::{FORMAT, Head, Part};
-use crate::mkfs::{self, Devices};
-use crate::mounts::{self, MountPlan};
+use crate::mounts;
 use crate::needs;
 use crate::owned::Owned;
 use crate::removal::{self, MadeRemoved};
 use crate::spec::MakeSpec;
 use crate::states;
 use crate::stop::MakeStop;
-use crate::tool;
+
+mod start;
 
 /// How far making has come. Each is told when it is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +160,7 @@ impl Made {
             allocate(owned, JOURNAL, journal.size_bytes, &self.stop)?;
         }
         told(MakeStage::Images);
-        self.facts.tools = tools(self.spec.kind);
+        self.record_tools();
         self.start(Images::New, told)
     }
 
@@ -352,143 +347,12 @@ impl Made {
         Ok(())
     }
 
-    /// Sets up the loop devices, formats and mounts.
-    fn start(&mut self, images: Images, told: &mut dyn FnMut(MakeStage)) -> Result<(), MakeError> {
-        self.is_in_place()?;
-        self.facts.mount_commands.clear();
-        if images == Images::New {
-            self.each_image(blocks::wipe)?;
-        }
-        let devices = self.attach()?;
-        told(MakeStage::LoopDevices);
-        if images == Images::New {
-            self.format(&devices)?;
-        }
-        told(MakeStage::Formatted);
-        self.mount(&devices)?;
-        for attached in &devices {
-            loops::clear_at_last_close(&attached.device, self.main.around(None))?;
-        }
-        told(MakeStage::Mounted);
-        let root = self.root();
-        if images == Images::New || !self.spec.kind.has_image() {
-            self.facts.usable_bytes = filler::usable_bytes(&root);
-            let target = self.target();
-            make_directory(&target, 0o755)?;
-            let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
-            std::os::unix::fs::chown(&target, Some(user.as_raw()), Some(group.as_raw()))
-                .map_err(|error| MakeError::io("change the owner of", &target, error))?;
-            self.facts.fullness_percent = match self.spec.fullness_percent {
-                Some(percent) => filler::fill(&root, percent, &self.stop)?,
-                None => Fact::NotApplicable,
-            };
-        }
-        self.forget_pages(&root)?;
-        self.facts.look(&self.main, &devices);
-        told(MakeStage::Ready);
-        Ok(())
-    }
-
-    /// What is written is on the images, and the images are not in the page cache.
-    fn forget_pages(&self, root: &Path) -> Result<(), MakeError> {
-        filler::sync(root)?;
-        self.each_image(blocks::written)
-    }
-
     /// The root of the file system that is filled: of an overlay, of what lies below.
     fn root(&self) -> PathBuf {
         match self.spec.kind {
             FileSystemKind::Overlay => self.main.directory.at(BELOW),
             _ => self.main.directory.at(MOUNT),
         }
-    }
-
-    /// Loop devices over the images: the file system's, then the journal's.
-    fn attach(&self) -> Result<Vec<Attached>, MakeError> {
-        let images = self.images().into_iter();
-        let attached =
-            images.map(|(owned, image)| loops::attach(owned, image, self.spec.direct, &self.stop));
-        attached.collect()
-    }
-
-    fn format(&mut self, devices: &[Attached]) -> Result<(), MakeError> {
-        let Some(image) = devices.first() else {
-            return Ok(());
-        };
-        let devices = Devices {
-            image: &image.device,
-            journal: devices.get(1).map(|journal| journal.device.as_str()),
-            uuid: &self.uuid,
-            journal_uuid: &self.journal_uuid,
-        };
-        let mut lines = Vec::new();
-        for (program, words) in mkfs::commands(&self.spec, &devices) {
-            lines.push(tool::command_line(program, &words));
-            tool::run(
-                program,
-                words,
-                Some(self.main.around(Some(&self.stop))),
-                tool::LONG,
-            )?;
-        }
-        self.facts.mkfs_commands = lines;
-        Ok(())
-    }
-
-    fn mount(&mut self, devices: &[Attached]) -> Result<(), MakeError> {
-        let (kind, source) = (self.spec.kind, self.main.source());
-        if let Some(image) = devices.first() {
-            let at = if kind == FileSystemKind::Overlay {
-                BELOW
-            } else {
-                MOUNT
-            };
-            let options = mkfs::mount_options(
-                &self.spec,
-                devices.get(1).map(|journal| journal.device.as_str()),
-            );
-            self.mount_one(kind.on_image(), &options, &image.device, at)?;
-        } else {
-            let mut options = self.spec.mount_options.clone();
-            options.push(format!("size={}", self.spec.size_bytes));
-            self.mount_one(kind, &options, &source, MOUNT)?;
-        }
-        if kind == FileSystemKind::Overlay {
-            let mut options = self.spec.mount_options.clone();
-            for (option, name) in [
-                ("lowerdir", "lower"),
-                ("upperdir", "upper"),
-                ("workdir", "overlay-work"),
-            ] {
-                let layer = self.root().join(name);
-                if !layer.exists() {
-                    make_directory(&layer, 0o755)?;
-                }
-                // As it is called in the directory in which mount runs.
-                options.push(format!("{option}={BELOW}/{name}"));
-            }
-            self.mount_one(kind, &options, &source, MOUNT)?;
-        }
-        Ok(())
-    }
-
-    fn mount_one(
-        &mut self,
-        kind: FileSystemKind,
-        options: &[String],
-        source: &str,
-        at: &str,
-    ) -> Result<(), MakeError> {
-        let plan = MountPlan {
-            kind: kind.name(),
-            options,
-            source,
-            at,
-        };
-        let line = mounts::mount(&plan, &self.main, &self.stop)?;
-        self.facts.mount_commands.push(line);
-        mounts::own(&self.main, at)?;
-        Ok(())
     }
 }
 
@@ -515,53 +379,7 @@ fn saved_image(state: &str) -> String {
     saved(state, IMAGE)
 }
 
-fn make_directory(path: &Path, mode: u32) -> Result<(), MakeError> {
-    let made = std::fs::DirBuilder::new().mode(mode).create(path);
-    made.map_err(|error| MakeError::io("create the directory", path, error))
-}
-
-/// `SECOND-PROCESS-N`: the first that is free in both directories.
-fn new_id(above: &Path, journal_above: Option<&Path>) -> String {
-    let second = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |time| time.as_secs());
-    // Threads that make several at once do not take the same number.
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let numbers = std::iter::repeat_with(|| NEXT.fetch_add(1, Ordering::Relaxed));
-    let ids = numbers.map(|number| format!("{second}-{}-{number}", std::process::id()));
-    let is_taken = |above: &Path, id: &str| {
-        above
-            .join(format!("{PREFIX}{id}"))
-            .symlink_metadata()
-            .is_ok()
-    };
-    let mut free = ids.filter(|id| {
-        !is_taken(above, id) && !journal_above.is_some_and(|above| is_taken(above, id))
-    });
-    free.next().unwrap_or_default()
-}
-
-fn new_uuid() -> Result<String, MakeError> {
-    const UUID: &str = "/proc/sys/kernel/random/uuid";
-    let text = std::fs::read_to_string(UUID)
-        .map_err(|error| MakeError::io("read", Path::new(UUID), error))?;
-    Ok(text.trim().to_owned())
-}
-
 /// Loop devices and file systems count in blocks of 4 KiB at least.
 fn whole_blocks(bytes: u64) -> u64 {
     bytes.next_multiple_of(4096)
-}
-
-fn tools(kind: FileSystemKind) -> Vec<ToolFacts> {
-    let names = needs::programs(kind).into_iter().map(|(name, _)| name);
-    names
-        .map(|name| ToolFacts {
-            name: name.to_owned(),
-            version: match tool::version(name) {
-                Ok(version) => Fact::Known(version),
-                Err(error) => Fact::Unavailable(error.to_string()),
-            },
-        })
-        .collect()
 }

@@ -31,68 +31,87 @@ pub(crate) fn commands(spec: &MakeSpec, devices: &Devices) -> Vec<(&'static str,
     };
     let mut commands = Vec::new();
     let mut words: Vec<String> = Vec::new();
-    let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
     // mkfs without the option discards, which would give the blocks of the image back.
     let keep = |option: &'static str| if spec.discard { None } else { Some(option) };
     match kind {
         FileSystemKind::Tmpfs | FileSystemKind::Overlay => {}
         FileSystemKind::Ext2 | FileSystemKind::Ext3 | FileSystemKind::Ext4 => {
-            // A second -E would replace the first one: the user's words follow ours in one.
-            let (extended, others) = extended_options(&spec.mkfs_words);
-            let discard = if spec.discard { "discard" } else { "nodiscard" };
-            let mut own =
-                format!("lazy_itable_init=0,lazy_journal_init=0,hash_seed={HASH_SEED},{discard}");
-            for option in extended {
-                own.push(',');
-                own.push_str(&option);
-            }
-            add(&["-F", "-q", "-U", devices.uuid, "-E", &own]);
-            if let Some(journal) = devices.journal {
-                let block = block_of(&others).unwrap_or(JOURNAL_BLOCK).to_owned();
-                let of_journal = [
-                    "-F",
-                    "-q",
-                    "-O",
-                    "journal_dev",
-                    "-b",
-                    &block,
-                    "-U",
-                    devices.journal_uuid,
-                    "-E",
-                    discard,
-                    journal,
-                ];
-                commands.push((program, of_journal.map(OsString::from).to_vec()));
-                add(&["-b", &block, "-J", &format!("device={journal}")]);
-            }
-            words.extend(others);
+            let journal = format_ext(spec, devices, &mut words);
+            commands.extend(journal.map(|of_journal| (program, of_journal)));
         }
         FileSystemKind::Xfs => {
-            add(&["-f", "-q", "-m", &format!("uuid={}", devices.uuid)]);
-            add(keep("-K").as_slice());
+            add(
+                &mut words,
+                &["-f", "-q", "-m", &format!("uuid={}", devices.uuid)],
+            );
+            add(&mut words, keep("-K").as_slice());
             if let Some(journal) = devices.journal {
-                add(&["-l", &format!("logdev={journal}")]);
+                add(&mut words, &["-l", &format!("logdev={journal}")]);
             }
             words.extend(spec.mkfs_words.iter().cloned());
         }
         FileSystemKind::Btrfs => {
-            add(&["-f", "-q", "-U", devices.uuid]);
-            add(keep("-K").as_slice());
+            add(&mut words, &["-f", "-q", "-U", devices.uuid]);
+            add(&mut words, keep("-K").as_slice());
             words.extend(spec.mkfs_words.iter().cloned());
         }
         FileSystemKind::F2fs => {
-            add(&["-f", "-q", "-t", if spec.discard { "1" } else { "0" }]);
+            add(
+                &mut words,
+                &["-f", "-q", "-t", if spec.discard { "1" } else { "0" }],
+            );
             words.extend(spec.mkfs_words.iter().cloned());
         }
         FileSystemKind::Nilfs2 => {
-            add(&["-f", "-q"]);
-            add(keep("-K").as_slice());
+            add(&mut words, &["-f", "-q"]);
+            add(&mut words, keep("-K").as_slice());
             words.extend(spec.mkfs_words.iter().cloned());
         }
     }
     words.push(devices.image.to_owned());
     commands.push((program, words.into_iter().map(OsString::from).collect()));
     commands
+}
+
+fn add(words: &mut Vec<String>, more: &[&str]) {
+    words.extend(more.iter().map(|word| (*word).to_owned()));
+}
+
+/// Adds the words for mke2fs; gives those that make the external journal, which come first.
+fn format_ext(
+    spec: &MakeSpec,
+    devices: &Devices,
+    words: &mut Vec<String>,
+) -> Option<Vec<OsString>> {
+    // A second -E would replace the first one: the user's words follow ours in one.
+    let (extended, others) = extended_options(&spec.mkfs_words);
+    let discard = if spec.discard { "discard" } else { "nodiscard" };
+    let mut own = format!("lazy_itable_init=0,lazy_journal_init=0,hash_seed={HASH_SEED},{discard}");
+    for option in extended {
+        own.push(',');
+        own.push_str(&option);
+    }
+    add(words, &["-F", "-q", "-U", devices.uuid, "-E", &own]);
+    let of_journal = devices.journal.map(|journal| {
+        let block = block_of(&others).unwrap_or(JOURNAL_BLOCK).to_owned();
+        let of_journal = [
+            "-F",
+            "-q",
+            "-O",
+            "journal_dev",
+            "-b",
+            &block,
+            "-U",
+            devices.journal_uuid,
+            "-E",
+            discard,
+            journal,
+        ];
+        add(words, &["-b", &block, "-J", &format!("device={journal}")]);
+        of_journal.map(OsString::from).to_vec()
+    });
+    words.extend(others);
+    of_journal
 }
 
 /// The options of mount on the image.

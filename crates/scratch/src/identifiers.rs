@@ -1,0 +1,36 @@
+//! The identifiers of a file system that is made.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::directory::PREFIX;
+use crate::error::MakeError;
+
+/// `SECOND-PROCESS-N`: the first that is free in both directories.
+pub(crate) fn new_id(above: &Path, journal_above: Option<&Path>) -> String {
+    let second = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
+    // Threads that make several at once do not take the same number.
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let numbers = std::iter::repeat_with(|| NEXT.fetch_add(1, Ordering::Relaxed));
+    let ids = numbers.map(|number| format!("{second}-{}-{number}", std::process::id()));
+    let is_taken = |above: &Path, id: &str| {
+        above
+            .join(format!("{PREFIX}{id}"))
+            .symlink_metadata()
+            .is_ok()
+    };
+    let mut free = ids.filter(|id| {
+        !is_taken(above, id) && !journal_above.is_some_and(|above| is_taken(above, id))
+    });
+    free.next().unwrap_or_default()
+}
+
+pub(crate) fn new_uuid() -> Result<String, MakeError> {
+    const UUID: &str = "/proc/sys/kernel/random/uuid";
+    let text = std::fs::read_to_string(UUID)
+        .map_err(|error| MakeError::io("read", Path::new(UUID), error))?;
+    Ok(text.trim().to_owned())
+}
