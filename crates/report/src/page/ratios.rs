@@ -1,8 +1,8 @@
 //! The ratio plot: every comparison as a point with its interval on a logarithmic axis, and the A/A
 //! noise behind.
 
-use document::{Document, Number, Table};
-use study::{Better, Comparison, Comparisons};
+use document::{Cell, Document, Number, Table};
+use study::{Better, Comparison, Comparisons, Estimate, RatioInterval};
 
 use super::sides::number;
 use crate::comparison::{add_sentences, confidence, noun, result};
@@ -15,6 +15,34 @@ const ROWS_MAX: usize = 120;
 /// What a point stands for, in the order of its kinds.
 const KINDS: [&str; 4] = ["no difference shown", "better", "worse", "no interval"];
 
+type Value = fn(&Comparisons, &Comparison) -> Cell;
+
+/// The columns of the table beside the plot.
+const COLUMNS: [(&str, Value); 8] = [
+    ("side", |_, row| row.side.as_str().into()),
+    ("baseline", |_, row| row.baseline.as_str().into()),
+    ("metric", |_, row| Cell::ours(row.metric.to_string())),
+    ("ratio", |_, row| {
+        decimal(row.estimate().map(|estimate| estimate.ratio))
+    }),
+    ("from", |_, row| decimal(interval(row).map(|of| of.low))),
+    ("to", |_, row| decimal(interval(row).map(|of| of.high))),
+    ("twin from", |table, row| {
+        decimal(noise(table, row).map(|band| band.low))
+    }),
+    ("twin to", |table, row| {
+        decimal(noise(table, row).map(|band| band.high))
+    }),
+];
+
+fn decimal(value: Option<f64>) -> Cell {
+    value.map(|value| Number::Decimal(value, 3)).into()
+}
+
+fn interval(row: &Comparison) -> Option<RatioInterval> {
+    row.estimate().and_then(|estimate| estimate.interval)
+}
+
 /// The plot.
 pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
     let all: Vec<(&Comparisons, &Comparison)> = tables
@@ -25,78 +53,27 @@ pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
         document.note("Ratio plot: not available (no comparison has a ratio).");
         return;
     }
-    let noise = |table: &Comparisons, row: &Comparison| {
-        let noise = table.noise.iter().find(|noise| noise.metric == row.metric);
-        noise.and_then(|noise| noise.interval)
-    };
+    let drawn = &all[..all.len().min(ROWS_MAX)];
+    let ends = drawn.iter().flat_map(|(table, row)| {
+        let ratio = row.estimate().map(|estimate| estimate.ratio);
+        let intervals = interval(row).into_iter().chain(noise(table, row));
+        let ends = intervals.flat_map(|interval| [interval.low, interval.high]);
+        ratio.into_iter().chain(ends)
+    });
+    let is_alone = tables.len() == 1 && all.iter().all(|(_, row)| row.metric == all[0].1.metric);
     let mut rows = Vec::new();
-    let mut ends = Vec::new();
-    let mut data = Table::new(
-        3,
-        &[
-            "side",
-            "baseline",
-            "metric",
-            "ratio",
-            "from",
-            "to",
-            "twin from",
-            "twin to",
-        ],
-    );
     let mut before = None;
-    for (table, row) in all.iter().take(ROWS_MAX) {
+    for (table, row) in drawn {
         let group = (&table.baseline, row.metric);
-        let is_alone = tables.len() == 1 && all.iter().all(|(_, other)| other.metric == row.metric);
         if before.replace(group) != Some(group) && !is_alone {
-            rows.push(Row::heading(format!(
-                "{}, {} = 1",
-                noun(row.metric),
-                table.baseline
-            )));
+            let heading = format!("{}, {} = 1", noun(row.metric), table.baseline);
+            rows.push(Row::heading(heading));
         }
-        let estimate = row.estimate();
-        let interval = estimate.and_then(|estimate| estimate.interval);
-        let band = noise(table, row);
-        ends.extend(estimate.map(|estimate| estimate.ratio));
-        ends.extend(
-            interval
-                .into_iter()
-                .chain(band)
-                .flat_map(|interval| [interval.low, interval.high]),
-        );
-        rows.push(Row {
-            name: match row.unlike.is_empty() {
-                true => row.side.clone(),
-                false => format!("{} ≠", row.side),
-            },
-            band: band.map(|band| (band.low, band.high)),
-            marks: estimate
-                .map(|estimate| Mark {
-                    series: match result(row) {
-                        "better" => 1,
-                        "worse" => 2,
-                        "no interval" => 3,
-                        _ => 0,
-                    },
-                    at: estimate.ratio,
-                    range: interval.map(|interval| (interval.low, interval.high)),
-                })
-                .into_iter()
-                .collect(),
-            why: estimate.is_none().then(|| result(row).to_owned()),
-        });
-        let cell = |value: Option<f64>| value.map(|value| Number::Decimal(value, 3)).into();
-        data.row(vec![
-            row.side.as_str().into(),
-            row.baseline.as_str().into(),
-            document::Cell::ours(row.metric.to_string()),
-            cell(estimate.map(|estimate| estimate.ratio)),
-            cell(interval.map(|interval| interval.low)),
-            cell(interval.map(|interval| interval.high)),
-            cell(band.map(|band| band.low)),
-            cell(band.map(|band| band.high)),
-        ]);
+        rows.push(point(table, row));
+    }
+    let mut data = Table::new(3, &COLUMNS.map(|(name, _)| name));
+    for (table, row) in drawn {
+        data.row(COLUMNS.map(|(_, cell)| cell(table, row)).to_vec());
     }
     let plot = Rows {
         title: "Ratios to the baseline".to_owned(),
@@ -105,12 +82,44 @@ pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
             all.len(),
             all.iter().any(|(table, row)| noise(table, row).is_some()),
         ),
-        x: Axis::new(axis(tables), Scale::ratios(ends.into_iter()), number),
+        x: Axis::new(axis(tables), Scale::ratios(ends), number),
         rule: Some(1.0),
         series: KINDS.map(str::to_owned).to_vec(),
         rows,
     };
     document.figure(plot.picture(data));
+}
+
+/// The A/A noise of what a row compares.
+fn noise(table: &Comparisons, row: &Comparison) -> Option<RatioInterval> {
+    let noise = table.noise.iter().find(|noise| noise.metric == row.metric);
+    noise.and_then(|noise| noise.interval)
+}
+
+/// A comparison as a point with its interval.
+fn point(table: &Comparisons, row: &Comparison) -> Row {
+    let estimate = row.estimate();
+    let mark = |estimate: &Estimate| Mark {
+        series: match result(row) {
+            "better" => 1,
+            "worse" => 2,
+            "no interval" => 3,
+            _ => 0,
+        },
+        at: estimate.ratio,
+        range: estimate
+            .interval
+            .map(|interval| (interval.low, interval.high)),
+    };
+    Row {
+        name: match row.unlike.is_empty() {
+            true => row.side.clone(),
+            false => format!("{} ≠", row.side),
+        },
+        band: noise(table, row).map(|band| (band.low, band.high)),
+        marks: estimate.map(mark).into_iter().collect(),
+        why: estimate.is_none().then(|| result(row).to_owned()),
+    }
 }
 
 fn axis(tables: &[Comparisons]) -> String {

@@ -2,7 +2,7 @@
 //! workers, how it scales.
 
 use document::units::{latency, rate};
-use document::{Document, Number, Table};
+use document::{Cell, Document, Number, Table};
 use record::Load;
 use verdict::{Summary, SweepStepSummary, SweepSummary};
 
@@ -70,6 +70,24 @@ fn axis(name: &str, values: impl Iterator<Item = f64>) -> Axis {
     })
 }
 
+/// The columns of the table beside the latencies.
+const COLUMNS: [(&str, fn(&SweepStepSummary) -> Cell); 6] = [
+    ("requested/s", |step| {
+        step.load.rate().map(Number::Rate).into()
+    }),
+    ("workers", |step| Number::Count(step.workers.into()).into()),
+    ("achieved/s", |step| {
+        step.achieved_per_second.map(Number::Rate).into()
+    }),
+    ("p50", |step| duration(step.p50_ns)),
+    ("p99", |step| duration(step.p99_ns)),
+    ("p99.9", |step| duration(step.p999_ns)),
+];
+
+fn duration(ns: Option<u64>) -> Cell {
+    ns.map(|ns| Number::Latency(ns as f64)).into()
+}
+
 fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepSummary]) {
     let series: Vec<Series> = PERCENTILES
         .iter()
@@ -99,46 +117,10 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
         at,
         name: format!("SLO: p99 < {}", latency(at)),
     }));
-    let of_rates = steps.iter().any(|step| step.load.rate().is_some());
-    if let Some(knee) = &sweep.knee {
-        // The knee is told by the load; it is drawn at what was achieved there.
-        let at_knee = |step: &&&SweepStepSummary| match step.load {
-            Load::Rate(rate) => rate == knee.rate,
-            Load::Workers(count) | Load::Ranks(count) => f64::from(count) == knee.rate,
-            Load::Closed => false,
-        };
-        let at = steps
-            .iter()
-            .find(at_knee)
-            .and_then(|step| step.achieved_per_second);
-        let name = if of_rates {
-            format!("knee {}/s", rate(Some(knee.rate)))
-        } else {
-            format!("knee {} {}s", knee.rate, counted_by(steps))
-        };
-        behind.extend(at.map(|at| Behind::Upright { at, name }));
-    }
-    let mut data = Table::new(
-        0,
-        &[
-            "requested/s",
-            "workers",
-            "achieved/s",
-            "p50",
-            "p99",
-            "p99.9",
-        ],
-    );
+    behind.extend(knee(sweep, steps));
+    let mut data = Table::new(0, &COLUMNS.map(|(name, _)| name));
     for step in steps {
-        let cell = |ns: Option<u64>| ns.map(|ns| Number::Latency(ns as f64)).into();
-        data.row(vec![
-            step.load.rate().map(Number::Rate).into(),
-            Number::Count(step.workers.into()).into(),
-            step.achieved_per_second.map(Number::Rate).into(),
-            cell(step.p50_ns),
-            cell(step.p99_ns),
-            cell(step.p999_ns),
-        ]);
+        data.row(COLUMNS.map(|(_, cell)| cell(step)).to_vec());
     }
     let title = "Latency against the achieved rate";
     let found = text::sweep::found(sweep);
@@ -162,6 +144,23 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
         series,
     };
     document.figure(chart.picture(data));
+}
+
+/// The knee is told by the load; it is drawn at what was achieved there.
+fn knee(sweep: &SweepSummary, steps: &[&SweepStepSummary]) -> Option<Behind> {
+    let knee = sweep.knee.as_ref()?;
+    let at_knee = |step: &&&SweepStepSummary| match step.load {
+        Load::Rate(rate) => rate == knee.rate,
+        Load::Workers(count) | Load::Ranks(count) => f64::from(count) == knee.rate,
+        Load::Closed => false,
+    };
+    let at = steps.iter().find(at_knee)?.achieved_per_second?;
+    let name = if steps.iter().any(|step| step.load.rate().is_some()) {
+        format!("knee {}/s", rate(Some(knee.rate)))
+    } else {
+        format!("knee {} {}s", knee.rate, counted_by(steps))
+    };
+    Some(Behind::Upright { at, name })
 }
 
 /// What steps without a rate are counted by.
@@ -193,28 +192,7 @@ fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
         .iter()
         .map(|(load, _)| (*load, load * each))
         .collect();
-    let (title, x, against, caption) = match (is_of_counts, counted_by(steps)) {
-        (true, "rank") => (
-            "Scaling over ranks",
-            "ranks",
-            "linear",
-            "Achieved rate against a line on which each rank adds what the ranks of the first \
-             step did.",
-        ),
-        (true, _) => (
-            "Scaling over workers",
-            "workers",
-            "linear",
-            "Achieved rate against a line on which each worker adds what the workers of the first \
-             step did.",
-        ),
-        (false, _) => (
-            "Achieved against offered rate",
-            "offered transactions/s",
-            "offered",
-            "Where the achieved rate leaves the offered one, transactions wait.",
-        ),
-    };
+    let [title, x, against, caption] = words_of_scaling(is_of_counts, counted_by(steps));
     let mut data = Table::new(0, &[x, "achieved/s", against]);
     for ((load, achieved), (_, ideal)) in points.iter().zip(&ideal) {
         let load = if is_of_counts {
@@ -241,4 +219,30 @@ fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
         ],
     };
     document.figure(chart.picture(data));
+}
+
+/// The title, the horizontal axis, the line to compare with and the caption.
+fn words_of_scaling(is_of_counts: bool, counted_by: &str) -> [&'static str; 4] {
+    match (is_of_counts, counted_by) {
+        (true, "rank") => [
+            "Scaling over ranks",
+            "ranks",
+            "linear",
+            "Achieved rate against a line on which each rank adds what the ranks of the first \
+             step did.",
+        ],
+        (true, _) => [
+            "Scaling over workers",
+            "workers",
+            "linear",
+            "Achieved rate against a line on which each worker adds what the workers of the first \
+             step did.",
+        ],
+        (false, _) => [
+            "Achieved against offered rate",
+            "offered transactions/s",
+            "offered",
+            "Where the achieved rate leaves the offered one, transactions wait.",
+        ],
+    }
 }

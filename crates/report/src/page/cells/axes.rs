@@ -72,13 +72,8 @@ fn coordinates<'a>(side: &'a PageSide<'a>) -> impl Iterator<Item = (&'a str, &'a
         .map(|at| (at.dimension.as_str(), at.value.as_str()))
 }
 
-fn panel(
-    document: &mut Document,
-    (axis, others): (&str, &str),
-    sides: &[&PageSide<'_>],
-    place: &impl Fn(&PageSide<'_>) -> Option<f64>,
-    metric: Metric,
-) {
+/// The sides of each target.
+fn by_target<'a>(sides: &[&'a PageSide<'a>]) -> Vec<(&'a str, Vec<&'a PageSide<'a>>)> {
     let mut lines: Vec<(&str, Vec<&PageSide<'_>>)> = Vec::new();
     for side in sides {
         let name = side
@@ -90,6 +85,17 @@ fn panel(
             None => lines.push((name, vec![side])),
         }
     }
+    lines
+}
+
+fn panel(
+    document: &mut Document,
+    (axis, others): (&str, &str),
+    sides: &[&PageSide<'_>],
+    place: &impl Fn(&PageSide<'_>) -> Option<f64>,
+    metric: Metric,
+) {
+    let mut lines = by_target(sides);
     let more = lines.len().saturating_sub(SERIES_MAX);
     lines.truncate(SERIES_MAX);
     let mut data = Table::new(1, &["", axis, "runs", "median", "least", "greatest"]);
@@ -132,17 +138,7 @@ fn panel(
         true => format!("{} along {axis}", capital(&noun(metric))),
         false => format!("{} along {axis}, {others}", capital(&noun(metric))),
     };
-    let mut caption = "Medians over the counted runs of each cell; bars from the least to the \
-                       greatest."
-        .to_owned();
-    if more > 0 {
-        caption += &format!(" {more} more targets are not drawn.");
-    }
-    let drawn: Vec<&PageSide<'_>> = lines
-        .iter()
-        .flat_map(|(_, sides)| sides.iter().copied())
-        .collect();
-    caption += &not_alike(&drawn);
+    let caption = caption(&lines, more);
     let xs: Vec<f64> = series
         .iter()
         .flat_map(|series| series.points.iter().flatten())
@@ -161,6 +157,20 @@ fn panel(
         series,
     };
     document.figure(chart.picture(data));
+}
+
+fn caption(lines: &[(&str, Vec<&PageSide<'_>>)], more: usize) -> String {
+    let mut caption = "Medians over the counted runs of each cell; bars from the least to the \
+                       greatest."
+        .to_owned();
+    if more > 0 {
+        caption += &format!(" {more} more targets are not drawn.");
+    }
+    let drawn: Vec<&PageSide<'_>> = lines
+        .iter()
+        .flat_map(|(_, sides)| sides.iter().copied())
+        .collect();
+    caption + &not_alike(&drawn)
 }
 
 /// A logarithmic scale where values lie far apart, exactly from the least to the greatest.

@@ -5,7 +5,7 @@ use study::Metric;
 
 use super::limit::{PICTURES_MAX, left_out};
 use crate::comparison::noun;
-use crate::page::sides::{PageSide, anchor, capital, not_alike, number, value};
+use crate::page::sides::{PageSide, SideRun, anchor, capital, not_alike, number, value};
 use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series};
 use crate::pictures::scale::Scale;
 
@@ -28,58 +28,20 @@ fn in_order(
     metric: Metric,
     is_one_of_several: bool,
 ) {
-    let mut data = Table::new(
-        2,
-        &["run", "", "order", "block", "value", "over its median"],
-    );
-    let mut series = Vec::new();
-    let mut behind = Vec::new();
-    let mut xs = Vec::new();
-    for side in group.iter().take(SERIES_MAX) {
-        let Some(middle) = side.middle(metric).filter(|middle| middle.median > 0.0) else {
-            continue;
-        };
-        let mut runs: Vec<_> = side.runs.iter().collect();
-        runs.sort_by_key(|run| run.order);
-        let mut points = Vec::new();
-        for run in runs {
-            let order = run.order as f64;
-            xs.push(order);
-            let number = run.observed.run.unwrap_or_default();
-            if !run.observed.is_counted() {
-                points.push(None);
-                behind.push(Behind::Stretch {
-                    from: order - 0.3,
-                    to: order + 0.3,
-                    name: format!("run {number} of {} is INVALID", side.name),
-                    class: "failed",
-                });
-                continue;
-            }
-            let Some(of) = run.observed.values.get(&metric) else {
-                continue;
-            };
-            points.push(Some((order, of / middle.median)));
-            let block = run
-                .observed
-                .block
-                .as_ref()
-                .map(|block| Number::Ordinal(block.number.into()));
-            data.row(vec![
-                Cell::Linked(number.to_string(), anchor(number)),
-                side.name.as_str().into(),
-                Number::Ordinal(run.order as u64).into(),
-                block.into(),
-                value(metric, *of),
-                Number::Decimal(of / middle.median, 3).into(),
-            ]);
-        }
-        let name = side.name.clone();
-        series.push(Series { name, points });
-    }
+    let drawn: Vec<_> = group
+        .iter()
+        .take(SERIES_MAX)
+        .filter_map(|side| Some((*side, side.middle(metric)?.median)))
+        .filter(|(_, median)| *median > 0.0)
+        .collect();
+    let data = table(&drawn, metric);
     if data.is_empty() {
         return;
     }
+    let series: Vec<Series> = drawn
+        .iter()
+        .map(|(side, median)| over_median(side, *median, metric))
+        .collect();
     let points = series
         .iter()
         .flat_map(|series| series.points.iter().flatten());
@@ -89,20 +51,14 @@ fn in_order(
         true => format!("{} in the order of runs: {}", capital(&what), group[0].name),
         false => format!("{} in the order of runs", capital(&what)),
     };
-    let mut caption = "Each run over the median of its side, in the order in which all runs \
-                       began. Without drift, points lie around 1 from left to right. Red: INVALID \
-                       runs, which are not counted."
-        .to_owned();
-    if group.len() > SERIES_MAX {
-        caption += &format!(" The first {SERIES_MAX} of {} are drawn.", group.len());
-    }
-    caption += &not_alike(group);
+    let caption = caption(group);
+    let runs = || drawn.iter().flat_map(|(side, _)| &side.runs);
     let chart = Chart {
         title: &title,
         description: &caption,
         x: Axis::new(
             "run, in the order of time",
-            Scale::over(xs.into_iter()),
+            Scale::over(runs().map(|run| run.order as f64)),
             |value| match value.fract() == 0.0 {
                 true => document::units::fixed(value, 0),
                 false => String::new(),
@@ -116,8 +72,82 @@ fn in_order(
             },
             number,
         ),
-        behind,
+        behind: drawn.iter().flat_map(|(side, _)| invalid(side)).collect(),
         series,
     };
     document.figure(chart.picture(data));
+}
+
+fn caption(group: &[&PageSide<'_>]) -> String {
+    let mut caption = "Each run over the median of its side, in the order in which all runs \
+                       began. Without drift, points lie around 1 from left to right. Red: INVALID \
+                       runs, which are not counted."
+        .to_owned();
+    if group.len() > SERIES_MAX {
+        caption += &format!(" The first {SERIES_MAX} of {} are drawn.", group.len());
+    }
+    caption + &not_alike(group)
+}
+
+fn in_time<'a>(side: &'a PageSide<'a>) -> Vec<&'a SideRun<'a>> {
+    let mut runs: Vec<_> = side.runs.iter().collect();
+    runs.sort_by_key(|run| run.order);
+    runs
+}
+
+/// The runs of a side over its median; an INVALID run interrupts the line.
+fn over_median(side: &PageSide<'_>, median: f64, metric: Metric) -> Series {
+    let point = |run: &SideRun<'_>| match run.observed.is_counted() {
+        true => {
+            let value = run.observed.values.get(&metric)?;
+            Some(Some((run.order as f64, value / median)))
+        }
+        false => Some(None),
+    };
+    let points = in_time(side).into_iter().filter_map(point).collect();
+    Series::new(side.name.clone(), points)
+}
+
+/// The INVALID runs of a side.
+fn invalid<'a>(side: &'a PageSide<'a>) -> impl Iterator<Item = Behind> + 'a {
+    let runs = in_time(side).into_iter();
+    runs.filter(|run| !run.observed.is_counted())
+        .map(|run| Behind::Stretch {
+            from: run.order as f64 - 0.3,
+            to: run.order as f64 + 0.3,
+            name: format!(
+                "run {} of {} is INVALID",
+                run.observed.run.unwrap_or_default(),
+                side.name
+            ),
+            class: "failed",
+        })
+}
+
+/// The counted runs of the sides, each with the median of its side.
+fn table(sides: &[(&PageSide<'_>, f64)], metric: Metric) -> Table {
+    let header = ["run", "", "order", "block", "value", "over its median"];
+    let mut table = Table::new(2, &header);
+    for (side, median) in sides {
+        for run in in_time(side) {
+            let observed = &run.observed;
+            let value_of_run = observed.values.get(&metric);
+            let Some(of) = value_of_run.filter(|_| observed.is_counted()) else {
+                continue;
+            };
+            let number = observed.run.unwrap_or_default();
+            let block = observed.block.as_ref();
+            table.row(vec![
+                Cell::Linked(number.to_string(), anchor(number)),
+                side.name.as_str().into(),
+                Number::Ordinal(run.order as u64).into(),
+                block
+                    .map(|block| Number::Ordinal(block.number.into()))
+                    .into(),
+                value(metric, *of),
+                Number::Decimal(of / median, 3).into(),
+            ]);
+        }
+    }
+    table
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use document::units::rate;
 use document::{Document, Number, Table};
 use measure::{Histogram, LATENCY_PRECISION_BITS};
-use record::{Action, PhaseRecord, Record};
+use record::{Action, OperationRecord, PhaseRecord, Record};
 
 use super::stretches::{POINTS_MAX, Stretch, stretches_of_latencies};
 use super::timeline::{line, time};
@@ -41,12 +41,7 @@ pub(super) fn render(
             .flatten()
     };
     if ends().next().is_none() {
-        let why = if record.spec.latencies {
-            "no operation was completed"
-        } else {
-            "the run was made with --no-latencies"
-        };
-        document.note(format!("Heat maps: not available ({why})."));
+        document.note(format!("Heat maps: not available ({}).", why_none(record)));
         return;
     }
     let levels = Scale::decades(ends().map(|ns| ns.max(1) as f64));
@@ -62,12 +57,7 @@ pub(super) fn render(
         values().fold(f64::INFINITY, f64::min).max(highest / 1e4),
         highest,
     );
-    let colour = format!(
-        "Colour: operations/s in a cell, from {} and less (dark) to {} (bright), on a logarithmic \
-         scale.",
-        rate(Some(colours.0)),
-        rate(Some(colours.1))
-    );
+    let colour = meaning(colours);
     document.words("All heat maps have the same scales.");
     let few = stretches_of_latencies(phases, ROWS_MAX);
     for (action, grid) in &grids {
@@ -78,17 +68,7 @@ pub(super) fn render(
         let mut caption = format!(
             "How many operations had which {what}, and when; percentiles are within 7 %. {colour}"
         );
-        let mut from_issue = Histogram::default();
-        for operation in operations
-            .iter()
-            .filter(|operation| operation.action == *action)
-        {
-            operation
-                .meter
-                .service
-                .iter()
-                .for_each(|service| from_issue.merge(service));
-        }
+        let from_issue = from_issue(&operations, *action);
         if from_issue.count() > 0 {
             caption += &format!(
                 " From the due time; of all of them together the {}.",
@@ -108,6 +88,35 @@ pub(super) fn render(
         let data = latencies(*action, &few);
         document.figure(chart.picture(data));
     }
+}
+
+fn why_none(record: &Record) -> &'static str {
+    match record.spec.latencies {
+        true => "no operation was completed",
+        false => "the run was made with --no-latencies",
+    }
+}
+
+/// What the colours from the least to the greatest mean.
+fn meaning((least, greatest): (f64, f64)) -> String {
+    format!(
+        "Colour: operations/s in a cell, from {} and less (dark) to {} (bright), on a logarithmic \
+         scale.",
+        rate(Some(least)),
+        rate(Some(greatest))
+    )
+}
+
+/// The durations of an action from the issue of each operation, where its latency is taken from the
+/// due time.
+fn from_issue(operations: &[&OperationRecord], action: Action) -> Histogram {
+    let mut durations = Histogram::default();
+    operations
+        .iter()
+        .filter(|operation| operation.action == action)
+        .flat_map(|operation| &operation.meter.service)
+        .for_each(|service| durations.merge(service));
+    durations
 }
 
 /// Operations a second by time and latency.
