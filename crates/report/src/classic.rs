@@ -108,22 +108,7 @@ pub fn verbose(figures: &ClassicFigures) -> String {
         (figures.bytes_read, "read"),
         (figures.bytes_written, "written"),
     ] {
-        let (sum, rate) = match figures.edition {
-            // Whole bytes, and whole bytes a second: 1,337,821 in 41 s are 31.86 kilobytes per
-            // second in the paper's session, where a rate with a fraction would be
-            // printed as 31.87.
-            Edition::V1_0 => {
-                let rate = bytes as i64 / i64::from(seconds.total);
-                (
-                    scaled_size(bytes as i64, figures.edition),
-                    scaled_size(rate, figures.edition),
-                )
-            }
-            Edition::V1_5 => {
-                let bytes = bytes as f32;
-                (scaled_sum(bytes), scaled_sum(bytes / seconds.total as f32))
-            }
-        };
+        let (sum, rate) = sum_and_rate(bytes, seconds.total, figures.edition);
         let _ = writeln!(text, "\t{sum} {what} ({rate} per second)");
     }
     if figures.edition == Edition::V1_0 {
@@ -131,6 +116,26 @@ pub fn verbose(figures: &ClassicFigures) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Bytes, and bytes a second, as an edition prints them.
+fn sum_and_rate(bytes: f64, seconds: i32, edition: Edition) -> (String, String) {
+    match edition {
+        // Whole bytes, and whole bytes a second: 1,337,821 in 41 s are 31.86 kilobytes per
+        // second in the paper's session, where a rate with a fraction would be
+        // printed as 31.87.
+        Edition::V1_0 => {
+            let rate = bytes as i64 / i64::from(seconds);
+            (
+                scaled_size(bytes as i64, edition),
+                scaled_size(rate, edition),
+            )
+        }
+        Edition::V1_5 => {
+            let bytes = bytes as f32;
+            (scaled_sum(bytes), scaled_sum(bytes / seconds as f32))
+        }
+    }
 }
 
 /// The terse report: one line of 13 numbers.

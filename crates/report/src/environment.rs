@@ -73,6 +73,10 @@ pub(crate) fn render(document: &mut Document, record: &Record) {
             ),
         );
     }
+    locations(document, record);
+}
+
+fn locations(document: &mut Document, record: &Record) {
     for location in &record.locations {
         if location.target == Fact::NotApplicable && location.server.is_none() {
             continue;

@@ -201,14 +201,20 @@ pub fn sentence(judged: &Judged) -> String {
             if is_paired { "blocks" } else { "runs of each" }
         ),
     };
+    add_reservations(&mut text, judged);
+    bound(&text)
+}
+
+/// What the sentence of a requirement says beside its decision.
+fn add_reservations(text: &mut String, judged: &Judged) {
     if let (Decision::Undecided, Some(order_p)) = (judged.decision, order_alone(judged)) {
-        text += &format!(
+        *text += &format!(
             "; Student's t alone would fail it, but the random order of the runs alone gives \
              identical systems such a ratio in {}",
             percent(order_p)
         );
         if judged.count < judged.blocks_to_fail {
-            text += &format!(
+            *text += &format!(
                 ": a gate like this needs {} to fail",
                 counted(judged.blocks_to_fail.into(), "block")
             );
@@ -216,12 +222,12 @@ pub fn sentence(judged: &Judged) -> String {
     }
     if !judged.unlike.is_empty() {
         let unlike: Vec<String> = judged.unlike.iter().map(unlike_words).collect();
-        text += &format!("; the sides differ in {}", unlike.join(", and in "));
+        *text += &format!("; the sides differ in {}", unlike.join(", and in "));
     }
     if !judged.incomplete.is_empty() {
-        text += &format!("; {}", incomplete_words(&judged.incomplete, side, baseline));
+        let words = incomplete_words(&judged.incomplete, &judged.side, &judged.baseline);
+        *text += &format!("; {words}");
     }
-    bound(&text)
 }
 
 /// The probability by the order of the runs, where it is what keeps a requirement from failing.

@@ -1,8 +1,8 @@
 //! The system-call steps of the transactions' operations, where these were timed.
 
-use document::{Document, Number, Table};
+use document::{Cell, Document, Number, Table};
 use record::{Phase, Role};
-use verdict::Summary;
+use verdict::{OperationSummary, StepSummary, Summary};
 
 use super::labels::short_latency;
 use crate::pictures::chart::Axis;
@@ -11,6 +11,26 @@ use crate::pictures::scale::Scale;
 
 /// A picture has no more rows.
 const ROWS_MAX: usize = 100;
+
+type Value = fn(&OperationSummary, &StepSummary) -> Cell;
+
+/// The columns of the table beside the picture.
+const COLUMNS: [(&str, Value); 8] = [
+    ("operation", |operation, _| operation.action.name().into()),
+    ("role", |operation, _| operation.role.name().into()),
+    ("step", |_, step| step.step.as_str().into()),
+    ("count", |_, step| Number::Count(step.count).into()),
+    ("mean", |_, step| {
+        step.duration_ns.mean.map(Number::Latency).into()
+    }),
+    ("p50", |_, step| duration(step.duration_ns.p50)),
+    ("p99", |_, step| duration(step.duration_ns.p99)),
+    ("max", |_, step| duration(step.duration_ns.max)),
+];
+
+fn duration(ns: Option<u64>) -> Cell {
+    ns.map(|ns| Number::Latency(ns as f64)).into()
+}
 
 /// Each step as a point at its median with its way to the 99th percentile.
 pub(super) fn render(document: &mut Document, summary: &Summary) {
@@ -21,19 +41,7 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
     let operations = phase.iter().flat_map(|phase| &phase.operations);
     let mut rows = Vec::new();
     let mut ends: Vec<f64> = Vec::new();
-    let mut data = Table::new(
-        3,
-        &[
-            "operation",
-            "role",
-            "step",
-            "count",
-            "mean",
-            "p50",
-            "p99",
-            "max",
-        ],
-    );
+    let mut data = Table::new(3, &COLUMNS.map(|(name, _)| name));
     for operation in operations.filter(|operation| !operation.steps.is_empty()) {
         let name = match operation.role {
             Role::Worker => operation.action.name().to_owned(),
@@ -58,17 +66,7 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
                     .is_none()
                     .then(|| "fewer than ten lie beyond the median".to_owned()),
             });
-            let cell = |ns: Option<u64>| ns.map(|ns| Number::Latency(ns as f64)).into();
-            data.row(vec![
-                operation.action.name().into(),
-                operation.role.name().into(),
-                step.step.as_str().into(),
-                Number::Count(step.count).into(),
-                times.mean.map(Number::Latency).into(),
-                cell(times.p50),
-                cell(times.p99),
-                cell(times.max),
-            ]);
+            data.row(COLUMNS.map(|(_, cell)| cell(operation, step)).to_vec());
         }
     }
     if ends.is_empty() {

@@ -56,39 +56,15 @@ fn rates(
         .filter(|_| several)
         .map(|(action, _)| **action)
         .collect();
-    let of = |action: Action| {
-        move |stretch: &Stretch| {
-            let done = stretch.done.get(&action).map_or(0, |done| done.operations);
-            (stretch.seconds() > 0.0).then(|| done as f64 / stretch.seconds())
-        }
-    };
     let mut series = vec![line("all operations", stretches, |stretch| {
         stretch.per_second(|done| done.operations)
     })];
     series.extend(
         shown
             .iter()
-            .map(|action| line(action.name(), stretches, of(*action))),
+            .map(|action| line(action.name(), stretches, rate_of(*action))),
     );
-    let mut header = vec!["from, s".to_owned(), "failed".to_owned(), "all".to_owned()];
-    header.extend(shown.iter().map(|action| action.name().to_owned()));
-    let mut data = Table::new(0, &header);
-    for stretch in stretches {
-        let mut row: Vec<Cell> = vec![
-            Number::Seconds(stretch.began_ns).into(),
-            Number::Count(stretch.failed).into(),
-            stretch
-                .per_second(|done| done.operations)
-                .map(Number::Rate)
-                .into(),
-        ];
-        row.extend(
-            shown
-                .iter()
-                .map(|action| of(*action)(stretch).map(Number::Rate).into()),
-        );
-        data.row(row);
-    }
+    let data = table_of_rates(stretches, &shown);
     let failed: u64 = stretches
         .iter()
         .fold(0, |sum, stretch| sum.saturating_add(stretch.failed));
@@ -117,6 +93,32 @@ fn rates(
         series,
     };
     document.figure(chart.picture(data));
+}
+
+/// Completed operations of an action a second.
+fn rate_of(action: Action) -> impl Fn(&Stretch) -> Option<f64> {
+    move |stretch| {
+        let done = stretch.done.get(&action).map_or(0, |done| done.operations);
+        (stretch.seconds() > 0.0).then(|| done as f64 / stretch.seconds())
+    }
+}
+
+fn table_of_rates(stretches: &[Stretch], shown: &[Action]) -> Table {
+    let mut header = vec!["from, s", "failed", "all"];
+    header.extend(shown.iter().map(|action| action.name()));
+    let mut table = Table::new(0, &header);
+    for stretch in stretches {
+        let all = stretch.per_second(|done| done.operations);
+        let mut row: Vec<Cell> = vec![
+            Number::Seconds(stretch.began_ns).into(),
+            Number::Count(stretch.failed).into(),
+            all.map(Number::Rate).into(),
+        ];
+        let rates = shown.iter().map(|action| rate_of(*action)(stretch));
+        row.extend(rates.map(|rate| rate.map(Number::Rate).into()));
+        table.row(row);
+    }
+    table
 }
 
 fn throughputs(document: &mut Document, record: &Record, stretches: &[Stretch]) {

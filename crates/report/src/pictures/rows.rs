@@ -209,6 +209,12 @@ impl Rows {
                 html(why)
             );
         }
+        self.marks(svg, row, y, within);
+        svg.push('\n');
+    }
+
+    /// The points of a row with their ranges.
+    fn marks(&self, svg: &mut String, row: &Row, y: f64, within: impl Fn(f64) -> f64) {
         for one in &row.marks {
             let label = |value: f64| (self.x.label)(value);
             let mut said = format!("{}: {}", row.name, label(one.at));
@@ -224,7 +230,6 @@ impl Rows {
             }
             mark(svg, one.series, within(one.at), y, &said);
         }
-        svg.push('\n');
     }
 }
 

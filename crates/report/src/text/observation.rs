@@ -17,6 +17,44 @@ pub fn observation(observation: &Observation) -> Document {
         "Observed: {}",
         sanitize(&observation.command.join(" "))
     ));
+    command(document, observation);
+    let stretches = stretches(observation);
+    if let Some(sync) = &observation.sync {
+        let took = match &sync.duration_ns {
+            Fact::Known(ns) => format!("{} s", seconds(*ns)),
+            Fact::Unavailable(why) => format!("not available ({})", sanitize(why)),
+            Fact::NotApplicable => "not applicable".to_owned(),
+        };
+        document.pair(0, "Sync", took);
+    }
+    document.gap();
+    devices(document, &stretches);
+    let sent: Vec<(&str, Vec<MessagesSent>)> = stretches
+        .iter()
+        .map(|(name, counted)| (*name, MessagesSent::of(counted, 0)))
+        .collect();
+    messages(document, sent.iter().map(|(name, sent)| (*name, &sent[..])));
+    notes(document, observation, &stretches);
+    let requests = sent
+        .iter()
+        .flat_map(|(_, sent)| sent)
+        .map(|sent| ("messages", sent.requests.why()));
+    let own = &observation.performing.own;
+    let fetched = observation.fetched_bytes();
+    unavailable(
+        document,
+        [
+            ("fetched", fetched.why()),
+            ("written", own.written_bytes.why()),
+        ]
+        .into_iter()
+        .chain(requests),
+    );
+    account
+}
+
+/// What the command worked on, how it ended and what it moved.
+fn command(document: &mut Document, observation: &Observation) {
     let target = &observation.target;
     document.pair(
         0,
@@ -45,38 +83,6 @@ pub fn observation(observation: &Observation) -> Document {
             amount(&own.cancelled_bytes)
         ),
     );
-    let stretches = stretches(observation);
-    if let Some(sync) = &observation.sync {
-        let took = match &sync.duration_ns {
-            Fact::Known(ns) => format!("{} s", seconds(*ns)),
-            Fact::Unavailable(why) => format!("not available ({})", sanitize(why)),
-            Fact::NotApplicable => "not applicable".to_owned(),
-        };
-        document.pair(0, "Sync", took);
-    }
-    document.gap();
-    devices(document, &stretches);
-    let sent: Vec<(&str, Vec<MessagesSent>)> = stretches
-        .iter()
-        .map(|(name, counted)| (*name, MessagesSent::of(counted, 0)))
-        .collect();
-    messages(document, sent.iter().map(|(name, sent)| (*name, &sent[..])));
-    notes(document, observation, &stretches);
-    let requests = sent
-        .iter()
-        .flat_map(|(_, sent)| sent)
-        .map(|sent| ("messages", sent.requests.why()));
-    let fetched = observation.fetched_bytes();
-    unavailable(
-        document,
-        [
-            ("fetched", fetched.why()),
-            ("written", own.written_bytes.why()),
-        ]
-        .into_iter()
-        .chain(requests),
-    );
-    account
 }
 
 /// What was counted apart, with its name.

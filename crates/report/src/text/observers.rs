@@ -63,6 +63,12 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
         );
         document.line("CPU/call: time that the processors worked, for each of the server's calls.");
     }
+    accuracy_and_calls(document, observers);
+    document.gap();
+}
+
+/// How exact the counters of each observer are, and whether its calls agree with what was sent.
+fn accuracy_and_calls(document: &mut Document, observers: &[ObserverSummary]) {
     for observer in observers {
         document.line(format!(
             "{}: counters read every {:.0} ms, and counted evenly in between; moments within \
@@ -84,7 +90,6 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
             calls(document, observer, row);
         }
     }
-    document.gap();
 }
 
 fn cells(observer: &ObserverSummary, row: &ObserverRow) -> Vec<Cell> {

@@ -30,22 +30,10 @@ pub(crate) fn distributions(
             .flat_map(|group| kinds.iter().map(move |kind| (group, *kind)))
     };
     for (group, kind) in pictures().take(PICTURES_MAX) {
-        let merged = |side: &PageSide<'_>| {
-            let mut merged = Histogram::default();
-            for run in side.counted() {
-                let operations = percentiles::operations(run.run.record);
-                for operation in
-                    operations.filter(|operation| kind.is_none_or(|kind| operation.action == kind))
-                {
-                    merged.merge(&operation.meter.latency);
-                }
-            }
-            merged
-        };
         let drawn: Vec<&PageSide<'_>> = group.iter().copied().take(SERIES_MAX).collect();
         let merged: Vec<(String, Histogram)> = drawn
             .iter()
-            .map(|side| (side.name.clone(), merged(side)))
+            .map(|side| (side.name.clone(), merged(side, kind)))
             .collect();
         let curves: Vec<Curve<'_>> = merged
             .iter()
@@ -79,4 +67,16 @@ pub(crate) fn distributions(
         percentiles::curves(document, &title, caption, time, &curves);
     }
     left_out(document, pictures().count());
+}
+
+/// The latencies of all counted runs of a side together: of one action, or of all.
+fn merged(side: &PageSide<'_>, kind: Option<Action>) -> Histogram {
+    let mut merged = Histogram::default();
+    let operations = side
+        .counted()
+        .flat_map(|run| percentiles::operations(run.run.record));
+    for operation in operations.filter(|of| kind.is_none_or(|kind| of.action == kind)) {
+        merged.merge(&operation.meter.latency);
+    }
+    merged
 }

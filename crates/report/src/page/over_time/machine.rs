@@ -1,5 +1,7 @@
 //! What the machine did meanwhile: processors and devices.
 
+use std::ops::Range;
+
 use document::{Cell, Document, Number, Table};
 use record::{Fact, MachineOverTime, Phase, Record};
 
@@ -39,7 +41,7 @@ pub(in crate::page) fn render(document: &mut Document, record: &Record) {
 fn points(
     counted: &[(Phase, &MachineOverTime)],
     together: usize,
-    value: impl Fn(&MachineOverTime, std::ops::Range<usize>, f64) -> Option<f64>,
+    value: impl Fn(&MachineOverTime, Range<usize>, f64) -> Option<f64>,
 ) -> Vec<Option<(f64, f64)>> {
     let mut points = Vec::new();
     for (_, machine) in counted {
@@ -92,6 +94,12 @@ fn data(series: &[Series], cell: impl Fn(f64) -> Cell) -> Table {
     table
 }
 
+/// The time of all processors over slices.
+fn processor_time(machine: &MachineOverTime, slices: &Range<usize>) -> Option<u64> {
+    let total = machine.system.total_ns.sum(slices);
+    total.filter(|total| *total > 0)
+}
+
 fn processors(
     document: &mut Document,
     record: &Record,
@@ -100,20 +108,12 @@ fn processors(
 ) {
     let share = |part: fn(&MachineOverTime) -> &record::machine::Counts| {
         points(counted, together, move |machine, slices, _| {
-            let total = machine
-                .system
-                .total_ns
-                .sum(&slices)
-                .filter(|total| *total > 0)?;
+            let total = processor_time(machine, &slices)?;
             Some(part(machine).sum(&slices)? as f64 / total as f64)
         })
     };
     let own = points(counted, together, |machine, slices, _| {
-        let total = machine
-            .system
-            .total_ns
-            .sum(&slices)
-            .filter(|total| *total > 0)?;
+        let total = processor_time(machine, &slices)?;
         let used = machine
             .process
             .user_ns
@@ -159,29 +159,35 @@ fn processors(
     document.figure(chart.picture(data));
 }
 
-fn devices(
-    document: &mut Document,
-    record: &Record,
-    counted: &[(Phase, &MachineOverTime)],
-    together: usize,
-) {
+/// The names of the devices under the targets, and why those of a phase are not known.
+fn names_of_devices<'a>(
+    counted: &[(Phase, &'a MachineOverTime)],
+) -> (Vec<&'a str>, Option<&'a str>) {
     let mut names: Vec<&str> = Vec::new();
     let mut why = None;
     for (_, machine) in counted {
         match &machine.devices {
             Fact::Known(devices) => {
-                for device in devices
-                    .iter()
-                    .filter(|device| !names.contains(&&*device.name))
-                    .collect::<Vec<_>>()
-                {
-                    names.push(&device.name);
+                for device in devices {
+                    if !names.contains(&&*device.name) {
+                        names.push(&device.name);
+                    }
                 }
             }
             Fact::Unavailable(reason) => why = Some(reason.as_str()),
             Fact::NotApplicable => {}
         }
     }
+    (names, why)
+}
+
+fn devices(
+    document: &mut Document,
+    record: &Record,
+    counted: &[(Phase, &MachineOverTime)],
+    together: usize,
+) {
+    let (mut names, why) = names_of_devices(counted);
     if names.is_empty() {
         document.note(match why {
             Some(why) => format!("Devices over time: not available ({why})."),
