@@ -65,35 +65,7 @@ pub fn perform(ours: &Path, size: LargeOptions) -> Result<bool, Box<dyn Error>> 
          KiB",
         mounted.how
     );
-    let directories = (files / FILES_OF_A_DIRECTORY).max(2);
-    let two = Words {
-        workers: 2,
-        files: files / 2,
-        directories: directories / 2,
-        transactions: 0,
-        more: &["--keep"],
-    };
-    let runs = [
-        (
-            "one worker",
-            Words {
-                workers: 1,
-                files,
-                directories,
-                transactions,
-                more: &[],
-            },
-        ),
-        ("two workers, --keep", two),
-        (
-            "two workers, --reuse",
-            Words {
-                transactions: transactions / 20,
-                more: &["--reuse"],
-                ..two
-            },
-        ),
-    ];
+    let runs = runs(files, transactions);
     let mut holds = true;
     let runs = match part {
         LargePart::All => &runs[..],
@@ -116,17 +88,51 @@ pub fn perform(ours: &Path, size: LargeOptions) -> Result<bool, Box<dyn Error>> 
             if is_small { "" } else { ": TOO MUCH" },
             noise.end()
         );
-        if let Some(taken) = &record.actual.taken {
-            println!(
-                "  taken: {} names and {} directories looked at in {:.1} s",
-                taken.names,
-                taken.directories,
-                taken.duration_ns as f64 / 1e9
-            );
-        }
+        show_taken(&record);
         Summary::of(&record).phases.iter().for_each(show);
     }
     Ok(holds)
+}
+
+fn show_taken(record: &Record) {
+    if let Some(taken) = &record.actual.taken {
+        println!(
+            "  taken: {} names and {} directories looked at in {:.1} s",
+            taken.names,
+            taken.directories,
+            taken.duration_ns as f64 / 1e9
+        );
+    }
+}
+
+/// The runs with their names: the whole one, and the two of which the second takes the files that
+/// the first has kept.
+fn runs(files: u64, transactions: u64) -> [(&'static str, Words); 3] {
+    let directories = (files / FILES_OF_A_DIRECTORY).max(2);
+    let one = Words {
+        workers: 1,
+        files,
+        directories,
+        transactions,
+        more: &[],
+    };
+    let two = Words {
+        workers: 2,
+        files: files / 2,
+        directories: directories / 2,
+        transactions: 0,
+        more: &["--keep"],
+    };
+    let again = Words {
+        transactions: transactions / 20,
+        more: &["--reuse"],
+        ..two
+    };
+    [
+        ("one worker", one),
+        ("two workers, --keep", two),
+        ("two workers, --reuse", again),
+    ]
 }
 
 #[derive(Clone, Copy)]

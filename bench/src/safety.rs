@@ -73,10 +73,7 @@ fn have_own_memory() -> Result<(), Box<dyn Error>> {
 pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool, Box<dyn Error>> {
     let ours = std::fs::canonicalize(ours)
         .map_err(|error| format!("cannot find {}: {error}", ours.display()))?;
-    let seed = campaign.seed.unwrap_or_else(|| {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        now.map_or(0, |now| now.as_nanos() as u64 % 1_000_000_007)
-    });
+    let seed = campaign.seed.unwrap_or_else(seed_of_now);
     println!("seed {seed}");
     have_own_memory()?;
     let began = Instant::now();
@@ -130,6 +127,11 @@ pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool, Box<dyn Error>>
     }
     sum.show(began.elapsed());
     Ok(sum.failed == 0)
+}
+
+fn seed_of_now() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |now| now.as_nanos() as u64 % 1_000_000_007)
 }
 
 fn show_failure(ended: &Ended, round: &str, command: &str) {

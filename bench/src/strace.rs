@@ -128,6 +128,23 @@ struct Seen {
     others: Vec<FileCall>,
 }
 
+/// The flags with which a call opens a file.
+fn flags(call: &Call) -> &str {
+    let mut parts = call.arguments.split(", ");
+    parts.find(|part| part.starts_with("O_")).unwrap_or("")
+}
+
+impl Operation {
+    /// What a file is opened for.
+    fn of_flags(flags: &str) -> Operation {
+        match flags {
+            _ if flags.contains("O_CREAT") => Operation::Create,
+            _ if flags.contains("O_APPEND") => Operation::Append,
+            _ => Operation::Read,
+        }
+    }
+}
+
 impl Seen {
     fn take(&mut self, call: &Call, is_file: impl Fn(&str) -> bool) {
         let path = call
@@ -146,16 +163,8 @@ impl Seen {
         let mut detail = String::new();
         match (call.name.as_str(), path) {
             ("open" | "openat" | "creat", Some(path)) => {
-                let flags = call
-                    .arguments
-                    .split(", ")
-                    .find(|part| part.starts_with("O_"))
-                    .unwrap_or("");
-                self.operation = Some(match flags {
-                    _ if flags.contains("O_CREAT") => Operation::Create,
-                    _ if flags.contains("O_APPEND") => Operation::Append,
-                    _ => Operation::Read,
-                });
+                let flags = flags(call);
+                self.operation = Some(Operation::of_flags(flags));
                 self.open.extend(call.answer);
                 what = format!("{} {flags}", call.name);
                 detail = path.to_owned();

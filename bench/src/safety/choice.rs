@@ -141,6 +141,23 @@ fn prompt(dice: &mut Dice, long: Option<u64>) -> Face {
     }
 }
 
+/// Mixes that a storage can perform.
+fn mixes(storage: &str, is_shared: bool) -> Vec<&'static str> {
+    let mixes: &[&str] = match storage {
+        "stdio" => &["read=5,append=2,create=2,delete=2", "create=1,delete=1"],
+        _ => &[
+            "read=5,append=2,create=2,delete=2",
+            "create=1,delete=1",
+            "read=3,append=2,create=3,delete=3,rename=1,replace=1,deliver=1,link=1,symlink=1,\
+             readlink=1,overwrite=1,truncate=1,stat=1,mkdir=1,rmdir=1,list=1",
+            "deliver=2,delete=2,replace=2,read=1",
+        ],
+    };
+    // Readers need something to read.
+    let is_possible = |mix: &&str| !is_shared || mix.contains("read=");
+    mixes.iter().copied().filter(is_possible).collect()
+}
+
 fn run(dice: &mut Dice, long: Option<u64>) -> Face {
     let storage = dice.one(&["stdio", "raw", "posix"]);
     let files = dice.between(100, 1_500);
@@ -163,20 +180,7 @@ fn run(dice: &mut Dice, long: Option<u64>) -> Face {
     let is_mix = !dice.once_in(3);
     let is_shared = is_mix && dice.once_in(3);
     if is_mix {
-        let mixes: &[&str] = match storage {
-            "stdio" => &["read=5,append=2,create=2,delete=2", "create=1,delete=1"],
-            _ => &[
-                "read=5,append=2,create=2,delete=2",
-                "create=1,delete=1",
-                "read=3,append=2,create=3,delete=3,rename=1,replace=1,deliver=1,link=1,symlink=1,\
-                 readlink=1,overwrite=1,truncate=1,stat=1,mkdir=1,rmdir=1,list=1",
-                "deliver=2,delete=2,replace=2,read=1",
-            ],
-        };
-        // Readers need something to read.
-        let is_possible = |mix: &&str| !is_shared || mix.contains("read=");
-        let mixes: Vec<&str> = mixes.iter().copied().filter(is_possible).collect();
-        add(format!("--mix {}", dice.one(&mixes)));
+        add(format!("--mix {}", dice.one(&mixes(storage, is_shared))));
         add(format!(
             "--names {}",
             dice.one(&["decimal", "padded:16", "hashed:20", "maildir"])

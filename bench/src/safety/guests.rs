@@ -1,7 +1,7 @@
 //! Files, links and directories of a user's own, which no run may touch: what is made, and whether
 //! it is as it was made.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{
     DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown, lchown, symlink,
@@ -126,8 +126,8 @@ impl Guests {
         self.all.iter().filter_map(Guest::difference).collect()
     }
 
-    fn file(&mut self, path: &Path, dice: &mut Dice) -> std::io::Result<()> {
-        self.count += 1;
+    /// The content of the next file.
+    fn content(&self, dice: &mut Dice) -> Vec<u8> {
         // Shorter ones say too little of whose they are.
         let least = if self.told_by_contents { 100 } else { 1 };
         let length = dice.between(least, 20_000) as usize;
@@ -150,6 +150,12 @@ impl Guests {
             let at = content.len() - 8;
             content[at..].copy_from_slice(&self.count.to_be_bytes());
         }
+        content
+    }
+
+    fn file(&mut self, path: &Path, dice: &mut Dice) -> std::io::Result<()> {
+        self.count += 1;
+        let content = self.content(dice);
         let mode = dice.one(&[0o644, 0o644, 0o600, 0o000, 0o444, 0o755]);
         let owner = if dice.once_in(4) { NOBODY } else { 0 };
         let is_old = dice.once_in(3);
@@ -173,17 +179,7 @@ impl Guests {
         file.set_permissions(fs::Permissions::from_mode(mode))?;
         let facts = file.metadata()?;
         let modified = if is_old {
-            let then = Timespec {
-                tv_sec: 1_000_000_000 + self.count as i64,
-                tv_nsec: 123_456_000,
-            };
-            rustix::fs::futimens(
-                &file,
-                &Timestamps {
-                    last_access: then,
-                    last_modification: then,
-                },
-            )?;
+            let then = date_back(&file, self.count)?;
             (then.tv_sec, then.tv_nsec)
         } else {
             (facts.mtime(), facts.mtime_nsec())
@@ -357,4 +353,18 @@ impl Guest {
             owner: facts.uid(),
         })
     }
+}
+
+/// Gives a file a time of long ago, another for each file.
+fn date_back(file: &File, count: u64) -> std::io::Result<Timespec> {
+    let then = Timespec {
+        tv_sec: 1_000_000_000 + count as i64,
+        tv_nsec: 123_456_000,
+    };
+    let times = Timestamps {
+        last_access: then,
+        last_modification: then,
+    };
+    rustix::fs::futimens(file, &times)?;
+    Ok(then)
 }

@@ -103,19 +103,23 @@ pub fn verbose(figures: &ClassicFigures) -> String {
         "files",
         seconds.transactions,
     );
-    text.push_str("\nData:\n");
-    for (bytes, what) in [
-        (figures.bytes_read, "read"),
-        (figures.bytes_written, "written"),
-    ] {
-        let (sum, rate) = sum_and_rate(bytes, seconds.total, figures.edition);
-        let _ = writeln!(text, "\t{sum} {what} ({rate} per second)");
-    }
+    add_data(&mut text, figures, seconds.total);
     if figures.edition == Edition::V1_0 {
         // The session of version 1.00 has an empty line before the next prompt.
         text.push('\n');
     }
     text
+}
+
+fn add_data(text: &mut String, figures: &ClassicFigures, seconds: i32) {
+    text.push_str("\nData:\n");
+    for (bytes, what) in [
+        (figures.bytes_read, "read"),
+        (figures.bytes_written, "written"),
+    ] {
+        let (sum, rate) = sum_and_rate(bytes, seconds, figures.edition);
+        let _ = writeln!(text, "\t{sum} {what} ({rate} per second)");
+    }
 }
 
 /// Bytes, and bytes a second, as an edition prints them.

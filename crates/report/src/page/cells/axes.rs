@@ -98,7 +98,6 @@ fn panel(
     let mut lines = by_target(sides);
     let more = lines.len().saturating_sub(SERIES_MAX);
     lines.truncate(SERIES_MAX);
-    let mut data = Table::new(1, &["", axis, "runs", "median", "least", "greatest"]);
     let mut series = Vec::new();
     let mut behind = Vec::new();
     let mut highest = 0.0_f64;
@@ -119,25 +118,15 @@ fn panel(
                 to: middle.greatest,
                 series: number,
             });
-            data.row(vec![
-                side.linked(),
-                Cell::ours(sides::number(x)),
-                Number::Count(side.counted().count() as u64).into(),
-                value(metric, middle.median),
-                value(metric, middle.least),
-                value(metric, middle.greatest),
-            ]);
         }
-        let name = (*name).to_owned();
-        series.push(Series { name, points });
+        series.push(Series::new(*name, points));
     }
+    let data = table(axis, &lines, place, metric);
     if data.is_empty() {
         return;
     }
-    let title = match others.is_empty() {
-        true => format!("{} along {axis}", capital(&noun(metric))),
-        false => format!("{} along {axis}, {others}", capital(&noun(metric))),
-    };
+    let separator = if others.is_empty() { "" } else { ", " };
+    let title = format!("{} along {axis}{separator}{others}", capital(&noun(metric)));
     let caption = caption(&lines, more);
     let xs: Vec<f64> = series
         .iter()
@@ -157,6 +146,30 @@ fn panel(
         series,
     };
     document.figure(chart.picture(data));
+}
+
+/// The cells of each line that have a value.
+fn table(
+    axis: &str,
+    lines: &[(&str, Vec<&PageSide<'_>>)],
+    place: &impl Fn(&PageSide<'_>) -> Option<f64>,
+    metric: Metric,
+) -> Table {
+    let mut table = Table::new(1, &["", axis, "runs", "median", "least", "greatest"]);
+    for side in lines.iter().flat_map(|(_, sides)| sides) {
+        let (Some(x), Some(middle)) = (place(side), side.middle(metric)) else {
+            continue;
+        };
+        table.row(vec![
+            side.linked(),
+            Cell::ours(sides::number(x)),
+            Number::Count(side.counted().count() as u64).into(),
+            value(metric, middle.median),
+            value(metric, middle.least),
+            value(metric, middle.greatest),
+        ]);
+    }
+    table
 }
 
 fn caption(lines: &[(&str, Vec<&PageSide<'_>>)], more: usize) -> String {

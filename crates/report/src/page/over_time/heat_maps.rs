@@ -65,16 +65,11 @@ pub(super) fn render(
             continue;
         }
         let title = format!("{} of {} over time", capital(what), action.name());
-        let mut caption = format!(
-            "How many operations had which {what}, and when; percentiles are within 7 %. {colour}"
+        let caption = format!(
+            "How many operations had which {what}, and when; percentiles are within 7 %. \
+             {colour}{}",
+            sentence_of_issue(&operations, *action)
         );
-        let from_issue = from_issue(&operations, *action);
-        if from_issue.count() > 0 {
-            caption += &format!(
-                " From the due time; of all of them together the {}.",
-                service(from_issue.summary().p99)
-            );
-        }
         let chart = Chart {
             title: &title,
             description: &caption,
@@ -107,16 +102,22 @@ fn meaning((least, greatest): (f64, f64)) -> String {
     )
 }
 
-/// The durations of an action from the issue of each operation, where its latency is taken from the
-/// due time.
-fn from_issue(operations: &[&OperationRecord], action: Action) -> Histogram {
-    let mut durations = Histogram::default();
+/// The sentence on the latency from the issue of each operation, where it is recorded from the due
+/// time.
+fn sentence_of_issue(operations: &[&OperationRecord], action: Action) -> String {
+    let mut from_issue = Histogram::default();
     operations
         .iter()
         .filter(|operation| operation.action == action)
         .flat_map(|operation| &operation.meter.service)
-        .for_each(|service| durations.merge(service));
-    durations
+        .for_each(|service| from_issue.merge(service));
+    if from_issue.count() == 0 {
+        return String::new();
+    }
+    format!(
+        " From the due time; of all of them together the {}.",
+        service(from_issue.summary().p99)
+    )
 }
 
 /// Operations a second by time and latency.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use document::{Cell, Document, Number, Table};
+use record::machine::{Counts, DeviceOverTime};
 use record::{Fact, MachineOverTime, Phase, Record};
 
 use super::stretches::{POINTS_MAX, phases};
@@ -106,7 +107,7 @@ fn processors(
     counted: &[(Phase, &MachineOverTime)],
     together: usize,
 ) {
-    let share = |part: fn(&MachineOverTime) -> &record::machine::Counts| {
+    let share = |part: fn(&MachineOverTime) -> &Counts| {
         points(counted, together, move |machine, slices, _| {
             let total = processor_time(machine, &slices)?;
             Some(part(machine).sum(&slices)? as f64 / total as f64)
@@ -198,27 +199,20 @@ fn devices(
     }
     let more = names.len().saturating_sub(SERIES_MAX / 2);
     names.truncate(SERIES_MAX / 2);
-    let of = |name: &str,
-              part: fn(&record::machine::DeviceOverTime) -> &record::machine::Counts| {
-        points(counted, together, |machine, slices, took| {
-            let device = machine
-                .devices
-                .known()?
-                .iter()
-                .find(|device| device.name == name)?;
+    let of = |name: &str, what: &str, part: fn(&DeviceOverTime) -> &Counts| {
+        let per_second = points(counted, together, |machine, slices, took| {
+            let mut devices = machine.devices.known()?.iter();
+            let device = devices.find(|device| device.name == name)?;
             Some(part(device).sum(&slices)? as f64 / took)
-        })
+        });
+        Series::new(format!("{name} {what}"), per_second)
     };
     let mut series = Vec::new();
     for name in &names {
-        series.push(Series::new(
-            format!("{name} read"),
-            of(name, |device| &device.read_bytes),
-        ));
-        series.push(Series::new(
-            format!("{name} written"),
-            of(name, |device| &device.written_bytes),
-        ));
+        series.extend([
+            of(name, "read", |device| &device.read_bytes),
+            of(name, "written", |device| &device.written_bytes),
+        ]);
     }
     let title = "Devices over time";
     let mut caption = "Bytes/s that the devices under the target read and wrote, whoever asked \
