@@ -1,5 +1,5 @@
 //! What each worker says of itself while a run goes on, on a line of memory that may outlive the
-//! process: see [`crate::life`].
+//! process: see [`crate::heartbeat`].
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -10,7 +10,7 @@ use workload::names::NameKind;
 use workload::{Action, Intent};
 
 /// What one worker says of itself, on a line of cache of its own: it writes here at every
-/// operation. The line outlives the process where the run's signs of life do ([`crate::owned`]).
+/// operation. The line outlives the process where the run's signs of life do ([`crate::owned_files`]).
 #[derive(Debug)]
 pub struct Slot {
     line: LineHandle,

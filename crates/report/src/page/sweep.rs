@@ -71,7 +71,9 @@ fn axis(name: &str, values: impl Iterator<Item = f64>) -> Axis {
 }
 
 /// The columns of the table beside the latencies.
-const COLUMNS: [(&str, fn(&SweepStepSummary) -> Cell); 6] = [
+type Column = (&'static str, fn(&SweepStepSummary) -> Cell);
+
+const COLUMNS: [Column; 6] = [
     ("requested/s", |step| {
         step.load.rate().map(Number::Rate).into()
     }),
