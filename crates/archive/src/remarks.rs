@@ -132,7 +132,7 @@ impl Remarks {
 
     /// A record's document, with these in its member `archive`.
     pub fn document(&self, record: &Record) -> String {
-        let mut text = verdict::to_json(&record);
+        let mut text = verdict::to_json(record);
         if let (false, Some(end)) = (self.are_empty(), text.rfind('}')) {
             // Strings and lists of them: writing to memory cannot fail.
             let remarks = serde_json::to_string(self).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! What is shown, as blocks, and the renderers that make text, Markdown, HTML and CSV of them.
 //!
 //! Whoever reports pushes [`Block`]s and typed [`Cell`]s, and knows of no format. Escaping of
-//! strings of others ([`harmless`](mod@harmless)), units and digits ([`units`], [`Number`]),
+//! strings of others ([`sanitize`](mod@sanitize)), units and digits ([`units`], [`Number`]),
 //! wrapping and tables stand here, each once. Nothing of ours is imported, and nothing is read or
 //! written.
 //!

@@ -499,8 +499,11 @@ impl Beside {
     }
 }
 
+/// A column: its header, and its value in a line.
+type Column = (&'static str, fn(&(&BesideRow, &Against)) -> Cell);
+
 /// What a line has, in order.
-const COLUMNS: [(&str, fn(&(&BesideRow, &Against)) -> Cell); 10] = [
+const COLUMNS: [Column; 10] = [
     ("source", |(row, _)| Cell::ours(&row.source)),
     ("table", |(row, _)| Cell::ours(row.tables.join(" "))),
     ("column", |(row, _)| Cell::ours(&row.column)),

@@ -363,8 +363,11 @@ fn text(text: Option<&str>) -> Cell {
     Cell::ours(text.unwrap_or_default())
 }
 
+/// A column: its header, and its value in a line.
+type Column = (&'static str, fn(&Line<'_>) -> Cell);
+
 /// What a line has, in order.
-const COLUMNS: [(&str, fn(&Line<'_>) -> Cell); 18] = [
+const COLUMNS: [Column; 18] = [
     ("source", |line| Cell::ours(&line.source.name)),
     ("table", |line| Cell::ours(&line.table.name)),
     ("system", |line| text(line.place.of.system.as_deref())),

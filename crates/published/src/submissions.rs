@@ -533,8 +533,11 @@ impl Line<'_> {
     }
 }
 
+/// A column: its header, and its value in a line.
+type Column = (&'static str, fn(&Line<'_>) -> Cell);
+
 /// What a line has, in order.
-const COLUMNS: [(&str, fn(&Line<'_>) -> Cell); 17] = [
+const COLUMNS: [Column; 17] = [
     ("configuration", |line| match line {
         Line::Published(group, _) | Line::Submitted(group, ..) => group.label.as_str().into(),
     }),

@@ -80,8 +80,11 @@ fn number(number: Option<f64>) -> Cell {
     number.map_or(Cell::Empty, |number| Number::Rate(number).into())
 }
 
+/// A column: its header, and its value in a line.
+type Column = (&'static str, fn(&Line<'_>) -> Cell);
+
 /// What a line has, in order.
-const COLUMNS: [(&str, fn(&Line<'_>) -> Cell); 22] = [
+const COLUMNS: [Column; 22] = [
     ("layout", |line| Cell::ours(line.results.layout.name())),
     ("work", |line| Cell::from(line.work.name.as_str())),
     ("files", |line| line.count(|shape| shape.files)),

@@ -70,9 +70,10 @@ fn axis(name: &str, values: impl Iterator<Item = f64>) -> Axis {
     })
 }
 
-/// The columns of the table beside the latencies.
+/// A column: its header, and its value for a step.
 type Column = (&'static str, fn(&SweepStepSummary) -> Cell);
 
+/// The columns of the table beside the latencies.
 const COLUMNS: [Column; 6] = [
     ("requested/s", |step| {
         step.load.rate().map(Number::Rate).into()

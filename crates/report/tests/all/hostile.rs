@@ -523,7 +523,7 @@ fn mutate(document: &mut Value, place: prop::sample::Index, mutation: Mutation) 
 fn documents() -> Vec<Value> {
     let mut all: Vec<Value> = records()
         .iter()
-        .map(|(_, record)| serde_json::from_str(&verdict::to_json(&record)).unwrap())
+        .map(|(_, record)| serde_json::from_str(&verdict::to_json(record)).unwrap())
         .collect();
     for document in &mut all {
         document.as_object_mut().unwrap().remove("summary");

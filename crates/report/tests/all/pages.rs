@@ -27,7 +27,7 @@ pub fn kept() -> Record {
 }
 
 pub fn page_of(record: &Record) -> String {
-    page(&[run(record, &verdict::to_json(&record))])
+    page(&[run(record, &verdict::to_json(record))])
 }
 
 /// A run with nothing said of it.
