@@ -66,7 +66,7 @@ pub fn perform(options: &OursOptions) -> Result<(), Box<dyn Error>> {
         ),
         Some(depth) => {
             let request = RunSpec {
-                storage: EngineName::from_name("nfs").unwrap(),
+                storage: EngineName::from_name("nfs").expect("the registry has it"),
                 depth,
                 ..classic(Place::OwnDirectory)
             };

@@ -184,7 +184,7 @@ fn read(path: &Path) -> Result<ReadPart, String> {
     if let (Some(record), true) = (&part.record, part.count > 0) {
         // What is asked of a record is asked of one that was put together, too.
         part.record =
-            Some(Record::from_json(&verdict::to_json(&record)).map_err(|error| error.to_string())?);
+            Some(Record::from_json(&verdict::to_json(record)).map_err(|error| error.to_string())?);
     }
     Ok(part)
 }

@@ -112,7 +112,7 @@ impl PartsWriter {
 
     /// Writes the record of all ranks to a file of this name.
     fn merge(&self, name: &str, record: &Record) -> Result<(), String> {
-        let (to, text) = (self.directory.join(name), verdict::to_json(&record));
+        let (to, text) = (self.directory.join(name), verdict::to_json(record));
         let shown = sanitize::path(&to).into_owned();
         match runner::within(PATIENCE, move || write_whole(&to, &text)) {
             Ok(Ok(())) => Ok(()),

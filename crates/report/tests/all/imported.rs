@@ -72,7 +72,7 @@ pub fn everything(record: &Record) -> Vec<String> {
     let entries = [entry(record)];
     let mut shown = vec![
         report::text::render(record),
-        verdict::to_json(&record),
+        verdict::to_json(record),
         document::text(&list::document(&entries), document::WIDTH),
         list::json(&entries),
         list::csv(&entries),

@@ -90,7 +90,7 @@ fn numbers(value: &Value, keys: &[&str]) -> Vec<f64> {
 
 /// How many rows were compared.
 fn compare(what: &str, record: &Record) -> usize {
-    let json: Value = serde_json::from_str(&verdict::to_json(&record)).unwrap();
+    let json: Value = serde_json::from_str(&verdict::to_json(record)).unwrap();
     let summary = &json["summary"];
     let page = page_of(record);
     let (shown, _) = page.split_once("<script").unwrap();

@@ -26,7 +26,7 @@ pub fn show(bytes: &[u8]) -> bool {
 /// Panics where something is not as it should be. The page on which the record is compared with
 /// itself, by others and in a name of others.
 pub fn compared(record: &Record) -> String {
-    let json = verdict::to_json(&record);
+    let json = verdict::to_json(record);
     let run = || PageRun {
         record,
         json: &json,
@@ -65,7 +65,7 @@ pub fn compared(record: &Record) -> String {
 
 /// Panics where something is not as it should be. The page.
 pub fn shown(record: &Record) -> String {
-    let json = verdict::to_json(&record);
+    let json = verdict::to_json(record);
     let mut remarks = Document::default();
     remarks.words(record.host.hostname.clone());
     let began = processor_time();

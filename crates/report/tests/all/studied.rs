@@ -352,7 +352,7 @@ pub fn page_of_a_hundred() -> String {
             &[Action::Read, Action::Append, Action::Create, Action::Delete],
             500,
         );
-        *json = verdict::to_json(&record);
+        *json = verdict::to_json(record);
     }
     with_page(&made, comparison_page)
 }

@@ -697,7 +697,7 @@ fn observers_read_their_machine_while_others_work() {
     );
     let rows = &Summary::of(first).ranks.unwrap().observers[0].rows;
     assert_eq!(rows.len(), 1 + performed.len());
-    let json = verdict::to_json(&first);
+    let json = verdict::to_json(first);
     assert_eq!(&Record::from_json(&json).unwrap(), first);
 }
 
