@@ -746,7 +746,7 @@ pub(crate) fn render(record: &Record, format: Format, full: bool, is_screen: boo
             true => screen::text(&report::text::report(record), WIDTH),
             false => screen::text(&report::text::short(record), SCREEN_WIDTH),
         },
-        Format::Json => verdict::to_json(&record),
+        Format::Json => verdict::to_json(record),
         Format::Classic | Format::Terse => classic(record, format),
         format if full => format.document(&report::text::report(record), WIDTH),
         format => format.document(&report::text::short(record), SCREEN_WIDTH),

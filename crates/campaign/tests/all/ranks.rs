@@ -482,7 +482,7 @@ fn the_first_rank_has_the_record_of_all_at_every_border() {
                     .all(|two| done(&two[0]).len() < done(&two[1]).len())
             );
             // As one that is read.
-            Record::from_json(&verdict::to_json(&last)).unwrap();
+            Record::from_json(&verdict::to_json(last)).unwrap();
         }
     }
 }
