@@ -321,7 +321,7 @@ fn adds_up(record: &Record) {
             moved
         );
     }
-    let json = verdict::to_json(&record);
+    let json = verdict::to_json(record);
     let shown: Value = serde_json::from_str(&json).unwrap();
     let count = &shown["summary"]["transactions"]["count"];
     assert_eq!(
