@@ -1,4 +1,5 @@
-//! `postmark collect`: one record of what the ranks of a run have left on disk ([`campaign::parts`]).
+//! `postmark collect`: one record of what the ranks of a run have left on disk
+//! ([`campaign::parts`]).
 
 use archive::{Imported, Remarks};
 use campaign::archive::{ArchivePlace, Chosen, chosen_for_run};

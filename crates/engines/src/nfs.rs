@@ -38,8 +38,8 @@ use shared::{NfsShared, PROTOCOL};
 /// What is known of it before a run.
 pub static FACTS: EngineFacts = EngineFacts {
     name: "nfs",
-    help: "Calls of NFS version 3 that the program makes itself, without any cache of this machine: the \
-           default of targets like nfs://server/export",
+    help: "Calls of NFS version 3 that the program makes itself, without any cache of this \
+           machine: the default of targets like nfs://server/export",
     targets: Targets::Urls(&url::SYNTAX),
     protocol: Some(PROTOCOL),
     depth_max: 1024,

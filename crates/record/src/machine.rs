@@ -1,8 +1,8 @@
 //! What the kernel counted over the time of a phase, slice by slice: of this process and its
 //! threads, of the machine, and of the devices under the targets.
 //!
-//! It reads nothing, computes no rate and judges nothing; `verdict::MachineSummary` has what follows
-//! from it.
+//! It reads nothing, computes no rate and judges nothing; `verdict::MachineSummary` has what
+//! follows from it.
 //!
 //! How it works: counters are read at the phase's beginning, at the end of each second, and at its
 //! end. What was counted between two readings is a slice. Names are written once, numbers as

@@ -2,9 +2,9 @@
 //!
 //! Options and configuration files ([`Options`]) come to a [`RunSpec`] by [`resolve`]; a run spec
 //! comes to the options that mean the same by [`RunSpec::to_options`]. The runner performs it, the
-//! record contains it. What cannot be performed is a [`ConfigError`], of which this crate has all that
-//! are told by the description alone: what a machine or a target lacks is for those to say who
-//! look.
+//! record contains it. What cannot be performed is a [`ConfigError`], of which this crate has all
+//! that are told by the description alone: what a machine or a target lacks is for those to say
+//! who look.
 
 mod check;
 mod config_error;

@@ -54,7 +54,8 @@ macro_rules! option_table {
     /// each transaction starts when the previous one ends].
     #[arg(value_name = "PER_SECOND", allow_negative_numbers = true)]
     rate: PerSecond =>
-        |s| s.drive.rate().map(PerSecond), load_options::set_rate, shows 4 => |s| load::shown_rate(&s.drive);
+        |s| s.drive.rate().map(PerSecond), load_options::set_rate,
+        shows 4 => |s| load::shown_rate(&s.drive);
     /// Arrival process for --rate and --sweep: constant or poisson [default: poisson].
     #[arg(value_name = "FORM")]
     arrivals: ArrivalProcess => |s| load_options::arrivals(&s.drive), |_, _| ();

@@ -147,7 +147,8 @@ impl FromStr for Requirement {
                 Bound::AtMost => "1.10",
             };
             RequirementError(format!(
-                "'{threshold_word}' is not a positive ratio to the baseline (use one like {example})"
+                "'{threshold_word}' is not a positive ratio to the baseline (use one like \
+                         {example})"
             ))
         })?;
         if bound != right {

@@ -1,8 +1,8 @@
 //! One line, one effect: the commands of the prompt and of configuration files.
 //!
 //! Not where lines come from (`prompt`), nor how a run is performed (a [`ClassicRunner`]). A
-//! command is found by its beginning, the character behind it is skipped, the rest is its argument: so the
-//! original has it, and scripts rely on it (`set numbers 100000`).
+//! command is found by its beginning, the character behind it is skipped, the rest is its argument:
+//! so the original has it, and scripts rely on it (`set numbers 100000`).
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata, OpenOptions};

@@ -3,9 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::reading::{MessageKind, MessagesReading};
-use crate::fact::Fact;
-
 /// Where messages are counted.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -35,9 +32,9 @@ pub enum MessageCounter {
 pub struct WatchedCounter {
     /// Where it is.
     pub counter: MessageCounter,
-    /// [`MessagesReading::protocol`].
+    /// [`MessagesReading::protocol`](super::MessagesReading::protocol).
     pub protocol: String,
-    /// [`MessagesReading::of`].
+    /// [`MessagesReading::of`](super::MessagesReading::of).
     pub of: String,
 }
 
@@ -48,20 +45,4 @@ pub struct WatchedMessages {
     pub list: Vec<WatchedCounter>,
     /// Why messages of a target are not among them; empty if all are.
     pub unseen: Vec<String>,
-}
-
-impl WatchedCounter {
-    /// A reading of kinds alone.
-    pub(super) fn reading(&self, kinds: Fact<Vec<MessageKind>>) -> MessagesReading {
-        MessagesReading {
-            counter: self.counter,
-            protocol: self.protocol.clone(),
-            of: self.of.clone(),
-            age_s: Fact::NotApplicable,
-            kinds,
-            operations: Fact::NotApplicable,
-            server_read_bytes: Fact::NotApplicable,
-            server_written_bytes: Fact::NotApplicable,
-        }
-    }
 }

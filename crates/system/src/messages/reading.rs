@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::counter::MessageCounter;
+use super::counter::{MessageCounter, WatchedCounter};
 use crate::fact::{Fact, added, grown, pair};
 
 /// What one counter had, or counted between two readings.
@@ -350,4 +350,20 @@ fn went_back(
         let now = later.get(&name).copied().unwrap_or_default();
         (now < before).then(|| format!("{of}: {name} went backwards, from {before} to {now}"))
     })
+}
+
+impl WatchedCounter {
+    /// A reading of kinds alone.
+    pub(super) fn reading(&self, kinds: Fact<Vec<MessageKind>>) -> MessagesReading {
+        MessagesReading {
+            counter: self.counter,
+            protocol: self.protocol.clone(),
+            of: self.of.clone(),
+            age_s: Fact::NotApplicable,
+            kinds,
+            operations: Fact::NotApplicable,
+            server_read_bytes: Fact::NotApplicable,
+            server_written_bytes: Fact::NotApplicable,
+        }
+    }
 }
