@@ -26,7 +26,7 @@ pub const THREADS_MAX: usize = 128;
 /// Processor time by thread, since they began or between two snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Threads {
-    /// Threads that there are now (`Threads` of proc_pid_status(5)).
+    /// Threads of this process (`Threads` of proc_pid_status(5)); at least those told apart.
     pub count: Fact<u64>,
     /// Threads told apart, by ascending number.
     pub each: Vec<ThreadTimes>,
@@ -77,8 +77,10 @@ impl Threads {
                 .filter_map(|tid| files.thread(tid))
                 .collect();
             each.sort_by_key(|thread| thread.tid);
+            // The status was read before the list: a thread may have begun in between.
+            let told_apart = each.len() as u64;
             Fact::Known(Threads {
-                count: count(sources, status),
+                count: count(sources, status).map(|count| count.max(told_apart)),
                 rest_cpu_ns: rest_cpu_ns(process, &each),
                 each,
             })

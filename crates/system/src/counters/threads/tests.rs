@@ -64,6 +64,14 @@ fn threads_have_name_time_and_waiting() {
     assert_eq!(read(&tree), expected);
 }
 
+/// The status is read first; with it the count would be 3.
+#[test]
+fn a_thread_that_begins_between_two_readings_is_counted() {
+    let tree = Tree::new(&[]);
+    (7..11).for_each(|tid| add(&tree, tid, "700 5 1\n"));
+    assert_eq!(read(&tree).count, Fact::Known(4));
+}
+
 #[test]
 fn without_schedstat_the_ticks_count() {
     let tree = Tree::new(&[]);
