@@ -1,46 +1,14 @@
 //! The binary `postmark`: reads options, performs the run and shows its report.
 //!
-//! [`options`] are the arguments and configuration files, [`run_spec`] is the complete description
-//! they make, [`perform`] wires storage, clock and signals to a run, [`archive`] keeps runs,
-//! [`classic`] is the interface of the original.
+//! [`args`] is what clap parses, [`commands`] has a file for each command and a folder for the
+//! prompt of the original, [`ui`] is the terminal: progress, signals, printing and problems.
 
 // Nobody imports it: a comment stands where it says more than the name.
 #![allow(missing_docs)]
 
-pub mod archive;
-pub mod calibration;
-pub mod check;
-pub mod classic;
-pub mod classic_runner;
-pub mod clean;
-pub mod collect;
-pub mod compare;
-pub mod launcher;
-mod limits;
-pub mod live;
-pub mod manual;
-mod namespace;
-pub mod observe;
-pub mod observed;
-pub mod options;
-pub mod output;
-pub mod perform;
-pub mod plan;
-pub mod presets;
-mod problem;
-pub mod progress;
-pub mod published;
-pub mod ranks;
-pub mod record_source;
-pub mod run;
-pub mod run_spec;
-pub mod screen;
-pub mod signals;
-pub mod study;
-pub mod terminal;
-pub mod verify_log;
-pub mod watchdog_process;
-pub mod width;
+pub mod args;
+pub mod commands;
+pub mod ui;
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -50,10 +18,16 @@ use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use document::sanitize;
 
-use launcher::Launched;
-use options::{Command, CommandLine};
-use problem::{print, tell};
-use watchdog_process::Side;
+use args::{Command, CommandLine};
+use commands::classic::{self, runner::RunnerEngine};
+use commands::launcher::Launched;
+use commands::{
+    archive, check, clean, collect, compare, manual, observe, plan, presets, published, ranks, run,
+    study, verify_log,
+};
+use ui::problem::{print, tell};
+use ui::watchdog_process::Side;
+use ui::{limits, perform, problem, screen, signals};
 
 /// What `postmark schema` prints. The crate `schema` tests that it is what the types say.
 const SCHEMA: &str = include_str!("../../../docs/schema/run-1.json");
@@ -84,25 +58,25 @@ fn is_mistyped(word: &Path) -> bool {
     let is_missing = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     !word.as_os_str().is_empty()
         && !is_option
-        && options::command().find_subcommand(word).is_none()
+        && args::command().find_subcommand(word).is_none()
         && (word.symlink_metadata().is_err_and(is_missing) || word.is_dir())
 }
 
 /// The command that a word was probably meant for.
 fn meant_command(word: &str) -> Option<String> {
-    let command = options::command();
-    options::command_meant(word, command.get_subcommands().map(clap::Command::get_name))
+    let command = args::command();
+    args::command_meant(word, command.get_subcommands().map(clap::Command::get_name))
 }
 
 fn refuse_mistyped(word: &Path) -> u8 {
     let word = sanitize::path(word);
-    let mut command = options::command();
+    let mut command = args::command();
     let meant = meant_command(&word);
     let meant = meant.map_or_else(String::new, |meant| {
         format!(" (did you mean 'postmark {meant}'?)")
     });
     let told = format!("'{word}' is neither a command nor a classic configuration file{meant}");
-    options::refuse(command.error(ErrorKind::InvalidSubcommand, told))
+    args::refuse(command.error(ErrorKind::InvalidSubcommand, told))
 }
 
 /// All that is done, and the exit status.
@@ -110,7 +84,7 @@ fn program(side: &Side) -> u8 {
     let columns = screen::width();
     // No wider than where there is no terminal.
     let command =
-        options::command().term_width(columns.unwrap_or(document::WIDTH).min(document::WIDTH));
+        args::command().term_width(columns.unwrap_or(document::WIDTH).min(document::WIDTH));
     let parsed = command.try_get_matches();
     let parsed = parsed.and_then(|matches| Ok((CommandLine::from_arg_matches(&matches)?, matches)));
     let (said, matches) = match parsed {
@@ -129,20 +103,20 @@ fn program(side: &Side) -> u8 {
             let is_of_rest =
                 [ErrorKind::UnknownArgument, ErrorKind::ArgumentConflict].contains(&error.kind());
             let mistyped = first.filter(|word| is_of_rest && is_mistyped(word));
-            return mistyped.map_or_else(|| options::refuse(error), |word| refuse_mistyped(&word));
+            return mistyped.map_or_else(|| args::refuse(error), |word| refuse_mistyped(&word));
         }
     };
     if let Some(command) = said
         .file
         .as_deref()
-        .and_then(|file| options::command().find_subcommand(file).cloned())
+        .and_then(|file| args::command().find_subcommand(file).cloned())
     {
         let name = command.get_name();
         let told = format!(
             "options of '{name}' must follow it: options before it are those of the classic \
              prompt (write ./{name} for a file with this name)"
         );
-        return options::refuse(options::command().error(ErrorKind::ArgumentConflict, told));
+        return args::refuse(args::command().error(ErrorKind::ArgumentConflict, told));
     }
     // A file that is not there is passed over by the prompt, as by the original: only what is
     // certainly none is refused.
@@ -175,7 +149,7 @@ fn program(side: &Side) -> u8 {
             if let Some(code) = apart {
                 return code;
             }
-            let mut engine = classic_runner::RunnerEngine::new(perform::perform, words)
+            let mut engine = RunnerEngine::new(perform::perform, words)
                 .with_room_check(!said.no_room_check)
                 .with_trust_in_others(said.allow_unsafe_target);
             return classic::start(

@@ -5,8 +5,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use cli::classic::prompt::Plain;
-use cli::classic::{ClassicRunner, Interpreter, PromptSettings, RunEnd};
+use cli::commands::classic::prompt::Plain;
+use cli::commands::classic::{ClassicRunner, Interpreter, PromptSettings, RunEnd};
 use document::sanitize;
 use record::{Classic, ClassicFigures, Edition, End};
 

@@ -2,8 +2,8 @@
 //! again, without a file system. Finds and seeds go through it in `hostile.rs`, and whatever the
 //! fuzz target `config` comes up with.
 
-use cli::options::WorkArguments;
-use cli::run_spec::{Specified, parse_config, specify, to_config};
+use cli::args::WorkArguments;
+use cli::commands::run_spec::{Specified, parse_config, specify, to_config};
 use document::sanitize;
 use spec::{EngineName, Options, SizesOption};
 use workload::{Phase, Planner, fingerprint};

@@ -12,9 +12,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use cli::classic::prompt::Plain;
-use cli::classic::{Interpreter, PromptSettings};
-use cli::classic_runner::RunnerEngine;
+use cli::commands::classic::prompt::Plain;
+use cli::commands::classic::runner::RunnerEngine;
+use cli::commands::classic::{Interpreter, PromptSettings};
 use engines::raw::Raw;
 use engines::stdio::Stdio;
 use record::Edition;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use clap::FromArgMatches;
-use cli::options::{Command, CommandLine, WorkArguments};
-use cli::plan;
-use cli::run_spec::{Specified, specify};
+use cli::args::{Command, CommandLine, WorkArguments};
+use cli::commands::plan;
+use cli::commands::run_spec::{Specified, specify};
 use engines::posix::Posix;
 use engines::raw::Raw;
 use engines::stdio::Stdio;
@@ -21,9 +21,7 @@ use crate::original::{self, answer, directory, ended, split, tree};
 /// What words come to.
 fn work(words: &[&str]) -> WorkArguments {
     let words = [&["postmark", "plan"], words].concat();
-    let matches = cli::options::command()
-        .try_get_matches_from(&words)
-        .unwrap();
+    let matches = cli::args::command().try_get_matches_from(&words).unwrap();
     let Some(Command::Plan(mut arguments)) =
         CommandLine::from_arg_matches(&matches).unwrap().command
     else {

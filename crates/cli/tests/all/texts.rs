@@ -70,7 +70,7 @@ fn help(command: &mut clap::Command, name: &str, text: &mut String) {
 
 #[test]
 fn help_is_kept() {
-    let mut command = cli::options::command().term_width(80);
+    let mut command = cli::args::command().term_width(80);
     command.build();
     let mut text = String::new();
     help(&mut command, "postmark", &mut text);

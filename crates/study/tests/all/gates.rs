@@ -412,7 +412,7 @@ fn the_blocks_that_documents_name_are_computed() {
     for document in [
         include_str!("../../../../docs/studies.md"),
         include_str!("../../../../docs/specification.md"),
-        include_str!("../../../cli/src/options/compare.rs"),
+        include_str!("../../../cli/src/args/compare.rs"),
     ] {
         let words: Vec<&str> = document.split_whitespace().collect();
         assert!(words.join(" ").contains(&documented), "{documented}");

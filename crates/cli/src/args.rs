@@ -1,0 +1,395 @@
+//! The command line as clap parses it, without defaults that depend on other options.
+
+mod archive;
+mod check;
+mod collect;
+mod compare;
+pub mod format;
+mod manual;
+mod observe;
+mod published;
+mod refused;
+mod report;
+mod similar;
+mod study;
+
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand};
+use document::Format;
+use spec::{Invocation, Options, TargetOption};
+use workload::Edition;
+
+use crate::ui::terminal;
+
+pub use self::archive::{
+    ArchiveArgument, DeleteArguments, ExportArguments, ImportArguments, ListArguments,
+    NoteArguments, RemarkArguments, ShowArguments, TagArguments,
+};
+pub use self::check::CheckArguments;
+pub use self::collect::CollectArguments;
+pub use self::compare::{CompareArguments, GateArguments};
+pub use self::manual::{CompletionsArguments, ManArguments, Shell};
+pub use self::observe::ObserveArguments;
+pub use self::published::{PublishedArguments, PublishedCommand};
+pub use self::report::ReportArguments;
+pub use self::study::StudyArguments;
+pub use refused::refuse;
+pub use similar::{command_meant, similar};
+
+/// Benchmark for file systems: many small files and their metadata.
+#[derive(Debug, Parser)]
+#[command(
+    name = "postmark",
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = "Without a command, postmark starts the classic prompt or performs the commands \
+                  in FILE.
+Write ./run for a file with the name run."
+)]
+pub struct CommandLine {
+    /// The command.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Edition of the classic prompt: 1.0 or 1.5 [default: 1.5].
+    #[arg(long)]
+    pub edition: Option<Edition>,
+    /// Let the classic prompt use a target without enough free space for the run.
+    #[arg(long)]
+    pub no_room_check: bool,
+    /// Let the classic prompt, as root, keep root's rights in a target that other users can rename
+    /// or replace (unsafe).
+    #[arg(long)]
+    pub allow_unsafe_target: bool,
+    /// Classic configuration file: commands of the classic prompt.
+    pub file: Option<PathBuf>,
+}
+
+/// The whole command line.
+pub fn command() -> clap::Command {
+    // Auto looks at the environment, and at whether there is a terminal, but not at whose.
+    let colour = match terminal::may_have_colour() {
+        true => clap::ColorChoice::Auto,
+        false => clap::ColorChoice::Never,
+    };
+    let command = CommandLine::command()
+        .color(colour)
+        .mut_subcommands(spec::with_switches);
+    command.mut_subcommand("run", |run| {
+        run.mut_args(|arg| {
+            let is_first = arg.get_long().is_some_and(|name| FIRST.contains(&name));
+            arg.hide_short_help(!is_first)
+        })
+        .after_help(format!(
+            "{EXAMPLES}\n'postmark run --help' lists all options."
+        ))
+        .before_long_help(EXAMPLES)
+        .after_long_help(AFTER_OPTIONS)
+    })
+}
+
+/// The options that `run -h` shows.
+const FIRST: [&str; 10] = [
+    "preset",
+    "target",
+    "files",
+    "size",
+    "transactions",
+    "for",
+    "workers",
+    "durability",
+    "format",
+    "full",
+];
+
+/// What holds for the values of many options.
+const AFTER_OPTIONS: &str = "Numbers and sizes:
+  Counts and sizes take a unit: k (or K), M, G and T are powers of 1000;
+  Ki, Mi, Gi and Ti are powers of 1024. B may follow: 10kB is 10000 bytes,
+  4KiB is 4096 bytes.
+  Times need a unit: ns, us, ms, s, m (minutes) or h.
+
+docs/specification.md defines every operation, policy and number.";
+
+const EXAMPLES: &str = "Examples:
+  postmark run --preset mail --for 60s --target /mnt/disk
+  postmark run --files 20k --transactions 100k --workers 4 --target /mnt/disk
+  postmark run --preset mail --sweep auto --slo 'p99<10ms' --target /mnt/disk
+";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a workload on a target and report the results.
+    Run(RunArguments),
+    /// Show what a run would do, without writing to the target.
+    Plan(PlanArguments),
+    /// Compare targets or options: run every combination in blocks, in random order, and report
+    /// ratios with intervals.
+    Study(StudyArguments),
+    /// List the presets: workloads with a name, and their sources.
+    Presets,
+    /// List archived runs; the rate and p99 of a sweep are those of its sustained step with the
+    /// highest rate.
+    List(ListArguments),
+    /// Show the report of an archived run or of a record in a file.
+    Show(ShowArguments),
+    /// Write one HTML file about runs, a study or a comparison, with pictures and their records.
+    Report(ReportArguments),
+    /// Add tags to an archived run, or remove them.
+    Tag(TagArguments),
+    /// Set the note of an archived run.
+    Note(NoteArguments),
+    /// Delete archived runs.
+    Delete(DeleteArguments),
+    /// Export archived runs as JSON, CSV or Markdown.
+    Export(ExportArguments),
+    /// Import records from other machines into the archive.
+    Import(ImportArguments),
+    /// Compare archived runs, or the cells of a study: by how much they differ, and how sure that
+    /// is.
+    Compare(CompareArguments),
+    /// Decide whether runs meet requirements, relative to a baseline: passed, failed or undecided.
+    Gate(GateArguments),
+    /// Print the JSON Schema of the output of 'run --format json'.
+    Schema,
+    /// Show published results (1997 to 2004) and submissions of other users.
+    Published(PublishedArguments),
+    /// Remove the files of killed runs and the file systems of killed studies.
+    Clean(CleanArguments),
+    /// After a crash, check a directory against an acknowledgement log.
+    VerifyLog(VerifyArguments),
+    /// Make one record of the parts that the ranks of a failed run left on disk.
+    Collect(CollectArguments),
+    /// Check records of others: derive summary and verdict again, and compare.
+    Check(CheckArguments),
+    /// Run any command, and report what it cost the devices and servers of a target.
+    Observe(ObserveArguments),
+    /// Print the completions of a shell.
+    Completions(CompletionsArguments),
+    /// Print the manual page, or write the manual pages of all commands into a directory.
+    Man(ManArguments),
+}
+
+/// The arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// The workload and its target.
+    #[command(flatten)]
+    pub work: WorkArguments,
+    /// Show what the run would do, as 'plan' does, and stop.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Run on a target without enough free space.
+    #[arg(long)]
+    pub no_room_check: bool,
+    /// As root, keep root's rights in a target that other users can rename or replace (unsafe).
+    #[arg(long)]
+    pub allow_unsafe_target: bool,
+    /// Format of the report. With classic and terse, the original's 500 transactions end a run
+    /// without another limit.
+    #[arg(long, value_parser = format::one_of(&format::REPORT), default_value = "text")]
+    pub format: Format,
+    /// Print the complete report (text and Markdown), not only one screen.
+    #[arg(long)]
+    pub full: bool,
+    /// Write the report to this file; - is standard output [default: -].
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write one line of JSON for each second to this file or pipe; - is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub live: Option<PathBuf>,
+    /// Write a page about the run to this file in HTML, as 'postmark report' does.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Overwrite existing output files.
+    #[arg(long)]
+    pub force: bool,
+    /// Archive that keeps the run; none keeps it nowhere [default: $POSTMARK_ARCHIVE, or
+    /// postmark/archive.db in the user's data directory].
+    #[arg(long, value_name = "FILE|none")]
+    pub archive: Option<PathBuf>,
+    /// Tags and note of the archived run.
+    #[command(flatten)]
+    pub remarks: RemarkArguments,
+    /// Exit with status 3 if the verdict is INVALID. A failed run exits with status 1; a run that
+    /// a signal ended exits with status 128 plus the signal's number.
+    #[arg(long)]
+    pub strict: bool,
+    /// Do not show progress.
+    #[arg(long)]
+    pub quiet: bool,
+    /// Directory for the parts of the ranks: each rank writes what it completed to a file there,
+    /// and 'postmark collect' makes one record of them after a failure [default: a directory
+    /// beside the archive, removed at the end of the run].
+    #[arg(long, value_name = "DIR")]
+    pub parts: Option<PathBuf>,
+    /// Hosts whose ranks perform no work and read the counters of their machine while the others
+    /// work: processor time, devices, calls to its NFS server, interfaces. They must be the
+    /// last ranks. Names are those of the hosts or of the launcher's host file, or addresses.
+    #[arg(long, value_name = "HOST", value_delimiter = ',')]
+    pub observe: Vec<String>,
+}
+
+impl RunArguments {
+    /// What they say of the run beside its options, with all words of the command; a plan leaves
+    /// most of it out.
+    pub fn invocation(&self, words: Vec<String>) -> Invocation {
+        let is_run = !self.dry_run;
+        Invocation {
+            command_line: if is_run { words } else { Vec::new() },
+            has_classic_format: self.format.is_classic(),
+            skips_room_check: is_run && self.no_room_check,
+            trusts_others: is_run && self.allow_unsafe_target,
+        }
+    }
+}
+
+/// The arguments of `plan`.
+#[derive(Debug, Args)]
+pub struct PlanArguments {
+    /// The workload and its target.
+    #[command(flatten)]
+    pub work: WorkArguments,
+    /// Format of the plan.
+    #[arg(long, value_parser = format::one_of(format::PLAN), default_value = "text")]
+    pub format: Format,
+    /// The archive with the run of --like.
+    #[command(flatten)]
+    pub archive: ArchiveArgument,
+}
+
+/// The arguments of `clean`.
+#[derive(Debug, Args)]
+pub struct CleanArguments {
+    /// Target directories of killed runs, or URLs like nfs://server/export, and directories with
+    /// the images of killed studies (/var/tmp by default).
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+}
+
+/// The arguments of `verify-log`.
+#[derive(Debug, Args)]
+pub struct VerifyArguments {
+    /// Target directory of the run, or its URL.
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+    /// The run's acknowledgement log.
+    #[arg(long, value_name = "FILE")]
+    pub ack_log: PathBuf,
+    /// Format of the answer.
+    #[arg(long, value_parser = format::one_of(format::ANSWER), default_value = "text")]
+    pub format: Format,
+}
+
+/// The workload and its target. Options override a configuration file, and a file overrides a
+/// preset.
+#[derive(Debug, Args)]
+pub struct WorkArguments {
+    /// Start from a preset ('postmark presets' lists them).
+    ///
+    /// Other options override its values. Files and workers of mail, varmail, news, web-cache,
+    /// build-tree and ai-samples depend on this machine's memory and processors: on another
+    /// machine the same name is another workload. 'postmark plan --format toml' writes the
+    /// complete workload for 'run --config' elsewhere.
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// Read options from a configuration file in TOML. Its keys are the names of the options; the
+    /// command line overrides them.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Repeat an earlier run. Other options override its values.
+    ///
+    /// RUN is one of these:
+    ///   12            its number in the archive
+    ///   0a1b          at least four digits of its identity
+    ///   last          the last run
+    ///   result.json   a file written by run --format json
+    ///   or -          standard input
+    ///
+    /// --target and --ack-log are not repeated: give them again.
+    #[arg(long, value_name = "RUN", verbatim_doc_comment, conflicts_with_all = ["preset",
+        "config"])]
+    pub like: Option<PathBuf>,
+    /// The archive with that run, from the command's own options.
+    #[arg(skip)]
+    pub like_in: Option<PathBuf>,
+    /// What the command's own options say of the run.
+    #[arg(skip)]
+    pub invocation: Invocation,
+    /// All other options.
+    #[command(flatten)]
+    pub options: Options,
+    /// Directory to measure, or an NFS server like nfs://server/export [default: the working
+    /// directory].
+    ///
+    /// Repeat the option to spread one pool over several directories. A URL takes the parameters
+    /// uid, gid, mountport, nconnect, privport and timeout, like
+    /// 'nfs://server:2049/export?nconnect=4'.
+    #[arg(long, value_name = "PATH")]
+    pub target: Vec<PathBuf>,
+    /// Share of files for the preceding --target, relative to the others [default: 1].
+    #[arg(long, value_name = "N", value_parser = weight)]
+    pub weight: Vec<u32>,
+    /// Locations with their weights, paired in the order of the arguments.
+    #[arg(skip = Ok(Vec::new()))]
+    pub locations: Result<Vec<TargetOption>, WeightWithoutLocation>,
+}
+
+/// The share of a location.
+fn weight(text: &str) -> Result<u32, &'static str> {
+    text.trim()
+        .parse()
+        .map_err(|_| "expected a whole number from 1 to 4294967295")
+}
+
+/// A whole number: a count or the number of an entry.
+fn whole(text: &str) -> Result<u64, &'static str> {
+    text.trim()
+        .parse()
+        .map_err(|_| "expected a whole number, like 20")
+}
+
+/// A `--weight` stands where no `--target` does before it, or a second one behind the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("--weight {0} must follow a --target of its own (write --target PATH --weight {0})")]
+pub struct WeightWithoutLocation(u32);
+
+impl WorkArguments {
+    /// Pairs every `--weight` with the `--target` before it, by their places among the words.
+    pub fn take_weights(&mut self, matches: &ArgMatches) {
+        let places = |id: &str| -> Vec<usize> {
+            matches
+                .indices_of(id)
+                .map(Iterator::collect)
+                .unwrap_or_default()
+        };
+        let targets = places("target");
+        let mut locations: Vec<TargetOption> = self
+            .target
+            .iter()
+            .map(|path| TargetOption {
+                path: path.clone(),
+                weight: 1,
+            })
+            .collect();
+        let mut taken = vec![false; locations.len()];
+        for (weight, place) in self.weight.iter().zip(places("weight")) {
+            match targets
+                .iter()
+                .rposition(|target| *target < place)
+                .filter(|index| !taken[*index])
+            {
+                Some(index) => {
+                    locations[index].weight = *weight;
+                    taken[index] = true;
+                }
+                None => {
+                    self.locations = Err(WeightWithoutLocation(*weight));
+                    return;
+                }
+            }
+        }
+        self.locations = Ok(locations);
+    }
+}

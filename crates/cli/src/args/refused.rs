@@ -1,0 +1,159 @@
+//! Words that are refused: told with what would be right, and without anything that a terminal
+//! obeys.
+
+use std::error::Error;
+use std::io::Write;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use document::sanitize::{lines, sanitize};
+
+use super::similar::called_here;
+use crate::ui::width;
+
+/// Tells why, or gives the help or version that was asked for, and the exit status.
+pub fn refuse(mut error: clap::Error) -> u8 {
+    if !error.use_stderr() {
+        // Help and version are ours alone.
+        error.exit();
+    }
+    let words: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let way_out = way_out(&error, &words);
+    let said: Vec<(ContextKind, ContextValue)> = error
+        .context()
+        .filter_map(|(kind, value)| Some((kind, shown(value)?)))
+        .collect();
+    for (kind, value) in said {
+        error.insert(kind, value);
+    }
+    let mut told = what(&error);
+    if let Some(way_out) = way_out {
+        told.push_str(&format!(" ({})", sanitize(&way_out)));
+    }
+    // A closed standard error is no reason to stop.
+    let _ = writeln!(
+        std::io::stderr(),
+        "{}",
+        width::for_errors(&format!("postmark: {}", lines(&told)))
+    );
+    u8::try_from(error.exit_code()).unwrap_or(2)
+}
+
+/// What is wrong, in the form of all other messages.
+fn what(error: &clap::Error) -> String {
+    let of = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    // With the name of its value.
+    let option = of(ContextKind::InvalidArg).unwrap_or_default();
+    let name = option.split(' ').next().unwrap_or_default();
+    let value = of(ContextKind::InvalidValue).unwrap_or_default();
+    match (error.kind(), error.source()) {
+        (ErrorKind::ValueValidation, Some(cause)) => {
+            let cause = sanitize(&cause.to_string()).into_owned();
+            let cause = cause.replacen(&format!(" in '{value}'"), "", 1);
+            return format!("invalid value '{value}' for {name}: {cause}");
+        }
+        (ErrorKind::InvalidValue, _) if !value.is_empty() => {
+            if let Some(ContextValue::Strings(valid)) = error.get(ContextKind::ValidValue) {
+                return format!(
+                    "invalid value '{value}' for {name}: expected {}",
+                    alternatives(valid)
+                );
+            }
+        }
+        (ErrorKind::UnknownArgument, _) if name.starts_with('-') => {
+            return format!("unknown option '{name}'");
+        }
+        (ErrorKind::UnknownArgument, _) => return format!("unexpected argument '{option}'"),
+        _ => {}
+    }
+    let mut told = plain(&error.render().ansi().to_string());
+    if let Some(cause) = error.source().map(ToString::to_string) {
+        // It names the word again, in its own way.
+        told = told.replace(&cause, &sanitize(&cause));
+    }
+    let told = told.strip_prefix("error: ").unwrap_or(&told);
+    let first = told.split("\n\n").next().unwrap_or_default();
+    let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    match option {
+        "" => line,
+        option => line.replacen(&format!("'{option}'"), name, 1),
+    }
+}
+
+fn alternatives(valid: &[String]) -> String {
+    match valid {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => valid.concat(),
+    }
+}
+
+/// What would be right, where that is known.
+fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
+    let first = words.first().map_or("", String::as_str);
+    match error.kind() {
+        ErrorKind::UnknownArgument => {}
+        ErrorKind::MissingRequiredArgument => {
+            return Some(format!("see 'postmark {first} --help'"));
+        }
+        _ => return None,
+    }
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let mut command = super::command();
+    command.build();
+    if first.starts_with('-') {
+        let name = unknown.trim_start_matches('-');
+        let run = command.find_subcommand("run")?;
+        let is_of_run = run
+            .get_arguments()
+            .any(|option| option.get_long() == Some(name));
+        let right = format!("use 'postmark run {}'", words.join(" "));
+        return Some(if is_of_run {
+            right
+        } else {
+            "see 'postmark --help'".to_owned()
+        });
+    }
+    // Only they have the options that other programs call differently.
+    if let Some(here) = called_here(unknown).filter(|_| matches!(first, "run" | "plan")) {
+        return Some(if here.starts_with('-') {
+            format!("use {here}")
+        } else {
+            here
+        });
+    }
+    match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(alike)) => Some(format!("did you mean '{alike}'?")),
+        _ => Some(format!("see 'postmark {first} --help'")),
+    }
+}
+
+/// A word in one line, where it is none as it is.
+fn shown(value: &ContextValue) -> Option<ContextValue> {
+    let changed = |text: &String| sanitize(text) != *text;
+    match value {
+        ContextValue::String(text) if changed(text) => {
+            Some(ContextValue::String(sanitize(text).into_owned()))
+        }
+        ContextValue::Strings(all) if all.iter().any(changed) => Some(ContextValue::Strings(
+            all.iter().map(|text| sanitize(text).into_owned()).collect(),
+        )),
+        _ => None,
+    }
+}
+
+/// Without the colours of the library, which are all that is left of sequences that a terminal
+/// obeys.
+fn plain(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |plain, part| {
+        plain + part.split_once('m').map_or(part, |(_, behind)| behind)
+    })
+}

@@ -1,0 +1,23 @@
+//! The commands, a file each, and what several of them share.
+
+pub mod archive;
+pub mod calibration;
+pub mod check;
+pub mod classic;
+pub mod clean;
+pub mod collect;
+pub mod compare;
+pub mod launcher;
+pub mod manual;
+pub mod namespace;
+pub mod observe;
+pub mod observed;
+pub mod plan;
+pub mod presets;
+pub mod published;
+pub mod ranks;
+pub mod record_source;
+pub mod run;
+pub mod run_spec;
+pub mod study;
+pub mod verify_log;

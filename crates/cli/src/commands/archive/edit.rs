@@ -1,0 +1,73 @@
+//! `postmark tag`, `note` and `delete`.
+
+use archive::is_alive;
+use document::sanitize::sanitize;
+
+use super::{number, open};
+use crate::args::{DeleteArguments, NoteArguments, TagArguments};
+use crate::ui::problem::{Problem, print, tell};
+
+/// Gives tags to a run, or takes them from it.
+///
+/// # Errors
+/// Where there is no such run, or nothing could be written.
+pub fn tag(arguments: &TagArguments) -> Result<u8, Problem> {
+    let mut archive = open(&arguments.archive)?;
+    let number = number(&archive.called(&arguments.run)?);
+    if arguments.remove {
+        for missing in archive.remove_tags(number, &arguments.tags)? {
+            tell(format_args!(
+                "run {number} does not have the tag '{missing}'"
+            ));
+        }
+    } else {
+        archive.add_tags(number, &arguments.tags)?;
+    }
+    let tags = archive.called(&number.to_string())?.tags;
+    let tags: Vec<_> = tags.iter().map(|tag| sanitize(tag)).collect();
+    let all = if tags.is_empty() {
+        "no tags".to_owned()
+    } else {
+        tags.join(" ")
+    };
+    print(&format!("Run {number}: {all}\n"))?;
+    Ok(0)
+}
+
+/// Notes something of a run.
+///
+/// # Errors
+/// Where there is no such run, or nothing could be written.
+pub fn note(arguments: &NoteArguments) -> Result<u8, Problem> {
+    let mut archive = open(&arguments.archive)?;
+    let number = number(&archive.called(&arguments.run)?);
+    let note = arguments.text.text();
+    archive.set_note(number, note)?;
+    print(&match note {
+        Some(note) => format!("Run {number}: {}\n", sanitize(note)),
+        None => format!("Run {number}: no note\n"),
+    })?;
+    Ok(0)
+}
+
+/// Removes runs: all that are named, or none.
+///
+/// # Errors
+/// Where there is no such run, one goes on, or nothing could be written.
+pub fn delete(arguments: &DeleteArguments) -> Result<u8, Problem> {
+    let mut archive = open(&arguments.archive)?;
+    let mut numbers = Vec::new();
+    for run in &arguments.runs {
+        let number = number(&archive.called(run)?);
+        if !numbers.contains(&number) {
+            numbers.push(number);
+        }
+    }
+    archive.delete(&numbers, &is_alive)?;
+    let removed: String = numbers
+        .iter()
+        .map(|number| format!("Removed run {number}\n"))
+        .collect();
+    print(&removed)?;
+    Ok(0)
+}

@@ -1,0 +1,125 @@
+//! `postmark list` and `postmark show`.
+
+use archive::{ArchiveError, is_alive};
+use campaign::archive::place_of_one;
+use document::{Document, Format, WIDTH};
+use record::Record;
+
+use super::{number, open};
+use crate::args::{ListArguments, ShowArguments};
+use crate::commands::published::beside_document;
+use crate::commands::record_source;
+use crate::commands::run::{deliver, render, writer};
+use crate::commands::run_spec::error::SpecError;
+use crate::ui::output::{Input, Outputs, is_standard_output};
+use crate::ui::problem::{Problem, USER};
+use crate::ui::screen;
+
+/// Lists runs.
+///
+/// # Errors
+/// Where the archive cannot be read, or the list cannot be delivered.
+pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
+    let place = place_of_one(arguments.archive.archive.as_deref())?;
+    let entries = match place.open(false, USER) {
+        Ok(archive) => archive.list(&arguments.filters.filter(), &is_alive)?,
+        // Before the first run there is none in the user's folder.
+        Err(ArchiveError::Missing { .. }) if arguments.archive.archive.is_none() => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    screen::answer(
+        arguments.format,
+        || report::list::document(&entries),
+        || report::list::csv(&entries),
+        || report::list::json(&entries),
+    )?;
+    Ok(0)
+}
+
+/// Shows a run, or the runs of a file one after another.
+///
+/// # Errors
+/// Where there is no such run, it cannot be read, or the report cannot be delivered.
+pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
+    if arguments.with_published && arguments.format != Format::Text {
+        let told = "--with-published requires --format text ('postmark published beside' has \
+                    other formats)";
+        return Err(SpecError::ConfigError(told.to_owned()).into());
+    }
+    let shown = records(arguments)?.map(|record| {
+        let (record, head) = record?;
+        text(arguments, &record, &head)
+    });
+    let shown = shown.collect::<Result<Vec<_>, _>>()?;
+    let between = match arguments.format {
+        Format::Json => "",
+        _ => "\n",
+    };
+    let text = shown.join(between);
+    let is_archived = record_source::name(&arguments.run).is_some();
+    let archive = is_archived.then(|| place_of_one(arguments.archive.archive.as_deref()));
+    let archive = archive.transpose()?;
+    let inputs = (!is_archived).then(|| Input::new("RUN", &arguments.run));
+    let inputs: Vec<Input> = inputs.into_iter().collect();
+    let mut outputs = Outputs::new(arguments.force, archive.as_ref(), &inputs)?;
+    let output = arguments.output.as_deref().map(|path| {
+        outputs.judge("--output", path)?;
+        outputs.open("--output", path)
+    });
+    let output = output.transpose()?;
+    deliver(output, &text, writer(arguments.format))?;
+    Ok(0)
+}
+
+/// A run as it is shown.
+fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<String, Problem> {
+    if arguments.format.is_classic() && record.actual.classic.is_none() {
+        let told = "--format classic and terse can show only complete runs of the classic \
+                    workload (use --format text or json)";
+        return Err(SpecError::ConfigError(told.to_owned()).into());
+    }
+    let is_screen = arguments.output.as_deref().is_none_or(is_standard_output);
+    let mut text = render(record, arguments.format, arguments.full, is_screen);
+    if arguments.format == Format::Text {
+        text.insert_str(0, &screen::laid_out(head, WIDTH, is_screen));
+        if let Some(width) = screen::width().filter(|_| is_screen) {
+            text.push_str(&screen::text(
+                &report::terminal::charts(record, width),
+                WIDTH,
+            ));
+        }
+    }
+    if arguments.with_published {
+        text.push('\n');
+        text.push_str(&screen::laid_out(
+            &beside_document(record)?,
+            WIDTH,
+            is_screen,
+        ));
+    }
+    Ok(text)
+}
+
+type Recorded = Result<(Record, Document), Problem>;
+
+/// Records, and of an archived one what the archive says of it beside. No more than one is in
+/// memory.
+fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded> + '_>, Problem> {
+    let run = &arguments.run;
+    let Some(word) = record_source::name(run) else {
+        let records = record_source::texts(run)?
+            .map(|text| Ok((record_source::record(run, &text?)?, Document::default())));
+        return Ok(Box::new(records));
+    };
+    let archive = open(&arguments.archive)?;
+    let entry = archive.called(word)?;
+    let mut head = Document::default();
+    if !entry.tags.is_empty() {
+        head.line(format!("Tags: {}", entry.tags.join(" ")));
+    }
+    if let Some(note) = &entry.note {
+        head.line(format!("Note: {note}"));
+    }
+    let record = archive.record(number(&entry))?;
+    Ok(Box::new(std::iter::once(Ok((record, head)))))
+}

@@ -1,0 +1,118 @@
+//! `postmark check`: whether records that somebody sends say what follows from them.
+
+use std::path::Path;
+
+use document::{Format, sanitize};
+use record::documents::Documents;
+use serde::Serialize;
+use verdict::CheckedRecord;
+use verdict::check::check_with;
+
+use crate::args::CheckArguments;
+use crate::commands::archive::is_submission;
+use crate::commands::record_source::{self, Called};
+use crate::commands::run;
+use crate::ui::problem::{Problem, print};
+
+/// A record differs, or breaks a rule.
+const WRONG: u8 = 1;
+/// Something is not a record.
+const NOT_A_RECORD: u8 = 2;
+
+/// Checks every record of every file, and gives the exit status: the worst of all.
+///
+/// # Errors
+/// Where the answer cannot be delivered.
+pub fn check(arguments: &CheckArguments) -> Result<u8, Problem> {
+    let mut code = 0;
+    for path in &arguments.files {
+        code = code.max(file(path, arguments.format)?);
+    }
+    Ok(code)
+}
+
+/// A record and what came of it, as JSON.
+#[derive(Serialize)]
+struct CheckAnswer<'a> {
+    /// The file as given.
+    file: String,
+    /// Which of its documents, from 1.
+    document: usize,
+    /// Whether it agrees and breaks no rule; false of what is not a record.
+    is_right: bool,
+    /// Why it is not a record.
+    problem: Option<&'a str>,
+    #[serde(flatten)]
+    checked: Option<&'a CheckedRecord>,
+}
+
+fn file(path: &Path, format: Format) -> Result<u8, Problem> {
+    let source = match record_source::source(path) {
+        Ok(source) => source,
+        Err(error) => {
+            return tell(
+                path,
+                1,
+                true,
+                Err(format!("cannot read it: {error}")),
+                format,
+            );
+        }
+    };
+    let mut code = 0;
+    // Whether there is another one says how the first is called.
+    let mut documents = Documents::of(source).enumerate().peekable();
+    while let Some((place, document)) = documents.next() {
+        let is_only = place == 0 && documents.peek().is_none();
+        let found = match document {
+            Ok(text) if is_submission(&text) => {
+                Err("not a record: a submission has no record to derive from".to_owned())
+            }
+            Ok(text) => check_with(&text, &run::resolve).map_err(|error| error.to_string()),
+            Err(error) => Err(format!("not a record: {error}")),
+        };
+        code = code.max(tell(path, place + 1, is_only, found, format)?);
+    }
+    Ok(code)
+}
+
+/// Tells what came of a document, and gives its exit status.
+fn tell(
+    path: &Path,
+    document: usize,
+    is_only: bool,
+    found: Result<CheckedRecord, String>,
+    format: Format,
+) -> Result<u8, Problem> {
+    let code = match &found {
+        Ok(checked) if checked.is_right() => 0,
+        Ok(_) => WRONG,
+        Err(_) => NOT_A_RECORD,
+    };
+    let file = Called(path).to_string();
+    print(&match format {
+        Format::Json => document::json_line(&CheckAnswer {
+            file,
+            document,
+            is_right: code == 0,
+            problem: found.as_ref().err().map(String::as_str),
+            checked: found.as_ref().ok(),
+        }),
+        _ => {
+            let name = if is_only {
+                file
+            } else {
+                format!("{file}, document {document}")
+            };
+            match &found {
+                Ok(checked) => report::check::text(&name, checked),
+                Err(problem) => format!(
+                    "{}: {}\n",
+                    sanitize::sanitize(&name),
+                    sanitize::sanitize(problem)
+                ),
+            }
+        }
+    })?;
+    Ok(code)
+}

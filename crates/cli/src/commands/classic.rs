@@ -1,0 +1,66 @@
+//! The classic face: the prompt `pm>`, configuration files, and the words of the original.
+//!
+//! Byte for byte the original's standard output, but for the wording of `help`; on standard error
+//! the original's complaints, and lines that begin with `Warning: ` where the original is silently
+//! wrong. Runs are performed by an [`ClassicRunner`], which this module does not know.
+//!
+//! The way of a line: [`prompt`] reads it, [`interpreter`] finds the command, [`settings`] takes
+//! the value, [`show`] and `report::classic` say what there is to say, [`progress`] says how a run
+//! goes.
+
+pub mod interpreter;
+pub mod number;
+pub mod progress;
+pub mod prompt;
+pub mod runner;
+pub mod settings;
+pub mod show;
+pub mod warning;
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use record::Edition;
+
+use crate::ui::terminal;
+
+pub use interpreter::{ClassicRunner, Interpreter, RunEnd};
+pub use progress::ClassicProgress;
+pub use settings::PromptSettings;
+
+/// A classic session on the process's own streams: the banner, the configuration file (`file`, or
+/// `.pmrc` in the working directory where there is one), then the prompt until `quit` or the end of
+/// input.
+///
+/// Leaves with 0 when every run was complete, 1 when one failed or the streams did, else with the
+/// code that an interrupted run gave.
+pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn ClassicRunner) -> u8 {
+    // The lock is not held: a run's progress may come from elsewhere in the process.
+    let (mut output, mut errors) = (io::stdout(), io::stderr());
+    let interactive = terminal::is_users(&io::stdin()) && terminal::is_users(&output);
+    let mut interpreter = Interpreter::new(PromptSettings::new(edition), engine, interactive);
+    // Commands may come from a file by way of standard input.
+    if let Some(facts) = std::fs::metadata("/dev/stdin")
+        .ok()
+        .filter(std::fs::Metadata::is_file)
+    {
+        interpreter.reads(&facts);
+    }
+    let result = if interactive && terminal::obeys_escapes() {
+        prompt::Editing::new(edition)
+            .and_then(|mut source| interpreter.session(file, &mut source, &mut output, &mut errors))
+    } else {
+        let mut source = prompt::Plain::new(io::stdin().lock());
+        interpreter.session(file, &mut source, &mut output, &mut errors)
+    };
+    match result.and_then(|code| output.flush().map(|()| code)) {
+        Ok(code) => code,
+        Err(error) => {
+            // Nobody reads what a closed pipe does not take; all else deserves a word.
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                let _ = writeln!(errors, "Error: the session ends: {error}");
+            }
+            1
+        }
+    }
+}

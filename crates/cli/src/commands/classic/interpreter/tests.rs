@@ -1,0 +1,526 @@
+use std::collections::VecDeque;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::commands::classic::prompt::Plain;
+
+/// Ends runs as it was told, and keeps what it was asked for.
+#[derive(Default)]
+struct Fake {
+    ends: VecDeque<RunEnd>,
+    asked: Vec<PromptSettings>,
+}
+
+impl ClassicRunner for Fake {
+    fn run(
+        &mut self,
+        settings: &PromptSettings,
+        _: Classic,
+        output: &mut dyn Write,
+        _: &mut dyn Write,
+    ) -> RunEnd {
+        self.asked.push(settings.clone());
+        output.write_all(b"<run>\n").unwrap();
+        self.ends
+            .pop_front()
+            .unwrap_or(RunEnd::Complete(figures(settings, End::Complete)))
+    }
+}
+
+fn figures(settings: &PromptSettings, end: End) -> ClassicFigures {
+    ClassicFigures {
+        edition: settings.edition,
+        end,
+        began_s: 0,
+        transactions_began_s: 1,
+        transactions_ended_s: 3,
+        ended_s: 4,
+        transactions: 10,
+        created_alone: 5,
+        created_mixed: 6,
+        read: 7,
+        appended: 3,
+        deleted_alone: 7,
+        deleted_mixed: 4,
+        bytes_read: 1000.0,
+        bytes_written: 2000.0,
+    }
+}
+
+const TERSE: &str = "4 2 5.00 2.75 5.00 3.00 3.50 1.50 2.75 7.00 2.00 250.00 500.00\n";
+
+/// What a session said, and how it ended.
+struct Said {
+    output: String,
+    errors: String,
+    code: u8,
+    asked: Vec<PromptSettings>,
+}
+
+fn session(
+    edition: Edition,
+    file: Option<&Path>,
+    ends: &[RunEnd],
+    interactive: bool,
+    input: &str,
+) -> Said {
+    let mut fake = Fake {
+        ends: ends.iter().copied().collect(),
+        ..Fake::default()
+    };
+    let (mut output, mut errors) = (Vec::new(), Vec::new());
+    let mut interpreter = Interpreter::new(PromptSettings::new(edition), &mut fake, interactive);
+    let code = interpreter
+        .session(
+            file,
+            &mut Plain::new(input.as_bytes()),
+            &mut output,
+            &mut errors,
+        )
+        .unwrap();
+    Said {
+        output: String::from_utf8(output).unwrap(),
+        errors: String::from_utf8(errors).unwrap(),
+        code,
+        asked: fake.asked,
+    }
+}
+
+fn said(input: &str) -> Said {
+    session(Edition::V1_5, None, &[], false, input)
+}
+
+#[test]
+fn the_prompt_ends_without_an_end_of_line() {
+    for (input, rest) in [
+        ("", "pm>"),
+        ("\n", "pm>Eh?\npm>"),
+        ("quit\n", "pm>"),
+        ("quit", "pm>"),
+        ("exit\n", "pm>"),
+        ("exit x\n", "pm>Eh?\npm>"),
+        ("quit now\n", "pm>"),
+        (" quit\n", "pm>Eh?\npm>"),
+        ("set number 7", "pm>pm>"),
+    ] {
+        assert_eq!(
+            said(input).output,
+            format!("PostMark v1.51 : 8/14/01\n{rest}"),
+            "{input:?}"
+        );
+    }
+}
+
+#[test]
+fn complaints_are_the_originals() {
+    for (line, complaint) in [
+        (
+            "set size 0 5000",
+            "Error: no file size low or high bounds specified\n",
+        ),
+        ("set number -1", "Error: invalid number of files\n"),
+        ("set seed 0", "Error: invalid seed for random numbers\n"),
+        ("set transactions x", "Error: no transactions specified\n"),
+        ("set location", "Error: no directory name specified\n"),
+        ("set location -q", "Error: cannot find location 'q'\n"),
+        ("set location x 0", "Error: ignoring invalid weight '0'\n"),
+        ("set location x ", "Error: ignoring invalid weight ''\n"),
+        (
+            "set subdirectories 0",
+            "Error: invalid number of subdirectories\n",
+        ),
+        ("set read", "Error: invalid read block size\n"),
+        ("set write 0", "Error: invalid write block size\n"),
+        (
+            "set buffering TRUE",
+            "Error: no buffering mode (true/false) specified\n",
+        ),
+        (
+            "set bias read",
+            "Error: no bias specified (0-10 for greater chance,-1 to disable)\n",
+        ),
+        (
+            "set bias create 11",
+            "Error: no bias specified (0-10 for greater chance,-1 to disable)\n",
+        ),
+        (
+            "set report ters",
+            "Error: either 'verbose' or 'terse' required\n",
+        ),
+        ("load", "Error: no configuration file specified\n"),
+        (
+            "load /nonexistent/x",
+            "Error: cannot read configuration file '/nonexistent/x'\n",
+        ),
+    ] {
+        let said = said(&format!("{line}\nquit\n"));
+        assert_eq!(
+            (said.output.as_str(), said.errors.as_str()),
+            ("PostMark v1.51 : 8/14/01\npm>pm>", complaint)
+        );
+        assert_eq!(said.code, 0);
+    }
+}
+
+/// What the original takes silently, and the words by which the warning shows what would be right.
+#[test]
+fn what_is_silently_wrong_is_warned_of() {
+    for (line, hint) in [
+        ("set size 1k", "'set size 1000'"),
+        ("set size 1k 4KiB", "'set size 1000 4096'"),
+        ("set size 10,20", "'set size 10 20'"),
+        ("set size 500..10000", "'set size 500 10000'"),
+        ("set size 10 5", "sizes of 10 bytes"),
+        ("set size 5 6 7", "sizes from 5 to 6 bytes"),
+        ("set size  5  6", "'set size 5 6'"),
+        ("set read 50%", "understood as 50"),
+        ("set write 4KiB", "like 4096"),
+        ("set number 20k", "like 20000"),
+        ("set number 4294967297", "understood as 1"),
+        ("set number77", "skipped"),
+        ("set seed 1.5", "understood as 1"),
+        ("set bias read x", "understood as 0"),
+        ("set bias create 5.5", "understood as 5"),
+        ("set location x 5k", "understood as 5"),
+        ("set location /my disk", "'set location /my disk 1'"),
+        ("set location x\r", "carriage return"),
+    ] {
+        let errors = said(&format!("{line}\nquit\n")).errors;
+        assert!(
+            errors.starts_with("Warning: ") && errors.lines().count() == 1,
+            "{line}: {errors}"
+        );
+        assert!(errors.contains(hint), "{line}: {errors}");
+    }
+}
+
+#[test]
+fn what_scripts_give_is_not_warned_of() {
+    let lines = "set numbers 100000\nset size 500 10000\nset size 5\nset bias read -1\nset \
+                 location /tmp 3\nset location +/x/\nset number=77\nset seed 42\nset report \
+                 terse\nset buffering false\nset read 4096 \nquit\n";
+    assert_eq!(said(lines).errors, "");
+}
+
+#[test]
+fn a_report_goes_behind_the_end_of_a_file() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("60");
+    std::fs::write(&path, "before\n").unwrap();
+    let path = path.to_str().unwrap();
+    let said = said(&format!(
+        "set report terse\nrun {path}\nrun /nonexistent/x\nrun\nquit\n"
+    ));
+    assert_eq!(
+        std::fs::read_to_string(path).unwrap(),
+        format!("before\n{TERSE}")
+    );
+    let expected =
+        format!("PostMark v1.51 : 8/14/01\npm>pm><run>\npm><run>\n{TERSE}pm><run>\n{TERSE}pm>");
+    assert_eq!(said.output, expected);
+    assert_eq!(
+        said.errors,
+        "Error: Cannot direct output to file '/nonexistent/x'\n"
+    );
+    assert_eq!(said.code, 0);
+}
+
+#[test]
+fn show_goes_to_a_file_with_all_its_lines() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("o");
+    let path = path.to_str().unwrap();
+    let said = said(&format!(
+        "set location x\nset location +y 2\nshow {path}\nquit\n"
+    ));
+    assert_eq!(
+        said.output,
+        "PostMark v1.51 : 8/14/01\npm>pm>pm>\tx (weight=1)\n\ty (weight=2)\npm>"
+    );
+    let expected = "Current configuration is:\nThe base number of files is 500\nTransactions: \
+                    500\nFiles range between 500 bytes and 9.77 kilobytes in size\nWorking \
+                    directories: \n\tx (weight=1)\n\ty (weight=2)\nBlock sizes are: read=512 \
+                    bytes, write=512 bytes\nBiases are: read/append=5, create/delete=5\nUsing \
+                    Unix buffered file I/O\nRandom number generator seed is 42\nReport format is \
+                    verbose.\n";
+    assert_eq!(std::fs::read_to_string(path).unwrap(), expected);
+}
+
+#[test]
+fn edition_1_0_speaks_like_the_papers_session() {
+    let said = session(
+        Edition::V1_0,
+        None,
+        &[],
+        false,
+        "show\nset report terse\nrun\nhelp\nquit\n",
+    );
+    let show = "Current configuration is:\nTransactions: 500\nFiles range between 500 bytes and \
+                9.77 kilobytes in size\nRandom number generator seed is 42\nThe base number of \
+                files is 500\nThe working directory is: .\nBlock sizes are: read=512 bytes, \
+                write=512 bytes\nBiases are: read/append=5, create/delete=5\nUsing Unix buffered \
+                file I/O\n";
+    let begin =
+        format!("PostMark v1.00 : 8/11/97\npm>{show}pm>Eh?\npm><run>\nTime:\n\t4 seconds total\n");
+    assert!(said.output.starts_with(&begin), "{}", said.output);
+    assert!(
+        said.output.contains(" per second)\n\npm>set size - "),
+        "{}",
+        said.output
+    );
+    let listed: Vec<_> = said
+        .output
+        .lines()
+        .filter_map(|line| line.split_once(" - "))
+        .map(|(name, _)| name)
+        .collect();
+    let expected = [
+        "pm>set size",
+        "set number",
+        "set seed",
+        "set transactions",
+        "set location",
+        "set read",
+        "set write",
+        "set buffering",
+        "set bias read",
+        "set bias create",
+        "run",
+        "show",
+        "help",
+        "quit",
+    ];
+    assert_eq!(listed, expected);
+}
+
+#[test]
+fn help_lists_what_begins_with_a_prefix_or_all() {
+    let listed = |input: &str| said(input).output.matches(" - ").count();
+    for (input, count) in [
+        ("help\n", 17),
+        ("?\n", 17),
+        ("helpx\n", 17),
+        ("help \n", 17),
+        ("help zz\n", 17),
+        ("help  show\n", 17),
+        ("help s\n", 13),
+        ("help set b\n", 3),
+        ("help show\n", 1),
+        ("helpxshow\n", 1),
+        ("? x\n", 0),
+        ("HELP\n", 0),
+    ] {
+        assert_eq!(listed(input), count, "{input}");
+    }
+}
+
+#[test]
+fn files_are_read_and_quit_ends_the_file_it_stands_in() {
+    let directory = TempDir::new().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let (outer, inner) = (path("outer file"), path("inner"));
+    std::fs::write(
+        &outer,
+        format!(
+            "\nexit\n?\n!echo no\nload {}\nset number 8",
+            inner.display()
+        ),
+    )
+    .unwrap();
+    std::fs::write(&inner, "set transactions 77\nquit\nset transactions 99\n").unwrap();
+    let reading = |path: &Path| format!("Reading configuration from file '{}'\n", path.display());
+    let files = format!("{}Eh?\nEh?\nEh?\n{}", reading(&outer), reading(&inner));
+    let from_start = session(Edition::V1_5, Some(&outer), &[], true, "run\nquit\n");
+    assert!(
+        from_start
+            .output
+            .starts_with(&format!("PostMark v1.51 : 8/14/01\n{files}pm><run>\n"))
+    );
+    let asked = &from_start.asked[0];
+    assert_eq!((asked.transactions, asked.files), (77, 8));
+    assert_eq!(
+        from_start.errors.matches("Warning: ").count(),
+        2,
+        "{}",
+        from_start.errors
+    );
+    assert!(
+        from_start
+            .errors
+            .contains("Error: '!' runs a shell at an interactive prompt only\n")
+    );
+    let from_prompt = said(&format!("load {}\nquit\n", outer.display()));
+    assert_eq!(
+        from_prompt.output,
+        format!("PostMark v1.51 : 8/14/01\npm>{files}pm>")
+    );
+}
+
+#[test]
+fn quit_in_the_first_file_ends_the_session() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("f");
+    std::fs::write(&path, "run\nquit\nrun\n").unwrap();
+    let said = session(Edition::V1_5, Some(&path), &[], false, "run\n");
+    assert_eq!((said.asked.len(), said.output.contains("pm>")), (1, false));
+}
+
+#[test]
+fn a_file_that_is_not_there_is_passed_over_with_a_warning() {
+    let said = session(
+        Edition::V1_5,
+        Some(Path::new("/nonexistent/f")),
+        &[],
+        false,
+        "quit\n",
+    );
+    assert_eq!(said.output, "PostMark v1.51 : 8/14/01\npm>");
+    assert!(
+        said.errors
+            .starts_with("Warning: cannot read configuration file '/nonexistent/f'")
+    );
+}
+
+#[test]
+fn a_file_that_loads_itself_ends() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("f");
+    std::fs::write(&path, format!("load {}\n", path.display())).unwrap();
+    let said = said(&format!("load {}\nquit\n", path.display()));
+    assert_eq!(said.output.matches("Reading").count(), LOAD_DEPTH_MAX);
+    assert_eq!(said.errors.matches("Error").count(), 1);
+    assert!(said.output.ends_with("\npm>"));
+}
+
+#[test]
+fn files_that_load_one_another_twice_end() {
+    let directory = TempDir::new().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let twice = format!("load {0}\nload {0}\n", path("twice"));
+    std::fs::write(path("twice"), &twice).unwrap();
+    let said = said(&format!("load {}\nset seed 7\nquit\n", path("twice")));
+    assert_eq!(said.output.matches("Reading").count(), LOAD_DEPTH_MAX);
+    assert_eq!(said.errors.matches("Error").count(), 1, "{}", said.errors);
+    assert!(
+        said.errors.contains(&path("twice")) && said.errors.contains("100 files"),
+        "{}",
+        said.errors
+    );
+    assert_eq!(
+        said.code, 1,
+        "a cycle is an error, though the prompt goes on"
+    );
+    // Not deep, and yet a million.
+    let ten = |name: &str| format!("load {}\n", path(name)).repeat(10);
+    for (name, next) in [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "f")] {
+        std::fs::write(path(name), ten(next)).unwrap();
+    }
+    std::fs::write(path("f"), "").unwrap();
+    let said = self::said(&format!("load {}\nload {}\nquit\n", path("a"), path("f")));
+    assert_eq!(
+        said.output.matches("Reading").count(),
+        LOADS_MAX as usize + 1,
+        "the prompt goes on"
+    );
+    assert_eq!(said.errors.matches("Error").count(), 1, "{}", said.errors);
+    assert!(said.errors.contains("10000 files"), "{}", said.errors);
+}
+
+#[test]
+fn nothing_is_written_into_a_file_that_commands_are_read_from() {
+    let directory = TempDir::new().unwrap();
+    let (outer, inner, link) = (
+        directory.path().join("outer"),
+        directory.path().join("inner"),
+        directory.path().join("link"),
+    );
+    std::os::unix::fs::symlink(&outer, &link).unwrap();
+    let texts = [
+        format!(
+            "run {0}\nshow {0}\nload {1}\n",
+            outer.display(),
+            inner.display()
+        ),
+        format!("show {}\nrun {}\n", link.display(), inner.display()),
+    ];
+    std::fs::write(&outer, &texts[0]).unwrap();
+    std::fs::write(&inner, &texts[1]).unwrap();
+    let said = said(&format!("load {}\nquit\n", outer.display()));
+    assert_eq!(std::fs::read_to_string(&outer).unwrap(), texts[0]);
+    assert_eq!(std::fs::read_to_string(&inner).unwrap(), texts[1]);
+    assert_eq!(
+        said.errors
+            .matches("commands are being read from it")
+            .count(),
+        4,
+        "{}",
+        said.errors
+    );
+    // Where nobody reads it any more, it is as in the original.
+    let said = self::said(&format!(
+        "load {}\nshow {}\nquit\n",
+        inner.display(),
+        inner.display()
+    ));
+    assert!(
+        std::fs::read_to_string(&inner).unwrap().len() > texts[1].len(),
+        "{}",
+        said.errors
+    );
+}
+
+#[test]
+fn the_exit_code_tells_of_runs_that_were_not_complete() {
+    let settings = PromptSettings::new(Edition::V1_5);
+    let complete = RunEnd::Complete(figures(&settings, End::Complete));
+    let dry = RunEnd::Complete(figures(&settings, End::OutOfFiles));
+    for (ends, interactive, code, runs) in [
+        (vec![complete, dry], false, 0, 3),
+        (vec![RunEnd::Failed, complete], false, 1, 3),
+        (vec![complete, RunEnd::Leave(130)], false, 130, 2),
+        (vec![RunEnd::Leave(130)], true, 1, 3),
+    ] {
+        let said = session(
+            Edition::V1_5,
+            None,
+            &ends,
+            interactive,
+            "run\nrun\nrun\nquit\n",
+        );
+        assert_eq!((said.code, said.asked.len()), (code, runs), "{ends:?}");
+    }
+    let said = session(
+        Edition::V1_5,
+        None,
+        &[],
+        false,
+        "set location \nrun\nquit\n",
+    );
+    assert_eq!((said.code, said.asked.len()), (1, 0));
+    assert!(
+        said.errors
+            .starts_with("Error: cannot run: the location is empty"),
+        "{}",
+        said.errors
+    );
+}
+
+#[test]
+fn lines_may_be_long_and_paths_not_text() {
+    let mut input = b"set location /".to_vec();
+    input.extend(std::iter::repeat_n(b'p', 4_000));
+    input.extend(b"\xff 3\nrun\nquit\n");
+    let mut fake = Fake::default();
+    let mut output = Vec::new();
+    let mut interpreter = Interpreter::new(PromptSettings::new(Edition::V1_5), &mut fake, false);
+    let mut source = Plain::new(&input[..]);
+    assert_eq!(
+        interpreter
+            .session(None, &mut source, &mut output, &mut io::sink())
+            .unwrap(),
+        0
+    );
+    let (path, weight) = &fake.asked[0].paths()[0];
+    assert_eq!((path.as_os_str().len(), *weight), (4_002, 3));
+}

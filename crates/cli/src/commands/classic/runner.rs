@@ -1,0 +1,117 @@
+//! The classic prompt's runs: settings in, figures out, the runner in between.
+
+use std::io::Write;
+
+use document::sanitize;
+use record::{Classic, Outcome, Record};
+use runner::{Events, Place, Refused, RunSpec};
+use spec::EngineName;
+
+use crate::commands::classic::{ClassicProgress, ClassicRunner, PromptSettings, RunEnd};
+use crate::ui::perform::{exit_code, left_something};
+
+/// Performs the prompt's runs: with [`crate::ui::perform::perform`], or as a test does.
+#[derive(Debug)]
+pub struct RunnerEngine<P> {
+    perform: P,
+    command_line: Vec<String>,
+    room_check: bool,
+    trusts_others: bool,
+}
+
+impl<P> RunnerEngine<P> {
+    /// An engine of a session that was started with these words.
+    pub fn new(perform: P, command_line: Vec<String>) -> Self {
+        Self {
+            perform,
+            command_line,
+            room_check: true,
+            trusts_others: false,
+        }
+    }
+
+    /// Whether a target without room is refused.
+    #[must_use]
+    pub fn with_room_check(self, room_check: bool) -> Self {
+        Self { room_check, ..self }
+    }
+
+    /// Whether root may work where other users may exchange the target.
+    #[must_use]
+    pub fn with_trust_in_others(self, trusts_others: bool) -> Self {
+        Self {
+            trusts_others,
+            ..self
+        }
+    }
+}
+
+impl<P> ClassicRunner for RunnerEngine<P>
+where
+    P: FnMut(&RunSpec, &mut dyn Events) -> Result<Record, Refused>,
+{
+    fn run(
+        &mut self,
+        settings: &PromptSettings,
+        workload: Classic,
+        output: &mut dyn Write,
+        errors: &mut dyn Write,
+    ) -> RunEnd {
+        let mut complain = |text: String| {
+            // A closed standard error is no reason to stop.
+            let _ = writeln!(errors, "Error: {}", sanitize::shown(text));
+        };
+        let transactions = workload.transactions;
+        let targets = settings.paths().into_iter().map(|(path, _)| path).collect();
+        let spec = RunSpec {
+            command_line: self.command_line.clone(),
+            storage: if settings.buffered {
+                EngineName::STDIO
+            } else {
+                EngineName::RAW
+            },
+            room_check: self.room_check,
+            trusts_others: self.trusts_others,
+            ..RunSpec::classic(workload.into(), targets, Place::Location)
+        };
+        let mut progress = ClassicProgress::new(transactions, output);
+        match (self.perform)(&spec, &mut progress) {
+            Ok(record) => end(&record, output, &mut complain),
+            Err(refused) => {
+                complain(refused.to_string());
+                RunEnd::Failed
+            }
+        }
+    }
+}
+
+/// What follows a run: figures for the report, or what there is of them, marked as partial.
+fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)) -> RunEnd {
+    if let Some(clean_up) = &record.actual.clean_up {
+        for left in &clean_up.left {
+            complain(format!("not removed: {}: {}", left.path, left.why));
+        }
+    }
+    match &record.actual.outcome {
+        Outcome::Complete => match record.actual.classic {
+            Some(figures) if left_something(record) => return RunEnd::NotRemoved(figures),
+            Some(figures) => return RunEnd::Complete(figures),
+            None => unreachable!("a run of the classic work has the classic figures"),
+        },
+        Outcome::Failed { why } | Outcome::PlaceGone { why } => complain(why.clone()),
+        Outcome::Unfinished => unreachable!("a run that was performed has ended"),
+        Outcome::Interrupted { signal } => complain(format!("interrupted by signal {signal}")),
+    }
+    let partial = record.actual.classic.as_ref().map_or_else(
+        || report::classic::NOTHING.to_owned(),
+        report::classic::partial,
+    );
+    // What to do with a reader that has gone is for the session to decide.
+    let _ = output
+        .write_all(partial.as_bytes())
+        .and_then(|()| output.flush());
+    match &record.actual.outcome {
+        Outcome::Interrupted { .. } | Outcome::PlaceGone { .. } => RunEnd::Leave(exit_code(record)),
+        Outcome::Complete | Outcome::Failed { .. } | Outcome::Unfinished => RunEnd::Failed,
+    }
+}

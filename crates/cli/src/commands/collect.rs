@@ -1,0 +1,70 @@
+//! `postmark collect`: one record of what the ranks of a run have left on disk
+//! ([`campaign::parts`]).
+
+use archive::{Imported, Remarks};
+use campaign::archive::{ArchivePlace, Chosen, chosen_for_run};
+use campaign::parts::{JoinedParts, join};
+use document::sanitize;
+use record::Record;
+
+use crate::args::CollectArguments;
+use crate::commands::run::{deliver, render, writer};
+use crate::ui::output::Outputs;
+use crate::ui::problem::{Problem, USER, tell};
+
+/// A part is missing, cannot be read or is not complete.
+const NOT_ALL: u8 = 1;
+
+/// Puts the parts together, reports and archives the record, and gives the exit status.
+///
+/// # Errors
+/// Where there is no part, parts are of several runs, or the report cannot be delivered.
+pub fn collect(arguments: &CollectArguments) -> Result<u8, Problem> {
+    let chosen = chosen_for_run(arguments.archive.as_deref())?;
+    let place = match &chosen {
+        Chosen::At(place) => Some(place),
+        Chosen::Nowhere | Chosen::Unknown(_) => None,
+    };
+    let mut outputs = Outputs::new(arguments.force, place, &[])?;
+    if let Some(path) = &arguments.output {
+        outputs.judge("--output", path)?;
+    }
+    let JoinedParts {
+        record,
+        is_complete,
+    } = join(&arguments.directories, USER)?;
+    let output = arguments.output.as_deref();
+    let output = output
+        .map(|path| outputs.open("--output", path))
+        .transpose()?;
+    let report = render(&record, arguments.format, arguments.full, output.is_none());
+    deliver(output, &report, writer(arguments.format))?;
+    match place {
+        Some(place) => keep(place, &record, &arguments.remarks.remarks())?,
+        None => {
+            if let Chosen::Unknown(why) = &chosen {
+                tell(format_args!("warning: {why}; the record is not archived"));
+            }
+        }
+    }
+    Ok(if is_complete { 0 } else { NOT_ALL })
+}
+
+/// Adds the record to the archive, in the place of what rank 0 has left there of the run.
+fn keep(place: &ArchivePlace, record: &Record, remarks: &Remarks) -> Result<(), Problem> {
+    let mut archive = place.open_for_run(USER)?;
+    let path = sanitize::path(place.path()).into_owned();
+    for imported in archive.import_all(&[(record, remarks)])? {
+        tell(match imported {
+            Imported::New(number) | Imported::Completed(number) => {
+                format!("archived as run {number} in {path} (postmark show {number} --full)")
+            }
+            Imported::There(number) => format!("archived already: run {number} in {path}"),
+            Imported::Conflict(number) | Imported::Unreadable(number) => format!(
+                "not archived: run {number} in {path} has the same identity and another record \
+                 (delete it with 'postmark delete {number}', then collect again)"
+            ),
+        });
+    }
+    Ok(())
+}

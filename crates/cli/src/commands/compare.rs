@@ -1,0 +1,93 @@
+//! `postmark compare` and `postmark gate`: runs of the archive beside one another.
+
+use campaign::study::select::{Found, one_study, sides};
+use document::{Document, Format};
+use published::layouts::LayoutView;
+use study::{Comparisons, Gate, GateRules, Metric, Requirement};
+
+use crate::args::{CompareArguments, GateArguments};
+use crate::commands::archive::open;
+use crate::commands::study::layout;
+use crate::ui::problem::Problem;
+use crate::ui::screen;
+
+/// Compares sides, and shows by how much they differ.
+///
+/// # Errors
+/// Where a word stands for nothing, sides are not alike, the archive cannot be read, or the answer
+/// cannot be delivered.
+pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
+    let archive = open(&arguments.archive)?;
+    if let Some(layout) = arguments.layout {
+        let view = LayoutView {
+            is_with_published: arguments.with_published,
+        };
+        let found = one_study(&archive, &arguments.sides)?;
+        layout::show(
+            &archive,
+            &found.design,
+            &found.runs,
+            layout,
+            view,
+            arguments.format,
+        )?;
+        return Ok(0);
+    }
+    let Found { tables, .. } = sides(
+        &archive,
+        &arguments.sides,
+        &arguments.metric,
+        arguments.unlike,
+    )?;
+    show(&tables, arguments.format)?;
+    Ok(0)
+}
+
+/// Shows comparisons.
+///
+/// # Errors
+/// Where they cannot be delivered.
+pub fn show(tables: &[Comparisons], format: Format) -> Result<(), Problem> {
+    screen::answer(
+        format,
+        || document(tables),
+        || report::comparison::as_csv(tables),
+        || document::json(&tables),
+    )
+}
+
+fn document(tables: &[Comparisons]) -> Document {
+    let mut document = Document::default();
+    for (number, table) in tables.iter().enumerate() {
+        if number > 0 {
+            document.gap();
+        }
+        document.append(report::comparison::document(table));
+    }
+    document
+}
+
+/// Decides whether sides meet requirements, and gives the exit status of the decision.
+///
+/// # Errors
+/// Where a word stands for nothing, sides are not alike, runs are missing or INVALID, or the answer
+/// cannot be delivered.
+pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
+    let archive = open(&arguments.archive)?;
+    let mut metrics: Vec<Metric> = arguments.require.iter().map(Requirement::metric).collect();
+    metrics.sort();
+    metrics.dedup();
+    let found = sides(&archive, &arguments.sides, &metrics, arguments.unlike)?;
+    let rules = GateRules {
+        after: arguments.confirm,
+        allows_doubtful: arguments.allow_doubtful,
+    };
+    let gate = Gate::of(found.groups, &arguments.require, rules)?;
+    screen::answer(
+        arguments.format,
+        || report::gate::document(&gate),
+        String::new,
+        || document::json(&gate),
+    )?;
+    Ok(gate.decision.exit_status())
+}

@@ -1,0 +1,190 @@
+//! What has started this process as one of several: mpirun, mpiexec or srun, as their environment
+//! says.
+//!
+//! Nothing of MPI is touched here. A process that none of them has started, or that is the only one
+//! of its job, is alone.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Which rank this process is, and of how many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launched {
+    /// What has started it.
+    pub launcher: Launcher,
+    /// Its number, from 0.
+    pub rank: u32,
+    /// How many there are, at least 2.
+    pub count: u32,
+    /// How the launcher calls the job; nothing where it does not tell.
+    pub job: Option<String>,
+}
+
+/// What starts ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Launcher {
+    /// Open MPI's mpirun.
+    OpenMpi,
+    /// A process manager that speaks PMI: MPICH's and Intel's mpiexec.
+    Pmi,
+    /// Slurm's srun.
+    Slurm,
+}
+
+impl fmt::Display for Launcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OpenMpi => "mpirun",
+            Self::Pmi => "mpiexec",
+            Self::Slurm => "srun",
+        })
+    }
+}
+
+/// A rank that refuses waits so long for the first one, which says why: with the first that ends,
+/// the launcher ends all.
+const FIRST_SPEAKS_WITHIN: Duration = Duration::from_secs(1);
+
+impl Launched {
+    /// Of this process; nothing where it is alone.
+    pub fn here() -> Option<Self> {
+        Self::by(&|name| std::env::var(name).ok())
+    }
+
+    fn by(variable: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
+        let text = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let number = |name: &str| text(name)?.parse::<u32>().ok();
+        let pair = |count: &str, rank: &str| Some((number(count)?, number(rank)?));
+        // A script of sbatch has SLURM_NTASKS, too, and is no step of the job.
+        let step = || {
+            text("SLURM_STEP_ID").or_else(|| text("SLURM_STEPID"))?;
+            let rank = number("SLURM_PROCID")?;
+            let count = number("SLURM_STEP_NUM_TASKS").or_else(|| number("SLURM_NTASKS"))?;
+            Some((count, rank))
+        };
+        // The inner launcher before the outer: mpirun may have been started in a step of Slurm.
+        let (launcher, (count, rank)) = None
+            .or_else(|| {
+                Some((
+                    Launcher::OpenMpi,
+                    pair("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")?,
+                ))
+            })
+            .or_else(|| {
+                // An srun that speaks PMI sets these as well.
+                let pmi =
+                    pair("PMI_SIZE", "PMI_RANK").or_else(|| pair("MPI_LOCALNRANKS", "PMI_RANK"))?;
+                let is_slurm = text("SLURM_STEP_ID").is_some() && text("MPI_LOCALNRANKS").is_none();
+                Some((
+                    if is_slurm {
+                        Launcher::Slurm
+                    } else {
+                        Launcher::Pmi
+                    },
+                    pmi,
+                ))
+            })
+            .or_else(|| Some((Launcher::Slurm, step()?)))?;
+        let slurm_job = || {
+            let step = text("SLURM_STEP_ID").or_else(|| text("SLURM_STEPID"))?;
+            Some(format!("{}.{step}", text("SLURM_JOB_ID")?))
+        };
+        (count > 1).then(|| Self {
+            launcher,
+            rank,
+            count,
+            job: text("PMIX_NAMESPACE").or_else(slurm_job),
+        })
+    }
+
+    /// Whether it is the first one, which alone speaks for all.
+    pub fn is_first(&self) -> bool {
+        self.rank == 0
+    }
+
+    /// Says why no rank does anything, by the first one alone; gives the exit status.
+    pub fn refuse(&self, say: impl FnOnce()) -> u8 {
+        if self.is_first() {
+            say();
+        } else {
+            std::thread::sleep(FIRST_SPEAKS_WITHIN);
+        }
+        crate::ui::problem::WRONG
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launched(variables: &[(&str, &str)]) -> Option<(Launcher, u32, u32, Option<String>)> {
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        let found = Launched::by(&variable)?;
+        Some((found.launcher, found.rank, found.count, found.job))
+    }
+
+    #[test]
+    fn every_launcher_is_known_by_what_it_sets() {
+        let of_open_mpi = [
+            ("OMPI_COMM_WORLD_SIZE", "4"),
+            ("OMPI_COMM_WORLD_RANK", "2"),
+            ("PMIX_NAMESPACE", "1234"),
+            ("PMIX_RANK", "2"),
+        ];
+        let job = Some("1234".to_owned());
+        assert_eq!(launched(&of_open_mpi), Some((Launcher::OpenMpi, 2, 4, job)));
+        let of_hydra = [
+            ("PMI_SIZE", "3"),
+            ("PMI_RANK", "0"),
+            ("MPI_LOCALNRANKS", "2"),
+        ];
+        assert_eq!(launched(&of_hydra), Some((Launcher::Pmi, 0, 3, None)));
+        let of_srun = [
+            ("SLURM_STEP_ID", "0"),
+            ("SLURM_JOB_ID", "77"),
+            ("SLURM_STEP_NUM_TASKS", "8"),
+            ("SLURM_NTASKS", "16"),
+            ("SLURM_PROCID", "5"),
+        ];
+        let job = Some("77.0".to_owned());
+        assert_eq!(
+            launched(&of_srun),
+            Some((Launcher::Slurm, 5, 8, job.clone()))
+        );
+        let with_pmi = [&of_srun[..], &[("PMI_SIZE", "8"), ("PMI_RANK", "5")]].concat();
+        assert_eq!(launched(&with_pmi), Some((Launcher::Slurm, 5, 8, job)));
+        // mpirun in a step of Slurm, as its daemons are.
+        let inner = [&of_srun[..], &of_open_mpi[..]].concat();
+        assert_eq!(
+            launched(&inner).map(|found| (found.1, found.2)),
+            Some((2, 4))
+        );
+    }
+
+    #[test]
+    fn whoever_is_alone_is_no_rank() {
+        for variables in [
+            &[][..],
+            &[("OMPI_COMM_WORLD_SIZE", "1"), ("OMPI_COMM_WORLD_RANK", "0")],
+            &[("OMPI_COMM_WORLD_SIZE", "4")],
+            &[("OMPI_COMM_WORLD_SIZE", ""), ("OMPI_COMM_WORLD_RANK", "")],
+            // A script of sbatch.
+            &[
+                ("SLURM_NTASKS", "16"),
+                ("SLURM_PROCID", "0"),
+                ("SLURM_JOB_ID", "77"),
+            ],
+            // A shell of srun --pty.
+            &[
+                ("SLURM_STEP_ID", "0"),
+                ("SLURM_STEP_NUM_TASKS", "1"),
+                ("SLURM_PROCID", "0"),
+            ],
+        ] {
+            assert_eq!(launched(variables), None, "{variables:?}");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! `postmark observe`: what any command cost the devices and servers below a target.
+//!
+//! The command keeps this process's streams, terminal and process group, so that it works as
+//! without us. It is not started where the target or the output cannot be used.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use document::{Format, sanitize};
+use engines::registry;
+use record::observation::OBSERVATION_VERSION;
+use record::{CommandEnd, Observation, TargetSync, Tool};
+use rustix::fs::OFlags;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpgrp, kill_process, waitid};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::iterator::Signals;
+use system::child::{ChildCost, wait};
+use system::{Account, Fact, Host, Sources, Target, WatchedAccount};
+
+use crate::args::ObserveArguments;
+use crate::commands::run_spec::error::SpecError;
+use crate::ui::output::{OutputFile, Outputs};
+use crate::ui::problem::{Problem, tell};
+use crate::ui::signals::Masks;
+
+/// What shells say of a command that is not there.
+const NOT_FOUND: u8 = 127;
+/// And of one that cannot be executed.
+const NOT_EXECUTABLE: u8 = 126;
+/// A signal ended it: its number is added.
+const KILLED: u8 = 128;
+/// The report is waited for so long: its file may lie on a file system that hangs.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
+
+/// Runs the command, tells, and gives the exit status.
+///
+/// # Errors
+/// Where the target or the output cannot be used, nothing can be observed, or the report cannot be
+/// delivered.
+pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
+    let path = arguments.target.as_deref().unwrap_or(Path::new("."));
+    let directory = directory(path)?;
+    let output = output(arguments)?;
+    let sources = Sources::default();
+    let target = Target::read(&sources, path);
+    let account = WatchedAccount::of(&sources, [&target]);
+    let host = Host::read(&sources);
+    let signals = HandedOn::begin().map_err(cannot_observe)?;
+    let before = account.read(&sources);
+    let began_unix_ns = unix_ns();
+    let began = Instant::now();
+    let [program, words @ ..] = &arguments.command[..] else {
+        return Err(SpecError::ConfigError("expected a command after --".to_owned()).into());
+    };
+    let child = match Command::new(program).args(words).spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            if let Some(output) = output {
+                output.discard();
+            }
+            tell(format_args!(
+                "cannot run {}: {error}",
+                sanitize::os(program)
+            ));
+            return Ok(match error.kind() {
+                ErrorKind::NotFound => NOT_FOUND,
+                _ => NOT_EXECUTABLE,
+            });
+        }
+    };
+    let ended = signals.until_the_end_of(&child).and_then(|()| {
+        let wall = began.elapsed();
+        Ok((wall, wait(child)?))
+    });
+    let (wall, cost) = ended.map_err(cannot_observe)?;
+    let after = account.read(&sources);
+    let sync = (!arguments.no_sync).then(|| synced(&directory, &after, || account.read(&sources)));
+    let ChildCost {
+        status,
+        user,
+        system,
+        // The greatest memory survives execve(2): it is at least that of this program.
+        memory_bytes: _,
+        wall: _,
+    } = cost;
+    let observation = Observation {
+        schema: OBSERVATION_VERSION,
+        tool: Tool::this(),
+        command: arguments.command.iter().map(in_text).collect(),
+        began_unix_ns,
+        host,
+        target,
+        end: end(status),
+        wall_ns: ns(wall),
+        user_ns: ns(user),
+        system_ns: ns(system),
+        performing: after.since(&before),
+        sync,
+    };
+    deliver(&observation, arguments.format, output)?;
+    Ok(code(observation.end))
+}
+
+/// The target, held open for its sync.
+fn directory(path: &Path) -> Result<File, SpecError> {
+    let wrong = |problem: &dyn std::fmt::Display| {
+        SpecError::ConfigError(format!(
+            "cannot observe the target {}: {problem}",
+            sanitize::path(path)
+        ))
+    };
+    if registry::is_url(path) {
+        return Err(wrong(
+            &"the kernel has no counters for this server (observe the directory at which it is \
+              mounted)",
+        ));
+    }
+    // Opening anything else could wait, as for the writer of a pipe.
+    let flags = OFlags::DIRECTORY.bits() as i32;
+    let opened = File::options().read(true).custom_flags(flags).open(path);
+    opened.map_err(|error| match error.kind() {
+        ErrorKind::NotADirectory => wrong(&"it is not a directory"),
+        _ => wrong(&error),
+    })
+}
+
+/// Nothing is written to it before the command has ended.
+fn output(arguments: &ObserveArguments) -> Result<Option<OutputFile>, SpecError> {
+    let mut outputs = Outputs::new(arguments.force, None, &[])?;
+    let output = arguments.output.as_deref().map(|path| {
+        outputs.judge("--output", path)?;
+        outputs.open("--output", path)
+    });
+    output.transpose()
+}
+
+fn cannot_observe(error: std::io::Error) -> Problem {
+    SpecError::ConfigError(format!("cannot observe the command: {error}")).into()
+}
+
+fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, ns)
+}
+
+fn ns(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn in_text(word: &OsString) -> String {
+    word.to_string_lossy().into_owned()
+}
+
+fn end(status: ExitStatus) -> CommandEnd {
+    match (status.code(), status.signal()) {
+        (Some(status), _) => CommandEnd::Exited { status },
+        (None, signal) => CommandEnd::Killed {
+            signal: signal.unwrap_or(0),
+        },
+    }
+}
+
+fn code(end: CommandEnd) -> u8 {
+    match end {
+        CommandEnd::Exited { status } => u8::try_from(status).unwrap_or(u8::MAX),
+        CommandEnd::Killed { signal } => KILLED.saturating_add(u8::try_from(signal).unwrap_or(0)),
+    }
+}
+
+/// Has what is in the page cache written to the target's file system, counted apart.
+fn synced(directory: &File, before: &Account, read: impl FnOnce() -> Account) -> TargetSync {
+    let began = Instant::now();
+    let synced = rustix::fs::syncfs(directory);
+    let took = began.elapsed();
+    TargetSync {
+        duration_ns: Fact::from(synced.map(|()| ns(took))),
+        counted: read().since(before),
+    }
+}
+
+fn deliver(
+    observation: &Observation,
+    format: Format,
+    output: Option<OutputFile>,
+) -> Result<(), Problem> {
+    let text = format.answer(
+        || report::text::observation(observation),
+        String::new,
+        || observation.to_json(),
+    );
+    match output {
+        Some(output) => output.write(&text, WRITTEN_WITHIN),
+        None => std::io::stderr()
+            .write_all(text.as_bytes())
+            .map_err(|cause| Problem::Report {
+                to: "standard error".to_owned(),
+                cause,
+            }),
+    }
+}
+
+/// Signals that are the command's as long as it goes on, and end this process after that.
+struct HandedOn {
+    signals: Signals,
+    is_over: Arc<AtomicBool>,
+}
+
+impl HandedOn {
+    fn begin() -> std::io::Result<Self> {
+        let ignored = Masks::of("self").ignored;
+        // What this process ignores the command ignores, too.
+        let taken: Vec<i32> = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+            .into_iter()
+            .filter(|signal| !ignored.has(*signal))
+            .collect();
+        let is_over = Arc::new(AtomicBool::new(false));
+        for signal in &taken {
+            signal_hook::flag::register_conditional_default(*signal, Arc::clone(&is_over))?;
+        }
+        Ok(Self {
+            signals: Signals::new(taken.into_iter().chain([SIGCHLD]))?,
+            is_over,
+        })
+    }
+
+    /// Hands signals on until the child has ended. It is not waited for yet: until it is, its
+    /// number is nobody else's.
+    fn until_the_end_of(mut self, child: &Child) -> std::io::Result<()> {
+        let process = Pid::from_child(child);
+        for signal in self.signals.forever() {
+            if signal == SIGCHLD {
+                let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+                if waitid(WaitId::Pid(process), options)?.is_some() {
+                    break;
+                }
+            } else if !comes_from_terminal(signal) {
+                if let Some(signal) = Signal::from_named_raw(signal) {
+                    // It may have ended just now.
+                    let _ = kill_process(process, signal);
+                }
+            }
+        }
+        self.is_over.store(true, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+/// Whether the command has got the signal already. A terminal sends what its keys stand for to
+/// everybody in the foreground; what somebody else sends there cannot be told apart, and SIGTERM is
+/// never from keys.
+fn comes_from_terminal(signal: i32) -> bool {
+    let is_in_foreground = || {
+        let terminal = File::open("/dev/tty").ok()?;
+        Some(rustix::termios::tcgetpgrp(&terminal).ok()? == getpgrp())
+    };
+    [SIGINT, SIGQUIT].contains(&signal) && is_in_foreground().unwrap_or(false)
+}

@@ -1,0 +1,156 @@
+//! `postmark published`: what was published, and what others have submitted.
+
+use std::path::PathBuf;
+
+use document::sanitize::sanitize;
+use document::{Document, Format, WIDTH};
+use published::submissions::Numbered;
+use published::{Library, Submission, beside, show, submission, submissions};
+use record::Record;
+use record::documents::Documents;
+
+use crate::args::{ArchiveArgument, PublishedArguments, PublishedCommand};
+use crate::commands::record_source;
+use crate::ui::problem::{Problem, PublishedProblem, print, tell};
+use crate::ui::screen;
+
+/// Shows what was asked for.
+///
+/// # Errors
+/// Where a name or a file is none, or the answer cannot be delivered.
+pub fn published(arguments: &PublishedArguments) -> Result<u8, Problem> {
+    print(&text(&arguments.command)?)?;
+    Ok(0)
+}
+
+fn text(command: &PublishedCommand) -> Result<String, Problem> {
+    let library = Library::read().map_err(PublishedProblem::from)?;
+    let shown = match command {
+        PublishedCommand::List => Ok(screen::text(&show::list(&library), WIDTH)),
+        PublishedCommand::Show { name, format } => show::show(&library, name.as_deref(), *format),
+        PublishedCommand::Submissions {
+            delete: Some(number),
+            archive,
+            ..
+        } => return delete(archive, *number),
+        PublishedCommand::Submissions {
+            files,
+            archive,
+            format,
+            ..
+        } => {
+            let all = if files.is_empty() {
+                archived(archive)?
+            } else {
+                submitted(files)?
+            };
+            submissions::groups(&library, &all).map(|groups| submissions::show(&groups, *format))
+        }
+        PublishedCommand::Beside {
+            run,
+            archive,
+            format,
+        } => {
+            let record = record_source::find(run, archive.archive.as_deref())?;
+            beside(&library, &record, report::reason::describe).map(|beside| {
+                if let (Format::Csv, Some(none)) = (format, &beside.none) {
+                    // A header alone does not say it.
+                    tell(format_args!("no published row: {none}"));
+                }
+                beside.show(*format)
+            })
+        }
+    };
+    Ok(shown.map_err(PublishedProblem::from)?)
+}
+
+/// A run beside the published rows of the same configuration, for people.
+///
+/// # Errors
+/// Where our own data are at fault.
+pub fn beside_document(record: &Record) -> Result<Document, Problem> {
+    let library = Library::read().map_err(PublishedProblem::from)?;
+    let beside =
+        beside(&library, record, report::reason::describe).map_err(PublishedProblem::from)?;
+    Ok(beside.document())
+}
+
+/// The same for a page, with pictures; nothing of a run of other work than was published.
+///
+/// # Errors
+/// Where our own data are at fault.
+pub fn beside_on_page(record: &Record) -> Result<Document, Problem> {
+    if record.spec.workload.classic().is_none() {
+        return Ok(Document::default());
+    }
+    let library = Library::read().map_err(PublishedProblem::from)?;
+    let beside =
+        beside(&library, record, report::reason::describe).map_err(PublishedProblem::from)?;
+    let mut document = beside.document();
+    if beside.none.is_none() {
+        for graph in beside.graphs() {
+            document.figure(report::page::dots(&graph));
+        }
+    }
+    Ok(document)
+}
+
+/// The submissions of an archive.
+fn archived(said: &ArchiveArgument) -> Result<Vec<Numbered>, Problem> {
+    let read = |(number, text): &(u64, String)| {
+        let submission =
+            Submission::from_json(text).map_err(|problem| PublishedProblem::Submission {
+                path: PathBuf::from(format!("submission {number} in the archive")),
+                problem,
+            })?;
+        Ok::<_, PublishedProblem>(Numbered {
+            number: *number,
+            submission,
+        })
+    };
+    let texts = crate::commands::archive::submissions(said)?;
+    Ok(texts.iter().map(read).collect::<Result<_, _>>()?)
+}
+
+/// Removes one of them, and says whose it was.
+fn delete(said: &ArchiveArgument, number: u64) -> Result<String, Problem> {
+    let text = crate::commands::archive::delete_submission(said, number)?
+        .ok_or(PublishedProblem::NoSuchSubmission(number))?;
+    let by =
+        Submission::from_json(&text).map(|submission| format!(" of {}", submission.contributor));
+    let by = by.unwrap_or_default();
+    Ok(format!("Removed submission {number}{}\n", sanitize(&by)))
+}
+
+/// The submissions of files, in order: a later one of the same run stands in the place of an
+/// earlier.
+fn submitted(files: &[PathBuf]) -> Result<Vec<Numbered>, PublishedProblem> {
+    let mut all: Vec<Numbered> = Vec::new();
+    for path in files {
+        let source = record_source::source(path).map_err(|cause| PublishedProblem::CannotRead {
+            path: path.clone(),
+            cause,
+        })?;
+        for (place, document) in Documents::up_to(source, submission::BYTES_MAX).enumerate() {
+            let text = document.map_err(|problem| PublishedProblem::Document {
+                path: path.clone(),
+                place: place + 1,
+                problem,
+            })?;
+            let submission =
+                Submission::from_json(&text).map_err(|problem| PublishedProblem::Submission {
+                    path: path.clone(),
+                    problem,
+                })?;
+            let number = all.len() as u64 + 1;
+            match all
+                .iter_mut()
+                .find(|former| former.submission.is_of_same_run(&submission))
+            {
+                Some(former) => former.submission = submission,
+                None => all.push(Numbered { number, submission }),
+            }
+        }
+    }
+    Ok(all)
+}

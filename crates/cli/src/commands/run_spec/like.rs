@@ -1,0 +1,67 @@
+//! The work of an earlier run, to be done again.
+//!
+//! Its description is taken for a configuration file: what is said beside holds over the one as
+//! over the other. Its place is not taken over: not its targets, not the pool that lay there, and
+//! not its acknowledgement log. Records may be anybody's.
+
+use std::path::Path;
+
+use record::{Record, options_again};
+use spec::{Climb, Note, Options, RunSpec};
+use workload::Workload;
+use workload::fingerprint::{self, GENERATORS_VERSION};
+
+use super::error::SpecError;
+use crate::commands::record_source::find;
+
+/// An earlier run.
+pub(super) struct Like(Record);
+
+/// Reads the run that is called so, and says how it was done as a configuration file would.
+pub(super) fn read(run: &Path, archive: Option<&Path>) -> Result<(Options, Like), SpecError> {
+    let record = find(run, archive)?;
+    Ok((options_again(&record.spec), Like(record)))
+}
+
+impl Like {
+    /// The shares of its locations.
+    pub(super) fn weights(&self) -> &[u32] {
+        self.0.spec.workload.location_weights()
+    }
+
+    /// The preset that it began with.
+    pub(super) fn preset(&self) -> Option<String> {
+        self.0.spec.preset.clone()
+    }
+
+    /// What of the earlier run this one, with what is said beside, does not do.
+    pub(super) fn differs(&self, spec: &RunSpec) -> Vec<Note> {
+        let mut notes = Vec::new();
+        // What has no fingerprint is refused elsewhere.
+        let fingerprint = fingerprint::fingerprint(&first_work(spec)).ok();
+        if fingerprint.is_some_and(|fingerprint| fingerprint != self.0.fingerprint) {
+            let theirs = self.0.tool.generators;
+            notes.push(Note::OtherWork {
+                generators: (theirs != GENERATORS_VERSION).then_some(theirs),
+            });
+        }
+        if self.0.spec.ack_log.is_some() && spec.ack_log.is_none() {
+            notes.push(Note::NoAckLog);
+        }
+        if self.0.spec.prepared {
+            notes.push(Note::NotPrepared);
+        }
+        notes
+    }
+}
+
+/// The work whose fingerprint a record has: on a sweep of workers or ranks that of its first step.
+fn first_work(spec: &RunSpec) -> Workload {
+    let climb = spec.drive.sweep.as_ref().map(|sweep| &sweep.climb);
+    let of_first = match climb {
+        Some(Climb::Workers(counts)) => counts.first().map(|count| spec.of_workers(*count)),
+        Some(Climb::Ranks(counts)) => counts.first().map(|count| spec.of_ranks(*count)),
+        _ => None,
+    };
+    of_first.map_or_else(|| spec.workload.clone(), |first| first.workload)
+}

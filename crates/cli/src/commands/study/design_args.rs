@@ -1,0 +1,218 @@
+//! A study file made of the words of the command line, and changes of one by them.
+
+use std::path::Path;
+
+use engines::registry;
+use study::DesignError;
+use toml::{Table, Value};
+
+use crate::args::StudyArguments;
+use crate::commands::run_spec::error::SpecError;
+
+/// The study file that a command line without one means.
+///
+/// # Errors
+/// Where a word is none, or a directory cannot be told from the root.
+pub fn of_words(arguments: &StudyArguments) -> Result<String, SpecError> {
+    let mut options = Table::new();
+    for word in &arguments.set {
+        let (key, text) = pair("--set", word)?;
+        options.insert(key.to_owned(), value(text));
+    }
+    let mut axes = Table::new();
+    for word in &arguments.axis {
+        let (key, text) = pair("--axis", word)?;
+        axes.insert(
+            key.to_owned(),
+            Value::Array(text.split(',').map(value).collect()),
+        );
+    }
+    let workload = |preset: Option<&String>| {
+        let mut workload = Table::new();
+        if let Some(preset) = preset {
+            workload.insert("preset".to_owned(), Value::String(preset.clone()));
+        }
+        workload.extend(options.clone());
+        Value::Table(workload)
+    };
+    let mut workloads: Vec<Value> = arguments
+        .preset
+        .iter()
+        .map(|preset| workload(Some(preset)))
+        .collect();
+    if workloads.is_empty() {
+        workloads.push(workload(None));
+    }
+    let targets = targets(arguments)?;
+    let mut table = Table::new();
+    if !targets.is_empty() {
+        table.insert("targets".to_owned(), Value::Array(targets));
+    }
+    table.insert("workload".to_owned(), Value::Array(workloads));
+    if !axes.is_empty() {
+        table.insert("axes".to_owned(), Value::Table(axes));
+    }
+    change(&mut table, arguments);
+    Ok(table.to_string())
+}
+
+/// A study file with what the command line says over it.
+///
+/// # Errors
+/// Where it is no TOML.
+pub fn changed(text: &str, arguments: &StudyArguments) -> Result<String, DesignError> {
+    with_targets(text, arguments, Vec::new())
+}
+
+/// The same with targets behind those of the file.
+///
+/// # Errors
+/// Where it is no TOML.
+pub fn with_targets(
+    text: &str,
+    arguments: &StudyArguments,
+    targets: Vec<Value>,
+) -> Result<String, DesignError> {
+    let mut table: Table =
+        spec::read_toml(text).map_err(|error| DesignError::of_toml(text, &error))?;
+    let before = table.clone();
+    if !targets.is_empty() {
+        let all = table
+            .entry("targets")
+            .or_insert_with(|| Value::Array(Vec::new()));
+        if let Value::Array(all) = all {
+            all.extend(targets);
+        }
+    }
+    change(&mut table, arguments);
+    // The lines of errors are those of the file, where nothing is changed.
+    Ok(if table == before {
+        text.to_owned()
+    } else {
+        table.to_string()
+    })
+}
+
+/// Puts what the command line says of the study into its file.
+fn change(table: &mut Table, arguments: &StudyArguments) {
+    let text = |text: &Option<String>| text.clone().map(Value::String);
+    let time = |time: &Option<spec::Time>| time.map(|time| Value::String(format!("{}ns", time.0)));
+    let number = |number: Option<u64>| {
+        number.map(|number| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX)))
+    };
+    let metrics = || {
+        Value::Array(
+            arguments
+                .metric
+                .iter()
+                .cloned()
+                .map(Value::String)
+                .collect(),
+        )
+    };
+    let said = [
+        ("name", text(&arguments.name)),
+        ("blocks", number(arguments.blocks.map(u64::from))),
+        ("for", time(&arguments.run_for)),
+        ("until", text(&arguments.until)),
+        ("seed", number(arguments.seed)),
+        ("twin", arguments.no_twin.then_some(Value::Boolean(false))),
+        ("baseline", text(&arguments.baseline)),
+        ("quiet-time", time(&arguments.quiet_time)),
+        (
+            "layout",
+            arguments
+                .layout
+                .map(|layout| Value::String(layout.to_string())),
+        ),
+        ("metrics", (!arguments.metric.is_empty()).then(metrics)),
+    ];
+    for (key, value) in said {
+        if let Some(value) = value {
+            table.insert(key.to_owned(), value);
+        }
+    }
+    let axes = table.get("axes").and_then(Value::as_table);
+    let is_axis = axes.is_some_and(|axes| axes.contains_key("ranks"));
+    if let (Some(ranks), false) = (arguments.ranks, is_axis) {
+        // In the study's own words, so that it is continued with as many.
+        let workloads = table.get_mut("workload").and_then(Value::as_array_mut);
+        for workload in workloads
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_table_mut)
+        {
+            workload
+                .entry("ranks")
+                .or_insert(Value::Integer(ranks.into()));
+        }
+    }
+}
+
+fn pair<'a>(option: &str, word: &'a str) -> Result<(&'a str, &'a str), SpecError> {
+    word.split_once('=')
+        .filter(|(key, _)| !key.is_empty())
+        .ok_or_else(|| {
+            SpecError::ConfigError(format!(
+                "invalid value '{word}' for {option}: expected OPTION=VALUE, like files=2000"
+            ))
+        })
+}
+
+/// A word as a value: what TOML would take it for, and otherwise text.
+fn value(word: &str) -> Value {
+    let read: Option<Table> = spec::read_toml(&format!("value = {word}")).ok();
+    let plain = read.and_then(|mut table| table.remove("value"));
+    match plain {
+        Some(
+            value @ (Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::String(_)),
+        ) => value,
+        _ => Value::String(word.to_owned()),
+    }
+}
+
+/// The targets of the command line.
+///
+/// # Errors
+/// Where a directory cannot be told from the root.
+pub fn targets(arguments: &StudyArguments) -> Result<Vec<Value>, SpecError> {
+    arguments.target.iter().map(|word| target(word)).collect()
+}
+
+/// A target with its name, and a directory from the root: a study is continued from anywhere.
+fn target(word: &str) -> Result<Value, SpecError> {
+    let (name, at) = match word.split_once('=') {
+        Some((name, at)) if is_name(name) => (Some(name), at),
+        // A URL begins with what no path has, whatever its name is.
+        Some((name, at)) if registry::is_url(Path::new(at)) => (Some(name), at),
+        _ => (None, word),
+    };
+    let at = match at.split_once(':') {
+        _ if registry::is_url(Path::new(at)) => at.to_owned(),
+        Some((scheme, _)) if is_name(scheme) && !Path::new(at).exists() => at.to_owned(),
+        _ => absolute(at)?,
+    };
+    Ok(match name {
+        None => Value::String(at),
+        Some(name) => Value::Table(Table::from_iter([
+            ("name".to_owned(), Value::String(name.to_owned())),
+            ("at".to_owned(), Value::String(at)),
+        ])),
+    })
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))
+}
+
+fn absolute(directory: &str) -> Result<String, SpecError> {
+    let path = std::path::absolute(directory).map_err(|cause| {
+        SpecError::ConfigError(format!("cannot find the target '{directory}': {cause}"))
+    })?;
+    path.into_os_string()
+        .into_string()
+        .map_err(|path| SpecError::NoText(path.into()))
+}

@@ -1,0 +1,13 @@
+//! The terminal: what is printed, shown while a run goes on, and told where something fails.
+
+pub mod limits;
+pub mod live;
+pub mod output;
+pub mod perform;
+pub mod problem;
+pub mod progress;
+pub mod screen;
+pub mod signals;
+pub mod terminal;
+pub mod watchdog_process;
+pub mod width;

@@ -1,0 +1,381 @@
+//! `--live`: what was done in each second, as a line of JSON for other tools.
+//!
+//! Lines are written by a thread of their own: a reader that is slow loses lines, and never keeps
+//! the run. What cannot be written is told when the run is over.
+
+use std::io;
+use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use record::machine::{DeviceOverTime, ProcessOverTime, SystemOverTime, ThreadOverTime};
+use record::{DeviceRole, Fact, Load, MachineSlice, Phase, SliceMeter};
+use runner::{Event, Events, Second, Stage};
+use serde::{Serialize, Serializer};
+use system::counters::{DeviceReading, ThreadTimes};
+
+use crate::ui::output::OutputFile;
+use crate::ui::problem::Problem;
+
+/// So many lines wait for a slow reader.
+const LINES_MAX: usize = 64;
+/// The reader has so long to take the last lines when the run is over.
+const LAST_LINES: Duration = Duration::from_secs(1);
+
+/// See the module's text.
+pub struct Live {
+    state: State,
+    lost: u64,
+    /// Which step of a sweep is climbed, from 1, with its load.
+    sweep_step: Option<(u32, Load)>,
+    /// Whether that step has a pool of its own.
+    has_own_pool: bool,
+}
+
+enum State {
+    /// Nothing has happened yet.
+    Ready(OutputFile),
+    Writing {
+        lines: SyncSender<String>,
+        to: String,
+        ended: Receiver<io::Result<()>>,
+    },
+    /// There is no thread to be had.
+    Broken,
+}
+
+/// A second as it is written.
+#[derive(Serialize)]
+struct Line<'a> {
+    /// When it was written, in milliseconds of the epoch.
+    unix_ms: u64,
+    /// The phase, and its second from 0.
+    phase: &'a str,
+    second: u64,
+    /// On a sweep: which step, from 1, and its load; null where a closed loop's rate, or the
+    /// number of workers, is not of the sweep.
+    sweep_step: Option<u32>,
+    requested_per_second: Option<f64>,
+    requested_workers: Option<u32>,
+    /// All kinds together.
+    operations: u64,
+    bytes: u64,
+    failed: u64,
+    by_operation: Vec<OfAction<'a>>,
+    #[serde(flatten)]
+    machine: Machine<'a>,
+    /// Lines that were lost before this one, as nobody read them.
+    lost: u64,
+}
+
+/// Operations of one kind.
+#[derive(Serialize)]
+struct OfAction<'a> {
+    operation: &'a str,
+    operations: u64,
+    bytes: u64,
+    failed: u64,
+    p50_ns: Option<u64>,
+    p99_ns: Option<u64>,
+    max_ns: Option<u64>,
+}
+
+/// What the kernel counted; null where it is not known.
+#[derive(Serialize)]
+struct Machine<'a> {
+    /// From one reading to the next: what follows was counted in so long.
+    counted_ns: Option<u64>,
+    #[serde(flatten)]
+    process: Numbers,
+    #[serde(flatten)]
+    system: Numbers,
+    by_thread: Vec<OfThread<'a>>,
+    by_device: Vec<OfDevice<'a>>,
+}
+
+/// A thread of this program.
+#[derive(Serialize)]
+struct OfThread<'a> {
+    tid: u32,
+    thread: Option<&'a str>,
+    #[serde(flatten)]
+    numbers: Numbers,
+}
+
+/// A device under the targets.
+#[derive(Serialize)]
+struct OfDevice<'a> {
+    device: &'a str,
+    role: DeviceRole,
+    #[serde(flatten)]
+    numbers: Numbers,
+}
+
+/// Numbers of the record, by the names that they have here.
+struct Numbers(Vec<(&'static str, Option<u64>)>);
+
+impl Serialize for Numbers {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+impl<'a> Machine<'a> {
+    fn of(slice: Option<&'a MachineSlice>) -> Self {
+        let counted = slice.map_or(Fact::NotApplicable, |slice| Fact::Known(&slice.counted));
+        let threads = slice.and_then(|slice| slice.counted.threads.known());
+        let devices = slice.and_then(|slice| slice.counted.devices.known());
+        Self {
+            counted_ns: slice.map(|slice| slice.ended_ns - slice.began_ns),
+            process: Numbers(ProcessOverTime::live(&counted)),
+            system: Numbers(SystemOverTime::live(
+                &counted.map(|counted| &counted.system),
+            )),
+            by_thread: threads
+                .map_or(&[][..], |threads| &threads.each)
+                .iter()
+                .map(OfThread::of)
+                .collect(),
+            by_device: devices
+                .map_or(&[][..], |devices| devices)
+                .iter()
+                .map(OfDevice::of)
+                .collect(),
+        }
+    }
+}
+
+impl<'a> OfThread<'a> {
+    fn of(thread: &'a ThreadTimes) -> Self {
+        Self {
+            tid: thread.tid,
+            thread: thread.name.known().map(String::as_str),
+            numbers: Numbers(ThreadOverTime::live(&Fact::Known(thread))),
+        }
+    }
+}
+
+impl<'a> OfDevice<'a> {
+    fn of(device: &'a DeviceReading) -> Self {
+        Self {
+            device: &device.name,
+            role: device.role,
+            numbers: Numbers(DeviceOverTime::live(&device.counters.as_ref())),
+        }
+    }
+}
+
+impl Live {
+    /// Lines go to this file once the run has begun.
+    pub fn new(output: OutputFile) -> Self {
+        Self {
+            state: State::Ready(output),
+            lost: 0,
+            sweep_step: None,
+            has_own_pool: false,
+        }
+    }
+
+    /// Waits a little for the last lines; leaves no empty file of a run that was refused.
+    ///
+    /// # Errors
+    /// Where a line could not be written. The other lines of the run are lost then.
+    pub fn finish(self) -> Result<(), Problem> {
+        match self.state {
+            State::Ready(output) => output.discard(),
+            State::Writing { lines, to, ended } => {
+                drop(lines);
+                // A reader that does not read has lost them.
+                if let Ok(Err(cause)) = ended.recv_timeout(LAST_LINES) {
+                    return Err(Problem::Live { to, cause });
+                }
+            }
+            State::Broken => {}
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self) {
+        let State::Ready(output) = std::mem::replace(&mut self.state, State::Broken) else {
+            return;
+        };
+        let to = output.shown();
+        let (lines, to_write) = mpsc::sync_channel::<String>(LINES_MAX);
+        let (end, ended) = mpsc::channel();
+        let writing = std::thread::Builder::new()
+            .name("live".to_owned())
+            .spawn(move || {
+                let mut output = output.begin();
+                let written = to_write
+                    .into_iter()
+                    .try_for_each(|line| output.write_all(line.as_bytes()));
+                // Closed before that is told: who hears of it may unmount at once.
+                drop(output);
+                // Whoever is gone does not want to know more.
+                let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+                let _ = end.send(
+                    written.or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) }),
+                );
+            });
+        if writing.is_ok() {
+            self.state = State::Writing { lines, to, ended };
+        }
+    }
+}
+
+impl Events for Live {
+    fn event(&mut self, event: Event) {
+        // A step is told of before anybody knows whether its run is refused.
+        if let Event::Load(number, load) = event {
+            self.sweep_step = Some((number + 1, load));
+            return;
+        }
+        if let State::Ready(_) = self.state {
+            self.begin();
+        }
+        if let Event::PhaseStarted(Stage::Phase(Phase::Prepare), _) = event {
+            self.has_own_pool = self.sweep_step.is_some();
+        }
+        let (Event::Second(second), State::Writing { lines, .. }) = (event, &self.state) else {
+            return;
+        };
+        // What is deleted of a pool that all steps had is of none of them.
+        let is_of_sweep_step = second.phase != Phase::Delete || self.has_own_pool;
+        match lines.try_send(line(
+            &second,
+            self.sweep_step.filter(|_| is_of_sweep_step),
+            self.lost,
+        )) {
+            Ok(()) => self.lost = 0,
+            Err(TrySendError::Full(_)) => self.lost += 1,
+            Err(TrySendError::Disconnected(_)) => {}
+        }
+    }
+}
+
+fn line(second: &Second, sweep_step: Option<(u32, Load)>, lost: u64) -> String {
+    let load = sweep_step.map(|(_, load)| load);
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let sum =
+        |part: fn(&SliceMeter) -> u64| second.meters.iter().map(|(_, meter)| part(meter)).sum();
+    let line = Line {
+        unix_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
+        phase: second.phase.name(),
+        second: second.number,
+        sweep_step: sweep_step.map(|(number, _)| number),
+        requested_per_second: load.and_then(Load::rate),
+        requested_workers: load.and_then(Load::workers),
+        operations: sum(|meter| meter.operations),
+        bytes: sum(|meter| meter.bytes),
+        failed: sum(|meter| meter.failed),
+        by_operation: second
+            .meters
+            .iter()
+            .map(|(action, meter)| OfAction {
+                operation: action.name(),
+                operations: meter.operations,
+                bytes: meter.bytes,
+                failed: meter.failed,
+                p50_ns: meter.latency.percentile(50.0),
+                p99_ns: meter.latency.percentile(99.0),
+                max_ns: meter.latency.max_ns(),
+            })
+            .collect(),
+        machine: Machine::of(second.machine.as_deref()),
+        lost,
+    };
+    document::json_line(&line)
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Action;
+    use serde_json::Value;
+    use system::{Counters, Sources, WatchedDevices};
+
+    use super::*;
+
+    const DOCS: &str = include_str!("../../../../docs/specification.md");
+
+    fn read() -> Counters {
+        Counters::read(&Sources::default(), &Fact::Known(WatchedDevices::default()))
+    }
+
+    fn second() -> Second {
+        let (before, after) = (read(), read());
+        Second {
+            phase: Phase::Transactions,
+            number: 3,
+            meters: vec![(Action::Read, SliceMeter::default())],
+            machine: Some(Box::new(MachineSlice {
+                index: 3,
+                began_ns: 10,
+                ended_ns: 1_000_000_030,
+                counted: after.since(&before),
+            })),
+        }
+    }
+
+    fn written(second: &Second) -> Value {
+        serde_json::from_str(&line(second, Some((2, Load::Rate(500.0))), 0)).unwrap()
+    }
+
+    #[test]
+    fn every_name_is_documented() {
+        let second = second();
+        let mut line = written(&second);
+        let device = DeviceReading {
+            name: "vda".to_owned(),
+            role: DeviceRole::Target,
+            counters: Fact::Unavailable("no".to_owned()),
+        };
+        line["by_device"] = serde_json::to_value([OfDevice::of(&device)]).unwrap();
+        let names =
+            |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+        let mut all = names(&line);
+        for list in ["by_operation", "by_thread", "by_device"] {
+            all.extend(names(&line[list][0]));
+        }
+        assert!(all.len() > 40, "{all:?}");
+        for name in all {
+            assert!(
+                DOCS.contains(&format!("`{name}`")),
+                "docs/specification.md has no `{name}`"
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_kernel_counted_is_in_the_line_and_what_it_did_not_is_null() {
+        let mut second = second();
+        let line = written(&second);
+        assert_eq!(line["counted_ns"], 1_000_000_020);
+        assert_eq!(
+            (&line["sweep_step"], &line["requested_per_second"]),
+            (&2.into(), &500.0.into())
+        );
+        assert!(line["requested_workers"].is_null(), "{line}");
+        for name in [
+            "cpu_user_ns",
+            "machine_busy_ns",
+            "dirty_bytes",
+            "resident_bytes",
+            "minor_faults",
+        ] {
+            assert!(line[name].is_u64(), "{name}: {line}");
+        }
+        assert!(!line["by_thread"].as_array().unwrap().is_empty(), "{line}");
+        assert_eq!(line["by_device"], Value::Array(Vec::new()));
+        second.machine = None;
+        let line = written(&second);
+        assert!(
+            line.as_object().unwrap().contains_key("cpu_user_ns"),
+            "{line}"
+        );
+        assert!(
+            line["cpu_user_ns"].is_null() && line["dirty_bytes"].is_null(),
+            "{line}"
+        );
+    }
+}

@@ -1,0 +1,496 @@
+//! Files that a command writes for its user. They are judged before anything is touched, and opened
+//! before the run, so that a wrong path costs nothing; what was in them goes when there is
+//! something to write.
+//!
+//! An output that holds something already is written over with `--force` alone. An output that is
+//! an input, the archive or another output of the same command is refused always, whatever path
+//! leads to it.
+//!
+//! A file is written whole or not at all: what is written fails on a full file system, and a good
+//! file is not lost by that. (What is written line by line, as by `--live` and `export`, is what
+//! came until then.)
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use campaign::archive::ArchivePlace;
+use campaign::same_file::{FileId, holds_data, id_of, is_same_file};
+use document::sanitize;
+
+use crate::commands::run_spec::error::SpecError;
+use crate::ui::problem::Problem;
+
+/// An empty file of a run that was refused is not waited for any longer.
+const DISCARD_MAX: Duration = Duration::from_secs(1);
+
+/// See the module's text.
+pub struct OutputFile {
+    path: PathBuf,
+    file: Box<dyn Target>,
+    /// Which file it is, where this command has made it.
+    made: Option<FileId>,
+    /// Which file it is, where it was there before, is a regular file, and nobody else has opened
+    /// it.
+    former: Option<FileId>,
+}
+
+/// A file that a command reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The option that names it.
+    pub option: &'static str,
+    pub path: PathBuf,
+}
+
+impl Input {
+    /// What an option or an argument names; `-` is standard input.
+    pub fn new(option: &'static str, path: &Path) -> Self {
+        let path = if is_standard_output(path) {
+            Path::new("/dev/stdin")
+        } else {
+            path
+        };
+        Self {
+            option,
+            path: path.to_owned(),
+        }
+    }
+
+    /// Whether another process reads the same of it: it is a file with a name of its own, and no
+    /// pipe.
+    pub fn is_file(&self) -> bool {
+        self.path != Path::new("/dev/stdin") && self.path.is_file()
+    }
+}
+
+/// The files of one command, so that none of its outputs is something that it reads or writes
+/// besides.
+pub struct Outputs<'a> {
+    force: bool,
+    archive: Option<&'a ArchivePlace>,
+    inputs: &'a [Input],
+    /// Outputs that were judged before.
+    others: Vec<Input>,
+}
+
+impl<'a> Outputs<'a> {
+    /// The outputs of a command that reads these files and, where there is an archive, reads or
+    /// writes that one.
+    ///
+    /// # Errors
+    /// Where the archive is one of the files that are read.
+    pub fn new(
+        force: bool,
+        archive: Option<&'a ArchivePlace>,
+        inputs: &'a [Input],
+    ) -> Result<Self, SpecError> {
+        for input in inputs {
+            if let Some(archive) =
+                archive.filter(|archive| is_same_file(archive.path(), &input.path))
+            {
+                return refuse(format!(
+                    "{} {}: the archive {} is the same file (use another --archive)",
+                    input.option,
+                    sanitize::path(&input.path),
+                    sanitize::path(archive.path())
+                ));
+            }
+        }
+        Ok(Self {
+            force,
+            archive,
+            inputs,
+            others: Vec::new(),
+        })
+    }
+
+    /// Refuses a path that may not be written to. Touches nothing.
+    ///
+    /// # Errors
+    /// Where it holds something, or is a file of this command already.
+    pub fn judge(&mut self, option: &'static str, path: &Path) -> Result<(), SpecError> {
+        if is_standard_output(path) {
+            return Ok(());
+        }
+        self.refuse_twice(option, path)?;
+        let shown = sanitize::path(path);
+        match fs::metadata(path) {
+            Ok(facts) if holds_data(&facts) && !self.force && !is_descriptor(path) => {
+                return Err(exists(option, path));
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                if let Ok(to) = fs::read_link(path) {
+                    return refuse(format!(
+                        "cannot write {option} {shown}: the symbolic link points to {}, which \
+                         does not exist (remove the link, or use another file)",
+                        sanitize::path(&to)
+                    ));
+                }
+            }
+            // Opening it says why not.
+            Err(_) => {}
+        }
+        self.others.push(Input {
+            option,
+            path: path.to_owned(),
+        });
+        Ok(())
+    }
+
+    /// Refuses a file that this command reads or writes besides. One that somebody else refuses
+    /// where it exists needs no more.
+    ///
+    /// # Errors
+    /// Where it is one.
+    pub fn refuse_twice(&self, option: &'static str, path: &Path) -> Result<(), SpecError> {
+        if let Some(archive) = self.archive {
+            archive
+                .refuse(option, path)
+                .map_err(|error| SpecError::ConfigError(error.to_string()))?;
+        }
+        let shown = sanitize::path(path);
+        let is_it = |other: &&Input| is_same_file(&other.path, path);
+        if let Some(input) = self.inputs.iter().find(is_it) {
+            return refuse(format!(
+                "cannot write {option} {shown}: the run reads this file ({}) (use another file)",
+                input.option
+            ));
+        }
+        match self.others.iter().find(is_it) {
+            Some(other) => refuse(format!(
+                "cannot write {option} {shown}: {} writes to the same file (use another one)",
+                other.option
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Opens a file that was judged, which stays as it is for now, or makes it; `-` is standard
+    /// output.
+    ///
+    /// # Errors
+    /// What the system answered, or what has changed since it was judged.
+    pub fn open(&self, option: &'static str, path: &Path) -> Result<OutputFile, SpecError> {
+        let failed = |cause| SpecError::Output {
+            option,
+            path: path.to_owned(),
+            cause,
+        };
+        if is_standard_output(path) {
+            return Ok(OutputFile {
+                path: PathBuf::from("standard output"),
+                file: Box::new(std::io::stdout()),
+                made: None,
+                former: None,
+            });
+        }
+        let path = path.to_owned();
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(file) => {
+                let made = file.metadata().map_err(failed)?;
+                return Ok(OutputFile {
+                    made: Some(id_of(&made)),
+                    former: None,
+                    path,
+                    file: Box::new(file),
+                });
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(error)),
+        }
+        let is_descriptor = is_descriptor(&path);
+        // What whoever has opened it has written there stays.
+        let mut options = OpenOptions::new();
+        let file = options
+            .write(true)
+            .append(is_descriptor)
+            .open(&path)
+            .map_err(failed)?;
+        let facts = file.metadata().map_err(failed)?;
+        if holds_data(&facts) && !self.force && !is_descriptor {
+            return Err(exists(option, &path));
+        }
+        for other in self.inputs.iter().chain(&self.others) {
+            let is_same = |other: Metadata| id_of(&other) == id_of(&facts);
+            let is_itself = other.option == option && other.path == path;
+            if holds_data(&facts) && !is_itself && fs::metadata(&other.path).is_ok_and(is_same) {
+                return refuse(format!(
+                    "cannot write {option} {}: {} names the same file (use another one)",
+                    sanitize::path(&path),
+                    other.option
+                ));
+            }
+        }
+        Ok(OutputFile {
+            path,
+            file: if is_descriptor {
+                Box::new(Opened(file))
+            } else {
+                Box::new(file)
+            },
+            made: None,
+            former: (facts.is_file() && !is_descriptor).then(|| id_of(&facts)),
+        })
+    }
+}
+
+fn refuse<T>(text: String) -> Result<T, SpecError> {
+    Err(SpecError::ConfigError(text))
+}
+
+fn exists(option: &str, path: &Path) -> SpecError {
+    SpecError::ConfigError(format!(
+        "cannot write {option} {}: the file exists (use another file, or --force to overwrite it)",
+        sanitize::path(path)
+    ))
+}
+
+/// Whether a path is that of a descriptor that was opened before: `/dev/stdout`, `/dev/fd/3`.
+/// Whoever opened it has chosen the file.
+fn is_descriptor(path: &Path) -> bool {
+    /// More the kernel does not follow either (path_resolution(7)).
+    const LINKS_MAX: usize = 40;
+    let Ok(mut path) = std::path::absolute(path) else {
+        return false;
+    };
+    for _ in 0..LINKS_MAX {
+        let Some(directory) = path
+            .parent()
+            .and_then(|parent| fs::canonicalize(parent).ok())
+        else {
+            return false;
+        };
+        if directory.starts_with("/proc") && directory.ends_with("fd") {
+            return true;
+        }
+        match fs::read_link(&path) {
+            Ok(to) => path = directory.join(to),
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+/// Whether a file's name means standard output.
+pub fn is_standard_output(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// A file, or standard output.
+trait Target: Write + Send {
+    /// Takes out what is in it, where that can be done.
+    fn empty(&self) -> std::io::Result<()>;
+}
+
+impl Target for File {
+    fn empty(&self) -> std::io::Result<()> {
+        // Pipes and devices have nothing in them.
+        if self.metadata().is_ok_and(|facts| facts.is_file()) {
+            self.set_len(0)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// A file that somebody else has opened: what is in it stays.
+struct Opened(File);
+
+impl Write for Opened {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Target for Opened {
+    fn empty(&self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Target for std::io::Stdout {
+    fn empty(&self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl OutputFile {
+    /// Writes all of it in the place of what was there, or leaves what was there. The file's own
+    /// file system may hang as well as the target: it is waited for so long.
+    ///
+    /// # Errors
+    /// What the system answered, or that it did not answer.
+    pub fn write(self, text: &str, limit: Duration) -> Result<(), Problem> {
+        let Self {
+            path,
+            mut file,
+            made,
+            former,
+        } = self;
+        let (text, to) = (text.to_owned(), path.clone());
+        let write = move || {
+            let beside = former.map_or(Ok(None), |former| Beside::of(&to, former))?;
+            if let Some(beside) = beside {
+                return beside.write(text.as_bytes());
+            }
+            let written = file.empty().and_then(|()| file.write_all(text.as_bytes()));
+            written.inspect_err(|_| remove(&to, |facts| Some(id_of(facts)) == made))
+        };
+        let written = runner::within(limit, write);
+        let written = written.unwrap_or_else(|why| Err(std::io::Error::other(why)));
+        written.map_err(|cause| Problem::Report {
+            to: sanitize::path(&path).into_owned(),
+            cause,
+        })
+    }
+
+    /// Writes a text that had to be made first; leaves what was there where that failed, or there
+    /// is none.
+    ///
+    /// # Errors
+    /// Why there is no text, or as `write`.
+    pub fn write_made(
+        self,
+        text: Result<Option<String>, Problem>,
+        limit: Duration,
+    ) -> Result<(), Problem> {
+        match text {
+            Ok(Some(text)) => self.write(&text, limit),
+            Ok(None) => {
+                self.discard();
+                Ok(())
+            }
+            Err(problem) => {
+                self.discard();
+                Err(problem)
+            }
+        }
+    }
+
+    /// Its path, for messages.
+    pub fn shown(&self) -> String {
+        sanitize::path(&self.path).into_owned()
+    }
+
+    /// What was there goes; what is written comes in its place.
+    pub fn begin(self) -> Box<dyn Write + Send> {
+        // Where it cannot be emptied, what is written over it is all that can be told.
+        let _ = self.file.empty();
+        Box::new(Lines(self.file))
+    }
+
+    /// The run was refused: leaves no empty file behind.
+    pub fn discard(self) {
+        let Self {
+            path, file, made, ..
+        } = self;
+        // Its `close` may wait for a server that hangs, whatever signal comes: the process's end
+        // closes it, when all is told.
+        std::mem::forget(file);
+        // Where that does not answer, so does nothing else there.
+        let _ = runner::within(DISCARD_MAX, move || {
+            remove(&path, |facts| {
+                Some(id_of(facts)) == made && facts.len() == 0
+            });
+        });
+    }
+}
+
+/// Removes a file that this command has made, if it is there still. What cannot be removed stays.
+fn remove(path: &Path, is_ours: impl Fn(&Metadata) -> bool) {
+    if fs::symlink_metadata(path).is_ok_and(|facts| is_ours(&facts)) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// A new file in the directory of one that it is to replace.
+struct Beside {
+    file: File,
+    path: PathBuf,
+    replaces: PathBuf,
+}
+
+impl Beside {
+    /// None where a new file cannot be the same to its users: another one has the name by now, the
+    /// file has several names, its owner is somebody else, or its directory takes no new file.
+    /// The file itself is written to, then.
+    fn of(path: &Path, former: FileId) -> std::io::Result<Option<Self>> {
+        // A symbolic link stays one.
+        let replaces = fs::canonicalize(path)?;
+        let facts = fs::metadata(&replaces)?;
+        if id_of(&facts) != former || facts.nlink() > 1 {
+            return Ok(None);
+        }
+        let path = replaces.with_file_name(format!(".postmark-{}.tmp", std::process::id()));
+        let file = match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(file) => file,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::PermissionDenied
+                        | ErrorKind::ReadOnlyFilesystem
+                        | ErrorKind::AlreadyExists
+                ) =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let beside = Self {
+            file,
+            path,
+            replaces,
+        };
+        let is_alike = beside
+            .file
+            .metadata()
+            .is_ok_and(|new| (new.uid(), new.gid()) == (facts.uid(), facts.gid()))
+            && beside.file.set_permissions(facts.permissions()).is_ok();
+        if !is_alike {
+            beside.remove();
+            return Ok(None);
+        }
+        Ok(Some(beside))
+    }
+
+    fn write(mut self, bytes: &[u8]) -> std::io::Result<()> {
+        // Some file systems say only then that they are full.
+        let written = self
+            .file
+            .write_all(bytes)
+            .and_then(|()| self.file.sync_all());
+        let replaced = written.and_then(|()| fs::rename(&self.path, &self.replaces));
+        if replaced.is_err() {
+            self.remove();
+        }
+        replaced
+    }
+
+    fn remove(self) {
+        // The error that is told is the first one.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Each is out when it is written.
+struct Lines(Box<dyn Target>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.0.write(bytes)?;
+        self.0.flush()?;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
