@@ -41,7 +41,7 @@ mod step;
 mod url;
 
 /// What offsets, sizes and memory are multiples of in direct input and output. Every block device
-/// that Linux mounts by default takes that.
+/// that Linux has file systems on by default takes that.
 pub const DIRECT_ALIGNMENT: usize = 4096;
 
 /// The system's number for an error.

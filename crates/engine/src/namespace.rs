@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::server::{ServerFacts, ServerTraffic, Unreachable};
-use crate::{Errno, Identity};
+use crate::{Durability, Errno, Identity};
 
 /// A moment by which files are stamped: seconds and nanoseconds of the epoch.
 pub type Stamp = (i64, u32);
@@ -169,9 +169,9 @@ pub trait Namespace: Debug + Send + Sync {
         Ok(())
     }
 
-    /// The servers of the targets, in the targets' order, where the storage speaks to them by
-    /// itself: known when they have been reached.
-    fn servers(&self) -> Vec<ServerFacts> {
+    /// The servers of the targets, in the targets' order, where the engine calls them by itself:
+    /// known when they have been reached. The policy of durability is the run's.
+    fn servers(&self, _durability: Durability) -> Vec<ServerFacts> {
         Vec::new()
     }
 
@@ -281,7 +281,7 @@ pub trait Directory: Debug + Send + Sync {
     /// The free space of its file system, in bytes.
     fn free_bytes(&self) -> Option<u64>;
 
-    /// Whether files may have other identities after the file system was mounted again.
+    /// Whether files may have other identities the next time that the file system is attached.
     fn renumbers(&self) -> bool;
 
     /// Whether what is removed while it is open keeps a hidden name until it is closed.

@@ -11,16 +11,20 @@ macro_rules! steps {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Step {
             $($(#[$doc])* $variant,)+
+            /// A call of the engine's own, by its name in the engine's protocol. It ends with its
+            /// reply.
+            Call(&'static str),
         }
 
         impl Step {
-            /// All there are, in their order.
+            /// All but the engines' own calls, in their order.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             /// The step's name in reports.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
+                    Self::Call(name) => name,
                 }
             }
         }
@@ -73,45 +77,6 @@ steps! {
     List = "list",
     /// The contents are out of the page cache.
     Evict = "evict",
-    /// The reply to a LOOKUP is there: what a storage calls by itself is a step by its procedure's
-    /// name.
-    NfsLookup = "LOOKUP",
-    /// The reply to a GETATTR is there.
-    NfsGetAttributes = "GETATTR",
-    /// The reply to a SETATTR is there.
-    NfsSetAttributes = "SETATTR",
-    /// The reply to a ACCESS is there.
-    NfsAccess = "ACCESS",
-    /// The reply to a READLINK is there.
-    NfsReadLink = "READLINK",
-    /// One READ of a read that may take several.
-    NfsRead = "READ",
-    /// One WRITE of a write that may take several.
-    NfsWrite = "WRITE",
-    /// The reply to a CREATE is there.
-    NfsCreate = "CREATE",
-    /// The reply to a MKDIR is there.
-    NfsMakeDirectory = "MKDIR",
-    /// The reply to a SYMLINK is there.
-    NfsSymbolicLink = "SYMLINK",
-    /// The reply to a REMOVE is there.
-    NfsRemove = "REMOVE",
-    /// The reply to a RMDIR is there.
-    NfsRemoveDirectory = "RMDIR",
-    /// The reply to a RENAME is there.
-    NfsRename = "RENAME",
-    /// The reply to a LINK is there.
-    NfsLink = "LINK",
-    /// One page of a directory.
-    NfsReadDirectory = "READDIR",
-    /// One page of a directory with what its entries are.
-    NfsReadDirectoryPlus = "READDIRPLUS",
-    /// The reply to a FSSTAT is there.
-    NfsFileSystemStatus = "FSSTAT",
-    /// The reply to a FSINFO is there.
-    NfsFileSystemInformation = "FSINFO",
-    /// The reply to a COMMIT is there.
-    NfsCommit = "COMMIT",
 }
 
 impl fmt::Display for Step {

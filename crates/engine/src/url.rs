@@ -1,4 +1,4 @@
-//! URLs of targets that no kernel mounts: `scheme://host[:port]/path[?parameters]`. Which schemes
+//! URLs of targets that no kernel resolves: `scheme://host[:port]/path[?parameters]`. Which schemes
 //! and parameters exist is said by the engines ([`UrlSyntax`]).
 //!
 //! The text of a URL is passed on as a path: names that a run makes are joined to the end of a URL

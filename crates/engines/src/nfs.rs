@@ -11,6 +11,7 @@
 //! Blocks are not the protocol's: a READ or WRITE moves as much as the server prefers, up to 1 MiB.
 
 mod client;
+mod durable;
 mod namespace;
 mod session;
 mod shared;

@@ -89,20 +89,37 @@ pub struct ServerCounts {
 }
 
 impl ServerCounts {
+    /// Each count by its name, which gives how many.
+    pub fn from_named(count_of: impl Fn(&str) -> u64) -> Self {
+        let mut counts = Self::default();
+        for (name, count) in counts.by_name() {
+            *count = count_of(name);
+        }
+        counts
+    }
+
     /// The counts of two stretches together.
     #[must_use]
-    pub fn and(self, other: &Self) -> Self {
-        Self {
-            connections: self.connections.saturating_add(other.connections),
-            reconnections: self.reconnections.saturating_add(other.reconnections),
-            verifier_changes: self.verifier_changes.saturating_add(other.verifier_changes),
-            rewritten_bytes: self.rewritten_bytes.saturating_add(other.rewritten_bytes),
-            not_known: self.not_known.saturating_add(other.not_known),
-            stronger_answers: self.stronger_answers.saturating_add(other.stronger_answers),
-            delayed: self.delayed.saturating_add(other.delayed),
-            stray_replies: self.stray_replies.saturating_add(other.stray_replies),
-            other_calls: self.other_calls.saturating_add(other.other_calls),
+    pub fn and(mut self, other: &Self) -> Self {
+        let mut other = *other;
+        for ((_, count), (_, more)) in self.by_name().into_iter().zip(other.by_name()) {
+            *count = count.saturating_add(*more);
         }
+        self
+    }
+
+    fn by_name(&mut self) -> [(&'static str, &mut u64); 9] {
+        [
+            ("connections", &mut self.connections),
+            ("reconnections", &mut self.reconnections),
+            ("verifier_changes", &mut self.verifier_changes),
+            ("rewritten_bytes", &mut self.rewritten_bytes),
+            ("not_known", &mut self.not_known),
+            ("stronger_answers", &mut self.stronger_answers),
+            ("delayed", &mut self.delayed),
+            ("stray_replies", &mut self.stray_replies),
+            ("other_calls", &mut self.other_calls),
+        ]
     }
 }
 

@@ -86,15 +86,13 @@ impl Looked {
         let servers = self
             .home
             .as_ref()
-            .map(|home| home.servers())
+            .map(|home| home.servers(request.durability))
             .unwrap_or_default();
         let mut servers = servers.into_iter();
         locations
             .map(|((weight, target), directory)| LocationRecord {
                 weight: *weight,
-                server: servers
-                    .next()
-                    .map(|facts| servers::record_of(facts, request.durability)),
+                server: servers.next().as_ref().map(servers::record_of),
                 directory: directory.to_string_lossy().into_owned(),
                 target: target.clone(),
                 durability: target

@@ -5,30 +5,14 @@ use std::sync::Arc;
 
 use engine::Durability;
 use engine::namespace::Namespace;
-use engine::server::{CallCount, ServerFacts, ServerTraffic, Stability};
+use engine::server::{CallCount, ServerFacts, ServerTraffic};
 use record::{ServerCounts, ServerRecord, ServerTotals};
 use system::{Fact, MessageCounter, MessageKind, MessagesReading};
 
 /// The facts of a server.
-pub(crate) fn record_of(facts: ServerFacts, durability: Durability) -> ServerRecord {
-    ServerRecord {
-        protocol: facts.protocol.to_owned(),
-        url: facts.url,
-        address: facts.address,
-        mount_port: facts.mount_port,
-        export: facts.export,
-        connections: facts.connections,
-        uid: facts.uid,
-        gid: facts.gid,
-        privileged_port: facts.privileged_port,
-        read_bytes_max: facts.read_bytes_max,
-        write_bytes_max: facts.write_bytes_max,
-        listing_bytes: facts.listing_bytes,
-        timeout_ms: facts.timeout_ms,
-        stability: Stability::of(durability)
-            .map_or("", |stability| stability.name())
-            .to_owned(),
-    }
+pub(crate) fn record_of(facts: &ServerFacts) -> ServerRecord {
+    let record = serde_json::to_value(facts).and_then(serde_json::from_value);
+    record.expect("an engine that calls servers has all facts of the record")
 }
 
 /// The servers of a run whose traffic is counted.
@@ -43,7 +27,7 @@ pub(crate) struct WatchedServers {
 impl WatchedServers {
     /// Of a home that speaks to servers by itself; nothing of any other.
     pub(crate) fn of(home: &Arc<dyn Namespace>) -> Option<Self> {
-        let servers = home.servers();
+        let servers = home.servers(Durability::None);
         let protocol = servers.first()?.protocol.to_owned();
         let mut urls: Vec<String> = servers.into_iter().map(|server| server.url).collect();
         urls.dedup();
@@ -66,23 +50,8 @@ impl WatchedServers {
         earlier: &ServerTraffic,
     ) -> (MessagesReading, ServerCounts) {
         let messages = self.reading(later).since(&[self.reading(earlier)]);
-        let counts = ServerCounts {
-            connections: later.connections.saturating_sub(earlier.connections),
-            reconnections: later.reconnections.saturating_sub(earlier.reconnections),
-            verifier_changes: later
-                .verifier_changes
-                .saturating_sub(earlier.verifier_changes),
-            rewritten_bytes: later
-                .rewritten_bytes
-                .saturating_sub(earlier.rewritten_bytes),
-            not_known: later.not_known.saturating_sub(earlier.not_known),
-            stronger_answers: later
-                .stronger_answers
-                .saturating_sub(earlier.stronger_answers),
-            delayed: later.delayed.saturating_sub(earlier.delayed),
-            stray_replies: later.stray_replies.saturating_sub(earlier.stray_replies),
-            other_calls: later.other_calls.saturating_sub(earlier.other_calls),
-        };
+        let counts =
+            ServerCounts::from_named(|name| later.count(name).saturating_sub(earlier.count(name)));
         (messages, counts)
     }
 
@@ -101,8 +70,8 @@ impl WatchedServers {
             age_s: Fact::NotApplicable,
             kinds: Fact::Known(traffic.calls.iter().map(kind).collect()),
             operations: Fact::NotApplicable,
-            server_read_bytes: Fact::Known(traffic.read_bytes),
-            server_written_bytes: Fact::Known(traffic.written_bytes),
+            server_read_bytes: Fact::Known(traffic.count("read_bytes")),
+            server_written_bytes: Fact::Known(traffic.count("written_bytes")),
         }
     }
 }
@@ -134,7 +103,7 @@ mod tests {
         };
         ServerTraffic {
             calls: calls.iter().map(count).collect(),
-            reconnections,
+            counts: vec![("reconnections", reconnections)],
             ..ServerTraffic::default()
         }
     }

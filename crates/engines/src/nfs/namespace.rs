@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::namespace::{Access, Directory, Facts, Namespace};
 use engine::server::{ServerFacts, ServerTraffic, Unreachable};
-use engine::{Errno, Url};
+use engine::{Durability, Errno, Url};
 
 use super::client::data::Handle;
 use super::client::mount::{attributes_of, look_up_directory};
@@ -145,11 +145,11 @@ impl Namespace for NfsNamespace {
         }
     }
 
-    fn servers(&self) -> Vec<ServerFacts> {
-        self.shared.facts()
+    fn servers(&self, durability: Durability) -> Vec<ServerFacts> {
+        self.shared.facts(durability)
     }
 
     fn traffic(&self) -> Option<ServerTraffic> {
-        Some(self.shared.counters.sum())
+        Some(self.shared.traffic())
     }
 }

@@ -5,14 +5,15 @@ use core::time::Duration;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::Url;
-use engine::server::{ServerFacts, Unreachable};
+use engine::server::{CallCount, FactValue, ServerFacts, ServerTraffic, Unreachable};
+use engine::{Durability, Url};
 
-use super::client::counters::{AllCounters, Counters};
+use super::client::counters::{AllCounters, Calls, Counters};
 use super::client::mount::{Mounted, mount};
-use super::client::procedure::Program;
+use super::client::procedure::{Procedure, Program};
 use super::client::rpc::CallHead;
 use super::client::talk::Way;
+use super::durable::Durable;
 use super::url::{SYNTAX, connections, export, is_privileged};
 use super::verifiers::Verifiers;
 
@@ -113,27 +114,60 @@ impl NfsShared {
     }
 
     /// What is known of the servers of the targets, in their order, as far as these were reached.
-    pub(crate) fn facts(&self) -> Vec<ServerFacts> {
+    pub(crate) fn facts(&self, durability: Durability) -> Vec<ServerFacts> {
         let known = self.urls.iter().filter_map(|url| self.known(url));
-        known.map(|target| self.facts_of(&target)).collect()
+        known
+            .map(|target| self.facts_of(&target, durability))
+            .collect()
     }
 
-    fn facts_of(&self, target: &Target) -> ServerFacts {
+    fn facts_of(&self, target: &Target, durability: Durability) -> ServerFacts {
         let Target { url, mounted, .. } = target;
+        let stability = Durable::of(durability).map_or("", |durable| durable.name);
+        let text = |text: &str| FactValue::Text(text.to_owned());
+        let number = |number: u32| FactValue::Number(number.into());
+        let facts = [
+            ("address", text(&mounted.address.to_string())),
+            ("mount_port", number(mounted.mount_port.into())),
+            ("export", text(&String::from_utf8_lossy(&mounted.export))),
+            ("connections", number(connections(url))),
+            ("uid", number(mounted.caller.uid)),
+            ("gid", number(mounted.caller.gid)),
+            ("privileged_port", FactValue::Flag(is_privileged(url))),
+            ("read_bytes_max", number(mounted.sizes.read)),
+            ("write_bytes_max", number(mounted.sizes.write)),
+            ("listing_bytes", number(mounted.sizes.listing)),
+            (
+                "timeout_ms",
+                FactValue::Number(self.timeout_of(url).as_millis() as u64),
+            ),
+            ("stability", text(stability)),
+        ];
         ServerFacts {
             protocol: "nfs3",
             url: url.to_string(),
-            address: mounted.address.to_string(),
-            mount_port: mounted.mount_port,
-            export: String::from_utf8_lossy(&mounted.export).into_owned(),
-            connections: connections(url),
-            uid: mounted.caller.uid,
-            gid: mounted.caller.gid,
-            privileged_port: is_privileged(url),
-            read_bytes_max: mounted.sizes.read,
-            write_bytes_max: mounted.sizes.write,
-            listing_bytes: mounted.sizes.listing,
-            timeout_ms: self.timeout_of(url).as_millis() as u64,
+            facts: facts.into(),
+        }
+    }
+
+    /// What went to all servers and came from them.
+    pub(crate) fn traffic(&self) -> ServerTraffic {
+        let totals = self.counters.sum();
+        let mut counts = totals.by_name();
+        let is_nfs = |(procedure, _): &(Procedure, Calls)| procedure.program() == Program::Nfs;
+        let (calls, others): (Vec<_>, Vec<_>) = totals.procedures().partition(is_nfs);
+        let others = others.iter().map(|(_, of)| of.calls + of.repetitions);
+        counts.push(("other_calls", others.sum()));
+        let count = |(procedure, of): (Procedure, Calls)| CallCount {
+            procedure: procedure.name(),
+            calls: of.calls,
+            repetitions: of.repetitions,
+            sent_bytes: of.sent_bytes,
+            received_bytes: of.received_bytes,
+        };
+        ServerTraffic {
+            calls: calls.into_iter().map(count).collect(),
+            counts,
         }
     }
 

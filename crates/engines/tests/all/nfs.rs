@@ -96,18 +96,11 @@ impl Fixture {
     }
 
     pub fn count(&self, name: &str) -> CallCount {
-        let none = CallCount {
-            procedure: "",
-            calls: 0,
-            repetitions: 0,
-            sent_bytes: 0,
-            received_bytes: 0,
-        };
         let calls = self.traffic().calls;
         calls
             .into_iter()
             .find(|line| line.procedure == name)
-            .unwrap_or(none)
+            .unwrap_or_default()
     }
 }
 

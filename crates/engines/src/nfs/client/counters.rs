@@ -4,9 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::server::{CallCount, ServerTraffic};
-
-use super::procedure::{Procedure, Program};
+use super::procedure::Procedure;
 
 const PROCEDURES: usize = Procedure::ALL.len();
 
@@ -28,29 +26,94 @@ impl Count {
     }
 }
 
-/// Of one procedure.
+/// Calls of one procedure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Calls {
+    /// Requests, each counted once, when it leaves for the first time.
+    pub(crate) calls: u64,
+    /// Transmissions of requests beyond the first.
+    pub(crate) repetitions: u64,
+    /// Bytes of the requests with their headers, of all transmissions.
+    pub(crate) sent_bytes: u64,
+    /// Bytes of the replies with their headers.
+    pub(crate) received_bytes: u64,
+}
+
 #[derive(Debug, Default)]
-struct OfProcedure {
+struct CallCounters {
     calls: Count,
     repetitions: Count,
     sent_bytes: Count,
     received_bytes: Count,
 }
 
-/// Of one thread.
-#[derive(Debug, Default)]
-pub(crate) struct Counters {
-    procedures: [OfProcedure; PROCEDURES],
-    pub(crate) read_bytes: Count,
-    pub(crate) written_bytes: Count,
-    pub(crate) connections: Count,
-    pub(crate) reconnections: Count,
-    pub(crate) verifier_changes: Count,
-    pub(crate) rewritten_bytes: Count,
-    pub(crate) not_known: Count,
-    pub(crate) stronger_answers: Count,
-    pub(crate) delayed: Count,
-    pub(crate) stray_replies: Count,
+/// Declares what is counted besides calls.
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident,)+) => {
+        /// What one thread has counted.
+        #[derive(Debug, Default)]
+        pub(crate) struct Counters {
+            procedures: [CallCounters; PROCEDURES],
+            $($(#[$doc])* pub(crate) $name: Count,)+
+        }
+
+        /// What all threads have counted.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub(crate) struct Totals {
+            procedures: [Calls; PROCEDURES],
+            $($(#[$doc])* pub(crate) $name: u64,)+
+        }
+
+        impl Totals {
+            /// All counts but those of calls, by their names.
+            pub(crate) fn by_name(&self) -> Vec<(&'static str, u64)> {
+                vec![$((stringify!($name), self.$name)),+]
+            }
+
+            fn add(&mut self, counters: &Counters) {
+                for (sum, one) in self.procedures.iter_mut().zip(&counters.procedures) {
+                    sum.calls += one.calls.get();
+                    sum.repetitions += one.repetitions.get();
+                    sum.sent_bytes += one.sent_bytes.get();
+                    sum.received_bytes += one.received_bytes.get();
+                }
+                $(self.$name += counters.$name.get();)+
+            }
+        }
+    };
+}
+
+counters! {
+    /// Bytes of contents that READ replies brought.
+    read_bytes,
+    /// Bytes of contents that WRITE requests took, those that were written again included.
+    written_bytes,
+    /// Connections that were opened.
+    connections,
+    /// Connections that were opened because one was lost.
+    reconnections,
+    /// Changes of the write verifier: the server had restarted, and may have lost what was not
+    /// committed.
+    verifier_changes,
+    /// Bytes that were written again for that reason.
+    rewritten_bytes,
+    /// Operations of which it is not known whether the server has done them.
+    not_known,
+    /// Writes that the server made more durable than it was asked to.
+    stronger_answers,
+    /// Calls that were made again as the server wanted: it asked for them later, or an entry that
+    /// went away had spoilt the page of a listing.
+    delayed,
+    /// Replies that belonged to no request in flight: repeated ones.
+    stray_replies,
+}
+
+impl Totals {
+    /// The procedures that were called, in the order of [`Procedure::ALL`].
+    pub(crate) fn procedures(&self) -> impl Iterator<Item = (Procedure, Calls)> {
+        let all = Procedure::ALL.into_iter().zip(self.procedures);
+        all.filter(|(_, calls)| calls.calls + calls.repetitions > 0)
+    }
 }
 
 impl Counters {
@@ -74,50 +137,6 @@ impl Counters {
             .received_bytes
             .add(bytes as u64);
     }
-
-    fn add_to(&self, sum: &mut ServerTraffic) {
-        for (procedure, counts) in Procedure::ALL.into_iter().zip(&self.procedures) {
-            let (calls, repetitions) = (counts.calls.get(), counts.repetitions.get());
-            if calls + repetitions == 0 {
-                continue;
-            }
-            if procedure.program() != Program::Nfs {
-                sum.other_calls += calls + repetitions;
-                continue;
-            }
-            let name = procedure.name();
-            let at = sum.calls.iter().position(|line| line.procedure == name);
-            let at = at.unwrap_or_else(|| {
-                sum.calls.push(CallCount {
-                    procedure: name,
-                    calls: 0,
-                    repetitions: 0,
-                    sent_bytes: 0,
-                    received_bytes: 0,
-                });
-                sum.calls.len() - 1
-            });
-            let line = &mut sum.calls[at];
-            line.calls += calls;
-            line.repetitions += repetitions;
-            line.sent_bytes += counts.sent_bytes.get();
-            line.received_bytes += counts.received_bytes.get();
-        }
-        for (to, from) in [
-            (&mut sum.read_bytes, &self.read_bytes),
-            (&mut sum.written_bytes, &self.written_bytes),
-            (&mut sum.connections, &self.connections),
-            (&mut sum.reconnections, &self.reconnections),
-            (&mut sum.verifier_changes, &self.verifier_changes),
-            (&mut sum.rewritten_bytes, &self.rewritten_bytes),
-            (&mut sum.not_known, &self.not_known),
-            (&mut sum.stronger_answers, &self.stronger_answers),
-            (&mut sum.delayed, &self.delayed),
-            (&mut sum.stray_replies, &self.stray_replies),
-        ] {
-            *to += from.get();
-        }
-    }
 }
 
 /// Those of all threads.
@@ -129,7 +148,7 @@ struct Inner {
     /// Of threads that go on.
     live: Vec<Arc<Counters>>,
     /// Of those that have ended.
-    ended: ServerTraffic,
+    ended: Totals,
 }
 
 impl AllCounters {
@@ -150,23 +169,15 @@ impl AllCounters {
         else {
             return;
         };
-        inner.live.swap_remove(at).add_to(&mut inner.ended);
+        let ended = inner.live.swap_remove(at);
+        inner.ended.add(&ended);
     }
 
-    /// All together. The procedures are in the order of their numbers.
-    pub(crate) fn sum(&self) -> ServerTraffic {
+    /// All together.
+    pub(crate) fn sum(&self) -> Totals {
         let inner = self.inner();
         let mut sum = inner.ended.clone();
-        inner
-            .live
-            .iter()
-            .for_each(|counters| counters.add_to(&mut sum));
-        let place = |name| {
-            Procedure::ALL
-                .iter()
-                .position(|procedure| procedure.name() == name)
-        };
-        sum.calls.sort_by_key(|line| place(line.procedure));
+        inner.live.iter().for_each(|counters| sum.add(counters));
         sum
     }
 
@@ -194,16 +205,26 @@ mod tests {
         assert_eq!(all.sum(), before);
         all.end(&one);
         assert_eq!(all.sum(), before);
-        let lines: Vec<_> = before
-            .calls
-            .iter()
-            .map(|line| (line.procedure, line.calls, line.repetitions))
-            .collect();
-        assert_eq!(lines, [("LOOKUP", 1, 0), ("CREATE", 1, 1)]);
+        let calls = before.procedures().map(|(procedure, calls)| {
+            let Calls {
+                calls,
+                repetitions,
+                sent_bytes,
+                received_bytes,
+            } = calls;
+            (
+                procedure.name(),
+                [calls, repetitions, sent_bytes, received_bytes],
+            )
+        });
         assert_eq!(
-            (before.calls[1].sent_bytes, before.calls[1].received_bytes),
-            (200, 30)
+            calls.collect::<Vec<_>>(),
+            [
+                ("LOOKUP", [1, 0, 10, 0]),
+                ("CREATE", [1, 1, 200, 30]),
+                ("MNT", [1, 0, 50, 0]),
+            ]
         );
-        assert_eq!((before.other_calls, before.rewritten_bytes), (1, 7));
+        assert_eq!(before.rewritten_bytes, 7);
     }
 }

@@ -1,8 +1,6 @@
 //! The procedures that are called, of three programs: the portmapper (RFC 1833, version 2), MOUNT
 //! and NFS (RFC 1813).
 
-use engine::Step;
-
 /// A program, in the only version of it that is spoken here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
@@ -96,32 +94,6 @@ procedures! {
 }
 
 impl Procedure {
-    /// The step of an operation that ends with its reply; `None` of other programs than NFS.
-    #[inline]
-    pub(crate) const fn step(self) -> Option<Step> {
-        Some(match self {
-            Self::GetAttributes => Step::NfsGetAttributes,
-            Self::SetAttributes => Step::NfsSetAttributes,
-            Self::Lookup => Step::NfsLookup,
-            Self::ReadLink => Step::NfsReadLink,
-            Self::Read => Step::NfsRead,
-            Self::Write => Step::NfsWrite,
-            Self::Create => Step::NfsCreate,
-            Self::MakeDirectory => Step::NfsMakeDirectory,
-            Self::SymbolicLink => Step::NfsSymbolicLink,
-            Self::Remove => Step::NfsRemove,
-            Self::RemoveDirectory => Step::NfsRemoveDirectory,
-            Self::Rename => Step::NfsRename,
-            Self::Link => Step::NfsLink,
-            Self::ReadDirectory => Step::NfsReadDirectory,
-            Self::ReadDirectoryPlus => Step::NfsReadDirectoryPlus,
-            Self::FileSystemStatus => Step::NfsFileSystemStatus,
-            Self::FileSystemInformation => Step::NfsFileSystemInformation,
-            Self::Commit => Step::NfsCommit,
-            Self::Mount | Self::GetPort => return None,
-        })
-    }
-
     /// Whether a second performance can be answered otherwise than the first one was: then a reply
     /// to a repeated call may not say what became of the first.
     #[inline]

@@ -1,8 +1,7 @@
 //! What a reply makes of an operation: the next call, or its end.
 
 use engine::namespace::EntryKind;
-use engine::server::Stability;
-use engine::{Cause, Durability, Errno, OperationKind};
+use engine::{Cause, Errno, OperationKind};
 
 use super::directories::Directories;
 use super::flight::{NfsFlight, Stage};
@@ -13,6 +12,7 @@ use crate::nfs::client::mount::TransferSizes;
 use crate::nfs::client::results;
 use crate::nfs::client::rpc::Body;
 use crate::nfs::client::xdr::{Garbled, Reader};
+use crate::nfs::durable::Durable;
 use crate::nfs::verifiers::Verifiers;
 use crate::system::entries::is_counted;
 
@@ -26,35 +26,6 @@ const PAGES_AGAIN_MAX: u32 = 32;
 const NAMES_BYTES_MAX: usize = 512 << 20;
 /// A name that is kept takes so much besides its length.
 const NAME_KEPT_BYTES: usize = size_of::<Vec<u8>>() + 16;
-
-/// How durable writes are asked to be.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Durable {
-    /// Of each WRITE.
-    pub(super) stable: Stable,
-    /// What the answers must be at least, so that no COMMIT is needed; `None` where there is none
-    /// in any case.
-    pub(super) commits_below: Option<Stable>,
-}
-
-impl Durable {
-    pub(super) fn of(durability: Durability) -> Option<Self> {
-        let stable = match Stability::of(durability)? {
-            Stability::Unstable | Stability::UnstableThenCommit => Stable::Unstable,
-            Stability::DataSync => Stable::Data,
-            Stability::FileSync => Stable::File,
-        };
-        let commits_below = match durability {
-            Durability::Fdatasync => Some(Stable::Data),
-            Durability::Fsync | Durability::FsyncDirectory => Some(Stable::File),
-            _ => None,
-        };
-        Some(Self {
-            stable,
-            commits_below,
-        })
-    }
-}
 
 /// What an operation needs of its session while it goes on.
 pub(super) struct Context<'a> {

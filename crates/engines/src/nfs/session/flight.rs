@@ -373,7 +373,7 @@ impl NfsFlight {
 
     #[inline]
     pub(super) fn step(&self) -> Step {
-        self.procedure().step().unwrap_or(Step::NfsLookup)
+        Step::Call(self.procedure().name())
     }
 
     /// Bytes that the READ of this moment asks for.

@@ -7,7 +7,6 @@ use engine::server::Unreachable;
 use engine::{Errno, Location, OpenError, Settings, Unsupported};
 
 use super::NfsSession;
-use super::advance::Durable;
 use super::directories::Directories;
 use super::flight::NfsFlight;
 use super::line::{Line, SessionServer};
@@ -16,6 +15,7 @@ use crate::nfs::client::data::Handle;
 use crate::nfs::client::mount::{attributes_of, look_up_directory};
 use crate::nfs::client::talk::{CallError, Talk, any_number};
 use crate::nfs::client::timer::Timer;
+use crate::nfs::durable::Durable;
 use crate::nfs::shared::{NfsShared, PROTOCOL, Target};
 use crate::nfs::url::{connections, is_privileged};
 use crate::system::own_table_of_files;

@@ -1,7 +1,8 @@
 //! The run's home on a server: claims, marks, looks and removals.
 
 use engine::namespace::{EntryKind, Lock};
-use engine::{Engine, Errno};
+use engine::server::FactValue;
+use engine::{Durability, Engine, Errno};
 
 use super::Fixture;
 use super::files::Whims;
@@ -105,12 +106,11 @@ fn directories_are_made_listed_and_entered() {
     // What is not empty stays.
     let facts = directory.facts_of(b"inner").unwrap();
     assert_eq!(directory.remove(b"inner", &facts), Err(Errno::NOTEMPTY));
-    let servers = home.servers();
+    let servers = home.servers(Durability::None);
     assert_eq!(servers.len(), 1);
-    assert_eq!(
-        (servers[0].export.as_str(), servers[0].read_bytes_max),
-        ("/export", 64 << 10)
-    );
+    let facts = &servers[0].facts;
+    assert_eq!(facts["export"], FactValue::Text("/export".to_owned()));
+    assert_eq!(facts["read_bytes_max"], FactValue::Number(64 << 10));
 }
 
 #[test]
@@ -135,7 +135,10 @@ fn a_home_outlives_lost_connections() {
     assert_eq!(mark.read(9).unwrap(), b"text");
     assert!(directory.mark("draft").unwrap().is_none());
     let traffic = fixture.traffic();
-    assert_eq!((traffic.reconnections, traffic.delayed), (5, 1));
+    assert_eq!(
+        (traffic.count("reconnections"), traffic.count("delayed")),
+        (5, 1)
+    );
     assert_eq!(
         traffic
             .calls
