@@ -21,6 +21,7 @@
 //! millisecond, in safe Rust and without another library in C; its checksum tells of bits that have
 //! changed.
 
+mod archive;
 mod content;
 mod error;
 mod filter;
@@ -34,13 +35,10 @@ mod schema;
 mod submissions;
 mod write;
 
-use std::path::PathBuf;
-
-use rusqlite::Connection;
-
+pub use archive::Archive;
 pub use error::ArchiveError;
 pub use filter::Filter;
-pub use mark::{is_alive, own_mark};
+pub use mark::{IsAlive, is_alive, own_mark};
 pub use open::{JournalMode, Opening, Owner};
 pub use pending::{LeftBeside, Pending, Waiting, leave_beside, may_leave_beside, waiting};
 pub use read::RunName;
@@ -48,15 +46,3 @@ pub use remarks::{InvalidNote, InvalidTag, NoteText, Remarks, Tag};
 pub use schema::VERSION;
 pub use submissions::SubmissionOutcome;
 pub use write::Imported;
-
-/// Whether the process that bears this mark, which it gave when its run began, is alive.
-pub type IsAlive<'a> = &'a dyn Fn(&str) -> bool;
-
-/// An open archive.
-#[derive(Debug)]
-pub struct Archive {
-    db: Connection,
-    path: PathBuf,
-    /// Device and inode of the file that was opened.
-    file: (u64, u64),
-}

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
 
+use crate::archive::Archive;
 use crate::error::ArchiveError;
 use crate::probe::{Look, has_journal, look};
-use crate::{Archive, schema};
+use crate::schema;
 
 /// Another process's transaction is waited for so long, once the archive is open; longer where
 /// opening was to wait longer.

@@ -23,7 +23,7 @@ use record::{Record, RunId};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use crate::Archive;
+use crate::archive::Archive;
 use crate::error::ArchiveError;
 use crate::open::Owner;
 use crate::remarks::Remarks;

@@ -7,11 +7,12 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
 use verdict::list_row::{WorkKind, class_of};
 use verdict::{Headline, Level, ListedRun, State};
 
+use crate::archive::Archive;
 use crate::content;
 use crate::error::ArchiveError;
 use crate::filter::{Condition, Filter, signed};
-use crate::mark::is_alive;
-use crate::{Archive, IsAlive, schema};
+use crate::mark::{IsAlive, is_alive};
+use crate::schema;
 
 /// How a run is called.
 #[derive(Clone, Debug, PartialEq, Eq)]

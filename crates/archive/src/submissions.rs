@@ -2,7 +2,7 @@
 
 use rusqlite::OptionalExtension;
 
-use crate::Archive;
+use crate::archive::Archive;
 use crate::error::ArchiveError;
 
 /// What became of a submission.

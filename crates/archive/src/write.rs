@@ -5,11 +5,13 @@ use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, named_params
 use verdict::list_row::{WorkKind, class_name};
 use verdict::{Headline, State};
 
+use crate::archive::Archive;
 use crate::content;
 use crate::error::ArchiveError;
 use crate::filter::signed;
+use crate::mark::IsAlive;
+use crate::open;
 use crate::remarks::{self, Remarks, Tag};
-use crate::{Archive, IsAlive, open};
 
 /// What became of a record that was to be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -177,6 +177,12 @@ impl Action {
         Self::operations().filter(|action| action.is_asked_for())
     }
 
+    /// The words of all operations that a mix can have.
+    pub fn words() -> String {
+        let words: Vec<&str> = Self::asked_for().map(Self::name).collect();
+        words.join(", ")
+    }
+
     /// The action of this name that a mix can ask for.
     pub fn of_mix(name: &str) -> Option<Self> {
         Self::asked_for().find(|action| action.name() == name)

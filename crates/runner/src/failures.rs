@@ -9,7 +9,7 @@ use record::ErrorRecord;
 use rundir::NotLogged;
 use spec::OnError;
 use system::Fact;
-use workload::contents::{Mismatch, MismatchKind};
+use workload::contents::mismatch::{Mismatch, MismatchKind};
 use workload::names::NameKind;
 use workload::{Action, Intent, Kept};
 

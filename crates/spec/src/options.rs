@@ -9,6 +9,7 @@ use engine::Durability;
 use serde::{Deserialize, Serialize};
 use workload::arrivals::ArrivalProcess;
 use workload::contents::ContentKind;
+use workload::intent::Action;
 use workload::layout::Shape;
 use workload::names::Names;
 use workload::popularity::Popularity;
@@ -121,6 +122,6 @@ fn mix_help() -> String {
     format!(
         "Weights of operations, instead of the classic pairs, like \
          read=5,append=2,create=2,delete=2. Operations: {}",
-        Weights::words()
+        Action::words()
     )
 }

@@ -101,7 +101,7 @@ pub(crate) fn resolve_sizes(
             let wrong = |problem: String| ConfigError::invalid(&value, option, problem);
             let text =
                 read(path).map_err(|error| wrong(format!("cannot read the file: {error}")))?;
-            sizes::parse_histogram(&text).map_err(|error| wrong(error.to_string()))?
+            sizes::text::parse_histogram(&text).map_err(|error| wrong(error.to_string()))?
         }
     };
     match sizes.validate() {

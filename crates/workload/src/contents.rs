@@ -7,12 +7,11 @@
 //! stamp at its start says whose block it is and makes it the only one of its kind.
 
 mod kind;
-mod mismatch;
+pub mod mismatch;
 
 use std::sync::Arc;
 
 pub use self::kind::{ContentKind, ContentSpec, InvalidContents, RATIO_MAX};
-pub use self::mismatch::{Mismatch, MismatchKind};
 use crate::random::{Key, below};
 
 /// Bytes of a block.
@@ -123,25 +122,6 @@ impl Contents {
                 .write(from, piece);
             at += piece.len() as u64;
             rest = behind;
-        }
-    }
-
-    /// Looks whether `found` is what a version of a file has from `offset` on.
-    ///
-    /// # Errors
-    /// The first byte that is not, and what was found in its stead.
-    #[inline]
-    pub fn check(
-        &self,
-        file: u64,
-        version: u32,
-        offset: u64,
-        found: &[u8],
-    ) -> Result<(), Mismatch> {
-        let subject = self.subject(file, version);
-        match self.first_wrong(&subject, offset, found) {
-            None => Ok(()),
-            Some(wrong) => Err(self.explain(&subject, offset, found, wrong)),
         }
     }
 

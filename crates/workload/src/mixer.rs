@@ -9,7 +9,7 @@ use crate::mix::{Mix, Think, Weights};
 use crate::pool::File;
 use crate::popularity::Popularity;
 use crate::random::{Key, below, unit};
-use crate::sizes::Sampler;
+use crate::sizes::sampler::Sampler;
 use crate::skip::SkipReason;
 
 /// An operation that has not met its file yet.

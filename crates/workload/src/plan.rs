@@ -1,6 +1,6 @@
 //! What a run would do, added up from its stream without touching anything.
 
-mod followed;
+pub mod followed;
 mod level;
 mod volume;
 
@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::followed::Followed;
 use self::level::Level;
 pub use self::volume::Volume;
 use crate::fingerprint::{self, Fingerprint, INTENTS_IN_FINGERPRINT, StreamHash, StreamHasher};
@@ -321,6 +320,7 @@ impl Default for Sum {
 
 #[cfg(test)]
 mod tests {
+    use super::followed::Followed;
     use super::*;
     use crate::mix::Mix;
     use crate::whole::Workers;

@@ -1,13 +1,11 @@
 //! Distributions of sizes: what they are, how they are written, and what is wrong with them.
 
 pub mod sampler;
-mod text;
+pub mod text;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::sampler::{Sampler, aligned};
-pub use self::text::parse_histogram;
 use crate::quantity::InvalidQuantity;
 
 /// No file is larger when it is made: 1 GiB.
@@ -192,12 +190,6 @@ impl Sizes {
                 bins.iter().map(sizes).sum::<f64>() / weights
             }
         }
-    }
-
-    /// Draws of this distribution, which must be valid, rounded up to multiples of `align` bytes,
-    /// at least one; an `align` of 1 changes nothing.
-    pub fn sampler(&self, align: u64) -> Sampler {
-        Sampler::new(self, align)
     }
 
     /// Checks that sizes can be drawn.

@@ -7,8 +7,10 @@
 
 use std::ops::Range;
 
-use super::layout::{BUCKETS, PRECISION_BITS, RANGE_BITS, bounds, bucket, middle};
-use super::{Buckets, Histogram, merged};
+use super::durations::{Buckets, Durations, merged};
+use super::layout::{
+    BUCKETS, PRECISION_BITS, RANGE_BITS, TOO_MANY, bounds, bucket, check_place, middle,
+};
 
 /// See the module's text.
 #[derive(Clone, Debug)]
@@ -94,7 +96,7 @@ impl Buckets for Dense {
         few.shrink_to_fit();
         let (mut next, mut sum) = (0, 0_u64);
         for (index, count) in few.iter().copied() {
-            super::written::check_place(index as usize, range)?;
+            check_place(index as usize, range)?;
             if index < next || count == 0 {
                 return Err(format!(
                     "bucket {index}: buckets are in their order, each once, and those that have \
@@ -102,9 +104,7 @@ impl Buckets for Dense {
                 ));
             }
             next = index + 1;
-            sum = sum
-                .checked_add(count)
-                .ok_or_else(|| super::written::TOO_MANY.to_owned())?;
+            sum = sum.checked_add(count).ok_or_else(|| TOO_MANY.to_owned())?;
         }
         Ok(Self {
             counts: Vec::new(),
@@ -112,6 +112,9 @@ impl Buckets for Dense {
         })
     }
 }
+
+/// A histogram that is recorded in.
+pub type Histogram = Durations<Dense>;
 
 impl Histogram {
     /// The greatest relative error of a value read back: half a bucket's width, 2^-8.

@@ -6,6 +6,8 @@ pub(super) const PRECISION_BITS: u32 = 7;
 pub(super) const RANGE_BITS: u32 = 40;
 pub(super) const BUCKETS: usize = ((RANGE_BITS - PRECISION_BITS + 1) as usize) << PRECISION_BITS;
 
+pub(super) const TOO_MANY: &str = "a histogram of more than 2^64 durations";
+
 /// The bucket of a duration; past the last one for what is out of range.
 #[inline]
 pub(super) fn bucket(ns: u64) -> usize {
@@ -34,4 +36,20 @@ pub(super) fn range(min_ns: u64, max_ns: u64) -> Range<usize> {
     } else {
         bucket(min_ns).min(BUCKETS)..(bucket(max_ns) + 1).min(BUCKETS)
     }
+}
+
+/// Refuses a bucket that does not exist, or lies outside of the range of all durations.
+pub(super) fn check_place(index: usize, range: &Range<usize>) -> Result<(), String> {
+    if index >= BUCKETS {
+        return Err(format!(
+            "there is no bucket {index}: the last is {}",
+            BUCKETS - 1
+        ));
+    }
+    if !range.contains(&index) {
+        return Err(format!(
+            "bucket {index} lies outside of the least and the greatest duration"
+        ));
+    }
+    Ok(())
 }

@@ -10,8 +10,8 @@
 use std::ops::Range;
 use std::slice;
 
-use super::layout::BUCKETS;
-use super::{Buckets, merged};
+use super::durations::{Buckets, Durations, merged};
+use super::layout::{BUCKETS, TOO_MANY, check_place};
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const DIGIT_BITS: u32 = 5;
@@ -35,6 +35,9 @@ pub struct Packed {
     text: Vec<u8>,
     sum: u64,
 }
+
+/// What a [`Histogram`](super::Histogram) holds, in little room: nothing can be recorded in it, only merged.
+pub type SparseHistogram = Durations<Packed>;
 
 impl Packed {
     /// How many bytes it takes, in memory as in JSON.
@@ -79,9 +82,9 @@ impl Buckets for Packed {
         let mut packer = Packer::default();
         if are_digits(&text) {
             for (index, count) in Reader::of(text.as_bytes()) {
-                super::written::check_place(index, range)?;
+                check_place(index, range)?;
                 if packer.sum.checked_add(count).is_none() {
-                    return Err(super::written::TOO_MANY.to_owned());
+                    return Err(TOO_MANY.to_owned());
                 }
                 packer.push(index, count);
             }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::dense::Histogram;
+use super::durations::Buckets;
 use super::layout::{PRECISION_BITS, range};
-use super::packed::Packer;
-use super::{Buckets, Histogram, SparseHistogram};
+use super::packed::{Packer, SparseHistogram};
 
 impl Histogram {
     /// Takes everything out, so that it is empty and can be used again. Touches only the buckets

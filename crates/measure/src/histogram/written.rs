@@ -1,15 +1,13 @@
 //! Histograms in JSON.
 
-use std::ops::Range;
-
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::layout::{BUCKETS, PRECISION_BITS, RANGE_BITS, range};
-use super::{Buckets, Dense, Durations, Packed};
-
-pub(super) const TOO_MANY: &str = "a histogram of more than 2^64 durations";
+use super::dense::Dense;
+use super::durations::{Buckets, Durations};
+use super::layout::{PRECISION_BITS, RANGE_BITS, TOO_MANY, range};
+use super::packed::Packed;
 
 /// One kind of histogram as it is written: the two differ in one key.
 macro_rules! written {
@@ -122,22 +120,6 @@ fn read<B: Buckets>(
     let count = buckets.sum().checked_add(totals.overflow).ok_or(TOO_MANY)?;
     is_possible(count, totals.sum_ns, min_ns, max_ns)?;
     Ok(totals.in_buckets(buckets))
-}
-
-/// Refuses a bucket that does not exist, or lies outside of the range of all durations.
-pub(super) fn check_place(index: usize, range: &Range<usize>) -> Result<(), String> {
-    if index >= BUCKETS {
-        return Err(format!(
-            "there is no bucket {index}: the last is {}",
-            BUCKETS - 1
-        ));
-    }
-    if !range.contains(&index) {
-        return Err(format!(
-            "bucket {index} lies outside of the least and the greatest duration"
-        ));
-    }
-    Ok(())
 }
 
 /// Whether durations can be so many with such a sum, and the least and the greatest these. What is

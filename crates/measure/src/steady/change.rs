@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::drift::{BATCHES, DRIFT_MAX, batch_means};
-use super::{EXCURSION_MAX, WINDOW_ROUNDS, average};
+use super::window::{EXCURSION_MAX, WINDOW_ROUNDS, average};
 use crate::histogram::Histogram;
 use crate::line::Line;
 

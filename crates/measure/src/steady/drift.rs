@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{average, first_or_last, windows};
+use super::window::{average, first_or_last, windows};
 use crate::line::Line;
 
 /// Batches that a window is divided into. Between 10 and 30 are advised, whatever the length

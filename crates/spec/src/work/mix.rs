@@ -84,8 +84,8 @@ fn align_for_direct(options: &Options, mix: &mut Mix) -> Result<(), ConfigError>
 
 /// Refuses appends that the largest size never lets happen.
 fn refuse_vain_appends(mix: &Mix) -> Result<(), ConfigError> {
-    let smallest = sizes::aligned(mix.sizes.low(), mix.align_bytes);
-    let least = sizes::aligned(mix.append_sizes.low(), mix.align_bytes);
+    let smallest = sizes::sampler::aligned(mix.sizes.low(), mix.align_bytes);
+    let least = sizes::sampler::aligned(mix.append_sizes.low(), mix.align_bytes);
     if mix.weights.get(Action::Append) > 0 && smallest.saturating_add(least) > mix.size_max_bytes {
         return Err(ConfigError::new(format!(
             "--size-max {} leaves no room for appends: new files have at least {smallest} bytes, \

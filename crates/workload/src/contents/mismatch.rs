@@ -53,15 +53,28 @@ pub enum MismatchKind {
 }
 
 impl Contents {
-    /// What `found` is, whose block that begins at `wrong` is not as it should be.
-    #[cold]
-    pub(super) fn explain(
+    /// Looks whether `found` is what a version of a file has from `offset` on.
+    ///
+    /// # Errors
+    /// The first byte that is not, and what was found in its stead.
+    #[inline]
+    pub fn check(
         &self,
-        subject: &Subject,
+        file: u64,
+        version: u32,
         offset: u64,
         found: &[u8],
-        wrong: usize,
-    ) -> Mismatch {
+    ) -> Result<(), Mismatch> {
+        let subject = self.subject(file, version);
+        match self.first_wrong(&subject, offset, found) {
+            None => Ok(()),
+            Some(wrong) => Err(self.explain(&subject, offset, found, wrong)),
+        }
+    }
+
+    /// What `found` is, whose block that begins at `wrong` is not as it should be.
+    #[cold]
+    fn explain(&self, subject: &Subject, offset: u64, found: &[u8], wrong: usize) -> Mismatch {
         let at = offset + wrong as u64;
         let block = BLOCK_BYTES - at as usize % BLOCK_BYTES;
         let piece = &found[wrong..found.len().min(wrong + block)];

@@ -2,6 +2,7 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 
+use super::mismatch::MismatchKind;
 use super::*;
 
 const KINDS: [&str; 7] = [

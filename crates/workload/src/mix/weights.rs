@@ -6,7 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::InvalidMix;
+use super::invalid::InvalidMix;
 use crate::intent::Action;
 
 /// How often each operation is done, relative to the others. Serialised as its text, like
@@ -27,12 +27,6 @@ impl Weights {
     pub fn with(mut self, action: Action, weight: u32) -> Self {
         self.0[action as usize] = weight;
         self
-    }
-
-    /// The words of all operations that a mix can have.
-    pub fn words() -> String {
-        let words: Vec<&str> = Action::asked_for().map(Action::name).collect();
-        words.join(", ")
     }
 
     /// The actions that have a weight.

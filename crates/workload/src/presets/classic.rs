@@ -1,6 +1,6 @@
 //! Classic workloads whose figures were published.
 
-use super::{Manner, Preset};
+use super::preset::{Manner, Preset};
 use crate::classic::Classic;
 use crate::edition::Edition::{self, V1_0, V1_5};
 use crate::whole::{WorkerSeeds, Workers, Workload};

@@ -1,7 +1,7 @@
 //! Mixes of today, each sized by the machine. What is published is named as its source; all else is
 //! our own choice, and says so.
 
-use super::{Machine, Manner, Preset, RUN_FOR_S};
+use super::preset::{Machine, Manner, Preset, RUN_FOR_S};
 use crate::contents::{ContentKind, ContentSpec};
 use crate::intent::Action;
 use crate::layout::{Layout, Shape};

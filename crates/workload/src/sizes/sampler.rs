@@ -41,9 +41,17 @@ enum Source {
     },
 }
 
+impl Sizes {
+    /// Draws of this distribution, which must be valid, rounded up to multiples of `align` bytes,
+    /// at least one; an `align` of 1 changes nothing.
+    pub fn sampler(&self, align: u64) -> Sampler {
+        Sampler::new(self, align)
+    }
+}
+
 impl Sampler {
     /// For a distribution that is valid; an `align` of 0 is taken for 1.
-    pub(super) fn new(sizes: &Sizes, align: u64) -> Self {
+    fn new(sizes: &Sizes, align: u64) -> Self {
         let align = align.max(1);
         let source = match sizes {
             Sizes::Fixed(size) => Source::Uniform {

@@ -1,3 +1,4 @@
+use super::text::parse_histogram;
 use super::*;
 
 #[test]

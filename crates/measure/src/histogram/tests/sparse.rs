@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 
+use super::super::durations::Buckets;
 use super::super::layout::BUCKETS;
+use super::super::packed::Packed;
 use super::super::packed::{Packer, Reader};
 use super::super::*;
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use system::Fact;
 use workload::fingerprint::{GENERATORS_VERSION, fingerprint};
-use workload::plan::{Followed, Plan, Planner, Tally};
+use workload::plan::followed::Followed;
+use workload::plan::{Plan, Planner, Tally};
 use workload::{Action, End, Phase, SkipReason, Skipped};
 
 use super::{Findings, Rule, all_operations};
