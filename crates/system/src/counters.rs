@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cpu::{ProcessTimes, STATUS};
-use crate::fact::{Fact, grown, pair};
+use crate::fact::{Fact, or, pair};
 use crate::sources::Sources;
 
 mod device;
@@ -186,15 +186,6 @@ impl CountersDifference {
             let part = total.and_then(|total| part.map(|part| part.min(*total)));
             system.fraction_of(&part)
         })
-    }
-}
-
-/// A fact where it is known, otherwise an earlier one of the same.
-fn or<T: Clone>(later: Fact<T>, earlier: &Fact<T>) -> Fact<T> {
-    if later.is_known() {
-        later
-    } else {
-        earlier.clone()
     }
 }
 

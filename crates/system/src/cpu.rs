@@ -11,15 +11,13 @@ use crate::fact::{Fact, part_way};
 use crate::sources::Sources;
 
 mod process;
-mod spent;
+pub(crate) mod spent;
 
 pub use process::ProcessTimes;
-pub(crate) use process::STATUS;
-pub use spent::SystemTimesSpent;
+pub(crate) use process::{NANOSECONDS_PER_SECOND, STATUS};
 
 /// The kernel's statistics (proc_stat(5)).
 pub(crate) const STAT: &str = "/proc/stat";
-pub(crate) const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 
 /// The columns of processor time that are read, in the kernel's order (proc_stat(5)). Time of
 /// guests is contained in the first two.
@@ -76,21 +74,11 @@ impl SystemTimes {
             part_way(&self.0[column], &later.0[column], fraction)
         }))
     }
-
-    /// Where the processors' time went since boot, in nanoseconds.
-    pub fn since_boot(&self) -> SystemTimesSpent {
-        SystemTimesSpent::between(None, self)
-    }
-
-    /// Where the processors' time went between an earlier snapshot and this, in
-    /// nanoseconds.
-    pub fn spent_since(&self, earlier: &SystemTimes) -> SystemTimesSpent {
-        SystemTimesSpent::between(Some(earlier), self)
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::spent::SystemTimesSpent;
     use super::*;
     use crate::sources::tests::Tree;
 

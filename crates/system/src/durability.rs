@@ -11,7 +11,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Device, DeviceKind, iscsi_session, number_of_source};
+use crate::device::{Device, DeviceKind, iscsi_session};
 use crate::fact::Fact;
 use crate::mount::Mount;
 use crate::sources::Sources;
@@ -164,7 +164,9 @@ impl DurabilityFacts {
                 _ => Fact::NotApplicable,
             }),
             data_mode: options.as_ref().and_then(|options| options.data_mode()),
-            journal_device: mount.and_then(|mount| journal::device(sources, mount, &target.device)),
+            journal_device: mount
+                .and_then(|mount| journal::device(sources, mount, &target.device))
+                .map(|device| DeviceDurability::of(sources, &device)),
             devices,
             nfs: options.as_ref().and_then(|options| options.nfs()),
             smb: options.as_ref().and_then(|options| options.smb()),

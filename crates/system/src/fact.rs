@@ -101,6 +101,15 @@ pub(crate) fn pair<T, U, R>(
         .and_then(|later| earlier.as_ref().and_then(|earlier| f(later, earlier)))
 }
 
+/// A fact where it is known, otherwise an earlier one of the same.
+pub(crate) fn or<T: Clone>(later: Fact<T>, earlier: &Fact<T>) -> Fact<T> {
+    if later.is_known() {
+        later
+    } else {
+        earlier.clone()
+    }
+}
+
 /// How far a counter has come. One that went backwards was reset, or is
 /// another's by now: how far is not known.
 pub(crate) fn grown(

@@ -12,7 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counters::{DeviceCounters, FlushCount};
-use crate::cpu::{SystemTimes, SystemTimesSpent};
+use crate::cpu::SystemTimes;
+use crate::cpu::spent::SystemTimesSpent;
 use crate::fact::{Fact, pair, part_way};
 use crate::messages::ganesha::Ganesha;
 use crate::messages::{MessagesReading, WatchedMessages};

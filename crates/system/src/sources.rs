@@ -10,9 +10,7 @@ use std::str::FromStr;
 
 use crate::fact::Fact;
 
-mod small_files;
-
-pub(crate) use small_files::SmallFiles;
+pub(crate) mod small_files;
 
 /// The root beneath which `/proc`, `/sys`, `/etc` and `/dev` are looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]

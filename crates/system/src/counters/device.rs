@@ -5,9 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::role::{DeviceRole, FlushCount};
-use super::{grown, or, pair};
 use crate::device::SECTOR_BYTES;
-use crate::fact::{Fact, added, part_way};
+use crate::fact::{Fact, added, grown, or, pair, part_way};
 use crate::sources::Sources;
 
 /// What a column is.

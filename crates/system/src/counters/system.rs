@@ -4,9 +4,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{grown, pair};
-use crate::cpu::{STAT, SystemTimes, SystemTimesSpent};
-use crate::fact::Fact;
+use crate::cpu::spent::SystemTimesSpent;
+use crate::cpu::{STAT, SystemTimes};
+use crate::fact::{Fact, grown, pair};
 use crate::host::MEMINFO;
 use crate::sources::Sources;
 

@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::cpu::SystemTimesSpent;
+use crate::cpu::spent::SystemTimesSpent;
 use crate::sources::tests::Tree;
 use crate::target::Target;
 

@@ -12,10 +12,10 @@ use rustix::io::Errno;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::grown;
 use crate::cpu::{NANOSECONDS_PER_SECOND, ProcessTimes, STATUS};
-use crate::fact::Fact;
-use crate::sources::{SmallFiles, Sources};
+use crate::fact::{Fact, grown};
+use crate::sources::Sources;
+use crate::sources::small_files::SmallFiles;
 
 const TASK: &str = "/proc/self/task";
 

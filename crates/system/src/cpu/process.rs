@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::fact::{Fact, added};
 use crate::sources::Sources;
 
+pub(crate) const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 /// The status of this process (proc_pid_status(5)).
 pub(crate) const STATUS: &str = "/proc/self/status";
 
@@ -114,7 +115,7 @@ impl ProcessTimes {
         let nanoseconds = |time: &getrusage::Time| -> Option<u64> {
             let seconds = u64::try_from(time.seconds).ok()?;
             let microseconds = u64::try_from(time.microseconds).ok()?;
-            Some(seconds * super::NANOSECONDS_PER_SECOND + microseconds * 1000)
+            Some(seconds * NANOSECONDS_PER_SECOND + microseconds * 1000)
         };
         Some(ProcessTimes {
             user_ns: nanoseconds(&usage.user)?,

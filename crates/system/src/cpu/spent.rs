@@ -35,6 +35,19 @@ pub struct SystemTimesSpent {
     pub busy_ns: Fact<u64>,
 }
 
+impl SystemTimes {
+    /// Where the processors' time went since boot, in nanoseconds.
+    pub fn since_boot(&self) -> SystemTimesSpent {
+        SystemTimesSpent::between(None, self)
+    }
+
+    /// Where the processors' time went between an earlier snapshot and this, in
+    /// nanoseconds.
+    pub fn spent_since(&self, earlier: &SystemTimes) -> SystemTimesSpent {
+        SystemTimesSpent::between(Some(earlier), self)
+    }
+}
+
 impl SystemTimesSpent {
     /// Since boot, if there is no earlier snapshot.
     pub(super) fn between(earlier: Option<&SystemTimes>, later: &SystemTimes) -> SystemTimesSpent {

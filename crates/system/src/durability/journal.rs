@@ -5,18 +5,13 @@
 //! a device inside is named after it and an inode (`/proc/fs/jbd2/sda1-8`), one
 //! outside after its own device (`/proc/fs/jbd2/sdb1`, the task `jbd2/sdb1`).
 
-use super::{DeviceDurability, number_of_source};
-use crate::device::Device;
+use crate::device::{Device, number_of_source};
 use crate::fact::Fact;
 use crate::mount::{Mount, unescape};
 use crate::sources::Sources;
 
 /// The device of an external journal. Not applicable where there is none.
-pub(super) fn device(
-    sources: &Sources,
-    mount: &Mount,
-    device: &Fact<Device>,
-) -> Fact<DeviceDurability> {
+pub(super) fn device(sources: &Sources, mount: &Mount, device: &Fact<Device>) -> Fact<Device> {
     let source = match mount.file_system_type.as_str() {
         "xfs" => match mount.super_option("logdev") {
             Some(source) => Fact::Known(unescape(source)),
@@ -32,8 +27,7 @@ pub(super) fn device(
     };
     source.and_then(|source| {
         let number = number_of_source(sources, &source);
-        let device = number.and_then(|number| Device::read(sources, &Fact::NotApplicable, number));
-        device.map(|device| DeviceDurability::of(sources, &device))
+        number.and_then(|number| Device::read(sources, &Fact::NotApplicable, number))
     })
 }
 
