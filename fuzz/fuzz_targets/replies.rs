@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use engines::nfs::{examine_reply, examine_stream};
+use nfs_client::{examine_reply, examine_stream};
 
 fuzz_target!(|bytes: &[u8]| {
     let [procedure, piece, stream @ ..] = bytes else {

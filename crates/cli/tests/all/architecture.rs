@@ -15,7 +15,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("schema-derive", &[]),
     ("engine", &["schema"]),
     ("workload", &["engine", "schema"]),
-    ("engines", &["engine"]),
+    ("nfs-client", &[]),
+    ("engines", &["engine", "nfs-client"]),
     ("measure", &["schema"]),
     ("system", &["schema"]),
     (
@@ -255,6 +256,10 @@ fn pure_crates_touch_no_system() {
         (
             "engines",
             &["std::time", "std::env", "println!", "clock_gettime"][..],
+        ),
+        (
+            "nfs-client",
+            &["std::env", "Instant", "SystemTime", "clock_gettime"][..],
         ),
         ("system", &["println!"][..]),
         (

@@ -1,8 +1,7 @@
 //! What the policies of durability come to in the protocol.
 
 use engine::Durability;
-
-use super::client::data::Stable;
+use nfs_client::Stable;
 
 /// How durable writes are asked to be.
 #[derive(Clone, Copy, Debug)]

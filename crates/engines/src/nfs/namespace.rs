@@ -13,15 +13,14 @@ mod mark;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::namespace::{Access, Directory, Facts, Namespace};
+use engine::namespace::{Access, Directory, EntryKind, Facts, Namespace};
 use engine::server::{ServerFacts, ServerTraffic, Unreachable};
 use engine::{Durability, Errno, Url};
+use nfs_client::{CallError, FileAttributes, FileKind, Handle};
 
-use super::client::data::Handle;
-use super::client::mount::{attributes_of, look_up_directory};
-use super::client::talk::CallError;
 use super::shared::NfsShared;
 use super::url::SYNTAX;
+use super::{identity, ours};
 use crate::kernel_namespace::KernelNamespace;
 use directory::NfsDirectory;
 use line::HomeLine;
@@ -65,14 +64,9 @@ impl NfsNamespace {
     /// The handle of a directory, with the way to it.
     fn find(&self, url: &Url) -> Result<(Arc<HomeLine>, Handle), NotFound> {
         let (line, rest) = self.line(url).map_err(NotFound::Server)?;
-        let mut directory = line.target.mounted.directory;
-        for name in rest
-            .split(|byte| *byte == b'/')
-            .filter(|name| !name.is_empty())
-        {
-            let found = line.with(|talk| look_up_directory(talk, &directory, name));
-            directory = found.map_err(NotFound::Directory)?;
-        }
+        let root = line.target.mounted.directory;
+        let directory = line.with(|client| client.open_directory(&root, &rest));
+        let directory = directory.map_err(NotFound::Directory)?;
         Ok((line, directory))
     }
 
@@ -80,8 +74,35 @@ impl NfsNamespace {
         let url = SYNTAX.parse(path).map_err(|_| Errno(libc::EINVAL))?;
         self.find(&url).map_err(|not_found| match not_found {
             NotFound::Server(_) => Errno(libc::EHOSTUNREACH),
-            NotFound::Directory(error) => error.errno(),
+            NotFound::Directory(error) => errno_of(error),
         })
+    }
+}
+
+/// The engine's word for why a call failed.
+fn errno_of(error: CallError) -> Errno {
+    ours(error.errno())
+}
+
+/// What is known of a file, as a namespace has it. The protocol knows no birth.
+fn facts(found: &FileAttributes) -> Facts {
+    Facts {
+        kind: match found.kind {
+            FileKind::File => EntryKind::File,
+            FileKind::Directory => EntryKind::Directory,
+            FileKind::SymbolicLink => EntryKind::SymbolicLink,
+            FileKind::Other => EntryKind::Other,
+        },
+        size_bytes: found.size_bytes,
+        allocated_bytes: Some(found.used_bytes),
+        names: Some(found.names.into()),
+        owner: Some(found.owner),
+        mode: Some(found.mode & 0o7777),
+        identity: Some(identity(found)),
+        born: None,
+        changed: Some(found.changed),
+        accessed: Some(found.accessed),
+        modified: Some(found.modified),
     }
 }
 
@@ -98,10 +119,8 @@ impl Namespace for NfsNamespace {
 
     fn facts(&self, path: &Path) -> Result<Facts, Errno> {
         let (line, handle) = self.found(path)?;
-        let found = line.with(|talk| attributes_of(talk, &handle));
-        found
-            .map(|attributes| attributes.facts())
-            .map_err(CallError::errno)
+        let found = line.with(|client| client.attributes(&handle));
+        found.map(|found| facts(&found)).map_err(errno_of)
     }
 
     fn real_path(&self, path: &Path) -> Result<PathBuf, Errno> {

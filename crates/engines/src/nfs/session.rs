@@ -21,14 +21,11 @@ use engine::{
     Cause, Errno, Failure, Listing, Name, NoSteps, Operation, OperationOutcome, Session, Step,
     Steps, Submitted, Ticket,
 };
+use nfs_client::{
+    Broken, Counters, DELAY_MIN, Garbled, MARK_BYTES, Timer, any_number, arguments, rpc,
+    xdr::padding_of,
+};
 
-use super::client::arguments;
-use super::client::channel::Broken;
-use super::client::counters::Counters;
-use super::client::rpc::{self, MARK_BYTES};
-use super::client::talk::{DELAY_MIN, any_number};
-use super::client::timer::Timer;
-use super::client::xdr::{Garbled, padding_of};
 use super::durable::Durable;
 use super::shared::NfsShared;
 use advance::{Context, Next};
@@ -97,7 +94,11 @@ impl NfsSession {
         let line::LineState::Up(channel) = &mut line.state else {
             return;
         };
-        let (procedure, xid, head) = (flight.procedure(), flight.call.xid, &line.way.head);
+        let (procedure, xid, head) = (
+            flight.procedure(),
+            flight.call.xid,
+            &line.server.mounted.endpoint.head,
+        );
         let bytes = match flight.long_part(sizes) {
             None => head.write(channel.out(), xid, procedure, |out| {
                 flight.arguments(out, sizes, stable)
@@ -131,7 +132,7 @@ impl NfsSession {
         let Some(channel) = self.lines[line].channel() else {
             return false;
         };
-        let record = match channel.records().next() {
+        let record = match channel.records().next_record() {
             Ok(Some(record)) => record,
             Ok(None) => return false,
             Err(Garbled) => {

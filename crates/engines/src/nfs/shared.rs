@@ -7,12 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::server::{CallCount, FactValue, ServerFacts, ServerTraffic, Unreachable};
 use engine::{Durability, Url};
+use nfs_client::{AllCounters, Calls, Counters, MountError, Mounted, Procedure, Program, mount};
 
-use super::client::counters::{AllCounters, Calls, Counters};
-use super::client::mount::{Mounted, mount};
-use super::client::procedure::{Procedure, Program};
-use super::client::rpc::CallHead;
-use super::client::talk::Way;
 use super::durable::Durable;
 use super::url::{SYNTAX, connections, export, is_privileged};
 use super::verifiers::Verifiers;
@@ -80,7 +76,9 @@ impl NfsShared {
             return Ok((known, rest));
         }
         // Others are not kept waiting for a server that does not answer.
-        let mounted = mount(&export(wanted), self.timeout_of(wanted), counters)?;
+        let mounted = mount(&export(wanted), self.timeout_of(wanted), counters);
+        let mounted =
+            mounted.map_err(|MountError { doing, of, why }| Unreachable { doing, of, why })?;
         if let Some(known) = self.known(wanted) {
             return Ok((known, rest));
         }
@@ -101,18 +99,6 @@ impl NfsShared {
         given.unwrap_or(self.timeout)
     }
 
-    /// How a target's files are reached.
-    pub(crate) fn way(&self, target: &Target) -> Way {
-        let mounted = &target.mounted;
-        Way {
-            address: mounted.address,
-            privileged: is_privileged(&target.url),
-            head: CallHead::new(Program::Nfs, Some(&mounted.caller)),
-            timeout: self.timeout_of(&target.url),
-            record_bytes_max: mounted.sizes.record_bytes_max(),
-        }
-    }
-
     /// What is known of the servers of the targets, in their order, as far as these were reached.
     pub(crate) fn facts(&self, durability: Durability) -> Vec<ServerFacts> {
         let known = self.urls.iter().filter_map(|url| self.known(url));
@@ -127,7 +113,7 @@ impl NfsShared {
         let text = |text: &str| FactValue::Text(text.to_owned());
         let number = |number: u32| FactValue::Number(number.into());
         let facts = [
-            ("address", text(&mounted.address.to_string())),
+            ("address", text(&mounted.endpoint.address.to_string())),
             ("mount_port", number(mounted.mount_port.into())),
             ("export", text(&String::from_utf8_lossy(&mounted.export))),
             ("connections", number(connections(url))),

@@ -1,8 +1,7 @@
 //! The URLs of NFS targets: `nfs://host[:port]/export/path[?parameters]`.
 
 use engine::{Url, UrlParameter, UrlSyntax, Values};
-
-use super::client::mount::Export;
+use nfs_client::Export;
 
 const fn numbers(
     name: &'static str,

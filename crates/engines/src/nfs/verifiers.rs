@@ -1,10 +1,8 @@
 //! The write verifier of a server, which changes when it restarts.
 
+use nfs_client::{Counters, WriteVerifier};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-
-use super::client::counters::Counters;
-use super::client::data::WriteVerifier;
 
 /// What all sessions have seen of a server.
 #[derive(Debug, Default)]
@@ -43,7 +41,7 @@ impl Verifiers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nfs::client::counters::AllCounters;
+    use nfs_client::AllCounters;
 
     #[test]
     fn a_change_is_counted_once() {

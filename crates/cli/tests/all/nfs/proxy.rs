@@ -357,7 +357,7 @@ fn calls(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
                 return Ok(());
             }
             Some(Fault::Answered(status)) => {
-                let reply = call.answered_with(status).as_one();
+                let reply = call.answered_with(status).marked();
                 let _ = leaving.send(pair.leaving(vec![reply], Then::GoOn));
                 continue;
             }
@@ -369,7 +369,7 @@ fn calls(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
             }
             None => {}
         }
-        (&pair.server).write_all(&call.as_one())?;
+        (&pair.server).write_all(&call.marked())?;
     }
 }
 
@@ -383,34 +383,34 @@ fn replies(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
         let pieces = match fault {
             None
             | Some(Fault::Stalled(_) | Fault::Answered(_) | Fault::ResetBefore | Fault::Gone) => {
-                vec![reply.as_one()]
+                vec![reply.marked()]
             }
             Some(Fault::OtherVerifier) => {
                 if let Some(last) = reply.0.last_mut() {
                     *last ^= 0x5a;
                 }
-                vec![reply.as_one()]
+                vec![reply.marked()]
             }
             Some(Fault::Dropped) => continue,
             Some(Fault::AfterTheNext) => {
-                later = Some(reply.as_one());
+                later = Some(reply.marked());
                 continue;
             }
             Some(Fault::Cut) => {
                 then = Then::Close;
-                let mut whole = reply.as_one();
+                let mut whole = reply.marked();
                 whole.truncate(whole.len() / 2);
                 vec![whole]
             }
-            Some(Fault::Fragmented(bytes)) => reply.as_fragments(bytes),
-            Some(Fault::Repeated) => vec![reply.as_one(), reply.as_one()],
+            Some(Fault::Fragmented(bytes)) => nfs_client::fragments(&reply.0, bytes),
+            Some(Fault::Repeated) => vec![reply.marked(), reply.marked()],
             Some(Fault::OfNobody) => {
                 reply.0[0] ^= 0x5a;
-                vec![reply.as_one()]
+                vec![reply.marked()]
             }
             Some(Fault::Noise) => {
                 reply.0[4..].fill(0xa5);
-                vec![reply.as_one()]
+                vec![reply.marked()]
             }
             Some(Fault::TooLong) => vec![[&[0xff, 0xff, 0xff, 0xf0][..], &reply.0].concat()],
             Some(Fault::ResetAfter) => {

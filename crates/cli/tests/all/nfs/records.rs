@@ -46,8 +46,6 @@ impl Procedure {
     }
 }
 
-/// The mark of a fragment that is the last of its record.
-const LAST: u32 = 1 << 31;
 /// The NFS program.
 const PROGRAM: u32 = 100_003;
 
@@ -58,18 +56,12 @@ pub struct Message(pub Vec<u8>);
 impl Message {
     /// The next one of a connection.
     pub fn read(connection: &mut impl Read) -> Result<Self> {
-        let mut bytes = Vec::new();
-        loop {
-            let mut mark = [0; 4];
-            connection.read_exact(&mut mark)?;
-            let mark = u32::from_be_bytes(mark);
-            let before = bytes.len();
-            bytes.resize(before + (mark & !LAST) as usize, 0);
-            connection.read_exact(&mut bytes[before..])?;
-            if mark & LAST != 0 {
-                return Ok(Self(bytes));
-            }
-        }
+        nfs_client::read_record(connection).map(Self)
+    }
+
+    /// It behind its mark.
+    pub fn marked(&self) -> Vec<u8> {
+        nfs_client::fragments(&self.0, usize::MAX).concat()
     }
 
     fn word(&self, place: usize) -> Option<u32> {
@@ -86,25 +78,6 @@ impl Message {
     pub fn procedure(&self) -> Option<Procedure> {
         let is_call = self.word(1) == Some(0) && self.word(3) == Some(PROGRAM);
         self.word(5).filter(|_| is_call).map(Procedure)
-    }
-
-    /// It as one fragment.
-    pub fn as_one(&self) -> Vec<u8> {
-        self.as_fragments(usize::MAX).concat()
-    }
-
-    /// It as fragments of at most so many bytes.
-    pub fn as_fragments(&self, bytes_max: usize) -> Vec<Vec<u8>> {
-        let count = self.0.chunks(bytes_max.min(self.0.len().max(1))).count();
-        let chunks = self
-            .0
-            .chunks(bytes_max.min(self.0.len().max(1)))
-            .enumerate();
-        let fragment = |(number, chunk): (usize, &[u8])| {
-            let last = if number + 1 == count { LAST } else { 0 };
-            [&(last | chunk.len() as u32).to_be_bytes()[..], chunk].concat()
-        };
-        chunks.map(fragment).collect()
     }
 
     /// A reply to this call with a status of NFS and no attributes.
@@ -133,22 +106,10 @@ impl Message {
 }
 
 #[test]
-fn records_come_back_from_their_fragments() {
-    let call = Message(
-        [7, 0, 2, PROGRAM, 3, 8, 0]
-            .iter()
-            .flat_map(|word: &u32| word.to_be_bytes())
-            .collect(),
-    );
+fn a_reply_belongs_to_its_call() {
+    let words = [7_u32, 0, 2, PROGRAM, 3, 8, 0];
+    let call = Message(words.iter().flat_map(|word| word.to_be_bytes()).collect());
     assert_eq!((call.id(), call.procedure()), (7, Some(Procedure::CREATE)));
-    for bytes_max in [1, 5, 28, 100] {
-        let fragments = call.as_fragments(bytes_max);
-        assert_eq!(fragments.len(), 28_usize.div_ceil(bytes_max));
-        assert_eq!(
-            Message::read(&mut &fragments.concat()[..]).unwrap().0,
-            call.0
-        );
-    }
     let reply = call.answered_with(70);
     assert_eq!(
         (reply.id(), reply.procedure(), reply.0.len()),

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use engine::Errno;
 use engine::namespace::{Directory, Entry, EntryKind, Facts, Held, Mark, Stamp};
+use nfs_client::{
+    CallError, FileKind, Handle, ListingProgress, NoEnd, Procedure, any_number,
+    arguments::{self, Creation, ListingPlace, NewAttributes, Times},
+    results,
+};
 
 use super::line::HomeLine;
 use super::mark::NfsMark;
-use crate::nfs::client::arguments::{self, Creation, ListingPlace, NewAttributes, Times};
-use crate::nfs::client::data::Handle;
-use crate::nfs::client::listing::{ListingProgress, NoEnd};
-use crate::nfs::client::mount::{attributes_of, look_up_directory};
-use crate::nfs::client::procedure::Procedure;
-use crate::nfs::client::results;
-use crate::nfs::client::talk::{CallError, any_number};
+use super::{errno_of, facts};
+use crate::nfs::ours;
 
 /// The mode of marks: others may read them.
 const MARK_MODE: u32 = 0o644;
@@ -105,7 +105,9 @@ impl NfsDirectory {
             }
             // A server without links can make a file that is not there: whoever has made the name
             // may replace what it has.
-            Err(CallError::Failed(Errno(libc::EOPNOTSUPP | libc::EPERM | libc::EMLINK))) => {}
+            Err(CallError::Failed(
+                nfs_client::Errno::OPNOTSUPP | nfs_client::Errno::PERM | nfs_client::Errno::MLINK,
+            )) => {}
             Err(error) => return Err(error),
         }
         self.create(to)?;
@@ -121,7 +123,7 @@ impl NfsDirectory {
             .call(Procedure::ReadDirectory, arguments, |reader| {
                 let mut page = results::Page::read(reader, false)?;
                 let (mut names, mut cookie) = (Vec::new(), 0);
-                while let Some(entry) = page.next()? {
+                while let Some(entry) = page.next_entry()? {
                     cookie = entry.cookie;
                     names.push((entry.name.to_owned(), entry.number));
                 }
@@ -146,18 +148,13 @@ impl NfsDirectory {
 
 impl Directory for NfsDirectory {
     fn facts(&self) -> Result<Facts, Errno> {
-        let found = self.line.with(|talk| attributes_of(talk, &self.handle));
-        found
-            .map(|attributes| attributes.facts())
-            .map_err(CallError::errno)
+        let found = self.line.with(|client| client.attributes(&self.handle));
+        found.map(|found| facts(&found)).map_err(errno_of)
     }
 
     fn facts_of(&self, name: &[u8]) -> Result<Facts, Errno> {
-        let found = self
-            .line
-            .look_up(&self.handle, name)
-            .map_err(CallError::errno)?;
-        Ok(found.1.facts())
+        let found = self.line.look_up(&self.handle, name).map_err(errno_of)?;
+        Ok(facts(&found.1))
     }
 
     fn list(&self, each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Errno>) -> Result<(), Errno> {
@@ -165,7 +162,7 @@ impl Directory for NfsDirectory {
         let began = self.line.elapsed();
         loop {
             // `each` may make calls, too.
-            let page = self.page(progress.place()).map_err(CallError::errno)?;
+            let page = self.page(progress.place()).map_err(errno_of)?;
             for (name, number) in &page.names {
                 if name != b"." && name != b".." {
                     each(&Entry {
@@ -179,20 +176,20 @@ impl Directory for NfsDirectory {
             }
             let goes_on = progress.go_on(page.names.len() as u64, page.cookie, page.verifier);
             goes_on.map_err(|no_end| match no_end {
-                NoEnd::Circle => CallError::Garbled.errno(),
-                NoEnd::TooLong => NoEnd::TOO_LONG,
+                NoEnd::Circle => errno_of(CallError::Garbled),
+                NoEnd::TooLong => ours(NoEnd::TOO_LONG),
             })?;
             if self.line.elapsed() - began > LISTED_WITHIN {
-                return Err(NoEnd::TOO_LONG);
+                return Err(ours(NoEnd::TOO_LONG));
             }
         }
     }
 
     fn open(&self, name: &[u8]) -> Result<Arc<dyn Directory>, Errno> {
-        let found = self
+        let opened = self
             .line
-            .with(|talk| look_up_directory(talk, &self.handle, name));
-        let handle = found.map_err(CallError::errno)?;
+            .with(|client| client.open_directory(&self.handle, name));
+        let handle = opened.map_err(errno_of)?;
         let line = Arc::clone(&self.line);
         Ok(Arc::new(Self { line, handle }))
     }
@@ -207,22 +204,17 @@ impl Directory for NfsDirectory {
         let made = self
             .line
             .call(Procedure::MakeDirectory, arguments, results::made);
-        made.map(drop).map_err(CallError::errno)
+        made.map(drop).map_err(errno_of)
     }
 
     fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
-        let (file, attributes) = self
-            .line
-            .look_up(&self.handle, name)
-            .map_err(CallError::errno)?;
+        let (file, attributes) = self.line.look_up(&self.handle, name).map_err(errno_of)?;
         match attributes.kind {
-            EntryKind::File => {}
-            EntryKind::SymbolicLink => return Err(Errno::LOOP),
-            EntryKind::Directory | EntryKind::Other => return Err(Errno(libc::EISDIR)),
+            FileKind::File => {}
+            FileKind::SymbolicLink => return Err(Errno::LOOP),
+            FileKind::Directory | FileKind::Other => return Err(Errno(libc::EISDIR)),
         }
-        self.line
-            .read(&file, offset, into)
-            .map_err(CallError::errno)
+        self.line.read(&file, offset, into).map_err(errno_of)
     }
 
     fn hold(&self, _: &[u8]) -> Result<Option<Box<dyn Held>>, Errno> {
@@ -230,16 +222,13 @@ impl Directory for NfsDirectory {
     }
 
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno> {
-        let (link, _) = self
-            .line
-            .look_up(&self.handle, name)
-            .map_err(CallError::errno)?;
+        let (link, _) = self.line.look_up(&self.handle, name).map_err(errno_of)?;
         let read = self.line.call(
             Procedure::ReadLink,
             |out| link.write(out),
             |reader| results::read_link(reader).map(<[u8]>::to_vec),
         );
-        read.map_err(CallError::errno)
+        read.map_err(errno_of)
     }
 
     fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<bool, Errno> {
@@ -252,7 +241,7 @@ impl Directory for NfsDirectory {
         };
         self.remove_name(procedure, name)
             .map(|()| true)
-            .map_err(CallError::errno)
+            .map_err(errno_of)
     }
 
     fn set_times(&self, accessed: Stamp, modified: Stamp) -> Result<(), Errno> {
@@ -260,8 +249,7 @@ impl Directory for NfsDirectory {
             times: Times::These(accessed, modified),
             ..NewAttributes::default()
         };
-        self.set_attributes(&self.handle, &new)
-            .map_err(CallError::errno)
+        self.set_attributes(&self.handle, &new).map_err(errno_of)
     }
 
     /// Names are on stable storage when the server answers, by the protocol's rule.
@@ -293,7 +281,7 @@ impl Directory for NfsDirectory {
     }
 
     fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno> {
-        let made = self.create(name.as_bytes()).map_err(CallError::errno)?;
+        let made = self.create(name.as_bytes()).map_err(errno_of)?;
         Ok(self.mark_of(made, name))
     }
 
@@ -304,24 +292,21 @@ impl Directory for NfsDirectory {
         replaces: bool,
     ) -> Result<Box<dyn Mark>, Errno> {
         let from = draft.name().as_bytes();
-        let (file, _) = self
-            .line
-            .look_up(&self.handle, from)
-            .map_err(CallError::errno)?;
+        let (file, _) = self.line.look_up(&self.handle, from).map_err(errno_of)?;
         let named = match replaces {
             true => self.rename(from, name.as_bytes()),
             false => self.rename_to_new(&file, from, name.as_bytes()),
         };
-        named.map_err(CallError::errno)?;
+        named.map_err(errno_of)?;
         Ok(self.mark_of(file, name))
     }
 
     fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno> {
         match self.line.look_up(&self.handle, name.as_bytes()) {
-            Ok((_, attributes)) if attributes.kind == EntryKind::SymbolicLink => Err(Errno::LOOP),
+            Ok((_, attributes)) if attributes.kind == FileKind::SymbolicLink => Err(Errno::LOOP),
             Ok((file, _)) => Ok(Some(self.mark_of(file, name))),
-            Err(CallError::Failed(Errno::NOENT)) => Ok(None),
-            Err(error) => Err(error.errno()),
+            Err(CallError::Failed(nfs_client::Errno::NOENT)) => Ok(None),
+            Err(error) => Err(errno_of(error)),
         }
     }
 

@@ -3,16 +3,11 @@
 use core::time::Duration;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::Errno;
+use nfs_client::{
+    CallError, Client, Counters, FileAttributes, Garbled, Handle, Procedure, arguments, results,
+    xdr::Reader,
+};
 
-use crate::nfs::client::arguments;
-use crate::nfs::client::counters::Counters;
-use crate::nfs::client::data::{FileAttributes, Handle};
-use crate::nfs::client::mount::attributes_of;
-use crate::nfs::client::procedure::Procedure;
-use crate::nfs::client::results;
-use crate::nfs::client::talk::{CallError, Talk};
-use crate::nfs::client::xdr::{Garbled, Reader};
 use crate::nfs::shared::{NfsShared, Target};
 
 /// A connection on which the home makes its calls, one at a time.
@@ -21,7 +16,7 @@ pub(super) struct HomeLine {
     shared: Arc<NfsShared>,
     pub(super) target: Arc<Target>,
     counters: Arc<Counters>,
-    talk: Mutex<Talk>,
+    client: Mutex<Client>,
 }
 
 impl Drop for HomeLine {
@@ -31,30 +26,33 @@ impl Drop for HomeLine {
 }
 
 impl HomeLine {
-    pub(super) fn new(shared: &Arc<NfsShared>, target: Arc<Target>) -> Result<Self, Errno> {
-        let way = shared.way(&target);
+    pub(super) fn new(
+        shared: &Arc<NfsShared>,
+        target: Arc<Target>,
+    ) -> Result<Self, nfs_client::Errno> {
+        let endpoint = target.mounted.endpoint.clone();
         let counters = shared.counters.add();
-        let talk = Talk::new(way, Arc::clone(&counters))
+        let client = Client::new(endpoint, Arc::clone(&counters))
             .inspect_err(|_| shared.counters.end(&counters))?;
         Ok(Self {
             shared: Arc::clone(shared),
             target,
             counters,
-            talk: Mutex::new(talk),
+            client: Mutex::new(client),
         })
     }
 
     /// Something with several calls, which no others come between.
     pub(super) fn with<T>(
         &self,
-        work: impl FnOnce(&mut Talk) -> Result<T, CallError>,
+        work: impl FnOnce(&mut Client) -> Result<T, CallError>,
     ) -> Result<T, CallError> {
-        work(&mut self.talk.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.client.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Since the way was found.
     pub(super) fn elapsed(&self) -> Duration {
-        self.talk
+        self.client
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .elapsed()
@@ -66,7 +64,7 @@ impl HomeLine {
         arguments: impl Fn(&mut Vec<u8>),
         results: impl Fn(Reader<'_>) -> Result<T, Garbled>,
     ) -> Result<T, CallError> {
-        self.with(|talk| talk.call(procedure, arguments, results))
+        self.with(|client| client.call(procedure, arguments, results))
     }
 
     /// The handle of what has a name, and what is known of it.
@@ -75,14 +73,7 @@ impl HomeLine {
         directory: &Handle,
         name: &[u8],
     ) -> Result<(Handle, FileAttributes), CallError> {
-        self.with(|talk| {
-            let arguments = |out: &mut Vec<u8>| arguments::name_in(out, directory, name);
-            let (handle, attributes) = talk.call(Procedure::Lookup, arguments, results::lookup)?;
-            match attributes {
-                Some(attributes) => Ok((handle, attributes)),
-                None => attributes_of(talk, &handle).map(|attributes| (handle, attributes)),
-            }
-        })
+        self.with(|client| client.look_up(directory, name))
     }
 
     /// Whether a name stands for this file.
@@ -92,14 +83,14 @@ impl HomeLine {
         name: &[u8],
         file: &Handle,
     ) -> Result<bool, CallError> {
-        let own = match self.with(|talk| attributes_of(talk, file)) {
+        let own = match self.with(|client| client.attributes(file)) {
             // It has no name at all any more.
-            Err(CallError::Failed(Errno::STALE)) => return Ok(false),
+            Err(CallError::Failed(nfs_client::Errno::STALE)) => return Ok(false),
             own => own?,
         };
         match self.look_up(directory, name) {
-            Ok((_, found)) => Ok(found.identity() == own.identity()),
-            Err(CallError::Failed(Errno::NOENT)) => Ok(false),
+            Ok((_, found)) => Ok(found.is_same_file(&own)),
+            Err(CallError::Failed(nfs_client::Errno::NOENT)) => Ok(false),
             Err(error) => Err(error),
         }
     }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use engine::Errno;
 use engine::namespace::{Facts, Lock, Mark};
+use nfs_client::{
+    CallError, Handle, Procedure, Stable,
+    arguments::{self, NewAttributes},
+    results,
+};
 
 use super::line::HomeLine;
-use crate::nfs::client::arguments::{self, NewAttributes};
-use crate::nfs::client::data::{Handle, Stable};
-use crate::nfs::client::mount::attributes_of;
-use crate::nfs::client::procedure::Procedure;
-use crate::nfs::client::results;
-use crate::nfs::client::talk::CallError;
+use super::{errno_of, facts};
 
 /// See the module's text.
 #[derive(Debug)]
@@ -45,13 +45,13 @@ impl NfsMark {
                 results::write(reader, part.len())
             })?;
             if result.count == 0 || result.stable < Stable::File {
-                return Err(CallError::Failed(Errno::IO));
+                return Err(CallError::Failed(nfs_client::Errno::IO));
             }
             done += result.count;
         }
         // What a longer text has left behind it.
         let size = line
-            .with(|talk| attributes_of(talk, &self.file))?
+            .with(|client| client.attributes(&self.file))?
             .size_bytes;
         match size > text.len() as u64 {
             true => self.set(&NewAttributes::of_size(text.len() as u64)),
@@ -66,10 +66,8 @@ impl Mark for NfsMark {
     }
 
     fn facts(&self) -> Result<Facts, Errno> {
-        let found = self.line.with(|talk| attributes_of(talk, &self.file));
-        found
-            .map(|attributes| attributes.facts())
-            .map_err(CallError::errno)
+        let found = self.line.with(|client| client.attributes(&self.file));
+        found.map(|found| facts(&found)).map_err(errno_of)
     }
 
     fn lock(&self) -> Result<Lock, Errno> {
@@ -79,22 +77,19 @@ impl Mark for NfsMark {
     fn is_named(&self) -> Result<bool, Errno> {
         self.line
             .stands_for(&self.directory, self.name.as_bytes(), &self.file)
-            .map_err(CallError::errno)
+            .map_err(errno_of)
     }
 
     fn read(&self, bytes_max: u64) -> Result<Vec<u8>, Errno> {
         let size = self.facts()?.size_bytes.min(bytes_max);
         let mut text = vec![0; usize::try_from(size).map_err(|_| Errno(libc::EFBIG))?];
-        let length = self
-            .line
-            .read(&self.file, 0, &mut text)
-            .map_err(CallError::errno)?;
+        let length = self.line.read(&self.file, 0, &mut text).map_err(errno_of)?;
         text.truncate(length);
         Ok(text)
     }
 
     fn write(&self, text: &[u8]) -> Result<(), Errno> {
-        self.write_all(text).map_err(CallError::errno)
+        self.write_all(text).map_err(errno_of)
     }
 
     fn restrict(&self, mode: u32) {

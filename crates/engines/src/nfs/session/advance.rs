@@ -1,18 +1,15 @@
 //! What a reply makes of an operation: the next call, or its end.
 
-use engine::namespace::EntryKind;
 use engine::{Cause, Errno, OperationKind};
+use nfs_client::{
+    Counters, FileAttributes, FileKind, Garbled, NoEnd, Stable, Status, TransferSizes,
+    WriteVerifier, results, rpc::Body, xdr::Reader,
+};
 
 use super::directories::Directories;
 use super::flight::{NfsFlight, Stage};
-use crate::nfs::client::counters::Counters;
-use crate::nfs::client::data::{FileAttributes, Stable, Status, WriteVerifier};
-use crate::nfs::client::listing::NoEnd;
-use crate::nfs::client::mount::TransferSizes;
-use crate::nfs::client::results;
-use crate::nfs::client::rpc::Body;
-use crate::nfs::client::xdr::{Garbled, Reader};
 use crate::nfs::durable::Durable;
+use crate::nfs::ours;
 use crate::nfs::verifiers::Verifiers;
 use crate::system::entries::is_counted;
 
@@ -63,11 +60,11 @@ impl NfsFlight {
     pub(super) fn advance(&mut self, body: Body<'_>, context: &mut Context<'_>) -> Advanced {
         let mut reader = body
             .map_err(garbled)?
-            .map_err(|refusal| Cause::System(refusal.errno()))?;
+            .map_err(|refusal| Cause::System(ours(refusal.errno())))?;
         match Status::read(&mut reader).map_err(garbled)? {
             Status::Done => self.done(reader, context),
             Status::Later => Ok(Next::Later),
-            Status::Failed(errno) => self.failed(errno, context),
+            Status::Failed(errno) => self.failed(ours(errno), context),
         }
     }
 
@@ -179,9 +176,9 @@ impl NfsFlight {
     ) -> Advanced {
         let (handle, attributes) = results::lookup(reader).map_err(garbled)?;
         match attributes.map(|attributes| attributes.kind) {
-            None | Some(EntryKind::Directory) => {}
-            Some(EntryKind::SymbolicLink) => return Err(failed(libc::ELOOP)),
-            Some(EntryKind::File | EntryKind::Other) => return Err(failed(libc::ENOTDIR)),
+            None | Some(FileKind::Directory) => {}
+            Some(FileKind::SymbolicLink) => return Err(failed(libc::ELOOP)),
+            Some(FileKind::File | FileKind::Other) => return Err(failed(libc::ENOTDIR)),
         }
         let place = &self.places[number];
         context
@@ -199,10 +196,10 @@ impl NfsFlight {
     ) -> Advanced {
         if self.kind.bytes() != engine::Bytes::None || self.kind == OperationKind::Truncate {
             match attributes.map(|attributes| attributes.kind) {
-                None | Some(EntryKind::File) => {}
-                Some(EntryKind::Directory) => return Err(failed(libc::EISDIR)),
-                Some(EntryKind::SymbolicLink) => return Err(failed(libc::ELOOP)),
-                Some(EntryKind::Other) => return Err(failed(libc::EINVAL)),
+                None | Some(FileKind::File) => {}
+                Some(FileKind::Directory) => return Err(failed(libc::EISDIR)),
+                Some(FileKind::SymbolicLink) => return Err(failed(libc::ELOOP)),
+                Some(FileKind::Other) => return Err(failed(libc::EINVAL)),
             }
         }
         Ok(Next::Call(match self.kind {
@@ -390,7 +387,7 @@ impl NfsFlight {
         let (mut last, mut entries) = (0, 0);
         self.entries.clear();
         self.entries_at = 0;
-        while let Some(entry) = page.next().map_err(garbled)? {
+        while let Some(entry) = page.next_entry().map_err(garbled)? {
             (last, entries) = (entry.cookie, entries + 1);
             if let (Some(names), false) = (&mut self.names, matches!(entry.name, b"." | b"..")) {
                 names.push(entry.name.to_owned());
@@ -409,13 +406,13 @@ impl NfsFlight {
         }
         self.is_listed = page.is_end().map_err(garbled)?;
         if self.names_bytes > NAMES_BYTES_MAX {
-            return Err(Cause::System(NoEnd::TOO_LONG));
+            return Err(Cause::System(ours(NoEnd::TOO_LONG)));
         }
         if !self.is_listed {
             let goes_on = self.listed.go_on(entries, last, page.verifier);
             goes_on.map_err(|no_end| match no_end {
                 NoEnd::Circle => Cause::Garbled,
-                NoEnd::TooLong => Cause::System(NoEnd::TOO_LONG),
+                NoEnd::TooLong => Cause::System(ours(NoEnd::TOO_LONG)),
             })?;
         }
         Ok(self.look_at_entries())

@@ -1,10 +1,9 @@
 //! The handles of directories, which a session looks up once: those of its locations, and those on
 //! the way to files. Handles of files are not kept.
 
+use nfs_client::Handle;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-
-use crate::nfs::client::data::Handle;
 
 /// A location's directories are forgotten when there are more.
 const DIRECTORIES_MAX: usize = 1 << 16;
@@ -83,7 +82,7 @@ impl Directories {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nfs::client::xdr::Reader;
+    use nfs_client::xdr::Reader;
 
     #[test]
     fn the_longest_known_part_is_found() {

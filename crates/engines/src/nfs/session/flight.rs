@@ -6,13 +6,12 @@ use std::ffi::CStr;
 
 use engine::namespace::DIRECTORY_MODE;
 use engine::{Listing, Name, Operation, OperationKind, OperationOutcome, Step, Ticket};
+use nfs_client::{
+    Handle, ListingProgress, Procedure, Stable, TransferSizes, WriteVerifier,
+    arguments::{self, Creation, NewAttributes, Times},
+};
 
 use super::directories::Directories;
-use crate::nfs::client::arguments::{self, Creation, NewAttributes, Times};
-use crate::nfs::client::data::{Handle, Stable, WriteVerifier};
-use crate::nfs::client::listing::ListingProgress;
-use crate::nfs::client::mount::TransferSizes;
-use crate::nfs::client::procedure::Procedure;
 
 /// The permissions of new files. A server knows no process's mask.
 pub(crate) const FILE_MODE: u32 = 0o644;

@@ -3,13 +3,10 @@
 use core::time::Duration;
 use std::sync::Arc;
 
+use crate::nfs::ours;
 use engine::Errno;
-use rustix::io::Errno as System;
+use nfs_client::{Backoff, Channel, Counters, Mounted};
 
-use crate::nfs::client::channel::Channel;
-use crate::nfs::client::counters::Counters;
-use crate::nfs::client::mount::Mounted;
-use crate::nfs::client::talk::{Backoff, Way, ours};
 use crate::nfs::verifiers::Verifiers;
 
 /// A server that a session speaks to.
@@ -33,7 +30,6 @@ pub(super) enum LineState {
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) server: SessionServer,
-    pub(super) way: Way,
     pub(super) state: LineState,
     /// Why it is not there.
     pub(super) error: Errno,
@@ -43,10 +39,9 @@ pub(super) struct Line {
 
 impl Line {
     /// A connection that is there.
-    pub(super) fn new(server: SessionServer, way: Way, channel: Channel) -> Self {
+    pub(super) fn new(server: SessionServer, channel: Channel) -> Self {
         Self {
             server,
-            way,
             state: LineState::Up(channel),
             error: Errno(libc::ENOTCONN),
             backoff: Backoff::default(),
@@ -62,7 +57,7 @@ impl Line {
     }
 
     /// The connection is lost; gives how much of what was written to it was sent.
-    pub(super) fn lose(&mut self, error: System, now: Duration) -> u64 {
+    pub(super) fn lose(&mut self, error: nfs_client::Errno, now: Duration) -> u64 {
         let sent = match &self.state {
             LineState::Up(channel) => channel.sent(),
             LineState::Connecting(_) | LineState::Down(_) => 0,
@@ -82,19 +77,15 @@ impl Line {
         if !matches!(self.state, LineState::Down(again_at) if now >= again_at) {
             return;
         }
-        match Channel::begin(
-            self.way.address,
-            self.way.privileged,
-            self.way.record_bytes_max,
-        ) {
+        match Channel::begin(&self.server.mounted.endpoint) {
             Ok(channel) => self.state = LineState::Connecting(channel),
             Err(errno) => self.is_down(errno, now),
         }
     }
 
-    fn is_down(&mut self, error: System, now: Duration) {
+    fn is_down(&mut self, error: nfs_client::Errno, now: Duration) {
         self.error = ours(error);
-        self.state = LineState::Down(now + self.backoff.next());
+        self.state = LineState::Down(now + self.backoff.next_wait());
     }
 
     /// A connection that was on its way has come to something; whether it is there.

@@ -4,20 +4,17 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use engine::server::Unreachable;
-use engine::{Errno, Location, OpenError, Settings, Unsupported};
+use engine::{Location, OpenError, Settings, Unsupported};
+use nfs_client::{CallError, Client, Handle, Timer, any_number};
 
 use super::NfsSession;
 use super::directories::Directories;
 use super::flight::NfsFlight;
 use super::line::{Line, SessionServer};
-use crate::nfs::FACTS;
-use crate::nfs::client::data::Handle;
-use crate::nfs::client::mount::{attributes_of, look_up_directory};
-use crate::nfs::client::talk::{CallError, Talk, any_number};
-use crate::nfs::client::timer::Timer;
 use crate::nfs::durable::Durable;
 use crate::nfs::shared::{NfsShared, PROTOCOL, Target};
-use crate::nfs::url::{connections, is_privileged};
+use crate::nfs::url::connections;
+use crate::nfs::{FACTS, identity};
 use crate::system::own_table_of_files;
 
 impl NfsSession {
@@ -91,15 +88,15 @@ impl NfsSession {
             let known = opened
                 .iter()
                 .find(|(other, ..)| is_same_server(other, &target));
-            let way = self.shared.way(&target);
-            let mut talk = Talk::new(way, Arc::clone(&self.counters))
+            let endpoint = target.mounted.endpoint.clone();
+            let mut client = Client::new(endpoint, Arc::clone(&self.counters))
                 .map_err(|errno| directory_error(location, errno))?;
-            let directory = find(&mut talk, &target, &rest, location)?;
+            let directory = find(&mut client, &target, &rest, location)?;
             self.directories.add_location(directory);
             let lines = match known {
                 Some((_, first, count)) => (*first, *count),
                 None => {
-                    let lines = self.connect(&target, talk, location)?;
+                    let lines = self.connect(&target, client, location)?;
                     opened.push((target, lines.0, lines.1));
                     lines
                 }
@@ -113,7 +110,7 @@ impl NfsSession {
     fn connect(
         &mut self,
         target: &Target,
-        first: Talk,
+        first: Client,
         location: &Location,
     ) -> Result<(usize, usize), OpenError> {
         let begin = self.lines.len();
@@ -124,14 +121,13 @@ impl NfsSession {
         let count = connections(&target.url) as usize;
         let mut next = Some(first);
         for _ in 0..count.max(1) {
-            let way = self.shared.way(target);
-            let talk = match next.take() {
-                Some(talk) => Ok(talk),
-                None => Talk::new(way.clone(), Arc::clone(&self.counters)),
+            let client = match next.take() {
+                Some(client) => Ok(client),
+                None => Client::new(server.mounted.endpoint.clone(), Arc::clone(&self.counters)),
             };
-            let channel = talk.and_then(Talk::into_channel);
+            let channel = client.and_then(Client::into_channel);
             let channel = channel.map_err(|errno| directory_error(location, errno))?;
-            self.lines.push(Line::new(server.clone(), way, channel));
+            self.lines.push(Line::new(server.clone(), channel));
         }
         Ok((begin, self.lines.len() - begin))
     }
@@ -139,16 +135,14 @@ impl NfsSession {
 
 fn is_same_server(one: &Target, other: &Target) -> bool {
     let way = |target: &Target| {
-        (
-            target.mounted.address,
-            is_privileged(&target.url),
-            connections(&target.url),
-        )
+        let endpoint = &target.mounted.endpoint;
+        let address = (endpoint.address, endpoint.privileged);
+        (address, connections(&target.url))
     };
     way(one) == way(other) && one.mounted.caller == other.mounted.caller
 }
 
-fn directory_error(location: &Location, errno: Errno) -> OpenError {
+fn directory_error(location: &Location, errno: nfs_client::Errno) -> OpenError {
     OpenError::Directory {
         directory: location.path(),
         cause: errno.into(),
@@ -157,32 +151,21 @@ fn directory_error(location: &Location, errno: Errno) -> OpenError {
 
 /// The handle of a location's directory, which must be the one that it was.
 fn find(
-    talk: &mut Talk,
+    client: &mut Client,
     target: &Target,
     rest: &[u8],
     location: &Location,
 ) -> Result<Handle, OpenError> {
     let error = |error: CallError| directory_error(location, error.errno());
-    let mut directory = target.mounted.directory;
-    for name in rest
-        .split(|byte| *byte == b'/')
-        .filter(|name| !name.is_empty())
-    {
-        directory = look_up_directory(talk, &directory, name).map_err(error)?;
-    }
+    let root = &target.mounted.directory;
+    let directory = client.open_directory(root, rest).map_err(error)?;
     // Also where nothing is to be compared: whether the handle is still good.
-    let found = attributes_of(talk, &directory).map_err(error)?.identity();
+    let found = identity(&client.attributes(&directory).map_err(error)?);
     if location.identity.is_some_and(|expected| expected != found) {
         return Err(OpenError::Moved(location.directory.clone()));
     }
-    if let Some(below) = &location.below {
-        for name in below
-            .to_bytes()
-            .split(|byte| *byte == b'/')
-            .filter(|name| !name.is_empty())
-        {
-            directory = look_up_directory(talk, &directory, name).map_err(error)?;
-        }
-    }
-    Ok(directory)
+    let below = location.below.as_deref().unwrap_or_default();
+    client
+        .open_directory(&directory, below.to_bytes())
+        .map_err(error)
 }

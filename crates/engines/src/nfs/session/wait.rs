@@ -4,12 +4,11 @@
 use core::time::Duration;
 
 use engine::{Cause, Errno, Steps};
+use nfs_client::{Broken, DELAY_MAX, LOOK_EVERY};
 use rustix::io::Errno as System;
 
 use super::NfsSession;
 use super::line::LineState;
-use crate::nfs::client::channel::{Broken, LOOK_EVERY};
-use crate::nfs::client::talk::DELAY_MAX;
 
 /// The time is looked at after so many receives at least: a look is a system call.
 const RECEIVES_BETWEEN_LOOKS: u32 = 64;
@@ -187,7 +186,7 @@ impl NfsSession {
         let now = self.now;
         self.counters.delayed.add(1);
         let flight = &mut self.flights[number];
-        let timeout = self.lines[flight.call.line].way.timeout;
+        let timeout = self.lines[flight.call.line].server.mounted.endpoint.timeout;
         let since = *flight.call.asked_since.get_or_insert(now);
         let wait = flight.call.wait;
         flight.call.wait = (wait * 2).min(DELAY_MAX);
@@ -216,7 +215,7 @@ impl NfsSession {
                 self.call(number);
                 continue;
             }
-            let timeout = self.lines[call.line].way.timeout;
+            let timeout = self.lines[call.line].server.mounted.endpoint.timeout;
             if !call.is_pending || now.saturating_sub(*call.since.get_or_insert(now)) < timeout {
                 continue;
             }

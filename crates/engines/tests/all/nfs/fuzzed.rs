@@ -1,10 +1,11 @@
 //! Replies that were spoilt by chance: reading them ends, and never in a panic.
 //! (`fuzz/fuzz_targets/replies.rs` looks longer.)
 
-use engines::nfs::{PROCEDURES, examine_reply, examine_stream};
+use nfs_client::{PROCEDURES, examine_reply, examine_stream};
 use proptest::prelude::*;
 
 use super::files::{Files, NFS, Whims};
+use super::server::marked;
 use super::wire::{In, Out};
 
 /// Well-formed replies, one of each kind.
@@ -50,8 +51,7 @@ fn seeds() -> Vec<Vec<u8>> {
     let seed = |reply: &Vec<u8>| {
         let reads = |procedure: &usize| examine_reply(*procedure, reply).is_ok();
         let procedure = (0..PROCEDURES).find(reads).expect("one of them reads it");
-        let mark = (reply.len() as u32 | 1 << 31).to_be_bytes();
-        [&[procedure as u8, 100], &mark[..], reply].concat()
+        [&[procedure as u8, 100], &marked(reply)[..]].concat()
     };
     replies().iter().map(seed).collect()
 }
@@ -85,8 +85,7 @@ fn well_formed_replies_are_read() {
 #[test]
 fn replies_are_found_in_streams() {
     for reply in replies() {
-        let marked = [&(reply.len() as u32 | 1 << 31).to_be_bytes(), &reply[..]].concat();
-        let stream = marked.repeat(3);
+        let stream = marked(&reply).repeat(3);
         for piece in [1, 5, 4096] {
             assert_eq!(examine_stream(0, &stream, piece).unwrap().0, 3);
         }

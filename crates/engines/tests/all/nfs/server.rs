@@ -1,13 +1,15 @@
 //! A server in this process, whose replies can be spoilt: a thread for each connection, and rules
 //! by procedure and number of the call.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
+
+use nfs_client::{fragments, mark, read_record};
 
 use super::files::{Files, NFS, Whims};
 use super::wire::{In, Out};
@@ -206,21 +208,13 @@ fn listen(listener: &TcpListener, state: &Arc<Mutex<State>>, is_over: &AtomicBoo
     }
 }
 
-fn record(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> {
-    let mut mark = [0; 4];
-    stream.read_exact(&mut mark)?;
-    let mut record = vec![0; (u32::from_be_bytes(mark) & 0x7fff_ffff) as usize];
-    stream.read_exact(&mut record)?;
-    Ok(record)
-}
-
-fn marked(reply: &[u8]) -> Vec<u8> {
-    [&(reply.len() as u32 | (1 << 31)).to_be_bytes(), reply].concat()
+pub fn marked(reply: &[u8]) -> Vec<u8> {
+    fragments(reply, usize::MAX).concat()
 }
 
 /// Until somebody closes the connection.
 fn serve(mut stream: TcpStream, state: &Mutex<State>) {
-    while let Ok(call) = record(&mut stream) {
+    while let Ok(call) = read_record(&mut stream) {
         let (bytes, is_last) = answer(&call, state);
         if stream.write_all(&bytes).is_err() || is_last {
             let _ = stream.shutdown(Shutdown::Both);
@@ -281,23 +275,14 @@ fn answer(call: &[u8], state: &Mutex<State>) -> (Vec<u8>, bool) {
         }
         Some(Act::CutStream) => {
             reply.truncate(reply.len() / 2);
-            let mark = ((reply.len() as u32 * 2) | (1 << 31)).to_be_bytes();
+            let mark = mark(reply.len() * 2, true);
             return ([&mark, &reply[..]].concat(), true);
         }
         Some(Act::CutRecord(bytes)) => {
             reply.truncate(reply.len() - bytes);
             marked(&reply)
         }
-        Some(Act::Fragments(bytes)) => {
-            let count = reply.len().div_ceil(bytes);
-            let parts = reply.chunks(bytes).enumerate();
-            parts
-                .flat_map(|(number, part)| {
-                    let last = if number + 1 == count { 1_u32 << 31 } else { 0 };
-                    [&(part.len() as u32 | last).to_be_bytes(), part].concat()
-                })
-                .collect()
-        }
+        Some(Act::Fragments(bytes)) => fragments(&reply, bytes).concat(),
         Some(Act::Twice) => [marked(&reply), marked(&reply)].concat(),
         Some(Act::AfterNext) => {
             state.held.push(marked(&reply));

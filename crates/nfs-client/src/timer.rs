@@ -14,10 +14,11 @@ const SET: Duration = Duration::from_secs(20 * 365 * 24 * 60 * 60);
 
 /// Begins when it is made.
 #[derive(Debug)]
-pub(crate) struct Timer(OwnedFd);
+pub struct Timer(OwnedFd);
 
 impl Timer {
-    pub(crate) fn new() -> rustix::io::Result<Self> {
+    /// Begins now.
+    pub fn new() -> rustix::io::Result<Self> {
         let timer = timerfd_create(
             TimerfdClockId::Monotonic,
             TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK,
@@ -38,7 +39,7 @@ impl Timer {
     }
 
     /// Since it was made.
-    pub(crate) fn elapsed(&self) -> Duration {
+    pub fn elapsed(&self) -> Duration {
         let left = timerfd_gettime(&self.0).map(|left| left.it_value);
         let left = left.map_or(SET, |left| {
             Duration::new(left.tv_sec as u64, left.tv_nsec as u32)

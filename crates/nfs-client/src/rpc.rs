@@ -1,15 +1,12 @@
 //! Remote procedure calls over TCP (RFC 5531): the heads of calls and replies, and the credentials
-//! of AUTH_SYS. How messages are marked as records is in [`channel`](super::channel).
+//! of AUTH_SYS. How messages are marked as records is in [`channel`](crate::channel).
 
-use engine::Errno;
+use rustix::io::Errno;
 
-use super::procedure::{Procedure, Program};
-use super::xdr::{Garbled, Reader, Writer};
+use crate::procedure::{Procedure, Program};
+use crate::records::{MARK_BYTES, mark};
+use crate::xdr::{Garbled, Reader, Writer};
 
-/// The mark of a record's last fragment; the other bits are its length.
-pub(crate) const LAST_FRAGMENT: u32 = 1 << 31;
-/// Bytes of a record's mark.
-pub(crate) const MARK_BYTES: usize = 4;
 const CALL: u32 = 0;
 const REPLY: u32 = 1;
 const RPC_VERSION: u32 = 2;
@@ -27,20 +24,24 @@ const PROCEDURE_AT: usize = 24;
 
 /// Who calls, as AUTH_SYS tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Caller {
-    pub(crate) machine: Vec<u8>,
-    pub(crate) uid: u32,
-    pub(crate) gid: u32,
-    pub(crate) groups: Vec<u32>,
+pub struct Caller {
+    /// The name of the machine.
+    pub machine: Vec<u8>,
+    /// The user.
+    pub uid: u32,
+    /// The group.
+    pub gid: u32,
+    /// Further groups.
+    pub groups: Vec<u32>,
 }
 
 /// The head of all calls of a program, ready to be copied.
 #[derive(Clone, Debug)]
-pub(crate) struct CallHead(Vec<u8>);
+pub struct CallHead(Vec<u8>);
 
 impl CallHead {
     /// Without a caller a call has no credentials.
-    pub(crate) fn new(program: Program, caller: Option<&Caller>) -> Self {
+    pub fn new(program: Program, caller: Option<&Caller>) -> Self {
         let mut head = Vec::with_capacity(128);
         // The record's mark and the transaction's number, to be filled in.
         head.put_fixed(&[0; 8]);
@@ -75,7 +76,7 @@ impl CallHead {
 
     /// Writes a call behind what is there; gives its bytes, with the record's mark.
     #[inline]
-    pub(crate) fn write(
+    pub fn write(
         &self,
         out: &mut Vec<u8>,
         xid: u32,
@@ -87,7 +88,7 @@ impl CallHead {
 
     /// The same of a call that has so many bytes behind these, which are sent from where they are.
     #[inline]
-    pub(crate) fn write_with_tail(
+    pub fn write_with_tail(
         &self,
         out: &mut Vec<u8>,
         xid: u32,
@@ -100,8 +101,7 @@ impl CallHead {
         arguments(out);
         let call = &mut out[begin..];
         let length = call.len() + tail_bytes;
-        let mark = (length - MARK_BYTES) as u32 | LAST_FRAGMENT;
-        call[..MARK_BYTES].copy_from_slice(&mark.to_be_bytes());
+        call[..MARK_BYTES].copy_from_slice(&mark(length - MARK_BYTES, true));
         call[XID_AT..][..4].copy_from_slice(&xid.to_be_bytes());
         call[PROCEDURE_AT..][..4].copy_from_slice(&procedure.number().to_be_bytes());
         length
@@ -142,23 +142,23 @@ pub enum RpcRefusal {
 impl RpcRefusal {
     /// The system's error that comes next to it.
     pub fn errno(self) -> Errno {
-        Errno(match self {
-            Self::Credentials(_) => libc::EACCES,
-            Self::RpcVersion | Self::Program | Self::Version { .. } => libc::EPROTONOSUPPORT,
-            Self::Procedure => libc::EOPNOTSUPP,
-            Self::Arguments => libc::EINVAL,
-            Self::System => libc::EREMOTEIO,
-        })
+        match self {
+            Self::Credentials(_) => Errno::ACCESS,
+            Self::RpcVersion | Self::Program | Self::Version { .. } => Errno::PROTONOSUPPORT,
+            Self::Procedure => Errno::OPNOTSUPP,
+            Self::Arguments => Errno::INVAL,
+            Self::System => Errno::REMOTEIO,
+        }
     }
 }
 
 /// What a reply has for results: why there are none, or that it is no reply.
-pub(crate) type Body<'a> = Result<Result<Reader<'a>, RpcRefusal>, Garbled>;
+pub type Body<'a> = Result<Result<Reader<'a>, RpcRefusal>, Garbled>;
 
 /// The number of a reply's transaction, and what came: the results, or why there are none. An error
 /// where this is no reply at all.
 #[inline]
-pub(crate) fn reply(record: &[u8]) -> Result<(u32, Body<'_>), Garbled> {
+pub fn reply(record: &[u8]) -> Result<(u32, Body<'_>), Garbled> {
     let mut reader = Reader::new(record);
     let xid = reader.u32()?;
     if reader.u32()? != REPLY {

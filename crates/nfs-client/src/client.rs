@@ -5,39 +5,46 @@ use core::time::Duration;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use engine::Errno;
-use rustix::io::Errno as System;
+use rustix::io::Errno;
 
-use super::channel::{Broken, Channel, LOOK_EVERY};
-use super::counters::Counters;
-use super::data::{Status, errno};
-use super::procedure::{Procedure, Program};
-use super::rpc::{self, Body, CallHead, RpcRefusal};
-use super::timer::Timer;
-use super::xdr::{Garbled, Reader};
+use crate::channel::{Broken, Channel, LOOK_EVERY};
+use crate::counters::Counters;
+use crate::data::{FileAttributes, FileKind, Handle, Status, errno};
+use crate::procedure::{Procedure, Program};
+use crate::records::MARK_BYTES;
+use crate::rpc::{self, Body, CallHead, RpcRefusal};
+use crate::timer::Timer;
+use crate::xdr::{Garbled, Reader};
+use crate::{arguments, results};
 
 /// Why a call was not performed, or what it was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CallError {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
     /// No connection, or no reply in time.
+    #[error("no reply: {0}")]
     Connection(Errno),
     /// The server refused the call as such.
+    #[error(transparent)]
     Refused(RpcRefusal),
     /// The procedure failed.
+    #[error("{0}")]
     Failed(Errno),
     /// The reply is none.
+    #[error("the reply could not be understood")]
     Garbled,
     /// The call was repeated, and its answer does not tell what the first one did.
+    #[error("the connection was lost before the reply: the server may have done it or not")]
     NotKnown,
 }
 
 impl CallError {
-    pub(crate) fn errno(self) -> Errno {
+    /// The system's number that comes next to it.
+    pub fn errno(self) -> Errno {
         match self {
             Self::Connection(errno) | Self::Failed(errno) => errno,
             Self::Refused(refusal) => refusal.errno(),
-            Self::Garbled => Errno(libc::EBADMSG),
-            Self::NotKnown => Errno(libc::ECONNRESET),
+            Self::Garbled => Errno::BADMSG,
+            Self::NotKnown => Errno::CONNRESET,
         }
     }
 }
@@ -48,48 +55,51 @@ impl From<Garbled> for CallError {
     }
 }
 
-pub(crate) fn ours(errno: System) -> Errno {
-    Errno(errno.raw_os_error())
-}
-
 /// How a program is reached.
 #[derive(Clone, Debug)]
-pub(crate) struct Way {
-    pub(crate) address: SocketAddr,
-    pub(crate) privileged: bool,
-    pub(crate) head: CallHead,
-    pub(crate) timeout: Duration,
-    pub(crate) record_bytes_max: usize,
+pub struct Endpoint {
+    /// The program's address.
+    pub address: SocketAddr,
+    /// Whether connections leave from a port below 1024.
+    pub privileged: bool,
+    /// The head of the calls.
+    pub head: CallHead,
+    /// How long a reply is waited for, or a server that is gone.
+    pub timeout: Duration,
+    /// No reply is longer.
+    pub record_bytes_max: usize,
 }
 
 /// Waits before the first repetition of what a server asked to be asked later, or before another
 /// attempt to connect; then twice as long each time.
-pub(crate) const DELAY_MIN: Duration = Duration::from_millis(5);
+pub const DELAY_MIN: Duration = Duration::from_millis(5);
 /// No wait is longer.
-pub(crate) const DELAY_MAX: Duration = Duration::from_secs(1);
+pub const DELAY_MAX: Duration = Duration::from_secs(1);
 
 /// How long to wait before the next attempt to connect: not at all at first, as servers close idle
 /// connections; then longer each time, until the server has answered something.
 #[derive(Debug, Default)]
-pub(crate) struct Backoff(Duration);
+pub struct Backoff(Duration);
 
 impl Backoff {
-    pub(crate) fn next(&mut self) -> Duration {
+    /// How long to wait this time.
+    pub fn next_wait(&mut self) -> Duration {
         let wait = self.0;
         self.0 = (wait * 2).clamp(DELAY_MIN, DELAY_MAX);
         wait
     }
 
+    /// The server has answered.
     #[inline]
-    pub(crate) fn reset(&mut self) {
+    pub fn reset(&mut self) {
         self.0 = Duration::ZERO;
     }
 }
 
 /// A connection to a program, made when it is needed.
 #[derive(Debug)]
-pub(crate) struct Talk {
-    way: Way,
+pub struct Client {
+    endpoint: Endpoint,
     channel: Option<Channel>,
     was_connected: bool,
     backoff: Backoff,
@@ -99,62 +109,54 @@ pub(crate) struct Talk {
 }
 
 /// A first number of transactions that no other run begins with, by chance.
-pub(crate) fn any_number() -> u64 {
+pub fn any_number() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::hash::RandomState::new().build_hasher().finish()
 }
 
-impl Talk {
-    pub(crate) fn new(way: Way, counters: Arc<Counters>) -> Result<Self, Errno> {
+impl Client {
+    /// Connects with the first call.
+    pub fn new(endpoint: Endpoint, counters: Arc<Counters>) -> Result<Self, Errno> {
         Ok(Self {
-            way,
+            endpoint,
             channel: None,
             was_connected: false,
             backoff: Backoff::default(),
             xid: any_number() as u32,
-            timer: Timer::new().map_err(ours)?,
+            timer: Timer::new()?,
             counters,
         })
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.way.address
-    }
-
     /// Since it was made.
-    pub(crate) fn elapsed(&self) -> Duration {
+    pub fn elapsed(&self) -> Duration {
         self.timer.elapsed()
     }
 
-    /// Its connection, made if there is none, for somebody who has several calls at once under way.
-    pub(crate) fn into_channel(mut self) -> Result<Channel, Errno> {
-        let until = self.timer.elapsed() + self.way.timeout;
+    /// Its connection, made if there is none, for somebody who has several calls at once under endpoint.
+    pub fn into_channel(mut self) -> Result<Channel, Errno> {
+        let until = self.timer.elapsed() + self.endpoint.timeout;
         self.connect(until)?;
-        self.channel.ok_or(Errno(libc::ENOTCONN))
+        self.channel.ok_or(Errno::NOTCONN)
     }
 
     /// Makes a call, and reads its results.
-    pub(crate) fn call<T>(
+    pub fn call<T>(
         &mut self,
         procedure: Procedure,
         arguments: impl Fn(&mut Vec<u8>),
         results: impl Fn(Reader<'_>) -> Result<T, Garbled>,
     ) -> Result<T, CallError> {
-        let until = self.timer.elapsed() + self.way.timeout;
+        let until = self.timer.elapsed() + self.endpoint.timeout;
         let (mut is_counted, mut was_sent) = (false, false);
         let mut delay = DELAY_MIN;
         self.xid = self.xid.wrapping_add(1);
         loop {
+            let may_be_done = was_sent && procedure.differs_repeated();
             if let Err(errno) = self.connect(until) {
-                return Err(self.gave_up(was_sent && procedure.differs_repeated(), errno));
+                return Err(self.gave_up(may_be_done, errno));
             }
-            let Some(channel) = &mut self.channel else {
-                return Err(CallError::Connection(Errno(libc::ENOTCONN)));
-            };
-            let bytes = self
-                .way
-                .head
-                .write(channel.out(), self.xid, procedure, &arguments);
+            let bytes = self.write(procedure, &arguments);
             // What did not leave wholly is the same call still.
             if !is_counted || was_sent {
                 self.counters.sends(procedure, bytes, was_sent);
@@ -164,41 +166,101 @@ impl Talk {
                 Ok(Some(value)) => return Ok(value),
                 Ok(None) => {
                     self.counters.delayed.add(1);
-                    if self.timer.elapsed() + delay > until {
+                    if !self.pause(delay, until) {
                         return Err(CallError::Connection(Errno::TIMEDOUT));
                     }
-                    std::thread::sleep(delay);
                     delay = (delay * 2).min(DELAY_MAX);
                     self.xid = self.xid.wrapping_add(1);
                     (is_counted, was_sent) = (false, false);
                 }
                 Err(Stopped::Lost(errno)) => {
-                    let whole = self
-                        .channel
-                        .take()
-                        .is_some_and(|channel| !channel.has_unsent());
-                    was_sent |= whole;
+                    let lost = self.channel.take();
+                    was_sent |= lost.is_some_and(|channel| !channel.has_unsent());
                     // A server may take every connection and close it before it has answered.
-                    let wait = self.backoff.next();
-                    if self.timer.elapsed() + wait > until {
-                        return Err(
-                            self.gave_up(was_sent && procedure.differs_repeated(), ours(errno))
-                        );
+                    let wait = self.backoff.next_wait();
+                    if !self.pause(wait, until) {
+                        return Err(self.gave_up(was_sent && procedure.differs_repeated(), errno));
                     }
-                    std::thread::sleep(wait);
                 }
                 Err(Stopped::Answered(CallError::Failed(Errno::EXIST | Errno::NOENT)))
-                    if was_sent && procedure.differs_repeated() =>
+                    if may_be_done =>
                 {
-                    self.counters.not_known.add(1);
-                    return Err(CallError::NotKnown);
+                    return Err(self.gave_up(true, Errno::CONNRESET));
                 }
                 Err(Stopped::Answered(error)) => return Err(error),
             }
         }
     }
 
-    /// The time is over. What was sent, and differs where it is repeated, may have been performed.
+    /// What is known of a file.
+    ///
+    /// # Errors
+    /// Where the call was not performed, or failed.
+    pub fn attributes(&mut self, file: &Handle) -> Result<FileAttributes, CallError> {
+        self.call(
+            Procedure::GetAttributes,
+            |out| file.write(out),
+            |mut reader| FileAttributes::read(&mut reader),
+        )
+    }
+
+    /// The handle of what has a name in a directory, and what is known of it. A link is not
+    /// followed.
+    ///
+    /// # Errors
+    /// Where a call was not performed, or failed.
+    pub fn look_up(
+        &mut self,
+        directory: &Handle,
+        name: &[u8],
+    ) -> Result<(Handle, FileAttributes), CallError> {
+        let arguments = |out: &mut Vec<u8>| arguments::name_in(out, directory, name);
+        let (handle, attributes) = self.call(Procedure::Lookup, arguments, results::lookup)?;
+        match attributes {
+            Some(attributes) => Ok((handle, attributes)),
+            None => self.attributes(&handle).map(|found| (handle, found)),
+        }
+    }
+
+    /// The handle of a directory below another one, by its path there. Links are not followed.
+    ///
+    /// # Errors
+    /// Where a call was not performed, or failed, or something on the way is no directory.
+    pub fn open_directory(&mut self, from: &Handle, path: &[u8]) -> Result<Handle, CallError> {
+        let mut directory = *from;
+        let names = path.split(|byte| *byte == b'/');
+        for name in names.filter(|name| !name.is_empty()) {
+            let (handle, attributes) = self.look_up(&directory, name)?;
+            directory = match attributes.kind {
+                FileKind::Directory => handle,
+                FileKind::SymbolicLink => return Err(CallError::Failed(Errno::LOOP)),
+                FileKind::File | FileKind::Other => {
+                    return Err(CallError::Failed(Errno::NOTDIR));
+                }
+            };
+        }
+        Ok(directory)
+    }
+
+    /// Writes a call to the connection, where there is one; gives its bytes.
+    fn write(&mut self, procedure: Procedure, arguments: impl Fn(&mut Vec<u8>)) -> usize {
+        let (head, xid) = (&self.endpoint.head, self.xid);
+        let channel = self.channel.as_mut();
+        channel.map_or(0, |channel| {
+            head.write(channel.out(), xid, procedure, arguments)
+        })
+    }
+
+    /// Sleeps, where that ends before a moment; whether it did.
+    fn pause(&self, wait: Duration, until: Duration) -> bool {
+        let has_time = self.timer.elapsed() + wait <= until;
+        if has_time {
+            std::thread::sleep(wait);
+        }
+        has_time
+    }
+
+    /// What was sent, and differs where it is repeated, may have been performed.
     fn gave_up(&self, may_be_done: bool, errno: Errno) -> CallError {
         if may_be_done {
             self.counters.not_known.add(1);
@@ -217,16 +279,16 @@ impl Talk {
     ) -> Result<Option<T>, Stopped> {
         loop {
             let Some(channel) = &mut self.channel else {
-                return Err(Stopped::Lost(System::NOTCONN));
+                return Err(Stopped::Lost(Errno::NOTCONN));
             };
             if let Err(broken) = exchange(channel) {
                 return Err(self.broken(broken));
             }
             loop {
                 let Some(channel) = &mut self.channel else {
-                    return Err(Stopped::Lost(System::NOTCONN));
+                    return Err(Stopped::Lost(Errno::NOTCONN));
                 };
-                let record = match channel.records().next() {
+                let record = match channel.records().next_record() {
                     Ok(Some(record)) => record,
                     Ok(None) => break,
                     Err(Garbled) => return Err(self.broken(Broken::Garbled)),
@@ -234,8 +296,7 @@ impl Talk {
                 let bytes = channel.bytes(record);
                 let answered = match rpc::reply(bytes) {
                     Ok((xid, body)) if xid == self.xid => {
-                        self.counters
-                            .receives(procedure, bytes.len() + rpc::MARK_BYTES);
+                        self.counters.receives(procedure, bytes.len() + MARK_BYTES);
                         self.backoff.reset();
                         Some(read(procedure, body, results))
                     }
@@ -278,26 +339,21 @@ impl Talk {
                     self.was_connected = true;
                 }
                 Err(errno) => {
-                    let wait = self.backoff.next();
-                    if !self.was_connected || self.timer.elapsed() + wait > until {
-                        return Err(ours(errno));
+                    let wait = self.backoff.next_wait();
+                    if !self.was_connected || !self.pause(wait, until) {
+                        return Err(errno);
                     }
-                    std::thread::sleep(wait);
                 }
             }
         }
         Ok(())
     }
 
-    fn connect_once(&self, until: Duration) -> Result<Channel, System> {
-        let channel = Channel::begin(
-            self.way.address,
-            self.way.privileged,
-            self.way.record_bytes_max,
-        )?;
+    fn connect_once(&self, until: Duration) -> Result<Channel, Errno> {
+        let channel = Channel::begin(&self.endpoint)?;
         while !channel.wait(true, LOOK_EVERY)? {
             if self.timer.elapsed() > until {
-                return Err(System::TIMEDOUT);
+                return Err(Errno::TIMEDOUT);
             }
         }
         channel.finish().map(|()| channel)
@@ -306,7 +362,7 @@ impl Talk {
 
 /// Why there is no answer yet.
 enum Stopped {
-    Lost(System),
+    Lost(Errno),
     Answered(CallError),
 }
 

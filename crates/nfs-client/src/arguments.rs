@@ -1,11 +1,9 @@
 //! The arguments of procedures, as RFC 1813 (section 3.3 and appendix I) and RFC 1833 (section 3)
 //! have them.
 
-use engine::namespace::Stamp;
-
-use super::data::{Handle, Stable};
-use super::procedure::Program;
-use super::xdr::{Writer, padding_of};
+use crate::data::{Handle, Stable, Stamp};
+use crate::procedure::Program;
+use crate::xdr::{Writer, padding_of};
 
 /// How times are set (`time_how`).
 const DONT_CHANGE: u32 = 0;
@@ -19,7 +17,8 @@ const IPPROTO_TCP: u32 = 6;
 
 /// Times that are set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Times {
+pub enum Times {
+    /// They stay.
     #[default]
     Leave,
     /// To the server's present.
@@ -30,23 +29,28 @@ pub(crate) enum Times {
 
 /// What is set of a file (`sattr3`); what is `None` stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct NewAttributes {
-    pub(crate) mode: Option<u32>,
-    pub(crate) size_bytes: Option<u64>,
-    pub(crate) times: Times,
+pub struct NewAttributes {
+    /// The permissions.
+    pub mode: Option<u32>,
+    /// The size.
+    pub size_bytes: Option<u64>,
+    /// The times of access and of modification.
+    pub times: Times,
 }
 
 impl NewAttributes {
+    /// Permissions alone.
     #[inline]
-    pub(crate) fn of_mode(mode: u32) -> Self {
+    pub fn of_mode(mode: u32) -> Self {
         Self {
             mode: Some(mode),
             ..Self::default()
         }
     }
 
+    /// A size alone.
     #[inline]
-    pub(crate) fn of_size(size_bytes: u64) -> Self {
+    pub fn of_size(size_bytes: u64) -> Self {
         Self {
             size_bytes: Some(size_bytes),
             ..Self::default()
@@ -82,7 +86,7 @@ impl NewAttributes {
 
 /// How a file is made that must not be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Creation {
+pub enum Creation {
     /// With this mode. Made a second time it fails, whoever made it first.
     Guarded(u32),
     /// With a verifier, by which the server recognises the same call; without attributes, which
@@ -92,28 +96,31 @@ pub(crate) enum Creation {
 
 /// A name in a directory (`diropargs3`): of LOOKUP, REMOVE and RMDIR all that there is.
 #[inline]
-pub(crate) fn name_in(out: &mut Vec<u8>, directory: &Handle, name: &[u8]) {
+pub fn name_in(out: &mut Vec<u8>, directory: &Handle, name: &[u8]) {
     directory.write(out);
     out.put_opaque(name);
 }
 
+/// SETATTR.
 #[inline]
-pub(crate) fn set_attributes(out: &mut Vec<u8>, file: &Handle, new: &NewAttributes) {
+pub fn set_attributes(out: &mut Vec<u8>, file: &Handle, new: &NewAttributes) {
     file.write(out);
     new.write(out);
     // Whatever the time of its last change.
     out.put_u32(0);
 }
 
+/// READ of so many bytes.
 #[inline]
-pub(crate) fn read(out: &mut Vec<u8>, file: &Handle, offset: u64, count: u32) {
+pub fn read(out: &mut Vec<u8>, file: &Handle, offset: u64, count: u32) {
     file.write(out);
     out.put_u64(offset);
     out.put_u32(count);
 }
 
+/// WRITE.
 #[inline]
-pub(crate) fn write(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stable, data: &[u8]) {
+pub fn write(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stable, data: &[u8]) {
     write_head(out, file, offset, stable, data.len());
     out.put_fixed(data);
     out.put_fixed(padding_of(data.len()));
@@ -121,13 +128,7 @@ pub(crate) fn write(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stabl
 
 /// What comes before the data of a WRITE; behind them comes their [`padding_of`].
 #[inline]
-pub(crate) fn write_head(
-    out: &mut Vec<u8>,
-    file: &Handle,
-    offset: u64,
-    stable: Stable,
-    length: usize,
-) {
+pub fn write_head(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stable, length: usize) {
     file.write(out);
     out.put_u64(offset);
     out.put_u32(length as u32);
@@ -135,8 +136,9 @@ pub(crate) fn write_head(
     out.put_u32(length as u32);
 }
 
+/// CREATE.
 #[inline]
-pub(crate) fn create(out: &mut Vec<u8>, directory: &Handle, name: &[u8], creation: Creation) {
+pub fn create(out: &mut Vec<u8>, directory: &Handle, name: &[u8], creation: Creation) {
     name_in(out, directory, name);
     match creation {
         Creation::Guarded(mode) => {
@@ -150,36 +152,42 @@ pub(crate) fn create(out: &mut Vec<u8>, directory: &Handle, name: &[u8], creatio
     }
 }
 
-pub(crate) fn make_directory(out: &mut Vec<u8>, directory: &Handle, name: &[u8], mode: u32) {
+/// MKDIR.
+pub fn make_directory(out: &mut Vec<u8>, directory: &Handle, name: &[u8], mode: u32) {
     name_in(out, directory, name);
     NewAttributes::of_mode(mode).write(out);
 }
 
-pub(crate) fn symbolic_link(out: &mut Vec<u8>, directory: &Handle, name: &[u8], target: &[u8]) {
+/// SYMLINK.
+pub fn symbolic_link(out: &mut Vec<u8>, directory: &Handle, name: &[u8], target: &[u8]) {
     name_in(out, directory, name);
     NewAttributes::default().write(out);
     out.put_opaque(target);
 }
 
-pub(crate) fn rename(out: &mut Vec<u8>, from: (&Handle, &[u8]), to: (&Handle, &[u8])) {
+/// RENAME: directories with names in them.
+pub fn rename(out: &mut Vec<u8>, from: (&Handle, &[u8]), to: (&Handle, &[u8])) {
     name_in(out, from.0, from.1);
     name_in(out, to.0, to.1);
 }
 
-pub(crate) fn link(out: &mut Vec<u8>, file: &Handle, directory: &Handle, name: &[u8]) {
+/// LINK: the file gets a name in the directory.
+pub fn link(out: &mut Vec<u8>, file: &Handle, directory: &Handle, name: &[u8]) {
     file.write(out);
     name_in(out, directory, name);
 }
 
 /// Where a listing goes on: a cookie, and what the server knows it by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ListingPlace {
-    pub(crate) cookie: u64,
-    pub(crate) verifier: [u8; 8],
+pub struct ListingPlace {
+    /// Of the last entry that was read; 0 at the beginning.
+    pub cookie: u64,
+    /// What the server gave with it.
+    pub verifier: [u8; 8],
 }
 
 /// READDIR; or READDIRPLUS, which has a limit of its own for names and cookies alone.
-pub(crate) fn list(
+pub fn list(
     out: &mut Vec<u8>,
     directory: &Handle,
     place: &ListingPlace,
@@ -197,14 +205,14 @@ pub(crate) fn list(
 
 /// All that was written of a file.
 #[inline]
-pub(crate) fn commit(out: &mut Vec<u8>, file: &Handle) {
+pub fn commit(out: &mut Vec<u8>, file: &Handle) {
     file.write(out);
     out.put_u64(0);
     out.put_u32(0);
 }
 
 /// GETPORT.
-pub(crate) fn get_port(out: &mut Vec<u8>, program: Program) {
+pub fn get_port(out: &mut Vec<u8>, program: Program) {
     for word in [program.number(), program.version(), IPPROTO_TCP, 0] {
         out.put_u32(word);
     }
@@ -212,8 +220,8 @@ pub(crate) fn get_port(out: &mut Vec<u8>, program: Program) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::xdr::Reader;
     use super::*;
+    use crate::xdr::Reader;
 
     fn handle() -> Handle {
         Handle::read(&mut Reader::new(b"\0\0\0\x05hello\0\0\0")).unwrap()

@@ -4,17 +4,17 @@
 /// Bytes that are not what they should be: too few of them, or numbers that cannot be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the reply could not be understood")]
-pub(crate) struct Garbled;
+pub struct Garbled;
 
 /// The zeros behind so many bytes.
 #[inline]
-pub(crate) fn padding_of(length: usize) -> &'static [u8] {
+pub fn padding_of(length: usize) -> &'static [u8] {
     &[0; 3][..padding(length)]
 }
 
 /// What is left to be read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reader<'a>(&'a [u8]);
+pub struct Reader<'a>(&'a [u8]);
 
 /// Zeros behind bytes up to the next multiple of four.
 #[inline]
@@ -23,30 +23,35 @@ const fn padding(length: usize) -> usize {
 }
 
 impl<'a> Reader<'a> {
+    /// All of these bytes.
     #[inline]
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+    pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
+    /// So many bytes.
     #[inline]
-    pub(crate) fn fixed<const N: usize>(&mut self) -> Result<&'a [u8; N], Garbled> {
+    pub fn fixed<const N: usize>(&mut self) -> Result<&'a [u8; N], Garbled> {
         let (found, rest) = self.0.split_first_chunk().ok_or(Garbled)?;
         self.0 = rest;
         Ok(found)
     }
 
+    /// An unsigned number of 32 bits.
     #[inline]
-    pub(crate) fn u32(&mut self) -> Result<u32, Garbled> {
+    pub fn u32(&mut self) -> Result<u32, Garbled> {
         self.fixed().map(|bytes| u32::from_be_bytes(*bytes))
     }
 
+    /// An unsigned number of 64 bits.
     #[inline]
-    pub(crate) fn u64(&mut self) -> Result<u64, Garbled> {
+    pub fn u64(&mut self) -> Result<u64, Garbled> {
         self.fixed().map(|bytes| u64::from_be_bytes(*bytes))
     }
 
+    /// A flag.
     #[inline]
-    pub(crate) fn bool(&mut self) -> Result<bool, Garbled> {
+    pub fn bool(&mut self) -> Result<bool, Garbled> {
         match self.u32()? {
             0 => Ok(false),
             1 => Ok(true),
@@ -57,7 +62,7 @@ impl<'a> Reader<'a> {
     /// Bytes with their length before them, which is not above a limit. The zeros behind the last
     /// bytes of a message must be there, too.
     #[inline]
-    pub(crate) fn opaque(&mut self, length_max: usize) -> Result<&'a [u8], Garbled> {
+    pub fn opaque(&mut self, length_max: usize) -> Result<&'a [u8], Garbled> {
         let length = self.u32()? as usize;
         if length > length_max {
             return Err(Garbled);
@@ -69,7 +74,7 @@ impl<'a> Reader<'a> {
 
     /// What follows a flag, where that is set.
     #[inline]
-    pub(crate) fn optional<T>(
+    pub fn optional<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Garbled>,
     ) -> Result<Option<T>, Garbled> {
@@ -81,9 +86,12 @@ impl<'a> Reader<'a> {
 }
 
 /// Writing, into memory that grows where it has to.
-pub(crate) trait Writer {
+pub trait Writer {
+    /// An unsigned number of 32 bits.
     fn put_u32(&mut self, value: u32);
+    /// An unsigned number of 64 bits.
     fn put_u64(&mut self, value: u64);
+    /// Bytes whose number is known, a multiple of four.
     fn put_fixed(&mut self, bytes: &[u8]);
     /// Bytes with their length before them, and zeros behind.
     fn put_opaque(&mut self, bytes: &[u8]);

@@ -1,9 +1,9 @@
 //! Where a listing goes on, and whether it comes to an end: a server may send pages in a circle, or
 //! names without end.
 
-use engine::Errno;
+use rustix::io::Errno;
 
-use super::arguments::ListingPlace;
+use crate::arguments::ListingPlace;
 
 /// No listing has more entries: a server that sends them as fast as it can takes a minute or two
 /// for them.
@@ -15,7 +15,7 @@ const ENTRIES_OF_A_PAGE_MIN: u64 = 4;
 
 /// Why a listing does not go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoEnd {
+pub enum NoEnd {
     /// A page has no entries, or leads to a place where the listing has been.
     Circle,
     /// It has more entries or pages than any directory.
@@ -24,12 +24,12 @@ pub(crate) enum NoEnd {
 
 impl NoEnd {
     /// What is told of listings that are too long.
-    pub(crate) const TOO_LONG: Errno = Errno(libc::EOVERFLOW);
+    pub const TOO_LONG: Errno = Errno::OVERFLOW;
 }
 
 /// A listing on its way.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ListingProgress {
+pub struct ListingProgress {
     place: ListingPlace,
     pages: u64,
     entries: u64,
@@ -40,18 +40,13 @@ pub(crate) struct ListingProgress {
 
 impl ListingProgress {
     /// Of the next page.
-    pub(crate) fn place(&self) -> &ListingPlace {
+    pub fn place(&self) -> &ListingPlace {
         &self.place
     }
 
     /// A page has come that is not the last one: how many entries it has, and the cookie of its
     /// last one.
-    pub(crate) fn go_on(
-        &mut self,
-        entries: u64,
-        cookie: u64,
-        verifier: [u8; 8],
-    ) -> Result<(), NoEnd> {
+    pub fn go_on(&mut self, entries: u64, cookie: u64, verifier: [u8; 8]) -> Result<(), NoEnd> {
         self.pages += 1;
         self.entries += entries;
         if entries == 0 || cookie == self.place.cookie || cookie == self.passed {

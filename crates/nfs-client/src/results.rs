@@ -1,9 +1,9 @@
 //! The results of procedures that were performed: what follows the status `NFS3_OK` (RFC 1813,
 //! section 3.3, and appendix I for MOUNT).
 
-use super::data::{FileAttributes, Handle, Stable, WriteVerifier};
-use super::procedure::Procedure;
-use super::xdr::{Garbled, Reader};
+use crate::data::{FileAttributes, Handle, Stable, WriteVerifier};
+use crate::procedure::Procedure;
+use crate::xdr::{Garbled, Reader};
 
 /// The longest name of an entry that is believed: Linux has 255 bytes, others up to four times
 /// that.
@@ -15,7 +15,7 @@ const FLAVORS_MAX: u32 = 64;
 
 /// What was known of a directory before and after (`wcc_data`).
 #[inline]
-pub(crate) fn changes(reader: &mut Reader<'_>) -> Result<Option<FileAttributes>, Garbled> {
+pub fn changes(reader: &mut Reader<'_>) -> Result<Option<FileAttributes>, Garbled> {
     // Its size and two times before the change.
     reader.optional(|reader| reader.fixed::<24>().map(drop))?;
     FileAttributes::read_optional(reader)
@@ -23,7 +23,7 @@ pub(crate) fn changes(reader: &mut Reader<'_>) -> Result<Option<FileAttributes>,
 
 /// Of SETATTR, REMOVE, RMDIR, RENAME and LINK: that it was done.
 #[inline]
-pub(crate) fn changed(procedure: Procedure, mut reader: Reader<'_>) -> Result<(), Garbled> {
+pub fn changed(procedure: Procedure, mut reader: Reader<'_>) -> Result<(), Garbled> {
     match procedure {
         Procedure::Link => drop(FileAttributes::read_optional(&mut reader)?),
         Procedure::Rename => drop(changes(&mut reader)?),
@@ -34,7 +34,7 @@ pub(crate) fn changed(procedure: Procedure, mut reader: Reader<'_>) -> Result<()
 
 /// Of LOOKUP.
 #[inline]
-pub(crate) fn lookup(mut reader: Reader<'_>) -> Result<(Handle, Option<FileAttributes>), Garbled> {
+pub fn lookup(mut reader: Reader<'_>) -> Result<(Handle, Option<FileAttributes>), Garbled> {
     let handle = Handle::read(&mut reader)?;
     let attributes = FileAttributes::read_optional(&mut reader)?;
     let _of_the_directory = FileAttributes::read_optional(&mut reader)?;
@@ -43,7 +43,7 @@ pub(crate) fn lookup(mut reader: Reader<'_>) -> Result<(Handle, Option<FileAttri
 
 /// Of CREATE, MKDIR and SYMLINK: a server need not tell what it has made.
 #[inline]
-pub(crate) fn made(mut reader: Reader<'_>) -> Result<Option<Handle>, Garbled> {
+pub fn made(mut reader: Reader<'_>) -> Result<Option<Handle>, Garbled> {
     let handle = reader.optional(Handle::read)?;
     let _attributes = FileAttributes::read_optional(&mut reader)?;
     let _of_the_directory = changes(&mut reader)?;
@@ -52,15 +52,18 @@ pub(crate) fn made(mut reader: Reader<'_>) -> Result<Option<Handle>, Garbled> {
 
 /// Of READ.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ReadResult<'a> {
-    pub(crate) attributes: Option<FileAttributes>,
-    pub(crate) is_end: bool,
-    pub(crate) data: &'a [u8],
+pub struct ReadResult<'a> {
+    /// Of the file, where the server tells them.
+    pub attributes: Option<FileAttributes>,
+    /// Whether the file ends behind these bytes.
+    pub is_end: bool,
+    /// What was read.
+    pub data: &'a [u8],
 }
 
 /// Of READ of so many bytes.
 #[inline]
-pub(crate) fn read(mut reader: Reader<'_>, asked: usize) -> Result<ReadResult<'_>, Garbled> {
+pub fn read(mut reader: Reader<'_>, asked: usize) -> Result<ReadResult<'_>, Garbled> {
     let attributes = FileAttributes::read_optional(&mut reader)?;
     let count = reader.u32()? as usize;
     let is_end = reader.bool()?;
@@ -77,15 +80,18 @@ pub(crate) fn read(mut reader: Reader<'_>, asked: usize) -> Result<ReadResult<'_
 
 /// Of WRITE.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct WriteResult {
-    pub(crate) count: usize,
-    pub(crate) stable: Stable,
-    pub(crate) verifier: WriteVerifier,
+pub struct WriteResult {
+    /// Bytes that were written.
+    pub count: usize,
+    /// How durable they are.
+    pub stable: Stable,
+    /// Of the server since its start.
+    pub verifier: WriteVerifier,
 }
 
 /// Of WRITE of so many bytes.
 #[inline]
-pub(crate) fn write(mut reader: Reader<'_>, asked: usize) -> Result<WriteResult, Garbled> {
+pub fn write(mut reader: Reader<'_>, asked: usize) -> Result<WriteResult, Garbled> {
     let _of_the_file = changes(&mut reader)?;
     let count = reader.u32()? as usize;
     if count > asked {
@@ -100,38 +106,42 @@ pub(crate) fn write(mut reader: Reader<'_>, asked: usize) -> Result<WriteResult,
 
 /// Of COMMIT.
 #[inline]
-pub(crate) fn commit(mut reader: Reader<'_>) -> Result<WriteVerifier, Garbled> {
+pub fn commit(mut reader: Reader<'_>) -> Result<WriteVerifier, Garbled> {
     let _of_the_file = changes(&mut reader)?;
     reader.fixed().copied()
 }
 
 /// Of READLINK.
-pub(crate) fn read_link(mut reader: Reader<'_>) -> Result<&[u8], Garbled> {
+pub fn read_link(mut reader: Reader<'_>) -> Result<&[u8], Garbled> {
     let _of_the_link = FileAttributes::read_optional(&mut reader)?;
     reader.opaque(PATH_BYTES_MAX)
 }
 
 /// An entry of a directory.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ListedEntry<'a> {
-    pub(crate) number: u64,
-    pub(crate) name: &'a [u8],
-    pub(crate) cookie: u64,
+pub struct ListedEntry<'a> {
+    /// The number of what it stands for.
+    pub number: u64,
+    /// The name.
+    pub name: &'a [u8],
+    /// Where the listing goes on behind it.
+    pub cookie: u64,
     /// Of READDIRPLUS, where the server tells it.
-    pub(crate) attributes: Option<FileAttributes>,
+    pub attributes: Option<FileAttributes>,
 }
 
 /// A page of a directory's entries, which are read one after the other.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Page<'a> {
-    pub(crate) verifier: [u8; 8],
+pub struct Page<'a> {
+    /// What the listing goes on with besides the cookie.
+    pub verifier: [u8; 8],
     entries: Reader<'a>,
     is_plus: bool,
 }
 
 impl<'a> Page<'a> {
     /// Of READDIR or READDIRPLUS.
-    pub(crate) fn read(mut reader: Reader<'a>, is_plus: bool) -> Result<Self, Garbled> {
+    pub fn read(mut reader: Reader<'a>, is_plus: bool) -> Result<Self, Garbled> {
         let _of_the_directory = FileAttributes::read_optional(&mut reader)?;
         Ok(Self {
             verifier: *reader.fixed()?,
@@ -142,7 +152,7 @@ impl<'a> Page<'a> {
 
     /// The next entry.
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<ListedEntry<'a>>, Garbled> {
+    pub fn next_entry(&mut self) -> Result<Option<ListedEntry<'a>>, Garbled> {
         let is_plus = self.is_plus;
         self.entries.optional(|reader| {
             let number = reader.u64()?;
@@ -166,13 +176,13 @@ impl<'a> Page<'a> {
     }
 
     /// Whether the directory ends here. To be asked behind the last entry.
-    pub(crate) fn is_end(mut self) -> Result<bool, Garbled> {
+    pub fn is_end(mut self) -> Result<bool, Garbled> {
         self.entries.bool()
     }
 }
 
 /// Of FSSTAT: bytes that are free, also those that are kept for the system's user.
-pub(crate) fn free_bytes(mut reader: Reader<'_>) -> Result<u64, Garbled> {
+pub fn free_bytes(mut reader: Reader<'_>) -> Result<u64, Garbled> {
     let _of_the_root = FileAttributes::read_optional(&mut reader)?;
     let _all = reader.u64()?;
     reader.u64()
@@ -180,15 +190,19 @@ pub(crate) fn free_bytes(mut reader: Reader<'_>) -> Result<u64, Garbled> {
 
 /// Of FSINFO: what the server prefers, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PreferredSizes {
-    pub(crate) read_max: u32,
-    pub(crate) read: u32,
-    pub(crate) write_max: u32,
-    pub(crate) write: u32,
+pub struct PreferredSizes {
+    /// The most that a READ may ask for.
+    pub read_max: u32,
+    /// What a READ should ask for; 0 where it is not told.
+    pub read: u32,
+    /// The most that a WRITE may have.
+    pub write_max: u32,
+    /// What a WRITE should have; 0 where it is not told.
+    pub write: u32,
 }
 
 /// See [`PreferredSizes`].
-pub(crate) fn preferred_sizes(mut reader: Reader<'_>) -> Result<PreferredSizes, Garbled> {
+pub fn preferred_sizes(mut reader: Reader<'_>) -> Result<PreferredSizes, Garbled> {
     let _of_the_root = FileAttributes::read_optional(&mut reader)?;
     let mut three = || Ok((reader.u32()?, reader.u32()?, reader.u32()?));
     let (read_max, read, _multiple) = three()?;
@@ -204,7 +218,7 @@ pub(crate) fn preferred_sizes(mut reader: Reader<'_>) -> Result<PreferredSizes, 
 
 /// Of MNT: the handle of what was exported, and whether AUTH_SYS is among the ways in which callers
 /// may show who they are.
-pub(crate) fn mount(mut reader: Reader<'_>) -> Result<(Handle, bool), Garbled> {
+pub fn mount(mut reader: Reader<'_>) -> Result<(Handle, bool), Garbled> {
     const AUTH_SYS: u32 = 1;
     let handle = Handle::read(&mut reader)?;
     let flavors = reader.u32()?;
@@ -220,13 +234,13 @@ pub(crate) fn mount(mut reader: Reader<'_>) -> Result<(Handle, bool), Garbled> {
 }
 
 /// Of GETPORT; 0 where the program is not registered.
-pub(crate) fn port(mut reader: Reader<'_>) -> Result<u16, Garbled> {
+pub fn port(mut reader: Reader<'_>) -> Result<u16, Garbled> {
     u16::try_from(reader.u32()?).map_err(|_| Garbled)
 }
 
 /// Goes through the results of a procedure to their end, and gives how many entries or bytes of
 /// contents it has.
-pub(crate) fn examine(procedure: Procedure, mut reader: Reader<'_>) -> Result<usize, Garbled> {
+pub fn examine(procedure: Procedure, mut reader: Reader<'_>) -> Result<usize, Garbled> {
     Ok(match procedure {
         Procedure::GetAttributes => FileAttributes::read(&mut reader).map(|_| 0)?,
         Procedure::Lookup => lookup(reader).map(|_| 0)?,
@@ -244,7 +258,7 @@ pub(crate) fn examine(procedure: Procedure, mut reader: Reader<'_>) -> Result<us
         Procedure::ReadDirectory | Procedure::ReadDirectoryPlus => {
             let mut page = Page::read(reader, procedure == Procedure::ReadDirectoryPlus)?;
             let mut entries = 0;
-            while page.next()?.is_some() {
+            while page.next_entry()?.is_some() {
                 entries += 1;
             }
             page.is_end()?;

@@ -1,15 +1,59 @@
 //! RPC's records in a stream of bytes (RFC 5531, section 11): replies are found in what was
 //! received, and put together where they come in fragments.
 
-use super::rpc::{LAST_FRAGMENT, MARK_BYTES};
-use super::xdr::Garbled;
+use std::io::{self, Read};
+
+use crate::xdr::Garbled;
+
+/// The mark of a record's last fragment; the other bits are its length.
+const LAST_FRAGMENT: u32 = 1 << 31;
+/// Bytes of a fragment's mark.
+pub const MARK_BYTES: usize = 4;
 
 /// Room for several short replies.
 const RECEIVED_BYTES_MIN: usize = 128 << 10;
 
+/// The mark of a fragment of so many bytes.
+#[inline]
+pub fn mark(length: usize, is_last: bool) -> [u8; MARK_BYTES] {
+    let last = if is_last { LAST_FRAGMENT } else { 0 };
+    (length as u32 | last).to_be_bytes()
+}
+
+/// A record as fragments of at most so many bytes, each behind its mark.
+pub fn fragments(record: &[u8], bytes_max: usize) -> Vec<Vec<u8>> {
+    let size = bytes_max.clamp(1, record.len().max(1));
+    let count = record.len().div_ceil(size).max(1);
+    let part = |number: usize| {
+        let part = &record[number * size..record.len().min((number + 1) * size)];
+        [&mark(part.len(), number + 1 == count), part].concat()
+    };
+    (0..count).map(part).collect()
+}
+
+/// The next record of a stream, its fragments put together. For servers, and for tests: it waits,
+/// and believes any length.
+///
+/// # Errors
+/// Where the stream ends or fails.
+pub fn read_record(stream: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut record = Vec::new();
+    loop {
+        let mut mark = [0; MARK_BYTES];
+        stream.read_exact(&mut mark)?;
+        let mark = u32::from_be_bytes(mark);
+        let before = record.len();
+        record.resize(before + (mark & !LAST_FRAGMENT) as usize, 0);
+        stream.read_exact(&mut record[before..])?;
+        if mark & LAST_FRAGMENT != 0 {
+            return Ok(record);
+        }
+    }
+}
+
 /// What was received, and what of it was not looked at.
 #[derive(Debug)]
-pub(crate) struct Records {
+pub struct Records {
     /// The part from `begin` to `end` was not looked at.
     received: Vec<u8>,
     begin: usize,
@@ -22,7 +66,7 @@ pub(crate) struct Records {
 
 /// Where a record's bytes lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Record {
+pub enum Record {
     /// In what was received, from here to there.
     Whole(usize, usize),
     /// In what was put together.
@@ -31,7 +75,7 @@ pub(crate) enum Record {
 
 impl Records {
     /// None of which has more bytes.
-    pub(crate) fn new(record_bytes_max: usize) -> Self {
+    pub fn new(record_bytes_max: usize) -> Self {
         // A record and its mark always fit, wherever it begins after it was moved to the front.
         let room = (record_bytes_max + MARK_BYTES).max(RECEIVED_BYTES_MIN);
         Self {
@@ -46,7 +90,7 @@ impl Records {
 
     /// Where bytes that are received go: never nothing, once all records that are there were taken.
     #[inline]
-    pub(crate) fn room(&mut self) -> &mut [u8] {
+    pub fn room(&mut self) -> &mut [u8] {
         if self.begin == self.end {
             (self.begin, self.end) = (0, 0);
         } else if self.begin > 0 && self.received.len() - self.end < self.received.len() / 2 {
@@ -58,13 +102,13 @@ impl Records {
 
     /// So many bytes were put there.
     #[inline]
-    pub(crate) fn filled(&mut self, length: usize) {
+    pub fn filled(&mut self, length: usize) {
         self.end += length;
     }
 
     /// The next reply that is wholly there. An error where the bytes are no records.
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<Record>, Garbled> {
+    pub fn next_record(&mut self) -> Result<Option<Record>, Garbled> {
         loop {
             let Some(mark) = self.received[self.begin..self.end].first_chunk::<MARK_BYTES>() else {
                 return Ok(None);
@@ -94,7 +138,7 @@ impl Records {
 
     /// The bytes of the record that was found last.
     #[inline]
-    pub(crate) fn bytes(&self, record: Record) -> &[u8] {
+    pub fn bytes(&self, record: Record) -> &[u8] {
         match record {
             Record::Whole(begin, end) => &self.received[begin..end],
             Record::Fragments => &self.fragments,
@@ -103,7 +147,7 @@ impl Records {
 
     /// The record that was found last has been looked at.
     #[inline]
-    pub(crate) fn done_with(&mut self, record: Record) {
+    pub fn done_with(&mut self, record: Record) {
         if record == Record::Fragments {
             self.fragments.clear();
         }
@@ -115,8 +159,7 @@ mod tests {
     use super::*;
 
     fn marked(text: &[u8], is_last: bool) -> Vec<u8> {
-        let mark = text.len() as u32 | if is_last { LAST_FRAGMENT } else { 0 };
-        [&mark.to_be_bytes(), text].concat()
+        [&mark(text.len(), is_last), text].concat()
     }
 
     /// All records of a stream that comes in pieces.
@@ -131,7 +174,7 @@ mod tests {
                 room[..length].copy_from_slice(&bytes[..length]);
                 records.filled(length);
                 bytes = &bytes[length..];
-                while let Some(record) = records.next()? {
+                while let Some(record) = records.next_record()? {
                     found.push(records.bytes(record).to_vec());
                     records.done_with(record);
                 }
@@ -168,6 +211,17 @@ mod tests {
                 (whole, put_together.len(), &last[..]),
                 (&long, long.len(), &b"last"[..])
             );
+        }
+    }
+
+    #[test]
+    fn records_come_back_from_their_fragments() {
+        for record in [&b""[..], b"x", b"some words"] {
+            for bytes_max in [1, 3, 10, usize::MAX] {
+                let stream = fragments(record, bytes_max).concat();
+                assert_eq!(read_record(&mut &stream[..]).unwrap(), record);
+                assert_eq!(records(&stream, 3, 100), Ok(vec![record.to_vec()]));
+            }
         }
     }
 

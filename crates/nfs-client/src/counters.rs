@@ -4,17 +4,18 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::procedure::Procedure;
+use crate::procedure::Procedure;
 
 const PROCEDURES: usize = Procedure::ALL.len();
 
 /// A number that one thread counts up and all may read.
 #[derive(Debug, Default)]
-pub(crate) struct Count(AtomicU64);
+pub struct Count(AtomicU64);
 
 impl Count {
+    /// Adds to it.
     #[inline]
-    pub(crate) fn add(&self, more: u64) {
+    pub fn add(&self, more: u64) {
         // Nobody else writes, so nothing is lost between these two, which cost less than an
         // addition that is atomic.
         self.0
@@ -28,15 +29,15 @@ impl Count {
 
 /// Calls of one procedure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Calls {
+pub struct Calls {
     /// Requests, each counted once, when it leaves for the first time.
-    pub(crate) calls: u64,
+    pub calls: u64,
     /// Transmissions of requests beyond the first.
-    pub(crate) repetitions: u64,
+    pub repetitions: u64,
     /// Bytes of the requests with their headers, of all transmissions.
-    pub(crate) sent_bytes: u64,
+    pub sent_bytes: u64,
     /// Bytes of the replies with their headers.
-    pub(crate) received_bytes: u64,
+    pub received_bytes: u64,
 }
 
 #[derive(Debug, Default)]
@@ -52,21 +53,21 @@ macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)+) => {
         /// What one thread has counted.
         #[derive(Debug, Default)]
-        pub(crate) struct Counters {
+        pub struct Counters {
             procedures: [CallCounters; PROCEDURES],
-            $($(#[$doc])* pub(crate) $name: Count,)+
+            $($(#[$doc])* pub $name: Count,)+
         }
 
         /// What all threads have counted.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
-        pub(crate) struct Totals {
+        pub struct Totals {
             procedures: [Calls; PROCEDURES],
-            $($(#[$doc])* pub(crate) $name: u64,)+
+            $($(#[$doc])* pub $name: u64,)+
         }
 
         impl Totals {
             /// All counts but those of calls, by their names.
-            pub(crate) fn by_name(&self) -> Vec<(&'static str, u64)> {
+            pub fn by_name(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name)),+]
             }
 
@@ -110,7 +111,7 @@ counters! {
 
 impl Totals {
     /// The procedures that were called, in the order of [`Procedure::ALL`].
-    pub(crate) fn procedures(&self) -> impl Iterator<Item = (Procedure, Calls)> {
+    pub fn procedures(&self) -> impl Iterator<Item = (Procedure, Calls)> {
         let all = Procedure::ALL.into_iter().zip(self.procedures);
         all.filter(|(_, calls)| calls.calls + calls.repetitions > 0)
     }
@@ -119,7 +120,7 @@ impl Totals {
 impl Counters {
     /// A request of so many bytes is sent, for the first time or once more.
     #[inline]
-    pub(crate) fn sends(&self, procedure: Procedure, bytes: usize, is_repetition: bool) {
+    pub fn sends(&self, procedure: Procedure, bytes: usize, is_repetition: bool) {
         let counts = &self.procedures[procedure as usize];
         let times = if is_repetition {
             &counts.repetitions
@@ -132,7 +133,7 @@ impl Counters {
 
     /// A reply of so many bytes has come.
     #[inline]
-    pub(crate) fn receives(&self, procedure: Procedure, bytes: usize) {
+    pub fn receives(&self, procedure: Procedure, bytes: usize) {
         self.procedures[procedure as usize]
             .received_bytes
             .add(bytes as u64);
@@ -141,7 +142,7 @@ impl Counters {
 
 /// Those of all threads.
 #[derive(Debug, Default)]
-pub(crate) struct AllCounters(Mutex<Inner>);
+pub struct AllCounters(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -153,14 +154,14 @@ struct Inner {
 
 impl AllCounters {
     /// Counters for one thread.
-    pub(crate) fn add(&self) -> Arc<Counters> {
+    pub fn add(&self) -> Arc<Counters> {
         let counters = Arc::default();
         self.inner().live.push(Arc::clone(&counters));
         counters
     }
 
     /// Nobody counts with these any more.
-    pub(crate) fn end(&self, counters: &Arc<Counters>) {
+    pub fn end(&self, counters: &Arc<Counters>) {
         let mut inner = self.inner();
         let Some(at) = inner
             .live
@@ -174,7 +175,7 @@ impl AllCounters {
     }
 
     /// All together.
-    pub(crate) fn sum(&self) -> Totals {
+    pub fn sum(&self) -> Totals {
         let inner = self.inner();
         let mut sum = inner.ended.clone();
         inner.live.iter().for_each(|counters| sum.add(counters));

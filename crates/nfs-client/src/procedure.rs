@@ -3,14 +3,18 @@
 
 /// A program, in the only version of it that is spoken here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Program {
+pub enum Program {
+    /// Which finds the ports of the others.
     Portmapper,
+    /// Which gives the handles of exported directories.
     Mount,
+    /// The file service.
     Nfs,
 }
 
 impl Program {
-    pub(crate) const fn number(self) -> u32 {
+    /// Its number.
+    pub const fn number(self) -> u32 {
         match self {
             Self::Portmapper => 100_000,
             Self::Mount => 100_005,
@@ -18,14 +22,16 @@ impl Program {
         }
     }
 
-    pub(crate) const fn version(self) -> u32 {
+    /// Its version.
+    pub const fn version(self) -> u32 {
         match self {
             Self::Portmapper => 2,
             Self::Mount | Self::Nfs => 3,
         }
     }
 
-    pub(crate) const fn name(self) -> &'static str {
+    /// Its name in messages.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Portmapper => "the portmapper",
             Self::Mount => "MOUNT version 3",
@@ -38,30 +44,31 @@ macro_rules! procedures {
     ($($variant:ident = $program:ident $number:literal $name:literal,)+) => {
         /// A procedure, whatever its program.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Procedure {
-            $($variant,)+
+        pub enum Procedure {
+            $(#[doc = $name] $variant,)+
         }
 
         impl Procedure {
             /// All there are, in the order of their declaration.
-            pub(crate) const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             /// Its number in its program.
             #[inline]
-            pub(crate) const fn number(self) -> u32 {
+            pub const fn number(self) -> u32 {
                 match self {
                     $(Self::$variant => $number,)+
                 }
             }
 
             /// Its name in the protocol.
-            pub(crate) const fn name(self) -> &'static str {
+            pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
                 }
             }
 
-            pub(crate) const fn program(self) -> Program {
+            /// The program that has it.
+            pub const fn program(self) -> Program {
                 match self {
                     $(Self::$variant => Program::$program,)+
                 }
@@ -97,7 +104,7 @@ impl Procedure {
     /// Whether a second performance can be answered otherwise than the first one was: then a reply
     /// to a repeated call may not say what became of the first.
     #[inline]
-    pub(crate) const fn differs_repeated(self) -> bool {
+    pub const fn differs_repeated(self) -> bool {
         matches!(
             self,
             Self::Create

@@ -3,30 +3,30 @@
 
 use std::fmt;
 
-use engine::namespace::{EntryKind, Facts, Stamp};
-use engine::{Errno, Identity};
+use rustix::io::Errno;
 
-use super::xdr::{Garbled, Reader, Writer};
+use crate::xdr::{Garbled, Reader, Writer};
 
 /// The longest handle of a file.
 const HANDLE_BYTES_MAX: usize = 64;
 
 /// What a server knows a file by.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Handle {
+pub struct Handle {
     length: u8,
     bytes: [u8; HANDLE_BYTES_MAX],
 }
 
 impl Handle {
     /// Of no file.
-    pub(crate) const NONE: Self = Self {
+    pub const NONE: Self = Self {
         length: 0,
         bytes: [0; HANDLE_BYTES_MAX],
     };
 
+    /// Reads it.
     #[inline]
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
+    pub fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
         let found = reader.opaque(HANDLE_BYTES_MAX)?;
         if found.is_empty() {
             return Err(Garbled);
@@ -37,8 +37,9 @@ impl Handle {
         Ok(handle)
     }
 
+    /// Writes it.
     #[inline]
-    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+    pub fn write(&self, out: &mut Vec<u8>) {
         out.put_opaque(&self.bytes[..usize::from(self.length)]);
     }
 }
@@ -51,30 +52,58 @@ impl fmt::Debug for Handle {
     }
 }
 
+/// A moment: seconds and nanoseconds of the epoch.
+pub type Stamp = (i64, u32);
+
+/// What a name stands for (`ftype3`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    SymbolicLink,
+    /// A device, a socket, a pipe.
+    Other,
+}
+
 /// What is known of a file (`fattr3`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FileAttributes {
-    pub(crate) kind: EntryKind,
-    pub(crate) mode: u32,
-    pub(crate) names: u32,
-    pub(crate) owner: u32,
-    pub(crate) size_bytes: u64,
-    pub(crate) used_bytes: u64,
-    pub(crate) file_system: u64,
-    pub(crate) number: u64,
-    pub(crate) accessed: Stamp,
-    pub(crate) modified: Stamp,
-    pub(crate) changed: Stamp,
+pub struct FileAttributes {
+    /// What it is.
+    pub kind: FileKind,
+    /// The permissions.
+    pub mode: u32,
+    /// How many names it has.
+    pub names: u32,
+    /// The user who has it.
+    pub owner: u32,
+    /// Its size.
+    pub size_bytes: u64,
+    /// The room that it takes.
+    pub used_bytes: u64,
+    /// The number of its file system.
+    pub file_system: u64,
+    /// Its own number there.
+    pub number: u64,
+    /// When it was read last.
+    pub accessed: Stamp,
+    /// When its contents were changed last.
+    pub modified: Stamp,
+    /// When anything of it was changed last.
+    pub changed: Stamp,
 }
 
 impl FileAttributes {
+    /// Reads them.
     #[inline]
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
+    pub fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
         let kind = match reader.u32()? {
-            1 => EntryKind::File,
-            2 => EntryKind::Directory,
-            5 => EntryKind::SymbolicLink,
-            3 | 4 | 6 | 7 => EntryKind::Other,
+            1 => FileKind::File,
+            2 => FileKind::Directory,
+            5 => FileKind::SymbolicLink,
+            3 | 4 | 6 | 7 => FileKind::Other,
             _ => return Err(Garbled),
         };
         let (mode, names, owner, _group) =
@@ -99,47 +128,31 @@ impl FileAttributes {
 
     /// Attributes that may be there (`post_op_attr`).
     #[inline]
-    pub(crate) fn read_optional(reader: &mut Reader<'_>) -> Result<Option<Self>, Garbled> {
+    pub fn read_optional(reader: &mut Reader<'_>) -> Result<Option<Self>, Garbled> {
         reader.optional(Self::read)
     }
 
-    pub(crate) fn identity(&self) -> Identity {
-        Identity {
-            device: self.file_system,
-            inode: self.number,
-        }
-    }
-
-    /// The same as a run's home tells it. The protocol knows no birth.
-    pub(crate) fn facts(&self) -> Facts {
-        Facts {
-            kind: self.kind,
-            size_bytes: self.size_bytes,
-            allocated_bytes: Some(self.used_bytes),
-            names: Some(self.names.into()),
-            owner: Some(self.owner),
-            mode: Some(self.mode & 0o7777),
-            identity: Some(self.identity()),
-            born: None,
-            changed: Some(self.changed),
-            accessed: Some(self.accessed),
-            modified: Some(self.modified),
-        }
+    /// Whether it is of the same file.
+    pub fn is_same_file(&self, other: &Self) -> bool {
+        (self.file_system, self.number) == (other.file_system, other.number)
     }
 }
 
 /// What a call came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
+pub enum Status {
+    /// The results follow.
     Done,
     /// The server has begun something that takes long: the call is to be made again later.
     Later,
+    /// The procedure failed.
     Failed(Errno),
 }
 
 impl Status {
+    /// Reads it.
     #[inline]
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
+    pub fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
         match reader.u32()? {
             0 => Ok(Self::Done),
             10_008 => Ok(Self::Later),
@@ -150,50 +163,54 @@ impl Status {
 
 /// The system's error for one of the protocol's (`nfsstat3`, and `mountstat3`, which has some of
 /// these); `None` for what is none.
-pub(crate) fn errno(status: u32) -> Option<Errno> {
-    Some(Errno(match status {
-        1 => libc::EPERM,
-        2 => libc::ENOENT,
-        5 => libc::EIO,
-        6 => libc::ENXIO,
-        13 => libc::EACCES,
-        17 => libc::EEXIST,
-        18 => libc::EXDEV,
-        19 => libc::ENODEV,
-        20 => libc::ENOTDIR,
-        21 => libc::EISDIR,
-        22 => libc::EINVAL,
-        27 => libc::EFBIG,
-        28 => libc::ENOSPC,
-        30 => libc::EROFS,
-        31 => libc::EMLINK,
-        63 => libc::ENAMETOOLONG,
-        66 => libc::ENOTEMPTY,
-        69 => libc::EDQUOT,
+pub fn errno(status: u32) -> Option<Errno> {
+    Some(match status {
+        1 => Errno::PERM,
+        2 => Errno::NOENT,
+        5 => Errno::IO,
+        6 => Errno::NXIO,
+        13 => Errno::ACCESS,
+        17 => Errno::EXIST,
+        18 => Errno::XDEV,
+        19 => Errno::NODEV,
+        20 => Errno::NOTDIR,
+        21 => Errno::ISDIR,
+        22 => Errno::INVAL,
+        27 => Errno::FBIG,
+        28 => Errno::NOSPC,
+        30 => Errno::ROFS,
+        31 => Errno::MLINK,
+        63 => Errno::NAMETOOLONG,
+        66 => Errno::NOTEMPTY,
+        69 => Errno::DQUOT,
         // A handle that is stale, or that was never one.
-        70 | 10_001 => libc::ESTALE,
-        71 => libc::EREMOTE,
+        70 | 10_001 => Errno::STALE,
+        71 => Errno::REMOTE,
         // The place in a listing is not the server's any more; the update was not synchronised.
-        10_002 | 10_003 => libc::EBADE,
-        10_004 => libc::EOPNOTSUPP,
+        10_002 | 10_003 => Errno::BADE,
+        10_004 => Errno::OPNOTSUPP,
         // The reply would not fit; a fault of the server; a kind of file that it does not have.
-        10_005 => libc::EOVERFLOW,
-        10_006 => libc::EREMOTEIO,
-        10_007 => libc::EINVAL,
+        10_005 => Errno::OVERFLOW,
+        10_006 => Errno::REMOTEIO,
+        10_007 => Errno::INVAL,
         _ => return None,
-    }))
+    })
 }
 
 /// How durable what was written is (`stable_how`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stable {
+pub enum Stable {
+    /// In the server's memory.
     Unstable = 0,
+    /// On stable storage, with what is needed to find it.
     Data = 1,
+    /// On stable storage, with all attributes.
     File = 2,
 }
 
 impl Stable {
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
+    /// Reads it.
+    pub fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
         match reader.u32()? {
             0 => Ok(Self::Unstable),
             1 => Ok(Self::Data),
@@ -204,4 +221,4 @@ impl Stable {
 }
 
 /// What a server answers to writes and commits: another one after a restart.
-pub(crate) type WriteVerifier = [u8; 8];
+pub type WriteVerifier = [u8; 8];

@@ -1,5 +1,5 @@
 //! One connection over TCP: requests are gathered and sent together, and what is received goes to
-//! where replies are found in it ([`records`](super::records)).
+//! where replies are found in it ([`records`](crate::records)).
 
 use core::time::Duration;
 use std::io::IoSlice;
@@ -7,17 +7,18 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::Errno as System;
+use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags, SocketType,
 };
 
-use super::records::{Record, Records};
+use crate::client::Endpoint;
+use crate::records::{Record, Records};
 
 /// How long a receiver sleeps that has nothing else to look at, before it looks whether a call is
 /// overdue.
-pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(250);
+pub const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Room for several short requests.
 const OUT_BYTES: usize = 128 << 10;
 /// Ports that take a right to use, from the highest down. The lowest ones belong to services.
@@ -25,16 +26,16 @@ const PRIVILEGED_PORTS: std::ops::RangeInclusive<u16> = 512..=1023;
 
 /// What is wrong with a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
+pub enum Broken {
     /// The system's answer, or the server's end of it.
-    Lost(System),
+    Lost(Errno),
     /// What was received are no records of RPC.
     Garbled,
 }
 
 /// A connection that is there.
 #[derive(Debug)]
-pub(crate) struct Channel {
+pub struct Channel {
     socket: OwnedFd,
     /// Requests that are not sent yet: from `sent` on.
     out: Vec<u8>,
@@ -46,11 +47,13 @@ pub(crate) struct Channel {
 
 impl Channel {
     /// Begins a connection; whether it is there tells [`finish`](Self::finish).
-    pub(crate) fn begin(
-        address: SocketAddr,
-        privileged: bool,
-        record_bytes_max: usize,
-    ) -> Result<Self, System> {
+    pub fn begin(endpoint: &Endpoint) -> Result<Self, Errno> {
+        let Endpoint {
+            address,
+            privileged,
+            record_bytes_max,
+            ..
+        } = *endpoint;
         let family = match address {
             SocketAddr::V4(_) => AddressFamily::INET,
             SocketAddr::V6(_) => AddressFamily::INET6,
@@ -64,16 +67,16 @@ impl Channel {
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
             let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
             if privileged {
-                let port = ports.next().ok_or(System::ADDRINUSE)?;
+                let port = ports.next().ok_or(Errno::ADDRINUSE)?;
                 match rustix::net::bind(&socket, &SocketAddr::new(any.ip(), port)) {
-                    Err(System::ADDRINUSE) => continue,
+                    Err(Errno::ADDRINUSE) => continue,
                     bound => bound?,
                 }
             }
             match rustix::net::connect(&socket, &address) {
-                Ok(()) | Err(System::INPROGRESS) => return Ok(Self::of(socket, record_bytes_max)),
+                Ok(()) | Err(Errno::INPROGRESS) => return Ok(Self::of(socket, record_bytes_max)),
                 // An earlier connection from this port is not over yet.
-                Err(System::ADDRNOTAVAIL | System::ADDRINUSE) if privileged => {}
+                Err(Errno::ADDRNOTAVAIL | Errno::ADDRINUSE) if privileged => {}
                 Err(errno) => return Err(errno),
             }
         }
@@ -90,7 +93,7 @@ impl Channel {
     }
 
     /// The connection has become writable: whether it is there.
-    pub(crate) fn finish(&self) -> Result<(), System> {
+    pub fn finish(&self) -> Result<(), Errno> {
         sockopt::socket_error(&self.socket)??;
         sockopt::set_tcp_nodelay(&self.socket, true)?;
         // From here on who wants to wait may wait in a call that receives; all others say that they
@@ -101,7 +104,7 @@ impl Channel {
 
     /// Waits until something was received, or something can be sent if that is wanted, so long at
     /// most; whether it is so.
-    pub(crate) fn wait(&self, to_send: bool, limit: Duration) -> Result<bool, System> {
+    pub fn wait(&self, to_send: bool, limit: Duration) -> Result<bool, Errno> {
         let mut wanted = PollFlags::IN;
         if to_send {
             wanted |= PollFlags::OUT;
@@ -112,46 +115,48 @@ impl Channel {
         };
         match rustix::event::poll(&mut [PollFd::new(&self.socket, wanted)], Some(&limit)) {
             Ok(ready) => Ok(ready > 0),
-            Err(System::INTR) => Ok(false),
+            Err(Errno::INTR) => Ok(false),
             Err(errno) => Err(errno),
         }
     }
 
-    pub(crate) fn descriptor(&self) -> RawFd {
+    /// For poll(2).
+    pub fn descriptor(&self) -> RawFd {
         self.socket.as_raw_fd()
     }
 
     /// The requests that are not sent yet, for one more to be written behind them.
     #[inline]
-    pub(crate) fn out(&mut self) -> &mut Vec<u8> {
+    pub fn out(&mut self) -> &mut Vec<u8> {
         &mut self.out
     }
 
     /// How many bytes were ever written to `out`: a request's end, behind it.
     #[inline]
-    pub(crate) fn written(&self) -> u64 {
+    pub fn written(&self) -> u64 {
         self.sent_before + self.out.len() as u64
     }
 
     /// How many of these were sent.
-    pub(crate) fn sent(&self) -> u64 {
+    pub fn sent(&self) -> u64 {
         self.sent_before + self.sent as u64
     }
 
+    /// Whether something was written that is not sent.
     #[inline]
-    pub(crate) fn has_unsent(&self) -> bool {
+    pub fn has_unsent(&self) -> bool {
         self.sent < self.out.len()
     }
 
     /// Sends as much as the connection takes now.
     #[inline]
-    pub(crate) fn send(&mut self) -> Result<(), Broken> {
+    pub fn send(&mut self) -> Result<(), Broken> {
         while self.has_unsent() {
             let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
             match rustix::net::send(&self.socket, &self.out[self.sent..], flags) {
                 Ok(sent) => self.sent += sent,
-                Err(System::INTR) => {}
-                Err(System::AGAIN) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Ok(()),
                 Err(errno) => return Err(Broken::Lost(errno)),
             }
         }
@@ -164,7 +169,7 @@ impl Channel {
     /// Sends what was written, and behind it these bytes from where they are. What the connection
     /// does not take now is kept, as is all where there is an error: the next
     /// [`send`](Self::send) finds that.
-    pub(crate) fn send_with(&mut self, tail: &[u8], padding: &[u8]) {
+    pub fn send_with(&mut self, tail: &[u8], padding: &[u8]) {
         let parts = [&self.out[self.sent..], tail, padding].map(IoSlice::new);
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         let sent = rustix::net::sendmsg(
@@ -195,32 +200,32 @@ impl Channel {
     /// Receives what is there; whether that was anything. Who waits does so for [`LOOK_EVERY`] at
     /// most.
     #[inline]
-    pub(crate) fn receive(&mut self, waits: bool) -> Result<bool, Broken> {
+    pub fn receive(&mut self, waits: bool) -> Result<bool, Broken> {
         let flags = if waits {
             RecvFlags::empty()
         } else {
             RecvFlags::DONTWAIT
         };
         match rustix::net::recv(&self.socket, self.records.room(), flags) {
-            Ok((0, _)) => Err(Broken::Lost(System::CONNRESET)),
+            Ok((0, _)) => Err(Broken::Lost(Errno::CONNRESET)),
             Ok((length, _)) => {
                 self.records.filled(length);
                 Ok(true)
             }
-            Err(System::AGAIN | System::INTR) => Ok(false),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(false),
             Err(errno) => Err(Broken::Lost(errno)),
         }
     }
 
     /// What was received.
     #[inline]
-    pub(crate) fn records(&mut self) -> &mut Records {
+    pub fn records(&mut self) -> &mut Records {
         &mut self.records
     }
 
     /// The bytes of the record that was found last.
     #[inline]
-    pub(crate) fn bytes(&self, record: Record) -> &[u8] {
+    pub fn bytes(&self, record: Record) -> &[u8] {
         self.records.bytes(record)
     }
 }
