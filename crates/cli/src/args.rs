@@ -129,6 +129,8 @@ pub enum Command {
     Study(StudyArguments),
     /// List the presets: workloads with a name, and their sources.
     Presets,
+    /// List the I/O engines: targets, queue depth, capabilities, durability.
+    Engines(EnginesArguments),
     /// List archived runs; the rate and p99 of a sweep are those of its sustained step with the
     /// highest rate.
     List(ListArguments),
@@ -169,6 +171,14 @@ pub enum Command {
     Completions(CompletionsArguments),
     /// Print the manual page, or write the manual pages of all commands into a directory.
     Man(ManArguments),
+}
+
+/// The arguments of `engines`.
+#[derive(Debug, Args)]
+pub struct EnginesArguments {
+    /// Format of the list.
+    #[arg(long, value_parser = format::one_of(format::LIST), default_value = "text")]
+    pub format: Format,
 }
 
 /// The arguments of `run`.

@@ -7,6 +7,7 @@ pub mod classic;
 pub mod clean;
 pub mod collect;
 pub mod compare;
+pub mod engines;
 pub mod launcher;
 pub mod manual;
 pub mod namespace;

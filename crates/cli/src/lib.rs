@@ -22,8 +22,8 @@ use args::{Command, CommandLine};
 use commands::classic::{self, runner::RunnerEngine};
 use commands::launcher::Launched;
 use commands::{
-    archive, check, clean, collect, compare, manual, observe, plan, presets, published, ranks, run,
-    study, verify_log,
+    archive, check, clean, collect, compare, engines, manual, observe, plan, presets, published,
+    ranks, run, study, verify_log,
 };
 use ui::problem::{print, tell};
 use ui::watchdog_process::Side;
@@ -172,6 +172,7 @@ fn program(side: &Side) -> u8 {
         }
         Some(Command::Study(arguments)) => study::study(arguments, words, side),
         Some(Command::Presets) => presets::list(),
+        Some(Command::Engines(said)) => engines::list(said.format),
         Some(Command::List(arguments)) => archive::list(&arguments),
         Some(Command::Show(arguments)) => archive::show(&arguments),
         Some(Command::Report(arguments)) => archive::report(&arguments),

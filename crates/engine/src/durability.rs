@@ -69,6 +69,19 @@ impl Durability {
         core::mem::discriminant(&self) == core::mem::discriminant(&other)
     }
 
+    /// The policy as options take it, without the number of a batch.
+    pub const fn policy(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Fdatasync => "fdatasync",
+            Self::Fsync => "fsync",
+            Self::FsyncDirectory => "fsync+dir",
+            Self::ODsync => "o-dsync",
+            Self::OSync => "o-sync",
+            Self::Batch(_) => "batch",
+        }
+    }
+
     /// Whether an operation of this kind waits for a sync of its own: what it changed is on the
     /// device when it is done, as far as the policy reaches. A batch is waited for by its last
     /// operation alone.
@@ -86,13 +99,8 @@ impl Durability {
 impl fmt::Display for Durability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::None => f.pad("none"),
-            Self::Fdatasync => f.pad("fdatasync"),
-            Self::Fsync => f.pad("fsync"),
-            Self::FsyncDirectory => f.pad("fsync+dir"),
-            Self::ODsync => f.pad("o-dsync"),
-            Self::OSync => f.pad("o-sync"),
             Self::Batch(operations) => write!(f, "batch:{operations}"),
+            policy => f.pad(policy.policy()),
         }
     }
 }

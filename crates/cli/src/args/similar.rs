@@ -40,8 +40,9 @@ pub fn command_meant<'a>(
 }
 
 /// What other programs call it, and what it is called here.
-const ELSEWHERE: [(&str, &str); 13] = [
+const ELSEWHERE: [(&str, &str); 14] = [
     ("--threads", "--workers N"),
+    ("--engine", "--storage NAME ('postmark engines' lists them)"),
     ("--jobs", "--workers N"),
     ("--numjobs", "--workers N"),
     ("--duration", "--for TIME, like --for 60s"),

@@ -31,6 +31,32 @@ fn presets_are_listed_with_what_they_stand_for_and_their_sources() {
 }
 
 #[test]
+fn engines_are_listed_with_what_they_have() {
+    let at = directory();
+    let text = answer(&["engines"], at.path());
+    let csv = answer(&["engines", "--format", "csv"], at.path());
+    let all: Vec<Value> =
+        serde_json::from_str(&answer(&["engines", "--format", "json"], at.path())).unwrap();
+    assert_eq!(csv.lines().count(), 1 + all.len());
+    assert!(csv.starts_with("name,targets,protocol,depth_max,capabilities,cache,direct,"));
+    for (row, listed) in engines::registry::ROWS.iter().zip(&all) {
+        let facts = row.facts;
+        assert!(text.contains(&format!("\n\n{}\n", facts.name)), "{text}");
+        assert_eq!(listed["name"], facts.name);
+        assert_eq!(listed["depth_max"], facts.depth_max);
+        assert_eq!(listed["direct"], facts.direct);
+        let durability = listed["durability"].as_array().unwrap();
+        assert_eq!(durability.len(), facts.durability.len());
+        let identity = facts.namespace.map(|known| known.identity);
+        assert_eq!(listed["identity"], Value::from(identity));
+    }
+    assert!(
+        text.contains("targets: nfs://host[:port]/export/path\n"),
+        "{text}"
+    );
+}
+
+#[test]
 fn every_preset_plans_and_means_the_same_as_its_configuration_file() {
     let at = directory();
     for preset in presets() {

@@ -93,6 +93,7 @@ fn reports_fit_a_terminal_of_sixty_columns() {
         "show last --full",
         "list",
         "presets",
+        "engines",
         "published list",
         "run -h",
     ] {

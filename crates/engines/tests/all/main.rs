@@ -8,6 +8,7 @@ mod held;
 mod lacking;
 mod nfs;
 mod operations;
+mod registry;
 mod simulated;
 
 // What they share.

@@ -249,6 +249,7 @@ fn what_can_be_shown_again_ends_quietly_without_reader() {
         &["published", "list"],
         &["plan"],
         &["presets"],
+        &["engines"],
     ] {
         let mut command = Running::command(program());
         command.args(words).stdout(without_reader());

@@ -219,6 +219,10 @@ fn mistakes_are_met_with_what_is_meant() {
             &["run", "--threads", "4"],
             "postmark: unknown option '--threads' (use --workers N)",
         ),
+        (
+            &["run", "--engine", "tape"],
+            "postmark: unknown option '--engine' (use --storage NAME ('postmark engines' lists",
+        ),
         (&["run", "--duration=60"], "(use --for TIME"),
         (&["run", "/mnt/x"], "(use --target /mnt/x)"),
         (&["run", "--preset", "Mail"], "did you mean 'mail'?"),

@@ -108,6 +108,11 @@ fn directories_are_made_listed_and_entered() {
     assert_eq!(directory.remove(b"inner", &facts), Err(Errno::NOTEMPTY));
     let servers = home.servers(Durability::None);
     assert_eq!(servers.len(), 1);
+    // As its row says.
+    let knows = engines::nfs::FACTS.namespace.unwrap();
+    let facts = directory.facts().unwrap();
+    assert_eq!(facts.identity.is_some(), knows.identity);
+    assert_eq!(facts.born.is_some(), knows.birth);
     let facts = &servers[0].facts;
     assert_eq!(facts["export"], FactValue::Text("/export".to_owned()));
     assert_eq!(facts["read_bytes_max"], FactValue::Number(64 << 10));
