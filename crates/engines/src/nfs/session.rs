@@ -10,8 +10,12 @@ mod advance;
 mod directories;
 mod flight;
 mod line;
+mod listed;
 mod open;
+mod place;
+mod request;
 mod wait;
+mod writing;
 
 use core::time::Duration;
 use std::collections::VecDeque;

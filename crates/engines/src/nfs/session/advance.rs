@@ -2,27 +2,19 @@
 
 use engine::{Cause, Errno, OperationKind};
 use nfs_client::{
-    Counters, FileAttributes, FileKind, Garbled, NoEnd, Stable, Status, TransferSizes,
-    WriteVerifier, results, rpc::Body, xdr::Reader,
+    Counters, FileAttributes, FileKind, Garbled, Handle, Status, TransferSizes, results, rpc::Body,
+    xdr::Reader,
 };
 
 use super::directories::Directories;
 use super::flight::{NfsFlight, Stage};
+use super::place::Place;
 use crate::nfs::durable::Durable;
 use crate::nfs::ours;
 use crate::nfs::verifiers::Verifiers;
-use crate::system::entries::is_counted;
-
-/// A server whose verifier changes more often than this while one operation writes is no server.
-const REWRITES_MAX: u32 = 16;
 
 /// Entries of a directory may go away while a page of it is read, but not for ever.
 const PAGES_AGAIN_MAX: u32 = 32;
-
-/// Names of a listing that are wanted together take no more memory.
-const NAMES_BYTES_MAX: usize = 512 << 20;
-/// A name that is kept takes so much besides its length.
-const NAME_KEPT_BYTES: usize = size_of::<Vec<u8>>() + 16;
 
 /// What an operation needs of its session while it goes on.
 pub(super) struct Context<'a> {
@@ -44,13 +36,13 @@ pub(super) enum Next {
     Later,
 }
 
-type Advanced = Result<Next, Cause>;
+pub(super) type Advanced = Result<Next, Cause>;
 
 fn failed(errno: i32) -> Cause {
     Cause::System(Errno(errno))
 }
 
-fn garbled(_: Garbled) -> Cause {
+pub(super) fn garbled(_: Garbled) -> Cause {
     Cause::Garbled
 }
 
@@ -100,26 +92,13 @@ impl NfsFlight {
 
     fn done(&mut self, mut reader: Reader<'_>, context: &mut Context<'_>) -> Advanced {
         match self.stage {
-            Stage::Directory(number) => self.found_directory(number, reader, context),
-            Stage::LookupNew => {
-                results::lookup(reader).map_err(garbled)?;
-                Err(failed(libc::EEXIST))
-            }
-            Stage::Lookup => {
-                let (file, attributes) = results::lookup(reader).map_err(garbled)?;
-                self.file = file;
-                self.looked_up(attributes, context)
-            }
-            Stage::LookupMade => {
-                self.file = results::lookup(reader).map_err(garbled)?.0;
-                Ok(self.made(context))
-            }
-            Stage::LookupEntry => {
-                results::lookup(reader).map_err(garbled)?;
-                let mut listing = self.listing;
-                listing.add(self.entry());
-                self.listing = listing;
-                Ok(self.next_entry())
+            Stage::Directory(_)
+            | Stage::LookupNew
+            | Stage::Lookup
+            | Stage::LookupMade
+            | Stage::LookupEntry => {
+                let (handle, attributes) = results::lookup(reader).map_err(garbled)?;
+                self.found(handle, attributes, context)
             }
             Stage::GetAttributes => {
                 let attributes = FileAttributes::read(&mut reader).map_err(garbled)?;
@@ -132,10 +111,6 @@ impl NfsFlight {
                 }
                 None => Ok(Next::Call(Stage::LookupMade)),
             },
-            Stage::SetNew => {
-                results::changed(self.procedure(), reader).map_err(garbled)?;
-                Ok(self.write_first(context))
-            }
             Stage::Write => self.written(reader, context),
             Stage::Commit => self.committed(reader, context),
             Stage::Read => self.has_read(reader, context),
@@ -143,38 +118,64 @@ impl NfsFlight {
                 true => Ok(Next::Done),
                 false => Err(Cause::WrongTarget),
             },
-            Stage::MakeDirectory => {
-                if let Some(handle) = results::made(reader).map_err(garbled)? {
-                    let place = &self.places[0];
-                    context
-                        .directories
-                        .insert(place.location, &place.path, handle);
+            Stage::MakeDirectory | Stage::SymbolicLink => {
+                let made = results::made(reader).map_err(garbled)?;
+                if let (Stage::MakeDirectory, Some(handle)) = (self.stage, made) {
+                    let Place { location, path, .. } = &self.places[0];
+                    context.directories.insert(*location, path, handle);
                 }
                 Ok(Next::Done)
             }
-            Stage::SymbolicLink => results::made(reader).map_err(garbled).map(|_| Next::Done),
-            Stage::RemoveDirectory => {
+            Stage::SetNew
+            | Stage::SetAttributes
+            | Stage::Remove
+            | Stage::RemoveDirectory
+            | Stage::Link
+            | Stage::Rename => {
                 results::changed(self.procedure(), reader).map_err(garbled)?;
-                context
-                    .directories
-                    .forget(self.places[0].location, &self.places[0].path);
-                Ok(Next::Done)
-            }
-            Stage::SetAttributes | Stage::Remove | Stage::Link | Stage::Rename => {
-                results::changed(self.procedure(), reader).map_err(garbled)?;
+                match self.stage {
+                    Stage::SetNew => return Ok(self.write_first(context)),
+                    Stage::RemoveDirectory => {
+                        let Place { location, path, .. } = &self.places[0];
+                        context.directories.forget(*location, path);
+                    }
+                    _ => {}
+                }
                 Ok(Next::Done)
             }
             Stage::List => self.listed(reader),
         }
     }
 
+    /// A name was looked up.
+    fn found(
+        &mut self,
+        handle: Handle,
+        attributes: Option<FileAttributes>,
+        context: &mut Context<'_>,
+    ) -> Advanced {
+        match self.stage {
+            Stage::Directory(number) => self.found_directory(number, handle, attributes, context),
+            Stage::LookupNew => Err(failed(libc::EEXIST)),
+            Stage::LookupMade => {
+                self.file = handle;
+                Ok(self.made(context))
+            }
+            Stage::LookupEntry => Ok(self.found_entry()),
+            _ => {
+                self.file = handle;
+                self.looked_up(attributes, context)
+            }
+        }
+    }
+
     fn found_directory(
         &mut self,
         number: usize,
-        reader: Reader<'_>,
+        handle: Handle,
+        attributes: Option<FileAttributes>,
         context: &mut Context<'_>,
     ) -> Advanced {
-        let (handle, attributes) = results::lookup(reader).map_err(garbled)?;
         match attributes.map(|attributes| attributes.kind) {
             None | Some(FileKind::Directory) => {}
             Some(FileKind::SymbolicLink) => return Err(failed(libc::ELOOP)),
@@ -236,97 +237,6 @@ impl NfsFlight {
         }
     }
 
-    /// A new file is there.
-    #[inline]
-    fn made(&mut self, context: &Context<'_>) -> Next {
-        match self.call.creation_verifier {
-            // The server has put the verifier where times and other attributes are.
-            Some(_) => Next::Call(Stage::SetNew),
-            None => self.write_first(context),
-        }
-    }
-
-    #[inline]
-    fn write_first(&mut self, context: &Context<'_>) -> Next {
-        self.done = 0;
-        (self.verifier, self.least) = (None, Stable::File);
-        if self.content.is_empty() {
-            return self.all_written(context);
-        }
-        Next::Call(Stage::Write)
-    }
-
-    #[inline]
-    fn written(&mut self, reader: Reader<'_>, context: &mut Context<'_>) -> Advanced {
-        let asked = self.write_part(context.sizes).len();
-        let result = results::write(reader, asked).map_err(garbled)?;
-        if result.count == 0 {
-            return Err(Cause::NothingWritten);
-        }
-        if result.stable < context.durable.stable {
-            // What was asked for was not done, and nothing else takes its place.
-            return Err(Cause::System(Errno::IO));
-        }
-        context.counters.written_bytes.add(result.count as u64);
-        context
-            .counters
-            .stronger_answers
-            .add(u64::from(result.stable > context.durable.stable));
-        context.verifiers.saw(&result.verifier, context.counters);
-        self.done += result.count as u64;
-        self.least = self.least.min(result.stable);
-        let commits = context.durable.commits_below.is_some();
-        if commits
-            && self
-                .verifier
-                .is_some_and(|before| before != result.verifier)
-        {
-            return self.write_again(context);
-        }
-        self.verifier = Some(result.verifier);
-        if self.done < self.content.len() as u64 {
-            return Ok(Next::Call(Stage::Write));
-        }
-        Ok(self.all_written(context))
-    }
-
-    /// The server has restarted since it took a part, and may have lost that.
-    fn write_again(&mut self, context: &mut Context<'_>) -> Advanced {
-        self.rewrites += 1;
-        if self.rewrites > REWRITES_MAX {
-            return Err(Cause::System(Errno::IO));
-        }
-        context.counters.rewritten_bytes.add(self.done);
-        Ok(self.write_first(context))
-    }
-
-    #[inline]
-    fn all_written(&mut self, context: &Context<'_>) -> Next {
-        match context.durable.commits_below {
-            Some(enough) if self.least < enough => Next::Call(Stage::Commit),
-            _ => self.all_durable(),
-        }
-    }
-
-    #[inline]
-    fn committed(&mut self, reader: Reader<'_>, context: &mut Context<'_>) -> Advanced {
-        let verifier: WriteVerifier = results::commit(reader).map_err(garbled)?;
-        context.verifiers.saw(&verifier, context.counters);
-        if self.verifier != Some(verifier) {
-            return self.write_again(context);
-        }
-        Ok(self.all_durable())
-    }
-
-    #[inline]
-    fn all_durable(&self) -> Next {
-        match self.kind {
-            OperationKind::Replace => Next::Call(Stage::Rename),
-            OperationKind::Deliver => Next::Call(Stage::LookupNew),
-            _ => Next::Done,
-        }
-    }
-
     #[inline]
     fn has_read(&mut self, reader: Reader<'_>, context: &mut Context<'_>) -> Advanced {
         let asked = self.read_bytes(context.sizes) as usize;
@@ -378,59 +288,6 @@ impl NfsFlight {
             let (now, later) = data.split_at(data.len().min(keep_bytes - self.kept.len()));
             self.kept.extend_from_slice(now);
             data = later;
-        }
-    }
-
-    fn listed(&mut self, reader: Reader<'_>) -> Advanced {
-        let is_plus = self.kind == OperationKind::ListWithStat;
-        let mut page = results::Page::read(reader, is_plus).map_err(garbled)?;
-        let (mut last, mut entries) = (0, 0);
-        self.entries.clear();
-        self.entries_at = 0;
-        while let Some(entry) = page.next_entry().map_err(garbled)? {
-            (last, entries) = (entry.cookie, entries + 1);
-            if let (Some(names), false) = (&mut self.names, matches!(entry.name, b"." | b"..")) {
-                names.push(entry.name.to_owned());
-                self.names_bytes += entry.name.len() + NAME_KEPT_BYTES;
-            }
-            if !is_counted(entry.name) {
-                continue;
-            }
-            if is_plus && entry.attributes.is_none() {
-                self.entries
-                    .extend_from_slice(&(entry.name.len() as u16).to_be_bytes());
-                self.entries.extend_from_slice(entry.name);
-            } else {
-                self.listing.add(entry.name);
-            }
-        }
-        self.is_listed = page.is_end().map_err(garbled)?;
-        if self.names_bytes > NAMES_BYTES_MAX {
-            return Err(Cause::System(ours(NoEnd::TOO_LONG)));
-        }
-        if !self.is_listed {
-            let goes_on = self.listed.go_on(entries, last, page.verifier);
-            goes_on.map_err(|no_end| match no_end {
-                NoEnd::Circle => Cause::Garbled,
-                NoEnd::TooLong => Cause::System(ours(NoEnd::TOO_LONG)),
-            })?;
-        }
-        Ok(self.look_at_entries())
-    }
-
-    /// One entry was looked up, or is there no more.
-    fn next_entry(&mut self) -> Next {
-        self.entries_at += 2 + self.entry().len();
-        self.look_at_entries()
-    }
-
-    fn look_at_entries(&self) -> Next {
-        if self.entries_at < self.entries.len() {
-            return Next::Call(Stage::LookupEntry);
-        }
-        match self.is_listed {
-            true => Next::Done,
-            false => Next::Call(Stage::List),
         }
     }
 }

@@ -2,23 +2,12 @@
 //! of it is in [`advance`](super::advance).
 
 use core::time::Duration;
-use std::ffi::CStr;
 
-use engine::namespace::DIRECTORY_MODE;
-use engine::{Listing, Name, Operation, OperationKind, OperationOutcome, Step, Ticket};
-use nfs_client::{
-    Handle, ListingProgress, Procedure, Stable, TransferSizes, WriteVerifier,
-    arguments::{self, Creation, NewAttributes, Times},
-};
+use engine::{Listing, Operation, OperationKind, OperationOutcome, Step, Ticket};
+use nfs_client::{Handle, ListingProgress, Stable, WriteVerifier};
 
 use super::directories::Directories;
-
-/// The permissions of new files. A server knows no process's mask.
-pub(crate) const FILE_MODE: u32 = 0o644;
-/// A copy of what is longer costs more than a list of parts that are sent together.
-const LONG_PART_BYTES: usize = 8 << 10;
-/// Most names are shorter than this.
-const NAME_BYTES: usize = 256;
+use super::place::Place;
 
 /// The call that an operation waits for, or is about to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,19 +39,6 @@ pub(super) enum Stage {
     Link,
     Rename,
     List,
-}
-
-/// A name, and the handle of its directory.
-#[derive(Debug)]
-pub(super) struct Place {
-    pub(super) location: usize,
-    /// The path from the location.
-    pub(super) path: Vec<u8>,
-    /// Where the path of the directory ends.
-    pub(super) directory_end: usize,
-    /// How far the path has been looked up: `directory` is the handle of that part.
-    pub(super) found_to: usize,
-    pub(super) directory: Handle,
 }
 
 /// One operation.
@@ -141,75 +117,6 @@ impl Call {
     }
 }
 
-impl Place {
-    fn new() -> Self {
-        Self {
-            location: 0,
-            path: Vec::with_capacity(NAME_BYTES),
-            directory_end: 0,
-            found_to: 0,
-            directory: Handle::NONE,
-        }
-    }
-
-    /// Of a file, or of a directory that is listed.
-    fn set(&mut self, name: Name<'_>, is_directory: bool) {
-        let mut path = name.relative.to_bytes();
-        while let [rest @ .., b'/'] = path {
-            path = rest;
-        }
-        self.location = name.location;
-        self.path.clear();
-        self.path.extend_from_slice(path);
-        self.directory_end = match is_directory {
-            true => path.len(),
-            false => path.iter().rposition(|byte| *byte == b'/').unwrap_or(0),
-        };
-        self.found_to = 0;
-        self.directory = Handle::NONE;
-    }
-
-    /// The part of the path behind the directory.
-    #[inline]
-    pub(super) fn name(&self) -> &[u8] {
-        let behind = &self.path[self.directory_end..];
-        behind.strip_prefix(b"/").unwrap_or(behind)
-    }
-
-    /// Where the part of the path ends that comes next behind what was looked up.
-    pub(super) fn next_end(&self) -> usize {
-        let begin = self.next_begin();
-        let part = &self.path[begin..self.directory_end];
-        begin
-            + part
-                .iter()
-                .position(|byte| *byte == b'/')
-                .unwrap_or(part.len())
-    }
-
-    fn next_begin(&self) -> usize {
-        if self.found_to == 0 {
-            0
-        } else {
-            self.found_to + 1
-        }
-    }
-
-    /// The name of the directory that is looked up next.
-    fn next_name(&self) -> &[u8] {
-        &self.path[self.next_begin()..self.next_end()]
-    }
-
-    /// Takes the handle of the directory from those that are known; whether it is there.
-    #[inline]
-    pub(super) fn is_found(&mut self, directories: &Directories) -> bool {
-        let (length, handle) = directories.nearest(self.location, &self.path[..self.directory_end]);
-        self.found_to = length;
-        self.directory = *handle;
-        length == self.directory_end
-    }
-}
-
 impl NfsFlight {
     pub(super) fn new() -> Self {
         Self {
@@ -242,10 +149,8 @@ impl NfsFlight {
         }
     }
 
-    /// Takes all of an operation that it needs.
-    pub(super) fn begin(&mut self, ticket: Ticket, operation: &Operation<'_>) {
-        self.ticket = ticket;
-        self.kind = operation.kind();
+    /// Forgets the operation before, but for the memory.
+    fn reset(&mut self) {
         (self.offset, self.bytes, self.done) = (0, None, 0);
         (self.verifier, self.least, self.rewrites) = (None, Stable::File, 0);
         (self.listing, self.listed, self.is_listed) =
@@ -258,6 +163,12 @@ impl NfsFlight {
         (self.names, self.names_bytes) = (None, 0);
         self.outcome = Ok(());
         self.call.creation_verifier = None;
+    }
+
+    /// Takes all of an operation that it needs.
+    pub(super) fn begin(&mut self, ticket: Ticket, operation: &Operation<'_>) {
+        self.reset();
+        (self.ticket, self.kind) = (ticket, operation.kind());
         let mut second = None;
         let mut first = operation.name();
         match *operation {
@@ -291,7 +202,7 @@ impl NfsFlight {
                 (self.mode, self.times_ns) = (mode, times_ns)
             }
             Operation::SymbolicLink { target, .. } | Operation::ReadLink { target, .. } => {
-                self.says(target)
+                self.content.extend_from_slice(target.to_bytes());
             }
             Operation::Delete { .. }
             | Operation::MakeDirectory { .. }
@@ -315,10 +226,6 @@ impl NfsFlight {
         if let Some(second) = second {
             self.places[1].set(second, false);
         }
-    }
-
-    fn says(&mut self, target: &CStr) {
-        self.content.extend_from_slice(target.to_bytes());
     }
 
     /// The first call: a directory that is not known yet, or what the operation itself begins with.
@@ -345,152 +252,7 @@ impl NfsFlight {
     }
 
     #[inline]
-    pub(super) fn procedure(&self) -> Procedure {
-        match self.stage {
-            Stage::Directory(_)
-            | Stage::LookupNew
-            | Stage::Lookup
-            | Stage::LookupMade
-            | Stage::LookupEntry => Procedure::Lookup,
-            Stage::GetAttributes => Procedure::GetAttributes,
-            Stage::SetNew | Stage::SetAttributes => Procedure::SetAttributes,
-            Stage::Create => Procedure::Create,
-            Stage::Write => Procedure::Write,
-            Stage::Commit => Procedure::Commit,
-            Stage::Read => Procedure::Read,
-            Stage::ReadLink => Procedure::ReadLink,
-            Stage::Remove => Procedure::Remove,
-            Stage::MakeDirectory => Procedure::MakeDirectory,
-            Stage::RemoveDirectory => Procedure::RemoveDirectory,
-            Stage::SymbolicLink => Procedure::SymbolicLink,
-            Stage::Link => Procedure::Link,
-            Stage::Rename => Procedure::Rename,
-            Stage::List if self.kind == OperationKind::ListWithStat => Procedure::ReadDirectoryPlus,
-            Stage::List => Procedure::ReadDirectory,
-        }
-    }
-
-    #[inline]
     pub(super) fn step(&self) -> Step {
         Step::Call(self.procedure().name())
-    }
-
-    /// Bytes that the READ of this moment asks for.
-    #[inline]
-    pub(super) fn read_bytes(&self, sizes: &TransferSizes) -> u32 {
-        let left = self.bytes.unwrap_or(0).saturating_sub(self.done);
-        left.min(sizes.read.into()) as u32
-    }
-
-    /// The part of the content that the WRITE of this moment has.
-    #[inline]
-    pub(super) fn write_part(&self, sizes: &TransferSizes) -> &[u8] {
-        let left = &self.content[self.done as usize..];
-        &left[..left.len().min(sizes.write as usize)]
-    }
-
-    /// The same where it is so long that it is not copied to where requests are gathered.
-    #[inline]
-    pub(super) fn long_part(&self, sizes: &TransferSizes) -> Option<&[u8]> {
-        if self.stage != Stage::Write {
-            return None;
-        }
-        Some(self.write_part(sizes)).filter(|part| part.len() >= LONG_PART_BYTES)
-    }
-
-    /// The entry that is looked up.
-    pub(super) fn entry(&self) -> &[u8] {
-        let at = self.entries_at;
-        let length = self.entries.get(at..at + 2).map_or(0, |bytes| {
-            usize::from(bytes[0]) << 8 | usize::from(bytes[1])
-        });
-        self.entries
-            .get(at + 2..at + 2 + length)
-            .unwrap_or_default()
-    }
-
-    /// Writes the arguments of the call.
-    #[inline]
-    pub(super) fn arguments(&self, out: &mut Vec<u8>, sizes: &TransferSizes, stable: Stable) {
-        let [first, second] = &self.places;
-        match self.stage {
-            Stage::Directory(number) => {
-                let place = &self.places[number];
-                arguments::name_in(out, &place.directory, place.next_name());
-            }
-            Stage::LookupNew => arguments::name_in(out, &second.directory, second.name()),
-            Stage::Lookup | Stage::LookupMade | Stage::Remove | Stage::RemoveDirectory => {
-                arguments::name_in(out, &first.directory, first.name());
-            }
-            Stage::LookupEntry => arguments::name_in(out, &first.directory, self.entry()),
-            Stage::GetAttributes | Stage::ReadLink => self.file.write(out),
-            Stage::SetNew => {
-                let new = NewAttributes {
-                    times: Times::Server,
-                    ..NewAttributes::of_mode(FILE_MODE)
-                };
-                arguments::set_attributes(out, &self.file, &new);
-            }
-            Stage::SetAttributes => {
-                arguments::set_attributes(out, &self.file, &self.new_attributes())
-            }
-            Stage::Create => {
-                let creation = match self.call.creation_verifier {
-                    None => Creation::Guarded(FILE_MODE),
-                    Some(verifier) => Creation::Exclusive(verifier),
-                };
-                arguments::create(out, &first.directory, first.name(), creation);
-            }
-            Stage::Write => {
-                let part = self.write_part(sizes);
-                arguments::write(out, &self.file, self.offset + self.done, stable, part);
-            }
-            Stage::Commit => arguments::commit(out, &self.file),
-            Stage::Read => {
-                arguments::read(
-                    out,
-                    &self.file,
-                    self.offset + self.done,
-                    self.read_bytes(sizes),
-                );
-            }
-            Stage::MakeDirectory => {
-                arguments::make_directory(out, &first.directory, first.name(), DIRECTORY_MODE)
-            }
-            Stage::SymbolicLink => {
-                arguments::symbolic_link(out, &first.directory, first.name(), &self.content)
-            }
-            Stage::Link => arguments::link(out, &self.file, &second.directory, second.name()),
-            Stage::Rename => arguments::rename(
-                out,
-                (&first.directory, first.name()),
-                (&second.directory, second.name()),
-            ),
-            Stage::List => {
-                let is_plus = self.kind == OperationKind::ListWithStat;
-                arguments::list(
-                    out,
-                    &first.directory,
-                    self.listed.place(),
-                    sizes.listing,
-                    is_plus,
-                );
-            }
-        }
-    }
-
-    fn new_attributes(&self) -> NewAttributes {
-        if let (OperationKind::Truncate, Some(bytes)) = (self.kind, self.bytes) {
-            return NewAttributes::of_size(bytes);
-        }
-        const NS: i64 = 1_000_000_000;
-        let time = (
-            self.times_ns.div_euclid(NS),
-            self.times_ns.rem_euclid(NS) as u32,
-        );
-        NewAttributes {
-            times: Times::These(time, time),
-            ..NewAttributes::of_mode(self.mode)
-        }
     }
 }

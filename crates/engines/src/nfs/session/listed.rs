@@ -1,0 +1,77 @@
+//! What pages of a listing make of an operation.
+
+use engine::{Cause, OperationKind};
+use nfs_client::{NoEnd, results, xdr::Reader};
+
+use super::advance::{Advanced, Next, garbled};
+use super::flight::{NfsFlight, Stage};
+use crate::nfs::ours;
+use crate::system::entries::is_counted;
+
+/// Names of a listing that are wanted together take no more memory.
+const NAMES_BYTES_MAX: usize = 512 << 20;
+/// A name that is kept takes so much besides its length.
+const NAME_KEPT_BYTES: usize = size_of::<Vec<u8>>() + 16;
+
+impl NfsFlight {
+    pub(super) fn listed(&mut self, reader: Reader<'_>) -> Advanced {
+        let is_plus = self.kind == OperationKind::ListWithStat;
+        let mut page = results::Page::read(reader, is_plus).map_err(garbled)?;
+        let (mut last, mut entries) = (0, 0);
+        self.entries.clear();
+        self.entries_at = 0;
+        while let Some(entry) = page.next_entry().map_err(garbled)? {
+            (last, entries) = (entry.cookie, entries + 1);
+            if let (Some(names), false) = (&mut self.names, matches!(entry.name, b"." | b"..")) {
+                names.push(entry.name.to_owned());
+                self.names_bytes += entry.name.len() + NAME_KEPT_BYTES;
+            }
+            if !is_counted(entry.name) {
+                continue;
+            }
+            if is_plus && entry.attributes.is_none() {
+                self.entries
+                    .extend_from_slice(&(entry.name.len() as u16).to_be_bytes());
+                self.entries.extend_from_slice(entry.name);
+            } else {
+                self.listing.add(entry.name);
+            }
+        }
+        self.is_listed = page.is_end().map_err(garbled)?;
+        if self.names_bytes > NAMES_BYTES_MAX {
+            return Err(Cause::System(ours(NoEnd::TOO_LONG)));
+        }
+        if !self.is_listed {
+            let goes_on = self.listed.go_on(entries, last, page.verifier);
+            goes_on.map_err(|no_end| match no_end {
+                NoEnd::Circle => Cause::Garbled,
+                NoEnd::TooLong => Cause::System(ours(NoEnd::TOO_LONG)),
+            })?;
+        }
+        Ok(self.look_at_entries())
+    }
+
+    /// An entry was looked up, of which the listing did not tell what it is.
+    pub(super) fn found_entry(&mut self) -> Next {
+        let mut listing = self.listing;
+        listing.add(self.entry());
+        self.listing = listing;
+        self.next_entry()
+    }
+
+    /// One entry was looked up, or is there no more.
+    pub(super) fn next_entry(&mut self) -> Next {
+        self.entries_at += 2 + self.entry().len();
+        self.look_at_entries()
+    }
+
+    fn look_at_entries(&self) -> Next {
+        if self.entries_at < self.entries.len() {
+            return Next::Call(Stage::LookupEntry);
+        }
+        match self.is_listed {
+            true => Next::Done,
+            false => Next::Call(Stage::List),
+        }
+    }
+}

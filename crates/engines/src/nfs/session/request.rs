@@ -1,0 +1,155 @@
+//! The calls of an operation as they are written: which procedure, and its arguments.
+
+use engine::OperationKind;
+use engine::namespace::DIRECTORY_MODE;
+use nfs_client::arguments::{self, Creation, NewAttributes, Times};
+use nfs_client::{Handle, Procedure, Stable, TransferSizes};
+
+use super::flight::{NfsFlight, Stage};
+
+/// The permissions of new files. A server knows no process's mask.
+pub(crate) const FILE_MODE: u32 = 0o644;
+/// A copy of what is longer costs more than a list of parts that are sent together.
+const LONG_PART_BYTES: usize = 8 << 10;
+
+impl NfsFlight {
+    #[inline]
+    pub(super) fn procedure(&self) -> Procedure {
+        match self.stage {
+            Stage::Directory(_)
+            | Stage::LookupNew
+            | Stage::Lookup
+            | Stage::LookupMade
+            | Stage::LookupEntry => Procedure::Lookup,
+            Stage::GetAttributes => Procedure::GetAttributes,
+            Stage::SetNew | Stage::SetAttributes => Procedure::SetAttributes,
+            Stage::Create => Procedure::Create,
+            Stage::Write => Procedure::Write,
+            Stage::Commit => Procedure::Commit,
+            Stage::Read => Procedure::Read,
+            Stage::ReadLink => Procedure::ReadLink,
+            Stage::Remove => Procedure::Remove,
+            Stage::MakeDirectory => Procedure::MakeDirectory,
+            Stage::RemoveDirectory => Procedure::RemoveDirectory,
+            Stage::SymbolicLink => Procedure::SymbolicLink,
+            Stage::Link => Procedure::Link,
+            Stage::Rename => Procedure::Rename,
+            Stage::List if self.kind == OperationKind::ListWithStat => Procedure::ReadDirectoryPlus,
+            Stage::List => Procedure::ReadDirectory,
+        }
+    }
+
+    /// Bytes that the READ of this moment asks for.
+    #[inline]
+    pub(super) fn read_bytes(&self, sizes: &TransferSizes) -> u32 {
+        let left = self.bytes.unwrap_or(0).saturating_sub(self.done);
+        left.min(sizes.read.into()) as u32
+    }
+
+    /// The part of the content that the WRITE of this moment has.
+    #[inline]
+    pub(super) fn write_part(&self, sizes: &TransferSizes) -> &[u8] {
+        let left = &self.content[self.done as usize..];
+        &left[..left.len().min(sizes.write as usize)]
+    }
+
+    /// The same where it is so long that it is not copied to where requests are gathered.
+    #[inline]
+    pub(super) fn long_part(&self, sizes: &TransferSizes) -> Option<&[u8]> {
+        if self.stage != Stage::Write {
+            return None;
+        }
+        Some(self.write_part(sizes)).filter(|part| part.len() >= LONG_PART_BYTES)
+    }
+
+    /// The entry that is looked up.
+    pub(super) fn entry(&self) -> &[u8] {
+        let at = self.entries_at;
+        let length = self.entries.get(at..at + 2).map_or(0, |bytes| {
+            usize::from(bytes[0]) << 8 | usize::from(bytes[1])
+        });
+        self.entries
+            .get(at + 2..at + 2 + length)
+            .unwrap_or_default()
+    }
+
+    /// Writes the arguments of the call.
+    #[inline]
+    pub(super) fn arguments(&self, out: &mut Vec<u8>, sizes: &TransferSizes, stable: Stable) {
+        let [first, second] = &self.places;
+        let (directory, name) = self.named();
+        let at = self.offset + self.done;
+        match self.stage {
+            Stage::Directory(_)
+            | Stage::LookupNew
+            | Stage::Lookup
+            | Stage::LookupMade
+            | Stage::LookupEntry
+            | Stage::Remove
+            | Stage::RemoveDirectory => arguments::name_in(out, directory, name),
+            Stage::GetAttributes | Stage::ReadLink => self.file.write(out),
+            Stage::SetNew | Stage::SetAttributes => {
+                arguments::set_attributes(out, &self.file, &self.new_attributes());
+            }
+            Stage::Create => {
+                let creation = match self.call.creation_verifier {
+                    None => Creation::Guarded(FILE_MODE),
+                    Some(verifier) => Creation::Exclusive(verifier),
+                };
+                arguments::create(out, directory, name, creation);
+            }
+            Stage::Write => {
+                arguments::write(out, &self.file, at, stable, self.write_part(sizes));
+            }
+            Stage::Commit => arguments::commit(out, &self.file),
+            Stage::Read => arguments::read(out, &self.file, at, self.read_bytes(sizes)),
+            Stage::MakeDirectory => arguments::make_directory(out, directory, name, DIRECTORY_MODE),
+            Stage::SymbolicLink => arguments::symbolic_link(out, directory, name, &self.content),
+            Stage::Link => arguments::link(out, &self.file, &second.directory, second.name()),
+            Stage::Rename => arguments::rename(
+                out,
+                (&first.directory, first.name()),
+                (&second.directory, second.name()),
+            ),
+            Stage::List => {
+                let is_plus = self.kind == OperationKind::ListWithStat;
+                arguments::list(out, directory, self.listed.place(), sizes.listing, is_plus);
+            }
+        }
+    }
+
+    /// The directory and the name in it that the call is about.
+    fn named(&self) -> (&Handle, &[u8]) {
+        let [first, second] = &self.places;
+        match self.stage {
+            Stage::Directory(number) => {
+                let place = &self.places[number];
+                (&place.directory, place.next_name())
+            }
+            Stage::LookupNew => (&second.directory, second.name()),
+            Stage::LookupEntry => (&first.directory, self.entry()),
+            _ => (&first.directory, first.name()),
+        }
+    }
+
+    fn new_attributes(&self) -> NewAttributes {
+        if self.stage == Stage::SetNew {
+            return NewAttributes {
+                times: Times::Server,
+                ..NewAttributes::of_mode(FILE_MODE)
+            };
+        }
+        if let (OperationKind::Truncate, Some(bytes)) = (self.kind, self.bytes) {
+            return NewAttributes::of_size(bytes);
+        }
+        const NS: i64 = 1_000_000_000;
+        let time = (
+            self.times_ns.div_euclid(NS),
+            self.times_ns.rem_euclid(NS) as u32,
+        );
+        NewAttributes {
+            times: Times::These(time, time),
+            ..NewAttributes::of_mode(self.mode)
+        }
+    }
+}

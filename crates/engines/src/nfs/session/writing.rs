@@ -1,0 +1,103 @@
+//! What replies to writes and commits make of an operation.
+
+use engine::{Cause, Errno, OperationKind};
+use nfs_client::{Stable, WriteVerifier, results, xdr::Reader};
+
+use super::advance::{Advanced, Context, Next, garbled};
+use super::flight::{NfsFlight, Stage};
+
+/// A server whose verifier changes more often than this while one operation writes is no server.
+const REWRITES_MAX: u32 = 16;
+
+impl NfsFlight {
+    /// A new file is there.
+    #[inline]
+    pub(super) fn made(&mut self, context: &Context<'_>) -> Next {
+        match self.call.creation_verifier {
+            // The server has put the verifier where times and other attributes are.
+            Some(_) => Next::Call(Stage::SetNew),
+            None => self.write_first(context),
+        }
+    }
+
+    #[inline]
+    pub(super) fn write_first(&mut self, context: &Context<'_>) -> Next {
+        self.done = 0;
+        (self.verifier, self.least) = (None, Stable::File);
+        if self.content.is_empty() {
+            return self.all_written(context);
+        }
+        Next::Call(Stage::Write)
+    }
+
+    #[inline]
+    pub(super) fn written(&mut self, reader: Reader<'_>, context: &mut Context<'_>) -> Advanced {
+        let asked = self.write_part(context.sizes).len();
+        let result = results::write(reader, asked).map_err(garbled)?;
+        if result.count == 0 {
+            return Err(Cause::NothingWritten);
+        }
+        if result.stable < context.durable.stable {
+            // What was asked for was not done, and nothing else takes its place.
+            return Err(Cause::System(Errno::IO));
+        }
+        context.counters.written_bytes.add(result.count as u64);
+        context
+            .counters
+            .stronger_answers
+            .add(u64::from(result.stable > context.durable.stable));
+        context.verifiers.saw(&result.verifier, context.counters);
+        self.done += result.count as u64;
+        self.least = self.least.min(result.stable);
+        let commits = context.durable.commits_below.is_some();
+        if commits
+            && self
+                .verifier
+                .is_some_and(|before| before != result.verifier)
+        {
+            return self.write_again(context);
+        }
+        self.verifier = Some(result.verifier);
+        if self.done < self.content.len() as u64 {
+            return Ok(Next::Call(Stage::Write));
+        }
+        Ok(self.all_written(context))
+    }
+
+    /// The server has restarted since it took a part, and may have lost that.
+    fn write_again(&mut self, context: &mut Context<'_>) -> Advanced {
+        self.rewrites += 1;
+        if self.rewrites > REWRITES_MAX {
+            return Err(Cause::System(Errno::IO));
+        }
+        context.counters.rewritten_bytes.add(self.done);
+        Ok(self.write_first(context))
+    }
+
+    #[inline]
+    fn all_written(&mut self, context: &Context<'_>) -> Next {
+        match context.durable.commits_below {
+            Some(enough) if self.least < enough => Next::Call(Stage::Commit),
+            _ => self.all_durable(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn committed(&mut self, reader: Reader<'_>, context: &mut Context<'_>) -> Advanced {
+        let verifier: WriteVerifier = results::commit(reader).map_err(garbled)?;
+        context.verifiers.saw(&verifier, context.counters);
+        if self.verifier != Some(verifier) {
+            return self.write_again(context);
+        }
+        Ok(self.all_durable())
+    }
+
+    #[inline]
+    fn all_durable(&self) -> Next {
+        match self.kind {
+            OperationKind::Replace => Next::Call(Stage::Rename),
+            OperationKind::Deliver => Next::Call(Stage::LookupNew),
+            _ => Next::Done,
+        }
+    }
+}
