@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::operation::{Bytes, OperationKind};
+use crate::capability::Bytes;
+use crate::operation::OperationKind;
 
 /// What has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::operation::{Bytes, OperationKind};
+use crate::capability::Bytes;
+use crate::operation::OperationKind;
 use crate::step::Step;
 
 /// What is synced, and when. Operations that change nothing never sync.

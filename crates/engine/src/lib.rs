@@ -22,10 +22,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use action::{Action, NameKind};
+pub use capability::{Bytes, Capability};
 pub use durability::{Durability, DurabilityError};
 pub use facts::{Cached, EngineFacts, NamespaceFacts, Targets};
+pub use failure::{Cause, Errno, Failure, OperationOutcome};
+pub use name::Name;
 pub use need::{Need, Unsupported};
-pub use operation::{Bytes, Capability, Name, Operation, OperationKind, OwnedOperation};
+pub use operation::{Operation, OperationKind, OwnedOperation};
 pub use step::{NoSteps, Part, Step, Steps, When};
 pub use url::{Url, UrlError, UrlParameter, UrlSyntax, Values};
 
@@ -33,8 +36,11 @@ pub mod namespace;
 pub mod server;
 
 mod action;
+mod capability;
 mod durability;
 mod facts;
+mod failure;
+mod name;
 mod need;
 mod operation;
 mod step;
@@ -43,170 +49,6 @@ mod url;
 /// What offsets, sizes and memory are multiples of in direct input and output. Every block device
 /// that Linux has file systems on by default takes that.
 pub const DIRECT_ALIGNMENT: usize = 4096;
-
-/// The system's number for an error.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Errno(pub i32);
-
-/// Names of errors that are answered to.
-macro_rules! errnos {
-    ($($name:ident = $number:ident,)+) => {
-        #[expect(missing_docs, reason = "the numbers of errno(3)")]
-        impl Errno {
-            $(pub const $name: Self = Self(libc::$number);)+
-        }
-    };
-}
-
-errnos! {
-    ACCESS = EACCES,
-    DQUOT = EDQUOT,
-    EXIST = EEXIST,
-    IO = EIO,
-    LOOP = ELOOP,
-    MFILE = EMFILE,
-    NAMETOOLONG = ENAMETOOLONG,
-    NFILE = ENFILE,
-    NOENT = ENOENT,
-    NOSPC = ENOSPC,
-    NOTDIR = ENOTDIR,
-    NOTEMPTY = ENOTEMPTY,
-    PERM = EPERM,
-    ROFS = EROFS,
-    STALE = ESTALE,
-    TIMEDOUT = ETIMEDOUT,
-    WOULDBLOCK = EWOULDBLOCK,
-}
-
-impl From<Errno> for std::io::Error {
-    fn from(errno: Errno) -> Self {
-        Self::from_raw_os_error(errno.0)
-    }
-}
-
-impl fmt::Display for Errno {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        std::io::Error::from_raw_os_error(self.0).fmt(f)
-    }
-}
-
-impl fmt::Debug for Errno {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Errno({}: {self})", self.0)
-    }
-}
-
-/// Why an operation failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Cause {
-    /// The system answered with an error.
-    #[error("{0}")]
-    System(Errno),
-    /// The file ended before its size.
-    #[error("the file ended after {read} of {expected} bytes")]
-    EndedEarly {
-        /// Bytes that were there.
-        read: u64,
-        /// Bytes that should have been.
-        expected: u64,
-    },
-    /// A write call took nothing, and gave no error.
-    #[error("a write call wrote no bytes and returned no error")]
-    NothingWritten,
-    /// The file has another size than it must have.
-    #[error("the file has {found} bytes instead of {expected}")]
-    WrongSize {
-        /// Its size.
-        found: u64,
-        /// What it should be.
-        expected: u64,
-    },
-    /// The symbolic link says something else than it must say.
-    #[error("the symbolic link has a different target than it was created with")]
-    WrongTarget,
-    /// The extended attribute is not what it must be.
-    #[error("the extended attribute has a different value than it was set to")]
-    WrongValue,
-    /// The run stops: the operation was left between two calls.
-    #[error("the run was stopped")]
-    Stopped,
-    /// The connection to the server was lost, and what it answers by now does not tell what had
-    /// become of the request.
-    #[error("the connection was lost before the reply: the server may have done it or not")]
-    NotKnown,
-    /// A reply that the protocol does not have.
-    #[error("the server's reply could not be understood")]
-    Garbled,
-}
-
-/// An operation that was not done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// The step that failed.
-    pub step: Step,
-    /// Why.
-    pub cause: Cause,
-    /// Bytes moved before that, where the storage knows it: what a stream has really written it
-    /// does not.
-    pub moved_bytes: Option<u64>,
-}
-
-impl Failure {
-    /// A step that the system has answered with an error, before any bytes were moved.
-    pub fn system(step: Step, errno: Errno) -> Self {
-        Self {
-            step,
-            cause: Cause::System(errno),
-            moved_bytes: Some(0),
-        }
-    }
-
-    /// An answer that is not what it must be.
-    pub fn wrong(step: Step, cause: Cause) -> Self {
-        Self {
-            step,
-            cause,
-            moved_bytes: Some(0),
-        }
-    }
-
-    /// The same failure after so many bytes.
-    pub fn having_moved(self, moved_bytes: u64) -> Self {
-        Self {
-            moved_bytes: Some(moved_bytes),
-            ..self
-        }
-    }
-
-    /// The failure, but for the one that the stop of the run has caused.
-    ///
-    /// # Errors
-    /// Where something has failed.
-    pub fn unless_stopped(self) -> OperationOutcome {
-        match self.cause {
-            Cause::Stopped => Ok(()),
-            _ => Err(self),
-        }
-    }
-
-    /// The system's error, where there was one.
-    pub fn errno(&self) -> Option<i32> {
-        match self.cause {
-            Cause::System(Errno(number)) => Some(number),
-            Cause::EndedEarly { .. }
-            | Cause::NothingWritten
-            | Cause::WrongSize { .. }
-            | Cause::WrongTarget
-            | Cause::WrongValue
-            | Cause::Stopped
-            | Cause::NotKnown
-            | Cause::Garbled => None,
-        }
-    }
-}
-
-/// What became of an operation.
-pub type OperationOutcome = Result<(), Failure>;
 
 /// The loop's name for an operation that is under way. No two are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

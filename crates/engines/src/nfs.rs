@@ -10,6 +10,7 @@
 //!
 //! Blocks are not the protocol's: a READ or WRITE moves as much as the server prefers, up to 1 MiB.
 
+mod convert;
 mod durable;
 mod namespace;
 mod session;
@@ -23,27 +24,13 @@ use std::sync::Arc;
 
 use engine::namespace::Namespace;
 use engine::{
-    Cached, Capability, Durability, Engine, EngineFacts, Errno, Identity, NamespaceFacts, Need,
-    OpenError, Session, Settings, Targets, Ticket, Unsupported,
+    Cached, Capability, Durability, Engine, EngineFacts, NamespaceFacts, Need, OpenError, Session,
+    Settings, Targets, Ticket, Unsupported,
 };
-use nfs_client::FileAttributes;
 
 use namespace::NfsNamespace;
 use session::NfsSession;
 use shared::{NfsShared, PROTOCOL};
-
-/// The client's number for an error, as engines have it.
-fn ours(errno: nfs_client::Errno) -> Errno {
-    Errno(errno.raw_os_error())
-}
-
-/// By what a file is known again.
-fn identity(found: &FileAttributes) -> Identity {
-    Identity {
-        device: found.file_system,
-        inode: found.number,
-    }
-}
 
 /// What is known of it before a run.
 pub static FACTS: EngineFacts = EngineFacts {

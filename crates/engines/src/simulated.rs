@@ -20,6 +20,7 @@ use state::{Kind, Shared, State};
 use system::SimulatedSystem;
 pub use truth::{Fault, Struck, Truth};
 
+mod contents;
 mod corruption;
 mod namespace;
 mod session;

@@ -8,7 +8,7 @@ use engine::Errno;
 use engine::namespace::{CachedPages, Held};
 use rustix::io::Errno as System;
 
-use super::ours;
+use super::facts::ours;
 use crate::system::last_errno;
 
 /// cachestat(2): all architectures have it by this number but Alpha.

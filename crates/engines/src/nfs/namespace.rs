@@ -13,14 +13,14 @@ mod mark;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::namespace::{Access, Directory, EntryKind, Facts, Namespace};
+use engine::namespace::{Access, Directory, Facts, Namespace};
 use engine::server::{ServerFacts, ServerTraffic, Unreachable};
 use engine::{Durability, Errno, Url};
 use nfs_client::{CallError, FileAttributes, FileKind, Handle};
 
+use super::convert::{errno_of, facts};
 use super::shared::NfsShared;
 use super::url::SYNTAX;
-use super::{identity, ours};
 use crate::kernel_namespace::KernelNamespace;
 use directory::NfsDirectory;
 use line::HomeLine;
@@ -76,33 +76,6 @@ impl NfsNamespace {
             NotFound::Server(_) => Errno(libc::EHOSTUNREACH),
             NotFound::Directory(error) => errno_of(error),
         })
-    }
-}
-
-/// The engine's word for why a call failed.
-fn errno_of(error: CallError) -> Errno {
-    ours(error.errno())
-}
-
-/// What is known of a file, as a namespace has it. The protocol knows no birth.
-fn facts(found: &FileAttributes) -> Facts {
-    Facts {
-        kind: match found.kind {
-            FileKind::File => EntryKind::File,
-            FileKind::Directory => EntryKind::Directory,
-            FileKind::SymbolicLink => EntryKind::SymbolicLink,
-            FileKind::Other => EntryKind::Other,
-        },
-        size_bytes: found.size_bytes,
-        allocated_bytes: Some(found.used_bytes),
-        names: Some(found.names.into()),
-        owner: Some(found.owner),
-        mode: Some(found.mode & 0o7777),
-        identity: Some(identity(found)),
-        born: None,
-        changed: Some(found.changed),
-        accessed: Some(found.accessed),
-        modified: Some(found.modified),
     }
 }
 

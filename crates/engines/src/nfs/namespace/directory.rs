@@ -13,8 +13,8 @@ use nfs_client::{
 
 use super::line::HomeLine;
 use super::mark::NfsMark;
-use super::{errno_of, facts};
-use crate::nfs::ours;
+use crate::nfs::convert::ours;
+use crate::nfs::convert::{errno_of, facts};
 
 /// The mode of marks: others may read them.
 const MARK_MODE: u32 = 0o644;

@@ -11,7 +11,7 @@ use nfs_client::{
 };
 
 use super::line::HomeLine;
-use super::{errno_of, facts};
+use crate::nfs::convert::{errno_of, facts};
 
 /// See the module's text.
 #[derive(Debug)]

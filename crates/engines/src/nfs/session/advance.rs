@@ -9,8 +9,8 @@ use nfs_client::{
 use super::directories::Directories;
 use super::flight::{NfsFlight, Stage};
 use super::place::Place;
+use crate::nfs::convert::ours;
 use crate::nfs::durable::Durable;
-use crate::nfs::ours;
 use crate::nfs::verifiers::Verifiers;
 
 /// Entries of a directory may go away while a page of it is read, but not for ever.

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use crate::nfs::ours;
+use crate::nfs::convert::ours;
 use engine::Errno;
 use nfs_client::{Backoff, Channel, Counters, Mounted};
 

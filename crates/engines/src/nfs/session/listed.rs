@@ -5,7 +5,7 @@ use nfs_client::{NoEnd, results, xdr::Reader};
 
 use super::advance::{Advanced, Next, garbled};
 use super::flight::{NfsFlight, Stage};
-use crate::nfs::ours;
+use crate::nfs::convert::ours;
 use crate::system::entries::is_counted;
 
 /// Names of a listing that are wanted together take no more memory.

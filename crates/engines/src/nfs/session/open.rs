@@ -11,10 +11,11 @@ use super::NfsSession;
 use super::directories::Directories;
 use super::flight::NfsFlight;
 use super::line::{Line, SessionServer};
+use crate::nfs::FACTS;
+use crate::nfs::convert::identity;
 use crate::nfs::durable::Durable;
 use crate::nfs::shared::{NfsShared, PROTOCOL, Target};
 use crate::nfs::url::connections;
-use crate::nfs::{FACTS, identity};
 use crate::system::own_table_of_files;
 
 impl NfsSession {

@@ -1,0 +1,343 @@
+//! A directory that is held open.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+
+use engine::Errno;
+use engine::namespace::{ActingUser, Directory, Entry, EntryKind, Facts, Held, Lock, Mark, Stamp};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, RenameFlags, StatVfs, Timespec, Timestamps};
+use rustix::io::Errno as System;
+
+use super::cached;
+use super::facts::{facts_at, facts_of_open, ours};
+use super::mark::{CREATE, KernelMark, MARK_MODE};
+use crate::acting_user::Acting;
+
+#[derive(Clone, Debug)]
+pub(super) struct KernelDirectory {
+    pub(super) held: Arc<OwnedFd>,
+    pub(super) acts_as: Option<ActingUser>,
+}
+
+pub(super) const OPEN: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
+/// What others may not do to a mark.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+/// The magic number of FUSE file systems (linux/magic.h).
+const FUSE_SUPER_MAGIC: rustix::fs::FsWord = 0x6573_5546;
+/// The same of NFS.
+const NFS_SUPER_MAGIC: rustix::fs::FsWord = 0x6969;
+
+impl KernelDirectory {
+    /// Calls of this thread are made with the directory's rights until what this gives is dropped.
+    fn acting(&self) -> Result<Acting, Errno> {
+        Acting::begin(self.acts_as)
+    }
+
+    /// A directory that is used with the same rights.
+    fn beside(&self, opened: Result<OwnedFd, System>) -> Result<Arc<dyn Directory>, Errno> {
+        let held = Arc::new(opened.map_err(ours)?);
+        Ok(Arc::new(Self {
+            held,
+            acts_as: self.acts_as,
+        }))
+    }
+
+    fn mark_of(&self, file: impl Into<File>, name: &str) -> Box<dyn Mark> {
+        Box::new(KernelMark {
+            file: file.into(),
+            directory: Arc::clone(&self.held),
+            name: name.to_owned(),
+        })
+    }
+
+    fn name_new(&self, draft: Box<dyn Mark>, name: &str) -> Result<Box<dyn Mark>, Errno> {
+        let (directory, from) = (&*self.held, draft.name());
+        let lacks = |errno| {
+            matches!(
+                errno,
+                System::INVAL | System::NOSYS | System::OPNOTSUPP | System::PERM | System::MLINK
+            )
+        };
+        match rustix::fs::renameat_with(directory, from, directory, name, RenameFlags::NOREPLACE) {
+            Err(errno) if lacks(errno) => {}
+            Err(errno) => return Err(ours(errno)),
+            Ok(()) => return Ok(draft),
+        }
+        // A file system that cannot rename like that can have two names for a file.
+        match rustix::fs::linkat(directory, from, directory, name, AtFlags::empty()) {
+            Ok(()) => return self.rename_closed(draft, name),
+            Err(errno) if lacks(errno) => {}
+            Err(errno) => return Err(ours(errno)),
+        }
+        // One that can do neither (FUSE) can make a file that is not there: whoever has made the
+        // name may replace what it has.
+        drop(
+            rustix::fs::openat(directory, name, CREATE, Mode::from_raw_mode(MARK_MODE))
+                .map_err(ours)?,
+        );
+        let renamed = rustix::fs::renameat(directory, from, directory, name).inspect_err(|_| {
+            let _ = rustix::fs::unlinkat(directory, name, AtFlags::empty());
+        });
+        renamed.map(|()| draft).map_err(ours)
+    }
+
+    /// Takes the draft's name from a file that has the mark's, too. It is closed then: of a file
+    /// that is open, NFS and FUSE keep a removed name under another one.
+    fn rename_closed(&self, draft: Box<dyn Mark>, name: &str) -> Result<Box<dyn Mark>, Errno> {
+        let (identity, from) = (draft.facts()?.identity, draft.name().to_owned());
+        drop(draft);
+        rustix::fs::unlinkat(&self.held, from, AtFlags::empty()).map_err(ours)?;
+        let named = self.mark(name)?.ok_or(Errno::NOENT)?;
+        let is_ours = named.facts()?.identity == identity || self.renumbers();
+        match named.lock()? {
+            Lock::Ours | Lock::Unknown if is_ours => Ok(named),
+            // Somebody has taken it in between.
+            Lock::Ours | Lock::Unknown | Lock::Others => Err(Errno::WOULDBLOCK),
+        }
+    }
+
+    fn is_of_kind(&self, kinds: &[rustix::fs::FsWord]) -> bool {
+        rustix::fs::fstatfs(&self.held).is_ok_and(|facts| kinds.contains(&facts.f_type))
+    }
+}
+
+impl Directory for KernelDirectory {
+    fn facts(&self) -> Result<Facts, Errno> {
+        facts_of_open(&self.held)
+    }
+
+    fn facts_of(&self, name: &[u8]) -> Result<Facts, Errno> {
+        let _acting = self.acting()?;
+        facts_at(
+            &self.held,
+            OsStr::from_bytes(name),
+            AtFlags::SYMLINK_NOFOLLOW,
+        )
+    }
+
+    fn list(&self, each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Errno>) -> Result<(), Errno> {
+        let _acting = self.acting()?;
+        // A description of its own, so that nobody else's position in the directory moves; and
+        // without a trace of the reading in the directory's times, which is the owner's
+        // right.
+        let own = match rustix::fs::openat(&self.held, ".", OPEN | OFlags::NOATIME, Mode::empty()) {
+            Err(System::PERM) => rustix::fs::openat(&self.held, ".", OPEN, Mode::empty()),
+            opened => opened,
+        };
+        for entry in own.and_then(Dir::new).map_err(ours)? {
+            let entry = entry.map_err(ours)?;
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                each(&Entry {
+                    name,
+                    number: Some(entry.ino()),
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&self, name: &[u8]) -> Result<Arc<dyn Directory>, Errno> {
+        let _acting = self.acting()?;
+        self.beside(rustix::fs::openat(
+            &self.held,
+            OsStr::from_bytes(name),
+            OPEN | OFlags::NOFOLLOW,
+            Mode::empty(),
+        ))
+    }
+
+    fn above(&self) -> Result<Arc<dyn Directory>, Errno> {
+        let _acting = self.acting()?;
+        self.beside(rustix::fs::openat(&self.held, "..", OPEN, Mode::empty()))
+    }
+
+    fn acts_as(&self) -> Option<ActingUser> {
+        self.acts_as
+    }
+
+    fn with_own_rights(&self) -> Option<Arc<dyn Directory>> {
+        self.acts_as?;
+        Some(Arc::new(Self {
+            acts_as: None,
+            ..self.clone()
+        }))
+    }
+
+    fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno> {
+        let _acting = self.acting()?;
+        rustix::fs::mkdirat(
+            &self.held,
+            OsStr::from_bytes(name),
+            Mode::from_raw_mode(mode),
+        )
+        .map_err(ours)
+    }
+
+    fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
+        let _acting = self.acting()?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let name = OsStr::from_bytes(name);
+        let file =
+            match rustix::fs::openat(&self.held, name, flags | OFlags::NOATIME, Mode::empty()) {
+                Err(System::PERM) => rustix::fs::openat(&self.held, name, flags, Mode::empty()),
+                opened => opened,
+            }
+            .map_err(ours)?;
+        let mut length = 0;
+        while length < into.len() {
+            match rustix::io::pread(&file, &mut into[length..], offset + length as u64) {
+                Ok(0) => break,
+                Ok(read) => length += read,
+                Err(System::INTR) => {}
+                Err(errno) => return Err(ours(errno)),
+            }
+        }
+        Ok(length)
+    }
+
+    fn hold(&self, name: &[u8]) -> Result<Option<Box<dyn Held>>, Errno> {
+        let _acting = self.acting()?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(&self.held, OsStr::from_bytes(name), flags, Mode::empty());
+        opened
+            .map(|file| Some(Box::new(cached::KernelHeld(file)) as Box<dyn Held>))
+            .map_err(ours)
+    }
+
+    fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno> {
+        let _acting = self.acting()?;
+        rustix::fs::readlinkat(&self.held, OsStr::from_bytes(name), Vec::new())
+            .map(std::ffi::CString::into_bytes)
+            .map_err(ours)
+    }
+
+    fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<bool, Errno> {
+        let _acting = self.acting()?;
+        if looked_at.identity.is_some() && self.facts_of(name)?.identity != looked_at.identity {
+            return Ok(false);
+        }
+        let flags = match looked_at.kind {
+            EntryKind::Directory => AtFlags::REMOVEDIR,
+            EntryKind::File | EntryKind::SymbolicLink | EntryKind::Other => AtFlags::empty(),
+        };
+        rustix::fs::unlinkat(&self.held, OsStr::from_bytes(name), flags)
+            .map(|()| true)
+            .map_err(ours)
+    }
+
+    fn set_times(&self, accessed: Stamp, modified: Stamp) -> Result<(), Errno> {
+        let _acting = self.acting()?;
+        let time = |(seconds, nanoseconds): Stamp| Timespec {
+            tv_sec: seconds,
+            tv_nsec: nanoseconds.into(),
+        };
+        let times = Timestamps {
+            last_access: time(accessed),
+            last_modification: time(modified),
+        };
+        rustix::fs::futimens(&self.held, &times).map_err(ours)
+    }
+
+    fn sync(&self) -> Result<(), Errno> {
+        match rustix::fs::fsync(&self.held) {
+            // A file system that does not let a directory be synced.
+            Err(System::INVAL | System::OPNOTSUPP) => Ok(()),
+            answer => answer.map_err(ours),
+        }
+    }
+
+    fn sync_file_system(&self) -> Result<(), Errno> {
+        rustix::fs::syncfs(&self.held).map_err(ours)
+    }
+
+    fn free_bytes(&self) -> Option<u64> {
+        let StatVfs {
+            f_bfree, f_frsize, ..
+        } = rustix::fs::fstatvfs(&self.held).ok()?;
+        Some(f_bfree * f_frsize)
+    }
+
+    fn renumbers(&self) -> bool {
+        self.is_of_kind(&[FUSE_SUPER_MAGIC])
+    }
+
+    fn keeps_removed(&self) -> bool {
+        self.is_of_kind(&[FUSE_SUPER_MAGIC, NFS_SUPER_MAGIC])
+    }
+
+    fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno> {
+        let _acting = self.acting()?;
+        let made = rustix::fs::openat(&self.held, name, CREATE, Mode::from_raw_mode(MARK_MODE));
+        made.map(|file| self.mark_of(file, name)).map_err(ours)
+    }
+
+    fn name_draft(
+        &self,
+        draft: Box<dyn Mark>,
+        name: &str,
+        replaces: bool,
+    ) -> Result<Box<dyn Mark>, Errno> {
+        let _acting = self.acting()?;
+        if !replaces {
+            return self.name_new(draft, name);
+        }
+        rustix::fs::renameat(&self.held, draft.name(), &self.held, name).map_err(ours)?;
+        Ok(draft)
+    }
+
+    fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno> {
+        let _acting = self.acting()?;
+        // For locking: network file systems give exclusive locks to writers only.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = match rustix::fs::openat(&self.held, name, OFlags::RDWR | flags, Mode::empty())
+        {
+            Err(System::ACCESS | System::PERM | System::ROFS) => {
+                rustix::fs::openat(&self.held, name, OFlags::RDONLY | flags, Mode::empty())
+            }
+            opened => opened,
+        };
+        match opened {
+            Ok(file) => Ok(Some(self.mark_of(file, name))),
+            Err(System::NOENT) => Ok(None),
+            Err(errno) => Err(ours(errno)),
+        }
+    }
+
+    fn gives_its_own(&self) -> bool {
+        /// FUSE, NFS, SMB and CIFS, 9p, FAT, exFAT, NTFS (magic.h of Linux, and the file systems'
+        /// own headers).
+        const GIVE_THEIR_OWN: [rustix::fs::FsWord; 9] = [
+            FUSE_SUPER_MAGIC,
+            NFS_SUPER_MAGIC,
+            0xfe53_4d42,
+            0xff53_4d42,
+            0x0102_1997,
+            0x4d44,
+            0x2011_bab0,
+            0x5346_544e,
+            0x7366_746e,
+        ];
+        self.is_of_kind(&GIVE_THEIR_OWN)
+    }
+
+    fn given_to_marks(&self, draft: &str) -> Option<(u32, u32)> {
+        let _acting = self.acting().ok()?;
+        let mark = self.draft(draft).ok()?;
+        let given = mark
+            .facts()
+            .ok()
+            .and_then(|facts| facts.mode)
+            .unwrap_or_default();
+        mark.restrict(given & !WRITABLE_BY_OTHERS);
+        let probed = mark.facts();
+        rustix::fs::unlinkat(&self.held, draft, AtFlags::empty()).ok()?;
+        let probed = probed.ok()?;
+        probed.owner.zip(probed.mode)
+    }
+}

@@ -1,0 +1,54 @@
+//! What the kernel tells of files, as a namespace has it.
+
+use std::ffi::OsStr;
+use std::os::fd::AsFd;
+
+use engine::namespace::{EntryKind, Facts};
+use engine::{Errno, Identity};
+use rustix::fs::{AtFlags, FileType, Statx, StatxFlags};
+use rustix::io::Errno as System;
+
+pub(super) fn ours(errno: System) -> Errno {
+    Errno(errno.raw_os_error())
+}
+
+pub(super) fn of_io(error: &std::io::Error) -> Errno {
+    error.raw_os_error().map_or(Errno::IO, Errno)
+}
+
+pub(super) fn facts_at(directory: impl AsFd, name: &OsStr, flags: AtFlags) -> Result<Facts, Errno> {
+    let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+    rustix::fs::statx(directory, name, flags, wanted)
+        .map(facts)
+        .map_err(ours)
+}
+
+pub(super) fn facts_of_open(file: impl AsFd) -> Result<Facts, Errno> {
+    facts_at(file, OsStr::new(""), AtFlags::EMPTY_PATH)
+}
+
+fn facts(from: Statx) -> Facts {
+    let stamp = |time: rustix::fs::StatxTimestamp| (time.tv_sec, time.tv_nsec);
+    let has_birth = StatxFlags::from_bits_retain(from.stx_mask).contains(StatxFlags::BTIME);
+    Facts {
+        kind: match FileType::from_raw_mode(from.stx_mode.into()) {
+            FileType::RegularFile => EntryKind::File,
+            FileType::Directory => EntryKind::Directory,
+            FileType::Symlink => EntryKind::SymbolicLink,
+            _ => EntryKind::Other,
+        },
+        size_bytes: from.stx_size,
+        allocated_bytes: Some(from.stx_blocks * 512),
+        names: Some(from.stx_nlink.into()),
+        owner: Some(from.stx_uid),
+        mode: Some(u32::from(from.stx_mode) & 0o7777),
+        identity: Some(Identity {
+            device: rustix::fs::makedev(from.stx_dev_major, from.stx_dev_minor),
+            inode: from.stx_ino,
+        }),
+        born: has_birth.then(|| stamp(from.stx_btime)),
+        changed: Some(stamp(from.stx_ctime)),
+        accessed: Some(stamp(from.stx_atime)),
+        modified: Some(stamp(from.stx_mtime)),
+    }
+}

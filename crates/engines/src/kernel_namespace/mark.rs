@@ -1,0 +1,85 @@
+//! Marks: files that are open, locked, and get their names when they are whole.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use engine::Errno;
+use engine::namespace::{Facts, Lock, Mark};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+use rustix::io::Errno as System;
+
+use super::facts::{facts_at, facts_of_open, of_io, ours};
+
+/// How drafts are made.
+pub(super) const CREATE: OFlags = OFlags::RDWR
+    .union(OFlags::CREATE)
+    .union(OFlags::EXCL)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+/// The mode of new marks is this without the process's mask, or what the file system gives instead.
+pub(super) const MARK_MODE: u32 = 0o666;
+
+/// A mark that is open, and the directory and the name that it was opened by.
+#[derive(Debug)]
+pub(super) struct KernelMark {
+    pub(super) file: File,
+    pub(super) directory: Arc<OwnedFd>,
+    pub(super) name: String,
+}
+
+impl Mark for KernelMark {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn facts(&self) -> Result<Facts, Errno> {
+        facts_of_open(&self.file)
+    }
+
+    fn lock(&self) -> Result<Lock, Errno> {
+        match rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Lock::Ours),
+            Err(System::WOULDBLOCK) => Ok(Lock::Others),
+            Err(
+                System::NOLCK | System::OPNOTSUPP | System::NOSYS | System::INVAL | System::BADF,
+            ) => Ok(Lock::Unknown),
+            Err(errno) => Err(ours(errno)),
+        }
+    }
+
+    fn is_named(&self) -> Result<bool, Errno> {
+        let held = self.facts()?;
+        match facts_at(
+            &self.directory,
+            OsStr::new(&self.name),
+            AtFlags::SYMLINK_NOFOLLOW,
+        ) {
+            Ok(named) => Ok(named.identity == held.identity),
+            Err(Errno::NOENT) => Ok(false),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    fn read(&self, bytes_max: u64) -> Result<Vec<u8>, Errno> {
+        let mut text = Vec::new();
+        (&self.file)
+            .take(bytes_max)
+            .read_to_end(&mut text)
+            .map_err(|error| of_io(&error))?;
+        Ok(text)
+    }
+
+    fn write(&self, text: &[u8]) -> Result<(), Errno> {
+        (&self.file)
+            .write_all(text)
+            .map_err(|error| of_io(&error))?;
+        rustix::fs::fsync(&self.file).map_err(ours)
+    }
+
+    fn restrict(&self, mode: u32) {
+        let _ = rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode));
+    }
+}

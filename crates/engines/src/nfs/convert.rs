@@ -1,0 +1,45 @@
+//! What the client tells, as engines have it.
+
+use engine::namespace::{EntryKind, Facts};
+use engine::{Errno, Identity};
+use nfs_client::{CallError, FileAttributes, FileKind};
+
+/// The client's number for an error, as engines have it.
+pub(crate) fn ours(errno: nfs_client::Errno) -> Errno {
+    Errno(errno.raw_os_error())
+}
+
+/// By what a file is known again.
+pub(crate) fn identity(found: &FileAttributes) -> Identity {
+    Identity {
+        device: found.file_system,
+        inode: found.number,
+    }
+}
+
+/// The engine's word for why a call failed.
+pub(crate) fn errno_of(error: CallError) -> Errno {
+    ours(error.errno())
+}
+
+/// What is known of a file, as a namespace has it. The protocol knows no birth.
+pub(crate) fn facts(found: &FileAttributes) -> Facts {
+    Facts {
+        kind: match found.kind {
+            FileKind::File => EntryKind::File,
+            FileKind::Directory => EntryKind::Directory,
+            FileKind::SymbolicLink => EntryKind::SymbolicLink,
+            FileKind::Other => EntryKind::Other,
+        },
+        size_bytes: found.size_bytes,
+        allocated_bytes: Some(found.used_bytes),
+        names: Some(found.names.into()),
+        owner: Some(found.owner),
+        mode: Some(found.mode & 0o7777),
+        identity: Some(identity(found)),
+        born: None,
+        changed: Some(found.changed),
+        accessed: Some(found.accessed),
+        modified: Some(found.modified),
+    }
+}
