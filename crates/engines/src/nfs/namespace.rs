@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::namespace::{Access, Directory, Facts, Namespace};
 use engine::server::{ServerFacts, ServerTraffic, Unreachable};
 use engine::{Durability, Errno, Url};
-use nfs_client::{CallError, FileAttributes, FileKind, Handle};
+use nfs_client::{CallError, Handle};
 
 use super::convert::{errno_of, facts};
 use super::shared::NfsShared;
