@@ -1,220 +1,191 @@
 //! What can go wrong with an archive.
 
+use std::fmt::Display;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use record::ReadError;
 use rusqlite::ErrorCode;
 
 /// An archive could not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
+#[error("{text}")]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "what is said of each says what its fields are")]
-pub enum ArchiveError {
-    /// There is none.
-    #[error("there is no archive at {} (the first run creates it; --archive FILE names another)",
-        .path.display())]
-    Missing { path: PathBuf },
-    /// A name of its path is a symbolic link that leads nowhere.
-    #[error(
-        "cannot open the archive {}: the symbolic link {} points to {}, which does not exist \
-            (mount or create that, remove the link, or use another with --archive FILE)",
-        .path.display(),
-        .link.display(),
-        .to.display()
-    )]
-    DanglingLink {
-        path: PathBuf,
-        link: PathBuf,
-        to: PathBuf,
-    },
-    /// The file, or its directory, cannot be opened or made.
-    #[error("cannot {doing} the archive {}: {cause} (use another with --archive FILE, or \
-        --archive none)", .path.display())]
-    File {
-        doing: &'static str,
-        path: PathBuf,
-        cause: std::io::Error,
-    },
-    /// It is a file of somebody else's.
-    #[error(
-        "{} is not an archive of postmark: {what} (the file is unchanged; use another with \
-            --archive FILE, or --archive none)",
-        .path.display()
-    )]
-    Foreign { path: PathBuf, what: String },
-    /// It is ours, and not whole.
-    #[error(
-        "the archive {} is damaged: {what}. Restore a copy, or move the file away: the next run \
-            creates a new archive ('sqlite3 FILE .recover' saves what is readable; --archive FILE \
-            or --archive none work without it)",
-        .path.display()
-    )]
-    Damaged { path: PathBuf, what: String },
-    /// A newer program has written it.
-    #[error(
-        "the archive {} has version {found}, and this program reads versions up to {} (use a \
-            newer postmark, or another archive with --archive FILE)",
-        .path.display(),
-        crate::VERSION
-    )]
-    Newer { path: PathBuf, found: u32 },
-    /// Somebody moved, replaced or removed it.
-    #[error("the archive {} was moved, replaced or removed while it was open: the changes are lost",
-        .path.display())]
-    Gone { path: PathBuf },
+pub struct ArchiveError {
+    /// What kind of failure it is.
+    pub kind: ArchiveErrorKind,
+    text: String,
+}
+
+/// The failures after which a caller does something else than tell of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArchiveErrorKind {
+    /// There is no archive.
+    Missing,
+    /// It, or a record in it, is not whole.
+    Damaged,
     /// Another process did not let go of it.
-    #[error("the archive {} is locked by another process (end that process, or try again)",
-        .path.display())]
-    Busy { path: PathBuf },
+    Busy,
     /// The file, what lies beside it, or their file system cannot be written to.
-    #[error(
-        "cannot {doing} the archive {}: {cause} (free some space or get write permission; or copy \
-            it, with its -wal or -journal file, and use the copy with --archive FILE)",
-        .path.display()
-    )]
-    NotWritable {
-        doing: &'static str,
-        path: PathBuf,
-        cause: String,
-    },
-    /// The device, or what leads to it, failed. That says nothing of what is in the file.
-    #[error(
-        "cannot {doing} the archive {}: {cause} (its device or file system fails: see the \
-            kernel's log with dmesg; --archive FILE names another)",
-        .path.display()
-    )]
-    InputOutput {
-        doing: &'static str,
-        path: PathBuf,
-        cause: String,
-    },
-    /// What is to be added is there already.
-    #[error(
-        "cannot {doing} the archive {}: it already has a run or submission with the same identity \
-            ('postmark list' shows the runs)",
-        .path.display()
-    )]
-    There { doing: &'static str, path: PathBuf },
-    /// SQLite could not do it.
-    #[error(
-        "cannot {doing} the archive {}: {cause} (try again, or use another with --archive FILE)",
-        .path.display()
-    )]
-    Database {
-        doing: &'static str,
-        path: PathBuf,
-        cause: String,
-    },
-    /// The record of a run that is not in the archive could not be left in a file beside it.
-    #[error("cannot {doing} {}, for a record that the archive does not accept: {cause}",
-        .path.display())]
-    Beside {
-        doing: &'static str,
-        path: PathBuf,
-        cause: std::io::Error,
-    },
-    /// No run has this name.
-    #[error("there is no run '{name}' in the archive {} ('postmark list' shows the runs)",
-        .path.display())]
-    NoRun { name: String, path: PathBuf },
-    /// A word cannot be the name of a run.
-    #[error(
-        "invalid run '{0}': expected its number, at least four hexadecimal digits of its identity, \
-         or last ('postmark list' shows the numbers)"
-    )]
-    NoName(String),
-    /// Several runs have it.
-    #[error(
-        "'{name}' is ambiguous: it is the beginning of run {first}, run {second} and maybe others \
-         (write more digits, or the number)"
-    )]
-    Ambiguous {
-        name: String,
-        first: u64,
-        second: u64,
-    },
-    /// Its run goes on.
-    #[error("run {number} is still running (wait until it ends)")]
-    Going { number: u64 },
-    /// A word of a run's line is none that this program has.
-    #[error(
-        "run {number} of the archive {} has the unknown {what} '{}' (use a newer postmark)",
-        .path.display(),
-        document::sanitize::sanitize(word)
-    )]
-    Unknown {
-        number: u64,
-        path: PathBuf,
-        what: &'static str,
-        word: String,
-    },
-    /// A record in it cannot be read.
-    #[error("run {number} of the archive {} cannot be read: {cause}", .path.display())]
-    Record {
-        number: u64,
-        path: PathBuf,
-        cause: ReadError,
-    },
+    NotWritable,
+    /// Anything else.
+    Other,
 }
 
 impl ArchiveError {
+    fn new(kind: ArchiveErrorKind, text: String) -> Self {
+        Self { kind, text }
+    }
+
+    pub(crate) fn other(text: String) -> Self {
+        Self::new(ArchiveErrorKind::Other, text)
+    }
+
+    pub(crate) fn missing(path: &Path) -> Self {
+        let text = format!(
+            "there is no archive at {} (the first run creates it; --archive FILE names another)",
+            path.display()
+        );
+        Self::new(ArchiveErrorKind::Missing, text)
+    }
+
+    /// The file, or its directory, cannot be opened or made.
+    pub fn file(doing: &str, path: &Path, cause: &std::io::Error) -> Self {
+        Self::other(format!(
+            "cannot {doing} the archive {}: {cause} (use another with --archive FILE, or \
+             --archive none)",
+            path.display()
+        ))
+    }
+
+    pub(crate) fn damaged(path: &Path, what: impl Display) -> Self {
+        let text = format!(
+            "the archive {} is damaged: {what}. Restore a copy, or move the file away: the next \
+             run creates a new archive ('sqlite3 FILE .recover' saves what is readable; --archive \
+             FILE or --archive none work without it)",
+            path.display()
+        );
+        Self::new(ArchiveErrorKind::Damaged, text)
+    }
+
+    /// A newer program has written it.
+    pub(crate) fn newer(path: &Path, found: u32) -> Self {
+        Self::other(format!(
+            "the archive {} has version {found}, and this program reads versions up to {} (use a \
+             newer postmark, or another archive with --archive FILE)",
+            path.display(),
+            crate::VERSION
+        ))
+    }
+
+    pub(crate) fn busy(path: &Path) -> Self {
+        let text = format!(
+            "the archive {} is locked by another process (end that process, or try again)",
+            path.display()
+        );
+        Self::new(ArchiveErrorKind::Busy, text)
+    }
+
+    pub(crate) fn not_writable(doing: &str, path: &Path, cause: &str) -> Self {
+        let text = format!(
+            "cannot {doing} the archive {}: {cause} (free some space or get write permission; or \
+             copy it, with its -wal or -journal file, and use the copy with --archive FILE)",
+            path.display()
+        );
+        Self::new(ArchiveErrorKind::NotWritable, text)
+    }
+
+    /// The device, or what leads to it, failed. That says nothing of what is in the file.
+    fn input_output(doing: &str, path: &Path, cause: &str) -> Self {
+        Self::other(format!(
+            "cannot {doing} the archive {}: {cause} (its device or file system fails: see the \
+             kernel's log with dmesg; --archive FILE names another)",
+            path.display()
+        ))
+    }
+
+    /// What is to be added is there already.
+    pub fn there(doing: &str, path: &Path) -> Self {
+        Self::other(format!(
+            "cannot {doing} the archive {}: it already has a run or submission with the same \
+             identity ('postmark list' shows the runs)",
+            path.display()
+        ))
+    }
+
+    /// SQLite could not do it.
+    fn database(doing: &str, path: &Path, cause: &str) -> Self {
+        Self::other(format!(
+            "cannot {doing} the archive {}: {cause} (try again, or use another with --archive \
+             FILE)",
+            path.display()
+        ))
+    }
+
+    /// The record of a run that is not in the archive could not be left in a file beside it.
+    pub(crate) fn beside(doing: &str, path: &Path, cause: &std::io::Error) -> Self {
+        Self::other(format!(
+            "cannot {doing} {}, for a record that the archive does not accept: {cause}",
+            path.display()
+        ))
+    }
+
+    /// A record in it cannot be read.
+    pub(crate) fn unreadable(number: u64, path: &Path, cause: &ReadError) -> Self {
+        let path = path.display();
+        let text = format!("run {number} of the archive {path} cannot be read: {cause}");
+        Self::new(ArchiveErrorKind::Damaged, text)
+    }
+
+    pub(crate) fn no_run(name: impl Display, path: &Path) -> Self {
+        Self::other(format!(
+            "there is no run '{name}' in the archive {} ('postmark list' shows the runs)",
+            path.display()
+        ))
+    }
+
     /// What an answer of SQLite's comes to. Its own texts are for programmers: what they say is
     /// said here in words of ours.
     pub(crate) fn of(path: &Path, doing: &'static str, cause: rusqlite::Error) -> Self {
-        let path = path.to_owned();
-        let Some(code) = cause.sqlite_error().map(|error| error.extended_code) else {
+        let code = cause.sqlite_error().map(|error| error.extended_code);
+        let (Some(code), Some(kind)) = (code, cause.sqlite_error_code()) else {
             return Self::of_another(path, doing, &cause);
         };
-        match cause.sqlite_error_code() {
-            Some(ErrorCode::DatabaseCorrupt) => Self::Damaged {
+        match kind {
+            ErrorCode::DatabaseCorrupt => Self::damaged(path, "its pages are inconsistent"),
+            ErrorCode::NotADatabase => {
+                Self::damaged(path, "it does not begin like an SQLite database")
+            }
+            ErrorCode::Unknown => Self::damaged(
                 path,
-                what: "its pages are inconsistent".to_owned(),
+                "a table or a column differs from what the program created",
+            ),
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::busy(path),
+            ErrorCode::ConstraintViolation => Self::there(doing, path),
+            ErrorCode::SystemIoFailure => match beside(code) {
+                Some(cause) => Self::not_writable(doing, path, cause),
+                None => Self::input_output(doing, path, &answer(path, call(code))),
             },
-            Some(ErrorCode::NotADatabase) => Self::Damaged {
-                path,
-                what: "it does not begin like an SQLite database".to_owned(),
-            },
-            Some(ErrorCode::Unknown) => Self::Damaged {
-                path,
-                what: "a table or a column differs from what the program created".to_owned(),
-            },
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
-            Some(ErrorCode::ConstraintViolation) => Self::There { doing, path },
-            Some(ErrorCode::SystemIoFailure) => match beside(code) {
-                Some(cause) => Self::NotWritable {
-                    doing,
-                    path,
-                    cause: cause.to_owned(),
-                },
-                None => {
-                    let cause = answer(&path, call(code));
-                    Self::InputOutput { doing, path, cause }
-                }
-            },
-            Some(known) => match denied(known) {
-                Some(cause) => Self::NotWritable {
-                    doing,
-                    path,
-                    cause: cause.to_owned(),
-                },
-                None => Self::Database {
-                    doing,
-                    path,
-                    cause: match known {
-                        ErrorCode::OutOfMemory => "the system is out of memory".to_owned(),
-                        ErrorCode::TooBig => "a record is longer than SQLite allows".to_owned(),
-                        ErrorCode::OperationInterrupted => "it was interrupted".to_owned(),
-                        _ => format!("SQLite returned error code {code}"),
-                    },
-                },
-            },
-            None => Self::of_another(path, doing, &cause),
+            ErrorCode::ReadOnly => Self::not_writable(doing, path, "it is read-only"),
+            ErrorCode::CannotOpen => {
+                Self::not_writable(doing, path, "one of its files cannot be opened or created")
+            }
+            ErrorCode::DiskFull => Self::not_writable(doing, path, "its file system is full"),
+            ErrorCode::PermissionDenied => {
+                Self::not_writable(doing, path, "the system does not permit it")
+            }
+            ErrorCode::OutOfMemory => Self::database(doing, path, "the system is out of memory"),
+            ErrorCode::TooBig => {
+                Self::database(doing, path, "a record is longer than SQLite allows")
+            }
+            ErrorCode::OperationInterrupted => Self::database(doing, path, "it was interrupted"),
+            _ => Self::database(doing, path, &format!("SQLite returned error code {code}")),
         }
     }
 
     /// What does not come of SQLite itself: a value has another type than its column.
-    fn of_another(path: PathBuf, doing: &'static str, cause: &rusqlite::Error) -> Self {
+    fn of_another(path: &Path, doing: &str, cause: &rusqlite::Error) -> Self {
         use rusqlite::Error::{
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
         };
@@ -222,22 +193,14 @@ impl ArchiveError {
             FromSqlConversionFailure(..)
             | IntegralValueOutOfRange(..)
             | InvalidColumnType(..)
-            | Utf8Error(..) => Self::Damaged {
-                path,
-                what: "a value has another type than its column".to_owned(),
-            },
-            other => Self::Database {
-                doing,
-                path,
-                cause: format!("SQLite's library answered: {other}"),
-            },
+            | Utf8Error(..) => Self::damaged(path, "a value has another type than its column"),
+            other => Self::database(doing, path, &format!("SQLite's library answered: {other}")),
         }
     }
 
     /// What a check of SQLite's that did not say "ok" comes to: it tells pages that it could not
     /// read like pages that are wrong.
     pub(crate) fn of_check(path: &Path, answer_of_check: &str) -> Self {
-        let path = path.to_owned();
         let lines = answer_of_check.lines().map(str::trim);
         let lines: Vec<&str> = lines
             .filter(|line| !line.is_empty() && !line.starts_with("***"))
@@ -250,17 +213,13 @@ impl ArchiveError {
             let code = code.and_then(|code| code.parse::<i32>().ok());
             code.is_some_and(|code| code & 0xff == rusqlite::ffi::SQLITE_IOERR)
         });
-        let unread = read_through(&path).err();
+        let unread = read_through(path).err();
         if is_unread || unread.is_some() {
             let cause = unread.map_or_else(
                 || "a page could not be read".to_owned(),
                 |error| error.to_string(),
             );
-            return Self::InputOutput {
-                doing: "check",
-                path,
-                cause,
-            };
+            return Self::input_output("check", path, &cause);
         }
         let page = |line: &&str| {
             let (_, number) = line.rsplit_once("page ")?;
@@ -271,18 +230,7 @@ impl ArchiveError {
             Some(number) => format!("page {number} is malformed"),
             None => "its pages are inconsistent".to_owned(),
         };
-        Self::Damaged { path, what }
-    }
-}
-
-/// What is in the way of writing.
-fn denied(code: ErrorCode) -> Option<&'static str> {
-    match code {
-        ErrorCode::ReadOnly => Some("it is read-only"),
-        ErrorCode::CannotOpen => Some("one of its files cannot be opened or created"),
-        ErrorCode::DiskFull => Some("its file system is full"),
-        ErrorCode::PermissionDenied => Some("the system does not permit it"),
-        _ => None,
+        Self::damaged(path, what)
     }
 }
 
@@ -374,10 +322,8 @@ mod tests {
                 "{told}"
             );
         }
-        assert!(matches!(
-            of(ffi::SQLITE_CONSTRAINT_UNIQUE),
-            ArchiveError::There { .. }
-        ));
+        let there = of(ffi::SQLITE_CONSTRAINT_UNIQUE).to_string();
+        assert!(there.contains("already has a run"), "{there}");
     }
 
     #[test]
@@ -389,9 +335,11 @@ mod tests {
             ffi::SQLITE_IOERR_FSYNC,
             ffi::SQLITE_IOERR,
         ] {
-            let error = of(code);
-            assert!(matches!(error, ArchiveError::InputOutput { .. }), "{error}");
-            assert!(!error.to_string().contains("damaged"), "{error}");
+            let error = of(code).to_string();
+            assert!(
+                error.contains("see the kernel's log") && !error.contains("damaged"),
+                "{error}"
+            );
         }
         // A file that the system does not let be read, as a device that fails.
         let unread = Path::new("/proc/self/mem");

@@ -36,7 +36,7 @@ mod submissions;
 mod write;
 
 pub use archive::Archive;
-pub use error::ArchiveError;
+pub use error::{ArchiveError, ArchiveErrorKind};
 pub use filter::Filter;
 pub use mark::{IsAlive, is_alive, own_mark};
 pub use open::{JournalMode, Opening, Owner};

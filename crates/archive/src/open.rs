@@ -11,7 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::archive::Archive;
-use crate::error::ArchiveError;
+use crate::error::{ArchiveError, ArchiveErrorKind};
 use crate::probe::{Look, has_journal, look};
 use crate::schema;
 
@@ -75,21 +75,20 @@ impl Archive {
     /// written to; is not ours, damaged, or newer: then nothing in it was changed.
     pub fn open(opening: &Opening<'_>) -> Result<Self, ArchiveError> {
         let said = opening.path;
-        let failed = |doing, cause| ArchiveError::File {
-            doing,
-            path: said.to_owned(),
-            cause,
-        };
-        let missing = || ArchiveError::Missing {
-            path: said.to_owned(),
-        };
+        let failed = |doing, cause| ArchiveError::file(doing, said, &cause);
         if !said.try_exists().map_err(|cause| failed("open", cause))? {
             if let Some((link, to)) = dangling_link(said) {
-                let path = said.to_owned();
-                return Err(ArchiveError::DanglingLink { path, link, to });
+                return Err(ArchiveError::other(format!(
+                    "cannot open the archive {}: the symbolic link {} points to {}, which does \
+                     not exist (mount or create that, remove the link, or use another with \
+                     --archive FILE)",
+                    said.display(),
+                    link.display(),
+                    to.display()
+                )));
             }
             if !opening.make {
-                return Err(missing());
+                return Err(ArchiveError::missing(said));
             }
             make(said, opening.owner).map_err(|cause| failed("make", cause))?;
         }
@@ -98,12 +97,16 @@ impl Archive {
         let path = std::fs::canonicalize(said).map_err(|cause| failed("open", cause))?;
         let looked = look(&path)?;
         if looked == Look::Empty && !opening.make {
-            return Err(missing());
+            return Err(ArchiveError::missing(said));
         }
         let archive = match Self::connect_in_time(&path, opening, looked) {
             // Nobody writes to it either, as far as can be seen: what is in the file is all there
             // is.
-            Err(ArchiveError::NotWritable { .. }) if !opening.make && !has_journal(&path) => {
+            Err(error)
+                if error.kind == ArchiveErrorKind::NotWritable
+                    && !opening.make
+                    && !has_journal(&path) =>
+            {
                 Self::still(&path, looked)
             }
             connected => connected,
@@ -143,7 +146,10 @@ impl Archive {
                 JournalMode::Rollback => left.min(TRY_MAX + own),
             };
             match Self::connect(path, opening.journal, looked, patience) {
-                Err(ArchiveError::Busy { .. }) if began.elapsed() < opening.patience => {
+                Err(error)
+                    if error.kind == ArchiveErrorKind::Busy
+                        && began.elapsed() < opening.patience =>
+                {
                     std::thread::sleep(TRY_PAUSE + own / 4);
                     // Whoever kept it may have made it meanwhile.
                     looked = look(path)?;
@@ -176,9 +182,7 @@ impl Archive {
         match journal {
             JournalMode::Rollback => {
                 if !set_journal(&db, "delete", patience).map_err(told)? {
-                    return Err(ArchiveError::Busy {
-                        path: path.to_owned(),
-                    });
+                    return Err(ArchiveError::busy(path));
                 }
                 lock(&db, "normal").map_err(told)?;
                 // Locks are let go with the next thing that is read.
@@ -208,11 +212,7 @@ impl Archive {
     }
 
     fn of(db: Connection, path: &Path) -> Result<Self, ArchiveError> {
-        let file = file(path).map_err(|cause| ArchiveError::File {
-            doing: "open",
-            path: path.to_owned(),
-            cause,
-        })?;
+        let file = file(path).map_err(|cause| ArchiveError::file("open", path, &cause))?;
         Ok(Self {
             db,
             path: path.to_owned(),
@@ -227,11 +227,11 @@ impl Archive {
     pub fn writable(&self) -> Result<(), ArchiveError> {
         match self.db.is_readonly(MAIN_DB) {
             Ok(false) => Ok(()),
-            Ok(true) => Err(ArchiveError::NotWritable {
-                doing: "write to",
-                path: self.path.clone(),
-                cause: "it is read-only".to_owned(),
-            }),
+            Ok(true) => Err(ArchiveError::not_writable(
+                "write to",
+                &self.path,
+                "it is read-only",
+            )),
             Err(cause) => Err(self.failed("write to", cause)),
         }
     }
@@ -325,10 +325,7 @@ fn prepare(db: &Connection, path: &Path, looked: Look) -> Result<u32, ArchiveErr
     }
     let found = schema::version(db).map_err(told)?;
     if found > schema::VERSION {
-        return Err(ArchiveError::Newer {
-            path: path.to_owned(),
-            found,
-        });
+        return Err(ArchiveError::newer(path, found));
     }
     Ok(found)
 }

@@ -82,11 +82,7 @@ pub fn leave_beside(
     remarks: &Remarks,
 ) -> Result<LeftBeside, ArchiveError> {
     let path = path_of(archive, record.id);
-    let failed = |doing, cause| ArchiveError::Beside {
-        doing,
-        path: path.clone(),
-        cause,
-    };
+    let failed = |doing, cause| ArchiveError::beside(doing, &path, &cause);
     let draft = draft_of(&path);
     let mut file = new_file(&draft).map_err(|cause| failed("make", cause))?;
     let written = give(&file, archive, owner)
@@ -119,11 +115,8 @@ pub fn may_leave_beside(archive: &Path) -> Result<(), ArchiveError> {
         let written = file.write_all(&[b' '; 4096]).and_then(|()| file.sync_all());
         std::fs::remove_file(&draft).and(written)
     });
-    made.map_err(|cause| ArchiveError::Beside {
-        doing: "write a file in",
-        path: path.parent().unwrap_or(Path::new("/")).to_owned(),
-        cause,
-    })
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    made.map_err(|cause| ArchiveError::beside("write a file in", directory, &cause))
 }
 
 /// The records that wait beside an archive, by their names: nothing of them is read. None where the

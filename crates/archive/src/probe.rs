@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::error::ArchiveError;
+use crate::error::{ArchiveError, ArchiveErrorKind};
 use crate::schema::{APPLICATION, VERSION};
 
 /// What a file is.
@@ -37,7 +37,7 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 pub(crate) fn look(path: &Path) -> Result<Look, ArchiveError> {
     match look_once(path) {
         // Somebody may have been in the middle of a change.
-        Err(ArchiveError::Damaged { .. }) => {
+        Err(error) if error.kind == ArchiveErrorKind::Damaged => {
             std::thread::sleep(PAUSE);
             look_once(path)
         }
@@ -46,19 +46,15 @@ pub(crate) fn look(path: &Path) -> Result<Look, ArchiveError> {
 }
 
 fn look_once(path: &Path) -> Result<Look, ArchiveError> {
-    let failed = |cause| ArchiveError::File {
-        doing: "read",
-        path: path.to_owned(),
-        cause,
+    let failed = |cause| ArchiveError::file("read", path, &cause);
+    let foreign = |what: &str| {
+        ArchiveError::other(format!(
+            "{} is not an archive of postmark: {what} (the file is unchanged; use another with \
+             --archive FILE, or --archive none)",
+            path.display()
+        ))
     };
-    let foreign = |what: &str| ArchiveError::Foreign {
-        path: path.to_owned(),
-        what: what.to_owned(),
-    };
-    let damaged = |what: String| ArchiveError::Damaged {
-        path: path.to_owned(),
-        what,
-    };
+    let damaged = |what: String| ArchiveError::damaged(path, what);
     // What is no file is not opened: a pipe would wait for its other end.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
         return Err(foreign("it is not a regular file"));
@@ -94,10 +90,7 @@ fn look_once(path: &Path) -> Result<Look, ArchiveError> {
     match number(60) {
         0 => return Err(damaged("its version is 0".to_owned())),
         found if found > VERSION => {
-            return Err(ArchiveError::Newer {
-                path: path.to_owned(),
-                found,
-            });
+            return Err(ArchiveError::newer(path, found));
         }
         _ => {}
     }

@@ -101,7 +101,12 @@ impl Archive {
     /// Where the word names no run or several, or the archive cannot be read.
     pub fn called(&self, word: &str) -> Result<ListedRun, ArchiveError> {
         let name = RunName::parse(word);
-        let name = name.ok_or_else(|| ArchiveError::NoName(word.to_owned()))?;
+        let name = name.ok_or_else(|| {
+            ArchiveError::other(format!(
+                "invalid run '{word}': expected its number, at least four hexadecimal digits of \
+                 its identity, or last ('postmark list' shows the numbers)"
+            ))
+        })?;
         self.find(&name, &is_alive)
     }
 
@@ -130,15 +135,13 @@ impl Archive {
         let mut found = self.entries(&query, &[value], is_alive)?;
         match (found.pop(), found.pop()) {
             (Some(entry), None) => Ok(entry),
-            (Some(one), Some(other)) => Err(ArchiveError::Ambiguous {
-                name: name.to_string(),
-                first: other.number.unwrap_or_default(),
-                second: one.number.unwrap_or_default(),
-            }),
-            (None, _) => Err(ArchiveError::NoRun {
-                name: name.to_string(),
-                path: self.path.clone(),
-            }),
+            (Some(one), Some(other)) => Err(ArchiveError::other(format!(
+                "'{name}' is ambiguous: it is the beginning of run {}, run {} and maybe others \
+                 (write more digits, or the number)",
+                other.number.unwrap_or_default(),
+                one.number.unwrap_or_default()
+            ))),
+            (None, _) => Err(ArchiveError::no_run(name, &self.path)),
         }
     }
 
@@ -172,12 +175,11 @@ impl Archive {
         };
         read().map_err(|error| match error {
             RowError::Sql(cause) => self.failed("read", cause),
-            RowError::Word { number, what, word } => ArchiveError::Unknown {
-                number,
-                path: self.path.clone(),
-                what,
-                word,
-            },
+            RowError::Word { number, what, word } => ArchiveError::other(format!(
+                "run {number} of the archive {} has the unknown {what} '{}' (use a newer postmark)",
+                self.path.display(),
+                document::sanitize::sanitize(&word)
+            )),
         })
     }
 
@@ -204,24 +206,20 @@ impl Archive {
         };
         let (content, parts) = packed().map_err(|cause| self.failed("read", cause))?;
         let Some(content) = content else {
-            return Err(ArchiveError::NoRun {
-                name: number.to_string(),
-                path: self.path.clone(),
-            });
+            return Err(ArchiveError::no_run(number, &self.path));
         };
         let unpack = |packed: &[u8]| {
-            content::unpack(packed).map_err(|why| ArchiveError::Damaged {
-                path: self.path.clone(),
-                what: format!("the record of run {number}: {why}"),
+            content::unpack(packed).map_err(|why| {
+                ArchiveError::damaged(
+                    &self.path,
+                    format_args!("the record of run {number}: {why}"),
+                )
             })
         };
         let parts: Result<Vec<String>, ArchiveError> =
             parts.iter().map(|part| unpack(part)).collect();
-        content::record(&unpack(&content)?, &parts?).map_err(|cause| ArchiveError::Record {
-            number,
-            path: self.path.clone(),
-            cause,
-        })
+        content::record(&unpack(&content)?, &parts?)
+            .map_err(|cause| ArchiveError::unreadable(number, &self.path, &cause))
     }
 
     pub(crate) fn failed(&self, doing: &'static str, cause: rusqlite::Error) -> ArchiveError {

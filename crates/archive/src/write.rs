@@ -7,7 +7,7 @@ use verdict::{Headline, State};
 
 use crate::archive::Archive;
 use crate::content;
-use crate::error::ArchiveError;
+use crate::error::{ArchiveError, ArchiveErrorKind};
 use crate::filter::signed;
 use crate::mark::IsAlive;
 use crate::open;
@@ -145,7 +145,7 @@ impl Archive {
     fn compare(&self, number: u64, record: &Record) -> Result<Imported, ArchiveError> {
         let there = match self.record(number) {
             Ok(there) => there,
-            Err(ArchiveError::Damaged { .. } | ArchiveError::Record { .. }) => {
+            Err(error) if error.kind == ArchiveErrorKind::Damaged => {
                 return Ok(Imported::Unreadable(number));
             }
             Err(error) => return Err(error),
@@ -223,7 +223,10 @@ impl Archive {
             }
             Ok(None)
         })?;
-        going.map_or(Ok(()), |number| Err(ArchiveError::Going { number }))
+        going.map_or(Ok(()), |number| {
+            let text = format!("run {number} is still running (wait until it ends)");
+            Err(ArchiveError::other(text))
+        })
     }
 
     /// One transaction, which has the right to write from its beginning: what it reads does not
@@ -247,9 +250,11 @@ impl Archive {
         if open::file(&self.path).ok() == Some(self.file) {
             Ok(answer)
         } else {
-            Err(ArchiveError::Gone {
-                path: self.path.clone(),
-            })
+            Err(ArchiveError::other(format!(
+                "the archive {} was moved, replaced or removed while it was open: the changes are \
+                 lost",
+                self.path.display()
+            )))
         }
     }
 
@@ -257,10 +262,7 @@ impl Archive {
         if changed {
             return Ok(());
         }
-        Err(ArchiveError::NoRun {
-            name: number.to_string(),
-            path: self.path.clone(),
-        })
+        Err(ArchiveError::no_run(number, &self.path))
     }
 }
 

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use archive::{Archive, ArchiveError, Filter, JournalMode, Opening, Owner, Remarks, RunName};
+use archive::{
+    Archive, ArchiveError, ArchiveErrorKind, Filter, JournalMode, Opening, Owner, Remarks, RunName,
+};
 use verdict::State;
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal, of_program};
@@ -46,7 +48,7 @@ fn an_archive_is_made_with_its_directories() {
     let directory = directory();
     let path = directory.path().join("a/b/archive.db");
     let missing = open_with(&path, JournalMode::WriteAhead, false).unwrap_err();
-    assert!(matches!(missing, ArchiveError::Missing { .. }), "{missing}");
+    assert!(missing.kind == ArchiveErrorKind::Missing, "{missing}");
     assert!(!directory.path().join("a").exists());
     let archive = open(&path);
     assert_eq!(archive.list(&Filter::default(), &nobody).unwrap(), []);
@@ -179,7 +181,11 @@ fn a_newer_archive_is_left_as_it_is() {
         .unwrap();
     drop(newer);
     let error = is_refused(&path, "use a newer postmark");
-    assert!(matches!(error, ArchiveError::Newer { found, .. } if found == archive::VERSION + 1));
+    assert!(
+        error
+            .to_string()
+            .contains(&format!("has version {}", archive::VERSION + 1))
+    );
 }
 
 #[test]
@@ -204,10 +210,7 @@ fn a_truncated_archive_is_left_as_it_is() {
     ] {
         fs::write(&path, &bytes[..length]).unwrap();
         let error = is_refused(&path, "damaged");
-        assert!(
-            matches!(error, ArchiveError::Damaged { .. }),
-            "{length}: {error}"
-        );
+        assert!(error.kind == ArchiveErrorKind::Damaged, "{length}: {error}");
     }
 }
 
@@ -330,7 +333,7 @@ fn a_log_is_taken_in_and_left_without_shared_memory() {
     // Who wants this memory fails.
     symlink("nowhere", beside(&path, "-shm")).unwrap();
     let error = open_with(&path, JournalMode::WriteAhead, true).unwrap_err();
-    assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
+    assert!(error.kind == ArchiveErrorKind::NotWritable, "{error}");
     let mut archive = open_with(&path, JournalMode::Rollback, true).unwrap();
     assert_eq!(archive.record(1).unwrap(), run(1));
     archive.import(&run(2)).unwrap();
@@ -357,7 +360,7 @@ fn a_log_that_somebody_uses_is_not_used_from_elsewhere() {
         Duration::from_millis(300),
     )
     .unwrap_err();
-    assert!(matches!(error, ArchiveError::Busy { .. }), "{error}");
+    assert!(error.kind == ArchiveErrorKind::Busy, "{error}");
     assert!(has_log(&path));
     other.kill().unwrap();
     other.wait().unwrap();
@@ -500,10 +503,7 @@ fn a_locked_archive_is_waited_for_as_long_as_is_asked() {
         let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
         said.find(|line| line.as_ref().unwrap().ends_with("keeps it"));
         let error = open_within(&path, journal, true, Duration::from_millis(100)).unwrap_err();
-        assert!(
-            matches!(error, ArchiveError::Busy { .. }),
-            "{journal:?}: {error}"
-        );
+        assert!(error.kind == ArchiveErrorKind::Busy, "{journal:?}: {error}");
         let waiting = std::thread::spawn({
             let path = path.clone();
             move || open_with(&path, journal, true).map(drop)
@@ -564,7 +564,7 @@ fn what_cannot_have_a_log_beside_it_is_read_all_the_same() {
         archive.import(&run(2)).unwrap_err(),
         open_with(&path, JournalMode::WriteAhead, true).unwrap_err(),
     ] {
-        assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
+        assert!(error.kind == ArchiveErrorKind::NotWritable, "{error}");
         assert!(error.to_string().contains("copy it"), "{error}");
     }
     assert!(fs::read(&path).unwrap() == before);
@@ -664,7 +664,7 @@ fn reads_an_older_one_only() {
         );
         assert_eq!(archive.record(1).unwrap().actual.phases.len(), 3);
         let error = archive.set_note(1, Some("a note")).unwrap_err();
-        assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
+        assert!(error.kind == ArchiveErrorKind::NotWritable, "{error}");
     }
 }
 
@@ -676,7 +676,7 @@ fn reads_only() {
     };
     let (path, journal) = (Path::new(&path), journal(&with));
     let error = open_with(path, journal, true).unwrap_err();
-    assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
+    assert!(error.kind == ArchiveErrorKind::NotWritable, "{error}");
     // The file with a log, too, from where none is to be had.
     let archive = open_with(path, JournalMode::Rollback, false).unwrap();
     assert_eq!(archive.record(1).unwrap(), run(1));
@@ -684,7 +684,7 @@ fn reads_only() {
     let mut archive = open_with(path, journal, false).unwrap();
     assert_eq!(archive.record(1).unwrap(), run(1));
     let error = archive.set_note(1, Some("a note")).unwrap_err();
-    assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
+    assert!(error.kind == ArchiveErrorKind::NotWritable, "{error}");
 }
 
 #[test]
@@ -693,7 +693,7 @@ fn an_empty_file_becomes_an_archive_by_who_makes_one() {
     let path = file(&directory);
     fs::write(&path, b"").unwrap();
     let error = open_with(&path, JournalMode::WriteAhead, false).unwrap_err();
-    assert!(matches!(error, ArchiveError::Missing { .. }), "{error}");
+    assert!(error.kind == ArchiveErrorKind::Missing, "{error}");
     assert_eq!(fs::metadata(&path).unwrap().len(), 0);
     open(&path).import(&run(1)).unwrap();
     assert_eq!(

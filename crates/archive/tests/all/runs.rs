@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::time::Duration;
 
-use archive::{Archive, ArchiveError, Filter, Imported, JournalMode, Remarks, RunName, Tag};
+use archive::{Archive, Filter, Imported, JournalMode, Remarks, RunName, Tag};
 use record::{Fact, Outcome, Record};
 use verdict::{Headline, Level, ListedRun, State};
 
@@ -71,18 +71,21 @@ fn a_run_that_was_removed_meanwhile_is_told() {
         .unwrap();
     let going = archive.delete(&[number], &|mark| mark == "me").unwrap_err();
     assert!(
-        matches!(going, ArchiveError::Going { number: 1 }),
+        going.to_string().contains("run 1 is still running"),
         "{going}"
     );
     archive.delete(&[number], &nobody).unwrap();
     let error = archive
         .complete(number, &parts(&kept())[0], &kept())
         .unwrap_err();
-    assert!(matches!(error, ArchiveError::NoRun { .. }), "{error}");
-    assert!(matches!(
-        archive.finish(number, &kept()),
-        Err(ArchiveError::NoRun { .. })
-    ));
+    assert!(error.to_string().contains("there is no run"), "{error}");
+    assert!(
+        archive
+            .finish(number, &kept())
+            .unwrap_err()
+            .to_string()
+            .contains("there is no run")
+    );
     assert!(numbers(&archive, &Filter::default()).is_empty());
 }
 
@@ -280,12 +283,24 @@ fn runs_are_found_by_number_identity_and_as_the_last() {
     assert_eq!(began("003").unwrap(), 5);
     assert_eq!(began(&run(5).id.to_string()).unwrap(), 5);
     assert_eq!(began(&run(5).id.to_string()[..16]).unwrap(), 5);
-    assert!(matches!(
-        began("000000000"),
-        Err(ArchiveError::Ambiguous { .. })
-    ));
-    assert!(matches!(began("4"), Err(ArchiveError::NoRun { .. })));
-    assert!(matches!(began("ffff"), Err(ArchiveError::NoRun { .. })));
+    assert!(
+        began("000000000")
+            .unwrap_err()
+            .to_string()
+            .contains("is ambiguous")
+    );
+    assert!(
+        began("4")
+            .unwrap_err()
+            .to_string()
+            .contains("there is no run")
+    );
+    assert!(
+        began("ffff")
+            .unwrap_err()
+            .to_string()
+            .contains("there is no run")
+    );
     for word in ["", "abc", "ABCD", "file.json", "-1", "12 ", &"a".repeat(33)] {
         assert_eq!(RunName::parse(word), None, "{word}");
     }
@@ -377,7 +392,13 @@ fn what_is_deleted_is_gone_and_its_number_is_not_given_again() {
     }
     archive.delete(&[2, 3], &nobody).unwrap();
     assert_eq!(numbers(&archive, &Filter::default()), [1]);
-    assert!(matches!(archive.record(3), Err(ArchiveError::NoRun { .. })));
+    assert!(
+        archive
+            .record(3)
+            .unwrap_err()
+            .to_string()
+            .contains("there is no run")
+    );
     assert_eq!(archive.import(&run(3)).unwrap(), Imported::New(4));
     assert!(
         archive

@@ -121,10 +121,7 @@ impl Writer {
                 [Imported::New(number) | Imported::There(number) | Imported::Completed(number)] => {
                     Ok(Some(number))
                 }
-                _ => Err(ArchiveError::There {
-                    doing: "write a run to",
-                    path: self.archive.path().to_owned(),
-                }),
+                _ => Err(ArchiveError::there("write a run to", self.archive.path())),
             },
         }
     }

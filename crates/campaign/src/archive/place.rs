@@ -54,11 +54,7 @@ impl ArchivePlace {
 
     /// Its file system does not answer.
     pub(super) fn unanswered(&self, doing: &'static str, why: NoAnswer) -> ArchiveError {
-        ArchiveError::File {
-            doing,
-            path: self.path.clone(),
-            cause: std::io::Error::other(why),
-        }
+        ArchiveError::file(doing, &self.path, &std::io::Error::other(why))
     }
 
     /// Opens it for a command, and takes in the records that wait beside it.

@@ -9,7 +9,7 @@ mod show;
 
 use std::path::Path;
 
-use archive::{Archive, ArchiveError, Remarks};
+use archive::{Archive, ArchiveError, ArchiveErrorKind, Remarks};
 use campaign::archive::{is_none, place_of_one};
 use record::Record;
 use verdict::ListedRun;
@@ -56,7 +56,9 @@ fn remarks(entry: &ListedRun) -> Remarks {
 pub fn submissions(said: &ArchiveArgument) -> Result<Vec<(u64, String)>, Problem> {
     match place_of_one(said.archive.as_deref())?.open(false, USER) {
         Ok(archive) => Ok(archive.submissions()?),
-        Err(ArchiveError::Missing { .. }) if said.archive.is_none() => Ok(Vec::new()),
+        Err(error) if error.kind == ArchiveErrorKind::Missing && said.archive.is_none() => {
+            Ok(Vec::new())
+        }
         Err(error) => Err(error.into()),
     }
 }

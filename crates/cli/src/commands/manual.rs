@@ -1,9 +1,10 @@
 //! `postmark man` and `postmark completions`: manual pages and completions of shells, made from the
 //! table of options.
 //!
-//! A command is a page. The table has its name, synopsis and options; what the table does not have
-//! stands here: examples, exit status, environment and files.
+//! A command is a page. The table has its name, synopsis and options; `manual.toml` has the rest:
+//! examples, exit status, environment and files.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use clap::builder::PossibleValuesParser;
 use clap_complete::aot::{self, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
+use serde::Deserialize;
 use workload::presets;
 
 use crate::args::{self, CompletionsArguments, ManArguments, Shell};
@@ -86,6 +88,25 @@ fn failed(path: &Path, cause: std::io::Error) -> SpecError {
     }
 }
 
+/// A term and its meaning.
+type Item = (String, String);
+
+/// What the table of options does not have.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Told {
+    environment: Vec<Item>,
+    files: Vec<Item>,
+    exit_status: BTreeMap<String, Vec<Item>>,
+    examples: BTreeMap<String, Vec<Item>>,
+}
+
+impl Told {
+    fn read() -> Self {
+        toml::from_str(include_str!("manual.toml")).expect("our own file is read by a test")
+    }
+}
+
 /// A manual page.
 struct Page {
     file: String,
@@ -132,10 +153,13 @@ fn text(command: &Command, name: &str) -> std::io::Result<String> {
         table.render_subcommands_section(&mut page)?;
     }
     let mut rest = Roff::new();
-    examples(&mut rest, name);
-    tagged(&mut rest, "EXIT STATUS", exit_statuses(name));
-    tagged(&mut rest, "ENVIRONMENT", &ENVIRONMENT);
-    tagged(&mut rest, "FILES", &FILES);
+    let told = Told::read();
+    examples(&mut rest, told.examples.get(name));
+    let statuses = told.exit_status.get(name);
+    let statuses = statuses.unwrap_or(&told.exit_status["default"]);
+    tagged(&mut rest, "EXIT STATUS", statuses);
+    tagged(&mut rest, "ENVIRONMENT", &told.environment);
+    tagged(&mut rest, "FILES", &told.files);
     see_also(&mut rest, name);
     page.extend(rest.to_roff().into_bytes());
     Ok(format!("{TITLE_MACROS}{}", String::from_utf8_lossy(&page)))
@@ -177,26 +201,26 @@ fn head(command: &Command, name: &str) -> Roff {
 }
 
 /// A section of terms with a paragraph each.
-fn tagged(page: &mut Roff, title: &str, items: &[(&str, &str)]) {
+fn tagged(page: &mut Roff, title: &str, items: &[Item]) {
     page.control("SH", [title]);
     for (term, meaning) in items {
         page.control("TP", []);
-        page.text([bold(*term)]);
-        page.text([roman(*meaning)]);
+        page.text([bold(term)]);
+        page.text([roman(meaning)]);
     }
 }
 
-fn examples(page: &mut Roff, name: &str) {
-    let Some((_, examples)) = EXAMPLES.iter().find(|(of, _)| *of == name) else {
+fn examples(page: &mut Roff, examples: Option<&Vec<Item>>) {
+    let Some(examples) = examples else {
         return;
     };
     page.control("SH", ["EXAMPLES"]);
-    for (what, command) in *examples {
+    for (what, command) in examples {
         page.control("PP", []);
-        page.text([roman(*what)]);
+        page.text([roman(what)]);
         page.control("PP", []);
         page.control("EX", []);
-        page.text([roman(*command)]);
+        page.text([roman(command)]);
         page.control("EE", []);
     }
 }
@@ -211,272 +235,3 @@ fn see_also(page: &mut Roff, name: &str) {
     );
     page.text(program.chain([manuals]).collect::<Vec<_>>());
 }
-
-/// What a command does in an example, and the command; by page.
-const EXAMPLES: [(&str, &[(&str, &str)]); 12] = [
-    (
-        "postmark",
-        &[
-            (
-                "Measure a mail server's workload for one minute:",
-                "postmark run --preset mail --for 60s --target /mnt/disk",
-            ),
-            (
-                "Show the last run with all its numbers:",
-                "postmark show last --full",
-            ),
-            (
-                "Run a script of the classic prompt:",
-                "printf 'set location /mnt/disk\\nset number 20000\\nrun\\nquit\\n' | postmark",
-            ),
-        ],
-    ),
-    (
-        "postmark-run",
-        &[
-            (
-                "Measure a mail server's workload for one minute:",
-                "postmark run --preset mail --for 60s --target /mnt/disk",
-            ),
-            (
-                "Four workers with private pools:",
-                "postmark run --files 20k --transactions 100k --workers 4 --target /mnt/disk",
-            ),
-            (
-                "Find the highest rate with a 99th percentile below 10 ms:",
-                "postmark run --preset mail --sweep auto --slo 'p99<10ms' --target /mnt/disk",
-            ),
-            (
-                "Write the record as JSON, and fail if the verdict is INVALID:",
-                "postmark run --preset varmail --for 30s --strict --format json --output \
-                 result.json --target /mnt/disk",
-            ),
-            (
-                "Measure an NFS server without a mount, with eight operations in flight:",
-                "postmark run --preset mail --depth 8 --for 60s --target nfs://server/export",
-            ),
-            (
-                "Repeat an archived run on another target:",
-                "postmark run --like last --target /mnt/disk",
-            ),
-        ],
-    ),
-    (
-        "postmark-plan",
-        &[
-            (
-                "Show what a run would do, and how much room it needs:",
-                "postmark plan --preset mail --target /mnt/disk",
-            ),
-            (
-                "Write a configuration file:",
-                "postmark plan --preset mail --workers 4 --format toml",
-            ),
-        ],
-    ),
-    (
-        "postmark-list",
-        &[(
-            "List the runs of one preset in the last seven days:",
-            "postmark list --preset mail --since 7d",
-        )],
-    ),
-    (
-        "postmark-show",
-        &[(
-            "Show the last run with all its numbers:",
-            "postmark show last --full",
-        )],
-    ),
-    (
-        "postmark-tag",
-        &[("Tag the last run:", "postmark tag last baseline")],
-    ),
-    (
-        "postmark-note",
-        &[(
-            "Note what was special about the last run:",
-            "postmark note last 'new disk, scheduler none'",
-        )],
-    ),
-    (
-        "postmark-export",
-        &[(
-            "Write the last run for another machine:",
-            "postmark export last --output last.json",
-        )],
-    ),
-    (
-        "postmark-import",
-        &[(
-            "Add the runs of another machine:",
-            "postmark import last.json",
-        )],
-    ),
-    (
-        "postmark-clean",
-        &[
-            ("Remove what a killed run left:", "postmark clean /mnt/disk"),
-            (
-                "The same on an NFS server without a mount:",
-                "postmark clean nfs://server/export",
-            ),
-            (
-                "Remove the file systems of a killed study, by the directory of their images:",
-                "postmark clean /mnt/images",
-            ),
-        ],
-    ),
-    (
-        "postmark-completions",
-        &[
-            (
-                "Completions for bash, from the next session on:",
-                "postmark completions bash > postmark.bash",
-            ),
-            (
-                "Completions for fish:",
-                "postmark completions fish > postmark.fish",
-            ),
-            (
-                "Completions for zsh, in a directory of fpath:",
-                "postmark completions zsh > _postmark",
-            ),
-        ],
-    ),
-    ("postmark-man", &[("Write all pages:", "postmark man man1")]),
-];
-
-const DONE: (&str, &str) = ("0", "The command did what it was asked to do.");
-const REFUSED: (&str, &str) = (
-    "2",
-    "The options are invalid, or the command was refused. Nothing was touched.",
-);
-const SIGNAL: (&str, &str) = (
-    "128 + n",
-    "Signal n ended the run. What the run made is removed.",
-);
-
-/// The exit statuses of a command, each with its meaning.
-fn exit_statuses(name: &str) -> &'static [(&'static str, &'static str)] {
-    match name {
-        "postmark" => &[
-            ("0", "All runs of the session were performed to their end."),
-            ("1", "A run failed, or standard input or output failed."),
-            REFUSED,
-            SIGNAL,
-        ],
-        "postmark-run" => &[
-            (
-                "0",
-                "The run completed, with no more errors than --on-error allows.",
-            ),
-            (
-                "1",
-                "The run failed, files of the run are left, or the report, or the record for an \
-                 archive that was requested, could not be written.",
-            ),
-            REFUSED,
-            (
-                "3",
-                "With --strict: the run completed, and its verdict is INVALID.",
-            ),
-            SIGNAL,
-        ],
-        "postmark-clean" => &[
-            (
-                "0",
-                "No file of a killed run and no file system of a killed study is left.",
-            ),
-            (
-                "1",
-                "A directory could not be cleaned, or something is left. A message names it.",
-            ),
-            ("2", "The options are invalid. Nothing was touched."),
-        ],
-        "postmark-verify-log" => &[
-            ("0", "Every acknowledged operation is there."),
-            (
-                "1",
-                "Something acknowledged is lost, or the answer could not be written.",
-            ),
-            (
-                "2",
-                "The options are invalid, or the acknowledgement log proves nothing. A message \
-                 says why.",
-            ),
-        ],
-        "postmark-import" => &[
-            ("0", "Everything was imported or was there."),
-            (
-                "1",
-                "Something could not be imported, or the answer could not be written.",
-            ),
-            REFUSED,
-        ],
-        _ => &[DONE, ("1", "The output could not be written."), REFUSED],
-    }
-}
-
-const ENVIRONMENT: [(&str, &str); 8] = [
-    (
-        "POSTMARK_ARCHIVE",
-        "The archive of runs, or none for no archive. The option --archive has precedence.",
-    ),
-    (
-        "XDG_DATA_HOME",
-        "The directory that has postmark/archive.db where no archive is named.",
-    ),
-    (
-        "HOME",
-        "The user's home directory, which has .local/share/postmark/archive.db where \
-         XDG_DATA_HOME is not set. Where HOME is not set either, the home directory is that of \
-         the user database.",
-    ),
-    (
-        "SUDO_UID, SUDO_GID",
-        "Under sudo, the archive is that of the user who called sudo.",
-    ),
-    (
-        "NO_COLOR",
-        "If it is not empty, help and reports have no colour.",
-    ),
-    (
-        "TERM",
-        "Where it is not set, or dumb, the prompt has no line editing, and nothing is drawn on \
-         the terminal.",
-    ),
-    (
-        "CLICOLOR_FORCE",
-        "If it is set and not 0, help and reports have colour also in files and pipes.",
-    ),
-    (
-        "COLUMNS",
-        "The width of the terminal, in place of what the terminal reports.",
-    ),
-];
-
-const FILES: [(&str, &str); 6] = [
-    ("~/.local/share/postmark/archive.db", "The archive of runs."),
-    (
-        "~/.local/share/postmark/archive.db.pending-*.json",
-        "A record that the archive did not take. The next command that writes to the archive adds \
-         it.",
-    ),
-    (
-        "postmark-SECOND-PROCESS-N",
-        "The run directory below a target. A run makes it and removes it.",
-    ),
-    (
-        ".postmark-manifest.json",
-        "The manifest in a run directory: what postmark clean removes after a kill.",
-    ),
-    (
-        "postmark-made-SECOND-PROCESS-N",
-        "The directory of a file system that a study makes: manifest, images, saved states, mount.",
-    ),
-    (
-        "/dev/shm/postmark-UID-PROCESS-TIME",
-        "The run's last sign of life. It is removed with the manifest.",
-    ),
-];

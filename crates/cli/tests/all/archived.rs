@@ -15,7 +15,7 @@ mod together;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use archive::{Archive, ArchiveError, Filter, JournalMode, Opening};
+use archive::{Archive, ArchiveError, ArchiveErrorKind, Filter, JournalMode, Opening};
 use record::Record;
 use verdict::ListedRun;
 
@@ -77,7 +77,7 @@ impl Home {
     /// What is in the archive; nothing where there is none, or one is being made.
     fn entries(&self) -> Vec<ListedRun> {
         match opened(&self.archive()) {
-            Err(ArchiveError::Missing { .. }) => Vec::new(),
+            Err(error) if error.kind == ArchiveErrorKind::Missing => Vec::new(),
             archive => archive
                 .unwrap()
                 .list(&Filter::default(), &|_| false)

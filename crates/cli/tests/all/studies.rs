@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use archive::{Archive, ArchiveError, Filter, JournalMode, Opening};
+use archive::{Archive, ArchiveError, ArchiveErrorKind, Filter, JournalMode, Opening};
 use record::{Outcome, Record, StudyPart};
 use verdict::{Level, ListedRun, Summary};
 
@@ -110,7 +110,7 @@ impl Lab {
     /// All runs of the archive; none where there is none, or one is being made.
     fn listed(&self) -> Vec<ListedRun> {
         match self.opened() {
-            Err(ArchiveError::Missing { .. }) => Vec::new(),
+            Err(error) if error.kind == ArchiveErrorKind::Missing => Vec::new(),
             archive => archive
                 .unwrap()
                 .list(&Filter::default(), &|_| false)

@@ -1,6 +1,6 @@
 //! `postmark list` and `postmark show`.
 
-use archive::{ArchiveError, is_alive};
+use archive::{ArchiveErrorKind, is_alive};
 use campaign::archive::place_of_one;
 use document::{Document, Format, WIDTH};
 use record::Record;
@@ -24,7 +24,11 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
     let entries = match place.open(false, USER) {
         Ok(archive) => archive.list(&arguments.filters.filter(), &is_alive)?,
         // Before the first run there is none in the user's folder.
-        Err(ArchiveError::Missing { .. }) if arguments.archive.archive.is_none() => Vec::new(),
+        Err(error)
+            if error.kind == ArchiveErrorKind::Missing && arguments.archive.archive.is_none() =>
+        {
+            Vec::new()
+        }
         Err(error) => return Err(error.into()),
     };
     screen::answer(

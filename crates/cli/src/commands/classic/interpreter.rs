@@ -4,9 +4,11 @@
 //! command is found by its beginning, the character behind it is skipped, the rest is its argument:
 //! so the original has it, and scripts rely on it (`set numbers 100000`).
 
+mod files;
+
 use std::ffi::OsStr;
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, BufReader, Write};
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -16,19 +18,9 @@ use document::sanitize;
 use record::{Classic, ClassicFigures, Edition, End};
 use report::classic;
 
-use super::prompt::{LINE_MAX_BYTES, PromptInput, read_line};
-use super::settings::{Effect, PromptSettings, Refusal};
+use super::prompt::PromptInput;
+use super::settings::PromptSettings;
 use super::show;
-use super::warning::Warning;
-
-/// How deep configuration files may load one another. The original stops when it has no descriptors
-/// left.
-const LOAD_DEPTH_MAX: usize = 100;
-/// How many files a line of the prompt, or the first configuration file, may load in all: files
-/// that load one another twice would go on for ever. More than a script has that means to.
-const LOADS_MAX: u32 = 10_000;
-/// The configuration file that is read where none is given.
-const DEFAULT_FILE: &str = ".pmrc";
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,10 +84,6 @@ impl Streams<'_> {
         // A closed standard error is no reason to stop.
         let _ = writeln!(self.errors, "{}", sanitize::shown(line));
         Ok(())
-    }
-
-    fn warn(&mut self, warning: Option<&Warning>) -> io::Result<()> {
-        warning.map_or(Ok(()), |warning| self.complain(warning))
     }
 }
 
@@ -171,67 +159,6 @@ impl<'a> Interpreter<'a> {
         Ok(u8::from(self.failed))
     }
 
-    /// The configuration file; `quit` in it ends the session. One that is not there is passed over.
-    fn start_up(&mut self, file: Option<&Path>, streams: &mut Streams<'_>) -> io::Result<Next> {
-        let path = file.unwrap_or(Path::new(DEFAULT_FILE));
-        match File::open(path) {
-            Ok(opened) => self.read_file(path, opened, 0, streams),
-            Err(error) => {
-                if file.is_some() || error.kind() != io::ErrorKind::NotFound {
-                    let (path, error) = (path.to_owned(), error.to_string());
-                    streams.complain(&Warning::Unreadable { path, error })?;
-                }
-                Ok(Next::Line)
-            }
-        }
-    }
-
-    fn read_file(
-        &mut self,
-        path: &Path,
-        file: File,
-        depth: usize,
-        streams: &mut Streams<'_>,
-    ) -> io::Result<Next> {
-        // A pipe or a terminal may be written to as well; what cannot be examined is not compared.
-        let facts = file.metadata().ok().filter(Metadata::is_file);
-        let above = self.reading.len();
-        self.reading
-            .extend(facts.map(|facts| (facts.dev(), facts.ino())));
-        let next = self.read_lines(path, file, depth, streams);
-        self.reading.truncate(above);
-        next
-    }
-
-    fn read_lines(
-        &mut self,
-        path: &Path,
-        file: File,
-        depth: usize,
-        streams: &mut Streams<'_>,
-    ) -> io::Result<Next> {
-        streams
-            .output
-            .write_all(b"Reading configuration from file '")?;
-        streams.output.write_all(path.as_os_str().as_bytes())?;
-        streams.output.write_all(b"'\n")?;
-        let mut reader = BufReader::new(file);
-        loop {
-            match read_line(&mut reader, LINE_MAX_BYTES) {
-                Ok(Some(line)) => match self.line(&line, LineOrigin::File(depth), streams)? {
-                    Next::Line => {}
-                    end => return Ok(end),
-                },
-                Ok(None) => return Ok(Next::Line),
-                Err(error) => {
-                    let (path, error) = (path.to_owned(), error.to_string());
-                    streams.complain(&Warning::Broken { path, error })?;
-                    return Ok(Next::Line);
-                }
-            }
-        }
-    }
-
     fn line(
         &mut self,
         line: &[u8],
@@ -272,47 +199,16 @@ impl<'a> Interpreter<'a> {
             }
             "set report" if self.settings.edition == Edition::V1_0 => {
                 streams.output.write_all(b"Eh?\n")?;
-                streams.complain(&Warning::OtherEdition("set report"))?;
+                streams.complain(
+                    &"Warning: 'set report' is no command of edition 1.0: start with --edition 1.5",
+                )?;
             }
-            name => self.set(name, argument, streams)?,
+            name => match self.settings.set(name, argument) {
+                Ok(warning) => warning.map_or(Ok(()), |line| streams.complain(&line))?,
+                Err(refusal) => streams.complain(&format_args!("Error: {refusal}"))?,
+            },
         }
         Ok(Next::Line)
-    }
-
-    fn set(
-        &mut self,
-        name: &str,
-        argument: Option<&[u8]>,
-        streams: &mut Streams<'_>,
-    ) -> io::Result<()> {
-        let settings = &mut self.settings;
-        let effect: Effect = match name {
-            "set size" => settings.set_sizes(argument),
-            "set number" => settings.set_files(argument),
-            "set seed" => settings.set_seed(argument),
-            "set transactions" => settings.set_transactions(argument),
-            "set subdirectories" => settings.set_subdirectories(argument),
-            "set read" => settings.set_read_block(argument),
-            "set write" => settings.set_write_block(argument),
-            "set buffering" => settings.set_buffering(argument),
-            "set bias read" => settings.set_bias_read(argument),
-            "set bias create" => settings.set_bias_create(argument),
-            "set report" => settings.set_report(argument),
-            "set location" => match settings.set_location(argument) {
-                Ok((warning, bad_weight)) => {
-                    if let Some(bad_weight) = bad_weight {
-                        streams.complain(&format_args!("Error: {bad_weight}"))?;
-                    }
-                    Ok(warning)
-                }
-                Err(refusal) => Err(refusal),
-            },
-            _ => unreachable!("'{name}' is listed and has no meaning"),
-        };
-        match effect {
-            Ok(warning) => streams.warn(warning.as_ref()),
-            Err(refusal) => refuse(&refusal, streams),
-        }
     }
 
     fn show(&self, argument: Option<&[u8]>, streams: &mut Streams<'_>) -> io::Result<()> {
@@ -385,58 +281,13 @@ impl<'a> Interpreter<'a> {
             }
         }
         if figures.end == End::OutOfReach {
-            streams.complain(&Warning::OutOfReach)?;
+            streams.complain(
+                &"Warning: the files that are left lie in slots that edition 1.0's generator \
+                  cannot draw, where the original searches for ever: take fewer files or \
+                  transactions",
+            )?;
         }
         Ok(())
-    }
-
-    fn load(
-        &mut self,
-        argument: Option<&[u8]>,
-        place: LineOrigin,
-        streams: &mut Streams<'_>,
-    ) -> io::Result<Next> {
-        let Some(argument) = argument else {
-            streams.complain(&"Error: no configuration file specified")?;
-            return Ok(Next::Line);
-        };
-        let path = Path::new(OsStr::from_bytes(argument));
-        let depth = match place {
-            LineOrigin::Prompt => 1,
-            LineOrigin::File(depth) => depth + 1,
-        };
-        let path_shown = path.display();
-        if depth > LOAD_DEPTH_MAX {
-            self.failed = true;
-            streams.complain(&format_args!(
-                "Error: cannot read configuration file '{path_shown}': {LOAD_DEPTH_MAX} files \
-                 have loaded one another already, which is the limit; no more is read of them"
-            ))?;
-            return Ok(Next::GiveUp);
-        }
-        self.loads += 1;
-        if self.loads > LOADS_MAX {
-            self.failed = true;
-            streams.complain(&format_args!(
-                "Error: cannot read configuration file '{path_shown}': {LOADS_MAX} files were \
-                 loaded already, which is the limit; no more is read of them"
-            ))?;
-            return Ok(Next::GiveUp);
-        }
-        match File::open(path) {
-            // `quit` ends the file that it stands in, not the one that loads it.
-            Ok(file) => Ok(match self.read_file(path, file, depth, streams)? {
-                Next::Quit => Next::Line,
-                next => next,
-            }),
-            Err(_) => {
-                streams.complain(&format_args!(
-                    "Error: cannot read configuration file '{}'",
-                    path.display()
-                ))?;
-                Ok(Next::Line)
-            }
-        }
     }
 
     /// `!COMMAND`. The original runs a shell for configuration files and pipes too: a fault that is
@@ -472,8 +323,10 @@ fn unknown(line: &[u8], place: LineOrigin, streams: &mut Streams<'_>) -> io::Res
     if place == LineOrigin::Prompt {
         return Ok(());
     }
-    let word = String::from_utf8_lossy(line).into_owned();
-    streams.complain(&Warning::PromptWord { word, right })
+    let word = String::from_utf8_lossy(line);
+    streams.complain(&format_args!(
+        "Warning: '{word}' is a word of the prompt and no command in a file: give '{right}'"
+    ))
 }
 
 /// What is odd about a line whatever its command is.
@@ -483,7 +336,8 @@ fn warn_of_form(
     rest: &[u8],
     streams: &mut Streams<'_>,
 ) -> io::Result<()> {
-    let said = || String::from_utf8_lossy(line).trim_end().to_owned();
+    let said = String::from_utf8_lossy(line);
+    let said = said.trim_end();
     let takes_text = [
         "set location",
         "set buffering",
@@ -494,22 +348,19 @@ fn warn_of_form(
     ]
     .contains(&name);
     if takes_text && line.ends_with(b"\r") {
-        streams.complain(&Warning::CarriageReturn(said()))?;
+        streams.complain(&format_args!(
+            "Warning: '{said}' ends with a carriage return, which belongs to the value: give \
+             lines that end with a line feed only"
+        ))?;
     }
     let takes_number = name.starts_with("set ") && !takes_text;
     if let (true, [skipped @ (b'0'..=b'9' | b'+' | b'-' | b'.'), _, ..]) = (takes_number, rest) {
-        let (said, skipped, command) = (said(), char::from(*skipped), name);
-        streams.complain(&Warning::Skipped {
-            said,
-            skipped,
-            command,
-        })?;
+        let skipped = char::from(*skipped);
+        streams.complain(&format_args!(
+            "Warning: '{skipped}' in '{said}' is skipped: give a space behind '{name}'"
+        ))?;
     }
     Ok(())
-}
-
-fn refuse(refusal: &Refusal, streams: &mut Streams<'_>) -> io::Result<()> {
-    streams.complain(&format_args!("Error: {refusal}"))
 }
 
 /// The file that a report or the configuration is to be appended to; `None` for standard output,
@@ -540,7 +391,11 @@ fn direct(
         }
         Ok(file) => {
             if !name.is_empty() && name.iter().all(u8::is_ascii_digit) {
-                streams.complain(&Warning::NumberAsFile { command, path })?;
+                let path = path.display();
+                streams.complain(&format_args!(
+                    "Warning: '{command} {path}' writes to a file called {path}: a run has no \
+                     length in time or count here, give 'set transactions' and then 'run'"
+                ))?;
             }
             Ok(Some(file))
         }

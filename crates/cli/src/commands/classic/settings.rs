@@ -3,7 +3,7 @@
 //!
 //! Not the workload: [`PromptSettings::workload`] makes one, or says why there is none. What a
 //! value means that the original takes silently, although somebody probably meant another, is a
-//! [`Warning`].
+//! warning.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -14,7 +14,7 @@ use record::Edition;
 use workload::{Bias, Classic, InvalidWorkload};
 
 use super::number::{self, atoi};
-use super::warning::Warning;
+use super::warning;
 
 /// A directory that files lie in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,69 +57,9 @@ pub struct PromptSettings {
     pub format: Format,
 }
 
-/// A value that is not taken; the original's words.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// `set size`.
-    #[error("no file size low or high bounds specified")]
-    Sizes,
-    /// `set number`.
-    #[error("invalid number of files")]
-    Files,
-    /// `set seed`.
-    #[error("invalid seed for random numbers")]
-    Seed,
-    /// `set transactions`.
-    #[error("no transactions specified")]
-    Transactions,
-    /// `set location` without a path.
-    #[error("no directory name specified")]
-    NoLocation,
-    /// `set location -PATH` with a path that was not set.
-    #[error("cannot find location '{}'", .0.display())]
-    UnknownLocation(PathBuf),
-    /// `set location +PATH` and `-PATH` in an edition of one location. Our words.
-    #[error("edition 1.0 has one location: give 'set location PATH'")]
-    OneLocation,
-    /// `set subdirectories`.
-    #[error("invalid number of subdirectories")]
-    Subdirectories,
-    /// `set read`.
-    #[error("invalid read block size")]
-    ReadBlock,
-    /// `set write`.
-    #[error("invalid write block size")]
-    WriteBlock,
-    /// `set buffering`.
-    #[error("no buffering mode (true/false) specified")]
-    Buffering,
-    /// `set bias read` and `set bias create`.
-    #[error("no bias specified (0-10 for greater chance,-1 to disable)")]
-    Bias,
-    /// `set report`.
-    #[error("either 'verbose' or 'terse' required")]
-    Report,
-}
-
-/// What keeps settings from being run. Our words: the original tries.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unrunnable {
-    /// The original works in `/` then.
-    #[error(
-        "the location is empty (one space stands before a path): give 'set location PATH', or \
-         'set location /' if the root directory is meant"
-    )]
-    EmptyLocation,
-    /// A path that no system call takes.
-    #[error("the location '{}' holds a NUL character", .0.display())]
-    NulInLocation(PathBuf),
-    /// The workload itself.
-    #[error(transparent)]
-    Workload(#[from] InvalidWorkload),
-}
-
-/// What a `set` command comes to: what there is to warn of, or why it is refused.
-pub type Effect = Result<Option<Warning>, Refusal>;
+/// What a `set` command comes to: a line to warn of something, or, in the original's words, why the
+/// value is not taken.
+pub type Effect = Result<Option<String>, String>;
 
 impl PromptSettings {
     /// The original's defaults.
@@ -146,17 +86,26 @@ impl PromptSettings {
     ///
     /// # Errors
     /// Where the original would do what nobody can want, or where it would overflow.
-    pub fn workload(&self) -> Result<Classic, Unrunnable> {
+    pub fn workload(&self) -> Result<Classic, String> {
         for location in &self.locations {
             let path = location.path.as_os_str().as_bytes();
             if path.is_empty() {
-                return Err(Unrunnable::EmptyLocation);
+                // The original works in `/` then.
+                return Err(
+                    "the location is empty (one space stands before a path): give 'set location \
+                     PATH', or 'set location /' if the root directory is meant"
+                        .to_owned(),
+                );
             }
             if path.contains(&0) {
-                return Err(Unrunnable::NulInLocation(location.path.clone()));
+                let path = location.path.display();
+                return Err(format!("the location '{path}' holds a NUL character"));
             }
         }
-        let bias = |value: i32| Bias::new(value.into()).ok_or(InvalidWorkload::Bias(value.into()));
+        let bias = |value: i32| {
+            let invalid = || InvalidWorkload::Bias(value.into()).to_string();
+            Bias::new(value.into()).ok_or_else(invalid)
+        };
         let workload = Classic {
             edition: self.edition,
             files: count(self.files),
@@ -171,7 +120,7 @@ impl PromptSettings {
             bias_create: bias(self.bias_create)?,
             seed: self.seed as u32,
         };
-        workload.validate()?;
+        workload.validate().map_err(|invalid| invalid.to_string())?;
         Ok(workload)
     }
 
@@ -186,149 +135,71 @@ impl PromptSettings {
         self.locations.iter().map(pair).collect()
     }
 
-    /// `set size LOW [HIGH]`. The upper bound stands behind the argument's first space, wherever
-    /// that is.
+    /// What a `set` command does, by its name.
     ///
     /// # Errors
-    /// Without a lower bound above 0.
-    pub fn set_sizes(&mut self, argument: Option<&[u8]>) -> Effect {
-        let argument = argument.ok_or(Refusal::Sizes)?;
-        let low = atoi(argument).value;
-        if low <= 0 {
-            return Err(Refusal::Sizes);
+    /// Where the value is not taken: nothing is changed.
+    pub fn set(&mut self, command: &str, argument: Option<&[u8]>) -> Effect {
+        let mut number = |value: fn(&mut Self) -> &mut i32, refusal: &str| {
+            let is_taken = |number: i32| number > 0;
+            set_number(value(self), command, argument, is_taken, refusal)
+        };
+        match command {
+            "set size" => self.set_sizes(argument),
+            "set number" => number(|own| &mut own.files, "invalid number of files"),
+            "set seed" => number(|own| &mut own.seed, "invalid seed for random numbers"),
+            "set transactions" => number(|own| &mut own.transactions, "no transactions specified"),
+            "set subdirectories" => number(
+                |own| &mut own.subdirectories,
+                "invalid number of subdirectories",
+            ),
+            "set read" => number(|own| &mut own.read_block, "invalid read block size"),
+            "set write" => number(|own| &mut own.write_block, "invalid write block size"),
+            "set bias read" => set_bias(&mut self.bias_read, command, argument),
+            "set bias create" => set_bias(&mut self.bias_create, command, argument),
+            "set buffering" => {
+                self.buffered = match argument {
+                    Some(b"true") => true,
+                    Some(b"false") => false,
+                    _ => return refuse("no buffering mode (true/false) specified"),
+                };
+                Ok(None)
+            }
+            "set report" => {
+                self.format = match argument {
+                    Some(b"verbose") => Format::Classic,
+                    Some(b"terse") => Format::Terse,
+                    _ => return refuse("either 'verbose' or 'terse' required"),
+                };
+                Ok(None)
+            }
+            "set location" => self.set_location(argument),
+            _ => unreachable!("'{command}' is listed and has no meaning"),
         }
+    }
+
+    /// `set size LOW [HIGH]`. The upper bound stands behind the argument's first space, wherever
+    /// that is.
+    fn set_sizes(&mut self, argument: Option<&[u8]>) -> Effect {
+        let low = argument.map_or(0, |argument| atoi(argument).value);
+        let Some(argument) = argument.filter(|_| low > 0) else {
+            return refuse("no file size low or high bounds specified");
+        };
         let space = argument.iter().position(|byte| *byte == b' ');
         let high = space
             .map_or(0, |space| atoi(&argument[space + 1..]).value)
             .max(low);
         (self.size_low, self.size_high) = (low, high);
-        Ok(Warning::of_sizes(argument, low, high))
+        Ok(warning::of_sizes(argument, low, high))
     }
 
-    /// `set number COUNT`.
-    ///
-    /// # Errors
-    /// Without a number above 0.
-    pub fn set_files(&mut self, argument: Option<&[u8]>) -> Effect {
-        positive(&mut self.files, argument, "set number", Refusal::Files)
-    }
-
-    /// `set seed NUMBER`.
-    ///
-    /// # Errors
-    /// Without a number above 0.
-    pub fn set_seed(&mut self, argument: Option<&[u8]>) -> Effect {
-        positive(&mut self.seed, argument, "set seed", Refusal::Seed)
-    }
-
-    /// `set transactions COUNT`.
-    ///
-    /// # Errors
-    /// Without a number above 0.
-    pub fn set_transactions(&mut self, argument: Option<&[u8]>) -> Effect {
-        positive(
-            &mut self.transactions,
-            argument,
-            "set transactions",
-            Refusal::Transactions,
-        )
-    }
-
-    /// `set subdirectories COUNT`.
-    ///
-    /// # Errors
-    /// Without a number above 0.
-    pub fn set_subdirectories(&mut self, argument: Option<&[u8]>) -> Effect {
-        positive(
-            &mut self.subdirectories,
-            argument,
-            "set subdirectories",
-            Refusal::Subdirectories,
-        )
-    }
-
-    /// `set read BYTES`.
-    ///
-    /// # Errors
-    /// Without a number above 0.
-    pub fn set_read_block(&mut self, argument: Option<&[u8]>) -> Effect {
-        positive(
-            &mut self.read_block,
-            argument,
-            "set read",
-            Refusal::ReadBlock,
-        )
-    }
-
-    /// `set write BYTES`.
-    ///
-    /// # Errors
-    /// Without a number above 0.
-    pub fn set_write_block(&mut self, argument: Option<&[u8]>) -> Effect {
-        positive(
-            &mut self.write_block,
-            argument,
-            "set write",
-            Refusal::WriteBlock,
-        )
-    }
-
-    /// `set bias read TENTHS`. Unlike elsewhere, what is no number is 0 here.
-    ///
-    /// # Errors
-    /// Outside -1 to 10.
-    pub fn set_bias_read(&mut self, argument: Option<&[u8]>) -> Effect {
-        bias(&mut self.bias_read, argument, "set bias read")
-    }
-
-    /// `set bias create TENTHS`. Unlike elsewhere, what is no number is 0 here.
-    ///
-    /// # Errors
-    /// Outside -1 to 10.
-    pub fn set_bias_create(&mut self, argument: Option<&[u8]>) -> Effect {
-        bias(&mut self.bias_create, argument, "set bias create")
-    }
-
-    /// `set buffering true|false`, exactly.
-    ///
-    /// # Errors
-    /// Any other word.
-    pub fn set_buffering(&mut self, argument: Option<&[u8]>) -> Effect {
-        self.buffered = match argument {
-            Some(b"true") => true,
-            Some(b"false") => false,
-            _ => return Err(Refusal::Buffering),
+    /// `set location PATH [WEIGHT]`, `+PATH [WEIGHT]`, `-PATH`.
+    fn set_location(&mut self, argument: Option<&[u8]>) -> Effect {
+        let Some(argument) = argument else {
+            return refuse("no directory name specified");
         };
-        Ok(None)
-    }
-
-    /// `set report verbose|terse`, exactly.
-    ///
-    /// # Errors
-    /// Any other word.
-    pub fn set_report(&mut self, argument: Option<&[u8]>) -> Effect {
-        self.format = match argument {
-            Some(b"verbose") => Format::Classic,
-            Some(b"terse") => Format::Terse,
-            _ => return Err(Refusal::Report),
-        };
-        Ok(None)
-    }
-
-    /// `set location PATH [WEIGHT]`, `+PATH [WEIGHT]`, `-PATH`. Gives besides the effect the weight
-    /// that was not taken, which the original complains of while it takes the location.
-    ///
-    /// # Errors
-    /// Without a path, or where the path to remove is none of the locations.
-    pub fn set_location(
-        &mut self,
-        argument: Option<&[u8]>,
-    ) -> Result<(Option<Warning>, Option<BadWeight>), Refusal> {
-        let argument = argument.ok_or(Refusal::NoLocation)?;
         if self.edition == Edition::V1_0 {
-            return self
-                .set_only_location(argument)
-                .map(|warning| (warning, None));
+            return self.set_only_location(argument);
         }
         match argument {
             [b'-', path @ ..] => {
@@ -336,9 +207,9 @@ impl PromptSettings {
                 let is_it =
                     |location: &PromptLocation| location.path.as_os_str().as_bytes() == path;
                 let found = self.locations.iter().position(is_it);
-                let unknown = || Refusal::UnknownLocation(to_path(path));
+                let unknown = || format!("cannot find location '{}'", to_path(path).display());
                 self.locations.remove(found.ok_or_else(unknown)?);
-                Ok((None, None))
+                Ok(None)
             }
             [b'+', rest @ ..] => Ok(self.add_location(rest)),
             rest => {
@@ -351,45 +222,35 @@ impl PromptSettings {
     /// In edition 1.0 there is one location, without a weight, and its path is all of the argument.
     fn set_only_location(&mut self, argument: &[u8]) -> Effect {
         if let [b'+' | b'-', ..] = argument {
-            return Err(Refusal::OneLocation);
+            // Our words.
+            return refuse("edition 1.0 has one location: give 'set location PATH'");
         }
         let path = to_path(argument);
-        let warning = Warning::of_weight_in_path(argument);
         self.locations = vec![PromptLocation { path, weight: 1 }];
-        Ok(warning)
+        Ok(warning::of_weight_in_path(argument))
     }
 
-    fn add_location(&mut self, rest: &[u8]) -> (Option<Warning>, Option<BadWeight>) {
+    /// After a weight that is none, the location is taken with a weight of 1: the original says so.
+    fn add_location(&mut self, rest: &[u8]) -> Option<String> {
         let (path, said) = split_weight(rest);
-        let mut warning = None;
-        let mut bad = None;
-        let mut weight = 1;
-        if let Some(said) = said {
-            let number = atoi(said);
-            if number.value > 0 {
-                weight = number.value;
-                if !number.exact {
-                    warning = Some(Warning::of_weight(said, weight));
-                }
-            } else {
-                bad = Some(BadWeight(said.to_vec()));
-            }
-        } else if path.contains(&b' ') {
-            warning = Some(Warning::SpacesInPath(to_path(path)));
-        }
+        let number = said.map(atoi);
+        let line = match said.zip(number) {
+            Some((said, number)) if number.value <= 0 => Some(format!(
+                "Error: ignoring invalid weight '{}'",
+                String::from_utf8_lossy(said)
+            )),
+            Some((said, number)) => (!number.exact).then(|| warning::of_weight(said, number.value)),
+            None => path
+                .contains(&b' ')
+                .then(|| warning::of_spaces(&to_path(path))),
+        };
         self.locations.push(PromptLocation {
             path: to_path(path),
-            weight,
+            weight: number.map_or(1, |number| number.value.max(1)),
         });
-        (warning, bad)
+        line
     }
 }
-
-/// A weight that is none, after which the location is taken with a weight of 1; the original's
-/// words.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("ignoring invalid weight '{}'", String::from_utf8_lossy(.0))]
-pub struct BadWeight(Vec<u8>);
 
 /// The weight stands behind the argument's last space. The original takes whatever stands there for
 /// it, which cuts paths with spaces; here a last word that does not begin like a number belongs to
@@ -415,31 +276,30 @@ fn split_weight(rest: &[u8]) -> (&[u8], Option<&[u8]>) {
     (path, Some(word))
 }
 
-fn positive(
-    value: &mut i32,
-    argument: Option<&[u8]>,
-    command: &'static str,
-    refusal: Refusal,
-) -> Effect {
-    let Some(argument) = argument else {
-        return Err(refusal);
-    };
-    let number = atoi(argument);
-    if number.value <= 0 {
-        return Err(refusal);
-    }
-    *value = number.value;
-    Ok(Warning::of_number(command, argument, number))
+fn refuse(why: &str) -> Effect {
+    Err(why.to_owned())
 }
 
-fn bias(value: &mut i32, argument: Option<&[u8]>, command: &'static str) -> Effect {
-    let argument = argument.ok_or(Refusal::Bias)?;
-    let number = atoi(argument);
-    if Bias::new(number.value.into()).is_none() {
-        return Err(Refusal::Bias);
-    }
+/// A chance in tenths. Unlike elsewhere, what is no number is 0 here.
+fn set_bias(value: &mut i32, command: &str, argument: Option<&[u8]>) -> Effect {
+    let is_taken = |number: i32| Bias::new(number.into()).is_some();
+    let refusal = "no bias specified (0-10 for greater chance,-1 to disable)";
+    set_number(value, command, argument, is_taken, refusal)
+}
+
+fn set_number(
+    value: &mut i32,
+    command: &str,
+    argument: Option<&[u8]>,
+    is_taken: impl Fn(i32) -> bool,
+    refusal: &str,
+) -> Effect {
+    let number = argument.map(|argument| (argument, atoi(argument)));
+    let Some((argument, number)) = number.filter(|(_, number)| is_taken(number.value)) else {
+        return refuse(refusal);
+    };
     *value = number.value;
-    Ok(Warning::of_number(command, argument, number))
+    Ok(warning::of_number(command, argument, number))
 }
 
 /// A value that its setter has kept above 0.

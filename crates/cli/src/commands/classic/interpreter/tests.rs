@@ -2,6 +2,7 @@ use std::collections::VecDeque;
 
 use tempfile::TempDir;
 
+use super::files::{LOAD_DEPTH_MAX, LOADS_MAX};
 use super::*;
 use crate::commands::classic::prompt::Plain;
 

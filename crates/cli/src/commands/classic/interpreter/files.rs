@@ -1,0 +1,141 @@
+//! Configuration files: read line by line, and loading one another within limits.
+
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::io::{self, BufReader};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use super::{Interpreter, LineOrigin, Next, Streams};
+use crate::commands::classic::prompt::{LINE_MAX_BYTES, read_line};
+
+/// How deep configuration files may load one another. The original stops when it has no descriptors
+/// left.
+pub(super) const LOAD_DEPTH_MAX: usize = 100;
+/// How many files a line of the prompt, or the first configuration file, may load in all: files
+/// that load one another twice would go on for ever. More than a script has that means to.
+pub(super) const LOADS_MAX: u32 = 10_000;
+/// The configuration file that is read where none is given.
+const DEFAULT_FILE: &str = ".pmrc";
+
+impl Interpreter<'_> {
+    /// The configuration file; `quit` in it ends the session. One that is not there is passed over.
+    pub(super) fn start_up(
+        &mut self,
+        file: Option<&Path>,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<Next> {
+        let path = file.unwrap_or(Path::new(DEFAULT_FILE));
+        match File::open(path) {
+            Ok(opened) => self.read_file(path, opened, 0, streams),
+            Err(error) => {
+                if file.is_some() || error.kind() != io::ErrorKind::NotFound {
+                    streams.complain(&format_args!(
+                        "Warning: cannot read configuration file '{}', the defaults stay: {error}",
+                        path.display()
+                    ))?;
+                }
+                Ok(Next::Line)
+            }
+        }
+    }
+
+    fn read_file(
+        &mut self,
+        path: &Path,
+        file: File,
+        depth: usize,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<Next> {
+        // A pipe or a terminal may be written to as well; what cannot be examined is not compared.
+        let facts = file.metadata().ok().filter(Metadata::is_file);
+        let above = self.reading.len();
+        self.reading
+            .extend(facts.map(|facts| (facts.dev(), facts.ino())));
+        let next = self.read_lines(path, file, depth, streams);
+        self.reading.truncate(above);
+        next
+    }
+
+    fn read_lines(
+        &mut self,
+        path: &Path,
+        file: File,
+        depth: usize,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<Next> {
+        streams
+            .output
+            .write_all(b"Reading configuration from file '")?;
+        streams.output.write_all(path.as_os_str().as_bytes())?;
+        streams.output.write_all(b"'\n")?;
+        let mut reader = BufReader::new(file);
+        loop {
+            match read_line(&mut reader, LINE_MAX_BYTES) {
+                Ok(Some(line)) => match self.line(&line, LineOrigin::File(depth), streams)? {
+                    Next::Line => {}
+                    end => return Ok(end),
+                },
+                Ok(None) => return Ok(Next::Line),
+                Err(error) => {
+                    // The original takes it for the file's end.
+                    streams.complain(&format_args!(
+                        "Warning: reading configuration file '{}' ends here: {error}",
+                        path.display()
+                    ))?;
+                    return Ok(Next::Line);
+                }
+            }
+        }
+    }
+
+    pub(super) fn load(
+        &mut self,
+        argument: Option<&[u8]>,
+        place: LineOrigin,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<Next> {
+        let Some(argument) = argument else {
+            streams.complain(&"Error: no configuration file specified")?;
+            return Ok(Next::Line);
+        };
+        let path = Path::new(OsStr::from_bytes(argument));
+        let depth = match place {
+            LineOrigin::Prompt => 1,
+            LineOrigin::File(depth) => depth + 1,
+        };
+        let path_shown = path.display();
+        if depth > LOAD_DEPTH_MAX {
+            self.failed = true;
+            streams.complain(&format_args!(
+                "Error: cannot read configuration file '{path_shown}': {LOAD_DEPTH_MAX} files \
+                 have loaded one another already, which is the limit; no more is read of them"
+            ))?;
+            return Ok(Next::GiveUp);
+        }
+        self.loads += 1;
+        if self.loads > LOADS_MAX {
+            self.failed = true;
+            streams.complain(&format_args!(
+                "Error: cannot read configuration file '{path_shown}': {LOADS_MAX} files were \
+                 loaded already, which is the limit; no more is read of them"
+            ))?;
+            return Ok(Next::GiveUp);
+        }
+        match File::open(path) {
+            // `quit` ends the file that it stands in, not the one that loads it.
+            Ok(file) => Ok(match self.read_file(path, file, depth, streams)? {
+                Next::Quit => Next::Line,
+                next => next,
+            }),
+            Err(_) => {
+                streams.complain(&format_args!(
+                    "Error: cannot read configuration file '{}'",
+                    path.display()
+                ))?;
+                Ok(Next::Line)
+            }
+        }
+    }
+}
