@@ -1,12 +1,11 @@
 //! Ours against the original, in turns.
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use system::child::ChildCost;
 
-use crate::Arguments;
 use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::process::{cost, cost_with_input};
 use crate::statistics::median;
@@ -83,11 +82,22 @@ pub struct ClassicOptions {
     pub no_large_pool: bool,
 }
 
+/// Our binary and the original's.
+#[derive(Clone, Copy, Debug)]
+pub struct Programs<'p> {
+    pub ours: &'p Path,
+    pub original: &'p Path,
+}
+
 /// Prints the ratios of all pairings on all file systems.
-pub fn compare(arguments: &Arguments, options: &ClassicOptions) -> Result<(), Box<dyn Error>> {
+pub fn compare(
+    programs: Programs<'_>,
+    pairs: usize,
+    options: &ClassicOptions,
+) -> Result<(), Box<dyn Error>> {
     println!(
-        "ours / original, medians of {} interleaved pairs [interval]; limits hold on tmpfs",
-        arguments.pairs()
+        "ours / original, medians of {pairs} interleaved pairs [interval]; limits hold on \
+         tmpfs"
     );
     println!(
         "{:6} {:18} {:>8} {:>12}  {:24} {:24} {:24}",
@@ -101,14 +111,14 @@ pub fn compare(arguments: &Arguments, options: &ClassicOptions) -> Result<(), Bo
                 files: 20_000,
                 transactions: options.transactions,
             };
-            pairing.print(arguments, kind, &mounted.path(), work)?;
+            pairing.print(programs, pairs, kind, &mounted.path(), work)?;
         }
         if !options.no_large_pool {
             let work = Work {
                 files: 100_000,
                 transactions: 1_000_000,
             };
-            LARGE_POOL.print(arguments, kind, &mounted.path(), work)?;
+            LARGE_POOL.print(programs, pairs, kind, &mounted.path(), work)?;
         }
     }
     Ok(())
@@ -117,22 +127,23 @@ pub fn compare(arguments: &Arguments, options: &ClassicOptions) -> Result<(), Bo
 impl Pairing {
     fn print(
         &self,
-        arguments: &Arguments,
+        programs: Programs<'_>,
+        pairs: usize,
         kind: &str,
         at: &Path,
         work: Work,
     ) -> Result<(), Box<dyn Error>> {
         let commands = at.with_file_name("commands");
         std::fs::write(&commands, self.commands(at, work))?;
-        let mut pairs = Vec::new();
+        let mut costs = Vec::new();
         // The first pair warms up and does not count.
-        for number in 0..=arguments.pairs() {
-            let ours = self.ours(&arguments.ours, at, work, &commands)?;
+        for number in 0..=pairs {
+            let ours = self.ours(programs.ours, at, work, &commands)?;
             sync(at)?;
-            let original = cost_with_input(&arguments.original, &commands)?;
+            let original = cost_with_input(programs.original, &commands)?;
             sync(at)?;
             if number > 0 {
-                pairs.push((ours, original));
+                costs.push((ours, original));
             }
         }
         let on_tmpfs = kind == "tmpfs";
@@ -142,16 +153,16 @@ impl Pairing {
             work.files,
             work.transactions,
             ratio(
-                &pairs,
+                &costs,
                 |cost| cost.wall.as_secs_f64(),
                 on_tmpfs.then_some(self.wall_limit)
             ),
             ratio(
-                &pairs,
+                &costs,
                 |cost| cost.user.as_secs_f64(),
                 self.user_limit.filter(|_| on_tmpfs)
             ),
-            ratio(&pairs, |cost| cost.system.as_secs_f64(), None),
+            ratio(&costs, |cost| cost.system.as_secs_f64(), None),
         );
         Ok(())
     }
@@ -169,7 +180,7 @@ impl Pairing {
 
     fn ours(
         &self,
-        program: &PathBuf,
+        program: &Path,
         at: &Path,
         work: Work,
         commands: &Path,

@@ -110,12 +110,6 @@ enum Benchmark {
     Ours(ours::OursOptions),
 }
 
-impl Arguments {
-    fn pairs(&self) -> usize {
-        self.pairs.unwrap_or(9)
-    }
-}
-
 /// Does what is asked. Whether the limits that are to be checked hold.
 fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     if let Benchmark::Ours(options) = &arguments.what {
@@ -145,14 +139,17 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
 /// Performs a benchmark that has no limits.
 fn show(benchmark: &Benchmark, arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let ours = &arguments.ours;
-    let pairs = arguments.pairs.unwrap_or(5);
+    let pairs = |default| arguments.pairs.unwrap_or(default);
     match benchmark {
-        Benchmark::Classic(options) => classic::compare(arguments, options),
-        Benchmark::Presets(options) => presets::show(ours, &options.on, pairs),
-        Benchmark::Null(options) => own::null(arguments, options),
-        Benchmark::Sweeps(options) => driving::sweeps(ours, pairs, options),
+        Benchmark::Classic(options) => {
+            let original = &arguments.original;
+            classic::compare(classic::Programs { ours, original }, pairs(9), options)
+        }
+        Benchmark::Presets(options) => presets::show(ours, &options.on, pairs(5)),
+        Benchmark::Null(options) => own::null(ours, pairs(9), options),
+        Benchmark::Sweeps(options) => driving::sweeps(ours, pairs(5), options),
         Benchmark::Steady => driving::steady(ours),
-        Benchmark::Plan => own::plan(arguments),
+        Benchmark::Plan => own::plan(ours, pairs(9)),
         _ => Ok(()),
     }
 }

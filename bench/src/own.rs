@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::Arguments;
 use crate::process::output;
 use crate::statistics::median;
 
@@ -29,22 +28,22 @@ pub struct NullOptions {
 }
 
 /// Prints nanoseconds a transaction on the null storage.
-pub fn null(arguments: &Arguments, options: &NullOptions) -> Result<(), Box<dyn Error>> {
+pub fn null(ours: &Path, pairs: usize, options: &NullOptions) -> Result<(), Box<dyn Error>> {
     if options.instructions {
-        return instructions(arguments, options.beside.as_deref());
+        return instructions(ours, options.beside.as_deref());
     }
     let transactions = options.transactions;
     println!(
         "the loop's overhead on the null storage, ns a transaction: medians of {} rounds \
          [interval]",
-        arguments.pairs()
+        pairs
     );
     let mut costs = vec![[Vec::new(), Vec::new()]; POOLS.len()];
     // The first round warms up and does not count.
-    for round in 0..=arguments.pairs() {
+    for round in 0..=pairs {
         for (pool, costs) in POOLS.iter().zip(&mut costs) {
             for (latencies, costs) in [true, false].into_iter().zip(costs) {
-                let cost = null_once(arguments, *pool, transactions, latencies)?;
+                let cost = null_once(ours, *pool, transactions, latencies)?;
                 if round > 0 {
                     costs.push(cost);
                 }
@@ -74,13 +73,13 @@ fn show(values: &[f64]) -> String {
 }
 
 fn null_once(
-    arguments: &Arguments,
+    ours: &Path,
     files: u64,
     transactions: u64,
     latencies: bool,
 ) -> Result<f64, Box<dyn Error>> {
     let (files, count) = (files.to_string(), transactions.to_string());
-    let mut command = Command::new(&arguments.ours);
+    let mut command = Command::new(ours);
     command.args([
         "run",
         "--quiet",
@@ -124,21 +123,21 @@ const COUNTED: [(&str, &[&str]); 4] = [
 
 /// Prints instructions a transaction on the null storage, and how many more than those of another
 /// binary they are.
-fn instructions(arguments: &Arguments, beside: Option<&Path>) -> Result<(), Box<dyn Error>> {
+fn instructions(ours: &Path, beside: Option<&Path>) -> Result<(), Box<dyn Error>> {
     println!(
         "the loop's overhead on the null storage, instructions a transaction by valgrind's \
          cachegrind"
     );
-    let [ours, other] = ["ours", "beside"];
-    println!("{:24} {ours:>10} {other:>10} {:>8}", "", "ratio");
+    let [own, other] = ["ours", "beside"];
+    println!("{:24} {own:>10} {other:>10} {:>8}", "", "ratio");
     for (name, words) in COUNTED {
-        let ours = instructions_of(&arguments.ours, words)?;
+        let own = instructions_of(ours, words)?;
         match beside
             .map(|beside| instructions_of(beside, words))
             .transpose()?
         {
-            Some(other) => println!("{name:24} {ours:10.1} {other:10.1} {:8.4}", ours / other),
-            None => println!("{name:24} {ours:10.1}"),
+            Some(other) => println!("{name:24} {own:10.1} {other:10.1} {:8.4}", own / other),
+            None => println!("{name:24} {own:10.1}"),
         }
     }
     Ok(())
@@ -171,17 +170,14 @@ fn instructions_of(binary: &Path, words: &[&str]) -> Result<f64, Box<dyn Error>>
 }
 
 /// Prints seconds and the greatest memory of plans.
-pub fn plan(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    println!(
-        "plans: median seconds of {} rounds [interval]",
-        arguments.pairs()
-    );
+pub fn plan(ours: &Path, pairs: usize) -> Result<(), Box<dyn Error>> {
+    println!("plans: median seconds of {} rounds [interval]", pairs);
     for (files, transactions) in [("9999", "5M"), ("10M", "10M")] {
         let mut seconds = Vec::new();
         let mut memory_bytes = 0;
-        for _ in 0..arguments.pairs() {
+        for _ in 0..pairs {
             let began = Instant::now();
-            let mut command = Command::new(&arguments.ours);
+            let mut command = Command::new(ours);
             command.args([
                 "plan",
                 "--storage",

@@ -9,6 +9,7 @@
 //! threshold decide the same for the same run: they have no rates, and the tests of `record` have
 //! both sides of each threshold.
 
+mod limit;
 mod pauses;
 mod servers;
 
@@ -16,7 +17,6 @@ use std::error::Error;
 use std::path::Path;
 
 use crate::gates::{self, GatesSize};
-use crate::statistics::clopper_pearson;
 
 /// How many of each. A part of which there are 0 is left out.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -57,52 +57,4 @@ pub fn perform(ours: &Path, size: VerdictsOptions) -> Result<bool, Box<dyn Error
         })?;
     }
     Ok(holds)
-}
-
-/// What is promised of a rate.
-#[derive(Clone, Copy, Debug)]
-enum Limit {
-    AtMost(f64),
-    AtLeast(f64),
-    /// Shown only.
-    None,
-}
-
-/// How often a reason was given.
-#[derive(Clone, Copy, Debug, Default)]
-struct Flagged {
-    count: usize,
-    all: usize,
-}
-
-impl Flagged {
-    fn share(self) -> f64 {
-        self.count as f64 / self.all.max(1) as f64
-    }
-
-    /// Whether the count agrees with the limit, by the exact 95 % interval.
-    fn agrees(self, limit: Limit) -> bool {
-        let interval = || clopper_pearson(self.count, self.all);
-        match limit {
-            Limit::AtMost(most) => self.share() <= most || interval().0 <= most,
-            Limit::AtLeast(least) => self.share() >= least || interval().1 >= least,
-            Limit::None => true,
-        }
-    }
-
-    /// The share with a mark: `~` if it is beyond the limit, but by no more than chance explains.
-    fn show(self, limit: Limit) -> String {
-        let share = self.share();
-        let is_within = match limit {
-            Limit::AtMost(most) => share <= most,
-            Limit::AtLeast(least) => share >= least,
-            Limit::None => true,
-        };
-        let mark = match (is_within, self.agrees(limit)) {
-            (true, _) => "",
-            (false, true) => " ~",
-            (false, false) => " MISSED",
-        };
-        format!("{:.1} %{mark}", 100.0 * share)
-    }
 }

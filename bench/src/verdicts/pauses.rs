@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::{Flagged, Limit};
+use super::limit::{Flagged, Limit};
 use crate::draws::Draws;
 use crate::noise::Noise;
 use crate::process::Started;

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use measure::Histogram;
 use measure::steady::change;
 
-use super::{Flagged, Limit};
+use super::limit::{Flagged, Limit};
 use crate::draws::Draws;
 
 /// A server of constant speed is flagged so rarely.

@@ -6,7 +6,7 @@
 //! run's description to a run whose pool is there, and a [`User`] is told of what goes on.
 
 use record::Record;
-use runner::{Events, Refused, Run, RunSpec};
+use runner::{Events, Refused, RunSpec};
 
 pub mod archive;
 pub mod calibration;
@@ -22,11 +22,8 @@ mod merge;
 mod user;
 
 pub use error::Error;
+pub use sweep::Prepare;
 pub use user::User;
-
-/// Prepares a run: as [`runner::prepare`] does, on the storage that its description names.
-pub type Prepare<'p> =
-    dyn for<'e> FnMut(&RunSpec, &'e mut dyn Events) -> Result<Run<'e>, Refused> + 'p;
 
 /// Performs what a description asks for, be it one run or several, and gives one record of it.
 ///

@@ -5,15 +5,18 @@ use record::{
     Completed, CompletedPart, End, Fact, Load, Outcome, Phase, PhaseRecord, Record, SweepStep,
     SweepStepRun, SystemDuring,
 };
-use runner::{Control, Event, Events, Finished, Pace, Refused, RunSpec};
+use runner::{Control, Event, Events, Finished, Pace, Refused, Run, RunSpec};
 use spec::Sweep;
 use verdict::SweepStepSummary;
 use workload::arrivals::{ArrivalProcess, check_rate};
 use workload::fingerprint::Fingerprint;
 
-use crate::Prepare;
 use crate::loads::next_load;
 use crate::merge::{first, merge};
+
+/// Prepares a run: as [`runner::prepare`] does, on the storage that its description names.
+pub type Prepare<'p> =
+    dyn for<'e> FnMut(&RunSpec, &'e mut dyn Events) -> Result<Run<'e>, Refused> + 'p;
 
 /// Applies the loads to one pool, one after another, until one does not come to its end. The record
 /// has them apart from the phases that they lie between.

@@ -135,7 +135,7 @@ pub fn bound(sentences: &str) -> String {
         let bare = word.trim_end_matches(|last: char| last != '%' && last.is_ascii_punctuation());
         match text.is_empty() {
             true => {}
-            false if UNITS.contains(&bare) => text.push(crate::NO_BREAK),
+            false if UNITS.contains(&bare) => text.push(crate::block::NO_BREAK),
             false => text.push(' '),
         }
         text.push_str(word);

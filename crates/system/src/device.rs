@@ -136,7 +136,7 @@ impl Device {
     pub fn is_memory(&self) -> bool {
         let of_file = self.loop_backing.known().is_some_and(|backing| {
             let class = backing.mount.known().map(Mount::class);
-            class == Some(crate::Class::Memory)
+            class == Some(crate::class::Class::Memory)
                 || backing
                     .device
                     .known()

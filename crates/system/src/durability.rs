@@ -11,11 +11,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::class::Class;
 use crate::device::{Device, DeviceKind, iscsi_session};
 use crate::fact::Fact;
 use crate::mount::Mount;
 use crate::sources::Sources;
-use crate::target::{Class, Target};
+use crate::target::Target;
 
 mod journal;
 

@@ -38,6 +38,7 @@
 pub mod account;
 pub mod cgroup;
 pub mod child;
+mod class;
 pub mod clocks;
 pub mod counters;
 pub mod cpu;
@@ -65,6 +66,7 @@ pub mod target;
 
 pub use account::{Account, Accounted, WatchedAccount};
 pub use cgroup::{Cgroup, CgroupVersion};
+pub use class::Class;
 pub use clocks::{Clocks, ClocksDifference};
 pub use counters::{Counters, CountersDifference, DeviceCounters, WatchedDevices};
 pub use cpu::spent::SystemTimesSpent;
@@ -88,4 +90,4 @@ pub use programs::{BusyProgram, Programs, Used};
 pub use shared::{LineHandle, Lines};
 pub use sources::Sources;
 pub use space::Space;
-pub use target::{Class, Target};
+pub use target::Target;

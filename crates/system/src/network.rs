@@ -13,11 +13,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::class::Class;
 use crate::device::{Device, iscsi_session};
 use crate::fact::{Fact, grown};
 use crate::mount::Mount;
 use crate::sources::Sources;
-use crate::target::{Class, Target};
+use crate::target::Target;
 
 mod route;
 

@@ -9,112 +9,12 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::class::Class;
 use crate::device::{Device, device_of_mount};
 use crate::fact::Fact;
 use crate::mount::{Mount, MountTable};
 use crate::sources::{Sources, unavailable};
 use crate::space::Space;
-
-/// What is behind a file system, as far as its speed is concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Class {
-    /// Memory: tmpfs, ramfs. Nothing is ever written to a device but swap.
-    Memory,
-    /// Layers over other file systems: overlay, as in containers.
-    Overlay,
-    /// Another machine, or the host of this one: NFS, CIFS, 9p, virtiofs.
-    Network,
-    /// A block device of this machine.
-    Block,
-    /// Any other: ZFS (which hides its devices), FUSE, proc.
-    Other,
-}
-
-impl Mount {
-    /// Whether a process or a machine answers for the file system, and may cease to: FUSE, all of
-    /// the class network, and what is mounted when it is first looked at.
-    pub fn has_server(&self) -> bool {
-        let kind = self.file_system_type.as_str();
-        kind == "autofs" || self.is_fuse() || self.class() == Class::Network
-    }
-
-    /// Whether a process of this machine is the file system.
-    pub fn is_fuse(&self) -> bool {
-        self.file_system_type.starts_with("fuse")
-    }
-
-    /// Whether the kernel counts for a process what it gets from the storage beneath (`read_bytes`
-    /// of `/proc/PID/io`, proc(5)). A server of FUSE reads for others, and of file systems of a
-    /// network only NFS and SMB are known to count.
-    pub fn counts_reads(&self) -> bool {
-        const COUNTED: [&str; 5] = ["nfs", "nfs4", "cifs", "smb3", "smbfs"];
-        let is_counted =
-            self.class() != Class::Network || COUNTED.contains(&self.file_system_type.as_str());
-        is_counted && !self.is_fuse()
-    }
-
-    /// The class of the mounted file system.
-    pub fn class(&self) -> Class {
-        const MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
-        const OVERLAY: [&str; 5] = [
-            "overlay",
-            "overlayfs",
-            "aufs",
-            "unionfs",
-            "fuse.fuse-overlayfs",
-        ];
-        const NETWORK: [&str; 31] = [
-            "9p",
-            "afs",
-            "beegfs",
-            "ceph",
-            "cifs",
-            "coda",
-            "fuse.ceph",
-            "fuse.ceph-fuse",
-            "fuse.curlftpfs",
-            "fuse.davfs",
-            "fuse.gcsfuse",
-            "fuse.glusterfs",
-            "fuse.juicefs",
-            "fuse.moosefs",
-            "fuse.rclone",
-            "fuse.s3fs",
-            "fuse.sshfs",
-            "fuse.vmhgfs-fuse",
-            "glusterfs",
-            "gpfs",
-            "lustre",
-            "nfs",
-            "nfs4",
-            "orangefs",
-            "prl_fs",
-            "pvfs2",
-            "smb3",
-            "smbfs",
-            "vboxsf",
-            "virtiofs",
-            "vmhgfs",
-        ];
-        let kind = self.file_system_type.as_str();
-        let is_fuse = kind == "fuse" || kind.starts_with("fuse.");
-        if MEMORY.contains(&kind) {
-            Class::Memory
-        } else if OVERLAY.contains(&kind) {
-            Class::Overlay
-        } else if NETWORK.contains(&kind) {
-            Class::Network
-        } else if is_fuse {
-            // Some name /dev/fuse as their source, which is no block device.
-            Class::Other
-        } else if !self.device.is_anonymous() || self.source.starts_with("/dev/") {
-            Class::Block
-        } else {
-            Class::Other
-        }
-    }
-}
 
 /// A directory and what it lies on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! Distributions of sizes: what they are, how they are written, and what is wrong with them.
 
+mod normal;
 pub mod sampler;
 pub mod text;
 
@@ -264,13 +265,13 @@ fn lognormal_mean(median: f64, sigma: f64, low: f64, high: f64) -> f64 {
         }
     };
     let (from, to) = (deviation(low), deviation(high));
-    let inside = sampler::normal(to - sigma) - sampler::normal(from - sigma);
+    let inside = normal::normal(to - sigma) - normal::normal(from - sigma);
     let inside = if inside > 0.0 {
         median * libm::exp(sigma * sigma / 2.0) * inside
     } else {
         0.0
     };
-    low * sampler::normal(from) + inside + high * sampler::normal(-to)
+    low * normal::normal(from) + inside + high * normal::normal(-to)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Blocks as Markdown (CommonMark, with GitHub's tables).
 
+use crate::block::{Block, Document, NO_BREAK};
 use crate::sanitize;
 use crate::table::{Cell, Table};
-use crate::{Block, Document, NO_BREAK};
 
 /// A whole document.
 pub fn markdown(document: &Document) -> String {

@@ -4,9 +4,9 @@ use anstyle::{AnsiColor, Effects, Style};
 use textwrap::core::{Fragment, display_width};
 use textwrap::wrap_algorithms::wrap_first_fit;
 
+use crate::block::{Block, Document, NO_BREAK, Tone};
 use crate::sanitize::sanitize;
 use crate::table::Table;
-use crate::{Block, Document, NO_BREAK, Tone};
 
 /// So many characters fit in a line, if nothing else is known.
 pub const WIDTH: usize = 100;
@@ -93,7 +93,7 @@ fn shown(block: &Block, layout: Layout) -> String {
             filled(&lead, &blank(lead.len()), &format!("{text})"))
         }
         Block::Table(table) => self::table(table, layout),
-        Block::Command(text) => filled("    ", "    ", &crate::kept(text)),
+        Block::Command(text) => filled("    ", "    ", &crate::block::kept(text)),
         Block::Picture(figure) => {
             filled("", "", &figure.title)
                 + &filled("  ", "  ", &figure.caption)
@@ -492,7 +492,11 @@ mod tests {
         document.below("(neither is \u{1b}this)");
         document.push(Block::Note {
             lead: "each: ",
-            text: format!("{} {}", crate::kept("1 read;"), crate::kept("2 writes")),
+            text: format!(
+                "{} {}",
+                crate::block::kept("1 read;"),
+                crate::block::kept("2 writes")
+            ),
         });
         assert_eq!(
             text(&document, 28),

@@ -88,7 +88,7 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
     for note in &record.hints {
         findings.line(format!("Note: {note}"));
     }
-    for advice in text::advice(record) {
+    for advice in text::outcome::advice(record) {
         findings.line(format!("Note: {advice}"));
     }
     if !findings.is_empty() {

@@ -6,8 +6,6 @@ use record::{Fact, Phase, Role};
 use verdict::summary::Until;
 use verdict::{PhaseSummary, Rate, Summary};
 
-use super::role;
-
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
     if summary.phases.is_empty() {
         // Those of a sweep with a pool for each step are the steps'.
@@ -244,5 +242,12 @@ fn of_each(document: &mut Document, phase: &PhaseSummary) {
             workers[0].worker,
             rates.join("  ")
         ));
+    }
+}
+
+pub(super) fn role(role: Role) -> String {
+    match role {
+        Role::Worker => String::new(),
+        Role::Writer | Role::Reader => format!("  {}", role.name()),
     }
 }

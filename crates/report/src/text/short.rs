@@ -10,7 +10,8 @@ use verdict::{Level, Summary};
 use super::evidence;
 use super::findings::{self, clean_up};
 use super::heading::work;
-use super::{advice, outcome, phases, reasons, sweep};
+use super::outcome::{advice, outcome};
+use super::{phases, reasons, sweep};
 use crate::environment;
 
 /// More reasons of a verdict are in the whole report.

@@ -6,7 +6,7 @@ use record::{Phase, Record, Role};
 use verdict::Summary;
 use verdict::summary::{LatencySummary, StepSummary};
 
-use super::role;
+use super::phases::role;
 
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     if record.spec.latencies && summary.phases.is_empty() {

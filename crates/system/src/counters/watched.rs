@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::device::{DeviceCounters, DeviceReading};
 use super::role::{DeviceRole, FlushCount};
+use crate::class::Class;
 use crate::device::Device;
 use crate::durability::DurabilityFacts;
 use crate::fact::Fact;
 use crate::sources::Sources;
-use crate::target::{Class, Target};
+use crate::target::Target;
 
 /// More devices than these are not watched.
 pub const DEVICES_MAX: usize = 64;

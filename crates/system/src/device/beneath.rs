@@ -45,7 +45,7 @@ impl LoopBacking {
                     .as_ref()
                     .and_then(|table| table.mount_of(Path::new(&file)));
                 let device = mount.as_ref().and_then(|mount| {
-                    if mount.class() != crate::Class::Block {
+                    if mount.class() != crate::class::Class::Block {
                         return Fact::NotApplicable;
                     }
                     device_of_mount(sources, table, mount, depth + 1)

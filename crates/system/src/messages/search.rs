@@ -4,12 +4,13 @@ use std::collections::HashSet;
 
 use super::counter::{MessageCounter, WatchedCounter, WatchedMessages};
 use super::{iscsi, nfs_client, nfs_server, smb_client};
+use crate::class::Class;
 use crate::device::{Device, DeviceKind, iscsi_session};
 use crate::fact::Fact;
 use crate::mount::Mount;
 use crate::network;
 use crate::sources::Sources;
-use crate::target::{Class, Target};
+use crate::target::Target;
 
 pub(super) struct CounterSearch<'sources> {
     sources: &'sources Sources,

@@ -2,8 +2,8 @@
 //! targets on fixture trees.
 
 use super::*;
+use crate::class::Class;
 use crate::device::Device;
-use crate::target::Class;
 
 mod captures;
 mod robust;

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use super::Sizes;
+use super::normal::normal;
 use crate::random::{again, below};
 
 const OCTAVES: usize = 40;
@@ -202,11 +203,6 @@ fn normal_quantiles() -> Vec<f64> {
         .collect();
     quantiles.reverse();
     quantiles
-}
-
-/// The probability that a standard normal variable is below `z`.
-pub(super) fn normal(z: f64) -> f64 {
-    0.5 * libm::erfc(-z * std::f64::consts::FRAC_1_SQRT_2)
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub(crate) fn strip(record: &Record, summary: &Summary) -> Document {
             }
         },
     );
-    text::outcome(&mut strip, record);
+    text::outcome::outcome(&mut strip, record);
     if summary.verdict.reasons.is_empty() {
         let mut rules = Document::default();
         text::reasons::render(&mut rules, summary);

@@ -1,0 +1,65 @@
+//! How the run ended, and advice about where it was.
+
+use document::Document;
+use record::{Class, End, Outcome, Record};
+
+/// Advice about where the run was.
+pub(crate) fn advice(record: &Record) -> Vec<&'static str> {
+    let mut advice = Vec::new();
+    for target in record
+        .locations
+        .iter()
+        .filter_map(|location| location.target.known())
+    {
+        let hint = match target.class.known() {
+            Some(Class::Memory) => {
+                "the target lies in memory, so the result does not describe a disk (use a --target \
+                 on the file system to be measured)"
+            }
+            Some(Class::Overlay) => {
+                "the target is an overlay, so the result describes two file systems at once (use a \
+                 --target on a volume)"
+            }
+            _ => continue,
+        };
+        if !advice.contains(&hint) {
+            advice.push(hint);
+        }
+    }
+    advice
+}
+
+/// How a role stands beneath its phase: workers that do everything have no name.
+pub(crate) fn outcome(document: &mut Document, record: &Record) {
+    match &record.actual.outcome {
+        Outcome::Complete => {}
+        Outcome::Interrupted { signal } => document.warning(format!(
+            "PARTIAL: interrupted by signal {signal}. All numbers below cover only the part \
+             before."
+        )),
+        Outcome::Unfinished => document.warning(
+            "UNFINISHED: the program was killed before the run ended, or is still running. All \
+             numbers below cover only the completed phases.",
+        ),
+        Outcome::Failed { why } | Outcome::PlaceGone { why } => {
+            document.warning(format!("FAILED: {why}"));
+            document.warning("PARTIAL: all numbers below cover only the part before.");
+        }
+    }
+    match record.actual.end.known() {
+        None | Some(End::Complete) => {}
+        Some(End::OutOfFiles) => document.line(
+            "The pool ran dry before the last transaction: use more files or fewer transactions.",
+        ),
+        Some(End::NothingPossible) => document.line(
+            "The transactions ended early: a worker could perform none of its operations any more \
+             (see Skipped). Use more files, or a mix that also truncates, replaces or deletes \
+             files.",
+        ),
+        Some(End::OutOfReach) => document.line(
+            "The transactions ended early: this edition's generator can reach none of the \
+             remaining files (the original would search for ever). Use fewer files, or --edition \
+             1.5.",
+        ),
+    }
+}
