@@ -252,7 +252,8 @@ operations! {
         to: Name<'a>,
     } changes: true, needs: Names, bytes: None, steps: [
         Rename.said("`renameat2` with `RENAME_NOREPLACE`: nothing is overwritten; where the file \
-            system does not have that (EINVAL), from then on an `fstatat` of the new name and a plain rename"),
+            system does not have that (EINVAL), from then on an `fstatat` of the new name and a \
+            plain rename"),
         SyncDirectory.if_synced().by("of the new name, and of the old one where that is another")
     ];
 

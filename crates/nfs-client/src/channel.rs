@@ -13,7 +13,7 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags, SocketType,
 };
 
-use crate::client::Endpoint;
+use crate::endpoint::Endpoint;
 use crate::records::{Record, Records};
 
 /// How long a receiver sleeps that has nothing else to look at, before it looks whether a call is

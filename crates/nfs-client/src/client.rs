@@ -2,7 +2,6 @@
 //! whose connection was lost is sent again on another one, which is counted; never on the same one.
 
 use core::time::Duration;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use rustix::io::Errno;
@@ -10,9 +9,10 @@ use rustix::io::Errno;
 use crate::channel::{Broken, Channel, LOOK_EVERY};
 use crate::counters::Counters;
 use crate::data::{FileAttributes, FileKind, Handle, Status, errno};
+use crate::endpoint::Endpoint;
 use crate::procedure::{Procedure, Program};
 use crate::records::MARK_BYTES;
-use crate::rpc::{self, Body, CallHead, RpcRefusal};
+use crate::rpc::{self, Body, RpcRefusal};
 use crate::timer::Timer;
 use crate::xdr::{Garbled, Reader};
 use crate::{arguments, results};
@@ -53,21 +53,6 @@ impl From<Garbled> for CallError {
     fn from(_: Garbled) -> Self {
         Self::Garbled
     }
-}
-
-/// How a program is reached.
-#[derive(Clone, Debug)]
-pub struct Endpoint {
-    /// The program's address.
-    pub address: SocketAddr,
-    /// Whether connections leave from a port below 1024.
-    pub privileged: bool,
-    /// The head of the calls.
-    pub head: CallHead,
-    /// How long a reply is waited for, or a server that is gone.
-    pub timeout: Duration,
-    /// No reply is longer.
-    pub record_bytes_max: usize,
 }
 
 /// Waits before the first repetition of what a server asked to be asked later, or before another
@@ -133,7 +118,7 @@ impl Client {
         self.timer.elapsed()
     }
 
-    /// Its connection, made if there is none, for somebody who has several calls at once under endpoint.
+    /// Its connection, made if there is none, for a caller with several calls in flight.
     pub fn into_channel(mut self) -> Result<Channel, Errno> {
         let until = self.timer.elapsed() + self.endpoint.timeout;
         self.connect(until)?;

@@ -2,8 +2,8 @@
 //! no mount point and no cache lies between a call and the server.
 //!
 //! - [`mount()`] finds a server's ports, mounts an [`Export`] and opens the directory in it.
-//! - [`Client`] makes calls one at a time. A call whose connection was lost is sent again on another
-//!   one; where the answer to that does not tell what the first had done, it says so
+//! - [`Client`] makes calls one at a time. A call whose connection was lost is sent again on
+//!   another one; where the answer to that does not tell what the first had done, it says so
 //!   ([`CallError::NotKnown`]).
 //! - [`Channel`] is for callers with many calls in flight, which do their own waiting: requests are
 //!   gathered in one buffer and sent together, replies are found in what was received.
@@ -42,23 +42,27 @@ mod channel;
 mod client;
 mod counters;
 mod data;
+mod endpoint;
 mod examine;
 mod listing;
 mod mount;
 mod procedure;
 mod records;
+mod seek;
 mod timer;
 
 pub use channel::{Broken, Channel, LOOK_EVERY};
-pub use client::{Backoff, CallError, Client, DELAY_MAX, DELAY_MIN, Endpoint, any_number};
+pub use client::{Backoff, CallError, Client, DELAY_MAX, DELAY_MIN, any_number};
 pub use counters::{AllCounters, Calls, Count, Counters, Totals};
 pub use data::{FileAttributes, FileKind, Handle, Stable, Stamp, Status, WriteVerifier};
+pub use endpoint::Endpoint;
 pub use examine::{PROCEDURES, examine_reply, examine_stream};
 pub use listing::{ListingProgress, NoEnd};
-pub use mount::{Export, MountError, Mounted, TransferSizes, mount};
+pub use mount::{Export, MountError, Mounted, TransferSizes};
 pub use procedure::{Procedure, Program};
 pub use records::{MARK_BYTES, Record, Records, fragments, mark, read_record};
 /// The system's number for an error.
 pub use rustix::io::Errno;
+pub use seek::mount;
 pub use timer::Timer;
 pub use xdr::Garbled;

@@ -1,25 +1,17 @@
-//! How a target's server is found and its directory opened: the host's addresses, the portmapper,
-//! MOUNT, and what the server prefers.
+//! A directory of a server: what is wanted, and what was found.
 
-use core::time::Duration;
-use std::sync::Arc;
-
-use crate::client::Endpoint;
-use crate::counters::Counters;
 use crate::data::Handle;
+use crate::endpoint::Endpoint;
 use crate::rpc::Caller;
-use seek::Seek;
-
-mod seek;
 
 /// No READ or WRITE is larger, whatever the server likes: more gains nothing, and takes memory for
 /// each call in flight.
-const TRANSFER_BYTES_MAX: u32 = 1 << 20;
+pub(crate) const TRANSFER_BYTES_MAX: u32 = 1 << 20;
 /// Nor smaller: what the protocol's readers can count on.
-const TRANSFER_BYTES_MIN: u32 = 512;
+pub(crate) const TRANSFER_BYTES_MIN: u32 = 512;
 /// What a page of a listing may have. Larger ones gain little (a directory of 20,000 entries takes
 /// 57 pages), and servers cut them.
-const LISTING_BYTES: u32 = 64 << 10;
+pub(crate) const LISTING_BYTES: u32 = 64 << 10;
 
 /// A reply may have so many bytes on top of the contents or entries in it.
 const REPLY_HEAD_BYTES_MAX: usize = 4096;
@@ -43,7 +35,7 @@ impl TransferSizes {
     }
 
     /// Before a server was asked.
-    const UNKNOWN: Self = Self {
+    pub(crate) const UNKNOWN: Self = Self {
         read: TRANSFER_BYTES_MIN,
         write: TRANSFER_BYTES_MIN,
         listing: LISTING_BYTES,
@@ -114,7 +106,7 @@ pub struct MountError {
 }
 
 /// The user and group of an export, or this process's.
-fn caller(export: &Export) -> Caller {
+pub(crate) fn caller(export: &Export) -> Caller {
     let user = rustix::process::geteuid().as_raw();
     let group = rustix::process::getegid().as_raw();
     let is_own = export.uid.is_none_or(|uid| uid == user);
@@ -129,37 +121,6 @@ fn caller(export: &Export) -> Caller {
             .map(|group| group.as_raw())
             .collect(),
     }
-}
-
-/// Finds an export's directory.
-///
-/// # Errors
-/// Why the server or its directory cannot be used, and what to do about it.
-pub fn mount(
-    wanted: &Export,
-    timeout: Duration,
-    counters: &Arc<Counters>,
-) -> Result<Mounted, MountError> {
-    let seek = Seek {
-        wanted,
-        timeout,
-        counters,
-        caller: caller(wanted),
-    };
-    let mut last = None;
-    for address in seek.addresses()? {
-        match seek.mount_at(address) {
-            // Another address of the host may be better.
-            Err(not_mounted) if not_mounted.is_connection => last = Some(not_mounted.error),
-            Err(not_mounted) => return Err(not_mounted.error),
-            Ok(mounted) => return Ok(mounted),
-        }
-    }
-    Err(last.unwrap_or_else(|| MountError {
-        doing: "resolve",
-        of: wanted.host.clone(),
-        why: "the host has no address".to_owned(),
-    }))
 }
 
 #[cfg(test)]

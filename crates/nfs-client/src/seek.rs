@@ -1,4 +1,5 @@
-//! The calls by which a directory is found, and what is told of those that fail.
+//! How a server is found and its directory opened: the host's addresses, the portmapper, MOUNT,
+//! what the server prefers; and what is told of calls that fail.
 
 use core::time::Duration;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -6,14 +7,15 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::{
-    Export, LISTING_BYTES, MountError, Mounted, TRANSFER_BYTES_MAX, TRANSFER_BYTES_MIN,
-    TransferSizes,
-};
 use crate::arguments::get_port;
-use crate::client::{CallError, Client, Endpoint};
+use crate::client::{CallError, Client};
 use crate::counters::Counters;
 use crate::data::Handle;
+use crate::endpoint::Endpoint;
+use crate::mount::{
+    Export, LISTING_BYTES, MountError, Mounted, TRANSFER_BYTES_MAX, TRANSFER_BYTES_MIN,
+    TransferSizes, caller,
+};
 use crate::procedure::{Procedure, Program};
 use crate::results;
 use crate::rpc::{CallHead, Caller, RpcRefusal};
@@ -22,11 +24,42 @@ use crate::xdr::Writer;
 /// Where every portmapper is.
 const PORTMAPPER_PORT: u16 = 111;
 
+/// Finds an export's directory.
+///
+/// # Errors
+/// Why the server or its directory cannot be used, and what to do about it.
+pub fn mount(
+    wanted: &Export,
+    timeout: Duration,
+    counters: &Arc<Counters>,
+) -> Result<Mounted, MountError> {
+    let seek = Seek {
+        wanted,
+        timeout,
+        counters,
+        caller: caller(wanted),
+    };
+    let mut last = None;
+    for address in seek.addresses()? {
+        match seek.mount_at(address) {
+            // Another address of the host may be better.
+            Err(not_mounted) if not_mounted.is_connection => last = Some(not_mounted.error),
+            Err(not_mounted) => return Err(not_mounted.error),
+            Ok(mounted) => return Ok(mounted),
+        }
+    }
+    Err(last.unwrap_or_else(|| MountError {
+        doing: "resolve",
+        of: wanted.host.clone(),
+        why: "the host has no address".to_owned(),
+    }))
+}
+
 /// Why an address did not do.
-pub(super) struct NotMounted {
+struct NotMounted {
     /// Whether there was no connection: nothing was answered.
-    pub(super) is_connection: bool,
-    pub(super) error: MountError,
+    is_connection: bool,
+    error: MountError,
 }
 
 impl NotMounted {
@@ -39,16 +72,16 @@ impl NotMounted {
     }
 }
 
-pub(super) struct Seek<'a> {
-    pub(super) wanted: &'a Export,
-    pub(super) timeout: Duration,
-    pub(super) counters: &'a Arc<Counters>,
-    pub(super) caller: Caller,
+struct Seek<'a> {
+    wanted: &'a Export,
+    timeout: Duration,
+    counters: &'a Arc<Counters>,
+    caller: Caller,
 }
 
 impl Seek<'_> {
     /// The addresses of the host.
-    pub(super) fn addresses(&self) -> Result<Vec<SocketAddr>, MountError> {
+    fn addresses(&self) -> Result<Vec<SocketAddr>, MountError> {
         let host = &self.wanted.host;
         let found = (host.as_str(), PORTMAPPER_PORT).to_socket_addrs();
         found.map(Iterator::collect).map_err(|error| MountError {
@@ -148,7 +181,7 @@ impl Seek<'_> {
     }
 
     /// Finds the directory at an address of the host.
-    pub(super) fn mount_at(&self, host: SocketAddr) -> Result<Mounted, NotMounted> {
+    fn mount_at(&self, host: SocketAddr) -> Result<Mounted, NotMounted> {
         let (nfs_port, mount_port) = self.ports(host)?;
         let (export, root, rest) = self.export(SocketAddr::new(host.ip(), mount_port))?;
         let address = SocketAddr::new(host.ip(), nfs_port);
@@ -312,7 +345,7 @@ mod tests {
             wanted,
             timeout: Duration::from_secs(5),
             counters: &counters,
-            caller: crate::mount::caller(wanted),
+            caller: caller(wanted),
         };
         seek.ports(portmapper)
             .map_err(|not_mounted| not_mounted.error.to_string())
