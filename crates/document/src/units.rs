@@ -127,6 +127,18 @@ pub fn percent(fraction: f64) -> String {
     format!("{} %", fixed(fraction * 100.0, 1))
 }
 
+/// The first of these numbers, and how many more there are.
+pub fn numbers(all: &[u32]) -> String {
+    /// More are counted.
+    const SHOWN_MAX: usize = 8;
+    let mut shown: Vec<String> = all.iter().take(SHOWN_MAX).map(u32::to_string).collect();
+    let more = all.len().saturating_sub(SHOWN_MAX);
+    if more > 0 {
+        shown.push(format!("and {more} more"));
+    }
+    shown.join(", ")
+}
+
 /// Sentences in which a unit stays with its number, wherever they are broken.
 pub fn bound(sentences: &str) -> String {
     const UNITS: [&str; 10] = ["%", "s", "ms", "µs", "ns", "B", "KiB", "MiB", "GiB", "TiB"];

@@ -79,16 +79,13 @@ pub struct Beside {
     pub comparable: Vec<String>,
 }
 
-/// Says what a reason of a verdict has found: reports have the sentences.
-pub type Say = fn(&Reason) -> String;
-
 /// A run beside everything of the same configuration: classic work with the same files,
 /// transactions, subdirectories and processes, and the original's defaults for the rest, in
 /// whichever edition.
 ///
 /// # Errors
 /// Where a published configuration cannot be planned, which a test excludes.
-pub fn beside(library: &Library, record: &Record, say: Say) -> Result<Beside, PublishedError> {
+pub fn beside(library: &Library, record: &Record) -> Result<Beside, PublishedError> {
     let summary = Summary::of(record);
     let shape = ConfigurationShape::of(&record.spec.workload);
     let mut beside = Beside {
@@ -134,7 +131,7 @@ pub fn beside(library: &Library, record: &Record, say: Say) -> Result<Beside, Pu
     beside.comparable = operations(edition, &beside.rows);
     beside
         .comparable
-        .extend(comparable(record, &summary, &shape, say));
+        .extend(comparable(record, &summary, &shape));
     Ok(beside)
 }
 
@@ -253,12 +250,7 @@ pub(crate) const WHOLE_SYSTEMS: &str = "A factor therefore compares whole system
                                         which file system is better.";
 
 /// What else a reader of the factors has to know.
-fn comparable(
-    record: &Record,
-    summary: &Summary,
-    shape: &ConfigurationShape,
-    say: Say,
-) -> Vec<String> {
+fn comparable(record: &Record, summary: &Summary, shape: &ConfigurationShape) -> Vec<String> {
     let transactions_ns = summary.paper.map_or(0, |paper| paper.transactions_ns);
     let mean_bytes = record.spec.workload.classic().map_or(0, |classic| {
         (classic.size_low_bytes + classic.size_high_bytes) / 2
@@ -291,13 +283,13 @@ fn comparable(
             record.spec.durability
         ),
     ];
-    sentences.extend(of_this_run(record, summary, say));
+    sentences.extend(of_this_run(record, summary));
     sentences.push(WHOLE_SYSTEMS.to_owned());
     sentences
 }
 
 /// What only this run has.
-fn of_this_run(record: &Record, summary: &Summary, say: Say) -> Vec<String> {
+fn of_this_run(record: &Record, summary: &Summary) -> Vec<String> {
     let mut sentences = Vec::new();
     if record.spec.storage != EngineName::STDIO {
         sentences.push(format!(
@@ -314,7 +306,7 @@ fn of_this_run(record: &Record, summary: &Summary, say: Say) -> Vec<String> {
                 .verdict
                 .reasons
                 .first()
-                .map_or_else(String::new, say)
+                .map_or_else(String::new, Reason::sentence)
         ));
     }
     sentences

@@ -274,6 +274,16 @@ impl PhaseRecord {
             .filter(|segment| segment.kind == SegmentKind::Measured)
     }
 
+    /// Operations of the measured stretches.
+    pub fn measured_operations(&self) -> impl Iterator<Item = &OperationRecord> {
+        self.measured().flat_map(|segment| &segment.operations)
+    }
+
+    /// Operations of all stretches.
+    pub fn all_operations(&self) -> impl Iterator<Item = &OperationRecord> {
+        self.segments.iter().flat_map(|segment| &segment.operations)
+    }
+
     /// What was warmed up, where anything was.
     pub fn warm_up(&self) -> Option<&Segment> {
         self.segments
@@ -330,12 +340,12 @@ impl PhaseRecord {
 
     /// Operations of the measured stretches that were completed, and those that failed.
     pub fn tried(&self) -> (u64, u64) {
-        let meters = self.measured().flat_map(|segment| &segment.operations);
-        meters.fold((0, 0), |(completed, failed), operation| {
-            let meter = &operation.meter;
-            let unsuccessful = meter.failed.saturating_add(meter.missed);
-            (completed + meter.operations, failed + unsuccessful)
-        })
+        self.measured_operations()
+            .fold((0, 0), |(completed, failed), operation| {
+                let meter = &operation.meter;
+                let unsuccessful = meter.failed.saturating_add(meter.missed);
+                (completed + meter.operations, failed + unsuccessful)
+            })
     }
 
     /// The share of the operations in the measured stretches that was not performed, from 0 to 1.
@@ -594,14 +604,26 @@ impl Actual {
         }
     }
 
+    /// Whether the run was interrupted or failed.
+    pub fn is_partial(&self) -> bool {
+        self.outcome != Outcome::Complete
+    }
+
+    /// A phase of the run, where it was begun.
+    pub fn phase(&self, phase: Phase) -> Option<&PhaseRecord> {
+        self.phases.iter().find(|record| record.phase == phase)
+    }
+
+    /// The phases of the run and of a sweep's steps.
+    pub fn all_phases(&self) -> impl Iterator<Item = &PhaseRecord> {
+        let of_steps = self.sweep_steps.iter().flat_map(|step| &step.phases);
+        self.phases.iter().chain(of_steps)
+    }
+
     /// The transactions, wherever they are: of the run, or of a sweep's steps.
     pub fn transactions(&self) -> impl Iterator<Item = &PhaseRecord> {
-        let of_sweep_steps = self
-            .sweep_steps
-            .iter()
-            .flat_map(|sweep_step| &sweep_step.phases);
-        let all = self.phases.iter().chain(of_sweep_steps);
-        all.filter(|phase| phase.phase == Phase::Transactions)
+        self.all_phases()
+            .filter(|phase| phase.phase == Phase::Transactions)
     }
 }
 

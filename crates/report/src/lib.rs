@@ -12,7 +12,6 @@ pub mod list;
 pub mod page;
 mod pictures;
 pub mod plan;
-pub mod reason;
 pub mod sizing;
 mod steps;
 pub mod study;

@@ -1,57 +1,163 @@
 //! Whether a run's numbers are worth anything: VALID, DOUBTFUL or INVALID, with reasons from a
-//! closed list.
+//! closed list of rules, a file each.
 //!
 //! A verdict is a pure function of a record. It is what follows from what was seen, no more:
 //! something that nobody looked at, or that the system did not tell, is no reason, and [`Seen`]
-//! says what was not known. How it works: each module judges one subject and gives the [`Reason`]s
-//! that it finds; the worst of them is the verdict's level. Thresholds are in [`limits`];
-//! `docs/specification.md`, "Verdict", has them all, each with its rule.
+//! says what was not known. The worst reason is the verdict's level. The section "Verdict" of
+//! `docs/specification.md` is made of the documentation of the rules' files.
 //!
 //! A sweep's steps are there to find out which rates are not reached: of a sweep the machine, the
 //! clocks, the program's own time and the errors are judged, not how long or how steady it was. A
 //! partial run is INVALID, and neither its length nor its rate is looked at.
 
-use measure::{Drift, RateChange, Steady};
+use record::run::Record;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use system::Fact;
-use workload::Phase;
 
-use record::run::{Outcome, PhaseRecord, Record};
-
-mod completion;
-mod evidence;
-mod load;
+mod ack_log;
+mod allocated_during_run;
+mod cache_not_dropped;
+mod client_saturated;
+mod clock_source_changed;
+mod clocks_not_aligned;
+mod connections_lost;
+mod device_wrote_nothing;
+mod durability_in_memory;
+mod emulated;
+mod errors;
+mod fits_in_memory;
+mod hosts_apart;
+mod latency_overflow;
 mod memory;
-mod pace;
-mod pool;
-mod ranks;
-mod reason;
+mod memory_beneath;
+mod nearly_full;
+mod not_steady;
+mod other_load;
+mod outcomes_not_known;
+mod overhead;
+mod partial;
+mod paused;
+mod pool_changed_size;
+mod processors;
+mod ran_dry;
+mod ranks_not_done;
+mod rate_not_reached;
+mod reads_from_device;
+mod reads_from_memory;
+mod retransmissions;
+mod rule;
+mod seen;
+mod server_restarted;
+mod servers;
+mod skipped;
+mod stalled;
+mod steadiness;
+mod steady_state_not_reached;
+mod steal;
+mod suspended;
+mod too_few_clients;
+mod too_short;
+mod wall_clock_stepped;
+mod wrong_names;
 
-pub use self::reason::{Reason, limits};
+pub use self::rule::{Level, Rule};
+pub use self::seen::{Measured, Seen};
+pub use self::steadiness::Steadiness;
 
-/// How good a run's numbers are.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Level {
-    /// Nothing was found that speaks against them.
-    Valid,
-    /// They may be what they seem, and may not: look at the reasons.
-    Doubtful,
-    /// They are not what they seem.
-    Invalid,
+/// Makes the reasons of the list of rules.
+macro_rules! rules {
+    ($($file:ident::$Rule:ident,)*) => {
+        $(pub use self::$file::$Rule;)*
+
+        /// Why numbers may be worth less than they seem.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "reason", rename_all = "kebab-case")]
+        #[allow(missing_docs, reason = "each rule says what it is")]
+        pub enum Reason {
+            $($Rule($Rule),)*
+        }
+
+        impl Reason {
+            /// The files of all rules, in the order of reasons of the same level.
+            pub const FILES: &[&str] = &[$(stringify!($file)),*];
+
+            fn find_all(record: &Record, seen: &Seen) -> Vec<Self> {
+                let found = [$($Rule::find(record, seen).map(Self::$Rule)),*];
+                found.into_iter().flatten().collect()
+            }
+
+            /// How bad it is.
+            pub fn level(&self) -> Level {
+                match self { $(Self::$Rule(rule) => rule.level(),)* }
+            }
+
+            /// What was found, with its numbers: one sentence.
+            pub fn sentence(&self) -> String {
+                match self { $(Self::$Rule(rule) => rule.sentence(),)* }
+            }
+
+            /// What is to be done about it: a sentence or two.
+            pub fn advice(&self) -> &'static str {
+                match self { $(Self::$Rule(rule) => rule.advice(),)* }
+            }
+        }
+
+        $(impl From<$Rule> for Reason {
+            fn from(rule: $Rule) -> Self {
+                Self::$Rule(rule)
+            }
+        })*
+    };
 }
 
-impl Level {
-    /// The word for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Valid => "VALID",
-            Self::Doubtful => "DOUBTFUL",
-            Self::Invalid => "INVALID",
-        }
+rules! {
+    partial::Partial,
+    errors::Errors,
+    skipped::Skipped,
+    wrong_names::WrongNames,
+    ran_dry::RanDry,
+    stalled::Stalled,
+    latency_overflow::LatencyOverflow,
+    ack_log::AckLog,
+    pool_changed_size::PoolChangedSize,
+    too_short::TooShort,
+    not_steady::NotSteady,
+    steady_state_not_reached::SteadyStateNotReached,
+    rate_not_reached::RateNotReached,
+    overhead::Overhead,
+    other_load::OtherLoad,
+    steal::Steal,
+    emulated::Emulated,
+    paused::Paused,
+    suspended::Suspended,
+    wall_clock_stepped::WallClockStepped,
+    clock_source_changed::ClockSourceChanged,
+    fits_in_memory::FitsInMemory,
+    reads_from_memory::ReadsFromMemory,
+    reads_from_device::ReadsFromDevice,
+    memory_beneath::MemoryBeneath,
+    durability_in_memory::DurabilityInMemory,
+    cache_not_dropped::CacheNotDropped,
+    device_wrote_nothing::DeviceWroteNothing,
+    retransmissions::Retransmissions,
+    outcomes_not_known::OutcomesNotKnown,
+    server_restarted::ServerRestarted,
+    connections_lost::ConnectionsLost,
+    client_saturated::ClientSaturated,
+    nearly_full::NearlyFull,
+    allocated_during_run::AllocatedDuringRun,
+    ranks_not_done::RanksNotDone,
+    hosts_apart::HostsApart,
+    too_few_clients::TooFewClients,
+    clocks_not_aligned::ClocksNotAligned,
+}
+
+impl Reason {
+    /// Its lasting name: its `reason` in JSON.
+    pub fn name(&self) -> String {
+        // Its fields are numbers and texts: it has a value with this tag.
+        let value = serde_json::to_value(self).unwrap_or_default();
+        value["reason"].as_str().unwrap_or_default().to_owned()
     }
 }
 
@@ -66,78 +172,12 @@ pub struct Verdict {
     pub seen: Seen,
 }
 
-/// What a verdict is made of, besides what other parts of the summary have.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Seen {
-    /// How long it was measured; nothing of a sweep, and where the run is partial.
-    pub measured: Option<Measured>,
-    /// Whether the rate stayed the same.
-    pub steadiness: Fact<Steadiness>,
-    /// The program's own share of the workers' time in the transactions, from 0 to 1.
-    pub overhead_fraction: Fact<f64>,
-    /// What other programs used of all processors' time during the run, from 0 to 1, in user mode.
-    pub others_fraction: Fact<f64>,
-    /// What the FUSE servers of the targets used of all processors' time during the run, from 0 to
-    /// 1, in user mode; it is not in `others_fraction`.
-    pub fuse_servers_fraction: Fact<f64>,
-    /// What the hypervisor gave to others of all processors' time during the run, from 0 to 1.
-    pub steal_fraction: Fact<f64>,
-}
-
-/// What was measured: the transactions; where none were asked for, the preparation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Measured {
-    /// Which phase.
-    pub phase: Phase,
-    /// How long, in nanoseconds.
-    pub ns: u64,
-    /// Operations that were completed in that time, by all workers.
-    pub operations: u64,
-}
-
-/// How a rate changed over time. Rates are operations a second.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Steadiness {
-    /// If no steady state was requested: whether the rate changed beyond its noise
-    /// ([`measure::steady::change`]).
-    Change(RateChange),
-    /// By the slope rule ([`measure::steady::drift`]).
-    Slope(Drift),
-    /// By SNIA's rule on five rounds ([`measure::steady::window`]).
-    Rounds(Steady),
-}
-
-impl Steadiness {
-    /// Whether that is a steady state.
-    pub fn is_steady(&self) -> bool {
-        match self {
-            Self::Change(change) => change.is_steady,
-            Self::Slope(drift) => drift.is_steady,
-            Self::Rounds(steady) => steady.is_steady,
-        }
-    }
-}
-
 impl Verdict {
     /// What a record comes to.
     pub fn of(record: &Record) -> Self {
-        let seen = Seen {
-            measured: pace::measured(record),
-            steadiness: pace::steadiness(record),
-            overhead_fraction: load::overhead_fraction(record),
-            others_fraction: load::others_fraction(record),
-            fuse_servers_fraction: load::fuse_servers_fraction(record),
-            steal_fraction: load::steal_fraction(record),
-        };
-        let mut reasons = completion::reasons(record);
-        reasons.extend(pool::reasons(record));
-        reasons.extend(pace::reasons(record, &seen));
-        reasons.extend(load::reasons(record, &seen));
-        reasons.extend(memory::reasons(record));
-        reasons.extend(evidence::reasons(record));
-        reasons.extend(ranks::reasons(record));
-        // Of the same level they stay in the order of the documentation.
+        let seen = Seen::of(record);
+        let mut reasons = Reason::find_all(record, &seen);
+        // Of the same level they stay in the order of the list.
         reasons.sort_by_key(|reason| std::cmp::Reverse(reason.level()));
         Self {
             level: reasons.first().map_or(Level::Valid, Reason::level),
@@ -145,28 +185,4 @@ impl Verdict {
             seen,
         }
     }
-}
-
-/// Whether the transactions were those of a sweep.
-fn is_sweep(record: &Record) -> bool {
-    record.spec.drive.sweep.is_some() || !record.actual.sweep_steps.is_empty()
-}
-
-fn is_partial(record: &Record) -> bool {
-    record.actual.outcome != Outcome::Complete
-}
-
-/// Those of a sweep's steps, too.
-fn all_phases(record: &Record) -> impl Iterator<Item = &PhaseRecord> {
-    let sweep_steps = record
-        .actual
-        .sweep_steps
-        .iter()
-        .flat_map(|sweep_step| &sweep_step.phases);
-    record.actual.phases.iter().chain(sweep_steps)
-}
-
-fn transactions(record: &Record) -> Option<&PhaseRecord> {
-    let mut phases = record.actual.phases.iter();
-    phases.find(|phase| phase.phase == Phase::Transactions)
 }

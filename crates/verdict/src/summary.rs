@@ -9,6 +9,7 @@ pub(crate) mod overhead;
 mod paper;
 pub(crate) mod phase;
 pub(crate) mod ranks;
+mod rate;
 pub(crate) mod reads;
 mod shares;
 mod tier;
@@ -37,31 +38,14 @@ pub use self::phase::{
     WorkerRate,
 };
 pub use self::ranks::{HostShare, RankShare, RanksSummary, SharesSpread, SlowestRank};
+pub use self::rate::Rate;
 pub use self::reads::{Behind, ReadsServed, Surprise};
 pub use self::shares::{Share, shares, transactions_meant};
 pub use self::tier::{DurabilitySummary, DurabilityTier};
 pub use self::totals::{OperationTotal, TransactionsSummary};
 use crate::rules::Verdict;
 use crate::sweep::SweepSummary;
-use record::run::{OperationRecord, Outcome, PhaseRecord, Record};
-
-/// A count with its rate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Rate {
-    /// How many.
-    pub count: u64,
-    /// How many a second; nothing where no time passed.
-    pub per_second: Option<f64>,
-}
-
-impl Rate {
-    fn over(count: u64, ns: u64) -> Self {
-        Self {
-            count,
-            per_second: (ns > 0).then(|| count as f64 * 1e9 / ns as f64),
-        }
-    }
-}
+use record::run::{PhaseRecord, Record};
 
 /// All numbers that reports show beyond the record's own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -108,19 +92,14 @@ impl Summary {
     /// What follows from a record.
     pub fn of(record: &Record) -> Self {
         let phases = &record.actual.phases;
-        let of_sweep_steps = record
+        let elapsed_ns = record
             .actual
-            .sweep_steps
-            .iter()
-            .flat_map(|sweep_step| &sweep_step.phases);
-        let elapsed_ns = phases
-            .iter()
-            .chain(of_sweep_steps)
+            .all_phases()
             .map(PhaseRecord::measured_ns)
             .sum();
         let (transactions, operations) = totals::totals(record);
         Self {
-            partial: record.actual.outcome != Outcome::Complete,
+            partial: record.actual.is_partial(),
             shares: shares(&record.spec.workload),
             elapsed_ns,
             paper: paper::applies(record).then(|| paper::figures(phases, elapsed_ns)),
@@ -175,8 +154,7 @@ fn arrivals(record: &Record) -> Option<ArrivalsSummary> {
     else {
         return None;
     };
-    let mut phases = record.actual.phases.iter();
-    let phase = phases.find(|phase| phase.phase == Phase::Transactions)?;
+    let phase = record.actual.phase(Phase::Transactions)?;
     Some(ArrivalsSummary {
         requested_per_second: per_second,
         form: arrivals.to_string(),
@@ -184,9 +162,4 @@ fn arrivals(record: &Record) -> Option<ArrivalsSummary> {
         done_fraction: phase.done_fraction(),
         waiting: phase.waiting?,
     })
-}
-
-/// Of the measured segments.
-pub(crate) fn operations(record: &PhaseRecord) -> impl Iterator<Item = &OperationRecord> {
-    record.measured().flat_map(|segment| &segment.operations)
 }

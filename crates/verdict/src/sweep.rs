@@ -83,7 +83,7 @@ pub struct SweepStepOperation {
 /// Operations of the measured segments by role and kind, in the order in which they are first seen.
 fn by_operation(phase: &PhaseRecord) -> Vec<SweepStepOperation> {
     let mut kinds: Vec<(Role, Action, Meter)> = Vec::new();
-    for operation in phase.measured().flat_map(|segment| &segment.operations) {
+    for operation in phase.measured_operations() {
         let same = |(role, action, _): &&mut (Role, Action, Meter)| {
             (*role, *action) == (operation.role, operation.action)
         };
@@ -115,7 +115,7 @@ impl SweepStepSummary {
         let mut skipped = Skipped::default();
         let mut waiting = None;
         if let Some(phase) = sweep_step.transactions() {
-            for operation in phase.measured().flat_map(|segment| &segment.operations) {
+            for operation in phase.measured_operations() {
                 latency.merge(&operation.meter.latency);
                 if let Some(more) = &operation.meter.service {
                     service.get_or_insert_default().merge(more);

@@ -52,7 +52,7 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
             format,
         } => {
             let record = record_source::find(run, archive.archive.as_deref())?;
-            beside(&library, &record, report::reason::describe).map(|beside| {
+            beside(&library, &record).map(|beside| {
                 if let (Format::Csv, Some(none)) = (format, &beside.none) {
                     // A header alone does not say it.
                     tell(format_args!("no published row: {none}"));
@@ -70,8 +70,7 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
 /// Where our own data are at fault.
 pub fn beside_document(record: &Record) -> Result<Document, Problem> {
     let library = Library::read().map_err(PublishedProblem::from)?;
-    let beside =
-        beside(&library, record, report::reason::describe).map_err(PublishedProblem::from)?;
+    let beside = beside(&library, record).map_err(PublishedProblem::from)?;
     Ok(beside.document())
 }
 
@@ -84,8 +83,7 @@ pub fn beside_on_page(record: &Record) -> Result<Document, Problem> {
         return Ok(Document::default());
     }
     let library = Library::read().map_err(PublishedProblem::from)?;
-    let beside =
-        beside(&library, record, report::reason::describe).map_err(PublishedProblem::from)?;
+    let beside = beside(&library, record).map_err(PublishedProblem::from)?;
     let mut document = beside.document();
     if beside.none.is_none() {
         for graph in beside.graphs() {

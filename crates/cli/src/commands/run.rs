@@ -12,7 +12,7 @@ use record::{End, Note, Outcome, Record, Sizing};
 use runner::{Event, Events, RunSpec};
 use serde::{Deserialize, Serialize};
 use spec::Count;
-use verdict::{Level, Verdict};
+use verdict::{Level, Reason, Verdict};
 
 use crate::args::{self, Command, CommandLine, RunArguments};
 use crate::commands::archive;
@@ -697,7 +697,7 @@ fn say_if_invalid(record: &Record, verdict: &Verdict, output: Option<&Path>) {
         .reasons
         .iter()
         .filter(|reason| reason.level() == Level::Invalid);
-    let reasons: Vec<String> = reasons.map(report::reason::describe).collect();
+    let reasons: Vec<String> = reasons.map(Reason::sentence).collect();
     let report = output.map_or_else(String::new, |path| {
         format!(" (report: {})", sanitize::path(path))
     });

@@ -43,17 +43,17 @@ fn rules(ran: &Ran) -> Vec<&'static str> {
     let reasons = ran.summary.verdict.reasons.iter();
     let mut found: Vec<&str> = reasons
         .filter_map(|reason| match reason {
-            Reason::FitsInMemory { .. } => Some("fits-in-memory"),
-            Reason::ReadsFromMemory { .. } => Some("reads-from-memory"),
-            Reason::MemoryBeneath { .. } => Some("memory-beneath"),
-            Reason::ReadsFromDevice { .. } => Some("reads-from-device"),
-            Reason::CacheNotDropped { .. } => Some("cache-not-dropped"),
-            Reason::DeviceWroteNothing { .. } => Some("device-wrote-nothing"),
-            Reason::Retransmissions { .. } => Some("retransmissions"),
-            Reason::ClientSaturated { .. } => Some("client-saturated"),
-            Reason::NearlyFull { .. } => Some("nearly-full"),
-            Reason::AllocatedDuringRun { .. } => Some("allocated-during-run"),
-            Reason::DurabilityInMemory { .. } => Some("durability-in-memory"),
+            Reason::FitsInMemory(_) => Some("fits-in-memory"),
+            Reason::ReadsFromMemory(_) => Some("reads-from-memory"),
+            Reason::MemoryBeneath(_) => Some("memory-beneath"),
+            Reason::ReadsFromDevice(_) => Some("reads-from-device"),
+            Reason::CacheNotDropped(_) => Some("cache-not-dropped"),
+            Reason::DeviceWroteNothing(_) => Some("device-wrote-nothing"),
+            Reason::Retransmissions(_) => Some("retransmissions"),
+            Reason::ClientSaturated(_) => Some("client-saturated"),
+            Reason::NearlyFull(_) => Some("nearly-full"),
+            Reason::AllocatedDuringRun(_) => Some("allocated-during-run"),
+            Reason::DurabilityInMemory(_) => Some("durability-in-memory"),
             _ => None,
         })
         .collect();

@@ -43,8 +43,7 @@ fn take(document: &str) -> bool {
     }
     let _ = record::words_again(&record.spec);
     if !is_published(&record.spec.workload) {
-        let beside =
-            beside(library(), &record, report::reason::describe).expect("ours is as it should be");
+        let beside = beside(library(), &record).expect("ours is as it should be");
         show(|format| beside.show(format));
     }
     true

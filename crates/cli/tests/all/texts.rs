@@ -397,8 +397,8 @@ fn reasons_are_kept() {
             text,
             "{name} ({}): {} {}",
             reason.level().name(),
-            report::reason::describe(&reason),
-            report::reason::what_to_do(&reason)
+            reason.sentence(),
+            reason.advice()
         )
         .unwrap();
     }

@@ -35,13 +35,13 @@ impl Ran {
         let of_the_machine = |reason: &&Reason| {
             matches!(
                 reason,
-                Reason::OtherLoad { .. }
-                    | Reason::Steal { .. }
-                    | Reason::Emulated
-                    | Reason::Paused { .. }
-                    | Reason::Suspended { .. }
-                    | Reason::WallClockStepped { .. }
-                    | Reason::ClockSourceChanged { .. }
+                Reason::OtherLoad(_)
+                    | Reason::Steal(_)
+                    | Reason::Emulated(_)
+                    | Reason::Paused(_)
+                    | Reason::Suspended(_)
+                    | Reason::WallClockStepped(_)
+                    | Reason::ClockSourceChanged(_)
             )
         };
         let of_the_run = verdict

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use document::units::{bytes, counted};
 use record::{DeviceRole, MessageCounter, Record, ServerRecord, StudyPart};
+use verdict::rules::Emulated;
 use verdict::{Level, Reason, Summary};
 use workload::Edition;
 
@@ -42,7 +43,11 @@ impl PaperRun {
         let workload = &record.spec.workload;
         let mut differences = differences(workload);
         differences.extend(why_not_plain(record).map(|why| why.to_string()));
-        if summary.verdict.reasons.contains(&Reason::Emulated) {
+        if summary
+            .verdict
+            .reasons
+            .contains(&Reason::Emulated(Emulated {}))
+        {
             differences.push(
                 "on emulated processors, where times are the emulator's and counts are true"
                     .to_owned(),

@@ -15,7 +15,7 @@ use workload::{Action, Classic, Edition, Mix, Weights, Workers, fingerprint};
 const RUN: &str = include_str!("../../../report/tests/golden/run.json");
 
 fn beside_run(library: &Library, record: &Record) -> Result<Beside, PublishedError> {
-    published::beside(library, record, report::reason::describe)
+    published::beside(library, record)
 }
 
 fn kept() -> Record {

@@ -1,13 +1,11 @@
 //! What each host and each rank contributed, how their clocks stood, and what hosts do not have in
 //! common.
 
-use document::units::{counted, grouped, percent, rate};
+use document::units::{counted, grouped, numbers, percent, rate};
 use document::{Cell, Document, Number, Table, kept};
 use record::Fact;
 use verdict::Summary;
 use verdict::summary::{HostFact, HostShare, HostsDiffer, RanksSummary};
-
-use crate::reason::numbers;
 
 /// With more ranks they are in the record only.
 const RANKS_MAX: usize = 16;

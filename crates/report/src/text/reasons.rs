@@ -1,10 +1,11 @@
 //! Whether the numbers are worth anything: at the top, so that nobody reads them without it.
 
 use super::evidence;
-use crate::reason::{describe, in_short, what_to_do};
-use document::units::{bound, counted, percent, seconds};
+use document::units::{bound, counted, percent, seconds, signed_percent};
 use document::{Block, Document, Tone};
+use measure::steady;
 use record::{Fact, Phase};
+use verdict::rules::Steadiness;
 use verdict::{Level, Reason, Summary, Verdict};
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
@@ -58,7 +59,34 @@ fn said(reason: &Reason, level: Level) -> String {
     } else {
         ""
     };
-    format!("{lead}{} {}", describe(reason), what_to_do(reason))
+    format!("{lead}{} {}", reason.sentence(), reason.advice())
+}
+
+/// A steady rate in a few words.
+fn in_short(steadiness: &Steadiness) -> String {
+    match steadiness {
+        Steadiness::Change(change) => {
+            let is_told = change.drift_by_chance <= steady::DRIFT_MAX;
+            format!(
+                "{} (drift {}, noise ±{})",
+                if is_told {
+                    "steady"
+                } else {
+                    "too noisy to show small changes"
+                },
+                signed_percent(change.drift),
+                percent(change.drift_by_chance)
+            )
+        }
+        Steadiness::Slope(drift) => format!("steady (drift {})", signed_percent(drift.drift)),
+        Steadiness::Rounds(steady) => {
+            format!(
+                "steady ({} rounds within {})",
+                steady.window,
+                percent(steady.excursion)
+            )
+        }
+    }
 }
 
 /// What was looked at and found to be well, with its numbers; what is not known says why.

@@ -7,6 +7,7 @@ use engines::simulated::{Code, Fault, Simulated};
 use record::{End, Fact, PhaseRecord, Record};
 use runner::{Control, NoEvents, Place, RunSpec};
 use spec::{Drive, OnError, Stop};
+use verdict::rules::RanDry;
 use verdict::{Level, Reason, Summary};
 use workload::classic::Bias;
 use workload::sizes::Sizes;
@@ -96,7 +97,7 @@ fn rates_do_not_count_skipped_operations() {
     assert!((3_000..3_400).contains(&skipped.total()), "{skipped:?}");
     let summary = Summary::of(&record);
     let reason =
-        |reason: &&Reason| matches!(reason, Reason::Skipped { fraction, .. } if *fraction > 0.7);
+        |reason: &&Reason| matches!(reason, Reason::Skipped(skipped) if skipped.fraction > 0.7);
     assert!(summary.verdict.reasons.iter().any(|found| reason(&found)));
     assert_eq!(summary.verdict.level, Level::Invalid);
 }
@@ -119,10 +120,10 @@ fn a_writer_with_only_full_files_ends_the_run() {
     let verdict = Summary::of(&record).verdict;
     assert!(verdict.reasons.iter().any(|reason| matches!(
         reason,
-        Reason::RanDry {
+        Reason::RanDry(RanDry {
             end: End::NothingPossible,
             ..
-        }
+        })
     )));
 }
 

@@ -238,14 +238,6 @@ fn of_whole(counted: &Accounted, whole: &Result<(), String>) -> Accounted {
     counted
 }
 
-/// Of all segments, warm-ups too: counters have their work as well.
-fn all_operations(phase: &PhaseRecord) -> impl Iterator<Item = &OperationRecord> {
-    phase
-        .segments
-        .iter()
-        .flat_map(|segment| &segment.operations)
-}
-
 /// What was done in all segments: transactions, or operations in `prepare` and `delete`.
 fn done(phase: &PhaseRecord) -> u64 {
     match phase.phase {
@@ -254,14 +246,17 @@ fn done(phase: &PhaseRecord) -> u64 {
             .iter()
             .map(|segment| segment.transactions)
             .sum(),
-        Phase::Prepare | Phase::Delete => all_operations(phase)
+        Phase::Prepare | Phase::Delete => phase
+            .all_operations()
             .map(|operation| operation.meter.operations)
             .sum(),
     }
 }
 
 fn by_operation(phase: &PhaseRecord, reads: &ReadsServed) -> BTreeMap<String, Fact<ServedBy>> {
-    let done = all_operations(phase).filter(|operation| operation.meter.operations > 0);
+    let done = phase
+        .all_operations()
+        .filter(|operation| operation.meter.operations > 0);
     let mut actions: Vec<Action> = done.map(|operation| operation.action).collect();
     actions.sort_unstable();
     actions.dedup();
@@ -290,7 +285,9 @@ fn by_operation(phase: &PhaseRecord, reads: &ReadsServed) -> BTreeMap<String, Fa
 
 /// All by the server: nothing of this machine lies between.
 fn by_server(phase: &PhaseRecord) -> BTreeMap<String, Fact<ServedBy>> {
-    let done = all_operations(phase).filter(|operation| operation.meter.operations > 0);
+    let done = phase
+        .all_operations()
+        .filter(|operation| operation.meter.operations > 0);
     let served = |operation: &OperationRecord| {
         let server = ServedBy {
             server: 1.0,
@@ -327,7 +324,9 @@ fn served_reads(reads: &ReadsServed, from: Behind) -> Fact<ServedBy> {
 }
 
 fn writes(phase: &PhaseRecord, evidence: &PhaseEvidence) -> WritesServed {
-    let written = all_operations(phase).filter(|operation| operation.action.moves_bytes_out());
+    let written = phase
+        .all_operations()
+        .filter(|operation| operation.action.moves_bytes_out());
     let written_bytes = written.map(|operation| operation.meter.bytes).sum();
     let written_to = |counted: &Accounted| of_targets(counted, |device| &device.written_bytes);
     let device_bytes = match &evidence.syncing {
@@ -349,7 +348,7 @@ fn flushes(record: &Record, phase: &PhaseRecord, counted: &Accounted) -> Flushes
         let kind = operation.action.performs();
         kind.is_some_and(|kind| durability.covers(kind))
     };
-    let durable = all_operations(phase).filter(is_durable);
+    let durable = phase.all_operations().filter(is_durable);
     let durable_operations = durable.map(|operation| operation.meter.operations).sum();
     let flushes = counted_flushes(counted);
     FlushesServed {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use system::counters::DeviceRole;
 
-use super::Rate;
+use super::rate::Rate;
 use record::machine::{Counts, DeviceOverTime, MachineOverTime, ThreadOverTime};
 
 /// The machine in a phase. Processor time is in processors: 1 is one of them all the time. Nothing

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Action, Phase, Work};
 
-use super::{Rate, operations};
+use super::rate::Rate;
 use record::run::{Outcome, PhaseRecord, Record};
 
 /// The list of the 1997 paper's section III, with nanoseconds in place of whole seconds.
@@ -61,7 +61,7 @@ pub(super) fn figures(phases: &[PhaseRecord], elapsed_ns: u64) -> PaperFigures {
     let count = |phase, action| find(phase).map_or(0, |record| completed(record, action));
     let transactions_ns = duration(Phase::Transactions);
     let bytes = |moves: fn(Action) -> bool| -> u64 {
-        let operations = phases.iter().flat_map(operations);
+        let operations = phases.iter().flat_map(PhaseRecord::measured_operations);
         operations
             .filter(|operation| moves(operation.action))
             .map(|operation| operation.meter.bytes)
@@ -93,7 +93,8 @@ pub(super) fn figures(phases: &[PhaseRecord], elapsed_ns: u64) -> PaperFigures {
 
 /// Completed operations of a kind in a phase, by all workers.
 fn completed(record: &PhaseRecord, action: Action) -> u64 {
-    operations(record)
+    record
+        .measured_operations()
         .filter(|operation| operation.action == action)
         .map(|operation| operation.meter.operations)
         .sum()

@@ -10,7 +10,7 @@ use workload::{Action, Phase, Role, Skipped};
 
 use super::evidence::{self, EvidenceSummary};
 use super::machine::{self, MachineSummary};
-use super::{Rate, operations};
+use super::rate::Rate;
 use record::run::{
     ClaimWaits, OperationRecord, PhaseRecord, Record, SegmentKind, StepRecord, WorkerPhase,
 };
@@ -186,7 +186,8 @@ pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
     let done = match record.phase {
         Phase::Transactions => record.transactions(),
         // Links and directories of a mix are removed with the files, and counted with them.
-        Phase::Prepare | Phase::Delete => operations(record)
+        Phase::Prepare | Phase::Delete => record
+            .measured_operations()
             .map(|operation| operation.meter.operations)
             .sum(),
     };
@@ -284,7 +285,7 @@ fn role_in(phase: Phase, role: Role) -> Role {
 /// The operations of a phase by role and kind, segments merged.
 fn by_role(record: &PhaseRecord) -> BTreeMap<(Role, Action), OperationRecord> {
     let mut all: BTreeMap<(Role, Action), OperationRecord> = BTreeMap::new();
-    for operation in operations(record) {
+    for operation in record.measured_operations() {
         let role = role_in(record.phase, operation.role);
         let Some(sum) = all.get_mut(&(role, operation.action)) else {
             let first = OperationRecord {

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use system::Fact;
 use workload::{Phase, Role};
 
-use super::Rate;
 use super::hosts::{self, HostsDiffer};
 use super::observers::{self, ObserverSummary};
+use super::rate::Rate;
 use record::host_phase::{HostId, HostPhase};
 use record::ranks::{ClusterRecord, RankRecord};
 use record::run::{PhaseRecord, Record, WorkerPhase};

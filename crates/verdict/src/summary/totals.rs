@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Phase, Skipped};
 
-use super::{Rate, operations};
+use super::rate::Rate;
 use record::run::Record;
 
 /// The measured transactions, whatever they were made of.
@@ -53,15 +53,14 @@ pub(super) fn totals(
     Option<TransactionsSummary>,
     BTreeMap<String, OperationTotal>,
 ) {
-    let mut phases = record.actual.phases.iter();
-    let phase = phases.find(|phase| phase.phase == Phase::Transactions);
+    let phase = record.actual.phase(Phase::Transactions);
     let Some(phase) = phase.filter(|_| record.spec.drive.sweep.is_none()) else {
         return Default::default();
     };
     let duration_ns = phase.measured_ns();
     let (mut all, mut read, mut written) = (Meter::default(), 0, 0);
     let mut kinds = BTreeMap::new();
-    for operation in operations(phase) {
+    for operation in phase.measured_operations() {
         let (action, meter) = (operation.action, &operation.meter);
         all.merge(meter);
         if action.moves_bytes_in() {

@@ -12,6 +12,9 @@ use engine::{
 use record::{Fact, Outcome, Phase, Record, SteadyAsked, SteadyRule};
 use runner::{Clock, Control, Drive, NoEvents, Pace, Place, RunSpec, Stop, SystemClock};
 use verdict::rules::Steadiness;
+use verdict::rules::{
+    LatencyOverflow, NotSteady, Partial, RateNotReached, Stalled, SteadyStateNotReached, TooShort,
+};
 use verdict::{Level, Reason, Verdict};
 use workload::arrivals::ArrivalProcess;
 use workload::{Mix, Workload};
@@ -187,7 +190,7 @@ fn one_that_slows_down_is_not_steady() {
     for transactions in [30_000, 12_000] {
         let verdict = closed(transactions, slower);
         assert_eq!(verdict.level, Level::Doubtful, "{verdict:?}");
-        let [Reason::NotSteady { found }] = &verdict.reasons[..] else {
+        let [Reason::NotSteady(NotSteady { found })] = &verdict.reasons[..] else {
             panic!("{verdict:?}");
         };
         assert!(matches!(found, Steadiness::Change(_)), "{found:?}");
@@ -222,19 +225,16 @@ fn a_steady_state_that_is_promised_and_not_reached_is_invalid_and_one_that_is_re
     assert!(
         has!(
             never,
-            Reason::SteadyStateNotReached {
+            Reason::SteadyStateNotReached(SteadyStateNotReached {
                 rule: SteadyRule::Snia,
                 rounds: 8,
                 last: Some(_)
-            }
+            })
         ),
         "{never:?}"
     );
     let found = until_steady(a_millisecond);
-    assert!(
-        !has!(found, Reason::SteadyStateNotReached { .. }),
-        "{found:?}"
-    );
+    assert!(!has!(found, Reason::SteadyStateNotReached(_)), "{found:?}");
     assert!(
         found
             .seen
@@ -249,11 +249,11 @@ fn a_steady_state_that_is_promised_and_not_reached_is_invalid_and_one_that_is_re
 fn nine_seconds_are_short_and_a_few_operations_say_nothing() {
     let verdict = closed(9_000, a_millisecond);
     let [
-        Reason::TooShort {
+        Reason::TooShort(TooShort {
             phase,
             measured_ns,
             operations,
-        },
+        }),
     ] = verdict.reasons[..]
     else {
         panic!("{verdict:?}");
@@ -273,17 +273,17 @@ fn a_queue_that_grows_is_a_rate_that_was_not_reached() {
         // A thousand a second can be done; poisson arrivals of this seed are no reason.
         let kept_up = open(20_000, 900.0, arrivals, a_millisecond);
         assert!(
-            !has!(kept_up, Reason::RateNotReached { .. }),
+            !has!(kept_up, Reason::RateNotReached(_)),
             "{arrivals}: {kept_up:?}"
         );
         assert_eq!(kept_up.seen.steadiness, Fact::NotApplicable);
         let late = open(20_000, 1_100.0, arrivals, a_millisecond);
         assert_eq!(late.level, Level::Invalid, "{arrivals}: {late:?}");
         let [
-            Reason::RateNotReached {
+            Reason::RateNotReached(RateNotReached {
                 requested,
                 achieved,
-            },
+            }),
         ] = late.reasons[..]
         else {
             panic!("{arrivals}: {late:?}");
@@ -307,7 +307,10 @@ fn a_latency_past_every_histogram_is_told() {
     }
     let verdict = closed(14_000, once_for_long);
     assert!(
-        has!(verdict, Reason::LatencyOverflow { operations: 1, .. }),
+        has!(
+            verdict,
+            Reason::LatencyOverflow(LatencyOverflow { operations: 1, .. })
+        ),
         "{verdict:?}"
     );
     assert!(verdict.level >= Level::Doubtful);
@@ -324,7 +327,8 @@ fn somebody_who_is_stalled_is_told() {
     };
     let back = stalled(|number| if number == 300 { 500 * MS } else { 0 });
     assert!(
-        has!(back, Reason::Stalled { times: 1, lost: 0, longest_ns } if *longest_ns >= 200 * MS),
+        has!(back, Reason::Stalled(Stalled { times: 1, lost: 0, longest_ns })
+            if *longest_ns >= 200 * MS),
         "{back:?}"
     );
     let lost = stalled(|number| if number == 300 { 3_600_000 * MS } else { 0 });
@@ -332,20 +336,20 @@ fn somebody_who_is_stalled_is_told() {
     assert!(
         has!(
             lost,
-            Reason::Stalled {
+            Reason::Stalled(Stalled {
                 times: 1,
                 lost: 1,
                 ..
-            }
+            })
         ),
         "{lost:?}"
     );
     assert!(
         has!(
             lost,
-            Reason::Partial {
+            Reason::Partial(Partial {
                 outcome: Outcome::Failed { .. }
-            }
+            })
         ),
         "{lost:?}"
     );

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use engines::simulated::{Code, Corruption, Fault, Simulated};
 use record::{End, Outcome, Record};
 use runner::{Control, NoEvents, OnError, Place, RunSpec};
+use verdict::rules::{Errors, Partial, RanDry};
 use verdict::{Level, Reason, Verdict};
 use workload::Mix;
 
@@ -55,11 +56,11 @@ fn errors_that_are_allowed_are_doubtful() {
     assert_eq!(verdict.level, Level::Doubtful, "{verdict:?}");
     let told = has!(
         verdict,
-        Reason::Errors {
+        Reason::Errors(Errors {
             errors: 2,
             is_exceeded: false,
             ..
-        }
+        })
     );
     assert!(told, "{verdict:?}");
 }
@@ -72,19 +73,19 @@ fn errors_past_the_limit_are_invalid() {
         assert!(
             has!(
                 verdict,
-                Reason::Errors {
+                Reason::Errors(Errors {
                     is_exceeded: true,
                     ..
-                }
+                })
             ),
             "{allowed}: {verdict:?}"
         );
         assert!(
             has!(
                 verdict,
-                Reason::Partial {
+                Reason::Partial(Partial {
                     outcome: Outcome::Failed { .. }
-                }
+                })
             ),
             "{allowed}: {verdict:?}"
         );
@@ -99,7 +100,7 @@ fn a_name_that_was_lost_is_invalid_though_its_error_is_allowed() {
         let storage = Simulated::new(Code::Posix, 7_000).corrupt_at(nth, Corruption::LoseName);
         let record = run("create=1", OnError::Count(100), &storage);
         let verdict = Verdict::of(&record);
-        has!(verdict, Reason::WrongNames { .. }).then_some((record, verdict))
+        has!(verdict, Reason::WrongNames(_)).then_some((record, verdict))
     });
     let (record, verdict) = found.unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
@@ -107,10 +108,10 @@ fn a_name_that_was_lost_is_invalid_though_its_error_is_allowed() {
     assert!(
         has!(
             verdict,
-            Reason::Errors {
+            Reason::Errors(Errors {
                 is_exceeded: false,
                 ..
-            }
+            })
         ),
         "{verdict:?}"
     );
@@ -126,8 +127,8 @@ fn a_pool_that_runs_dry_is_invalid() {
             .perform();
         ran.is(Level::Invalid);
         let verdict = &ran.summary.verdict;
-        let dry = has!(verdict, Reason::RanDry { end: End::OutOfFiles,
-            transactions } if *transactions >= 300 && *transactions < 5_000);
+        let dry = has!(verdict, Reason::RanDry(RanDry { end: End::OutOfFiles,
+            transactions }) if *transactions >= 300 && *transactions < 5_000);
         ran.assert(dry, format_args!("{verdict:#?}"));
         ran.ended.code(0);
     }

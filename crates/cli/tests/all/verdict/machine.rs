@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use record::{Fact, Phase, Record};
+use verdict::rules::OtherLoad;
 use verdict::{Level, Reason, Verdict};
 
 use super::has;
@@ -43,8 +44,8 @@ fn other_programs_at_work_make_it_doubtful() {
     ran.is_complete().is(Level::Doubtful);
     let verdict = &ran.summary.verdict;
     // Half of what is there, more or less; others may be at work, too.
-    let told = has!(verdict, Reason::OtherLoad { fraction,
-        busiest } if *fraction > 0.2 && !busiest.is_empty());
+    let told = has!(verdict, Reason::OtherLoad(OtherLoad { fraction,
+        busiest }) if *fraction > 0.2 && !busiest.is_empty());
     ran.assert(told, format_args!("{verdict:#?}"));
 }
 
@@ -74,7 +75,7 @@ fn load_beside_a_fuse_server_is_told_without_the_servers_own() {
     };
     ran.is_complete();
     let verdict = &ran.summary.verdict;
-    let told = has!(verdict, Reason::OtherLoad { fraction, busiest }
+    let told = has!(verdict, Reason::OtherLoad(OtherLoad { fraction, busiest })
         if *fraction > 0.2 && busiest.iter().all(|program| program.pid != served.server()));
     ran.assert(told, format_args!("{verdict:#?}"));
     let servers = ran
@@ -153,7 +154,7 @@ fn a_run_of_a_moment_says_nothing_of_others() {
         .is_some_and(|why| why.contains("shorter than a second"));
     ran.assert(why, format_args!("{verdict:#?}"));
     ran.assert(
-        !has!(verdict, Reason::OtherLoad { .. } | Reason::Steal { .. }),
+        !has!(verdict, Reason::OtherLoad(_) | Reason::Steal(_)),
         "it is too short",
     );
 }
@@ -200,7 +201,7 @@ fn what_the_program_takes_of_a_fast_target_is_known_and_judged() {
         record.actual.overhead = Fact::Known(own);
         let verdict = Verdict::of(&record);
         assert_eq!(
-            has!(verdict, Reason::Overhead { .. }),
+            has!(verdict, Reason::Overhead(_)),
             reported,
             "{part}: {verdict:#?}"
         );
@@ -209,5 +210,5 @@ fn what_the_program_takes_of_a_fast_target_is_known_and_judged() {
     let null = Run::new(&location, WORK).and("--storage null").perform();
     let verdict = Verdict::of(&null.record);
     assert_eq!(null.record.actual.overhead, Fact::NotApplicable);
-    assert!(!has!(verdict, Reason::Overhead { .. }), "{verdict:#?}");
+    assert!(!has!(verdict, Reason::Overhead(_)), "{verdict:#?}");
 }

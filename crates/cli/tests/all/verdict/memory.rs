@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{Advice, fadvise};
+use verdict::rules::{DurabilityInMemory, FitsInMemory, MemoryBeneath, ReadsFromMemory};
 use verdict::{Level, Reason};
 
 use super::{has, in_memory};
@@ -29,8 +30,8 @@ fn durability_in_memory_is_invalid() {
         .perform();
     durable.is(Level::Invalid);
     let verdict = &durable.summary.verdict;
-    let told = has!(verdict, Reason::DurabilityInMemory { is_beneath: false, durability,
-        .. } if durability == "fsync");
+    let told = has!(verdict, Reason::DurabilityInMemory(told)
+        if !told.is_beneath && told.durability == "fsync");
     durable.assert(told, format_args!("{verdict:#?}"));
     let without = Run::new(&location, work).perform();
     without.is(Level::Doubtful);
@@ -55,10 +56,10 @@ fn durability_on_an_image_in_memory_is_doubtful() {
     ran.assert(
         has!(
             verdict,
-            Reason::DurabilityInMemory {
+            Reason::DurabilityInMemory(DurabilityInMemory {
                 is_beneath: true,
                 ..
-            }
+            })
         ),
         format_args!("{verdict:#?}"),
     );
@@ -77,10 +78,10 @@ fn a_cold_cache_in_memory_is_invalid() {
         .perform();
     ran.is(Level::Invalid);
     let verdict = &ran.summary.verdict;
-    let told = has!(verdict, Reason::ReadsFromMemory { device_bytes: 0, asked,
-        .. } if asked == "cold-data");
+    let told = has!(verdict, Reason::ReadsFromMemory(ReadsFromMemory { device_bytes: 0, asked,
+        .. }) if asked == "cold-data");
     ran.assert(told, format_args!("{verdict:#?}")).assert(
-        has!(verdict, Reason::FitsInMemory { .. }),
+        has!(verdict, Reason::FitsInMemory(_)),
         format_args!("{verdict:#?}"),
     );
 }
@@ -103,12 +104,11 @@ fn a_cold_cache_that_holds_the_pool_is_doubtful() {
         ran.is(Level::Doubtful);
         let verdict = &ran.summary.verdict;
         let pool = 200 * 16_384;
-        let fits = has!(verdict, Reason::FitsInMemory { pool_bytes, cache_bytes,
-            .. } if *pool_bytes == pool && *cache_bytes > pool);
+        let fits = has!(verdict, Reason::FitsInMemory(FitsInMemory { pool_bytes, cache_bytes,
+            .. }) if *pool_bytes == pool && *cache_bytes > pool);
         ran.assert(fits, format_args!("{verdict:#?}"));
         // 200 of 4,000 reads.
-        let little =
-            has!(verdict, Reason::ReadsFromMemory { device_bytes, .. } if *device_bytes > 0);
+        let little = has!(verdict, Reason::ReadsFromMemory(told) if told.device_bytes > 0);
         ran.assert(little, format_args!("{verdict:#?}"));
     }
     // Who reads each file once finds it on the device, whatever would have fitted.
@@ -118,7 +118,7 @@ fn a_cold_cache_that_holds_the_pool_is_doubtful() {
     let verdict = &once.summary.verdict;
     let from_memory = has!(
         verdict,
-        Reason::FitsInMemory { .. } | Reason::ReadsFromMemory { .. }
+        Reason::FitsInMemory(_) | Reason::ReadsFromMemory(_)
     );
     once.assert(!from_memory, format_args!("{verdict:#?}"));
 }
@@ -137,11 +137,11 @@ fn direct(at: &Path) -> (Ran, Option<Beneath>, String) {
         .reasons
         .iter()
         .find_map(|reason| match reason {
-            Reason::MemoryBeneath {
+            Reason::MemoryBeneath(MemoryBeneath {
                 loop_device,
                 device_bytes,
                 ..
-            } => Some((loop_device.clone(), *device_bytes)),
+            }) => Some((loop_device.clone(), *device_bytes)),
             _ => None,
         });
     let shown = [
@@ -184,7 +184,7 @@ fn a_loop_device_that_caches_serves_no_direct_reads_from_a_device() {
     .assert(text.contains("a loop device caches"), &text);
     // A run that asks nothing of the device is no worse for it.
     let as_is = Run::new(&at, POOL).and("--transactions 1000").perform();
-    let is_told = has!(as_is.summary.verdict, Reason::MemoryBeneath { .. });
+    let is_told = has!(as_is.summary.verdict, Reason::MemoryBeneath(_));
     as_is.assert(!is_told, "it asks for nothing");
     let _volume = volume.past_the_cache();
     let (ran, found, _) = direct(&at);
@@ -243,7 +243,7 @@ fn a_warm_cache_that_somebody_empties_is_doubtful() {
     // What is fetched at every turn may be too slow for the rate.
     let verdict = &ran.summary.verdict;
     ran.assert(
-        has!(verdict, Reason::ReadsFromDevice { .. }),
+        has!(verdict, Reason::ReadsFromDevice(_)),
         format_args!("{verdict:#?}"),
     );
     let left = Run::new(&mounted.at, POOL)
@@ -251,7 +251,7 @@ fn a_warm_cache_that_somebody_empties_is_doubtful() {
         .perform();
     let verdict = &left.summary.verdict;
     left.assert(
-        !has!(verdict, Reason::ReadsFromDevice { .. }),
+        !has!(verdict, Reason::ReadsFromDevice(_)),
         format_args!("{verdict:#?}"),
     );
 }

@@ -2,6 +2,7 @@
 
 use record::Outcome;
 use rustix::process::Signal;
+use verdict::rules::{Errors, Partial};
 use verdict::{Level, Reason};
 
 use super::{has, in_memory, text};
@@ -128,9 +129,9 @@ fn an_interrupted_run_keeps_its_code() {
     let verdict = &ran.summary.verdict;
     let told = matches!(
         verdict.reasons[..],
-        [Reason::Partial {
+        [Reason::Partial(Partial {
             outcome: Outcome::Interrupted { signal: 15 }
-        }]
+        })]
     );
     ran.assert(told, format_args!("{verdict:#?}"));
 }
@@ -158,8 +159,8 @@ fn a_failed_run_keeps_its_code_and_allowed_errors_are_a_doubt() {
         let verdict = &ran.summary.verdict;
         let failed = level == Level::Invalid;
         ran.assert(
-            has!(verdict, Reason::Errors { is_exceeded, .. } if *is_exceeded == failed)
-                && has!(verdict, Reason::Partial { .. }) == failed,
+            has!(verdict, Reason::Errors(Errors { is_exceeded, .. }) if *is_exceeded == failed)
+                && has!(verdict, Reason::Partial(_)) == failed,
             format_args!("{on_error}: {verdict:#?}"),
         );
     }
@@ -193,7 +194,7 @@ fn an_ack_log_is_told() {
     let verdict = &ran.summary.verdict;
     ran.is(Level::Doubtful);
     ran.assert(
-        has!(verdict, Reason::AckLog { .. }),
+        has!(verdict, Reason::AckLog(_)),
         format_args!("{verdict:#?}"),
     );
 }

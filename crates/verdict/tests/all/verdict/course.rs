@@ -1,12 +1,12 @@
 //! How a run went.
 
-use record::{
-    Action, Check, End, ErrorRecord, Fact, Histogram, Meter, Outcome, Phase, Record, Stalled,
+use record::{Action, Check, End, ErrorRecord, Fact, Histogram, Meter, Outcome, Phase, Record};
+
+use verdict::rules::{
+    AckLog, Errors, LatencyOverflow, Measured, Partial, RanDry, Skipped, Stalled, Steadiness,
+    WrongNames,
 };
-use report::reason::describe;
-use verdict::rules::{Measured, Steadiness};
 use verdict::{Level, Reason};
-use workload::Skipped;
 
 use crate::verdict::made::{
     SECOND, histogram, is_valid, measure_for, meter, of, operation, overhead, ramp, reason, steal,
@@ -52,7 +52,7 @@ fn what_is_partial_is_invalid_and_its_length_is_not_looked_at() {
         });
         assert_eq!(
             (level, found),
-            (Level::Invalid, Reason::Partial { outcome })
+            (Level::Invalid, Reason::Partial(Partial { outcome }))
         );
     }
 }
@@ -95,27 +95,28 @@ fn any_error_is_doubtful_and_more_than_allowed_invalid() {
     ] {
         let (level, found) = reason(|record| errors(record, counts, allowed));
         let is_exceeded = expected == Level::Invalid;
-        let expected_reason = Reason::Errors {
+        let expected_reason = Reason::Errors(Errors {
             errors: counts.iter().sum(),
             operations: 1_000,
             allowed: allowed.to_owned(),
             is_exceeded,
-        };
+        });
         assert_eq!((level, found), (expected, expected_reason));
     }
 }
 
 #[test]
 fn skipped_operations_in_numbers_are_a_reason() {
-    let skip =
-        |record: &mut Record, skipped: Skipped| transactions(record).segments[0].skipped = skipped;
-    let after_failure = |count| Skipped {
-        after_failure: count,
-        ..Skipped::default()
+    let skip = |record: &mut Record, skipped: workload::Skipped| {
+        transactions(record).segments[0].skipped = skipped
     };
-    let at_maximum_size = |count| Skipped {
+    let after_failure = |count| workload::Skipped {
+        after_failure: count,
+        ..workload::Skipped::default()
+    };
+    let at_maximum_size = |count| workload::Skipped {
         at_maximum_size: count,
-        ..Skipped::default()
+        ..workload::Skipped::default()
     };
     // Beside 60,000 that were completed.
     is_valid(|record| skip(record, after_failure(600)));
@@ -127,11 +128,11 @@ fn skipped_operations_in_numbers_are_a_reason() {
     ] {
         let found = reason(|record| skip(record, skipped));
         let count = skipped.total() as f64;
-        let skips = Reason::Skipped {
+        let skips = Reason::Skipped(Skipped {
             skipped,
             operations: 60_000,
             fraction: count / (count + 60_000.0),
-        };
+        });
         assert_eq!(found, (expected, skips));
     }
     // A step that skips so many does not hold, which is all that is to be said of it.
@@ -153,7 +154,7 @@ fn where_nothing_was_measured_the_run_does_not_look_fine() {
             tell_rates(record, &[]);
         });
         assert_eq!(level, Level::Invalid);
-        assert!(describe(&found).contains(words), "{}", describe(&found));
+        assert!(found.sentence().contains(words), "{}", found.sentence());
     }
 }
 
@@ -174,10 +175,10 @@ fn names_that_are_wrong_are_invalid() {
         found,
         (
             Level::Invalid,
-            Reason::WrongNames {
+            Reason::WrongNames(WrongNames {
                 wrong: 1,
                 names: 500
-            }
+            })
         )
     );
 }
@@ -186,17 +187,17 @@ fn names_that_are_wrong_are_invalid() {
 fn a_pool_that_ran_dry_is_invalid() {
     for end in [End::OutOfFiles, End::OutOfReach] {
         let found = reason(|record| record.actual.end = Fact::Known(end));
-        let expected = Reason::RanDry {
+        let expected = Reason::RanDry(RanDry {
             end,
             transactions: 60_000,
-        };
+        });
         assert_eq!(found, (Level::Invalid, expected));
     }
 }
 
 #[test]
 fn whoever_was_stalled_makes_it_doubtful_and_whoever_stays_so_invalid() {
-    let stalled = |came_back, ns| Stalled {
+    let stalled = |came_back, ns| record::Stalled {
         worker: Some(1),
         operation: "read".to_owned(),
         path: "/mnt/disk/7".to_owned(),
@@ -216,11 +217,11 @@ fn whoever_was_stalled_makes_it_doubtful_and_whoever_stays_so_invalid() {
         ),
     ] {
         let found = reason(|record| record.actual.stalled = all);
-        let reason = Reason::Stalled {
+        let reason = Reason::Stalled(Stalled {
             times: 2,
             longest_ns: 70,
             lost,
-        };
+        });
         assert_eq!(found, (expected, reason));
     }
 }
@@ -231,10 +232,10 @@ fn latencies_past_the_range_are_doubtful() {
     is_valid(|record| {
         transactions(record).segments[0].operations[0].meter.latency = histogram(&[longest])
     });
-    let expected = Reason::LatencyOverflow {
+    let expected = Reason::LatencyOverflow(LatencyOverflow {
         operations: 1,
         range_ns: Histogram::RANGE_NS,
-    };
+    });
     let overflown = histogram(&[longest, longest + 1]);
     let found = reason(|record| {
         transactions(record).segments[0].operations[0].meter.latency = overflown.clone()
@@ -253,9 +254,9 @@ fn latencies_past_the_range_are_doubtful() {
 #[test]
 fn an_ack_log_is_doubtful() {
     let found = reason(|record| record.spec.ack_log = Some("/var/ack_log".into()));
-    let expected = Reason::AckLog {
+    let expected = Reason::AckLog(AckLog {
         path: "/var/ack_log".to_owned(),
-    };
+    });
     assert_eq!(found, (Level::Doubtful, expected));
 }
 
@@ -309,5 +310,5 @@ fn the_worst_reasons_come_first() {
         [Level::Invalid, Level::Invalid, Level::Doubtful],
         "{verdict:?}"
     );
-    assert!(matches!(verdict.reasons[0], Reason::RanDry { .. }));
+    assert!(matches!(verdict.reasons[0], Reason::RanDry(_)));
 }

@@ -6,6 +6,10 @@ use record::{
 };
 use system::network::InterfaceReading;
 use system::{Class, DurabilityFacts, Fact, MessageCounter, MessageKind, MessagesReading, Sources};
+use verdict::rules::{
+    AllocatedDuringRun, CacheNotDropped, ClientSaturated, ConnectionsLost, DeviceWroteNothing,
+    OutcomesNotKnown, Retransmissions, ServerRestarted,
+};
 use verdict::summary::{Behind, DurabilityTier, EvidenceSummary, ServedBy};
 use verdict::{Level, Reason, Summary};
 
@@ -129,11 +133,11 @@ fn a_cache_that_was_not_dropped_is_told() {
         (500, Level::Doubtful),
         (501, Level::Invalid),
     ] {
-        let expected = Reason::CacheNotDropped {
+        let expected = Reason::CacheNotDropped(CacheNotDropped {
             cache: "cold-data".to_owned(),
             cached,
             pages: 1_000,
-        };
+        });
         assert_eq!(reason(resident("cold-data", cached)), (level, expected));
     }
 }
@@ -157,10 +161,10 @@ fn a_device_that_wrote_nothing_is_told_where_it_should_have() {
         assert!(
             matches!(
                 told,
-                Reason::DeviceWroteNothing {
+                Reason::DeviceWroteNothing(DeviceWroteNothing {
                     phase: Phase::Prepare,
                     ..
-                }
+                })
             ),
             "{told:?}"
         );
@@ -183,11 +187,11 @@ fn requests_that_were_sent_again_are_told() {
         }
     };
     is_valid(sent(10));
-    let expected = Reason::Retransmissions {
+    let expected = Reason::Retransmissions(Retransmissions {
         of: "/mnt/nfs".to_owned(),
         retransmissions: 11,
         requests: 10_000,
-    };
+    });
     assert_eq!(reason(sent(11)), (Level::Doubtful, expected));
 }
 
@@ -211,12 +215,12 @@ fn a_client_that_has_no_room_is_told() {
     is_valid(passed(Class::Block, 7_500_000_000));
     let (level, told) = reason(passed(Class::Network, 6_750_000_000));
     assert_eq!(level, Level::Doubtful);
-    let Reason::ClientSaturated {
+    let Reason::ClientSaturated(ClientSaturated {
         workers: None,
         interface: Some((name, fraction)),
         host: None,
         others: None,
-    } = told
+    }) = told
     else {
         panic!("{told:?}");
     };
@@ -243,7 +247,7 @@ fn a_file_system_that_is_nearly_full_is_told() {
     let (level, told) = reason(filled(0.895));
     assert_eq!(level, Level::Doubtful);
     assert!(
-        matches!(told, Reason::NearlyFull { fraction, .. } if (fraction - 0.905).abs() < 1e-9),
+        matches!(&told, Reason::NearlyFull(told) if (told.fraction - 0.905).abs() < 1e-9),
         "{told:?}"
     );
     is_valid(|record| {
@@ -264,10 +268,10 @@ fn a_sparse_file_that_allocates_is_told() {
         }
     };
     is_valid(allocated(100_000));
-    let expected = Reason::AllocatedDuringRun {
+    let expected = Reason::AllocatedDuringRun(AllocatedDuringRun {
         allocated_bytes: 100_001,
         written_bytes: 1_000_000,
-    };
+    });
     assert_eq!(reason(allocated(100_001)), (Level::Doubtful, expected));
 }
 
@@ -613,7 +617,7 @@ fn a_server_on_this_machine_is_no_other_load() {
     }
     assert!(matches!(
         reason(loaded("10.0.0.1:2049")).1,
-        Reason::OtherLoad { .. }
+        Reason::OtherLoad(_)
     ));
 }
 
@@ -623,17 +627,17 @@ fn what_a_server_did_not_answer_for_is_told() {
         not_known: 2,
         ..ServerCounts::default()
     };
-    let expected = Reason::OutcomesNotKnown { operations: 2 };
+    let expected = Reason::OutcomesNotKnown(OutcomesNotKnown { operations: 2 });
     assert_eq!(reason(of_server(3_000, counts)), (Level::Invalid, expected));
     let counts = ServerCounts {
         verifier_changes: 1,
         rewritten_bytes: 4_096,
         ..ServerCounts::default()
     };
-    let expected = Reason::ServerRestarted {
+    let expected = Reason::ServerRestarted(ServerRestarted {
         times: 1,
         rewritten_bytes: 4_096,
-    };
+    });
     assert_eq!(
         reason(of_server(3_000, counts)),
         (Level::Doubtful, expected)
@@ -642,7 +646,7 @@ fn what_a_server_did_not_answer_for_is_told() {
         reconnections: 3,
         ..ServerCounts::default()
     };
-    let expected = Reason::ConnectionsLost { times: 3 };
+    let expected = Reason::ConnectionsLost(ConnectionsLost { times: 3 });
     assert_eq!(
         reason(of_server(3_000, counts)),
         (Level::Doubtful, expected)

@@ -1,7 +1,9 @@
 //! Processors and clocks.
 
 use record::{BusyProgram, Fact, Pauses, Record};
-use verdict::rules::limits;
+use verdict::rules::{
+    ClockSourceChanged, Emulated, OtherLoad, Overhead, Paused, Suspended, WallClockStepped,
+};
 use verdict::{Level, Reason};
 
 use crate::verdict::made::{
@@ -21,8 +23,10 @@ fn much_overhead_is_doubtful_and_most_invalid() {
         close(*verdict.seen.overhead_fraction.known().unwrap(), ns / 1e6);
         assert_eq!(verdict.reasons.first().map(Reason::level), expected, "{ns}");
         if let Some(reason) = verdict.reasons.first() {
-            assert!(matches!(reason, Reason::Overhead { ns_per_operation,
-                    .. } if *ns_per_operation == ns));
+            assert!(
+                matches!(reason, Reason::Overhead(Overhead { ns_per_operation,
+                    .. }) if *ns_per_operation == ns)
+            );
         }
     }
     // On the null storage there is nothing else.
@@ -38,8 +42,8 @@ fn other_load_is_doubtful() {
     close(*seen.others_fraction.known().unwrap(), 0.05);
     let (level, found) = reason(|record| others(record, 0.051));
     assert_eq!(level, Level::Doubtful);
-    assert!(matches!(&found, Reason::OtherLoad { fraction,
-            busiest } if (fraction - 0.051).abs() < 1e-9 && busiest.is_empty()));
+    assert!(matches!(&found, Reason::OtherLoad(OtherLoad { fraction,
+            busiest }) if (fraction - 0.051).abs() < 1e-9 && busiest.is_empty()));
     let program = BusyProgram {
         name: "rustc".to_owned(),
         pid: 4_711,
@@ -49,7 +53,9 @@ fn other_load_is_doubtful() {
         others(record, 0.051);
         record.during.busiest = Some(Fact::Known(vec![program.clone()]));
     });
-    assert!(matches!(&found, Reason::OtherLoad { busiest, .. } if busiest[..] == [program]));
+    assert!(
+        matches!(&found, Reason::OtherLoad(OtherLoad { busiest, .. }) if busiest[..] == [program])
+    );
     // Threads of the kernel work for the run.
     is_valid(|record| {
         let times = known(&mut record.during.counted.system.times);
@@ -68,16 +74,17 @@ fn steal_time_is_doubtful_and_much_of_it_invalid() {
     ] {
         let (level, found) = reason(|record| steal(record, fraction));
         assert_eq!(level, expected);
-        assert!(
-            matches!(found, Reason::Steal { fraction: found } if (found - fraction).abs() < 1e-9)
-        );
+        assert!(matches!(found, Reason::Steal(found) if (found.fraction - fraction).abs() < 1e-9));
     }
 }
 
 #[test]
 fn an_emulated_machine_is_doubtful_where_that_is_certain() {
     let (level, found) = reason(|record| record.host.emulated = Some(Fact::Known(true)));
-    assert_eq!((level, found), (Level::Doubtful, Reason::Emulated));
+    assert_eq!(
+        (level, found),
+        (Level::Doubtful, Reason::Emulated(Emulated {}))
+    );
     for other in [
         None,
         Some(Fact::Known(false)),
@@ -95,12 +102,12 @@ fn shares_of_a_moment_or_of_a_file_system_that_is_a_program_tell_nothing() {
     };
     let seen = is_valid(|record| {
         loaded(record);
-        record.during.clocks.elapsed_ns = limits::SHARES_FROM_NS - 1;
+        record.during.clocks.elapsed_ns = SECOND - 1;
     });
     assert!(seen.others_fraction.why().is_some() && seen.steal_fraction.why().is_some());
     let verdict = of(|record| {
         loaded(record);
-        record.during.clocks.elapsed_ns = limits::SHARES_FROM_NS;
+        record.during.clocks.elapsed_ns = SECOND;
     });
     assert_eq!(verdict.reasons.len(), 2, "{verdict:?}");
     for kind in ["fuse", "fuse.sshfs"] {
@@ -153,7 +160,7 @@ fn a_fuse_server_is_no_other_load_and_what_is_beside_it_is() {
     let (level, found) = reason(|record| on_fuse(record, 0.6, 0.4));
     assert_eq!(level, Level::Doubtful);
     assert!(
-        matches!(found, Reason::OtherLoad { fraction, .. } if (fraction - 0.2).abs() < 1e-9),
+        matches!(&found, Reason::OtherLoad(found) if (found.fraction - 0.2).abs() < 1e-9),
         "{found:?}"
     );
 }
@@ -161,20 +168,29 @@ fn a_fuse_server_is_no_other_load_and_what_is_beside_it_is() {
 #[test]
 fn clocks_that_did_not_go_as_they_should() {
     let found = reason(|record| record.during.clocks.suspended_ns = 1);
-    assert_eq!(found, (Level::Invalid, Reason::Suspended { ns: 1 }));
+    assert_eq!(
+        found,
+        (Level::Invalid, Reason::Suspended(Suspended { ns: 1 }))
+    );
     for ns in [1, -1] {
         let found = reason(|record| record.during.clocks.wall_clock_stepped_ns = ns);
-        assert_eq!(found, (Level::Doubtful, Reason::WallClockStepped { ns }));
+        assert_eq!(
+            found,
+            (
+                Level::Doubtful,
+                Reason::WallClockStepped(WallClockStepped { ns })
+            )
+        );
     }
     let found = reason(|record| {
         let clocks = &mut record.during.clocks;
         clocks.clock_source_changed = Fact::Known(true);
         clocks.clock_source_after = Fact::Known("hpet".to_owned());
     });
-    let expected = Reason::ClockSourceChanged {
+    let expected = Reason::ClockSourceChanged(ClockSourceChanged {
         before: "tsc".to_owned(),
         after: "hpet".to_owned(),
-    };
+    });
     assert_eq!(found, (Level::Invalid, expected));
     is_valid(|record| {
         record.during.clocks.clock_source_changed = Fact::Unavailable("no /sys".to_owned())
@@ -194,10 +210,12 @@ fn a_program_that_did_not_run_while_the_machine_did_is_told() {
             });
         }
     };
-    let expected = |times, longest_ns, fraction| Reason::Paused {
-        times,
-        longest_ns,
-        fraction,
+    let expected = |times, longest_ns, fraction| {
+        Reason::Paused(Paused {
+            times,
+            longest_ns,
+            fraction,
+        })
     };
     // Up to 1 % is what an achieved rate may lack, past 10 % is more than a steady run may drift.
     is_valid(paused(2, SECOND / 20, SECOND / 10, 10));

@@ -3,6 +3,9 @@
 use record::{Fact, Phase, Record, Workers};
 use system::Class;
 use system::device::DeviceKind;
+use verdict::rules::{
+    DurabilityInMemory, FitsInMemory, MemoryBeneath, ReadsFromDevice, ReadsFromMemory,
+};
 use verdict::{Level, Reason};
 
 use crate::verdict::made::{is_valid, known, mount, of, reads, reason, target, transactions};
@@ -31,15 +34,15 @@ fn a_cold_run_whose_pool_fits_in_memory_is_doubtful() {
         };
         is_valid(fits(900_000, POOL_BYTES - 1));
         is_valid(fits(900_000, POOL_BYTES));
-        let expected = Reason::FitsInMemory {
+        let expected = Reason::FitsInMemory(FitsInMemory {
             cache: cache.to_owned(),
             pool_bytes: POOL_BYTES,
             cache_bytes: POOL_BYTES,
-        };
+        });
         let verdict = of(fits(899_999, POOL_BYTES));
         assert_eq!(verdict.reasons[0], expected);
         assert!(
-            matches!(verdict.reasons[1..], [Reason::ReadsFromMemory { .. }]),
+            matches!(verdict.reasons[1..], [Reason::ReadsFromMemory(_)]),
             "{verdict:?}"
         );
         // Where nobody knows what was fetched, it is all that there is to go by.
@@ -77,10 +80,10 @@ fn a_pool_that_was_taken_has_the_size_that_is_expected_of_it() {
     assert!(
         matches!(
             found,
-            Reason::FitsInMemory {
+            Reason::FitsInMemory(FitsInMemory {
                 pool_bytes: 5_250_000,
                 ..
-            }
+            })
         ),
         "{found:?}"
     );
@@ -115,11 +118,11 @@ fn reads_that_do_not_come_from_where_they_should() {
                 "{asked} {device_bytes}"
             );
             if expected.is_some() {
-                let reason = Reason::ReadsFromMemory {
+                let reason = Reason::ReadsFromMemory(ReadsFromMemory {
                     asked: asked.to_owned(),
                     device_bytes,
                     read_bytes: 1_000_000,
-                };
+                });
                 assert_eq!(verdict.reasons, [reason]);
             }
         }
@@ -131,10 +134,10 @@ fn reads_that_do_not_come_from_where_they_should() {
         target(record).class = Fact::Known(Class::Network);
     });
     is_valid(|record| served_by(record, "warm", 100_000));
-    let expected = Reason::ReadsFromDevice {
+    let expected = Reason::ReadsFromDevice(ReadsFromDevice {
         device_bytes: 100_001,
         read_bytes: 1_000_000,
-    };
+    });
     let found = reason(|record| served_by(record, "warm", 100_001));
     assert_eq!(found, (Level::Doubtful, expected));
 }
@@ -175,12 +178,12 @@ fn a_loop_device_that_caches_hides_who_served_the_reads() {
     ] {
         let (level, found) = reason(asked(device_bytes));
         assert_eq!(level, expected, "{device_bytes:?}");
-        let Reason::MemoryBeneath {
+        let Reason::MemoryBeneath(MemoryBeneath {
             loop_device,
             device_bytes: beneath,
             read_bytes,
             ..
-        } = found
+        }) = found
         else {
             panic!("{found:?}");
         };
@@ -213,11 +216,11 @@ fn a_device_in_memory_served_no_reads_from_a_device() {
     assert!(
         matches!(
             found,
-            Reason::MemoryBeneath {
+            Reason::MemoryBeneath(MemoryBeneath {
                 loop_device: None,
                 device_bytes: None,
                 ..
-            }
+            })
         ),
         "{found:?}"
     );
@@ -260,12 +263,12 @@ fn durability_in_memory_is_none() {
     is_valid(asked("none", in_memory));
     let (level, found) = reason(asked("fsync", in_memory));
     assert_eq!(level, Level::Invalid);
-    let Reason::DurabilityInMemory {
+    let Reason::DurabilityInMemory(DurabilityInMemory {
         durability,
         place,
         is_beneath,
         ..
-    } = found
+    }) = found
     else {
         panic!("{found:?}");
     };
@@ -286,10 +289,10 @@ fn durability_in_memory_is_none() {
         assert!(
             matches!(
                 found,
-                Reason::DurabilityInMemory {
+                Reason::DurabilityInMemory(DurabilityInMemory {
                     is_beneath: true,
                     ..
-                }
+                })
             ),
             "{found:?}"
         );

@@ -1,6 +1,7 @@
 //! Pools that change their size.
 
 use record::{Action, Phase, Record, SegmentKind};
+use verdict::rules::PoolChangedSize;
 use verdict::{Level, Reason};
 
 use crate::verdict::made::{
@@ -17,10 +18,10 @@ fn also(record: &mut Record, index: usize, each: &[(Action, u64)]) {
 }
 
 fn changed(files_before: u64, files_after: u64) -> (Level, Reason) {
-    let reason = Reason::PoolChangedSize {
+    let reason = Reason::PoolChangedSize(PoolChangedSize {
         files_before,
         files_after,
-    };
+    });
     (Level::Doubtful, reason)
 }
 

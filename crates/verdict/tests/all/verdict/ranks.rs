@@ -5,6 +5,7 @@ use record::{
     MissingRank, Outcome, Phase, RankClock, RankClockOffset, RankRecord, Record, Sweep, SweepStep,
     Tool, WorkerPhase,
 };
+use verdict::rules::{ClientSaturated, ClocksNotAligned, HostsApart, RanksNotDone, TooFewClients};
 use verdict::{Level, Reason, Summary, Verdict};
 
 use super::made::{BEGAN, SECOND, is_valid, known, of, reason, transactions, well};
@@ -96,11 +97,11 @@ fn a_rank_that_failed_or_is_missing_is_named() {
             why: "it is not there".to_owned(),
         }];
     });
-    let expected = Reason::RanksNotDone {
+    let expected = Reason::RanksNotDone(RanksNotDone {
         failed: vec![2],
         missing: vec![3],
         launched: 4,
-    };
+    });
     assert!(found.reasons.contains(&expected), "{found:?}");
     assert_eq!(expected.level(), Level::Invalid);
 }
@@ -109,11 +110,11 @@ fn a_rank_that_failed_or_is_missing_is_named() {
 fn hosts_that_are_30_percent_apart_are_told() {
     let (level, told) = reason(|record| cluster(record, [100, 69]));
     assert_eq!(level, Level::Doubtful);
-    let Reason::HostsApart {
+    let Reason::HostsApart(HostsApart {
         slowest,
         fastest,
         fraction,
-    } = told
+    }) = told
     else {
         panic!("{told:?}")
     };
@@ -139,11 +140,13 @@ fn each_hosts_workers_and_interface_are_judged() {
     is_valid(used([90, 20]));
     let (level, told) = reason(used([20, 95]));
     assert_eq!(level, Level::Doubtful);
-    let saturated = |host: &str, fraction, others| Reason::ClientSaturated {
-        workers: Some(fraction),
-        interface: None,
-        host: Some(host.to_owned()),
-        others,
+    let saturated = |host: &str, fraction, others| {
+        Reason::ClientSaturated(ClientSaturated {
+            workers: Some(fraction),
+            interface: None,
+            host: Some(host.to_owned()),
+            others,
+        })
     };
     assert_eq!(told, saturated("client1", 0.95, None));
     let (_, told) = reason(used([99, 95]));
@@ -180,7 +183,7 @@ fn a_sweep_that_still_rises_had_too_few_clients() {
         let reasons = Verdict::of(&record).reasons;
         reasons
             .into_iter()
-            .find(|reason| matches!(reason, Reason::TooFewClients { .. }))
+            .find(|reason| matches!(reason, Reason::TooFewClients(_)))
     };
     assert_eq!(swept(1_100, 10), None);
     assert_eq!(
@@ -188,11 +191,11 @@ fn a_sweep_that_still_rises_had_too_few_clients() {
         None,
         "a client that is saturated is told of by itself"
     );
-    let Some(Reason::TooFewClients {
+    let Some(Reason::TooFewClients(TooFewClients {
         workers,
         fewer,
         gain,
-    }) = swept(1_500, 10)
+    })) = swept(1_500, 10)
     else {
         panic!("more clients brought more")
     };
@@ -214,10 +217,10 @@ fn clocks_that_are_apart_by_a_share_of_the_time_are_told() {
     assert_eq!(level, Level::Doubtful);
     assert_eq!(
         told,
-        Reason::ClocksNotAligned {
+        Reason::ClocksNotAligned(ClocksNotAligned {
             error_ns: 2 * SECOND,
             measured_ns: 60 * SECOND
-        }
+        })
     );
     // A clock that goes faster than the others is off by its end.
     let drifts = |by_ns: i64| {
@@ -229,7 +232,7 @@ fn clocks_that_are_apart_by_a_share_of_the_time_are_told() {
     is_valid(drifts(-200_000_000));
     let (_, told) = reason(drifts(-1_000_000_000));
     assert!(
-        matches!(told, Reason::ClocksNotAligned { error_ns, .. } if error_ns > 2 * SECOND),
+        matches!(&told, Reason::ClocksNotAligned(told) if told.error_ns > 2 * SECOND),
         "{told:?}"
     );
 }
@@ -247,7 +250,7 @@ fn other_ranks_on_a_host_are_no_other_load() {
     };
     is_valid(busy(100));
     let (_, told) = reason(busy(0));
-    assert!(matches!(told, Reason::OtherLoad { .. }), "{told:?}");
+    assert!(matches!(told, Reason::OtherLoad(_)), "{told:?}");
     // Two containers of one machine: what one does is not others' load for the other.
     is_valid(|record| {
         busy(50)(record);
@@ -283,7 +286,7 @@ fn other_load_in_the_first_step_of_a_sweep_of_ranks_is_told() {
         let found = of(change).reasons;
         found
             .iter()
-            .any(|reason| matches!(reason, Reason::OtherLoad { .. }))
+            .any(|reason| matches!(reason, Reason::OtherLoad(_)))
     };
     assert!(is_told(&busy(0, true)));
     assert!(!is_told(&busy(15 * SECOND, true)));

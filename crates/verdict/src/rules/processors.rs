@@ -1,4 +1,4 @@
-//! Who used the processors, and what became of the clocks.
+//! Who used the processors.
 
 use std::borrow::Cow;
 
@@ -6,111 +6,20 @@ use spec::{Climb, EngineName};
 use system::{Fact, Mount};
 use workload::Phase;
 
-use super::limits::{OTHERS_MAX, OWN_MAX, PAUSED_MAX, SHARES_FROM_NS, STEAL_MAX};
-use super::{Reason, Seen, all_phases};
 use crate::summary::overhead;
 use record::host_phase::HostId;
 use record::ranks::{ClusterRecord, HostRecord};
 use record::run::{Record, SystemDuring};
 use record::server::ServerRecord;
 
-pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
-    let above = |fraction: &Fact<f64>, limit: f64| {
-        fraction
-            .known()
-            .copied()
-            .filter(|fraction| *fraction > limit)
-    };
-    let mut reasons = Vec::new();
-    let overhead = record.actual.overhead.known();
-    if let (Some(fraction), Some(cost)) = (above(&seen.overhead_fraction, OWN_MAX), overhead) {
-        reasons.push(Reason::Overhead {
-            fraction,
-            ns_per_operation: cost.ns_per_operation,
-        });
-    }
-    if let Some(fraction) = above(&seen.others_fraction, OTHERS_MAX) {
-        let during = runs(record).find(|during| without_servers(during) == Fact::Known(fraction));
-        let busiest = during.and_then(|during| during.busiest.as_ref()?.known().cloned());
-        reasons.push(Reason::OtherLoad {
-            fraction,
-            busiest: busiest.unwrap_or_default(),
-        });
-    }
-    if let Some(fraction) = above(&seen.steal_fraction, STEAL_MAX) {
-        reasons.push(Reason::Steal { fraction });
-    }
-    let hosts = record
-        .cluster
-        .iter()
-        .flat_map(|cluster| &cluster.hosts)
-        .map(|host| &host.host);
-    let mut hosts = std::iter::once(&record.host).chain(hosts);
-    if hosts.any(|host| host.emulated.as_ref().and_then(Fact::known) == Some(&true)) {
-        reasons.push(Reason::Emulated);
-    }
-    reasons.extend(paused(record));
-    reasons.extend(clocks(record));
-    reasons
-}
-
-/// In the phases that are long enough for shares. The monotonic clock stands still while the
-/// machine is suspended: that is no pause.
-fn paused(record: &Record) -> Option<Reason> {
-    let seen = all_phases(record).filter_map(|phase| phase.pauses);
-    let judged =
-        seen.filter(|pauses| pauses.watched_ns >= SHARES_FROM_NS && pauses.fraction() > PAUSED_MAX);
-    judged.fold(None, |found, pauses| {
-        let (times, longest_ns, fraction) = match found {
-            Some(Reason::Paused {
-                times,
-                longest_ns,
-                fraction,
-            }) => (times, longest_ns, fraction),
-            _ => (0, 0, 0.0),
-        };
-        Some(Reason::Paused {
-            times: times + pauses.times,
-            longest_ns: pauses.longest_ns.max(longest_ns),
-            fraction: pauses.fraction().max(fraction),
-        })
-    })
-}
-
-/// What became of the clocks in all runs together.
-fn clocks(record: &Record) -> Vec<Reason> {
-    let mut reasons = Vec::new();
-    let each: Vec<Cow<'_, SystemDuring>> = runs(record).collect();
-    let all = || each.iter().map(|during| &during.clocks);
-    let ns = all()
-        .map(|clocks| clocks.suspended_ns)
-        .fold(0, u64::saturating_add);
-    if ns > 0 {
-        reasons.push(Reason::Suspended { ns });
-    }
-    let steps = all().map(|clocks| clocks.wall_clock_stepped_ns);
-    let greatest = steps.max_by_key(|step| step.unsigned_abs()).unwrap_or(0);
-    if greatest != 0 {
-        reasons.push(Reason::WallClockStepped { ns: greatest });
-    }
-    let changed = all().find_map(|clocks| {
-        let is_changed = clocks.clock_source_changed.known()?;
-        let (before, after) = (
-            clocks.clock_source_before.known()?,
-            clocks.clock_source_after.known()?,
-        );
-        is_changed.then(|| (before.clone(), after.clone()))
-    });
-    if let Some((before, after)) = changed {
-        reasons.push(Reason::ClockSourceChanged { before, after });
-    }
-    reasons
-}
+/// Shares of processors' time are judged from so many nanoseconds on: the kernel counts in ticks of
+/// 10 ms, which are 1 % of a second.
+pub(super) const SHARES_FROM_NS: u64 = 1_000_000_000;
 
 /// The machine during the run, or each kernel of several hosts; during each of the runs, where the
 /// steps of a sweep had one each. Of these the first rank's host is told: where others have its
 /// kernel, their ranks would count as other programs.
-fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring>> {
+pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring>> {
     let kernels = record
         .cluster
         .as_ref()
@@ -213,7 +122,7 @@ fn has_fuse(record: &Record) -> bool {
 }
 
 /// What other programs used that serve no target.
-fn without_servers(during: &SystemDuring) -> Fact<f64> {
+pub(super) fn without_servers(during: &SystemDuring) -> Fact<f64> {
     let others = during.counted.others_user_fraction();
     match during.fuse_servers_fraction() {
         // They are counted from a little earlier to a little later.

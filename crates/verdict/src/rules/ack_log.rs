@@ -1,0 +1,30 @@
+//! **`ack-log`** (DOUBTFUL). The run waited for its acknowledgement log. These waits are in the
+//! rates, and not in the latencies. *Threshold*: any run with `--ack-log`. *Evidence*: the options.
+//! *What to do*: omit `--ack-log` to measure rates.
+
+use super::rule::*;
+
+/// The run waited for its acknowledgement log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct AckLog {
+    /// Where that was.
+    pub path: String,
+}
+
+impl Rule for AckLog {
+    const ADVICE: &str = "Remove --ack-log to measure rates.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let path = record.spec.ack_log.as_ref()?.to_string_lossy().into_owned();
+        Some(Self { path })
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "The run waited for its acknowledgement log {} at every change: its rates include \
+             these waits, its latencies do not.",
+            self.path
+        )
+    }
+}

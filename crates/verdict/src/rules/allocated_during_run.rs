@@ -1,0 +1,57 @@
+//! **`allocated-during-run`** (DOUBTFUL). The target lies on a sparse file, which allocates room
+//! when a block is written for the first time: a second run on the same blocks is faster.
+//! *Threshold*: more than 10 % of the bytes that were written to the devices in the transactions
+//! and the sync after them. *Evidence*: the growth of the files below the target's loop devices. Of
+//! thin devices of other kinds the kernel does not count it. *What to do*: `fallocate` the file
+//! before the run.
+
+use super::rule::*;
+use crate::summary::evidence::phase_evidence;
+
+/// Of what was written to a device, the share that the files below it may allocate meanwhile: what
+/// a steady run may drift.
+const MAX: f64 = 0.10;
+
+/// The files below the target's loop device allocated room while the transactions went on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct AllocatedDuringRun {
+    /// Bytes that they allocated.
+    pub allocated_bytes: u64,
+    /// Bytes that were written to the device.
+    pub written_bytes: u64,
+}
+
+impl Rule for AllocatedDuringRun {
+    const ADVICE: &str =
+        "Allocate the file before the run (fallocate), or measure a second run on the same image.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        if record.actual.is_partial() {
+            return None;
+        }
+        record.actual.transactions().find_map(|phase| {
+            let seen = phase.evidence.as_ref()?;
+            let mut allocated_bytes = *seen.performing.allocated_bytes.known()?;
+            if let Some(syncing) = &seen.syncing {
+                allocated_bytes = allocated_bytes.saturating_add(*syncing.allocated_bytes.known()?);
+            }
+            let written_bytes = *phase_evidence(record, phase)?.writes.device_bytes.known()?;
+            (share(allocated_bytes, written_bytes) > MAX).then_some(Self {
+                allocated_bytes,
+                written_bytes,
+            })
+        })
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "The sparse file below the target's loop device allocated {} during the transactions, \
+             {} of the {} written to the device (threshold {}).",
+            bytes(self.allocated_bytes as f64),
+            percent(share(self.allocated_bytes, self.written_bytes)),
+            bytes(self.written_bytes as f64),
+            percent(MAX)
+        )
+    }
+}

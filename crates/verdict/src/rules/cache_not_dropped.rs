@@ -1,0 +1,64 @@
+//! **`cache-not-dropped`** (DOUBTFUL, INVALID). The caches were dropped, and files of the pool were
+//! still in memory. These files are served by memory, whatever was requested. *Threshold*: with
+//! `--cache cold` or `cold-data`, more than 10 % of the sampled pages (as much as a steady run may
+//! drift); INVALID: more than 50 %. *Evidence*: the pages of the [residency](#evidence) sample that
+//! were in the page cache when the transactions began. *What to do*: use a file system that drops
+//! its cache; see that no other program uses the pool.
+
+use spec::Cache;
+
+use super::rule::*;
+
+/// The share of a sample that may still be in the page cache after it was dropped: what a steady
+/// run may drift.
+const MAX: f64 = 0.10;
+
+/// Past this share of a sample in the page cache, most of the pool was never dropped.
+const INVALID: f64 = 0.50;
+
+/// The caches were to be empty, and a sample of the pool was still there when the transactions
+/// began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct CacheNotDropped {
+    /// What was asked of the cache.
+    pub cache: String,
+    /// Pages of the sample that were in the page cache.
+    pub cached: u64,
+    /// Pages of the sample.
+    pub pages: u64,
+}
+
+impl Rule for CacheNotDropped {
+    const ADVICE: &str = "Check that the file system drops its cache (tmpfs and some FUSE servers \
+                          do not), and that no other program uses the pool.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let evidence = record
+            .actual
+            .phase(Phase::Transactions)?
+            .evidence
+            .as_ref()?;
+        let sample = evidence.residency.as_ref()?.before.known()?;
+        let is_cold = matches!(record.spec.cache, Cache::Cold | Cache::ColdData);
+        (is_cold && share(sample.cached, sample.pages) > MAX).then(|| Self {
+            cache: record.spec.cache.name().to_owned(),
+            cached: sample.cached,
+            pages: sample.pages,
+        })
+    }
+
+    fn level(&self) -> Level {
+        Level::invalid_if(share(self.cached, self.pages) > INVALID)
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "The run has --cache {}, but {} of a sample of the pool was in the page cache when \
+             the transactions began (threshold {}).",
+            self.cache,
+            percent(share(self.cached, self.pages)),
+            percent(MAX)
+        )
+    }
+}

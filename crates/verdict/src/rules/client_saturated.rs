@@ -1,0 +1,145 @@
+//! **`client-saturated`** (DOUBTFUL). The target is on a server of a network, and this machine is
+//! the limit: a faster server would not show. *Threshold*: the workers used more than 90 % of a
+//! processor each, on average, or the interface that leads to the server passed more than 80 % of
+//! its speed in one direction. *Evidence*: the processor time of the workers; the bytes and the
+//! speed of the interface. Of several hosts each is judged by its own counters, and the one that
+//! used most is named. *What to do*: use more workers or more client machines.
+
+use std::collections::BTreeMap;
+
+use record::host_phase::HostPhase;
+
+use super::rule::*;
+use super::servers::targets_a_server;
+use crate::summary::{evidence, phase, ranks};
+
+/// The processor time of a worker, on average, from which on the client is what limits a run on a
+/// server.
+const WORKERS_MAX: f64 = 0.90;
+
+/// The share of an interface's speed from which on it limits a run on a server: headers,
+/// acknowledgements and gaps take the rest.
+const INTERFACE_MAX: f64 = 0.80;
+
+/// The target is a server, and the workers had no processor time left, or the interface to it no
+/// room.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ClientSaturated {
+    /// Processor time of a worker, on average, from 0 to 1; nothing where that is not the
+    /// reason.
+    pub workers: Option<f64>,
+    /// The interface that leads to the server, and the share of its speed that was used;
+    /// nothing where that is not the reason.
+    pub interface: Option<(String, f64)>,
+    /// Of several hosts, the one of which that is; nothing where one process performed the
+    /// run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// How many other hosts were saturated, too; nothing where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<u64>,
+}
+
+impl Rule for ClientSaturated {
+    const ADVICE: &str = "Use more workers or several client machines.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        if !targets_a_server(record) {
+            return None;
+        }
+        let mut saturated: Vec<Self> = clients(record)
+            .into_iter()
+            .filter(|client| client.workers.is_some() || client.interface.is_some())
+            .collect();
+        // The one that used most of either.
+        saturated.sort_by(|one, other| other.most().total_cmp(&one.most()));
+        let others = saturated.len().saturating_sub(1) as u64;
+        let first = saturated.into_iter().next()?;
+        Some(Self {
+            others: (others > 0).then_some(others),
+            ..first
+        })
+    }
+
+    fn sentence(&self) -> String {
+        let workers = self.workers.map(|fraction| {
+            let (fraction, limit) = (percent(fraction), percent(WORKERS_MAX));
+            format!("the workers used {fraction} of a processor each (threshold {limit})")
+        });
+        let interface = self.interface.as_ref().map(|(name, fraction)| {
+            let (name, limit) = (sanitize(name), percent(INTERFACE_MAX));
+            let fraction = percent(*fraction);
+            format!("the interface {name} passed {fraction} of its speed (threshold {limit})")
+        });
+        let found: Vec<String> = workers.into_iter().chain(interface).collect();
+        let found = found.join(", and ");
+        let Some(host) = &self.host else {
+            return format!(
+                "The client is saturated: {found}, so the result describes this machine more than \
+                 the server."
+            );
+        };
+        let others = self.others.map(grouped);
+        let others = others.map_or(String::new(), |others| format!(" So are {others} others."));
+        format!(
+            "The client {} is saturated: {found}.{others}",
+            sanitize(host)
+        )
+    }
+}
+
+impl ClientSaturated {
+    /// The most of each that is past its limit.
+    fn of_client(
+        host: Option<String>,
+        workers: impl Iterator<Item = f64>,
+        interfaces: impl Iterator<Item = (String, f64)>,
+    ) -> Self {
+        let workers = workers.reduce(f64::max);
+        let interface = interfaces.max_by(|a, b| a.1.total_cmp(&b.1));
+        Self {
+            workers: workers.filter(|fraction| *fraction > WORKERS_MAX),
+            interface: interface.filter(|(_, fraction)| *fraction > INTERFACE_MAX),
+            host,
+            others: None,
+        }
+    }
+
+    fn most(&self) -> f64 {
+        let interface = self.interface.as_ref();
+        let interface = interface.map_or(0.0, |(_, fraction)| *fraction);
+        self.workers.unwrap_or(0.0).max(interface)
+    }
+}
+
+/// What each client used of what limits it: this machine, or each of several hosts.
+fn clients(record: &Record) -> Vec<ClientSaturated> {
+    let phases = || record.actual.transactions();
+    if phases().all(|phase| phase.hosts.is_empty()) {
+        let workers = phases().filter_map(|phase| {
+            let workers = phase::summary(record, phase).machine?.workers?;
+            (workers.count > 0).then(|| workers.sum / workers.count as f64)
+        });
+        let interfaces = phases()
+            .filter_map(|phase| evidence::busiest_interface(phase, phase.evidence.as_ref()?));
+        return vec![ClientSaturated::of_client(None, workers, interfaces)];
+    }
+    // By name and boot.
+    type InPhases<'a> = Vec<(&'a PhaseRecord, &'a HostPhase)>;
+    let mut hosts: BTreeMap<(&str, Option<&String>), InPhases<'_>> = BTreeMap::new();
+    for phase in phases() {
+        for host in &phase.hosts {
+            let id = (&*host.host.hostname, host.host.boot_id.known());
+            hosts.entry(id).or_default().push((phase, host));
+        }
+    }
+    let of_host = |((name, _), seen): ((&str, _), InPhases<'_>)| {
+        let workers = seen.iter().filter_map(|(_, host)| ranks::worker_cpu(host));
+        let interfaces = seen
+            .iter()
+            .filter_map(|(phase, host)| ranks::busiest_interface(phase, host));
+        ClientSaturated::of_client(Some(name.to_owned()), workers, interfaces)
+    };
+    hosts.into_iter().map(of_host).collect()
+}

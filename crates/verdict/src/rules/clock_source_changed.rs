@@ -1,0 +1,42 @@
+//! **`clock-source-changed`** (INVALID). The kernel changed its clock source. It leaves a clock
+//! that it finds to be wrong (its watchdog, kernel/time/clocksource.c), and reading another clock
+//! takes another time. *Threshold*: any change. *Evidence*: `current_clocksource` at the start and
+//! at the end. *What to do*: boot with a stable clock.
+
+use super::processors::runs;
+use super::rule::*;
+
+/// The kernel changed to another source of time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ClockSourceChanged {
+    /// From this one.
+    pub before: String,
+    /// To this one.
+    pub after: String,
+}
+
+impl Rule for ClockSourceChanged {
+    const LEVEL: Level = Level::Invalid;
+    const ADVICE: &str = "See the kernel's log for the cause, boot with a stable clock \
+                          (clocksource=), and repeat the run.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        runs(record).find_map(|during| {
+            let clocks = &during.clocks;
+            clocks.clock_source_changed.known()?.then_some(())?;
+            Some(Self {
+                before: clocks.clock_source_before.known()?.clone(),
+                after: clocks.clock_source_after.known()?.clone(),
+            })
+        })
+    }
+
+    fn sentence(&self) -> String {
+        let Self { before, after } = self;
+        format!(
+            "The kernel changed its clock source from {before} to {after} during the run. It does \
+             so when a clock is unreliable."
+        )
+    }
+}

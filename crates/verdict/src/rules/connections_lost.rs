@@ -1,0 +1,33 @@
+//! **`connections-lost`** (DOUBTFUL). With `--storage nfs`, connections to the server were lost and
+//! opened again. Requests that were in flight are repeated, and their latencies have the time
+//! without a connection. *Threshold*: one. *Evidence*: `reconnections` of the
+//! [messages](#evidence). *What to do*: look at the network and at the server's log.
+
+use super::rule::*;
+use super::servers::server_counts;
+
+/// Connections to a server were lost, and the requests in flight on them were answered late or not
+/// at all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ConnectionsLost {
+    /// How often one was opened again.
+    pub times: u64,
+}
+
+impl Rule for ConnectionsLost {
+    const ADVICE: &str = "Look at the network and at the server's log, and repeat the run.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let times = server_counts(record).reconnections;
+        (times > 0).then_some(Self { times })
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "Connections to the server were lost and opened again: {}. Latencies have the time \
+             without a connection.",
+            counted(self.times, "time")
+        )
+    }
+}

@@ -1,0 +1,61 @@
+//! **`device-wrote-nothing`** (DOUBTFUL, INVALID). A phase wrote contents, the file systems were
+//! synced after it, and the device wrote nothing: nothing of what was acknowledged has reached the
+//! device that the kernel names. *Threshold*: no byte written. INVALID: with a durability policy
+//! that syncs each creation. DOUBTFUL without a policy, because files that are deleted before the
+//! sync need not be written. *Evidence*: the counters of the devices. *What to do*: find out what
+//! the device is, or use another one.
+
+use workload::Action;
+
+use super::rule::*;
+use crate::summary::evidence::phase_evidence;
+
+/// Contents were written and synced, and the device wrote nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct DeviceWroteNothing {
+    /// The phase.
+    pub phase: Phase,
+    /// Bytes that its operations wrote.
+    pub written_bytes: u64,
+    /// Whether each of its changes was to be on the device when it was done.
+    pub is_durable: bool,
+}
+
+impl Rule for DeviceWroteNothing {
+    const ADVICE: &str = "Check what the target lies on, and whether its device or driver \
+                          acknowledges writes that it keeps in memory.";
+
+    /// What lies in memory has no device.
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let mut phases = record.actual.all_phases().filter(|phase| phase.complete);
+        phases.find_map(|phase| {
+            phase.evidence.as_ref()?.syncing.as_ref()?;
+            let writes = phase_evidence(record, phase)?.writes;
+            let is_nothing = writes.written_bytes > 0 && writes.device_bytes == Fact::Known(0);
+            let creation = Action::Create.performs();
+            is_nothing.then(|| Self {
+                phase: phase.phase,
+                written_bytes: writes.written_bytes,
+                is_durable: creation.is_some_and(|kind| record.spec.durability.covers(kind)),
+            })
+        })
+    }
+
+    fn level(&self) -> Level {
+        Level::invalid_if(self.is_durable)
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "The operations of the phase {} wrote {}{}, and the file system was synced, but the \
+             device wrote nothing.",
+            self.phase.name(),
+            bytes(self.written_bytes as f64),
+            match self.is_durable {
+                true => ", synced one by one",
+                false => "",
+            }
+        )
+    }
+}

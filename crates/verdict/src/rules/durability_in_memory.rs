@@ -1,0 +1,64 @@
+//! **`durability-in-memory`** (DOUBTFUL, INVALID). Changes were to be durable, and they lie in
+//! memory. *Threshold*: with a `--durability` other than `none`, any location in memory. INVALID:
+//! on tmpfs and the like, where a sync has no effect. DOUBTFUL: where a file system for devices
+//! lies on memory (`ram0`, an image on tmpfs): the file system does its work, and no device does.
+//! *Evidence*: the file system and the devices of each location. *What to do*: use a directory on a
+//! disk.
+
+use spec::Durability;
+use system::{Class, Device};
+
+use super::rule::*;
+
+/// Durability was asked for where nothing outlasts a loss of power.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct DurabilityInMemory {
+    /// What was asked for.
+    pub durability: String,
+    /// The location.
+    pub path: String,
+    /// What it lies on.
+    pub place: String,
+    /// Whether the file system is one for devices, and its device is memory.
+    pub is_beneath: bool,
+}
+
+impl Rule for DurabilityInMemory {
+    const ADVICE: &str = "Use a --target on a disk, or remove --durability.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let durability = record.spec.durability;
+        if durability == Durability::None {
+            return None;
+        }
+        record.locations.iter().find_map(|location| {
+            let target = location.target.known()?;
+            let is_memory = target.class.known() == Some(&Class::Memory);
+            let is_beneath = target.device.known().is_some_and(Device::is_memory);
+            (is_memory || is_beneath).then(|| Self {
+                durability: durability.to_string(),
+                path: location.directory.clone(),
+                place: target.one_line(),
+                is_beneath: !is_memory,
+            })
+        })
+    }
+
+    fn level(&self) -> Level {
+        Level::invalid_if(!self.is_beneath)
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "The run has --durability {}, but {} lies in memory ({}){}.",
+            self.durability,
+            self.path,
+            self.place,
+            match self.is_beneath {
+                true => ": synced data does not survive a power failure",
+                false => ", where syncing does nothing",
+            }
+        )
+    }
+}

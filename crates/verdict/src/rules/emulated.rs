@@ -1,0 +1,31 @@
+//! **`emulated`** (DOUBTFUL). The processors are emulated in software. An emulator takes some ten
+//! times as long for an instruction, and not as long for each: times and rates are those of the
+//! emulator, not of a file system. Counts, contents and order are true, and a study may be about
+//! them: therefore DOUBTFUL only. *Threshold*: any run on such a machine. *Evidence*:
+//! `/sys/class/dmi/id/sys_vendor` is `QEMU` and the processor is named TCG (`host.emulated`); not
+//! judged where that is not certain. *What to do*: use real or virtualized processors.
+
+use super::rule::*;
+
+/// The processors are emulated in software.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Emulated {}
+
+impl Rule for Emulated {
+    const ADVICE: &str = "Use a machine with real or virtualized processors to measure times.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let hosts = record.cluster.iter().flat_map(|cluster| &cluster.hosts);
+        let mut hosts = std::iter::once(&record.host).chain(hosts.map(|host| &host.host));
+        hosts
+            .any(|host| host.emulated.as_ref().and_then(Fact::known) == Some(&true))
+            .then_some(Self {})
+    }
+
+    fn sentence(&self) -> String {
+        "The processors are emulated in software (QEMU without hardware virtualization): counts \
+         are true, but times and rates are those of the emulator, not of a file system."
+            .to_owned()
+    }
+}

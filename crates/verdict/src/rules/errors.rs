@@ -1,0 +1,60 @@
+//! **`errors`** (DOUBTFUL, INVALID). Operations failed. A failed operation is in no rate, and files
+//! that it damaged are not used again, so the run performed another workload than the requested
+//! one. *Threshold*: any error; INVALID: more than `--on-error` allows. *Evidence*: the failed
+//! operations, by operation, step and error number. *What to do*: remove the cause.
+
+use super::rule::*;
+
+/// Something failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Errors {
+    /// How often.
+    pub errors: u64,
+    /// Operations that were tried, in all phases.
+    pub operations: u64,
+    /// What was to be survived, as options take it.
+    pub allowed: String,
+    /// Whether that was exceeded.
+    pub is_exceeded: bool,
+}
+
+impl Rule for Errors {
+    const ADVICE: &str = "Remove the cause that the report names. Rates do not count failed \
+                          operations, and their files are not used again.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let errors: u64 = record.actual.errors.iter().map(|error| error.count).sum();
+        let segments = record.actual.all_phases().flat_map(|phase| &phase.segments);
+        let tried = segments
+            .flat_map(|segment| &segment.operations)
+            .map(|operation| &operation.meter);
+        let operations = tried
+            .map(|meter| meter.operations + meter.failed + meter.missed)
+            .sum();
+        // Each run of a complete sweep has kept to what is allowed; their sum need not.
+        let is_complete_sweep = record.spec.drive.sweep.is_some() && !record.actual.is_partial();
+        (errors > 0).then(|| Self {
+            errors,
+            operations,
+            allowed: record.spec.on_error.to_string(),
+            is_exceeded: !is_complete_sweep && record.spec.on_error.is_exceeded(errors, operations),
+        })
+    }
+
+    fn level(&self) -> Level {
+        Level::invalid_if(self.is_exceeded)
+    }
+
+    fn sentence(&self) -> String {
+        let allowed = &self.allowed;
+        let (count, all) = (
+            counted(self.errors, "error"),
+            counted(self.operations, "operation"),
+        );
+        match self.is_exceeded {
+            true => format!("{count} in {all}, more than --on-error {allowed} allows."),
+            false => format!("{count} in {all} (allowed: {allowed})."),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! **`latency-overflow`** (DOUBTFUL). A latency is beyond the range of the histograms. Percentiles
+//! that lie among such latencies are given as the greatest. *Threshold*: 2^40 ns. *Evidence*: the
+//! histograms. *What to do*: see the slowest operations in the record.
+
+use measure::Histogram;
+
+use super::rule::*;
+
+/// Latencies were past what histograms hold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct LatencyOverflow {
+    /// So many.
+    pub operations: u64,
+    /// Histograms reach so far, in nanoseconds.
+    pub range_ns: u64,
+}
+
+impl Rule for LatencyOverflow {
+    const ADVICE: &str = "See the slowest operations in the record.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let all = record
+            .actual
+            .all_phases()
+            .flat_map(PhaseRecord::measured_operations);
+        let operations: u64 = all
+            .map(|operation| {
+                // Where there are both, the latency is never the shorter one.
+                let service = operation.meter.service.as_ref();
+                let latency = operation.meter.latency.overflow();
+                latency.max(service.map_or(0, Histogram::overflow))
+            })
+            .sum();
+        (operations > 0).then_some(Self {
+            operations,
+            range_ns: Histogram::RANGE_NS,
+        })
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "{} exceeded the range of the histograms ({} s). Percentiles beyond it are reported \
+             as the maximum.",
+            counted(self.operations, "operation"),
+            seconds(self.range_ns)
+        )
+    }
+}

@@ -1,0 +1,94 @@
+//! **`memory-beneath`** (DOUBTFUL, INVALID). The device was to serve the reads, and memory lies
+//! below what the file system takes for its device: the device is memory (`ram0`, an image on
+//! tmpfs), or a loop device reads its file through the page cache (it has no direct I/O). The
+//! kernel counts such reads as reads of a device. *Threshold*: with `--cache cold`, `cold-data` or
+//! `--direct`, any such device below a location, where contents were read. INVALID: the devices
+//! beneath a loop device read less than 1 % of what the reads returned (as in `reads-from-memory`).
+//! Other programs' reads are in their counters, so they can only show too much. *Evidence*: the
+//! devices of each location down to the last (`loop/dio` in sysfs), and their counters. Other
+//! layers that cache (bcache, a controller, a hypervisor's host) are not seen. *What to do*:
+//! `losetup --direct-io=on` on a file system that supports it, or a target on a disk.
+
+use super::memory::{READS_INVALID, asked_of_device, option};
+use super::rule::*;
+use crate::summary::reads::{self, Behind};
+
+/// The run says that its reads come from the device, and memory lies below what the file system
+/// takes for its device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct MemoryBeneath {
+    /// What was asked for: of the cache, or `direct`.
+    pub asked: String,
+    /// The location.
+    pub path: String,
+    /// What it lies on.
+    pub place: String,
+    /// The loop device that reads its file through the page cache; nothing where the device
+    /// is memory.
+    pub loop_device: Option<String>,
+    /// Bytes that the devices beneath that loop device read; nothing where none is known.
+    pub device_bytes: Option<u64>,
+    /// Bytes that the reads returned.
+    pub read_bytes: u64,
+}
+
+impl Rule for MemoryBeneath {
+    /// A disk of memory, or the page cache of a loop device's file. Of that one, what the devices
+    /// beneath it read is all that can have come from them.
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let served_by = reads::of_transactions(record)?;
+        let asked = asked_of_device(record).filter(|_| served_by.read_bytes > 0)?;
+        record.locations.iter().find_map(|location| {
+            let target = location.target.known()?;
+            let device = target.device.known()?;
+            let in_memory = Behind::of_target(target) == Fact::Known(Behind::Memory);
+            let caching = device.caching_loop().filter(|_| !in_memory);
+            (in_memory || caching.is_some()).then(|| Self {
+                asked: asked.to_owned(),
+                path: location.directory.clone(),
+                place: target.one_line(),
+                loop_device: caching.map(|device| device.name.clone()),
+                device_bytes: caching.and_then(|_| served_by.beneath_loop_bytes.known().copied()),
+                read_bytes: served_by.read_bytes,
+            })
+        })
+    }
+
+    fn level(&self) -> Level {
+        let fraction = |bytes| share(bytes, self.read_bytes);
+        let fraction = self.device_bytes.map(fraction);
+        Level::invalid_if(fraction.is_some_and(|fraction| fraction < READS_INVALID))
+    }
+
+    fn sentence(&self) -> String {
+        let Self { path, place, .. } = self;
+        let asked = option(&self.asked);
+        let Some(name) = &self.loop_device else {
+            return format!("The run has {asked}, but the device of {path} is memory ({place}).");
+        };
+        let beneath = self.device_bytes.map(|device_bytes| {
+            format!(
+                " The devices beneath it read {} of {} ({}).",
+                bytes(device_bytes as f64),
+                bytes(self.read_bytes as f64),
+                percent(share(device_bytes, self.read_bytes))
+            )
+        });
+        format!(
+            "The run has {asked}, but the loop device /dev/{name} of {path} caches ({place}): \
+             memory may have served its reads.{}",
+            beneath.unwrap_or_default()
+        )
+    }
+
+    fn advice(&self) -> &'static str {
+        match self.loop_device {
+            None => "Use a --target on a disk.",
+            Some(_) => {
+                "Give the loop device direct I/O (losetup --direct-io=on), on a file system that \
+                 supports it."
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! **`nearly-full`** (DOUBTFUL). The file system is nearly full. Allocators search longer near the
+//! end; FFS kept 10 % free for that reason (McKusick, Joy, Leffler, Fabry: A Fast File System for
+//! UNIX, 1984). *Threshold*: above 90 %. *Evidence*: a location's share of room that is taken
+//! (`fill_fraction`) plus its part of the pool's contents. Not judged in memory. *What to do*: use
+//! a smaller pool or a larger file system.
+
+use system::Class;
+
+use super::memory::pool_bytes;
+use super::rule::*;
+
+/// The share of a file system's room that may be taken: allocators search longer beyond it.
+const MAX: f64 = 0.90;
+
+/// The file system was nearly full.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct NearlyFull {
+    /// The location.
+    pub path: String,
+    /// The share of its room that was taken with the pool on it, from 0 to 1.
+    pub fraction: f64,
+}
+
+impl Rule for NearlyFull {
+    const ADVICE: &str = "Use a smaller pool or a larger file system.";
+
+    /// With the pool on it. Memory has no allocator that searches.
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let weights = record
+            .locations
+            .iter()
+            .map(|location| u64::from(location.weight));
+        let weights: u64 = weights.sum();
+        // A pool that was kept is on the file system already.
+        let added = match record.actual.phase(Phase::Prepare) {
+            Some(_) => pool_bytes(record),
+            None => 0,
+        };
+        record.locations.iter().find_map(|location| {
+            let target = location.target.known()?;
+            let (filled, space) = (target.fill_fraction.known()?, target.space.known()?);
+            let pool = added as f64 * f64::from(location.weight) / weights.max(1) as f64;
+            let taken = pool / (*space.total_bytes.known()?).max(1) as f64;
+            let fraction = (filled + taken).min(1.0);
+            let is_judged = target.class != Fact::Known(Class::Memory) && fraction > MAX;
+            is_judged.then(|| Self {
+                path: location.directory.clone(),
+                fraction,
+            })
+        })
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "The file system of {} is nearly full: {} with the pool (threshold {}).",
+            self.path,
+            percent(self.fraction),
+            percent(MAX)
+        )
+    }
+}

@@ -1,0 +1,34 @@
+//! **`outcomes-not-known`** (INVALID). With `--storage nfs`, the connection was lost between the
+//! request and the reply of an operation that may not be done twice, and what the server answers
+//! later does not tell whether it was done. Such an operation counts as failed, and its file is not
+//! used again. *Threshold*: one. *Evidence*: `not_known`. *What to do*: repeat the run.
+
+use super::rule::*;
+use super::servers::server_counts;
+
+/// Of operations nobody knows whether the server has done them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct OutcomesNotKnown {
+    /// So many.
+    pub operations: u64,
+}
+
+impl Rule for OutcomesNotKnown {
+    const LEVEL: Level = Level::Invalid;
+    const ADVICE: &str = "Repeat the run. What the operations have left on the server is removed \
+                          with the run's files.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let operations = server_counts(record).not_known;
+        (operations > 0).then_some(Self { operations })
+    }
+
+    fn sentence(&self) -> String {
+        let operations = counted(self.operations, "operation");
+        format!(
+            "The server may have performed {operations} or not: the connection was lost before \
+             the reply."
+        )
+    }
+}

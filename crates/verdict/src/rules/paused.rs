@@ -1,0 +1,67 @@
+//! **`paused`** (DOUBTFUL, INVALID). The program was stopped (SIGSTOP, a debugger, the control
+//! group's freezer), while the machine ran. In an open loop all transactions that were due
+//! meanwhile are late; in a closed loop the rate includes the pause. *Threshold*: pauses of more
+//! than 1 % of a phase's time, so that the 99th percentile may be one of pauses; INVALID: more than
+//! 10 % (as much as a steady run may drift). Phases below 1 s are not judged. *Evidence*: a thread
+//! of the program that wakes up every 20 ms. A pause is a delay of at least 30 ms, less the time
+//! that the thread waited for a processor (its run delay in `schedstat`,
+//! Documentation/scheduler/sched-stats.rst): other programs that use the processors are no pause.
+//! Beside six busy loops on two processors, with a load of 10 and more, 4,466 delays reached 195
+//! ms, and without that time none reached 5 ms. Where the kernel does not count it, a pause is a
+//! delay of at least 1 s. A suspended machine is not a pause, because the monotonic clock stands
+//! still. *What to do*: find out what stops the program.
+
+use super::processors::SHARES_FROM_NS;
+use super::rule::*;
+
+/// Past this share of a phase's time in pauses the 99th percentile may be one of pauses.
+const MAX: f64 = 0.01;
+
+/// Past this share of pauses more is missing than a steady run may drift.
+const INVALID: f64 = 0.10;
+
+/// The program did not run for a while, although the machine did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Paused {
+    /// How often.
+    pub times: u64,
+    /// The longest pause, in nanoseconds.
+    pub longest_ns: u64,
+    /// The greatest share that pauses have of a phase's time, from 0 to 1.
+    pub fraction: f64,
+}
+
+impl Rule for Paused {
+    const ADVICE: &str = "Find what pauses it (SIGSTOP, a debugger, the control group's freezer or \
+                          cpu.max), and repeat the run.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let pauses = record.actual.all_phases().filter_map(|phase| phase.pauses);
+        let judged = pauses
+            .filter(|pauses| pauses.watched_ns >= SHARES_FROM_NS && pauses.fraction() > MAX)
+            .map(|pauses| Self {
+                times: pauses.times,
+                longest_ns: pauses.longest_ns,
+                fraction: pauses.fraction(),
+            });
+        judged.reduce(|found, pauses| Self {
+            times: found.times + pauses.times,
+            longest_ns: found.longest_ns.max(pauses.longest_ns),
+            fraction: found.fraction.max(pauses.fraction),
+        })
+    }
+
+    fn level(&self) -> Level {
+        Level::invalid_if(self.fraction > INVALID)
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "The program did not run for up to {} of a phase ({}, longest {} s).",
+            percent(self.fraction),
+            counted(self.times, "pause"),
+            seconds(self.longest_ns)
+        )
+    }
+}

@@ -1,0 +1,118 @@
+//! **`pool-changed-size`** (DOUBTFUL). The pool had another number of files at the end of the
+//! measurement than at its start, so the numbers are of no one size. Equal weights of creations and
+//! deletions do not keep a small pool's size: drawn by chance, n of them move it by about the
+//! square root of n. *Threshold*: more than 20 % of the files at the start, twice what a steady run
+//! may drift. Not judged of work that only creates or only deletes, because its mix says so; of
+//! partial runs; and of a kept pool that is kept again, whose size is not known. *Evidence*: the
+//! creations, deliveries and deletions that were completed in the preparation, in warm-ups and in
+//! what was measured; of a sweep on one pool, over all its steps. *What to do*: use a mix that
+//! creates as often as it deletes, more files, or a shorter run.
+
+use record::run::{Segment, SegmentKind};
+
+use super::rule::*;
+
+/// By how much of its files a pool may grow or shrink while it is measured: twice what a steady
+/// run may drift, because operations are drawn by chance and a pool walks at random.
+const MAX: f64 = 0.20;
+
+/// The pool had another number of files at the end of what was measured than at its start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct PoolChangedSize {
+    /// Files in all pools when it began.
+    pub files_before: u64,
+    /// Files in all pools when it ended.
+    pub files_after: u64,
+}
+
+impl Rule for PoolChangedSize {
+    const ADVICE: &str =
+        "Use a mix that creates as often as it deletes, more files, or a shorter run.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        if record.actual.is_partial() {
+            return None;
+        }
+        let steps = &record.actual.sweep_steps;
+        // Steps with a run of their own have a pool of their own; all others share the run's.
+        let (own, shared): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.of_run.is_some());
+        let of_steps = shared.iter().flat_map(|step| &step.phases);
+        let of_run: Vec<&PhaseRecord> = record.actual.phases.iter().chain(of_steps).collect();
+        let of_own = own.iter().map(|step| step.phases.iter().collect());
+        let mut pools = std::iter::once(of_run).chain(of_own);
+        pools.find_map(|phases| Self::of_pool(&phases))
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "The pool {} from {} to {} while it was measured (threshold {}).",
+            if self.files_after > self.files_before {
+                "grew"
+            } else {
+                "shrank"
+            },
+            counted(self.files_before, "file"),
+            grouped(self.files_after),
+            percent(MAX)
+        )
+    }
+}
+
+impl PoolChangedSize {
+    /// By the phases that one pool went through.
+    fn of_pool(phases: &[&PhaseRecord]) -> Option<Self> {
+        let of = |phase| phases.iter().filter(move |record| record.phase == phase);
+        let transactions = || of(Phase::Transactions).flat_map(|phase| &phase.segments);
+        if is_one_way(transactions()) {
+            return None;
+        }
+        let mut files = match of(Phase::Prepare).next() {
+            Some(prepare) => prepare.segments.iter().map(grown).sum::<i64>(),
+            // A kept pool: known by what was left of it, where that was removed.
+            None => {
+                let delete = of(Phase::Delete).find(|phase| phase.complete)?;
+                let removed = delete.segments.iter().chain(transactions());
+                -removed.map(grown).sum::<i64>()
+            }
+        };
+        let mut measured: Option<(i64, i64)> = None;
+        for segment in transactions() {
+            let before = files;
+            files = files.saturating_add(grown(segment));
+            if segment.kind == SegmentKind::Measured {
+                measured = Some((measured.map_or(before, |(first, _)| first), files));
+            }
+        }
+        let (before, after) = measured?;
+        let (files_before, files_after) = (u64::try_from(before).ok()?, u64::try_from(after).ok()?);
+        let limit = files_before as f64 * MAX;
+        (files_before.abs_diff(files_after) as f64 > limit).then_some(Self {
+            files_before,
+            files_after,
+        })
+    }
+}
+
+/// By how many files a pool grew.
+fn grown(segment: &Segment) -> i64 {
+    let counts = segment.operations.iter().map(|operation| {
+        let count = i64::try_from(operation.meter.operations).unwrap_or(i64::MAX);
+        match operation.action.changes_count() {
+            Some(true) => count,
+            Some(false) => -count,
+            None => 0,
+        }
+    });
+    counts.fold(0, i64::saturating_add)
+}
+
+/// Whether all operations make files, or all remove some: a pool that changes is what such work is.
+fn is_one_way<'segment>(segments: impl Iterator<Item = &'segment Segment>) -> bool {
+    let operations = segments.flat_map(|segment| &segment.operations);
+    let mut done = operations.filter(|operation| operation.meter.operations > 0);
+    let first = done
+        .next()
+        .and_then(|operation| operation.action.changes_count());
+    first.is_some() && done.all(|operation| operation.action.changes_count() == first)
+}

@@ -1,0 +1,44 @@
+//! **`ran-dry`** (INVALID). The transactions ended early, because no file was left (or none that
+//! the edition's generator can reach), or because a worker could perform none of its operations.
+//! Until then they worked on another pool than the prepared one. The original prints no report in
+//! this case. *Threshold*: any such end. *Evidence*: `actual.end`. *What to do*: use more files,
+//! fewer transactions, or a balanced mix.
+
+use workload::End;
+
+use super::rule::*;
+
+/// The transactions ended because no file was left that they could use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct RanDry {
+    /// In which way.
+    pub end: End,
+    /// Transactions that were performed and measured until then.
+    pub transactions: u64,
+}
+
+impl Rule for RanDry {
+    const LEVEL: Level = Level::Invalid;
+    const ADVICE: &str = "Use more files, fewer transactions (in a sweep, fewer or shorter steps), \
+                          or a mix that creates as often as it deletes.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let end = *record.actual.end.known()?;
+        let transactions = record.actual.transactions();
+        (end != End::Complete).then(|| Self {
+            end,
+            transactions: transactions.map(PhaseRecord::transactions).sum(),
+        })
+    }
+
+    fn sentence(&self) -> String {
+        let why = match self.end {
+            End::OutOfReach => "this edition's generator can reach none of the remaining files",
+            End::NothingPossible => "a worker could perform none of its operations any more",
+            End::OutOfFiles | End::Complete => "the pool ran dry",
+        };
+        let transactions = grouped(self.transactions);
+        format!("The transactions ended early, after {transactions}: {why}.")
+    }
+}

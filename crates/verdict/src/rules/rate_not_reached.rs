@@ -1,0 +1,77 @@
+//! **`rate-not-reached`** (INVALID). An open loop did not reach its requested rate. Above the
+//! saturation rate the queue grows during the whole run, and latencies measure the length of the
+//! run (Schroeder, Wierman, Harchol-Balter: Open Versus Closed: A Cautionary Tale, NSDI 2006).
+//! *Threshold*: of R·t transactions, more are missing than the sum of 1 %, one for each worker (it
+//! may be under way) and, with Poisson arrivals, 3·√(R·t) (three standard deviations, once in 700
+//! runs); or as many were issued and not completed, since they failed or were skipped. *Evidence*:
+//! the transactions completed until the first worker was done. *What to do*: use a lower `--rate`
+//! or more workers.
+
+use spec::Pace;
+use workload::arrivals::ArrivalProcess;
+
+use super::rule::*;
+use super::steadiness::judged;
+use crate::summary::phase;
+
+/// The share of the requested rate that must be achieved. Above what a system can do a queue grows
+/// for as long as the run goes on.
+const MIN: f64 = 0.99;
+
+/// Poisson arrivals come as they come: so many standard deviations fewer than expected are no
+/// reason. More are met once in 700 runs.
+const DEVIATIONS: f64 = 3.0;
+
+/// Transactions were due more often than they were done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct RateNotReached {
+    /// Transactions a second that were requested.
+    pub requested: f64,
+    /// Transactions a second that were done.
+    pub achieved: f64,
+}
+
+impl Rule for RateNotReached {
+    const LEVEL: Level = Level::Invalid;
+    const ADVICE: &str = "Use a lower --rate, or more workers.";
+
+    /// Of what was due until the first worker was done: from then on not all arrivals are met.
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let Pace::Open {
+            per_second,
+            arrivals,
+        } = record.spec.drive.pace
+        else {
+            return None;
+        };
+        let phase = judged(record)?;
+        let summary = phase::summary(record, phase);
+        let until = summary.first_done.unwrap_or(summary.last_done);
+        let due = per_second * until.ns as f64 / 1e9;
+        // One transaction of each worker may be under way.
+        let mut allowed = due * (1.0 - MIN) + f64::from(record.spec.workload.workers.count());
+        if arrivals != ArrivalProcess::Constant {
+            allowed += DEVIATIONS * due.sqrt();
+        }
+        let is_late = due - until.done.count as f64 > allowed;
+        let not_completed = phase.issued().saturating_sub(phase.transactions());
+        // What waits at the very end of a run may be a moment's.
+        let is_missed = (is_late && !phase.queue_is_bounded()) || not_completed as f64 > allowed;
+        is_missed.then(|| Self {
+            requested: per_second,
+            achieved: until.done.per_second.unwrap_or(0.0),
+        })
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "The achieved rate of {} transactions/s is {} of the requested {} (threshold {}), so \
+             response times show a growing queue.",
+            rate(Some(self.achieved)),
+            percent(self.achieved / self.requested),
+            rate(Some(self.requested)),
+            percent(MIN)
+        )
+    }
+}

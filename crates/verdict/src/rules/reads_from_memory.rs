@@ -1,0 +1,77 @@
+//! **`reads-from-memory`** (DOUBTFUL, INVALID). The device was to serve the reads, and the page
+//! cache served some of them. A run with `as-is` claims no state of its cache: its report has the
+//! share that the device served. *Threshold*: with `--cache cold` or `cold-data`, less than 90 % of
+//! what reads returned came from the device (*little*, as in "served by the device"), because the
+//! rest may drift as a steady run may; with `--direct`, less than 99 %, because all of it passes
+//! the cache but for what a file system keeps with its metadata. INVALID: less than 1 %, which is
+//! what metadata takes beside contents (the reads never reached the device). *Evidence*: fetched
+//! bytes of the [evidence](#evidence), on devices of this machine and in memory; elsewhere the
+//! kernel need not count them. *What to do*: use a larger pool; check whether the file system
+//! honours the option.
+
+use system::Class;
+
+use super::memory::{READS_INVALID, asked_of_device, option};
+use super::rule::*;
+use crate::summary::reads::{self, Surprise};
+
+/// The run says that its reads come from the device, and they did not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ReadsFromMemory {
+    /// What was asked for: of the cache, or `direct`.
+    pub asked: String,
+    /// Bytes that the reads got from the device.
+    pub device_bytes: u64,
+    /// Bytes that they returned.
+    pub read_bytes: u64,
+}
+
+impl Rule for ReadsFromMemory {
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let served_by = reads::of_transactions(record)?;
+        let device_bytes = *served_by.fetched_bytes.known()?;
+        // Of networks, FUSE and layers the kernel need not count what this process fetches.
+        let is_counted = record.locations.iter().all(|location| {
+            let target = location.target.known();
+            let class = target.and_then(|target| target.class.known());
+            matches!(class, Some(Class::Block | Class::Memory))
+        });
+        let is_less = match record.spec.direct {
+            true => served_by.fetched_fraction()? < reads::DIRECT_MIN,
+            false => served_by.surprise == Some(Surprise::LittleThoughCold),
+        };
+        (is_less && is_counted).then_some(Self {
+            asked: asked_of_device(record)?.to_owned(),
+            device_bytes,
+            read_bytes: served_by.read_bytes,
+        })
+    }
+
+    fn level(&self) -> Level {
+        Level::invalid_if(share(self.device_bytes, self.read_bytes) < READS_INVALID)
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "The run has {}, but the device served only {} of {} read ({}).",
+            option(&self.asked),
+            bytes(self.device_bytes as f64),
+            bytes(self.read_bytes as f64),
+            percent(share(self.device_bytes, self.read_bytes))
+        )
+    }
+
+    fn advice(&self) -> &'static str {
+        match &*self.asked {
+            "direct" => {
+                "Check whether the file system goes around the page cache (btrfs does not where \
+                 it compresses, ext4 with data=journal)."
+            }
+            _ => {
+                "Make the pool larger than the cache (--working-set 4x), and check that the file \
+                 system supports what was requested."
+            }
+        }
+    }
+}

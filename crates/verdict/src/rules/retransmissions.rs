@@ -1,0 +1,52 @@
+//! **`retransmissions`** (DOUBTFUL). Requests to a server were sent again. An NFS client waits 60 s
+//! over TCP before it sends again (`timeo`, nfs(5)): one such wait outweighs thousands of requests.
+//! *Threshold*: more than 0.1 % of the requests. *Evidence*: the [messages](#evidence). *What to
+//! do*: use a network without losses, and a server that is not overloaded.
+
+use super::rule::*;
+use crate::summary::evidence::phase_evidence;
+
+/// The share of requests that may be sent again: NFS waits 60 s over TCP before it does, so that
+/// one in a thousand outweighs all others.
+const MAX: f64 = 0.001;
+
+/// Requests to a server were sent again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Retransmissions {
+    /// Of what: the mount point or the share.
+    pub of: String,
+    /// Transmissions beyond the first of a request.
+    pub retransmissions: u64,
+    /// Requests.
+    pub requests: u64,
+}
+
+impl Rule for Retransmissions {
+    const ADVICE: &str =
+        "Look for lost packets or a server that is overloaded, and repeat the run.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let phases = record.actual.all_phases();
+        let counters = phases.filter_map(|phase| Some(phase_evidence(record, phase)?.messages));
+        counters.flatten().find_map(|sent| {
+            let (requests, retransmissions) = (*sent.requests.known()?, sent.retransmissions?);
+            (share(retransmissions, requests) > MAX).then_some(Self {
+                of: sent.of,
+                retransmissions,
+                requests,
+            })
+        })
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "{} of the requests to the server of {} were sent again (threshold {}): {} of {}.",
+            percent(share(self.retransmissions, self.requests)),
+            sanitize(&self.of),
+            percent(MAX),
+            grouped(self.retransmissions),
+            grouped(self.requests)
+        )
+    }
+}

@@ -1,0 +1,38 @@
+//! **`server-restarted`** (DOUBTFUL). With `--storage nfs`, the server answered with another write
+//! verifier: it was restarted, and may have lost contents that were not committed. The client
+//! writes them again. *Threshold*: one change. *Evidence*: `verifier_changes` and
+//! `rewritten_bytes`. *What to do*: find out why the server was restarted, and repeat the run.
+
+use super::rule::*;
+use super::servers::server_counts;
+
+/// A server was restarted during the run, and contents that it may have lost were written again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ServerRestarted {
+    /// Changes of its write verifier.
+    pub times: u64,
+    /// Bytes that were written again.
+    pub rewritten_bytes: u64,
+}
+
+impl Rule for ServerRestarted {
+    const ADVICE: &str = "See the server's log for why it was restarted, and repeat the run.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let counts = server_counts(record);
+        (counts.verifier_changes > 0).then_some(Self {
+            times: counts.verifier_changes,
+            rewritten_bytes: counts.rewritten_bytes,
+        })
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "The server was restarted during the run: its write verifier changed {}, and {} were \
+             written again.",
+            counted(self.times, "time"),
+            bytes(self.rewritten_bytes as f64)
+        )
+    }
+}

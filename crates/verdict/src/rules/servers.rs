@@ -1,0 +1,20 @@
+//! What rules ask of targets that are servers.
+
+use record::run::Record;
+use record::server::ServerCounts;
+use system::{Class, Fact};
+
+/// Whether a target is a server, over a mount or without one.
+pub(super) fn targets_a_server(record: &Record) -> bool {
+    let locations = record.locations.iter();
+    let mut targets = locations.filter_map(|location| location.target.known());
+    let is_mounted = targets.any(|target| target.class == Fact::Known(Class::Network));
+    is_mounted || record.spec.storage.calls_server()
+}
+
+/// What the client counted of its server in all phases.
+pub(super) fn server_counts(record: &Record) -> ServerCounts {
+    let phases = record.actual.all_phases();
+    let counts = phases.filter_map(|phase| phase.evidence.as_ref()?.server.as_ref());
+    counts.fold(ServerCounts::default(), ServerCounts::and)
+}

@@ -1,0 +1,72 @@
+//! **`skipped`** (DOUBTFUL, INVALID). Operations were not performed: because an earlier error had
+//! damaged their file, or because the pool did not allow them (an append to a file of maximum size,
+//! a read from an empty pool). They are in no rate, and the rest is another mix on another pool.
+//! *Threshold*: more than 1 % of the measured operations (as much as an achieved rate may lack);
+//! INVALID: more than 10 % (as much as a steady run may drift). *Evidence*: counts of skipped
+//! operations by reason, and of completed ones. A sweep is not judged by this rule as a whole; each
+//! of its steps is. *What to do*: remove the cause of the errors; use more files, a larger
+//! `--size-max`, or a mix that also truncates, replaces or deletes files.
+
+use super::rule::*;
+use super::steadiness::is_sweep;
+
+/// The share of the operations that may be skipped: what an achieved rate may lack.
+const MAX: f64 = 0.01;
+
+/// Past this share of skipped operations more is missing than a steady run may drift.
+const INVALID: f64 = 0.10;
+
+/// Operations of the workload were not performed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Skipped {
+    /// Skipped operations of the measured transactions, by reason.
+    pub skipped: workload::Skipped,
+    /// Operations that were completed there.
+    pub operations: u64,
+    /// The share of the operations that was skipped, from 0 to 1.
+    pub fraction: f64,
+}
+
+impl Rule for Skipped {
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let phase = record.actual.phase(Phase::Transactions)?;
+        let fraction = phase.skipped_fraction();
+        (fraction > MAX && !is_sweep(record)).then(|| Self {
+            skipped: phase.skipped(),
+            operations: phase.tried().0,
+            fraction,
+        })
+    }
+
+    fn level(&self) -> Level {
+        Level::invalid_if(self.fraction > INVALID)
+    }
+
+    fn sentence(&self) -> String {
+        let counts = self.skipped.counts();
+        let parts: Vec<String> = counts
+            .map(|(reason, count)| format!("{} ({reason})", grouped(count)))
+            .collect();
+        format!(
+            "{} of the operations were skipped (threshold {}): {}; {} completed.",
+            percent(self.fraction),
+            percent(MAX),
+            parts.join(", "),
+            grouped(self.operations)
+        )
+    }
+
+    fn advice(&self) -> &'static str {
+        match self.skipped.after_failure == self.skipped.total() {
+            true => {
+                "Remove the cause of the errors that the report names. Rates do not count skipped \
+                 operations."
+            }
+            false => {
+                "Use more files, a larger --size-max, or a mix that also truncates, replaces or \
+                 deletes files. Rates do not count skipped operations."
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! **`stalled`** (DOUBTFUL, INVALID). A worker was in one operation for very long. One such wait
+//! outweighs all other operations. *Threshold*: longer than `--stall-timeout`; INVALID: the
+//! operation had not returned. *Evidence*: `actual.stalled`. *What to do*: read the kernel's log.
+
+use super::rule::*;
+
+/// Somebody was in one operation for very long.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Stalled {
+    /// How often that was.
+    pub times: u64,
+    /// The longest, in nanoseconds.
+    pub longest_ns: u64,
+    /// How many of them had not come back when the run ended.
+    pub lost: u64,
+}
+
+impl Rule for Stalled {
+    const ADVICE: &str = "See the kernel's log for what the device or the file system waited for.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let stalled = &record.actual.stalled;
+        Some(Self {
+            times: stalled.len() as u64,
+            longest_ns: stalled.iter().map(|stalled| stalled.ns).max()?,
+            lost: stalled.iter().filter(|stalled| !stalled.came_back).count() as u64,
+        })
+    }
+
+    fn level(&self) -> Level {
+        Level::invalid_if(self.lost > 0)
+    }
+
+    fn sentence(&self) -> String {
+        let back = match (self.lost, self.times) {
+            (0, 1) => "It returned".to_owned(),
+            (0, _) => "All returned".to_owned(),
+            (1, 1) => "It did not return".to_owned(),
+            (lost, times) if lost == times => "None returned".to_owned(),
+            (lost, _) => format!("{} of them did not return", grouped(lost)),
+        };
+        format!(
+            "Stalled: {} exceeded --stall-timeout (longest {} s). {back}.",
+            counted(self.times, "operation"),
+            seconds(self.longest_ns)
+        )
+    }
+}

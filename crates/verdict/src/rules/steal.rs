@@ -1,0 +1,42 @@
+//! **`steal`** (DOUBTFUL, INVALID). The hypervisor gave processor time of this machine to others.
+//! Time counts as steal only where something was ready to run: the measured work lacks it.
+//! *Threshold*: more than 1 % of all processors' time (as much as an achieved rate may lack);
+//! INVALID: more than 10 % (as much as a steady run may drift). *Evidence*: steal in `/proc/stat`.
+//! Not judged of runs below 1 s. *What to do*: use a machine that is not shared.
+
+use super::rule::*;
+
+/// The share of all processors' time that may be CPU steal: what an achieved rate may lack.
+const MAX: f64 = 0.01;
+
+/// Past this share of CPU steal more is missing than a steady run may drift.
+const INVALID: f64 = 0.10;
+
+/// The hypervisor gave processors to others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Steal {
+    /// The share of all processors' time, from 0 to 1.
+    pub fraction: f64,
+}
+
+impl Rule for Steal {
+    const ADVICE: &str = "Use a machine that is not shared, or repeat the run at a quieter time.";
+
+    fn find(_: &Record, seen: &Seen) -> Option<Self> {
+        let fraction = *seen.steal_fraction.known()?;
+        (fraction > MAX).then_some(Self { fraction })
+    }
+
+    fn level(&self) -> Level {
+        Level::invalid_if(self.fraction > INVALID)
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "CPU steal: the hypervisor took {} of the processor time (threshold {}).",
+            percent(self.fraction),
+            percent(MAX)
+        )
+    }
+}

@@ -1,0 +1,75 @@
+//! **`too-few-clients`** (DOUBTFUL). More workers or ranks still brought more, and no client was
+//! saturated: the target can do more than the run shows. *Threshold*: in a sweep of workers or
+//! ranks on a server, the complete step with the most workers achieved more than 10 % more than the
+//! one before it, as much as a steady run may drift. Not judged of one load, of which nothing says
+//! what more of it would bring, and of one process. *Evidence*: the steps of the sweep; the clients
+//! as in `client-saturated`. *What to do*: use more ranks or hosts.
+
+use spec::Pace;
+
+use super::client_saturated::ClientSaturated;
+use super::rule::*;
+use super::servers::targets_a_server;
+use crate::sweep::SweepStepSummary;
+
+/// Where the last step of a sweep with several ranks brought more than this, the target had more
+/// to give: what a steady run may drift.
+const MAX: f64 = 0.10;
+
+/// More clients still brought more, and none was saturated: what the target can do was not reached.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct TooFewClients {
+    /// Workers of the step with the most.
+    pub workers: u32,
+    /// Workers of the step before it.
+    pub fewer: u32,
+    /// By how much its rate was above the other's, as a share of that.
+    pub gain: f64,
+}
+
+impl Rule for TooFewClients {
+    const ADVICE: &str = "Use more ranks or hosts, until more of them bring no more.";
+
+    /// Of a single load nothing says what more of it would bring.
+    fn find(record: &Record, seen: &Seen) -> Option<Self> {
+        let cluster = record.cluster.as_ref()?;
+        let is_open = matches!(record.spec.drive.pace, Pace::Open { .. });
+        if cluster.launched <= 1
+            || is_open
+            || !targets_a_server(record)
+            || ClientSaturated::find(record, seen).is_some()
+        {
+            return None;
+        }
+        let steps = record.actual.sweep_steps.iter();
+        let closed = steps.filter(|step| step.load.rate().is_none());
+        let mut steps: Vec<(u32, f64)> = closed
+            .filter_map(|step| {
+                let summary = SweepStepSummary::of(step);
+                let achieved = summary.achieved_per_second;
+                Some((step.workers, achieved.filter(|_| summary.complete)?))
+            })
+            .collect();
+        steps.sort_by_key(|(workers, _)| *workers);
+        let (workers, most) = steps.pop()?;
+        let (fewer, before) = steps.into_iter().rfind(|(fewer, _)| *fewer < workers)?;
+        let gain = most / before - 1.0;
+        (gain.is_finite() && gain > MAX).then_some(Self {
+            workers,
+            fewer,
+            gain,
+        })
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "Too few clients to saturate the target: {} achieved {} more than {} (threshold {}), \
+             and no client was saturated.",
+            counted(self.workers.into(), "worker"),
+            percent(self.gain),
+            grouped(self.fewer.into()),
+            percent(MAX)
+        )
+    }
+}

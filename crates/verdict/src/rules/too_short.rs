@@ -1,0 +1,122 @@
+//! **`too-short`** (DOUBTFUL, INVALID). The run was measured for too short a time. Linux's flusher
+//! threads wake up every 5 s (`dirty_writeback_centisecs`, Documentation/admin-guide/sysctl/vm.rst)
+//! and ext4 commits every 5 s (`commit`, Documentation/admin-guide/ext4.rst): 10 s have two of
+//! each, as has a step of a sweep. *Threshold*: less than 10 s (a hundredth less is allowed).
+//! INVALID: less than 1 ms, because phases begin and end within tens of microseconds; fewer than
+//! 100 operations, because the nearest rank of their 99th percentile is the greatest; or no
+//! measured part (all was warm-up, or all the time was think time). *Evidence*: the time and the
+//! operations of the measured segment; with `--transactions 0`, of the preparation. *What to do*:
+//! use `--for` or more `--transactions`.
+
+use super::rule::*;
+use super::seen::Measured;
+
+/// A run that is measured for less is doubtful, in nanoseconds: 10 s, what a step of a sweep takes
+/// at least.
+const MIN_NS: u64 = 10_000_000_000;
+
+/// A run that is measured for less is invalid, in nanoseconds: workers are woken some ten
+/// microseconds one after the other, so that the borders of a phase of 1 ms are a tenth of it.
+const INVALID_NS: u64 = 1_000_000;
+
+/// A run of fewer operations is invalid: of fewer than a hundred the nearest rank of the 99th
+/// percentile is the greatest.
+const OPERATIONS_MIN: u64 = 100;
+
+/// It was measured for too short a time, or too few operations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct TooShort {
+    /// Which phase.
+    pub phase: Phase,
+    /// How long it was measured, in nanoseconds.
+    pub measured_ns: u64,
+    /// Operations that were completed in that time.
+    pub operations: u64,
+}
+
+impl Rule for TooShort {
+    fn find(_: &Record, seen: &Seen) -> Option<Self> {
+        let Measured {
+            phase,
+            ns,
+            operations,
+        } = seen.measured?;
+        // A hundredth less is no matter, since workers begin to be measured between two
+        // transactions.
+        let is_short = ns < MIN_NS / 100 * 99 || operations < OPERATIONS_MIN;
+        is_short.then_some(Self {
+            phase,
+            measured_ns: ns,
+            operations,
+        })
+    }
+
+    fn level(&self) -> Level {
+        Level::invalid_if(self.measured_ns < INVALID_NS || self.operations < OPERATIONS_MIN)
+    }
+
+    fn sentence(&self) -> String {
+        let (measured, operations) = (seconds(self.measured_ns), self.operations);
+        if self.measured_ns == 0 && self.phase == Phase::Transactions {
+            return "The transactions ended during the warm-up, so nothing was measured."
+                .to_owned();
+        }
+        if operations == 0 {
+            return format!("Nothing was measured: no operation completed in {measured} s.");
+        }
+        let what = match self.phase {
+            Phase::Transactions => "The transactions were measured",
+            Phase::Prepare => "The preparation lasted",
+            Phase::Delete => "The deletion lasted",
+        };
+        let why = if self.measured_ns < INVALID_NS {
+            format!(
+                "a phase of less than {} ms consists mostly of its start and end",
+                INVALID_NS / 1_000_000
+            )
+        } else if operations < OPERATIONS_MIN {
+            format!("fewer than {OPERATIONS_MIN} operations are too few for latencies")
+        } else {
+            format!(
+                "a run of less than {} s may miss write-back and journal commits",
+                MIN_NS / 1_000_000_000
+            )
+        };
+        let need = match self.phase {
+            Phase::Transactions if self.measured_ns < MIN_NS => format!(
+                " {} s are about {} times as long.",
+                MIN_NS / 1_000_000_000,
+                roughly(MIN_NS as f64 / self.measured_ns as f64)
+            ),
+            _ => String::new(),
+        };
+        let operations = counted(operations, "operation");
+        format!("{what} for {measured} s, {operations}: {why}.{need}")
+    }
+
+    fn advice(&self) -> &'static str {
+        match self {
+            Self { measured_ns: 0, .. } => "Use a shorter --warm-up, or more transactions.",
+            Self { operations: 0, .. } => {
+                "Measure longer (--for), or use less think time (--think)."
+            }
+            Self {
+                phase: Phase::Transactions,
+                ..
+            } => "Measure longer: use --for or more --transactions.",
+            _ => "Use more files.",
+        }
+    }
+}
+
+/// A factor with two digits, rounded up.
+fn roughly(factor: f64) -> String {
+    let digit = 10_f64.powf(factor.log10().floor() - 1.0);
+    let rounded = (factor / digit).ceil() * digit;
+    if rounded < 10.0 {
+        format!("{rounded:.1}")
+    } else {
+        grouped(rounded as u64)
+    }
+}

@@ -1,0 +1,35 @@
+//! **`wall-clock-stepped`** (DOUBTFUL). The wall clock was set. No duration depends on it; the
+//! record's date does, and so do the seconds of the classic formats. *Threshold*: the precision of
+//! the readings. *Evidence*: `CLOCK_REALTIME` against `CLOCK_BOOTTIME`. *What to do*: set the clock
+//! before a run.
+
+use super::processors::runs;
+use super::rule::*;
+
+/// The wall clock was set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct WallClockStepped {
+    /// So far forwards (or back, if negative), in nanoseconds.
+    pub ns: i64,
+}
+
+impl Rule for WallClockStepped {
+    const ADVICE: &str =
+        "The date of this record may be wrong. Set the clock before a run (chronyc waitsync).";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let steps = runs(record).map(|during| during.clocks.wall_clock_stepped_ns);
+        let ns = steps.max_by_key(|step| step.unsigned_abs())?;
+        (ns != 0).then_some(Self { ns })
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "The wall clock was set {} by {} s during the run; durations use another clock and \
+             are correct.",
+            if self.ns < 0 { "back" } else { "forwards" },
+            seconds(self.ns.unsigned_abs())
+        )
+    }
+}

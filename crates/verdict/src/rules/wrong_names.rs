@@ -1,0 +1,43 @@
+//! **`wrong-names`** (INVALID). The check after the transactions found a name or directory that
+//! differs from what the operations left. Operations that reported success and did nothing count as
+//! done; failed operations do not. *Threshold*: one name. *Evidence*: `actual.check`. *What to do*:
+//! find out which other program changes the directory, or what the file system loses.
+
+use record::run::Check;
+
+use super::rule::*;
+
+/// Names were not as the operations had left them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct WrongNames {
+    /// So many.
+    pub wrong: u64,
+    /// Of so many.
+    pub names: u64,
+}
+
+impl Rule for WrongNames {
+    const LEVEL: Level = Level::Invalid;
+    const ADVICE: &str = "Check whether another program changes the directory, or whether the file \
+                          system loses acknowledged operations.";
+
+    fn find(record: &Record, _: &Seen) -> Option<Self> {
+        let own = record.actual.check.known().into_iter();
+        let checks = own.chain(&record.actual.check_across).copied();
+        let Check { wrong, names, .. } = checks.reduce(Check::beside)?;
+        (wrong > 0).then_some(Self { wrong, names })
+    }
+
+    fn sentence(&self) -> String {
+        let (is, it) = match self.wrong {
+            1 => ("is", "it"),
+            _ => ("are", "them"),
+        };
+        format!(
+            "{} of {} checked after the transactions {is} not as the operations left {it}.",
+            grouped(self.wrong),
+            counted(self.names, "name"),
+        )
+    }
+}

@@ -1,0 +1,22 @@
+//! A count with its rate.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A count with its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rate {
+    /// How many.
+    pub count: u64,
+    /// How many a second; nothing where no time passed.
+    pub per_second: Option<f64>,
+}
+
+impl Rate {
+    pub(super) fn over(count: u64, ns: u64) -> Self {
+        Self {
+            count,
+            per_second: (ns > 0).then(|| count as f64 * 1e9 / ns as f64),
+        }
+    }
+}
