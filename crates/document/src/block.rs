@@ -2,9 +2,6 @@
 
 use crate::table::Table;
 
-/// Holds words together.
-pub(crate) const NO_BREAK: char = '\u{a0}';
-
 /// A text that is not broken, whatever its length: it has what somebody may copy, or is short.
 pub fn kept(text: &str) -> String {
     text.replace(' ', "\u{a0}")

@@ -1,5 +1,8 @@
 //! Numbers as people read them, always with their unit.
 
+/// Holds words together.
+pub(crate) const NO_BREAK: char = '\u{a0}';
+
 /// A count with its digits in groups of three.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -147,7 +150,7 @@ pub fn bound(sentences: &str) -> String {
         let bare = word.trim_end_matches(|last: char| last != '%' && last.is_ascii_punctuation());
         match text.is_empty() {
             true => {}
-            false if UNITS.contains(&bare) => text.push(crate::block::NO_BREAK),
+            false if UNITS.contains(&bare) => text.push(NO_BREAK),
             false => text.push(' '),
         }
         text.push_str(word);

@@ -15,9 +15,6 @@
 //! of directories: what changes these may be in flight with them.
 
 use core::time::Duration;
-use std::ffi::{CString, OsStr};
-use std::fmt;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,9 +24,12 @@ pub use durability::{Durability, DurabilityError};
 pub use facts::{Cached, EngineFacts, NamespaceFacts, Targets};
 pub use failure::{Cause, Errno, Failure, OperationOutcome};
 pub use name::Name;
+pub use namespace::Identity;
 pub use need::{Need, Unsupported};
 pub use operation::{Operation, OperationKind, OwnedOperation};
+pub use settings::{Location, Settings, Stopping};
 pub use step::{NoSteps, Part, Step, Steps, When};
+pub use ticket::Ticket;
 pub use url::{Url, UrlError, UrlParameter, UrlSyntax, Values};
 
 pub mod namespace;
@@ -43,35 +43,14 @@ mod failure;
 mod name;
 mod need;
 mod operation;
+mod settings;
 mod step;
+mod ticket;
 mod url;
 
 /// What offsets, sizes and memory are multiples of in direct input and output. Every block device
 /// that Linux has file systems on by default takes that.
 pub const DIRECT_ALIGNMENT: usize = 4096;
-
-/// The loop's name for an operation that is under way. No two are the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ticket(pub u64);
-
-impl Ticket {
-    /// Bits of a ticket that have the flight's number.
-    const FLIGHT_BITS: u32 = 16;
-    /// No storage has more operations in flight.
-    pub const FLIGHTS_MAX: usize = 1 << Self::FLIGHT_BITS;
-
-    /// Of an operation of this running number, on the flight of this number.
-    #[inline]
-    pub const fn new(serial: u64, flight: usize) -> Self {
-        Self(serial << Self::FLIGHT_BITS | flight as u64)
-    }
-
-    /// Its place among those in flight: below the storage's depth, and its own until it completes.
-    #[inline]
-    pub const fn flight(self) -> usize {
-        self.0 as usize & (Self::FLIGHTS_MAX - 1)
-    }
-}
 
 /// What a session did with an operation that it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,101 +146,6 @@ pub trait Session {
     /// Where that failed.
     fn sync_file_system(&mut self, _location: usize) -> OperationOutcome {
         Ok(())
-    }
-}
-
-/// A place that files lie in.
-#[derive(Clone, Debug)]
-pub struct Location {
-    /// The directory; of a server's, its URL without parameters ([`Url::bare`]).
-    pub directory: PathBuf,
-    /// Which directory that must be, where it is known: its path may lead elsewhere by the time it
-    /// is opened.
-    pub identity: Option<Identity>,
-    /// The directory in it that the files lie in; nothing where they lie in the directory itself.
-    pub below: Option<CString>,
-}
-
-impl Location {
-    /// The directory of the files.
-    pub fn path(&self) -> PathBuf {
-        match &self.below {
-            None => self.directory.clone(),
-            Some(below) => self.directory.join(OsStr::from_bytes(below.as_bytes())),
-        }
-    }
-}
-
-/// By what a directory is known again, as stat(2) gives it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Identity {
-    /// The number of its file system.
-    pub device: u64,
-    /// Its own number there.
-    pub inode: u64,
-}
-
-/// Tells a session that the run stops, so that a large file does not keep it.
-#[derive(Clone, Default)]
-pub struct Stopping(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
-
-impl Stopping {
-    /// The run stops as soon as this says so.
-    pub fn when(stops: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(stops)))
-    }
-
-    /// Whether an operation is to be left, with [`Cause::Stopped`].
-    #[inline]
-    pub fn is_wanted(&self) -> bool {
-        self.0.as_ref().is_some_and(|stops| stops())
-    }
-}
-
-impl fmt::Debug for Stopping {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Stopping").field(&self.is_wanted()).finish()
-    }
-}
-
-/// What a session needs to know before its first operation.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Bytes of one read call.
-    pub read_block_bytes: usize,
-    /// Bytes of one write call.
-    pub write_block_bytes: usize,
-    /// The locations, in their order.
-    pub locations: Vec<Location>,
-    /// The user with whose rights alone they are used; nothing where these are the process's own.
-    pub acts_as: Option<namespace::ActingUser>,
-    /// What is synced, and when.
-    pub durability: Durability,
-    /// Whether contents go past the page cache (`O_DIRECT`). Then sizes and blocks are multiples
-    /// of [`DIRECT_ALIGNMENT`].
-    pub direct: bool,
-    /// How much of what a read gave can be looked at afterwards. 0: nothing, and every block goes
-    /// to one buffer. Else successive blocks lie one behind the other in a buffer of this
-    /// size, rounded up to whole blocks; what is longer starts again at the buffer's
-    /// beginning, and its last part is kept.
-    pub keep_contents_bytes: usize,
-    /// Asked between the blocks of a file.
-    pub stopping: Stopping,
-}
-
-impl Default for Settings {
-    /// The original's blocks, no locations, nothing synced, nothing kept.
-    fn default() -> Self {
-        Self {
-            read_block_bytes: 512,
-            write_block_bytes: 512,
-            locations: Vec::new(),
-            acts_as: None,
-            durability: Durability::None,
-            direct: false,
-            keep_contents_bytes: 0,
-            stopping: Stopping::default(),
-        }
     }
 }
 

@@ -14,8 +14,9 @@ use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::durability::Durability;
+use crate::failure::Errno;
 use crate::server::{ServerFacts, ServerTraffic, Unreachable};
-use crate::{Durability, Errno, Identity};
 
 /// A moment by which files are stamped: seconds and nanoseconds of the epoch.
 pub type Stamp = (i64, u32);
@@ -23,6 +24,15 @@ pub type Stamp = (i64, u32);
 /// The mode of the directories that a run makes within its own, before the process's mask: nobody
 /// else needs them.
 pub const DIRECTORY_MODE: u32 = 0o700;
+
+/// By what a directory is known again, as stat(2) gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// The number of its file system.
+    pub device: u64,
+    /// Its own number there.
+    pub inode: u64,
+}
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::calls::{Calls, Style};
 use crate::kernel_namespace::KernelNamespace;
-use crate::system::KernelCalls;
+use crate::system::kernel::KernelCalls;
 use engine::namespace::Namespace;
 use engine::{
     Cached, Capability, Durability, Engine, EngineFacts, Need, OpenError, Session, Settings,

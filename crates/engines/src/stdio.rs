@@ -11,7 +11,8 @@ use std::sync::Arc;
 use crate::calls::{Calls, at};
 use crate::kernel_namespace::KernelNamespace;
 use crate::raw::RawStyle;
-use crate::system::{KernelCalls, System, last_errno};
+use crate::system::kernel::KernelCalls;
+use crate::system::{System, last_errno};
 use engine::namespace::Namespace;
 use engine::{
     Cached, Capability, Cause, Durability, Engine, EngineFacts, Errno, Failure, Listing, Name,

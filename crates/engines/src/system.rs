@@ -5,10 +5,8 @@ use std::ffi::{CStr, c_int};
 
 use engine::Errno;
 
-pub(crate) use kernel::{KernelCalls, own_table_of_files};
-
 pub(crate) mod entries;
-mod kernel;
+pub(crate) mod kernel;
 
 /// The calling thread's last error.
 pub(crate) fn last_errno() -> Errno {

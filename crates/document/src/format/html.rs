@@ -2,9 +2,10 @@
 //! makes the page and its style. Every string is escaped here, but pictures, which their makers
 //! have escaped.
 
-use crate::block::{Block, Document, NO_BREAK, Picture, Tone};
+use crate::block::{Block, Document, Picture, Tone};
 use crate::sanitize;
 use crate::table::{Cell, Table};
+use crate::units::NO_BREAK;
 
 /// A whole document, as elements that follow one another. Its titles are `<h2>`: the page's own
 /// name is above them.

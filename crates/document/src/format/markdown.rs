@@ -1,8 +1,9 @@
 //! Blocks as Markdown (CommonMark, with GitHub's tables).
 
-use crate::block::{Block, Document, NO_BREAK};
+use crate::block::{Block, Document};
 use crate::sanitize;
 use crate::table::{Cell, Table};
+use crate::units::NO_BREAK;
 
 /// A whole document.
 pub fn markdown(document: &Document) -> String {

@@ -4,9 +4,10 @@ use anstyle::{AnsiColor, Effects, Style};
 use textwrap::core::{Fragment, display_width};
 use textwrap::wrap_algorithms::wrap_first_fit;
 
-use crate::block::{Block, Document, NO_BREAK, Tone};
+use crate::block::{Block, Document, Tone};
 use crate::sanitize::sanitize;
 use crate::table::Table;
+use crate::units::NO_BREAK;
 
 /// So many characters fit in a line, if nothing else is known.
 pub const WIDTH: usize = 100;

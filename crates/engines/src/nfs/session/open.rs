@@ -16,7 +16,7 @@ use crate::nfs::convert::identity;
 use crate::nfs::durable::Durable;
 use crate::nfs::shared::{NfsShared, PROTOCOL, Target};
 use crate::nfs::url::connections;
-use crate::system::own_table_of_files;
+use crate::system::kernel::own_table_of_files;
 
 impl NfsSession {
     pub(crate) fn open(shared: &Arc<NfsShared>, settings: &Settings) -> Result<Self, OpenError> {
