@@ -4,6 +4,7 @@
 pub(crate) mod evidence;
 mod hosts;
 mod machine;
+mod messages;
 mod observers;
 pub(crate) mod overhead;
 mod paper;
@@ -25,11 +26,11 @@ use spec::Pace;
 use workload::Phase;
 
 pub use self::evidence::{
-    CommandsSent, DeviceReads, EvidenceSummary, FlushesServed, MessageKindSent, MessagesSent,
-    ServedBy, WritesServed, phase_evidence,
+    DeviceReads, EvidenceSummary, FlushesServed, ServedBy, WritesServed, phase_evidence,
 };
 pub use self::hosts::{HostFact, HostsAlike, HostsDiffer, WALL_CLOCKS_APART_NS, differences};
 pub use self::machine::{DeviceSummary, MachineSummary, WorkersCpu};
+pub use self::messages::{CommandsSent, MessageKindSent, MessagesSent};
 pub use self::observers::{ObserverRow, ObserverSummary};
 pub use self::overhead::OverheadSummary;
 pub use self::paper::PaperFigures;

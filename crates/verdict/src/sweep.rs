@@ -108,70 +108,52 @@ fn by_operation(phase: &PhaseRecord) -> Vec<SweepStepOperation> {
 impl SweepStepSummary {
     /// What a step came to.
     pub fn of(sweep_step: &SweepStep) -> Self {
+        let phase = sweep_step.transactions();
         let mut latency = Histogram::default();
         let mut service: Option<Histogram> = None;
-        let (mut transactions, mut ns) = (0, 0);
-        let mut by_operation = Vec::new();
-        let mut skipped = Skipped::default();
-        let mut waiting = None;
-        if let Some(phase) = sweep_step.transactions() {
-            for operation in phase.measured_operations() {
-                latency.merge(&operation.meter.latency);
-                if let Some(more) = &operation.meter.service {
-                    service.get_or_insert_default().merge(more);
-                }
+        for operation in phase.into_iter().flat_map(PhaseRecord::measured_operations) {
+            latency.merge(&operation.meter.latency);
+            if let Some(more) = &operation.meter.service {
+                service.get_or_insert_default().merge(more);
             }
-            transactions = phase.transactions();
-            ns = phase.measured_ns();
-            waiting = phase.waiting;
-            by_operation = self::by_operation(phase);
-            skipped = phase.skipped();
         }
+        let by_operation = phase.map_or_else(Vec::new, by_operation);
         let operations = by_operation.iter().map(|kind| kind.operations).sum::<u64>();
         let failed = by_operation.iter().map(|kind| kind.failed).sum::<u64>();
+        let skipped = phase.map_or_else(Skipped::default, PhaseRecord::skipped);
         let undone = failed as f64 + skipped.total() as f64;
+        let transactions = phase.map_or(0, PhaseRecord::transactions);
+        let ns = phase.map_or(0, PhaseRecord::measured_ns);
         let achieved_per_second =
             (ns > 0 && transactions > 0).then(|| transactions as f64 * 1e9 / ns as f64);
-        let percentile = |percent| latency.percentile(percent);
-        let mut summary = Self {
+        let open = phase.filter(|_| matches!(sweep_step.load, Load::Rate(_)));
+        // Up to the moment at which all workers were up to their arrivals, all that had been
+        // requested was done.
+        let is_bounded = open.is_none_or(PhaseRecord::queue_is_bounded);
+        Self {
             load: sweep_step.load,
             workers: sweep_step.workers,
-            complete: sweep_step
-                .transactions()
-                .is_some_and(|phase| phase.complete),
+            complete: phase.is_some_and(|phase| phase.complete),
             transactions,
             achieved_per_second,
-            achieved_fraction: None,
-            waiting: None,
+            achieved_fraction: open.and_then(PhaseRecord::done_fraction),
+            waiting: open.and_then(|phase| phase.waiting),
             mean_ns: latency.mean_ns(),
-            p50_ns: percentile(50.0),
-            p99_ns: percentile(99.0),
-            p999_ns: percentile(99.9),
+            p50_ns: latency.percentile(50.0),
+            p99_ns: latency.percentile(99.0),
+            p999_ns: latency.percentile(99.9),
             max_ns: latency.max_ns(),
-            service_p99_ns: None,
+            service_p99_ns: service
+                .filter(|_| open.is_some())
+                .and_then(|service| service.percentile(99.0)),
             operations,
             failed,
             skipped,
             by_operation,
             holds: achieved_per_second.is_some()
-                && undone <= (operations as f64 + undone) * FAILED_MAX,
-        };
-        if let Load::Rate(_) = sweep_step.load {
-            let fraction = sweep_step
-                .transactions()
-                .and_then(PhaseRecord::done_fraction);
-            summary.achieved_fraction = fraction;
-            summary.waiting = waiting;
-            summary.service_p99_ns = service
-                .as_ref()
-                .and_then(|service| service.percentile(99.0));
-            // Up to the moment at which all workers were up to their arrivals, all that had been
-            // requested was done.
-            summary.holds &= sweep_step
-                .transactions()
-                .is_some_and(PhaseRecord::queue_is_bounded);
+                && undone <= (operations as f64 + undone) * FAILED_MAX
+                && is_bounded,
         }
-        summary
     }
 
     /// Whether it holds, and 99 % of its operations stay below the SLO.

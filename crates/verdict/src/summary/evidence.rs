@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use system::counters::{DeviceReading, DeviceRole};
-use system::{Accounted, DeviceCounters, Fact, MessageCounter, MessageKind, MessagesReading};
+use system::counters::DeviceRole;
+use system::{Accounted, DeviceCounters, Fact};
 use workload::{Action, Phase};
 
+use super::messages::{CommandsSent, MessagesSent, commands, over};
 use super::reads::{self, Behind, ReadsServed, added};
 use record::evidence::{PhaseEvidence, Residency};
 use record::run::{OperationRecord, PhaseRecord, Record};
@@ -89,86 +90,6 @@ pub struct FlushesServed {
     pub per_durable_operation: Option<f64>,
 }
 
-/// Requests that one counter had.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct MessagesSent {
-    /// Where they were counted.
-    pub counter: MessageCounter,
-    /// The protocol with its version.
-    pub protocol: String,
-    /// Of what: the mount point, the share, the disk, this machine.
-    pub of: String,
-    /// Requests that left; retransmissions and replies are not among them.
-    pub requests: Fact<u64>,
-    /// Requests for each transaction, or each file in `prepare` and `delete`; nothing where that
-    /// is not known.
-    pub per_done: Option<f64>,
-    /// Transmissions beyond the first of a request; nothing where the counter does not tell, or
-    /// not of every kind.
-    pub retransmissions: Option<u64>,
-    /// By kind (procedure, command), the most frequent first.
-    pub kinds: Vec<MessageKindSent>,
-}
-
-impl MessagesSent {
-    /// Of all counters, in a stretch in which so much was done.
-    pub fn of(counted: &Accounted, done: u64) -> Vec<Self> {
-        let sent = |reading: &MessagesReading| {
-            let requests = reading.requests();
-            let kinds = reading.kinds.known().map_or(&[][..], Vec::as_slice);
-            let mut by_kind: Vec<MessageKindSent> =
-                kinds.iter().map(|kind| of_kind(kind, done)).collect();
-            by_kind.sort_by(|a, b| {
-                b.requests
-                    .cmp(&a.requests)
-                    .then_with(|| a.kind.cmp(&b.kind))
-            });
-            Self {
-                counter: reading.counter,
-                protocol: reading.protocol.clone(),
-                of: reading.of.clone(),
-                per_done: over(&requests, done),
-                requests,
-                retransmissions: retransmissions(kinds),
-                kinds: by_kind,
-            }
-        };
-        counted
-            .messages
-            .known()
-            .into_iter()
-            .flatten()
-            .map(sent)
-            .collect()
-    }
-}
-
-/// Requests or commands of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct MessageKindSent {
-    /// The kernel's word for it.
-    pub kind: String,
-    /// Requests that left.
-    pub requests: u64,
-    /// Requests for each transaction, or each file in `prepare` and `delete`; nothing where
-    /// nothing was done.
-    pub per_done: Option<f64>,
-    /// Mean time from sending a request to its reply, in milliseconds; nothing where the counter
-    /// does not tell.
-    pub mean_round_trip_ms: Option<f64>,
-}
-
-/// Commands that one device completed, everybody's.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CommandsSent {
-    /// The kernel's name of it.
-    pub device: String,
-    /// Where it stands below the target.
-    pub role: DeviceRole,
-    /// Reads, writes, flushes and discards, as far as the kernel counts them of this device.
-    pub kinds: Vec<MessageKindSent>,
-}
-
 /// Of a phase of the record; nothing where it has no evidence. Phases of a sweep's steps are in no
 /// summary.
 pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSummary> {
@@ -185,11 +106,7 @@ pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
         server: evidence.server,
     };
     let performing = &evidence.performing;
-    let device_reads = DeviceReads {
-        reads: of_targets(performing, |device| &device.reads),
-        bytes: of_targets(performing, |device| &device.read_bytes),
-        per_done: None,
-    };
+    let device_reads = of_targets(performing, |device| &device.reads);
     Some(EvidenceSummary {
         operations: match record.spec.storage.calls_server() {
             true => by_server(phase),
@@ -197,8 +114,9 @@ pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
         },
         reads,
         device_reads: DeviceReads {
-            per_done: over(&device_reads.reads, done(phase)),
-            ..device_reads
+            per_done: over(&device_reads, done(phase)),
+            bytes: of_targets(performing, |device| &device.read_bytes),
+            reads: device_reads,
         },
         writes: writes(phase, evidence),
         flushes: flushes(record, phase, performing),
@@ -329,11 +247,12 @@ fn writes(phase: &PhaseRecord, evidence: &PhaseEvidence) -> WritesServed {
         .filter(|operation| operation.action.moves_bytes_out());
     let written_bytes = written.map(|operation| operation.meter.bytes).sum();
     let written_to = |counted: &Accounted| of_targets(counted, |device| &device.written_bytes);
-    let device_bytes = match &evidence.syncing {
-        Some(syncing) => written_to(&evidence.performing).and_then(|performing| {
-            written_to(syncing).map(|syncing| performing.saturating_add(syncing))
-        }),
-        None => written_to(&evidence.performing),
+    let performing = written_to(&evidence.performing);
+    let device_bytes = match evidence.syncing.as_ref().map(written_to) {
+        Some(syncing) => {
+            performing.and_then(|bytes| syncing.map(|more| bytes.saturating_add(more)))
+        }
+        None => performing,
     };
     WritesServed {
         amplification: over(&device_bytes, written_bytes),
@@ -390,69 +309,6 @@ fn of_targets(counted: &Accounted, counter: fn(&DeviceCounters) -> &Fact<u64>) -
         });
         counters.fold(Fact::NotApplicable, added)
     })
-}
-
-/// Of all kinds together; nothing where the counter does not tell, or not of one of them.
-fn retransmissions(kinds: &[MessageKind]) -> Option<u64> {
-    let told = kinds
-        .iter()
-        .filter(|kind| kind.retransmissions != Fact::NotApplicable);
-    let known = told.map(|kind| kind.retransmissions.known().copied());
-    known
-        .reduce(|sum, more| Some(sum?.saturating_add(more?)))
-        .flatten()
-}
-
-fn commands(counted: &Accounted, done: u64) -> Vec<CommandsSent> {
-    let sent = |reading: &DeviceReading| {
-        let counters = reading.counters.known()?;
-        let kinds = [
-            ("reads", &counters.reads, &counters.reading_ms),
-            ("writes", &counters.writes, &counters.writing_ms),
-            ("flushes", &counters.flushes, &counters.flushing_ms),
-            ("discards", &counters.discards, &counters.discarding_ms),
-        ];
-        let known = kinds.into_iter().filter_map(|(kind, count, ms)| {
-            let requests = *count.known()?;
-            Some(MessageKindSent {
-                kind: kind.to_owned(),
-                requests,
-                per_done: over(count, done),
-                mean_round_trip_ms: over(ms, requests),
-            })
-        });
-        Some(CommandsSent {
-            device: reading.name.clone(),
-            role: reading.role,
-            kinds: known.collect(),
-        })
-    };
-    counted
-        .devices
-        .known()
-        .into_iter()
-        .flatten()
-        .filter_map(sent)
-        .collect()
-}
-
-fn of_kind(kind: &MessageKind, done: u64) -> MessageKindSent {
-    let MessageKind {
-        requests,
-        round_trip_ms,
-        ..
-    } = kind;
-    MessageKindSent {
-        kind: kind.kind.clone(),
-        requests: *requests,
-        per_done: over(&Fact::Known(*requests), done),
-        mean_round_trip_ms: over(round_trip_ms, *requests),
-    }
-}
-
-fn over(count: &Fact<u64>, of: u64) -> Option<f64> {
-    let count = count.known().filter(|_| of > 0)?;
-    Some(*count as f64 / of as f64)
 }
 
 /// The interface of which most was used in a phase, warm-ups included, with the share of its speed.

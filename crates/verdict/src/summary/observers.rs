@@ -2,9 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use system::{Fact, MachineCounted};
+use system::{Fact, InterfaceReading, MachineCounted};
 use workload::Phase;
 
+use super::reads::added;
 use record::observer::sent;
 use record::ranks::ObserverRecord;
 use record::run::{PhaseRecord, Record};
@@ -123,6 +124,20 @@ fn of_step(record: &Record, step: Option<u32>) -> &[PhaseRecord] {
     }
 }
 
+/// A counter of all interfaces, added up.
+fn passed(
+    counted: Fact<&MachineCounted>,
+    counter: fn(&InterfaceReading) -> &Fact<u64>,
+) -> Fact<u64> {
+    let interfaces = counted.and_then(|counted| counted.interfaces.as_ref());
+    interfaces.and_then(|interfaces| {
+        let counters = interfaces
+            .iter()
+            .map(|interface| counter(interface).clone());
+        counters.fold(Fact::Known(0), added)
+    })
+}
+
 fn row(
     (step, phase): (Option<u32>, Option<Phase>),
     ns: u64,
@@ -136,31 +151,12 @@ fn row(
             ns => Fact::Known(count as f64 / (ns as f64 / 1e9)),
         })
     };
-    let processors = || {
-        counted
-            .clone()
-            .and_then(|counted| counted.processors.as_ref())
-    };
-    let stored = || counted.clone().and_then(MachineCounted::stored);
-    let passed = |of: fn(&system::InterfaceReading) -> &Fact<u64>| {
-        let interfaces = counted
-            .clone()
-            .and_then(|counted| counted.interfaces.as_ref());
-        interfaces.and_then(|interfaces| {
-            let mut sum = 0_u64;
-            for interface in interfaces {
-                match of(interface) {
-                    Fact::Known(bytes) => sum = sum.saturating_add(*bytes),
-                    Fact::NotApplicable => {}
-                    Fact::Unavailable(why) => return Fact::Unavailable(why.clone()),
-                }
-            }
-            Fact::Known(sum)
-        })
-    };
-    let received = per_s(passed(|interface| &interface.received_bytes));
-    let sent = per_s(passed(|interface| &interface.sent_bytes));
-    let server_calls = counted.clone().and_then(MachineCounted::requests);
+    let counted = || counted.clone();
+    let processors = || counted().and_then(|counted| counted.processors.as_ref());
+    let stored = || counted().and_then(MachineCounted::stored);
+    let received = per_s(passed(counted(), |interface| &interface.received_bytes));
+    let sent = per_s(passed(counted(), |interface| &interface.sent_bytes));
+    let server_calls = counted().and_then(MachineCounted::requests);
     ObserverRow {
         passed_per_s: received
             .clone()
@@ -174,21 +170,16 @@ fn row(
         device_read_per_s: per_s(stored().and_then(|stored| stored.read_bytes)),
         device_written_per_s: per_s(stored().and_then(|stored| stored.written_bytes)),
         device_operations_per_s: per_s(stored().and_then(|stored| {
-            let writes = stored.writes;
-            stored
-                .reads
-                .and_then(|reads| writes.map(|writes| reads.saturating_add(writes)))
+            let (reads, writes) = (stored.reads, stored.writes);
+            reads.and_then(|reads| writes.map(|writes| reads.saturating_add(writes)))
         })),
         received_per_s: received,
         sent_per_s: sent,
         cpu_ns_per_call: server_calls.as_ref().and_then(|calls| match calls {
             0 => Fact::NotApplicable,
-            calls => processors().and_then(|spent| {
-                spent
-                    .busy_ns
-                    .as_ref()
-                    .map(|busy_ns| *busy_ns as f64 / *calls as f64)
-            }),
+            calls => processors()
+                .and_then(|spent| spent.busy_ns.as_ref())
+                .map(|busy_ns| *busy_ns as f64 / *calls as f64),
         }),
         server_calls,
         client_calls,

@@ -1,0 +1,126 @@
+//! Requests to servers and commands to devices, as counters have them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use system::counters::{DeviceReading, DeviceRole};
+use system::{Accounted, Fact, MessageCounter, MessageKind, MessagesReading};
+
+/// Requests that one counter had.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MessagesSent {
+    /// Where they were counted.
+    pub counter: MessageCounter,
+    /// The protocol with its version.
+    pub protocol: String,
+    /// Of what: the mount point, the share, the disk, this machine.
+    pub of: String,
+    /// Requests that left; retransmissions and replies are not among them.
+    pub requests: Fact<u64>,
+    /// Requests for each transaction, or each file in `prepare` and `delete`; nothing where that
+    /// is not known.
+    pub per_done: Option<f64>,
+    /// Transmissions beyond the first of a request; nothing where the counter does not tell, or
+    /// not of every kind.
+    pub retransmissions: Option<u64>,
+    /// By kind (procedure, command), the most frequent first.
+    pub kinds: Vec<MessageKindSent>,
+}
+
+impl MessagesSent {
+    /// Of all counters, in a stretch in which so much was done.
+    pub fn of(counted: &Accounted, done: u64) -> Vec<Self> {
+        let sent = |reading: &MessagesReading| {
+            let requests = reading.requests();
+            let kinds = reading.kinds.known().map_or(&[][..], Vec::as_slice);
+            let by_kind = kinds.iter().map(|kind| MessageKindSent {
+                kind: kind.kind.clone(),
+                requests: kind.requests,
+                per_done: over(&Fact::Known(kind.requests), done),
+                mean_round_trip_ms: over(&kind.round_trip_ms, kind.requests),
+            });
+            let mut by_kind: Vec<MessageKindSent> = by_kind.collect();
+            by_kind.sort_by(|a, b| (b.requests, &a.kind).cmp(&(a.requests, &b.kind)));
+            Self {
+                counter: reading.counter,
+                protocol: reading.protocol.clone(),
+                of: reading.of.clone(),
+                per_done: over(&requests, done),
+                requests,
+                retransmissions: retransmissions(kinds),
+                kinds: by_kind,
+            }
+        };
+        let readings = counted.messages.known().into_iter().flatten();
+        readings.map(sent).collect()
+    }
+}
+
+/// Requests or commands of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MessageKindSent {
+    /// The kernel's word for it.
+    pub kind: String,
+    /// Requests that left.
+    pub requests: u64,
+    /// Requests for each transaction, or each file in `prepare` and `delete`; nothing where
+    /// nothing was done.
+    pub per_done: Option<f64>,
+    /// Mean time from sending a request to its reply, in milliseconds; nothing where the counter
+    /// does not tell.
+    pub mean_round_trip_ms: Option<f64>,
+}
+
+/// Commands that one device completed, everybody's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CommandsSent {
+    /// The kernel's name of it.
+    pub device: String,
+    /// Where it stands below the target.
+    pub role: DeviceRole,
+    /// Reads, writes, flushes and discards, as far as the kernel counts them of this device.
+    pub kinds: Vec<MessageKindSent>,
+}
+
+/// Of all kinds together; nothing where the counter does not tell, or not of one of them.
+fn retransmissions(kinds: &[MessageKind]) -> Option<u64> {
+    let told = kinds
+        .iter()
+        .filter(|kind| kind.retransmissions != Fact::NotApplicable);
+    let known = told.map(|kind| kind.retransmissions.known().copied());
+    known
+        .reduce(|sum, more| Some(sum?.saturating_add(more?)))
+        .flatten()
+}
+
+pub(super) fn commands(counted: &Accounted, done: u64) -> Vec<CommandsSent> {
+    let sent = |reading: &DeviceReading| {
+        let counters = reading.counters.known()?;
+        let kinds = [
+            ("reads", &counters.reads, &counters.reading_ms),
+            ("writes", &counters.writes, &counters.writing_ms),
+            ("flushes", &counters.flushes, &counters.flushing_ms),
+            ("discards", &counters.discards, &counters.discarding_ms),
+        ];
+        let known = kinds.into_iter().filter_map(|(kind, count, ms)| {
+            let requests = *count.known()?;
+            Some(MessageKindSent {
+                kind: kind.to_owned(),
+                requests,
+                per_done: over(count, done),
+                mean_round_trip_ms: over(ms, requests),
+            })
+        });
+        Some(CommandsSent {
+            device: reading.name.clone(),
+            role: reading.role,
+            kinds: known.collect(),
+        })
+    };
+    let devices = counted.devices.known().into_iter().flatten();
+    devices.filter_map(sent).collect()
+}
+
+pub(super) fn over(count: &Fact<u64>, of: u64) -> Option<f64> {
+    let count = count.known().filter(|_| of > 0)?;
+    Some(*count as f64 / of as f64)
+}
