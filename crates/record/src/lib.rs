@@ -19,6 +19,7 @@ mod outcome;
 pub mod overhead;
 pub mod partial_record;
 mod pauses;
+mod phase;
 pub mod plan;
 pub mod ranks;
 pub mod read;

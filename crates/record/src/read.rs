@@ -14,8 +14,7 @@ use std::fmt;
 use measure::{SLICES_MAX, SliceMeter};
 use serde::Deserialize;
 use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess,
-    Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor,
 };
 use workload::{Action, Role};
 
@@ -181,6 +180,8 @@ struct Census {
     depth: u32,
     /// Whether what is open is the record itself.
     is_record: bool,
+    /// Whether what is open is the summary beside the record, or in it.
+    is_summary: bool,
     /// The version that the record says it has.
     schema: Option<u64>,
 }
@@ -278,12 +279,11 @@ impl<'de> Visitor<'de> for Value<'_> {
         let is_document = self.0.depth == 1;
         let is_record = std::mem::take(&mut self.0.is_record);
         while let Some(name) = object.next_key::<Name>()? {
-            if is_document && name == Name::Summary {
-                // It is not kept.
-                object.next_value::<IgnoredAny>()?;
-                continue;
+            if is_document {
+                self.0.is_summary = name == Name::Summary;
             }
-            self.0.name = name;
+            // A summary is at most a value as JSON: its names mean nothing.
+            self.0.name = if self.0.is_summary { Name::Other } else { name };
             self.0.is_record = is_document && name == Name::Record;
             let number = object.next_value_seed(Value(self.0))?;
             if is_record && name == Name::Schema {
@@ -367,7 +367,7 @@ mod tests {
         );
         assert_eq!(
             weighed(r#"{"summary":{"phases":[[1],2]},"record":{}}"#),
-            values(2)
+            values(7)
         );
         assert_eq!(weighed(r#"{"record":{"summary":[1]}}"#), values(4));
     }

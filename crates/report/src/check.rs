@@ -62,7 +62,7 @@ pub fn text(name: &str, checked: &CheckedRecord) -> String {
 }
 
 fn rule(BrokenRule { rule, field, why }: &BrokenRule) -> String {
-    format!("{}: {field}: {why}", rule.name())
+    format!("{rule}: {field}: {why}")
 }
 
 fn difference(

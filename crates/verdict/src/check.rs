@@ -2,11 +2,11 @@
 //! with those in its file, and its numbers are held against one another and against its workload.
 //!
 //! Reading ([`record::read`]) refuses what no program can work with. What is here costs more, or
-//! holds for complete records alone: [`Rule`] has it all. The file's summary is compared while it
-//! is parsed, so that it takes no memory, whatever it has (`differences.rs`).
+//! holds for complete records alone: [`Rule`] has it all.
 
 mod differences;
 mod rules;
+mod values;
 
 use schemars::JsonSchema;
 use serde::Serialize;

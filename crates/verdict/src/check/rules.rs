@@ -2,23 +2,33 @@
 //! Each file below has the rules about one kind of thing; a rule speaks where two parts of a record
 //! say the same in different ways.
 
+mod classic;
+mod columns;
 mod command_line;
 mod counters;
 mod counts;
 mod durations;
 mod environment;
+mod evidence;
+mod lengths;
+mod loads;
 mod over_time;
 mod parts;
 mod stream;
+mod threads;
 mod times;
+
+use std::fmt;
 
 use measure::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 use spec::RunSpec;
 use system::Fact;
 use workload::Phase;
 
+use super::values;
 use record::Outcome;
 use record::run::{Load, OperationRecord, PhaseRecord, Record, SystemDuring};
 
@@ -78,35 +88,10 @@ pub enum Rule {
     Environment,
 }
 
-impl Rule {
-    /// Its lasting name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Consistency => "consistency",
-            Self::Fingerprint => "fingerprint",
-            Self::StreamHash => "stream-hash",
-            Self::StreamCounts => "stream-counts",
-            Self::CommandLine => "command-line",
-            Self::Parts => "parts",
-            Self::PhaseOrder => "phase-order",
-            Self::Times => "times",
-            Self::Duration => "duration",
-            Self::WorkTime => "work-time",
-            Self::Transactions => "transactions",
-            Self::Workers => "workers",
-            Self::Latencies => "latencies",
-            Self::Histograms => "histograms",
-            Self::Steps => "steps",
-            Self::Series => "series",
-            Self::Slowest => "slowest",
-            Self::Errors => "errors",
-            Self::Arrivals => "arrivals",
-            Self::Steady => "steady",
-            Self::Classic => "classic",
-            Self::NamesChecked => "names-checked",
-            Self::Counters => "counters",
-            Self::Environment => "environment",
-        }
+/// Its lasting name.
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 
@@ -130,10 +115,13 @@ pub(super) struct Findings {
 
 impl Findings {
     /// Takes the first break of a rule: others of the same rule tell no more.
-    fn broken(&mut self, rule: Rule, field: &str, why: String) {
+    fn broken(&mut self, rule: Rule, field: impl Into<String>, why: impl Into<String>) {
         if !self.broken.iter().any(|known| known.rule == rule) {
-            let field = field.to_owned();
-            self.broken.push(BrokenRule { rule, field, why });
+            self.broken.push(BrokenRule {
+                rule,
+                field: field.into(),
+                why: why.into(),
+            });
         }
     }
 
@@ -145,20 +133,28 @@ impl Findings {
         });
     }
 
-    fn equal(
+    /// What is recorded is what follows from something else in the record; the first place in which
+    /// the two differ breaks the rule.
+    fn same<T: Serialize + ?Sized>(
         &mut self,
         rule: Rule,
-        field: &str,
-        (what, found): (&str, u64),
-        (other, expected): (&str, u64),
+        place: &str,
+        recorded: &T,
+        expected: &T,
+        by: &str,
     ) {
-        if found != expected {
-            self.broken(
-                rule,
-                field,
-                format!("{what}: {found}, but {other}: {expected}"),
-            );
-        }
+        let [Ok(recorded), Ok(expected)] = [recorded, expected].map(serde_json::to_value) else {
+            return;
+        };
+        values::compare(
+            place,
+            Some(&recorded),
+            Some(&expected),
+            &mut |place, one, other| {
+                let [one, other] = [one, other].map(|value| value.unwrap_or(&Value::Null));
+                self.broken(rule, place, format!("{one}, and {by} {other}"));
+            },
+        );
     }
 }
 
@@ -204,6 +200,12 @@ impl Scope<'_> {
         CLOCKS_NS.saturating_add(errors.max().unwrap_or(0).saturating_mul(2))
     }
 
+    /// The transactions that all workers were to perform.
+    fn asked_for(&self) -> u64 {
+        let each = self.spec.workload.transactions();
+        each.saturating_mul(self.workers.into())
+    }
+
     /// Whether the run came to its end.
     fn is_complete(&self) -> bool {
         self.record.actual.outcome == Outcome::Complete
@@ -221,6 +223,19 @@ fn all_operations(phase: &PhaseRecord) -> impl Iterator<Item = &OperationRecord>
         .segments
         .iter()
         .flat_map(|segment| &segment.operations)
+}
+
+/// The operations of all segments, each with its place.
+fn placed_operations<'a>(
+    phase: &'a PhaseRecord,
+    place: &'a str,
+) -> impl Iterator<Item = (String, &'a OperationRecord)> {
+    let segments = phase.segments.iter().enumerate();
+    segments.flat_map(move |(number, segment)| {
+        let operations = segment.operations.iter().enumerate();
+        let place = format!("{place}.segments[{number}]");
+        operations.map(move |(index, one)| (format!("{place}.operations[{index}]"), one))
+    })
 }
 
 /// The times that operations took from issue to completion, as far as that is known.
@@ -246,10 +261,11 @@ pub(super) fn check(record: &Record, resolved: Option<Result<RunSpec, String>>) 
     }
     stream::check(record, &mut found);
     parts::check(record, &mut found);
+    loads::check(record, &mut found);
     environment::check(record, &mut found);
     counts::errors(record, &mut found);
     counts::names(record, &mut found);
-    counts::classic(record, &mut found);
+    classic::check(record, &mut found);
     for scope in scopes(record) {
         times::check(&scope, &mut found);
         counters::check(&scope, &mut found);
@@ -257,6 +273,7 @@ pub(super) fn check(record: &Record, resolved: Option<Result<RunSpec, String>>) 
             let place = scope.place(index);
             parts::phase(&scope, phase, &place, &mut found);
             counts::phase(&scope, phase, &place, &mut found);
+            lengths::phase(&scope, index, &place, &mut found);
             durations::phase(&scope, phase, &place, &mut found);
             over_time::phase(&scope, phase, &place, &mut found);
         }

@@ -1,25 +1,25 @@
 //! Durations that are in a record several times: histograms with their sums, steps, service times,
 //! the slowest operations, and the time that workers had for all of them.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use measure::{Histogram, SLOWEST_KEPT};
 use workload::{Action, Phase};
 
-use super::{Findings, Rule, Scope, all_operations, longest_ns, service};
-use record::run::{OperationRecord, PhaseRecord, Segment, SegmentKind};
+use super::times::{began_ns, ended_ns};
+use super::{Findings, Rule, Scope, all_operations, longest_ns, placed_operations, service};
+use record::run::{LocationRecord, OperationRecord, PhaseRecord, Segment, SegmentKind};
+use record::run::{SlowOperation, SlowStep};
 
 pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     for (index, waits) in phase.claim_waits.iter().enumerate() {
-        histogram(
-            &waits.wait,
-            &format!("{place}.claim_waits[{index}].wait"),
-            found,
-        );
+        let place = format!("{place}.claim_waits[{index}].wait");
+        histogram(&waits.wait, &place, found);
     }
-    for (number, segment) in phase.segments.iter().enumerate() {
-        for (index, operation) in segment.operations.iter().enumerate() {
-            let place = format!("{place}.segments[{number}].operations[{index}]");
-            self::operation(operation, &place, found);
-        }
+    for (place, operation) in placed_operations(phase, place) {
+        self::operation(operation, &place, found);
     }
     if scope.spec.latencies {
         slowest(scope, phase, place, found);
@@ -40,10 +40,12 @@ fn operation(operation: &OperationRecord, place: &str, found: &mut Findings) {
         let place = format!("{place}.meter.service");
         histogram(service, &place, found);
         // A latency begins when the operation is due, which is not after it is issued.
-        let shorter =
-            service.sum_ns() > meter.latency.sum_ns() || service.max_ns() > meter.latency.max_ns();
-        if shorter || service.min_ns() > meter.latency.min_ns() {
-            let why = "service times are longer than latencies, which begin before them".to_owned();
+        let is_longer = |of: fn(&Histogram) -> Option<u64>| of(service) > of(&meter.latency);
+        if service.sum_ns() > meter.latency.sum_ns()
+            || is_longer(Histogram::max_ns)
+            || is_longer(Histogram::min_ns)
+        {
+            let why = "service times are longer than latencies, which begin before them";
             found.broken(Rule::Histograms, &place, why);
         }
     }
@@ -88,60 +90,47 @@ fn steps(operation: &OperationRecord, place: &str, found: &mut Findings) {
 
 /// The greatest durations of all segments, each in the bucket of its histogram.
 fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    let mut actions: Vec<Action> = all_operations(phase)
-        .map(|operation| operation.action)
-        .collect();
-    actions.sort_unstable();
-    actions.dedup();
-    let known = phase.slowest.iter().map(|slowest| slowest.action);
-    if let Some(other) = known.into_iter().find(|action| !actions.contains(action)) {
+    let actions: BTreeSet<Action> = all_operations(phase).map(|known| known.action).collect();
+    let mut known = phase.slowest.iter().map(|slowest| slowest.action);
+    if let Some(other) = known.find(|action| !actions.contains(action)) {
         let why = format!("the segments have no {}", other.name());
-        found.broken(Rule::Slowest, &format!("{place}.slowest"), why);
+        found.broken(Rule::Slowest, format!("{place}.slowest"), why);
     }
     for action in actions {
-        let of_action =
-            || all_operations(phase).filter(move |operation| operation.action == action);
-        let mut greatest: Vec<u64> = of_action()
-            .flat_map(|operation| operation.meter.latency.greatest(SLOWEST_KEPT))
+        let latencies = || {
+            let of_action = all_operations(phase).filter(move |known| known.action == action);
+            of_action.map(|operation| &operation.meter.latency)
+        };
+        let mut greatest: Vec<u64> = latencies()
+            .flat_map(|latency| latency.greatest(SLOWEST_KEPT))
             .collect();
-        greatest.sort_unstable_by(|one, other| other.cmp(one));
+        greatest.sort_unstable_by_key(|ns| Reverse(*ns));
         greatest.truncate(SLOWEST_KEPT);
-        let entry = phase
+        let index = phase
             .slowest
             .iter()
-            .enumerate()
-            .find(|(_, slowest)| slowest.action == action);
-        let operations = entry.map_or(&[][..], |(_, slowest)| &slowest.operations);
-        let place = format!("{place}.slowest[{}]", entry.map_or(0, |(index, _)| index));
+            .position(|slowest| slowest.action == action);
+        let operations = index.map_or(&[][..], |index| &phase.slowest[index].operations);
+        let place = format!("{place}.slowest[{}].operations", index.unwrap_or(0));
         let kept: Vec<u64> = operations
             .iter()
             .map(|slow| Histogram::kept(slow.ns))
             .collect();
-        if kept != greatest {
-            let why = format!(
-                "those of {} are not the greatest of its latencies",
-                action.name()
-            );
-            found.broken(Rule::Slowest, &place, why);
-        }
-        let max = of_action()
-            .filter_map(|operation| operation.meter.latency.max_ns())
-            .max();
+        let by = "the greatest of the latencies are";
+        found.same(Rule::Slowest, &place, &kept, &greatest, by);
+        let max = latencies().filter_map(Histogram::max_ns).max();
         if let (Some(slow), Some(max)) = (operations.first(), max) {
-            let name = format!("the slowest {}", action.name());
-            found.equal(
+            let place = format!("{place}[0].ns");
+            found.same(
                 Rule::Slowest,
                 &place,
-                (&name, slow.ns),
-                ("the greatest latency", max),
+                &slow.ns,
+                &max,
+                "the greatest latency is",
             );
         }
         if !operations.is_sorted_by(|one, other| one.ns >= other.ns) {
-            found.broken(
-                Rule::Slowest,
-                &place,
-                "they are not in their order".to_owned(),
-            );
+            found.broken(Rule::Slowest, &place, "they are not in their order");
         }
         slow_ones(scope, phase, operations, &place, found);
     }
@@ -151,73 +140,57 @@ fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
 fn slow_ones(
     scope: &Scope<'_>,
     phase: &PhaseRecord,
-    operations: &[record::run::SlowOperation],
+    operations: &[SlowOperation],
     place: &str,
     found: &mut Findings,
 ) {
-    let began_ns = phase.segments.iter().map(|segment| segment.began_ns).min();
     // A worker that was kept by an operation of the warm-up may end that later than others end the
     // measurement.
-    let ended_ns = phase.segments.iter().map(|segment| segment.ended_ns).max();
-    let (Some(began_ns), Some(ended_ns)) = (began_ns, ended_ns) else {
+    let (Some(began_ns), Some(ended_ns)) = (began_ns(phase), ended_ns(phase)) else {
         return;
     };
     let slack_ns = scope.clocks_ns();
-    let phase_ns =
-        began_ns.saturating_sub(slack_ns)..ended_ns.saturating_add(slack_ns).saturating_add(1);
+    let phase_ns = began_ns.saturating_sub(slack_ns)..=ended_ns.saturating_add(slack_ns);
     for (index, slow) in operations.iter().enumerate() {
-        let place = format!("{place}.operations[{index}]");
+        let place = format!("{place}[{index}]");
+        let mut broken = |why: String| found.broken(Rule::Slowest, &place, why);
         let lasted_ns = if scope.is_open(phase) { 0 } else { slow.ns };
-        let is_within = phase_ns.contains(&slow.issued_ns)
-            && phase_ns.contains(&slow.issued_ns.saturating_add(lasted_ns));
-        if !is_within {
-            let why = "it was issued, or completed, outside of the phase".to_owned();
-            found.broken(Rule::Slowest, &place, why);
+        let completed_ns = slow.issued_ns.saturating_add(lasted_ns);
+        if [slow.issued_ns, completed_ns]
+            .iter()
+            .any(|ns| !phase_ns.contains(ns))
+        {
+            broken("it was issued, or completed, outside of the phase".to_owned());
         }
         if slow.worker >= scope.workers {
-            let why = format!("there is no worker {}", slow.worker);
-            found.broken(Rule::Slowest, &place, why);
+            broken(format!("there is no worker {}", slow.worker));
         }
-        if let Some(step) = &slow.step {
-            let is_known = all_operations(phase).any(|operation| {
-                let mut steps = operation
-                    .steps
-                    .iter()
-                    .filter(|known| known.step == step.step);
-                steps.any(|known| known.latency.max_ns() >= Some(step.ns))
-            });
-            if step.ns > slow.ns || !is_known {
-                let why = format!(
-                    "its step {} of {} ns does not belong to the operation",
-                    step.step, step.ns
-                );
-                found.broken(Rule::Slowest, &place, why);
+        if let Some(SlowStep { step, ns }) = &slow.step {
+            let mut steps = all_operations(phase).flat_map(|operation| &operation.steps);
+            let is_known =
+                steps.any(|known| known.step == *step && known.latency.max_ns() >= Some(*ns));
+            if *ns > slow.ns || !is_known {
+                broken(format!(
+                    "its step {step} of {ns} ns does not belong to the operation"
+                ));
             }
         }
-        let locations = &scope.record.locations;
-        let is_there = locations
-            .iter()
-            .zip(&scope.spec.targets)
-            .any(|(location, said)| {
-                let below = |target: &system::Target| {
-                    location
-                        .directory
-                        .strip_prefix(&target.path)
-                        .map(str::to_owned)
-                };
-                let below = location.target.known().and_then(below);
-                let as_said =
-                    below.map(|below| format!("{}{below}", spec::directory(said).display()));
-                let all = [Some(&location.directory), as_said.as_ref()];
-                all.into_iter()
-                    .flatten()
-                    .any(|directory| slow.path.starts_with(directory))
-            });
-        if !locations.is_empty() && !is_there {
-            let why = format!("{} is in no location", slow.path);
-            found.broken(Rule::Slowest, &place, why);
+        if !is_in_location(scope, &slow.path) {
+            broken(format!("{} is in no location", slow.path));
         }
     }
+}
+
+/// Whether a path begins with a location's directory, as it is or below the target as it was said.
+fn is_in_location(scope: &Scope<'_>, path: &str) -> bool {
+    let locations = &scope.record.locations;
+    let is_in = |(location, said): (&LocationRecord, &PathBuf)| {
+        let target = location.target.known();
+        let below = target.and_then(|target| location.directory.strip_prefix(&target.path));
+        let as_said = below.map(|below| format!("{}{below}", spec::directory(said).display()));
+        path.starts_with(&location.directory) || as_said.is_some_and(|said| path.starts_with(&said))
+    };
+    locations.is_empty() || locations.iter().zip(&scope.spec.targets).any(is_in)
 }
 
 /// No worker performs more at a time than its depth.
@@ -259,16 +232,12 @@ fn work_time(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fi
     for segment in &phase.segments {
         let lasted = u128::from(segment.ended_ns.saturating_sub(segment.began_ns));
         let is_measured = segment.kind == SegmentKind::Measured;
-        let whose = if is_measured {
-            "a measured segment"
-        } else {
-            "the segments before the measured ones"
+        let whose = match is_measured {
+            true => "a measured segment",
+            false => "the segments before the measured ones",
         };
-        compare(
-            spent(&mut std::iter::once(segment)),
-            lasted * all_workers,
-            whose,
-        );
+        let spent_ns = spent(&mut std::iter::once(segment));
+        compare(spent_ns, lasted * all_workers, whose);
     }
     if phase.phase == Phase::Transactions && all_workers == 0 {
         compare(1, 0, "no worker");

@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use spec::Place;
-use system::{Fact, Host, Target};
+use system::counters::DeviceReading;
+use system::{Fact, Host, Mount, Space, Target};
 
 use super::{Findings, Rule};
 use record::overhead::Overhead;
@@ -25,11 +26,8 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     sizing(record, found);
     origin(record, found);
     if record.tool.name != "postmark" {
-        found.broken(
-            Rule::Environment,
-            "record.tool.name",
-            format!("no program {}", record.tool.name),
-        );
+        let why = format!("no program {}", record.tool.name);
+        found.broken(Rule::Environment, "record.tool.name", why);
     }
     let this = Tool::this();
     if record.tool.version == this.version && record.tool.generators != this.generators {
@@ -44,43 +42,38 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     }
 }
 
-/// One number is no more than another.
-fn at_most(
-    found: &mut Findings,
-    place: &str,
-    (what, less): (&str, &Fact<u64>),
-    (other, more): (&str, &Fact<u64>),
-) {
-    if let (Fact::Known(less), Fact::Known(more)) = (less, more) {
-        if less > more {
-            let why = format!("{what}: {less}, and {other}: {more}");
-            found.broken(Rule::Environment, place, why);
+/// Each number is no more than the one that is named before it.
+fn descending(found: &mut Findings, place: &str, numbers: &[(&str, &Fact<u64>)]) {
+    for pair in numbers.windows(2) {
+        let &[(other, more), (what, less)] = pair else {
+            continue;
+        };
+        if let (Fact::Known(less), Fact::Known(more)) = (less, more) {
+            if less > more {
+                let why = format!("{what}: {less}, and {other}: {more}");
+                found.broken(Rule::Environment, place, why);
+            }
         }
     }
 }
 
 fn host(record: &Record, host: &Host, place: &str, found: &mut Findings) {
     let processors = &host.processors;
-    for (less, more) in [
-        (
-            ("available memory", &host.memory_available_bytes),
-            ("all memory", &host.memory_total_bytes),
-        ),
-        (
-            ("usable processors", &processors.usable),
-            ("online ones", &processors.online),
-        ),
-        (
-            ("sockets", &processors.sockets),
-            ("cores", &processors.cores),
-        ),
-        (
-            ("cores", &processors.cores),
-            ("online processors", &processors.online),
-        ),
-    ] {
-        at_most(found, place, less, more);
-    }
+    let online = ("online processors", &processors.online);
+    let all = ("all memory", &host.memory_total_bytes);
+    let available = ("available memory", &host.memory_available_bytes);
+    descending(found, place, &[all, available]);
+    descending(
+        found,
+        place,
+        &[online, ("usable processors", &processors.usable)],
+    );
+    let cores = ("cores", &processors.cores);
+    descending(
+        found,
+        place,
+        &[online, cores, ("sockets", &processors.sockets)],
+    );
     if let (Fact::Known(source), Fact::Known(all)) =
         (&host.clock_source, &host.clock_sources_available)
     {
@@ -115,122 +108,104 @@ fn location(
     let Fact::Known(target) = &location.target else {
         return;
     };
-    let Target {
-        path,
-        canonical_path,
-        mount,
-        class,
-        read_only,
-        name_length_bytes_max,
-        space,
-        fill_fraction,
-        device,
-    } = target;
-    let said = record
-        .spec
-        .targets
-        .get(index)
-        .map(|said| spec::directory(said).display().to_string());
+    let (path, directory) = (&target.path, &location.directory);
+    let said = record.spec.targets.get(index);
+    let said = said.map(|said| spec::directory(said).display().to_string());
     // Relative ones are resolved; a working directory that is gone or hidden is not known.
     let is_said = |said: &String| match said.strip_prefix('/') {
         Some(_) => said == path,
         None => said.starts_with('.') || path.ends_with(said.trim_end_matches('/')),
     };
-    if said.as_ref().is_some_and(|said| !is_said(said)) {
-        broken(
-            "target.path",
-            format!("{path}, and the target is {}", said.unwrap_or_default()),
-        );
+    if let Some(said) = said.filter(|said| !is_said(said)) {
+        broken("target.path", format!("{path}, and the target is {said}"));
     }
     // Whoever is in a directory may call it by another name than the kernel.
     let is_absolute = path.starts_with('/');
-    if is_absolute && !location.directory.starts_with(path.trim_end_matches('/')) {
-        broken(
-            "directory",
-            format!("{} is not in {path}", location.directory),
+    if is_absolute && !directory.starts_with(path.trim_end_matches('/')) {
+        broken("directory", format!("{directory} is not in {path}"));
+    }
+    if record.spec.place == Place::Location && is_absolute && directory != path {
+        broken("directory", format!("{directory} is not {path}"));
+    }
+    if let Fact::Known(space) = &target.space {
+        self::space(target, space, &format!("{place}.target"), found);
+    }
+    if let Fact::Known(mount) = &target.mount {
+        self::mount(target, mount, &format!("{place}.target"), found);
+    }
+    if let Fact::Known(device) = &target.device {
+        names(record, location, &device.name, place, found);
+        // One over several devices is larger than the first.
+        let is_one = matches!(device.members, Fact::NotApplicable);
+        let total = target.space.known().map(|space| &space.total_bytes);
+        if let Some(total) = total.filter(|_| is_one && !IS_OVER_SEVERAL.contains(&kind(target))) {
+            let place = format!("{place}.target.device");
+            let sizes = [
+                ("its device", &device.size_bytes),
+                ("the file system", total),
+            ];
+            descending(found, &place, &sizes);
+        }
+    }
+}
+
+/// A target is below its mount, and of the class of the mount's file system.
+fn mount(target: &Target, mount: &Mount, place: &str, found: &mut Findings) {
+    if let Fact::Known(class) = target.class {
+        let place = format!("{place}.class");
+        found.same(
+            Rule::Environment,
+            &place,
+            &class,
+            &mount.class(),
+            "of its mount",
         );
     }
-    if (record.spec.place == Place::Location) && is_absolute && location.directory != *path {
-        broken("directory", format!("{} is not {path}", location.directory));
-    }
-    if let Fact::Known(mount) = mount {
-        if class.known().is_some_and(|class| *class != mount.class()) {
-            broken(
-                "target.class",
-                format!("{class:?} is not the class of {}", mount.file_system_type),
-            );
-        }
-        let is_below = |path: &String| Path::new(path).starts_with(&mount.mount_point);
-        if canonical_path.known().is_some_and(|path| !is_below(path)) {
-            broken(
-                "target.mount.mount_point",
-                format!("{} is not above {path}", mount.mount_point.display()),
-            );
+    if let Fact::Known(path) = &target.canonical_path {
+        if !Path::new(path).starts_with(&mount.mount_point) {
+            let why = format!("{} is not above {path}", mount.mount_point.display());
+            found.broken(Rule::Environment, format!("{place}.mount.mount_point"), why);
         }
     }
-    if let Fact::Known(space) = space {
-        if read_only.known() != Some(&space.read_only)
-            || name_length_bytes_max.known() != Some(&space.name_length_bytes_max)
-        {
-            broken("target.space", "it is not what the target has".to_owned());
-        }
-        if *fill_fraction != space.fill_fraction() {
-            broken(
-                "target.fill_fraction",
-                format!(
-                    "{fill_fraction:?}, and the room is {:?} full",
-                    space.fill_fraction()
-                ),
-            );
-        }
-        let orders = [
-            (
-                ("free bytes", &space.free_bytes),
-                ("all bytes", &space.total_bytes),
-            ),
-            (
-                ("available bytes", &space.available_bytes),
-                ("free bytes", &space.free_bytes),
-            ),
-            (
-                ("free inodes", &space.inodes_free),
-                ("all inodes", &space.inodes_total),
-            ),
-            (
-                ("available inodes", &space.inodes_available),
-                ("free inodes", &space.inodes_free),
-            ),
-        ];
-        let place = format!("{place}.target.space");
-        for (less, more) in orders {
-            at_most(found, &place, less, more);
-        }
-        for bytes in [
-            &space.total_bytes,
-            &space.free_bytes,
-            &space.available_bytes,
-        ] {
-            let unit = space.block_size_bytes.max(1);
-            if let Some(bytes) = bytes.known().filter(|bytes| **bytes % unit != 0) {
-                let why = format!("{bytes} bytes, and blocks have {unit}");
-                found.broken(Rule::Environment, &place, why);
-            }
-        }
-    }
-    if let Fact::Known(device) = device {
-        names(record, location, &device.name, place, found);
-        if let (Fact::Known(size), Fact::Known(space)) = (&device.size_bytes, space) {
-            let all = ("the file system", &space.total_bytes);
-            // One over several devices is larger than the first.
-            let is_one = matches!(device.members, Fact::NotApplicable);
-            if is_one && !IS_OVER_SEVERAL.contains(&kind(target)) {
-                at_most(
-                    found,
-                    &format!("{place}.target.device"),
-                    all,
-                    ("its device", &Fact::Known(*size)),
-                );
-            }
+}
+
+/// What is known of a file system's room follows from one call.
+fn space(target: &Target, space: &Space, place: &str, found: &mut Findings) {
+    let expected = Target {
+        read_only: Fact::Known(space.read_only),
+        name_length_bytes_max: Fact::Known(space.name_length_bytes_max),
+        fill_fraction: space.fill_fraction(),
+        ..target.clone()
+    };
+    found.same(Rule::Environment, place, target, &expected, "by its room");
+    let place = format!("{place}.space");
+    let (all, free) = (
+        ("all bytes", &space.total_bytes),
+        ("free bytes", &space.free_bytes),
+    );
+    descending(
+        found,
+        &place,
+        &[all, free, ("available bytes", &space.available_bytes)],
+    );
+    let (all, free) = (
+        ("all inodes", &space.inodes_total),
+        ("free inodes", &space.inodes_free),
+    );
+    descending(
+        found,
+        &place,
+        &[all, free, ("available inodes", &space.inodes_available)],
+    );
+    let unit = space.block_size_bytes.max(1);
+    for bytes in [
+        &space.total_bytes,
+        &space.free_bytes,
+        &space.available_bytes,
+    ] {
+        if let Some(bytes) = bytes.known().filter(|bytes| **bytes % unit != 0) {
+            let why = format!("{bytes} bytes, and blocks have {unit}");
+            found.broken(Rule::Environment, &place, why);
         }
     }
 }
@@ -254,28 +229,24 @@ fn names(
     place: &str,
     found: &mut Findings,
 ) {
-    let durability = location
-        .durability
-        .as_ref()
-        .and_then(|facts| facts.devices.known());
-    if let Some(first) = durability
-        .and_then(|devices| devices.first())
-        .filter(|first| first.name != name)
-    {
+    let durability = location.durability.as_ref();
+    let devices = durability.and_then(|facts| facts.devices.known());
+    let first = devices.and_then(|devices| devices.first());
+    if let Some(first) = first.filter(|first| first.name != name) {
         let why = format!("{}, and the target lies on {name}", first.name);
         found.broken(
             Rule::Environment,
-            &format!("{place}.durability.devices"),
+            format!("{place}.durability.devices"),
             why,
         );
     }
     let counted = record.during.counted.devices.known();
-    let is_counted = |device: &system::counters::DeviceReading| device.name == name;
-    if counted.is_some_and(|devices| !devices.iter().any(is_counted)) && record.cluster.is_none() {
+    let is_other = |device: &DeviceReading| device.name != name;
+    if counted.is_some_and(|devices| devices.iter().all(is_other)) && record.cluster.is_none() {
         let why = format!("{name} does not belong to the devices whose counters were read");
         found.broken(
             Rule::Environment,
-            &format!("{place}.target.device.name"),
+            format!("{place}.target.device.name"),
             why,
         );
     }
@@ -286,48 +257,45 @@ fn room(record: &Record, room: &Room, found: &mut Findings) {
     for (index, volume) in room.volumes.iter().enumerate() {
         let place = format!("record.room.volumes[{index}]");
         if volume.bytes_peak > volume.needed_bytes || volume.files_peak > volume.needed_inodes {
-            let why = "it needs less than what lies there at the peak".to_owned();
+            let why = "it needs less than what lies there at the peak";
             found.broken(Rule::Environment, &place, why);
         }
         let workload = &record.spec.workload;
+        let pools = u64::from(workload.workers.pools());
         let directories = workload
             .directories()
             .saturating_mul(2)
-            .saturating_add(u64::from(workload.workers.pools()));
-        let all = volume.locations.len() as u64;
-        let inodes = volume.needed_inodes.saturating_sub(volume.files_peak);
-        if inodes
-            > directories
-                .saturating_mul(all.max(1))
-                .saturating_mul(2)
-                .saturating_add(16)
-        {
+            .saturating_add(pools);
+        let all = (volume.locations.len() as u64).max(1);
+        let most = directories
+            .saturating_mul(all)
+            .saturating_mul(2)
+            .saturating_add(16);
+        if volume.needed_inodes.saturating_sub(volume.files_peak) > most {
             let why = format!(
                 "{} inodes of {} files",
                 volume.needed_inodes, volume.files_peak
             );
-            found.broken(Rule::Environment, &format!("{place}.needed_inodes"), why);
+            found.broken(Rule::Environment, format!("{place}.needed_inodes"), why);
         }
         let mut targets = record
             .locations
             .iter()
             .filter_map(|location| location.target.known());
         let Some(target) = targets.find(|target| volume.locations.contains(&target.path)) else {
-            let why = "its locations do not belong to the run".to_owned();
-            found.broken(Rule::Environment, &format!("{place}.locations"), why);
+            let why = "its locations do not belong to the run";
+            found.broken(Rule::Environment, format!("{place}.locations"), why);
             continue;
         };
-        if volume
-            .file_system
-            .known()
-            .is_some_and(|name| name != kind(target))
-        {
-            let why = format!(
-                "{:?}, and the target lies on {}",
-                volume.file_system,
-                kind(target)
+        if let Fact::Known(name) = &volume.file_system {
+            let place = format!("{place}.file_system");
+            found.same(
+                Rule::Environment,
+                &place,
+                name.as_str(),
+                kind(target),
+                "of the target",
             );
-            found.broken(Rule::Environment, &format!("{place}.file_system"), why);
         }
     }
 }
@@ -336,73 +304,61 @@ fn overhead(record: &Record, overhead: &Overhead, found: &mut Findings) {
     let place = "record.actual.overhead";
     let workload = &record.spec.workload;
     let mut broken = |why: String| found.broken(Rule::Environment, place, why);
+    let Overhead {
+        workers,
+        files,
+        transactions,
+        operations,
+        ..
+    } = *overhead;
     let all = workload.workers.count();
-    let online = record
-        .host
-        .processors
-        .online
-        .known()
-        .copied()
-        .unwrap_or(u64::MAX);
-    if overhead.workers == 0
-        || overhead.workers > all
-        || overhead.files == 0
-        || overhead.files > workload.files()
-    {
+    if !(1..=all).contains(&workers) || !(1..=workload.files()).contains(&files) {
         broken(format!(
-            "{} workers of {all} had pools of {} files",
-            overhead.workers, overhead.files
+            "{workers} workers of {all} had pools of {files} files"
         ));
     }
     // Of writers and readers there is one of each.
-    if u64::from(overhead.workers) > online.saturating_add(1) {
-        broken(format!(
-            "{} workers on {online} processors",
-            overhead.workers
-        ));
+    if let Fact::Known(online) = record.host.processors.online {
+        if u64::from(workers) > online.saturating_add(1) {
+            broken(format!("{workers} workers on {online} processors"));
+        }
     }
     let of_a_worker = |phase: &PhaseRecord| phase.workers.iter().map(|worker| worker.issued).max();
     let performed: u64 = record.actual.transactions().filter_map(of_a_worker).sum();
-    let most = performed.saturating_mul(overhead.workers.into());
-    if overhead.transactions > most || overhead.operations > overhead.transactions.saturating_mul(2)
+    let most_of_one = if workload.mix().is_some() { 1 } else { 2 };
+    if transactions > performed.saturating_mul(workers.into())
+        || operations > transactions.saturating_mul(most_of_one)
     {
         broken(format!(
-            "{} transactions with {} operations, and a worker performed {performed}",
-            overhead.transactions, overhead.operations
-        ));
-    }
-    if record.spec.workload.mix().is_some() && overhead.operations > overhead.transactions {
-        broken(format!(
-            "{} transactions of a mix with {} operations",
-            overhead.transactions, overhead.operations
+            "{transactions} transactions with {operations} operations, and a worker performed \
+             {performed}"
         ));
     }
     // All files, where they are few and small.
     let pools = u64::from(workload.streams().max(1));
     let are_few = workload.files().saturating_mul(pools) <= 100_000;
     let are_small = workload.size_max_bytes().max(workload.content_bytes_max()) <= 10_000;
-    if are_few && are_small && overhead.files != workload.files() {
+    if are_few && are_small && files != workload.files() {
         broken(format!(
-            "pools of {} files, and not {}",
-            overhead.files,
+            "pools of {files} files, and not {}",
             workload.files()
         ));
     }
 }
 
 fn sizing(record: &Record, found: &mut Findings) {
-    let Some(sizing) = &record.sizing else {
-        return;
-    };
-    let workload = &record.spec.workload;
-    let all = workload.files().saturating_mul(workload.streams().into());
-    let files = ("files that were chosen", sizing.files);
-    found.equal(
-        Rule::Environment,
-        "record.sizing.files",
-        files,
-        ("in all pools", all),
-    );
+    if let Some(sizing) = &record.sizing {
+        let workload = &record.spec.workload;
+        let all = workload.files().saturating_mul(workload.streams().into());
+        let place = "record.sizing.files";
+        found.same(
+            Rule::Environment,
+            place,
+            &sizing.files,
+            &all,
+            "in all pools",
+        );
+    }
 }
 
 /// A directory of the run's own has the second in its name at which it was made.
@@ -410,11 +366,8 @@ const MADE_WITHIN_S: u64 = 3_600;
 
 fn origin(record: &Record, found: &mut Findings) {
     let is_own = record.spec.place == Place::OwnDirectory && !record.spec.keeping.reuse;
-    let Some(location) = record
-        .locations
-        .first()
-        .filter(|_| is_own && record.spec.drive.sweep.is_none())
-    else {
+    let is_single = is_own && record.spec.drive.sweep.is_none();
+    let Some(location) = record.locations.first().filter(|_| is_single) else {
         return;
     };
     let name = location.directory.rsplit('/').next().unwrap_or_default();

@@ -10,9 +10,10 @@ use measure::{
 use spec::{SteadyRule, Stop};
 use workload::{Action, End, Phase, Role};
 
-use super::times::is_undisturbed;
+use super::lengths::is_undisturbed;
 use super::{Findings, Rule, Scope, all_operations};
-use record::run::PhaseRecord;
+use record::SteadyFound;
+use record::run::{PhaseRecord, SlowOperation};
 
 pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     if phase.complete && !phase.slices.is_empty() {
@@ -34,12 +35,9 @@ fn series(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findi
             continue;
         }
         let (counts, latency) = done.entry((operation.role, operation.action)).or_default();
-        for (sum, more) in counts
-            .iter_mut()
-            .zip([meter.operations, meter.bytes, meter.failed])
-        {
-            *sum += more;
-        }
+        counts[0] += meter.operations;
+        counts[1] += meter.bytes;
+        counts[2] += meter.failed;
         latency.merge(&meter.latency);
     }
     let series = phase.slices.totals();
@@ -56,20 +54,17 @@ fn series(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findi
     let none = SparseHistogram::default();
     for key in done.keys().chain(series.keys()) {
         let name = key.1.name();
-        let of_slices = series
-            .get(key)
-            .map_or([0; 3], |sum| [sum.operations, sum.bytes, sum.failed]);
+        let of_slices = series.get(key);
+        let of_slices = of_slices.map_or([0; 3], |sum| [sum.operations, sum.bytes, sum.failed]);
         let of_segments = done.get(key).map_or([0; 3], |(counts, _)| *counts);
-        let whats = ["operations", "bytes", "failures"];
-        for ((what, of_slices), of_segments) in whats.into_iter().zip(of_slices).zip(of_segments) {
-            let what = format!("{what} of {name}");
-            found.equal(
-                Rule::Series,
-                &place,
-                (&what, of_slices),
-                ("in the segments", of_segments),
-            );
-        }
+        let counts = format!("{place}: operations, bytes and failures of {name}");
+        found.same(
+            Rule::Series,
+            &counts,
+            &of_slices,
+            &of_segments,
+            "in the segments",
+        );
         let Some((_, latency)) = done.get(key).filter(|_| scope.spec.latencies) else {
             continue;
         };
@@ -93,13 +88,8 @@ fn shared(phase: &PhaseRecord, place: &str, found: &mut Findings) {
             sum.1 = sum.1.saturating_add(meter.latency.count());
         }
         for (key, (operations, latencies)) in sums {
-            let what = format!("latencies of {} in group {number}", key.1.name());
-            found.equal(
-                Rule::Series,
-                place,
-                (&what, latencies),
-                ("operations", operations),
-            );
+            let place = format!("{place}: latencies of {} in group {number}", key.1.name());
+            found.same(Rule::Series, &place, &latencies, &operations, "operations:");
         }
     }
 }
@@ -137,29 +127,22 @@ fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fin
     };
     for (index, slowest) in phase.slowest.iter().enumerate() {
         let place = format!("{place}.slowest[{index}]");
+        let greatest = |group: usize| greatest(group, slowest.action);
+        let groups_of = |slow: &SlowOperation| group_of(slow.issued_ns.saturating_add(slow.ns));
         for slow in &slowest.operations {
-            let completed = slow.issued_ns.saturating_add(slow.ns);
-            let holds =
-                |group: usize| greatest(group, slowest.action).is_some_and(|max| max >= slow.ns);
-            if !group_of(completed).any(holds) {
-                let why = format!(
-                    "one of {} ns is not in the slice in which it completed",
-                    slow.ns
-                );
+            if !groups_of(slow).any(|group| greatest(group) >= Some(slow.ns)) {
+                let ns = slow.ns;
+                let why = format!("one of {ns} ns is not in the slice in which it completed");
                 found.broken(Rule::Slowest, &place, why);
             }
         }
         let least = slowest.operations.last().map_or(0, |slow| slow.ns);
         let is_full = slowest.operations.len() == SLOWEST_KEPT;
         for group in 0..groups.len() {
-            let Some(max) = greatest(group, slowest.action).filter(|max| !is_full || *max > least)
-            else {
-                continue;
-            };
-            let is_it = |slow: &record::run::SlowOperation| {
-                slow.ns == max && group_of(slow.issued_ns.saturating_add(slow.ns)).contains(&group)
-            };
-            if !slowest.operations.iter().any(is_it) {
+            let max = greatest(group).filter(|max| !is_full || *max > least);
+            let is_it =
+                |slow: &SlowOperation| Some(slow.ns) == max && groups_of(slow).contains(&group);
+            if let Some(max) = max.filter(|_| !slowest.operations.iter().any(is_it)) {
                 let why =
                     format!("slices have one of {max} ns, which is not among them at that time");
                 found.broken(Rule::Slowest, &place, why);
@@ -187,13 +170,7 @@ fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fin
         return;
     };
     let done: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
-    if done
-        >= scope
-            .spec
-            .workload
-            .transactions()
-            .saturating_mul(scope.workers.into())
-    {
+    if done >= scope.asked_for() {
         return;
     }
     let arrived = done.saturating_add(waiting) as f64;
@@ -234,16 +211,16 @@ fn steady(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findi
         SteadyRule::Snia => snia.as_ref().is_some_and(|verdict| verdict.is_steady),
         SteadyRule::Slope => slope.as_ref().is_some_and(|verdict| verdict.is_steady),
     };
-    if (&snia, &slope, is_steady) != (&what.snia, &what.slope, what.is_steady) {
-        let why = "it is not what the rule makes of the rounds".to_owned();
-        found.broken(Rule::Steady, &place, why);
-    }
-    if what.rounds.len() > asked.rounds_max as usize {
-        let why = format!(
-            "{} rounds, and at most {} were asked for",
-            what.rounds.len(),
-            asked.rounds_max
-        );
+    let expected = SteadyFound {
+        snia,
+        slope,
+        is_steady,
+        ..what.clone()
+    };
+    found.same(Rule::Steady, &place, what, &expected, "by the rule");
+    let (count, most) = (what.rounds.len(), asked.rounds_max);
+    if count > most as usize {
+        let why = format!("{count} rounds, and at most {most} were asked for");
         found.broken(Rule::Steady, &place, why);
     }
     if !phase.complete || !is_undisturbed(phase) {

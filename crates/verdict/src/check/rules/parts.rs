@@ -3,21 +3,103 @@
 use engine::Step;
 use spec::{Durability, Keeping, Place, Stop};
 use system::Fact;
-use workload::{Phase, Workers};
+use workload::{Phase, Role, Workers};
 
-use super::{Findings, Rule, Scope, all_operations};
+use super::{Findings, Rule, Scope, all_operations, placed_operations};
 use record::Outcome;
 use record::run::{OperationRecord, PhaseRecord, Record, SegmentKind};
 
-/// Something is there, or is not.
-fn is_there(found: &mut Findings, field: &str, is_there: bool, is_due: bool, of: &str) {
-    if is_there != is_due {
-        let why = match is_there {
-            true => format!("it is there, although the run has no {of}"),
-            false => format!("it is missing, although the run has {of}"),
-        };
-        found.broken(Rule::Parts, field, why);
+/// What is there or is not.
+trait Part {
+    fn is_there(&self) -> bool;
+}
+
+impl Part for bool {
+    fn is_there(&self) -> bool {
+        *self
     }
+}
+
+impl<T> Part for Option<T> {
+    fn is_there(&self) -> bool {
+        self.is_some()
+    }
+}
+
+impl<T> Part for Vec<T> {
+    fn is_there(&self) -> bool {
+        !self.is_empty()
+    }
+}
+
+/// What a run has of which each part is.
+const OF: [(&str, &str); 22] = [
+    ("spec.place", "files anywhere"),
+    ("actual.check", "a check of names"),
+    ("actual.overhead", "a measurement of the overhead"),
+    ("actual.end", "an end"),
+    ("actual.clean_up", "end before its time"),
+    ("actual.stalled", "call that did not return"),
+    ("cluster", "several ranks"),
+    ("actual.traffic", "servers"),
+    ("actual.classic", "classic workload"),
+    ("actual.sweep_steps", "sweep"),
+    ("actual.taken", "pool that was taken"),
+    ("machine", "series"),
+    ("slices", "series of operations"),
+    ("slowest", "latencies"),
+    ("waiting", "arrivals of their own"),
+    ("caught_up_ns", "arrivals of their own"),
+    ("meter.service", "arrivals of their own"),
+    ("steady", "rule of steady state"),
+    ("sync", "sync after the phase"),
+    ("evidence", "files of its own anywhere"),
+    ("evidence.syncing", "sync after the phase"),
+    ("evidence.residency", "sample of the pool"),
+];
+
+/// What a run has whose engine speaks to servers.
+const SERVER: &str = "server of its own";
+/// What a run has whose steps are timed.
+const STEPS: &str = "steps of operations";
+
+/// The parts of one place.
+struct Parts<'a> {
+    found: &'a mut Findings,
+    place: String,
+    /// Whether what they are of came to its end: otherwise a part that is due may be missing.
+    is_complete: bool,
+}
+
+impl Parts<'_> {
+    /// A part is there, or is not, as the run has something; where nothing is said, either.
+    fn due_of(&mut self, part: &str, is: &impl Part, is_due: impl Into<Option<bool>>, of: &str) {
+        if let Some(is_due) = is_due.into().filter(|is_due| is.is_there() != *is_due) {
+            let why = match is_due {
+                false => format!("it is there, although the run has no {of}"),
+                true => format!("it is missing, although the run has {of}"),
+            };
+            let place = format!("{}.{part}", self.place);
+            let place = place.trim_end_matches('.');
+            self.found.broken(Rule::Parts, place, why);
+        }
+    }
+
+    /// The same of a part that is always of one thing.
+    fn due(&mut self, part: &str, is: &impl Part, is_due: impl Into<Option<bool>>) {
+        let of = OF.iter().find(|(known, _)| *known == part);
+        self.due_of(part, is, is_due, of.map_or(SERVER, |(_, of)| of));
+    }
+
+    /// The same of what is made at the end.
+    fn due_at_end(&mut self, part: &str, is: &impl Part, is_due: bool) {
+        self.due(part, is, due_if(self.is_complete || !is_due, is_due));
+    }
+}
+
+/// Whether a part is due, where that follows.
+fn due_if(follows: bool, is_due: bool) -> Option<bool> {
+    follows.then_some(is_due)
 }
 
 pub(super) fn check(record: &Record, found: &mut Findings) {
@@ -25,111 +107,41 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     let is_complete = actual.outcome == Outcome::Complete;
     let is_sweep = spec.drive.sweep.is_some();
     let touches = spec.storage.makes_files();
-    is_there(
+    let place = "record".to_owned();
+    let mut parts = Parts {
         found,
-        "record.spec.place",
-        spec.place != Place::Nowhere,
-        touches,
-        "files anywhere",
-    );
-    // How it ended is known, or is not, for all of these.
-    for (field, fact, is_asked, what) in [
-        (
-            "record.actual.check",
-            is_applicable(&actual.check),
-            spec.check,
-            "a check of names",
-        ),
-        (
-            "record.actual.overhead",
-            is_applicable(&actual.overhead),
-            spec.overhead && touches && actual.transactions().any(|phase| phase.transactions() > 0),
-            "a measurement of the overhead",
-        ),
-    ] {
-        // One that was asked for and had nothing to look at is not applicable.
-        if is_complete || !is_asked {
-            is_there(found, field, fact, is_asked, what);
-        }
-    }
+        place,
+        is_complete,
+    };
+    parts.due("spec.place", &(spec.place != Place::Nowhere), touches);
+    // One that was asked for and had nothing to look at is not applicable.
+    let check = &actual.check;
+    parts.due_at_end("actual.check", &is_applicable(check), spec.check);
+    let has_work = actual.transactions().any(|phase| phase.transactions() > 0);
+    let is_asked = spec.overhead && touches && has_work;
+    let overhead = is_applicable(&actual.overhead);
+    parts.due_at_end("actual.overhead", &overhead, is_asked);
     if is_complete {
-        let is_known = actual.end.known().is_some();
-        is_there(found, "record.actual.end", is_known, true, "an end");
-        if spec.check {
-            let is_known = actual.check.known().is_some();
-            is_there(
-                found,
-                "record.actual.check",
-                is_known,
-                true,
-                "a check of names",
-            );
-        }
+        parts.due("actual.end", &actual.end.known(), true);
+        parts.due("actual.check", &check.known(), due_if(spec.check, true));
         // Files that operations failed on are removed after a run that errors did not end.
-        if actual.errors.is_empty() {
-            let clean_up = actual.clean_up.is_some();
-            is_there(
-                found,
-                "record.actual.clean_up",
-                clean_up,
-                false,
-                "end before its time",
-            );
-        }
+        let is_left = due_if(actual.errors.is_empty(), false);
+        parts.due("actual.clean_up", &actual.clean_up, is_left);
         let hangs = actual.stalled.iter().any(|stalled| !stalled.came_back);
-        is_there(
-            found,
-            "record.actual.stalled",
-            hangs,
-            false,
-            "call that did not return",
-        );
+        parts.due("actual.stalled", &hangs, false);
+    }
+    parts.due("cluster", &record.cluster, spec.ranks > 1);
+    let has_traffic = spec.storage.calls_server() && actual.outcome != Outcome::Unfinished;
+    parts.due("actual.traffic", &actual.traffic, has_traffic);
+    let is_classic = spec.workload.classic().is_some() && !is_sweep;
+    parts.due_at_end("actual.classic", &actual.classic, is_classic);
+    parts.due_at_end("actual.sweep_steps", &actual.sweep_steps, is_sweep);
+    let is_taken = spec.keeping.reuse || spec.neighbour > 0;
+    parts.due_at_end("actual.taken", &actual.taken, is_taken);
+    if is_complete {
         phases_of(record, found);
     }
-    let is_alone = spec.ranks <= 1;
-    is_there(
-        found,
-        "record.cluster",
-        record.cluster.is_some(),
-        !is_alone,
-        "several ranks",
-    );
-    is_there(
-        found,
-        "record.actual.traffic",
-        actual.traffic.is_some(),
-        spec.storage.calls_server() && actual.outcome != Outcome::Unfinished,
-        "servers",
-    );
-    let is_classic = spec.workload.classic().is_some() && !is_sweep;
-    if is_complete || !is_classic {
-        is_there(
-            found,
-            "record.actual.classic",
-            actual.classic.is_some(),
-            is_classic,
-            "classic workload",
-        );
-    }
-    is_there(
-        found,
-        "record.actual.sweep_steps",
-        !actual.sweep_steps.is_empty(),
-        is_sweep && (is_complete || !actual.sweep_steps.is_empty()),
-        "sweep",
-    );
-    let is_taken = spec.keeping.reuse || spec.neighbour > 0;
-    if is_complete || !is_taken {
-        is_there(
-            found,
-            "record.actual.taken",
-            actual.taken.is_some(),
-            is_taken,
-            "pool that was taken",
-        );
-    }
     locations(record, found);
-    loads(record, found);
 }
 
 fn is_applicable<T>(fact: &Fact<T>) -> bool {
@@ -138,38 +150,29 @@ fn is_applicable<T>(fact: &Fact<T>) -> bool {
 
 /// A run that came to its end has all its phases.
 fn phases_of(record: &Record, found: &mut Findings) {
-    let (spec, actual) = (&record.spec, &record.actual);
-    let Keeping { keep, reuse } = spec.keeping;
-    let of_steps = !actual.sweep_steps.is_empty();
+    let actual = &record.actual;
+    let Keeping { keep, reuse } = record.spec.keeping;
     let asked = Phase::ALL.into_iter().filter(|phase| match phase {
         Phase::Prepare => !reuse,
         Phase::Transactions => true,
         Phase::Delete => !keep,
     });
-    if !of_steps && !asked.eq(actual.phases.iter().map(|phase| phase.phase)) {
-        let names: Vec<&str> = actual
-            .phases
-            .iter()
-            .map(|phase| phase.phase.name())
-            .collect();
+    let place = "record.actual.phases";
+    let phases = actual.phases.iter().map(|phase| phase.phase);
+    if actual.sweep_steps.is_empty() && !asked.eq(phases.clone()) {
+        let names: Vec<&str> = phases.map(Phase::name).collect();
         let why = format!(
             "the run is complete, but has the phases {}",
             names.join(", ")
         );
-        found.broken(Rule::Parts, "record.actual.phases", why);
+        found.broken(Rule::Parts, place, why);
     }
-    let of_steps = actual.sweep_steps.iter().flat_map(|step| &step.phases);
-    if let Some(left) = actual
-        .phases
-        .iter()
-        .chain(of_steps)
-        .find(|phase| !phase.complete)
-    {
+    if let Some(left) = actual.all_phases().find(|phase| !phase.complete) {
         let why = format!(
             "the run is complete, but its phase {} is not",
             left.phase.name()
         );
-        found.broken(Rule::Parts, "record.actual.phases", why);
+        found.broken(Rule::Parts, place, why);
     }
 }
 
@@ -186,210 +189,82 @@ fn locations(record: &Record, found: &mut Findings) {
         return found.broken(Rule::Parts, place, why);
     }
     let of_servers = spec.storage.calls_server();
-    for (index, (location, weight)) in locations
-        .iter()
-        .zip(spec.workload.location_weights())
-        .enumerate()
-    {
+    let weights = spec.workload.location_weights();
+    for (index, (location, weight)) in locations.iter().zip(weights).enumerate() {
         let place = format!("{place}[{index}]");
-        let weights = (
-            ("its weight", location.weight.into()),
-            ("in the workload", u64::from(*weight)),
-        );
-        found.equal(
-            Rule::Parts,
-            &format!("{place}.weight"),
-            weights.0,
-            weights.1,
-        );
-        let server = format!("{place}.server");
-        is_there(
+        let (weight, expected) = (location.weight, u32::from(*weight));
+        let field = format!("{place}.weight");
+        found.same(Rule::Parts, &field, &weight, &expected, "in the workload");
+        let mut parts = Parts {
             found,
-            &server,
-            location.server.is_some(),
-            of_servers,
-            "server of its own",
-        );
-    }
-}
-
-/// The steps of a sweep are those that were asked for, in their order; between rates others may
-/// lie.
-fn loads(record: &Record, found: &mut Findings) {
-    use record::run::Load;
-    use spec::Climb;
-    let Some(sweep) = &record.spec.drive.sweep else {
-        return;
-    };
-    let place = "record.actual.sweep_steps";
-    let steps = &record.actual.sweep_steps;
-    let count = steps.len();
-    let is_rate = |step: &record::run::SweepStep| matches!(step.load, Load::Rate(_));
-    let is_right = match &sweep.climb {
-        Climb::Rates(rates) => {
-            let asked = steps
-                .iter()
-                .zip(rates)
-                .all(|(step, rate)| step.load == Load::Rate(*rate));
-            asked && steps.iter().all(is_rate)
-        }
-        Climb::OfClosedLoop(_) => {
-            let mut steps = steps.iter();
-            steps.next().is_none_or(|first| first.load == Load::Closed) && steps.all(is_rate)
-        }
-        Climb::Workers(workers) => {
-            let asked = workers
-                .iter()
-                .map(|workers| Load::Workers(*workers))
-                .take(count);
-            asked.eq(steps.iter().map(|step| step.load))
-        }
-        Climb::Ranks(ranks) => {
-            let asked = ranks.iter().map(|ranks| Load::Ranks(*ranks)).take(count);
-            asked.eq(steps.iter().map(|step| step.load))
-        }
-    };
-    if !is_right {
-        found.broken(
-            Rule::Parts,
             place,
-            "their loads are not those of the sweep".to_owned(),
-        );
-    }
-    let workers = record.spec.workload.workers.count();
-    let ranks = record.spec.ranks.max(1);
-    for (index, step) in steps.iter().enumerate() {
-        let expected = match step.load {
-            Load::Closed | Load::Rate(_) => workers,
-            Load::Workers(each) => each.saturating_mul(ranks),
-            Load::Ranks(some) => workers / ranks * some,
+            is_complete: true,
         };
-        let own = ("its workers", step.workers.into());
-        let place = format!("{place}[{index}].workers");
-        found.equal(Rule::Parts, &place, own, ("by the sweep", expected.into()));
+        parts.due("server", &location.server, of_servers);
     }
 }
 
 pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let spec = scope.spec;
-    let is_transactions = phase.phase == Phase::Transactions;
-    let is_open = scope.is_open(phase);
-    let mut due = |part: &str, is: bool, is_due: bool, of: &str| {
-        is_there(found, &format!("{place}.{part}"), is, is_due, of);
+    let is_complete = phase.complete;
+    let of_phase = place.to_owned();
+    let mut parts = Parts {
+        found,
+        place: of_phase,
+        is_complete,
     };
-    let done = all_operations(phase).any(|operation| operation.meter.operations > 0);
-    due("machine", phase.machine.is_some(), spec.series, "series");
+    parts.due("machine", &phase.machine, spec.series);
     // What was begun when a rank was lost is in no slice.
-    if phase.complete || !spec.series {
-        due(
-            "slices",
-            !phase.slices.is_empty(),
-            spec.series && has_any(phase),
-            "series of operations",
-        );
-    }
-    if phase.complete || !spec.latencies {
-        due(
-            "slowest",
-            !phase.slowest.is_empty(),
-            spec.latencies && done,
-            "latencies",
-        );
-    }
-    due(
-        "waiting",
-        phase.waiting.is_some(),
-        is_open,
-        "arrivals of their own",
-    );
-    if !is_open {
-        due(
-            "caught_up_ns",
-            phase.caught_up_ns.is_some(),
-            false,
-            "arrivals of their own",
-        );
-    }
+    let is_due = due_if(is_complete || !spec.series, spec.series && has_any(phase));
+    parts.due("slices", &!phase.slices.is_empty(), is_due);
+    let done = all_operations(phase).any(|operation| operation.meter.operations > 0);
+    let is_due = due_if(is_complete || !spec.latencies, spec.latencies && done);
+    parts.due("slowest", &phase.slowest, is_due);
+    let is_open = scope.is_open(phase);
+    parts.due("waiting", &phase.waiting, is_open);
+    parts.due("caught_up_ns", &phase.caught_up_ns, due_if(!is_open, false));
+    let is_transactions = phase.phase == Phase::Transactions;
     let is_steady = is_transactions && spec.drive.steady().is_some();
-    if phase.complete || !is_steady {
-        due(
-            "steady",
-            phase.steady.is_some(),
-            is_steady,
-            "rule of steady state",
-        );
-    }
-    let is_synced = spec.sync_phases && phase.complete && scope.is_complete();
-    if is_synced || !spec.sync_phases || !phase.complete {
-        // A run that was stopped may have had one synced.
-        due(
-            "sync",
-            phase.sync.is_some(),
-            is_synced,
-            "sync after the phase",
-        );
-    }
-    // Records of before there was evidence have none in some phases.
-    let has_evidence = phase.evidence.is_some();
-    let is_later = scope
-        .phases
-        .iter()
-        .filter(|phase| phase.evidence.is_some())
-        .count()
-        > 1;
-    if is_later || has_evidence {
-        let touches = spec.storage.makes_files();
-        due(
-            "evidence",
-            has_evidence,
-            touches,
-            "files of its own anywhere",
-        );
-    }
-    if let Some(evidence) = &phase.evidence {
-        let syncing = evidence.syncing.is_some();
-        if (scope.is_complete() && is_later) || phase.sync.is_none() {
-            due(
-                "evidence.syncing",
-                syncing,
-                phase.sync.is_some(),
-                "sync after the phase",
-            );
-        }
-        let residency = evidence.residency.is_some();
-        let is_sampled = is_transactions && spec.sync_phases;
-        if (scope.is_complete() && is_later) || !is_sampled {
-            due(
-                "evidence.residency",
-                residency,
-                is_sampled,
-                "sample of the pool",
-            );
-        }
-        due(
-            "evidence.server",
-            evidence.server.is_some(),
-            spec.storage.calls_server(),
-            "server of its own",
-        );
-    }
+    parts.due_at_end("steady", &phase.steady, is_steady);
+    let is_synced = spec.sync_phases && is_complete && scope.is_complete();
+    // A run that was stopped may have had one synced.
+    let is_told = is_synced || !spec.sync_phases || !is_complete;
+    parts.due("sync", &phase.sync, due_if(is_told, is_synced));
+    evidence(scope, phase, &mut parts);
     // A short one, in which nothing was done yet, has no segment.
-    if phase.warm_up().is_some() {
-        let is_asked = is_transactions && !spec.drive.warm_up.is_zero();
-        due("segments", true, is_asked, "warm-up");
-    }
-    let approach = phase
-        .segments
-        .iter()
-        .any(|segment| segment.kind == SegmentKind::Approach);
-    if approach {
-        due("segments", true, is_steady, "rule of steady state");
-    }
-    if !is_steady && phase.measured().count() > 1 {
-        due("segments", true, false, "second measurement");
-    }
+    let has_warm_up = phase.warm_up().is_some();
+    let is_asked = is_transactions && !spec.drive.warm_up.is_zero();
+    parts.due_of("segments", &true, due_if(has_warm_up, is_asked), "warm-up");
+    let mut kinds = phase.segments.iter().map(|segment| segment.kind);
+    let approaches = kinds.any(|kind| kind == SegmentKind::Approach);
+    let is_due = due_if(approaches, is_steady);
+    parts.due_of("segments", &true, is_due, "rule of steady state");
+    let is_second = !is_steady && phase.measured().count() > 1;
+    parts.due_of("segments", &is_second, false, "second measurement");
     segments(scope, phase, place, found);
     workers(scope, phase, place, found);
+}
+
+/// Records of before there was evidence have none in some phases.
+fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, parts: &mut Parts<'_>) {
+    let spec = scope.spec;
+    let phases = scope.phases.iter();
+    let is_later = phases.filter(|phase| phase.evidence.is_some()).count() > 1;
+    let is_told = is_later || phase.evidence.is_some();
+    let is_due = due_if(is_told, spec.storage.makes_files());
+    parts.due("evidence", &phase.evidence, is_due);
+    let Some(evidence) = &phase.evidence else {
+        return;
+    };
+    let is_whole = scope.is_complete() && is_later;
+    let has_sync = phase.sync.is_some();
+    let is_due = due_if(is_whole || !has_sync, has_sync);
+    parts.due("evidence.syncing", &evidence.syncing, is_due);
+    let is_sampled = phase.phase == Phase::Transactions && spec.sync_phases;
+    let is_due = due_if(is_whole || !is_sampled, is_sampled);
+    parts.due("evidence.residency", &evidence.residency, is_due);
+    let calls_server = spec.storage.calls_server();
+    parts.due("evidence.server", &evidence.server, calls_server);
 }
 
 /// Whether operations were completed or failed.
@@ -403,151 +278,107 @@ fn segments(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fin
     let is_open = scope.is_open(phase);
     let allowed = spec.workload.actions(phase.phase);
     let shared = spec.workload.workers.is_shared();
-    for (number, segment) in phase.segments.iter().enumerate() {
-        let place = format!("{place}.segments[{number}]");
-        for (index, operation) in segment.operations.iter().enumerate() {
-            let place = format!("{place}.operations[{index}]");
-            let meter = &operation.meter;
-            if !allowed.contains(&operation.action) {
-                let why = format!(
-                    "the workload has no {} in {}",
-                    operation.action.name(),
-                    phase.phase.name()
-                );
-                found.broken(Rule::Parts, &format!("{place}.action"), why);
-            }
-            if (operation.role == workload::Role::Worker) == shared {
-                let why = format!("the run has no {}", operation.role.name());
-                found.broken(Rule::Parts, &format!("{place}.role"), why);
-            }
-            let service = format!("{place}.meter.service");
-            if meter.operations > 0 || !is_open {
-                is_there(
-                    found,
-                    &service,
-                    meter.service.is_some(),
-                    is_open,
-                    "arrivals of their own",
-                );
-            }
-            steps(scope, operation, &format!("{place}.steps"), found);
+    for (place, operation) in placed_operations(phase, place) {
+        let meter = &operation.meter;
+        if !allowed.contains(&operation.action) {
+            let [action, phase] = [operation.action.name(), phase.phase.name()];
+            let why = format!("the workload has no {action} in {phase}");
+            found.broken(Rule::Parts, format!("{place}.action"), why);
         }
+        if (operation.role == Role::Worker) == shared {
+            let why = format!("the run has no {}", operation.role.name());
+            found.broken(Rule::Parts, format!("{place}.role"), why);
+        }
+        let mut parts = Parts {
+            found,
+            place,
+            is_complete: true,
+        };
+        let is_due = due_if(meter.operations > 0 || !is_open, is_open);
+        parts.due("meter.service", &meter.service, is_due);
+        steps(scope, operation, &mut parts);
     }
     for (index, slowest) in phase.slowest.iter().enumerate() {
-        let mut operations =
-            all_operations(phase).filter(|operation| operation.action == slowest.action);
+        let place = format!("{place}.slowest[{index}]");
+        let mut parts = Parts {
+            found,
+            place,
+            is_complete: true,
+        };
+        let mut operations = all_operations(phase).filter(|known| known.action == slowest.action);
         let have_steps = operations.any(|operation| !operation.steps.is_empty());
-        if let Some(slow) = slowest
-            .operations
-            .iter()
-            .find(|slow| slow.step.is_some() != have_steps)
-        {
-            let slowest = format!("{place}.slowest[{index}]");
-            is_there(
-                found,
-                &slowest,
-                slow.step.is_some(),
-                have_steps,
-                "steps of operations",
-            );
+        for slow in &slowest.operations {
+            parts.due_of("", &slow.step, have_steps, STEPS);
         }
     }
 }
 
 /// An operation has the steps of its kind, and those of durability as the policy has them.
-fn steps(scope: &Scope<'_>, operation: &OperationRecord, place: &str, found: &mut Findings) {
+fn steps(scope: &Scope<'_>, operation: &OperationRecord, parts: &mut Parts<'_>) {
     let spec = scope.spec;
+    let policy = spec.durability;
     // What a policy of durability costs is shown as a step, always.
-    let are_timed = spec.latencies
-        && (spec.steps || spec.durability != Durability::None)
-        && spec.storage.makes_files();
-    if operation.steps.is_empty() || operation.meter.operations == 0 || !are_timed {
-        let is_due = are_timed && operation.meter.operations > 0;
-        return is_there(
-            found,
-            place,
-            !operation.steps.is_empty(),
-            is_due,
-            "steps of operations",
-        );
+    let are_timed =
+        spec.latencies && (spec.steps || policy != Durability::None) && spec.storage.makes_files();
+    let is_due = are_timed && operation.meter.operations > 0;
+    if operation.steps.is_empty() || !is_due {
+        return parts.due_of("steps", &operation.steps, is_due, STEPS);
     }
     let Some(kind) = operation.action.performs() else {
         return;
     };
     let of_kind = |step: Step| kind.steps().iter().any(|part| part.step == step);
-    let has = |step: Step| {
-        operation
-            .steps
-            .iter()
-            .any(|known| known.step == step.name())
-    };
-    let policy = spec.durability;
-    let file = matches!(
-        policy,
-        Durability::Fdatasync | Durability::Fsync | Durability::FsyncDirectory
-    );
+    let names = || operation.steps.iter().map(|known| known.step.as_str());
+    let has = |step: Step| names().any(|name| name == step.name());
     let directory = policy == Durability::FsyncDirectory;
-    let batch = matches!(policy, Durability::Batch(_));
+    let file = directory || matches!(policy, Durability::Fdatasync | Durability::Fsync);
+    // Servers sync in calls of their own.
+    let is_told = spec.storage.uses_directories();
     for (step, is_asked) in [(Step::Sync, file), (Step::SyncDirectory, directory)] {
-        let is_due = is_asked && of_kind(step);
-        // Servers sync in calls of their own.
-        if spec.storage.uses_directories() {
-            is_there(found, place, has(step), is_due, step.name());
-        }
+        let is_due = due_if(is_told, is_asked && of_kind(step));
+        parts.due_of("steps", &has(step), is_due, step.name());
     }
-    if !batch {
-        is_there(
-            found,
-            place,
-            has(Step::SyncFileSystem),
-            false,
-            Step::SyncFileSystem.name(),
-        );
-    }
-    let is_known = |name: &str| {
-        let known = Step::ALL.iter().find(|step| step.name() == name);
-        known.is_some_and(|step| of_kind(*step) || *step == Step::SyncFileSystem)
-    };
-    if let Some(other) = operation.steps.iter().find(|known| !is_known(&known.step)) {
-        let why = format!("{} has no step {}", operation.action.name(), other.step);
-        found.broken(Rule::Parts, place, why);
+    let whole = Step::SyncFileSystem;
+    let is_due = due_if(!matches!(policy, Durability::Batch(_)), false);
+    parts.due_of("steps", &has(whole), is_due, whole.name());
+    let known = Step::ALL
+        .iter()
+        .filter(|step| of_kind(**step) || **step == whole);
+    let known: Vec<&str> = known.map(|step| step.name()).collect();
+    if let Some(other) = names().find(|name| !known.contains(name)) {
+        let why = format!("{} has no step {other}", operation.action.name());
+        let place = format!("{}.steps", parts.place);
+        parts.found.broken(Rule::Parts, place, why);
     }
 }
 
 /// Each worker once, with its role.
 fn workers(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let place = format!("{place}.workers");
-    if phase.complete && phase.workers.len() as u64 != u64::from(scope.workers) {
-        let why = format!(
-            "there are {}, and {} are at work",
-            phase.workers.len(),
-            scope.workers
-        );
+    let count = scope.workers;
+    if phase.complete && phase.workers.len() as u64 != u64::from(count) {
+        let why = format!("there are {}, and {count} are at work", phase.workers.len());
         found.broken(Rule::Parts, &place, why);
     }
     let mut next = 0;
     for (index, worker) in phase.workers.iter().enumerate() {
         let place = format!("{place}[{index}]");
-        if worker.worker < next || worker.worker >= scope.workers {
-            let why = format!(
-                "worker {} of {} is not in its place",
-                worker.worker, scope.workers
-            );
-            found.broken(Rule::Parts, &format!("{place}.worker"), why);
+        if !(next..count).contains(&worker.worker) {
+            let why = format!("worker {} of {count} is not in its place", worker.worker);
+            found.broken(Rule::Parts, format!("{place}.worker"), why);
         }
         next = worker.worker.saturating_add(1);
         let role = match scope.spec.workload.workers {
-            Workers::Private { .. } => workload::Role::Worker,
+            Workers::Private { .. } => Role::Worker,
             shared @ Workers::Shared { .. } => shared.role(worker.worker),
         };
-        if worker.role != role {
-            let why = format!(
-                "a {}, and by the workload a {}",
-                worker.role.name(),
-                role.name()
-            );
-            found.broken(Rule::Parts, &format!("{place}.role"), why);
-        }
+        found.same(
+            Rule::Parts,
+            &format!("{place}.role"),
+            &worker.role,
+            &role,
+            "by the workload",
+        );
     }
     // How it ends is for the stop alone: a number of transactions, or time.
     if let (Stop::Transactions, Some(per_worker)) =
@@ -555,8 +386,8 @@ fn workers(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
     {
         let all: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
         let expected = per_worker.saturating_mul(scope.workers.into());
-        let all = ("transactions issued in all segments", all);
-        found.equal(Rule::Parts, &place, all, ("by the workload", expected));
+        let place = format!("{place}: issued in all segments");
+        found.same(Rule::Parts, &place, &all, &expected, "by the workload");
     }
 }
 

@@ -3,14 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use system::Fact;
 use workload::fingerprint::{GENERATORS_VERSION, fingerprint};
 use workload::plan::followed::Followed;
-use workload::plan::{Plan, Planner, Tally};
-use workload::{Action, End, Phase, SkipReason, Skipped};
+use workload::plan::{Plan, Planner};
+use workload::{Action, End, Phase, Skipped};
 
 use super::{Findings, Rule, all_operations};
-use record::run::{PhaseRecord, Record};
+use record::run::{OperationRecord, PhaseRecord, Record};
 
 pub(super) fn check(record: &Record, found: &mut Findings) {
     let place = "record.fingerprint";
@@ -23,19 +24,20 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
         return found.unchecked(Rule::Fingerprint, place, why);
     }
     match fingerprint(&record.spec.workload) {
-        Ok(derived) if record.fingerprint != derived && !is_of_its_first_step(record) => found
-            .broken(
+        Ok(derived) if !is_of_its_first_step(record) => {
+            let recorded = &record.fingerprint;
+            found.same(
                 Rule::Fingerprint,
                 place,
-                format!("{}, but the workload has {derived}", record.fingerprint),
-            ),
+                recorded,
+                &derived,
+                "the workload has",
+            );
+        }
         Ok(_) => {}
         Err(problem) => {
-            return found.broken(
-                Rule::Fingerprint,
-                "record.spec.workload",
-                problem.to_string(),
-            );
+            let place = "record.spec.workload";
+            return found.broken(Rule::Fingerprint, place, problem.to_string());
         }
     }
     hash(record, found);
@@ -44,10 +46,8 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
 
 /// A sweep of ranks has the fingerprint of its first step.
 fn is_of_its_first_step(record: &Record) -> bool {
-    let steps = &record.actual.sweep_steps;
-    steps
-        .first()
-        .is_some_and(|step| matches!(step.load, record::run::Load::Ranks(_)))
+    let first = record.actual.sweep_steps.first();
+    first.is_some_and(|step| matches!(step.load, record::run::Load::Ranks(_)))
 }
 
 fn hash(record: &Record, found: &mut Findings) {
@@ -56,38 +56,56 @@ fn hash(record: &Record, found: &mut Findings) {
     };
     let place = "record.actual.stream_hash";
     if Followed::of(&record.spec.workload).is_some() {
-        return found.unchecked(
-            Rule::StreamHash,
-            place,
-            "the stream is too long to be followed",
-        );
+        return found.unchecked(Rule::StreamHash, place, TOO_LONG);
     }
     if let Ok(plan) = Planner::new(&record.spec.workload).plan() {
-        if *recorded != plan.stream_hash {
-            let why = format!("{recorded}, but the workload has {}", plan.stream_hash);
-            found.broken(Rule::StreamHash, place, why);
-        }
+        found.same(
+            Rule::StreamHash,
+            place,
+            recorded,
+            &plan.stream_hash,
+            "the workload has",
+        );
     }
 }
 
-/// What was done in a phase.
-#[derive(Default, PartialEq, Eq)]
+/// Why a rule about a stream is not checked.
+const TOO_LONG: &str = "the stream is too long to be followed";
+
+/// What was done in a phase, or follows from the stream.
+#[derive(Default, Serialize)]
 struct Done {
-    tallies: BTreeMap<Action, (u64, u64)>,
+    operations: BTreeMap<&'static str, u64>,
+    bytes: BTreeMap<&'static str, u64>,
     skipped: Skipped,
 }
 
 impl Done {
+    fn add(&mut self, action: Action, operations: u64, bytes: u64) {
+        // What is left out was not done.
+        if operations + bytes > 0 {
+            *self.operations.entry(action.name()).or_default() += operations;
+            *self.bytes.entry(action.name()).or_default() += bytes;
+        }
+    }
+
     fn of(phase: &PhaseRecord) -> Self {
         let mut done = Self::default();
-        for operation in all_operations(phase) {
-            let sum = done.tallies.entry(operation.action).or_default();
-            sum.0 += operation.meter.operations;
-            sum.1 += operation.meter.bytes;
+        for OperationRecord { action, meter, .. } in all_operations(phase) {
+            done.add(*action, meter.operations, meter.bytes);
         }
         for segment in &phase.segments {
             done.skipped.merge(&segment.skipped);
         }
+        done
+    }
+
+    fn planned(plan: &Plan, phase: Phase) -> Self {
+        let mut done = Self::default();
+        for (action, tally) in &plan.tallies[phase as usize] {
+            done.add(*action, tally.operations, tally.bytes);
+        }
+        done.skipped.merge(&plan.skipped);
         done
     }
 }
@@ -101,62 +119,41 @@ fn counts(record: &Record, found: &mut Findings) {
     if !is_whole_pool || spec.drive.sweep.is_some() || actual.phases.iter().any(has_failures) {
         return;
     }
-    let of_phase = |phase| {
-        let mut known = actual.phases.iter().enumerate();
-        known.find(|(_, known)| known.phase == phase && known.complete)
-    };
-    let Some((_, prepared)) = of_phase(Phase::Prepare) else {
+    let of_phase = |phase| actual.phase(phase).filter(|known| known.complete);
+    let Some(prepared) = of_phase(Phase::Prepare) else {
         return;
     };
-    let performed = of_phase(Phase::Transactions).and_then(|(_, phase)| performed(record, phase));
+    let performed = of_phase(Phase::Transactions).and_then(|phase| performed(record, phase));
     let streams = spec.workload.streams() as usize;
     let transactions = performed.clone().unwrap_or_else(|| vec![0; streams]);
-    let too_many = transactions
-        .iter()
-        .fold(0, |sum: u64, more| sum.saturating_add(*more))
-        > Followed::TRANSACTIONS_MAX;
+    let all = transactions.iter().copied().fold(0, u64::saturating_add);
     let files = spec.workload.files().saturating_mul(streams as u64);
-    if too_many || files > Followed::FILES_MAX {
-        let why = "the stream is too long to be followed";
-        return found.unchecked(Rule::StreamCounts, "record.actual.phases", why);
+    if all > Followed::TRANSACTIONS_MAX || files > Followed::FILES_MAX {
+        return found.unchecked(Rule::StreamCounts, "record.actual.phases", TOO_LONG);
     }
-    let Ok(plan) = Planner::new(&spec.workload)
-        .with_transactions(transactions)
-        .plan()
-    else {
+    let planner = Planner::new(&spec.workload).with_transactions(transactions);
+    let Ok(plan) = planner.plan() else {
         return;
     };
-    compare(
-        &plan,
-        Phase::Prepare,
-        prepared,
-        "record.actual.phases[0]",
-        found,
-    );
-    if performed.is_some() {
-        for phase in [Phase::Transactions, Phase::Delete] {
-            if let Some((index, done)) = of_phase(phase) {
-                compare(
-                    &plan,
-                    phase,
-                    done,
-                    &format!("record.actual.phases[{index}]"),
-                    found,
-                );
-            }
+    let others = [Phase::Transactions, Phase::Delete]
+        .into_iter()
+        .filter_map(of_phase);
+    for phase in std::iter::once(prepared).chain(others.filter(|_| performed.is_some())) {
+        let (done, mut planned) = (Done::of(phase), Done::planned(&plan, phase.phase));
+        if phase.phase != Phase::Transactions {
+            planned.skipped.clone_from(&done.skipped);
         }
+        let place = format!("record.actual: {}", phase.phase.name());
+        found.same(Rule::StreamCounts, &place, &done, &planned, "in the stream");
     }
 }
 
 fn has_failures(phase: &PhaseRecord) -> bool {
-    let mut failures = phase
+    phase
         .segments
         .iter()
-        .map(|segment| segment.skipped.after_failure);
-    let is_bad = |operation: &record::run::OperationRecord| {
-        operation.meter.failed + operation.meter.missed > 0
-    };
-    failures.any(|count| count > 0) || all_operations(phase).any(is_bad)
+        .any(|segment| segment.skipped.after_failure > 0)
+        || all_operations(phase).any(|known| known.meter.failed + known.meter.missed > 0)
 }
 
 /// How many transactions each worker performed; nothing where that is not recorded.
@@ -179,44 +176,7 @@ fn performed(record: &Record, phase: &PhaseRecord) -> Option<Vec<u64>> {
     if workers == 1 {
         return Some(vec![if ran_dry { each } else { all }]);
     }
-    let is_all_measured = phase.measured().count() == phase.segments.len();
     let numbers = (0..workers).eq(phase.workers.iter().map(|worker| worker.worker));
-    (is_all_measured && numbers && !ran_dry)
+    (phase.is_all_measured() && numbers && !ran_dry)
         .then(|| phase.workers.iter().map(|worker| worker.issued).collect())
-}
-
-fn compare(plan: &Plan, phase: Phase, performed: &PhaseRecord, place: &str, found: &mut Findings) {
-    let done = Done::of(performed);
-    let planned = &plan.tallies[phase as usize];
-    for action in done.tallies.keys().chain(planned.keys()) {
-        let (operations, bytes) = done.tallies.get(action).copied().unwrap_or_default();
-        let Tally {
-            operations: in_stream,
-            bytes: bytes_in_stream,
-        } = plan.tally(phase, *action);
-        for (what, counted, expected) in [
-            ("operations", operations, in_stream),
-            ("bytes", bytes, bytes_in_stream),
-        ] {
-            let what = format!("{what} of {}", action.name());
-            found.equal(
-                Rule::StreamCounts,
-                place,
-                (&what, counted),
-                ("in the stream", expected),
-            );
-        }
-    }
-    if phase == Phase::Transactions && done.skipped != plan.skipped {
-        for reason in SkipReason::ALL {
-            let what = format!("skipped ({reason})");
-            let expected = ("in the stream", plan.skipped.get(*reason));
-            found.equal(
-                Rule::StreamCounts,
-                place,
-                (&what, done.skipped.get(*reason)),
-                expected,
-            );
-        }
-    }
 }

@@ -1,17 +1,13 @@
-//! Moments: of phases, segments, workers, syncs and readings of the machine; how long they last,
-//! and what must lie within what.
+//! Moments: of phases, segments, workers, syncs and readings of the machine; what
+//! must lie within what.
 
-use spec::{Durability, Stop};
-use workload::{End, Phase};
+use workload::Phase;
 
-use super::{Findings, Rule, Scope, all_operations, longest_ns};
+use super::{Findings, Rule, Scope};
 use record::Outcome;
 use record::Pauses;
 use record::run::PhaseRecord;
 
-/// A worker that is at work without a pause may be kept from it by other programs for so long, in
-/// nanoseconds.
-const SOON_NS: u64 = 10_000_000_000;
 /// A sync of a real file system is a call in a thread: it takes so long at least, in nanoseconds.
 const SYNC_MIN_NS: u64 = 1_000;
 
@@ -27,16 +23,15 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
         sync(scope, phase, &place, found);
         pauses(scope, index, &place, found);
         within_run(scope, phase, &place, found);
-        lasts(scope, phase, &place, earlier, found);
         earlier = Some(phase);
     }
 }
 
-fn began_ns(phase: &PhaseRecord) -> Option<u64> {
+pub(super) fn began_ns(phase: &PhaseRecord) -> Option<u64> {
     phase.segments.iter().map(|segment| segment.began_ns).min()
 }
 
-fn ended_ns(phase: &PhaseRecord) -> Option<u64> {
+pub(super) fn ended_ns(phase: &PhaseRecord) -> Option<u64> {
     phase.segments.iter().map(|segment| segment.ended_ns).max()
 }
 
@@ -72,49 +67,49 @@ fn workers(phase: &PhaseRecord, place: &str, found: &mut Findings) {
     if !phase.complete || phase.workers.is_empty() {
         return;
     }
-    let is_all_measured = phase.measured().count() == phase.segments.len();
+    let is_all_measured = phase.is_all_measured();
     // One that was done before the measured ones has no time in them.
-    let has_part =
-        |worker: &&record::run::WorkerPhase| is_all_measured || worker.began_ns < worker.ended_ns;
-    let with_part = || phase.workers.iter().filter(has_part);
-    let (Some(began_ns), Some(ended_ns)) = (
-        with_part().map(|worker| worker.began_ns).min(),
-        with_part().map(|worker| worker.ended_ns).max(),
-    ) else {
+    let with_part = || {
+        let workers = phase.workers.iter();
+        workers.filter(|worker| is_all_measured || worker.began_ns < worker.ended_ns)
+    };
+    let began_ns = with_part().map(|worker| worker.began_ns).min();
+    let ended_ns = with_part().map(|worker| worker.ended_ns).max();
+    let (Some(began_ns), Some(ended_ns)) = (began_ns, ended_ns) else {
         return;
     };
-    let place = format!("{place}.workers");
-    let measured_ended = phase.measured().map(|segment| segment.ended_ns).max();
-    for (what, of_workers, of_segments) in [
-        ("the first worker began at", began_ns, first.began_ns),
-        (
-            "the last worker ended at",
-            ended_ns,
-            measured_ended.unwrap_or(last.ended_ns),
-        ),
-    ] {
-        let of_segments = ("the measured segments", of_segments);
-        found.equal(Rule::Times, &place, (what, of_workers), of_segments);
-    }
+    let measured_ended_ns = phase.measured().map(|segment| segment.ended_ns).max();
+    let measured = (first.began_ns, measured_ended_ns.unwrap_or(last.ended_ns));
+    let by = "in the measured segments";
+    let span = format!("{place}.workers: from the first beginning to the last end");
+    found.same(Rule::Times, &span, &(began_ns, ended_ns), &measured, by);
     let Some(first_done) = &phase.first_done else {
         return;
     };
-    let place = format!("{place}: first_done");
-    let ends = || phase.workers.iter().map(|worker| worker.ended_ns);
-    let least = ends().min().unwrap_or(0);
-    let own = phase
-        .workers
-        .iter()
-        .find(|worker| worker.worker == first_done.worker);
-    let at = ("the first worker was done at", first_done.at_ns);
-    found.equal(
+    let place = format!("{place}.first_done.at_ns");
+    let workers = phase.workers.iter();
+    let least = workers
+        .clone()
+        .map(|worker| worker.ended_ns)
+        .min()
+        .unwrap_or(0);
+    let at_ns = &first_done.at_ns;
+    found.same(
         Rule::Times,
         &place,
-        at,
-        ("the first end of a worker", least),
+        at_ns,
+        &least,
+        "the first worker to end did so at",
     );
-    if let Some(own) = own {
-        found.equal(Rule::Times, &place, at, ("its own end", own.ended_ns));
+    let mut own = workers.filter(|worker| worker.worker == first_done.worker);
+    if let Some(own) = own.next() {
+        found.same(
+            Rule::Times,
+            &place,
+            at_ns,
+            &own.ended_ns,
+            "that worker ended at",
+        );
     }
 }
 
@@ -214,7 +209,7 @@ fn pauses(scope: &Scope<'_>, index: usize, place: &str, found: &mut Findings) {
     let is_watched = || scope.phases.iter().any(|phase| phase.pauses.is_some());
     let Some(pauses) = &phase.pauses else {
         if phase.complete && is_watched() && scope.record.actual.outcome != Outcome::Unfinished {
-            let why = "it is missing, although another phase has it".to_owned();
+            let why = "it is missing, although another phase has it";
             found.broken(Rule::Parts, &place, why);
         }
         return;
@@ -298,172 +293,6 @@ fn within_run(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut F
                 "a worker was up to its arrivals at {caught_up_ns} ns, outside of the phase"
             );
             found.broken(Rule::Times, &format!("{place}.caught_up_ns"), why);
-        }
-    }
-}
-
-/// Whether the machine was read each second: then nothing kept this process from its work for long.
-pub(super) fn is_undisturbed(phase: &PhaseRecord) -> bool {
-    let Some(machine) = &phase.machine else {
-        return false;
-    };
-    let most = machine.width_ns.saturating_add(machine.width_ns / 2);
-    machine.spans().all(|span| span.end - span.start <= most)
-}
-
-/// How long a worker may think, in nanoseconds.
-fn think_ns(scope: &Scope<'_>) -> u64 {
-    use workload::mix::Think;
-    match scope.spec.workload.mix().map(|mix| &mix.think) {
-        Some(Think::Fixed(ns)) => *ns,
-        Some(Think::Exponential(mean_ns)) => mean_ns.saturating_mul(100),
-        Some(Think::None) | None => 0,
-    }
-}
-
-/// Whether a transaction follows upon the other.
-fn is_busy(scope: &Scope<'_>, phase: &PhaseRecord) -> bool {
-    !scope.is_open(phase) && think_ns(scope) == 0
-}
-
-/// How long a worker may be in one operation or wait for others', as far as that is recorded.
-fn at_most_in_one_ns(phase: &PhaseRecord) -> u64 {
-    let waits = phase
-        .claim_waits
-        .iter()
-        .filter_map(|waits| waits.wait.max_ns());
-    longest_ns(phase).saturating_add(waits.max().unwrap_or(0))
-}
-
-/// The time of a phase by what was asked for, and by what was done over it.
-fn lasts(
-    scope: &Scope<'_>,
-    phase: &PhaseRecord,
-    place: &str,
-    earlier: Option<&PhaseRecord>,
-    found: &mut Findings,
-) {
-    let (Some(began_ns), Some(ended_ns)) = (began_ns(phase), ended_ns(phase)) else {
-        return;
-    };
-    let lasted_ns = ended_ns.saturating_sub(began_ns);
-    // Slices count from before the workers begin.
-    let read_ns = phase.machine.as_ref().map(|machine| machine.began_ns);
-    let least_ns = read_ns
-        .or_else(|| earlier.and_then(self::ended_ns))
-        .unwrap_or(0)
-        .min(began_ns);
-    let width_ns = phase.slices.width_ns();
-    let last_slice_ns = (phase.slices.len() as u64)
-        .saturating_sub(1)
-        .saturating_mul(width_ns);
-    let slack_ns = if scope.has_ranks() { SOON_NS } else { 0 };
-    if last_slice_ns > ended_ns.saturating_sub(least_ns).saturating_add(slack_ns) {
-        let why = format!(
-            "it lasted {lasted_ns} ns, and has operations {last_slice_ns} ns after its beginning"
-        );
-        found.broken(Rule::Duration, place, why);
-    }
-    let has_failures = all_operations(phase).any(|operation| operation.meter.failed > 0);
-    // What is synced in batches is synced once more at the end, and no operation tells of it.
-    let is_batch = matches!(scope.spec.durability, Durability::Batch(_));
-    let is_timed = scope.spec.latencies && !is_batch;
-    let is_even = is_undisturbed(phase) && !has_failures && is_timed && phase.complete;
-    let silent_ns = lasted_ns.saturating_sub(last_slice_ns.saturating_add(width_ns));
-    let pause_ns = SOON_NS.saturating_add(at_most_in_one_ns(phase).saturating_mul(2));
-    let has_series = !phase.slices.is_empty();
-    // Directories are made and removed in the other phases, and no operation tells of it.
-    let is_work = phase.phase == Phase::Transactions && has_work(phase);
-    if has_series && is_even && is_busy(scope, phase) && silent_ns > pause_ns && is_work {
-        let why =
-            format!("it lasted {lasted_ns} ns, and nothing was done in its last {silent_ns} ns");
-        found.broken(Rule::Duration, place, why);
-    }
-    if phase.phase == Phase::Transactions && phase.complete {
-        as_asked(
-            scope,
-            phase,
-            place,
-            (least_ns, began_ns, ended_ns),
-            pause_ns,
-            is_even,
-            found,
-        );
-    }
-}
-
-/// Whether workers did not spend their time with what they left undone.
-fn has_work(phase: &PhaseRecord) -> bool {
-    phase
-        .segments
-        .iter()
-        .all(|segment| segment.skipped.total() == 0)
-}
-
-fn ns(nanoseconds: u128) -> u64 {
-    u64::try_from(nanoseconds).unwrap_or(u64::MAX)
-}
-
-/// Transactions that end with time last so long, and a warm-up does.
-fn as_asked(
-    scope: &Scope<'_>,
-    phase: &PhaseRecord,
-    place: &str,
-    (least_ns, began_ns, ended_ns): (u64, u64, u64),
-    pause_ns: u64,
-    is_even: bool,
-    found: &mut Findings,
-) {
-    let drive = &scope.spec.drive;
-    let warm_up_ns = ns(drive.warm_up.as_nanos());
-    let workload = &scope.spec.workload;
-    let all: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
-    let asked_for = workload.transactions().saturating_mul(scope.workers.into());
-    let is_by_number = all >= asked_for || scope.record.actual.end.known() != Some(&End::Complete);
-    let late_ns = pause_ns.saturating_add(think_ns(scope));
-    // The thread that ends them saw them begin before the workers did, and after the machine was
-    // read.
-    let early_ns = began_ns
-        .saturating_sub(least_ns)
-        .saturating_add(scope.clocks_ns());
-    let mut compare = |what: &str, lasted_ns: u64, asked_ns: u64| {
-        // What ends before its time has come to the end of its number.
-        let is_short = lasted_ns.saturating_add(early_ns) < asked_ns && !is_by_number;
-        let is_long = is_even
-            && lasted_ns
-                > asked_ns
-                    .saturating_add(late_ns)
-                    .saturating_add(asked_ns / 20);
-        if is_short || is_long {
-            let why = format!("{what} lasted {lasted_ns} ns, and {asked_ns} ns were asked for");
-            found.broken(Rule::Duration, place, why);
-        }
-    };
-    let before = phase
-        .measured()
-        .next()
-        .map(|first| first.began_ns.saturating_sub(began_ns));
-    if let (Some(before_ns), true, None) = (before, warm_up_ns > 0, drive.steady()) {
-        compare("the warm-up", before_ns, warm_up_ns);
-    }
-    let lasted_ns = ended_ns.saturating_sub(began_ns);
-    match drive.stop {
-        Stop::Transactions => {}
-        Stop::After(time) => compare(
-            "they",
-            lasted_ns,
-            warm_up_ns.saturating_add(ns(time.as_nanos())),
-        ),
-        Stop::Steady(asked) => {
-            let rounds = phase
-                .steady
-                .as_ref()
-                .map_or(0, |found| found.rounds.len() as u64);
-            compare(
-                "they",
-                lasted_ns,
-                warm_up_ns.saturating_add(rounds.saturating_mul(asked.round_ns)),
-            );
         }
     }
 }

@@ -1,0 +1,115 @@
+//! The figures of the original's report against the phases.
+
+use workload::{Action, Classic, Phase};
+
+use super::{Findings, Rule, all_operations};
+use record::ClassicFigures;
+use record::run::{Record, WorkerPhase};
+
+/// Two clocks that are rounded to whole seconds may differ by this.
+const SECONDS: i64 = 1;
+/// A sum of 32-bit floats is off by no more than this share of itself while it is small.
+const FLOATS_OFF: f64 = 0.01;
+/// Up to this many bytes.
+const FLOATS_EXACT: f64 = 1e9;
+
+pub(super) fn check(record: &Record, found: &mut Findings) {
+    let Some((figures, work)) = record.actual.classic.zip(record.spec.workload.classic()) else {
+        return;
+    };
+    let expected = expected(record, &figures, work);
+    found.same(
+        Rule::Classic,
+        "record.actual.classic",
+        &figures,
+        &expected,
+        "by the phases",
+    );
+    seconds(record, &figures, found);
+}
+
+/// The figures that follow from the workload and the phases; others are as they are recorded.
+fn expected(record: &Record, figures: &ClassicFigures, work: &Classic) -> ClassicFigures {
+    let actual = &record.actual;
+    let operations = || actual.phases.iter().flat_map(all_operations);
+    let count = |phase: Phase, action: Action| -> u64 {
+        let of_phase = actual.phases.iter().filter(|known| known.phase == phase);
+        let of_action = of_phase
+            .flat_map(all_operations)
+            .filter(|known| known.action == action);
+        of_action.map(|operation| operation.meter.operations).sum()
+    };
+    let is_float = !figures.edition.rules().whole_sums;
+    let bytes = |figure: f64, moves: fn(Action) -> bool| {
+        let moving = operations().filter(|operation| moves(operation.action));
+        let exact = moving.map(|operation| operation.meter.bytes).sum::<u64>() as f64;
+        // Sums of 32-bit floats stop growing when they are large.
+        let is_near = (figure - exact).abs() <= exact * FLOATS_OFF + 1.0 || exact > FLOATS_EXACT;
+        if is_float && is_near { figure } else { exact }
+    };
+    let workers = u64::from(record.spec.workload.workers.count());
+    let in_transactions = |action| count(Phase::Transactions, action);
+    ClassicFigures {
+        edition: work.edition,
+        end: actual.end.known().copied().unwrap_or(figures.end),
+        transactions: record.spec.workload.transactions().saturating_mul(workers),
+        created_alone: count(Phase::Prepare, Action::Create),
+        created_mixed: in_transactions(Action::Create),
+        read: in_transactions(Action::Read),
+        appended: in_transactions(Action::Append),
+        deleted_alone: count(Phase::Delete, Action::Delete),
+        deleted_mixed: in_transactions(Action::Delete),
+        bytes_read: bytes(figures.bytes_read, Action::moves_bytes_in),
+        bytes_written: bytes(figures.bytes_written, Action::moves_bytes_out),
+        ..*figures
+    }
+}
+
+/// Whole seconds of the wall clock, where nobody set it.
+fn seconds(record: &Record, figures: &ClassicFigures, found: &mut Findings) {
+    let clocks = &record.during.clocks;
+    if clocks.wall_clock_stepped_ns != 0 || clocks.suspended_ns != 0 || record.cluster.is_some() {
+        return;
+    }
+    let second = |ns: u64| {
+        let ns = i64::try_from(ns).unwrap_or(i64::MAX);
+        record
+            .origin
+            .unix_ns
+            .saturating_add(ns)
+            .div_euclid(1_000_000_000)
+    };
+    // The first worker reads the clock between these moments of its own.
+    let moment = |phase: Phase, at: fn(&WorkerPhase) -> u64| {
+        let worker = record.actual.phase(phase)?.workers.first()?;
+        (worker.worker == 0).then(|| second(at(worker)))
+    };
+    let began = |phase: Phase| moment(phase, |worker| worker.began_ns);
+    let ended = |phase: Phase| moment(phase, |worker| worker.ended_ns);
+    let last = second(clocks.elapsed_ns);
+    let [prepare, work, delete] = Phase::ALL;
+    for (what, figure, earliest, latest) in [
+        ("began_s", figures.began_s, Some(second(0)), began(prepare)),
+        (
+            "transactions_began_s",
+            figures.transactions_began_s,
+            ended(prepare),
+            began(work),
+        ),
+        (
+            "transactions_ended_s",
+            figures.transactions_ended_s,
+            ended(work),
+            began(delete),
+        ),
+        ("ended_s", figures.ended_s, ended(delete), Some(last)),
+    ] {
+        let is_early = earliest.is_some_and(|earliest| figure < earliest - SECONDS);
+        if is_early || figure > latest.unwrap_or(last) + SECONDS {
+            let why = format!(
+                "{what} is {figure}, and by the moments of the phases {earliest:?} to {latest:?}"
+            );
+            found.broken(Rule::Classic, "record.actual.classic", why);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Counters by their names, as JSON has them, and how far times of the kernel may be off.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Findings, Rule};
+
+/// Times that the kernel tells apart by its ticks may be off by this, in nanoseconds.
+const TICKS_NS: u64 = 50_000_000;
+/// Between the moment of a reading and the reading itself other programs may run for so long, in
+/// nanoseconds.
+const READ_LATE_NS: u64 = 5_000_000_000;
+/// Counters that may go back, and states: they do not add up.
+const NO_COUNTS: [&str; 2] = ["iowait_ns", "in_flight"];
+
+/// A group of counters as JSON.
+pub(super) fn fields(of: &impl Serialize) -> Value {
+    serde_json::to_value(of).unwrap_or_default()
+}
+
+/// A number, a fact that is known, or all slices added up.
+pub(super) fn number(value: &Value) -> Option<u64> {
+    match value {
+        Value::Array(slices) => Some(sum(slices.iter().filter_map(Value::as_u64))),
+        other => other.as_u64().or_else(|| other.get("known")?.as_u64()),
+    }
+}
+
+/// As much as a number can be.
+pub(super) fn sum(numbers: impl IntoIterator<Item = u64>) -> u64 {
+    numbers.into_iter().fold(0, u64::saturating_add)
+}
+
+/// Counters by group and name.
+#[derive(Default)]
+pub(super) struct Columns(BTreeMap<String, u64>);
+
+impl Columns {
+    pub(super) fn add(&mut self, group: &str, fields: &Value) {
+        for (name, value) in fields.as_object().into_iter().flatten() {
+            if let Some(more) = number(value).filter(|_| !NO_COUNTS.contains(&name.as_str())) {
+                let sum = self.0.entry(format!("{group}.{name}")).or_default();
+                *sum = sum.saturating_add(more);
+            }
+        }
+    }
+
+    /// A part is no more than the whole.
+    pub(super) fn within(&self, whole: &Self, part: &str, place: &str, found: &mut Findings) {
+        for (column, sum) in &self.0 {
+            if let Some(whole) = whole.0.get(column).filter(|whole| sum > *whole) {
+                let why = format!("{column}: {sum} in {part}, and {whole} in the whole run");
+                found.broken(Rule::Counters, place, why);
+            }
+        }
+    }
+}
+
+/// With a twentieth, with ticks, and with what runs on while the counters are read.
+pub(super) fn with_ticks(ns: u64) -> u64 {
+    sum([ns, ns / 20, TICKS_NS, READ_LATE_NS])
+}

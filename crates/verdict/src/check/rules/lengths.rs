@@ -1,0 +1,157 @@
+//! How long phases last, by what was asked for and by what was done over them.
+
+use spec::{Durability, Stop};
+use workload::{End, Phase};
+
+use super::times::{self, began_ns, ended_ns};
+use super::{Findings, Rule, Scope, all_operations, longest_ns};
+use record::run::PhaseRecord;
+
+/// A worker that is at work without a pause may be kept from it by other programs for so long, in
+/// nanoseconds.
+const SOON_NS: u64 = 10_000_000_000;
+
+/// Whether the machine was read each second: then nothing kept this process from its work for long.
+pub(super) fn is_undisturbed(phase: &PhaseRecord) -> bool {
+    let Some(machine) = &phase.machine else {
+        return false;
+    };
+    let most = machine.width_ns.saturating_add(machine.width_ns / 2);
+    machine.spans().all(|span| span.end - span.start <= most)
+}
+
+/// How long a worker may think, in nanoseconds.
+fn think_ns(scope: &Scope<'_>) -> u64 {
+    use workload::mix::Think;
+    match scope.spec.workload.mix().map(|mix| &mix.think) {
+        Some(Think::Fixed(ns)) => *ns,
+        Some(Think::Exponential(mean_ns)) => mean_ns.saturating_mul(100),
+        Some(Think::None) | None => 0,
+    }
+}
+
+/// Whether a transaction follows upon the other.
+fn is_busy(scope: &Scope<'_>, phase: &PhaseRecord) -> bool {
+    !scope.is_open(phase) && think_ns(scope) == 0
+}
+
+/// How long a worker may be in one operation or wait for others', as far as that is recorded.
+fn at_most_in_one_ns(phase: &PhaseRecord) -> u64 {
+    let waits = phase
+        .claim_waits
+        .iter()
+        .filter_map(|waits| waits.wait.max_ns());
+    longest_ns(phase).saturating_add(waits.max().unwrap_or(0))
+}
+
+/// The time of a phase by what was asked for, and by what was done over it.
+pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Findings) {
+    let phase = &scope.phases[index];
+    let (Some(began_ns), Some(ended_ns)) = (began_ns(phase), ended_ns(phase)) else {
+        return;
+    };
+    let lasted_ns = ended_ns.saturating_sub(began_ns);
+    // Slices count from before the workers begin.
+    let read_ns = phase.machine.as_ref().map(|machine| machine.began_ns);
+    let least_ns = read_ns
+        .or_else(|| times::ended_ns(&scope.phases[index.checked_sub(1)?]))
+        .unwrap_or(0)
+        .min(began_ns);
+    let width_ns = phase.slices.width_ns();
+    let last_slice_ns = (phase.slices.len() as u64)
+        .saturating_sub(1)
+        .saturating_mul(width_ns);
+    let slack_ns = if scope.has_ranks() { SOON_NS } else { 0 };
+    if last_slice_ns > ended_ns.saturating_sub(least_ns).saturating_add(slack_ns) {
+        let why = format!(
+            "it lasted {lasted_ns} ns, and has operations {last_slice_ns} ns after its beginning"
+        );
+        found.broken(Rule::Duration, place, why);
+    }
+    let has_failures = all_operations(phase).any(|operation| operation.meter.failed > 0);
+    // What is synced in batches is synced once more at the end, and no operation tells of it.
+    let is_batch = matches!(scope.spec.durability, Durability::Batch(_));
+    let is_timed = scope.spec.latencies && !is_batch;
+    let is_even = is_undisturbed(phase) && !has_failures && is_timed && phase.complete;
+    let silent_ns = lasted_ns.saturating_sub(last_slice_ns.saturating_add(width_ns));
+    let pause_ns = SOON_NS.saturating_add(at_most_in_one_ns(phase).saturating_mul(2));
+    let has_series = !phase.slices.is_empty();
+    // Directories are made and removed in the other phases, and no operation tells of it.
+    let is_work = phase.phase == Phase::Transactions && has_work(phase);
+    if has_series && is_even && is_busy(scope, phase) && silent_ns > pause_ns && is_work {
+        let why =
+            format!("it lasted {lasted_ns} ns, and nothing was done in its last {silent_ns} ns");
+        found.broken(Rule::Duration, place, why);
+    }
+    if phase.phase == Phase::Transactions && phase.complete {
+        let moments = (least_ns, began_ns, ended_ns);
+        as_asked(scope, phase, place, moments, pause_ns, is_even, found);
+    }
+}
+
+/// Whether workers did not spend their time with what they left undone.
+fn has_work(phase: &PhaseRecord) -> bool {
+    phase
+        .segments
+        .iter()
+        .all(|segment| segment.skipped.total() == 0)
+}
+
+fn ns(nanoseconds: u128) -> u64 {
+    u64::try_from(nanoseconds).unwrap_or(u64::MAX)
+}
+
+/// Transactions that end with time last so long, and a warm-up does.
+fn as_asked(
+    scope: &Scope<'_>,
+    phase: &PhaseRecord,
+    place: &str,
+    (least_ns, began_ns, ended_ns): (u64, u64, u64),
+    pause_ns: u64,
+    is_even: bool,
+    found: &mut Findings,
+) {
+    let drive = &scope.spec.drive;
+    let warm_up_ns = ns(drive.warm_up.as_nanos());
+    let all: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
+    let has_ended = scope.record.actual.end.known() == Some(&End::Complete);
+    let is_by_number = all >= scope.asked_for() || !has_ended;
+    // The thread that ends them saw them begin before the workers did, and after the machine was
+    // read.
+    let early_ns = began_ns
+        .saturating_sub(least_ns)
+        .saturating_add(scope.clocks_ns());
+    let mut compare = |what: &str, lasted_ns: u64, asked_ns: u64| {
+        let late_ns = pause_ns
+            .saturating_add(think_ns(scope))
+            .saturating_add(asked_ns / 20);
+        // What ends before its time has come to the end of its number.
+        let is_short = lasted_ns.saturating_add(early_ns) < asked_ns && !is_by_number;
+        if is_short || (is_even && lasted_ns > asked_ns.saturating_add(late_ns)) {
+            let why = format!("{what} lasted {lasted_ns} ns, and {asked_ns} ns were asked for");
+            found.broken(Rule::Duration, place, why);
+        }
+    };
+    let first = phase
+        .measured()
+        .next()
+        .filter(|_| warm_up_ns > 0 && drive.steady().is_none());
+    if let Some(first) = first {
+        compare(
+            "the warm-up",
+            first.began_ns.saturating_sub(began_ns),
+            warm_up_ns,
+        );
+    }
+    let rounds = phase
+        .steady
+        .as_ref()
+        .map_or(0, |found| found.rounds.len() as u64);
+    let asked_ns = match drive.stop {
+        Stop::Transactions => return,
+        Stop::After(time) => ns(time.as_nanos()),
+        Stop::Steady(asked) => rounds.saturating_mul(asked.round_ns),
+    };
+    let lasted_ns = ended_ns.saturating_sub(began_ns);
+    compare("they", lasted_ns, warm_up_ns.saturating_add(asked_ns));
+}

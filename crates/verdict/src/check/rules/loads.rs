@@ -1,0 +1,54 @@
+//! The steps of a sweep.
+
+use spec::Climb;
+
+use super::{Findings, Rule};
+use record::run::{Load, Record};
+
+/// The steps of a sweep are those that were asked for, in their order; between rates others may
+/// lie.
+pub(super) fn check(record: &Record, found: &mut Findings) {
+    let Some(sweep) = &record.spec.drive.sweep else {
+        return;
+    };
+    let place = "record.actual.sweep_steps";
+    let steps = &record.actual.sweep_steps;
+    let loads = steps.iter().map(|step| step.load);
+    let are_rates = loads.clone().all(|load| matches!(load, Load::Rate(_)));
+    let are = |asked: &mut dyn Iterator<Item = Load>| {
+        loads.clone().all(|load| asked.next() == Some(load))
+    };
+    let is_right = match &sweep.climb {
+        Climb::Rates(rates) => {
+            let asked = rates.iter().map(|rate| Load::Rate(*rate));
+            are_rates && loads.clone().zip(asked).all(|(load, asked)| load == asked)
+        }
+        Climb::OfClosedLoop(_) => {
+            let mut rates = loads.clone();
+            rates.next().is_none_or(|first| first == Load::Closed)
+                && rates.all(|load| matches!(load, Load::Rate(_)))
+        }
+        Climb::Workers(workers) => are(&mut workers.iter().map(|count| Load::Workers(*count))),
+        Climb::Ranks(ranks) => are(&mut ranks.iter().map(|count| Load::Ranks(*count))),
+    };
+    if !is_right {
+        found.broken(Rule::Parts, place, "their loads are not those of the sweep");
+    }
+    let workers = record.spec.workload.workers.count();
+    let ranks = record.spec.ranks.max(1);
+    for (index, step) in steps.iter().enumerate() {
+        let expected = match step.load {
+            Load::Closed | Load::Rate(_) => workers,
+            Load::Workers(each) => each.saturating_mul(ranks),
+            Load::Ranks(some) => workers / ranks * some,
+        };
+        let place = format!("{place}[{index}].workers");
+        found.same(
+            Rule::Parts,
+            &place,
+            &step.workers,
+            &expected,
+            "by the sweep",
+        );
+    }
+}
