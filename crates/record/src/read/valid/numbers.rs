@@ -1,0 +1,128 @@
+//! What numbers of a record can be: counts, moments, rates, and sums of them.
+
+use std::collections::BTreeSet;
+
+/// No moment is further from the origin, and nothing lasts longer: 2^62 ns, 146 years.
+const MOMENT_MAX_NS: u64 = 1 << 62;
+
+/// The most ranks: a hundred times those of the largest run that the program is made for.
+pub(super) const RANKS_MAX: usize = 1_000_000;
+
+/// What is wrong, and where.
+#[derive(Debug)]
+pub(in crate::read) struct Wrong {
+    pub(in crate::read) field: String,
+    pub(in crate::read) why: String,
+}
+
+pub(in crate::read) type Valid = Result<(), Wrong>;
+
+pub(in crate::read) fn wrong<T>(
+    field: impl Into<String>,
+    why: impl Into<String>,
+) -> Result<T, Wrong> {
+    Err(Wrong {
+        field: field.into(),
+        why: why.into(),
+    })
+}
+
+/// The place that a field is in.
+pub(in crate::read) trait Within {
+    fn within(self, place: impl FnOnce() -> String) -> Self;
+}
+
+impl Within for Valid {
+    fn within(self, place: impl FnOnce() -> String) -> Self {
+        self.map_err(|Wrong { field, why }| Wrong {
+            field: format!("{}.{field}", place()),
+            why,
+        })
+    }
+}
+
+/// Of each element of a list, with its place.
+pub(in crate::read) fn each<T>(
+    name: &'static str,
+    list: &[T],
+    mut check: impl FnMut(&T) -> Valid,
+) -> Valid {
+    let mut indexed = list.iter().enumerate();
+    indexed.try_for_each(|(index, element)| check(element).within(|| format!("{name}[{index}]")))
+}
+
+pub(in crate::read) fn at_most(field: &'static str, found: usize, most: usize) -> Valid {
+    if found > most {
+        let why = format!("{found} of them, and there are at most {most}");
+        return wrong(field, why);
+    }
+    Ok(())
+}
+
+/// What is there once only, by a key.
+pub(in crate::read) fn distinct<K: Ord>(
+    field: &'static str,
+    keys: impl Iterator<Item = K>,
+) -> Valid {
+    let mut seen = BTreeSet::new();
+    for key in keys {
+        if !seen.insert(key) {
+            return wrong(field, "one of them is there twice");
+        }
+    }
+    Ok(())
+}
+
+pub(in crate::read) fn from_to(field: &'static str, number: f64, (low, high): (f64, f64)) -> Valid {
+    // Not a number is refused, too.
+    if !(low..=high).contains(&number) {
+        return wrong(field, format!("{number:?} is not from {low:?} to {high:?}"));
+    }
+    Ok(())
+}
+
+pub(in crate::read) fn not_negative(field: &'static str, number: f64) -> Valid {
+    from_to(field, number, (0.0, f64::MAX))
+}
+
+/// Something a second, or what such a rate is a share of.
+pub(in crate::read) fn rate(field: &'static str, number: f64) -> Valid {
+    from_to(field, number, (f64::MIN_POSITIVE, f64::MAX))
+}
+
+pub(in crate::read) fn moment(field: &'static str, ns: u64) -> Valid {
+    if ns > MOMENT_MAX_NS {
+        return wrong(field, format!("{ns} ns are more than a run can have"));
+    }
+    Ok(())
+}
+
+pub(in crate::read) fn order(field: &'static str, began_ns: u64, ended_ns: u64) -> Valid {
+    if ended_ns < began_ns {
+        let why = format!("{ended_ns} is before {began_ns}, where it began");
+        return wrong(field, why);
+    }
+    moment(field, ended_ns)
+}
+
+/// A number that others of its kind are added to, in whatever view.
+pub(in crate::read) struct Total {
+    what: &'static str,
+    pub(super) sum: u64,
+}
+
+impl Total {
+    pub(super) const fn of(what: &'static str) -> Self {
+        Self { what, sum: 0 }
+    }
+
+    pub(super) fn add(&mut self, field: &'static str, numbers: &[u64]) -> Valid {
+        for number in numbers {
+            self.sum = match self.sum.checked_add(*number) {
+                Some(sum) => sum,
+                None => return wrong(field, format!("with it {} are more than 2^64", self.what)),
+            };
+        }
+        Ok(())
+    }
+}
