@@ -174,39 +174,40 @@ pub(crate) fn look(directory: MadeDirectory) -> Result<Look, MakeError> {
     if facts.owner != user {
         // Mounting needs root, so those of others are only called so: anybody can make a directory
         // of any name.
-        let is_roots = facts.owner == 0;
-        let why = "it belongs to root (clean as root)".to_owned();
-        return Ok(if is_roots {
-            Look::Untrusted(why)
-        } else {
-            Look::Nothing
+        return Ok(match facts.owner {
+            0 => Look::Untrusted("it belongs to root (clean as root)".to_owned()),
+            _ => Look::Nothing,
         });
     }
     if facts.mode & 0o022 != 0 {
-        return Ok(Look::Untrusted(
-            "other users can write to the directory".into(),
-        ));
+        let why = "other users can write to the directory";
+        return Ok(Look::Untrusted(why.to_owned()));
     }
-    let is_alive = || maker.is_some_and(|(_, process)| is_alive(process));
     let process = maker.map(|(_, process)| process);
     let flags =
         OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::APPEND;
+    let untrusted = |why: String| Ok(Look::Untrusted(format!("the manifest {why}")));
     let file = match rustix::fs::openat(directory.held(), MANIFEST, flags, Mode::empty()) {
         Ok(file) => File::from(file),
-        Err(Errno::NOENT) if is_alive() => return Ok(Look::Active(process)),
+        Err(Errno::NOENT) if process.is_some_and(is_alive) => return Ok(Look::Active(process)),
         Err(Errno::NOENT) => return Ok(Look::Unfinished(directory, None)),
-        Err(errno) => {
-            return Ok(Look::Untrusted(format!(
-                "the manifest cannot be opened: {errno}"
-            )));
-        }
+        Err(errno) => return untrusted(format!("cannot be opened: {errno}")),
     };
     let of_file = facts_of(&file).map_err(error)?;
     let is_plain = of_file.kind == FileType::RegularFile && of_file.links == 1;
     if !is_plain || of_file.owner != user || of_file.mode & 0o022 != 0 {
-        let why = "the manifest is not a regular file of this user's alone";
-        return Ok(Look::Untrusted(why.into()));
+        return untrusted("is not a regular file of this user's alone".to_owned());
     }
+    read(directory, &facts, file, process)
+}
+
+/// What the manifest of a directory says, whose maker has the number `process`.
+fn read(
+    directory: MadeDirectory,
+    facts: &Facts,
+    file: File,
+    process: Option<u32>,
+) -> Result<Look, MakeError> {
     let is_locked = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err();
     let mut text = Vec::new();
     (&file)
@@ -224,8 +225,8 @@ pub(crate) fn look(directory: MadeDirectory) -> Result<Look, MakeError> {
     let of_other = |why: &str| Ok(Look::Untrusted(format!("the manifest {why}")));
     let Some((head, rest)) = head.zip(rest) else {
         return match rest {
-            None if is_alive() => Ok(Look::Active(process)),
-            None if maker.is_some() && is_cut_short(first) => {
+            None if process.is_some_and(is_alive) => Ok(Look::Active(process)),
+            None if process.is_some() && is_cut_short(first) => {
                 Ok(Look::Unfinished(directory, Some(file)))
             }
             _ => of_other("is not one of this version of the program"),
@@ -239,23 +240,19 @@ pub(crate) fn look(directory: MadeDirectory) -> Result<Look, MakeError> {
     }
     let mut account = Account::new();
     // The last line may have been cut short: what it was to say had not been done.
-    let whole = rest
-        .split_inclusive(|byte| *byte == b'\n')
-        .filter(|line| line.ends_with(b"\n"));
-    for line in whole {
+    let lines = rest.split_inclusive(|byte| *byte == b'\n');
+    for line in lines.filter(|line| line.ends_with(b"\n")) {
         match serde_json::from_slice(line) {
             Ok(entry) => add(&mut account, entry),
             Err(_) => return of_other("has a line that is not understood"),
         }
     }
-    Ok(Look::Abandoned(
-        directory,
-        Box::new(Manifest {
-            head,
-            account,
-            file,
-        }),
-    ))
+    let manifest = Manifest {
+        head,
+        account,
+        file,
+    };
+    Ok(Look::Abandoned(directory, Box::new(manifest)))
 }
 
 /// Whether a text can be the beginning of a first line that was not written to its end.
@@ -265,13 +262,10 @@ fn is_cut_short(text: &[u8]) -> bool {
 }
 
 fn is_alive(process: u32) -> bool {
-    let Some(process) = i32::try_from(process)
-        .ok()
+    let process = i32::try_from(process).ok();
+    process
         .and_then(rustix::process::Pid::from_raw)
-    else {
-        return false;
-    };
-    rustix::process::test_kill_process(process) != Err(Errno::SRCH)
+        .is_some_and(|process| rustix::process::test_kill_process(process) != Err(Errno::SRCH))
 }
 
 /// Whether what has a name is what was made under it.

@@ -6,7 +6,7 @@ use textwrap::wrap_algorithms::wrap_first_fit;
 
 use crate::block::{Block, Document, Tone};
 use crate::sanitize::sanitize;
-use crate::table::Table;
+use crate::table::{Column, Table};
 use crate::units::NO_BREAK;
 
 /// So many characters fit in a line, if nothing else is known.
@@ -214,68 +214,49 @@ fn table(table: &Table, layout: Layout) -> String {
     let cells: Vec<Vec<String>> = shown
         .map(|row| row.iter().map(|cell| sanitize(cell).into_owned()).collect())
         .collect();
-    let mut widths = vec![0; table.columns.len()];
-    for row in &cells {
-        for (column, cell) in widths.iter_mut().zip(row) {
-            *column = wide(cell).max(*column);
-        }
-    }
-    let mut headers = Vec::new();
-    for (column, widest) in table.columns.iter().zip(&mut widths) {
-        let header_max = if table.folds {
-            HEADER_WIDTH.max(*widest)
-        } else {
-            usize::MAX
-        };
-        let lines = broken(&sanitize(&column.header), &[header_max]);
-        *widest = lines
-            .iter()
-            .map(|line| wide(line))
-            .max()
-            .unwrap_or(0)
-            .max(*widest);
-        headers.push(lines);
-    }
+    let (headers, widths) = columns(table, &cells);
     let mut text = String::new();
-    let all = (0..widths.len()).collect();
-    let parts = if table.folds || layout.breaks_all {
-        parts(table.leads, &widths, layout.width)
-    } else {
-        vec![all]
+    let parts = match table.folds || layout.breaks_all {
+        true => parts(table.leads, &widths, layout.width),
+        false => vec![(0..widths.len()).collect()],
     };
     for (number, part) in parts.iter().enumerate() {
         if number > 0 {
             text.push('\n');
         }
-        let height = part
-            .iter()
-            .map(|column| headers[*column].len())
-            .max()
-            .unwrap_or(0);
+        let heights = part.iter().map(|column| headers[*column].len());
+        let height = heights.max().unwrap_or(0);
         for number in 0..height {
             // The last line of every header stands on the rows.
-            let of = |column: usize| {
-                let place = (number + headers[column].len()).checked_sub(height);
-                place.map_or("", |place| &*headers[column][place])
+            let of = |column: &usize| {
+                let place = (number + headers[*column].len()).checked_sub(height);
+                (*column, place.map_or("", |place| &*headers[*column][place]))
             };
-            line(
-                &mut text,
-                table,
-                &widths,
-                part.iter().map(|column| (*column, of(*column))),
-            );
+            line(&mut text, table, &widths, part.iter().map(of));
         }
         for row in &cells {
-            let of = |column: usize| row.get(column).map_or("", String::as_str);
-            line(
-                &mut text,
-                table,
-                &widths,
-                part.iter().map(|column| (*column, of(*column))),
-            );
+            let of = |column: &usize| (*column, row.get(*column).map_or("", String::as_str));
+            line(&mut text, table, &widths, part.iter().map(of));
         }
     }
     text
+}
+
+/// The lines of each column's header, and the width of each column.
+fn columns(table: &Table, cells: &[Vec<String>]) -> (Vec<Vec<String>>, Vec<usize>) {
+    let column = |(index, column): (usize, &Column)| {
+        let cells = cells.iter().filter_map(|row| row.get(index));
+        let widest = cells.map(|cell| wide(cell)).max().unwrap_or(0);
+        let header_max = match table.folds {
+            true => HEADER_WIDTH.max(widest),
+            false => usize::MAX,
+        };
+        let header = broken(&sanitize(&column.header), &[header_max]);
+        let of_header = header.iter().map(|line| wide(line)).max();
+        let width = of_header.unwrap_or(0).max(widest);
+        (header, width)
+    };
+    table.columns.iter().enumerate().map(column).unzip()
 }
 
 fn line<'a>(
