@@ -10,8 +10,12 @@ use runner::{Events, Refused, RunSpec};
 
 pub mod archive;
 pub mod calibration;
+pub mod input;
 pub mod parts;
+pub mod record_source;
+pub mod run_spec;
 pub mod same_file;
+pub mod similar;
 pub mod sizing;
 pub mod study;
 pub mod sweep;
@@ -21,7 +25,7 @@ mod loads;
 mod merge;
 mod user;
 
-pub use error::Error;
+pub use error::{Error, ErrorForm};
 pub use sweep::Prepare;
 pub use user::User;
 

@@ -15,6 +15,7 @@ mod study;
 
 use std::path::PathBuf;
 
+use campaign::run_spec::RunRequest;
 use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand};
 use document::Format;
 use spec::{Invocation, Options, TargetOption};
@@ -35,7 +36,7 @@ pub use self::published::{PublishedArguments, PublishedCommand};
 pub use self::report::ReportArguments;
 pub use self::study::StudyArguments;
 pub use refused::refuse;
-pub use similar::{command_meant, similar};
+pub use similar::command_meant;
 
 /// Benchmark for file systems: many small files and their metadata.
 #[derive(Debug, Parser)]
@@ -343,7 +344,7 @@ pub struct WorkArguments {
     pub weight: Vec<u32>,
     /// Locations with their weights, paired in the order of the arguments.
     #[arg(skip = Ok(Vec::new()))]
-    pub locations: Result<Vec<TargetOption>, WeightWithoutLocation>,
+    pub locations: Result<Vec<TargetOption>, String>,
 }
 
 /// The share of a location.
@@ -360,12 +361,21 @@ fn whole(text: &str) -> Result<u64, &'static str> {
         .map_err(|_| "expected a whole number, like 20")
 }
 
-/// A `--weight` stands where no `--target` does before it, or a second one behind the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("--weight {0} must follow a --target of its own (write --target PATH --weight {0})")]
-pub struct WeightWithoutLocation(u32);
-
 impl WorkArguments {
+    /// What they ask for.
+    pub fn request(&self) -> RunRequest {
+        RunRequest {
+            preset: self.preset.clone(),
+            config: self.config.clone(),
+            like: self.like.clone(),
+            like_in: self.like_in.clone(),
+            invocation: self.invocation.clone(),
+            options: self.options.clone(),
+            locations: self.locations.clone(),
+            has_weights: !self.weight.is_empty(),
+        }
+    }
+
     /// Pairs every `--weight` with the `--target` before it, by their places among the words.
     pub fn take_weights(&mut self, matches: &ArgMatches) {
         let places = |id: &str| -> Vec<usize> {
@@ -395,7 +405,10 @@ impl WorkArguments {
                     taken[index] = true;
                 }
                 None => {
-                    self.locations = Err(WeightWithoutLocation(*weight));
+                    self.locations = Err(format!(
+                        "--weight {weight} must follow a --target of its own (write --target PATH \
+                         --weight {weight})"
+                    ));
                     return;
                 }
             }

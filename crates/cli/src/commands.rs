@@ -17,8 +17,6 @@ pub mod plan;
 pub mod presets;
 pub mod published;
 pub mod ranks;
-pub mod record_source;
 pub mod run;
-pub mod run_spec;
 pub mod study;
 pub mod verify_log;

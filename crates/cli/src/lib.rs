@@ -14,6 +14,7 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use campaign::ErrorForm;
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use document::sanitize;
@@ -25,7 +26,7 @@ use commands::{
     archive, check, clean, collect, compare, engines, manual, observe, plan, presets, published,
     ranks, run, study, verify_log,
 };
-use ui::problem::{print, tell};
+use ui::problem::{print, tell, tell_problem};
 use ui::watchdog_process::Side;
 use ui::{limits, perform, problem, screen, signals};
 
@@ -196,10 +197,10 @@ fn program(side: &Side) -> u8 {
     match result {
         Ok(code) => code,
         // The report of a run was to go somewhere; all else can be shown again.
-        Err(problem) if !is_run && problem.is_closed_pipe() => 0,
+        Err(problem) if !is_run && problem.form == ErrorForm::ClosedPipe => 0,
         Err(problem) => {
-            problem.tell();
-            problem.code()
+            tell_problem(&problem);
+            problem.code
         }
     }
 }

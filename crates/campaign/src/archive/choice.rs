@@ -8,7 +8,10 @@ use archive::Owner;
 use nix::unistd::User as Account;
 
 use super::place::{ArchivePlace, LOOK_MAX};
+use record::Record;
+
 use crate::error::Error;
+use crate::user::User;
 
 /// What is said in the place of a file where nothing is to be archived.
 const NONE: &str = "none";
@@ -159,7 +162,7 @@ pub fn place_of_one(said: Option<&Path>) -> Result<ArchivePlace, Error> {
             )
         }
     };
-    Err(Error::Refused(told))
+    Err(Error::refused(told))
 }
 
 fn find(
@@ -174,7 +177,7 @@ fn find(
         if path == Path::new("-") {
             let told = "invalid value '-' for --archive: expected the path of a file (./- for a \
                         file with this name), or none";
-            return Err(Error::Refused(told.to_owned()));
+            return Err(Error::refused(told.to_owned()));
         }
         if is_none(&path) {
             return Ok(Chosen::Nowhere);
@@ -217,6 +220,17 @@ fn find(
 fn home_of(user: u32) -> Option<PathBuf> {
     let found = Account::from_uid(user.into()).ok()??;
     Some(found.dir).filter(|home| home.is_absolute())
+}
+
+/// The record of a run by its name in the archive that is asked for; in the user's where none is,
+/// or where nothing new is to be archived.
+///
+/// # Errors
+/// Where there is no such archive or run, or it cannot be read.
+pub fn record_called(word: &str, asked: Option<&Path>, user: User) -> Result<Record, Error> {
+    let archive = place_of_one(asked.filter(|path| !is_none(path)))?.open(false, user)?;
+    let number = archive.called(word)?.number;
+    Ok(archive.record(number.unwrap_or_default())?)
 }
 
 #[cfg(test)]

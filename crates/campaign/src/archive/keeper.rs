@@ -160,7 +160,7 @@ impl Keeper {
         let writer = writer.transpose().map_err(|cause| {
             let told =
                 format!("cannot start a thread for the archive: {cause} (use --archive none)");
-            Error::Refused(told)
+            Error::refused(told)
         })?;
         Ok(Some(Self {
             path,

@@ -147,7 +147,7 @@ impl ArchivePlace {
             .any(|end| is_same_file(&beside(end), path))
         {
             let path = sanitize::path(path);
-            return Err(Error::Refused(format!(
+            return Err(Error::refused(format!(
                 "cannot write {option} {path}: this file is the archive (use another file)"
             )));
         }

@@ -214,7 +214,7 @@ impl ReadPart {
 
 /// Nothing was touched.
 pub fn refused(why: &str) -> Error {
-    Error::Refused(why.to_owned())
+    Error::refused(why.to_owned())
 }
 
 /// The name of a file, in words.

@@ -8,7 +8,7 @@ use crate::error::Error;
 
 /// A study file is wrong.
 pub fn of_file(path: &Path, error: impl std::fmt::Display) -> Error {
-    Error::Refused(format!(
+    Error::refused(format!(
         "the study file {} is wrong: {error}",
         sanitize::path(path)
     ))
@@ -18,6 +18,6 @@ pub fn of_file(path: &Path, error: impl std::fmt::Display) -> Error {
 pub fn wrong_in(file: Option<&Path>, line: usize, why: String) -> Error {
     match file {
         Some(path) => of_file(path, format!("line {line}: {why}")),
-        None => Error::Refused(why),
+        None => Error::refused(why),
     }
 }

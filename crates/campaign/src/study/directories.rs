@@ -71,7 +71,7 @@ impl Directories {
             return Ok(());
         };
         match of(directory) {
-            Some(now) if *met != now => Err(Error::Failed(format!(
+            Some(now) if *met != now => Err(Error::failed(format!(
                 "the target {} is on {now}, and earlier runs were on {met} (mount that again)",
                 sanitize::shown(directory)
             ))),

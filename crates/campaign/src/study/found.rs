@@ -117,12 +117,12 @@ fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy
         }
     }
     let text = found.ok_or_else(|| {
-        Error::Refused(format!(
+        Error::refused(format!(
             "the study {id} has no run in the archive with its design (start a new study)"
         ))
     })?;
     let design = Design::parse(&text).map_err(|error| {
-        Error::Refused(format!(
+        Error::refused(format!(
             "the study {id} has a design that cannot be read: {error} (start a new study)"
         ))
     })?;

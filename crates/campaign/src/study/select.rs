@@ -1,7 +1,5 @@
 //! Sides of comparisons out of the archive: what a word of `compare` and `gate` stands for.
 
-mod error;
-
 use std::collections::BTreeSet;
 
 use archive::{Archive, Filter, RunName, is_alive};
@@ -14,9 +12,8 @@ use verdict::{ListedRun, State};
 
 use super::found::{self, FoundStudy};
 use crate::error::Error;
-use error::RUNS_MAX;
-
-pub use error::SidesError;
+/// More runs of one word are a mistake.
+const RUNS_MAX: u64 = 10_000;
 
 /// The word for what began last.
 const LAST: &str = "last";
@@ -51,12 +48,14 @@ pub fn sides(
     }?;
     let rows = found.tables.iter().flat_map(|table| &table.rows);
     match rows.into_iter().find(|row| row.has_unlike_shares()) {
-        Some(row) if !is_unlike_allowed => Err(SidesError::UnlikeShares {
-            side: row.side.clone(),
-            baseline: row.baseline.clone(),
-            shares: report::comparison::incomplete_words(&row.incomplete, &row.side, &row.baseline),
+        Some(row) if !is_unlike_allowed => {
+            let (side, baseline) = (&row.side, &row.baseline);
+            let shares = report::comparison::incomplete_words(&row.incomplete, side, baseline);
+            Err(Error::refused(format_args!(
+                "cannot compare '{side}' with '{baseline}': {shares}, and what is not done makes \
+                 a system seem fast (add --unlike to compare them)"
+            )))
         }
-        .into()),
         _ => Ok(found),
     }
 }
@@ -99,9 +98,19 @@ fn of_words(
 /// Where there are several words, or no study has the name.
 pub fn one_study(archive: &Archive, words: &[String]) -> Result<FoundStudy, Error> {
     let [word] = words else {
-        return Err(SidesError::NotOneStudy.into());
+        return Err(Error::refused(
+            "--layout shows one study (give its name, its identity or last, and nothing else)",
+        ));
     };
-    Ok(found::find(archive, word)?.ok_or_else(|| SidesError::NoStudy(word.to_owned()))?)
+    found::find(archive, word)?.ok_or_else(|| no_study(word))
+}
+
+/// One word alone, and no study has the name.
+pub fn no_study(word: &str) -> Error {
+    Error::refused(format_args!(
+        "there is no study '{word}' in the archive (use its name, its identity or last, or give \
+         two sides to compare)"
+    ))
 }
 
 /// All comparisons of the study that a word stands for.
@@ -110,7 +119,10 @@ fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, 
     let mut found = all_of_study(archive, &study, metrics)?;
     found.groups.retain(|group| !group.sides.is_empty());
     if found.groups.is_empty() {
-        return Err(SidesError::OneCell(study.id).into());
+        return Err(Error::refused(format_args!(
+            "the study {} has one cell: nothing to compare it with (give two sides)",
+            study.id
+        )));
     }
     Ok(found)
 }
@@ -124,9 +136,11 @@ pub fn all_of_study(
     found: &FoundStudy,
     metrics: &[Metric],
 ) -> Result<Found, Error> {
-    let cells = found.design.cells().map_err(|flaw| SidesError::Study {
-        id: found.id.clone(),
-        flaw,
+    let cells = found.design.cells().map_err(|flaw| {
+        Error::refused(format_args!(
+            "cannot compare the study {}: {flaw}",
+            found.id
+        ))
     })?;
     let metrics = if metrics.is_empty() {
         found.design.metrics.clone()
@@ -206,7 +220,10 @@ fn side(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<CalledSide,
     if RunName::parse(word).is_some() {
         return of_runs(archive, word, &[archive.called(word)?], metrics);
     }
-    Err(SidesError::Unknown(word.to_owned()).into())
+    Err(Error::refused(format_args!(
+        "there is nothing called '{word}' in the archive: no run, no cell of the last study, no \
+         tag ('postmark list' shows runs and tags)"
+    )))
 }
 
 /// Runs by their numbers, as `3,5,7` or `3..9`, or `last`; nothing where the word is none of these.
@@ -241,7 +258,10 @@ fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Err
                 .filter(|run| run.number.is_some_and(|run| (first..=last).contains(&run))),
         );
         if runs.len() == before || runs.len() as u64 > RUNS_MAX {
-            return Err(SidesError::Range(word.to_owned()).into());
+            return Err(Error::refused(format_args!(
+                "invalid runs '{word}': expected numbers like 3,5,7 or 3..9, at most {RUNS_MAX} \
+                 of them"
+            )));
         }
     }
     let mut seen = BTreeSet::new();
@@ -266,7 +286,9 @@ fn of_runs(
     let read = |run: &ListedRun| {
         let number = run.number.unwrap_or_default();
         if run.headline.state == State::Going {
-            return Err(SidesError::Going(number).into());
+            return Err(Error::refused(format_args!(
+                "run {number} has not ended (wait for it, or leave it out)"
+            )));
         }
         let record = archive.record(number)?;
         let is_twin = record.study.as_ref().is_some_and(|part| part.is_twin);
@@ -293,12 +315,10 @@ fn cell(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Option<Call
         if let Some(found) = found::find(archive, name)? {
             return match of_cell(archive, &found, cell, metrics)? {
                 Some(called) => Ok(Some(called)),
-                None => Err(SidesError::NoCell {
-                    study: name.to_owned(),
-                    cell: cell.to_owned(),
-                    cells: cells(&found),
-                }
-                .into()),
+                None => Err(Error::refused(format_args!(
+                    "there is no cell '{cell}' in the study {name} (it has {})",
+                    cells(&found).join(", ")
+                ))),
             };
         }
     }
@@ -330,16 +350,15 @@ fn cells(found: &FoundStudy) -> Vec<String> {
     cells.into_iter().map(str::to_owned).collect()
 }
 
-fn are_apart(side: &ComparedSide, baseline: &Baseline) -> Result<(), SidesError> {
+fn are_apart(side: &ComparedSide, baseline: &Baseline) -> Result<(), Error> {
     let runs = |side: &ComparedSide| -> BTreeSet<u64> {
         side.runs.iter().filter_map(|run| run.run).collect()
     };
     match runs(side).intersection(&runs(&baseline.side)).next() {
-        Some(run) => Err(SidesError::OnBothSides {
-            run: *run,
-            side: side.label.clone(),
-            baseline: baseline.side.label.clone(),
-        }),
+        Some(run) => Err(Error::refused(format_args!(
+            "run {run} is on both sides, '{}' and '{}' (give each run to one side)",
+            side.label, baseline.side.label
+        ))),
         None => Ok(()),
     }
 }
@@ -354,14 +373,15 @@ fn is_planned(side: &ComparedSide, baseline: &ComparedSide) -> bool {
     studies.len() == 1 && !studies.contains(&None)
 }
 
-fn not_alike(side: &ComparedSide, baseline: &ComparedSide, differences: &[Unlike]) -> SidesError {
+fn not_alike(side: &ComparedSide, baseline: &ComparedSide, differences: &[Unlike]) -> Error {
     let differences: Vec<String> = differences
         .iter()
         .map(report::comparison::unlike_words)
         .collect();
-    SidesError::Unlike {
-        side: side.label.clone(),
-        baseline: baseline.label.clone(),
-        differences: differences.join(", and in "),
-    }
+    Error::refused(format_args!(
+        "'{}' and '{}' differ in {} (add --unlike to compare them)",
+        side.label,
+        baseline.label,
+        differences.join(", and in ")
+    ))
 }

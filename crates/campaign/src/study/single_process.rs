@@ -30,7 +30,7 @@ impl Alone {
             .and_then(|name| UnixListener::bind_addr(&name));
         match bound {
             Ok(listener) => Ok(Self(Some(listener))),
-            Err(cause) if cause.kind() == ErrorKind::AddrInUse => Err(Error::Refused(format!(
+            Err(cause) if cause.kind() == ErrorKind::AddrInUse => Err(Error::refused(format!(
                 "the study {id} is still running in another process (wait for it, or end it)"
             ))),
             // A machine may have no such sockets; the runs that go on are in the archive all the

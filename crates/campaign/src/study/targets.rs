@@ -229,7 +229,7 @@ fn of_target<A>(name: &str, done: Result<A, MakeError>, user: User) -> Result<Op
     match done {
         Ok(done) => Ok(Some(done)),
         Err(why) => {
-            let problem = Error::Failed(format!("the target {name}: {why}"));
+            let problem = Error::failed(format!("the target {name}: {why}"));
             match &why {
                 MakeError::Interrupted { .. } => Ok(None),
                 // What is left is told.

@@ -7,10 +7,8 @@ mod page_run;
 mod report;
 mod show;
 
-use std::path::Path;
-
-use archive::{Archive, ArchiveError, ArchiveErrorKind, Remarks};
-use campaign::archive::{is_none, place_of_one};
+use archive::{Archive, ArchiveErrorKind, Remarks};
+use campaign::archive::place_of_one;
 use record::Record;
 use verdict::ListedRun;
 
@@ -63,16 +61,6 @@ pub fn submissions(said: &ArchiveArgument) -> Result<Vec<(u64, String)>, Problem
     }
 }
 
-/// The record of a run by its name in the archive that is said; in the user's where none is, or
-/// where nothing new is to be archived.
-///
-/// # Errors
-/// Where there is no such archive or run, or it cannot be read.
-pub fn record_called(word: &str, said: Option<&Path>) -> Result<Record, Problem> {
-    let archive = said.filter(|path| !is_none(path)).map(Path::to_owned);
-    record(&open(&ArchiveArgument { archive })?, word)
-}
-
 /// The record of a run in an archive.
 fn record(archive: &Archive, word: &str) -> Result<Record, Problem> {
     Ok(archive.record(number(&archive.called(word)?))?)
@@ -85,10 +73,4 @@ fn record(archive: &Archive, word: &str) -> Result<Record, Problem> {
 /// Where there is no archive, or nothing could be written.
 pub fn delete_submission(said: &ArchiveArgument, number: u64) -> Result<Option<String>, Problem> {
     Ok(open(said)?.delete_submission(number)?)
-}
-
-impl From<ArchiveError> for Problem {
-    fn from(error: ArchiveError) -> Self {
-        Self::Archive(Box::new(error))
-    }
 }

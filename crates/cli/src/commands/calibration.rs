@@ -10,17 +10,16 @@ use report::sizing::sentence;
 use runner::RunSpec;
 use system::{Class, Fact, Sources, Target};
 
-use crate::commands::run_spec::Specified;
-use crate::commands::run_spec::error::SpecError;
 use crate::ui::perform::{exit_code, perform};
 use crate::ui::problem::Problem;
 use crate::ui::progress::Display;
+use campaign::run_spec::Specified;
 
 /// Refuses targets on which contents cannot be beyond the cache. Touches nothing.
 ///
 /// # Errors
 /// Where one is in memory itself.
-pub fn judge(specified: &Specified) -> Result<(), SpecError> {
+pub fn judge(specified: &Specified) -> Result<(), Problem> {
     let Some(sizing) = &specified.sizing else {
         return Ok(());
     };
@@ -33,7 +32,7 @@ pub fn judge(specified: &Specified) -> Result<(), SpecError> {
         let directory = spec::directory(target);
         let target = Target::read(&Sources::default(), directory);
         if target.class == Fact::Known(Class::Memory) {
-            return Err(SpecError::ConfigError(format!(
+            return Err(Problem::refused(format!(
                 "cannot use --working-set {}: the target {} lies in memory, so its files are \
                  always in the cache (use a --target on a disk, or --files)",
                 sizing.working_set,
@@ -66,10 +65,10 @@ pub fn calibrate(specified: &mut Specified, quiet: bool) -> Result<(), Problem> 
     let mut perform = |short: &RunSpec| perform(short, &mut Display::new(true));
     let calibration = time(&specified.spec, &sizing, &mut perform).map_err(|why| match why {
         Uncalibrated::Refused(refused) => specified.explain(refused),
-        Uncalibrated::Ended { why, record } => Problem::Calibration {
-            why,
-            code: exit_code(&record),
-        },
+        Uncalibrated::Ended { why, record } => Problem::with_code(
+            exit_code(&record),
+            format_args!("the calibration for --working-set {why}"),
+        ),
     })?;
     sizing.transactions = expected(&calibration, &specified.spec.drive);
     sizing.calibration = Some(calibration);

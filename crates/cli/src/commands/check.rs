@@ -10,9 +10,9 @@ use verdict::check::check_with;
 
 use crate::args::CheckArguments;
 use crate::commands::archive::is_submission;
-use crate::commands::record_source::{self, Called};
 use crate::commands::run;
 use crate::ui::problem::{Problem, print};
+use campaign::record_source::{self, Called};
 
 /// A record differs, or breaks a rule.
 const WRONG: u8 = 1;

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use clap::Command;
@@ -18,10 +17,9 @@ use serde::Deserialize;
 use workload::presets;
 
 use crate::args::{self, CompletionsArguments, ManArguments, Shell};
-use crate::commands::run_spec::error::SpecError;
-use crate::commands::run_spec::machine;
-use crate::ui::output::Outputs;
+use crate::ui::output::{Outputs, unwritable};
 use crate::ui::problem::{Problem, print};
+use campaign::run_spec::machine;
 
 /// How long a page's file system may take.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(60);
@@ -65,7 +63,7 @@ pub fn man(arguments: &ManArguments) -> Result<u8, Problem> {
     let Some(directory) = &arguments.directory else {
         return print(&pages.swap_remove(0).text).map(|()| 0);
     };
-    fs::create_dir_all(directory).map_err(|cause| failed(directory, cause))?;
+    fs::create_dir_all(directory).map_err(|cause| unwritable(PAGE, directory, &cause))?;
     let mut outputs = Outputs::new(arguments.force, None, &[])?;
     for page in &pages {
         outputs.judge(PAGE, &directory.join(&page.file))?;
@@ -79,14 +77,6 @@ pub fn man(arguments: &ManArguments) -> Result<u8, Problem> {
 
 /// What messages call a file of `man`.
 const PAGE: &str = "manual page";
-
-fn failed(path: &Path, cause: std::io::Error) -> SpecError {
-    SpecError::Output {
-        option: PAGE,
-        path: path.to_owned(),
-        cause,
-    }
-}
 
 /// A term and its meaning.
 type Item = (String, String);
@@ -118,10 +108,7 @@ fn pages() -> Result<Vec<Page>, Problem> {
     let mut command = args::command().disable_help_subcommand(true);
     command.build();
     let mut pages = Vec::new();
-    add(&command, &mut pages).map_err(|cause| Problem::Report {
-        to: "manual page".to_owned(),
-        cause,
-    })?;
+    add(&command, &mut pages).map_err(|cause| Problem::undelivered(PAGE, &cause))?;
     Ok(pages)
 }
 

@@ -9,7 +9,6 @@ use engine::namespace::Namespace;
 use engines::kernel_namespace::KernelNamespace;
 use engines::registry;
 
-use crate::commands::run_spec::error::SpecError;
 use crate::ui::problem::Problem;
 
 /// The namespace of a path. A server is asked whether it can be used.
@@ -21,7 +20,7 @@ pub fn of(path: &Path) -> Result<Arc<dyn Namespace>, Problem> {
         return Ok(Arc::new(KernelNamespace::default()));
     };
     let refused = |why: &dyn std::fmt::Display| {
-        SpecError::ConfigError(format!("cannot use {}: {why}", sanitize::path(path)))
+        Problem::refused(format!("cannot use {}: {why}", sanitize::path(path)))
     };
     registry::parse_url(path).map_err(|problem| refused(&problem))?;
     let home = (row.make)(1, &[PathBuf::from(path)]).home();

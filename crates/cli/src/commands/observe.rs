@@ -26,7 +26,6 @@ use system::child::{ChildCost, wait};
 use system::{Account, Fact, Host, Sources, Target, WatchedAccount};
 
 use crate::args::ObserveArguments;
-use crate::commands::run_spec::error::SpecError;
 use crate::ui::output::{OutputFile, Outputs};
 use crate::ui::problem::{Problem, tell};
 use crate::ui::signals::Masks;
@@ -58,7 +57,7 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
     let began_unix_ns = unix_ns();
     let began = Instant::now();
     let [program, words @ ..] = &arguments.command[..] else {
-        return Err(SpecError::ConfigError("expected a command after --".to_owned()).into());
+        return Err(Problem::refused("expected a command after --".to_owned()));
     };
     let child = match Command::new(program).args(words).spawn() {
         Ok(child) => child,
@@ -110,9 +109,9 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
 }
 
 /// The target, held open for its sync.
-fn directory(path: &Path) -> Result<File, SpecError> {
+fn directory(path: &Path) -> Result<File, Problem> {
     let wrong = |problem: &dyn std::fmt::Display| {
-        SpecError::ConfigError(format!(
+        Problem::refused(format!(
             "cannot observe the target {}: {problem}",
             sanitize::path(path)
         ))
@@ -133,7 +132,7 @@ fn directory(path: &Path) -> Result<File, SpecError> {
 }
 
 /// Nothing is written to it before the command has ended.
-fn output(arguments: &ObserveArguments) -> Result<Option<OutputFile>, SpecError> {
+fn output(arguments: &ObserveArguments) -> Result<Option<OutputFile>, Problem> {
     let mut outputs = Outputs::new(arguments.force, None, &[])?;
     let output = arguments.output.as_deref().map(|path| {
         outputs.judge("--output", path)?;
@@ -143,7 +142,7 @@ fn output(arguments: &ObserveArguments) -> Result<Option<OutputFile>, SpecError>
 }
 
 fn cannot_observe(error: std::io::Error) -> Problem {
-    SpecError::ConfigError(format!("cannot observe the command: {error}")).into()
+    Problem::refused(format!("cannot observe the command: {error}"))
 }
 
 fn unix_ns() -> u64 {
@@ -200,10 +199,7 @@ fn deliver(
         Some(output) => output.write(&text, WRITTEN_WITHIN),
         None => std::io::stderr()
             .write_all(text.as_bytes())
-            .map_err(|cause| Problem::Report {
-                to: "standard error".to_owned(),
-                cause,
-            }),
+            .map_err(|cause| Problem::undelivered("standard error".to_owned(), &cause)),
     }
 }
 

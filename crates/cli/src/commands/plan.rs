@@ -11,9 +11,9 @@ use workload::{Followed, Planner, Workload};
 
 use crate::args::PlanArguments;
 use crate::commands::calibration;
-use crate::commands::run_spec::{SpecError, Specified, specify, to_config};
-use crate::ui::problem::{Problem, print};
+use crate::ui::problem::{Problem, USER, print};
 use crate::ui::screen;
+use campaign::run_spec::{Specified, specify, to_config};
 
 /// Of transactions without end so many are planned for each worker.
 const PLANNED: u64 = 1_000_000;
@@ -30,7 +30,11 @@ const FIRST_MAX: u64 = 100_000_000;
 /// Where what was said is wrong, or the plan cannot be delivered.
 pub fn plan(mut arguments: PlanArguments) -> Result<u8, Problem> {
     arguments.work.like_in = arguments.archive.archive;
-    print(&text(&specify(&arguments.work)?, arguments.format, true)?)?;
+    print(&text(
+        &specify(&arguments.work.request(), USER)?,
+        arguments.format,
+        true,
+    )?)?;
     Ok(0)
 }
 
@@ -97,7 +101,7 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
         .classic()
         .map_or(0, |classic| 2 * classic.size_high_bytes);
     if drawn.saturating_mul(workload.streams().into()) > DRAWS_MAX {
-        return Err(SpecError::ConfigError(format!(
+        return Err(Problem::refused(format!(
             "cannot plan this workload in reasonable time: the classic generator draws {drawn} \
              numbers for the text of each of {} workers (use smaller files or fewer workers)",
             workload.streams()
@@ -109,7 +113,7 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
         .min(INTENTS_IN_FINGERPRINT)
         .saturating_mul(workload.workers.count().into());
     if first > FIRST_MAX {
-        return Err(SpecError::ConfigError(format!(
+        return Err(Problem::refused(format!(
             "cannot plan this workload in reasonable time: its fingerprint covers \
              {INTENTS_IN_FINGERPRINT} operations of each worker, {first} for all {} (use fewer \
              workers, or fewer files and transactions)",

@@ -3,9 +3,9 @@
 use document::{Document, WIDTH};
 use workload::{Work, Workers, presets};
 
-use crate::commands::run_spec::machine;
 use crate::ui::problem::Problem;
 use crate::ui::screen;
+use campaign::run_spec::machine;
 
 /// Lists the presets with where they come from, as they are on this machine.
 ///

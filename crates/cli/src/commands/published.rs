@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use document::sanitize::sanitize;
+use document::sanitize::{path as path_shown, sanitize};
 use document::{Document, Format, WIDTH};
 use published::submissions::Numbered;
 use published::{Library, Submission, beside, show, submission, submissions};
@@ -10,9 +10,9 @@ use record::Record;
 use record::documents::Documents;
 
 use crate::args::{ArchiveArgument, PublishedArguments, PublishedCommand};
-use crate::commands::record_source;
-use crate::ui::problem::{Problem, PublishedProblem, print, tell};
+use crate::ui::problem::{Problem, USER, print, tell};
 use crate::ui::screen;
+use campaign::record_source;
 
 /// Shows what was asked for.
 ///
@@ -24,7 +24,7 @@ pub fn published(arguments: &PublishedArguments) -> Result<u8, Problem> {
 }
 
 fn text(command: &PublishedCommand) -> Result<String, Problem> {
-    let library = Library::read().map_err(PublishedProblem::from)?;
+    let library = Library::read().map_err(Problem::refused)?;
     let shown = match command {
         PublishedCommand::List => Ok(screen::text(&show::list(&library), WIDTH)),
         PublishedCommand::Show { name, format } => show::show(&library, name.as_deref(), *format),
@@ -51,7 +51,7 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
             archive,
             format,
         } => {
-            let record = record_source::find(run, archive.archive.as_deref())?;
+            let record = record_source::find(run, archive.archive.as_deref(), USER)?;
             beside(&library, &record).map(|beside| {
                 if let (Format::Csv, Some(none)) = (format, &beside.none) {
                     // A header alone does not say it.
@@ -61,7 +61,7 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
             })
         }
     };
-    Ok(shown.map_err(PublishedProblem::from)?)
+    shown.map_err(Problem::refused)
 }
 
 /// A run beside the published rows of the same configuration, for people.
@@ -69,8 +69,8 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
 /// # Errors
 /// Where our own data are at fault.
 pub fn beside_document(record: &Record) -> Result<Document, Problem> {
-    let library = Library::read().map_err(PublishedProblem::from)?;
-    let beside = beside(&library, record).map_err(PublishedProblem::from)?;
+    let library = Library::read().map_err(Problem::refused)?;
+    let beside = beside(&library, record).map_err(Problem::refused)?;
     Ok(beside.document())
 }
 
@@ -82,8 +82,8 @@ pub fn beside_on_page(record: &Record) -> Result<Document, Problem> {
     if record.spec.workload.classic().is_none() {
         return Ok(Document::default());
     }
-    let library = Library::read().map_err(PublishedProblem::from)?;
-    let beside = beside(&library, record).map_err(PublishedProblem::from)?;
+    let library = Library::read().map_err(Problem::refused)?;
+    let beside = beside(&library, record).map_err(Problem::refused)?;
     let mut document = beside.document();
     if beside.none.is_none() {
         for graph in beside.graphs() {
@@ -96,24 +96,28 @@ pub fn beside_on_page(record: &Record) -> Result<Document, Problem> {
 /// The submissions of an archive.
 fn archived(said: &ArchiveArgument) -> Result<Vec<Numbered>, Problem> {
     let read = |(number, text): &(u64, String)| {
-        let submission =
-            Submission::from_json(text).map_err(|problem| PublishedProblem::Submission {
-                path: PathBuf::from(format!("submission {number} in the archive")),
-                problem,
-            })?;
-        Ok::<_, PublishedProblem>(Numbered {
+        let submission = Submission::from_json(text).map_err(|problem| {
+            Problem::refused(format_args!(
+                "submission {number} in the archive: {problem}"
+            ))
+        })?;
+        Ok::<_, Problem>(Numbered {
             number: *number,
             submission,
         })
     };
     let texts = crate::commands::archive::submissions(said)?;
-    Ok(texts.iter().map(read).collect::<Result<_, _>>()?)
+    texts.iter().map(read).collect()
 }
 
 /// Removes one of them, and says whose it was.
 fn delete(said: &ArchiveArgument, number: u64) -> Result<String, Problem> {
-    let text = crate::commands::archive::delete_submission(said, number)?
-        .ok_or(PublishedProblem::NoSuchSubmission(number))?;
+    let text = crate::commands::archive::delete_submission(said, number)?.ok_or_else(|| {
+        Problem::refused(format_args!(
+            "there is no submission {number} in the archive ('postmark published submissions' \
+                 shows the numbers; S3 is number 3)"
+        ))
+    })?;
     let by =
         Submission::from_json(&text).map(|submission| format!(" of {}", submission.contributor));
     let by = by.unwrap_or_default();
@@ -122,24 +126,19 @@ fn delete(said: &ArchiveArgument, number: u64) -> Result<String, Problem> {
 
 /// The submissions of files, in order: a later one of the same run stands in the place of an
 /// earlier.
-fn submitted(files: &[PathBuf]) -> Result<Vec<Numbered>, PublishedProblem> {
+fn submitted(files: &[PathBuf]) -> Result<Vec<Numbered>, Problem> {
     let mut all: Vec<Numbered> = Vec::new();
     for path in files {
-        let source = record_source::source(path).map_err(|cause| PublishedProblem::CannotRead {
-            path: path.clone(),
-            cause,
-        })?;
+        let shown = path_shown(path);
+        let source = record_source::source(path)
+            .map_err(|cause| Problem::refused(format_args!("cannot read {shown}: {cause}")))?;
         for (place, document) in Documents::up_to(source, submission::BYTES_MAX).enumerate() {
-            let text = document.map_err(|problem| PublishedProblem::Document {
-                path: path.clone(),
-                place: place + 1,
-                problem,
+            let text = document.map_err(|problem| {
+                let place = place + 1;
+                Problem::refused(format_args!("{shown}: JSON document {place}: {problem}"))
             })?;
-            let submission =
-                Submission::from_json(&text).map_err(|problem| PublishedProblem::Submission {
-                    path: path.clone(),
-                    problem,
-                })?;
+            let submission = Submission::from_json(&text)
+                .map_err(|problem| Problem::refused(format_args!("{shown}: {problem}")))?;
             let number = all.len() as u64 + 1;
             match all
                 .iter_mut()

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use campaign::ErrorForm;
 use campaign::parts::PartOf;
 use document::sanitize;
 use ranks::{CommunicationError, Ranks};
@@ -16,7 +17,7 @@ use serde::de::DeserializeOwned;
 
 use crate::commands::launcher::Launched;
 use crate::commands::observed::{self, RankHost};
-use crate::ui::problem::{Problem, WRONG, complain, tell};
+use crate::ui::problem::{Problem, complain, tell};
 use crate::ui::signals::InRun;
 
 /// A rank that gives no sign of life for so long is lost: with what follows, all ranks have ended
@@ -46,7 +47,7 @@ impl Joined {
     /// # Errors
     /// Where this program cannot talk to them, or they are not those of the launcher.
     pub fn join(launched: &Launched) -> Result<Self, Problem> {
-        let refused = |why: String| Problem::Ranks { why, code: WRONG };
+        let refused = |why: String| Problem::refused(why);
         let ranks = join(launched).map_err(refused)?;
         if (ranks.rank(), ranks.count()) != (launched.rank, launched.count) {
             return Err(refused(format!(
@@ -132,7 +133,7 @@ impl Joined {
         });
         let all = all.map_err(|error| self.lost(&error))?;
         let found = observed::performing(&asked, &all);
-        self.performing = found.map_err(|why| Problem::Ranks { why, code: WRONG })?;
+        self.performing = found.map_err(Problem::refused)?;
         Ok(())
     }
 
@@ -193,10 +194,15 @@ impl Joined {
                 .ranks
                 .broadcast(None)
                 .map_err(|error| self.lost(&error))?;
-            return told.map_err(Problem::OfFirstRank);
+            return told.map_err(|code| {
+                Problem::with_code(code, "rank 0 ended the run").shown(ErrorForm::Silent)
+            });
         }
         let own = own();
-        let told: Told<T> = own.as_ref().map(Clone::clone).map_err(Problem::code);
+        let told: Told<T> = own
+            .as_ref()
+            .map(Clone::clone)
+            .map_err(|problem| problem.code);
         let told = self
             .ranks
             .broadcast(Some(told))
@@ -232,7 +238,7 @@ impl Joined {
             .meet(why, |one: Option<String>, other| one.or(other));
         match (own, met) {
             (Ok(own), Ok(None)) => Ok(own),
-            (_, Ok(Some(why))) | (Err(why), Ok(None)) => Err(Problem::Ranks { why, code: WRONG }),
+            (_, Ok(Some(why))) | (Err(why), Ok(None)) => Err(Problem::refused(why)),
             (_, Err(error)) => Err(self.lost(&error)),
         }
     }
@@ -244,10 +250,7 @@ impl Joined {
 
     /// A problem: a rank is lost.
     pub fn lost(&self, error: &CommunicationError) -> Problem {
-        Problem::Ranks {
-            why: error.to_string(),
-            code: FAILED,
-        }
+        Problem::failed(error)
     }
 
     /// Ends what this rank does with others: waits for all, but where one is lost.

@@ -20,15 +20,16 @@ use crate::commands::calibration;
 use crate::commands::launcher::Launched;
 use crate::commands::plan;
 use crate::commands::ranks::{self, Joined};
-use crate::commands::run_spec::{self, SpecError, Specified, specify};
 use crate::ui::live::Live;
-use crate::ui::output::{Input, OutputFile, Outputs, is_standard_output};
+use crate::ui::output::{OutputFile, Outputs, is_standard_output};
 use crate::ui::perform::{Signals, exit_code, perform_with};
-use crate::ui::problem::{Problem, USER, print, tell};
+use crate::ui::problem::{Problem, USER, print, refuse, tell, tell_problem};
 use crate::ui::progress::Display;
 use crate::ui::screen;
 use crate::ui::terminal;
 use crate::ui::watchdog_process::Side;
+use campaign::input::Input;
+use campaign::run_spec::{self, Specified, specify};
 
 /// Performs the run, reports, and gives the exit status.
 ///
@@ -46,12 +47,12 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
 /// The run of a process that no launcher has started.
 fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
     if arguments.parts.is_some() {
-        return Err(contradiction(
+        return Err(Problem::refused(
             "--parts is for the processes that mpirun or srun starts (remove it, or start several)",
         ));
     }
     if !arguments.observe.is_empty() {
-        return Err(contradiction(
+        return Err(Problem::refused(
             "--observe is for the processes that mpirun or srun starts (remove it, or start \
              several)",
         ));
@@ -106,7 +107,7 @@ fn together(launched: &Launched, mut arguments: RunArguments, side: &Side) -> Re
     }
     let mut joined = match Joined::join(launched) {
         Ok(joined) => joined,
-        Err(problem) => return Ok(launched.refuse(|| problem.tell())),
+        Err(problem) => return Ok(launched.refuse(|| tell_problem(&problem))),
     };
     let performed = joined.observe(&arguments.observe).and_then(|()| {
         let counted = match joined.is_first() && !arguments.observe.is_empty() {
@@ -118,9 +119,9 @@ fn together(launched: &Launched, mut arguments: RunArguments, side: &Side) -> Re
     });
     let code = performed.unwrap_or_else(|problem| {
         if joined.is_first() {
-            problem.tell();
+            tell_problem(&problem);
         }
-        problem.code()
+        problem.code
     });
     if joined.is_lost() {
         // It is told. With this status the launcher ends the others, which may have something to
@@ -169,10 +170,10 @@ fn in_ranks(
 ) -> Result<u8, Problem> {
     let mut first = None;
     let sent = joined.of_first(|| {
-        counted.map_err(|why| contradiction(&why))?;
+        counted.map_err(|why| Problem::refused(why))?;
         let specified = understand(arguments)?;
         let Some(mut ready) = Ready::of(arguments, specified)? else {
-            return Err(contradiction("a plan needs no ranks"));
+            return Err(Problem::refused("a plan needs no ranks"));
         };
         if let Err(problem) = ready.calibrate() {
             ready.discard();
@@ -295,23 +296,21 @@ fn told_of(parts: &PartsWriter, is_first: bool) -> String {
 
 /// What is meant, as far as options of `run` do not contradict it.
 fn understand(arguments: &RunArguments) -> Result<Specified, Problem> {
-    let specified = specify(&arguments.work)?;
+    let specified = specify(&arguments.work.request(), USER)?;
     judge(arguments, &specified)?;
     dry_format(arguments)?;
     Ok(specified)
 }
 
 /// The format of a plan, where the run is not to be performed.
-fn dry_format(arguments: &RunArguments) -> Result<Option<Format>, SpecError> {
+fn dry_format(arguments: &RunArguments) -> Result<Option<Format>, Problem> {
     match (arguments.dry_run, arguments.format) {
         (false, _) => Ok(None),
         (true, format @ (Format::Text | Format::Json)) => Ok(Some(format)),
-        (true, _) => Err(SpecError::DryClassic),
+        (true, _) => refuse(
+            "--dry-run cannot be used with --format classic or terse (use --format text or json)",
+        ),
     }
-}
-
-fn contradiction(told: &str) -> Problem {
-    SpecError::ConfigError(told.to_owned()).into()
 }
 
 /// A run that nothing refuses yet, and where everything about it goes.
@@ -337,7 +336,7 @@ impl Ready {
         let chosen = chosen_for_run(arguments.archive.as_deref())?;
         let remarks = arguments.remarks.remarks();
         if chosen == Chosen::Nowhere && !remarks.are_empty() {
-            return Err(contradiction(
+            return Err(Problem::refused(
                 "--tag and --note belong to an archived run, and this run is not archived: remove \
                  --archive none (POSTMARK_ARCHIVE=none), or remove --tag and --note",
             ));
@@ -472,7 +471,7 @@ impl Ready {
     fn discard(self) {
         self.watchers.display.finish();
         if let Some(Err(problem)) = self.watchers.live.map(Live::finish) {
-            problem.tell();
+            tell_problem(&problem);
         }
         self.output
             .into_iter()
@@ -551,7 +550,7 @@ pub fn resolve(record: &Record) -> Option<Result<RunSpec, String>> {
         arguments.work.take_weights(matches);
     }
     arguments.work.invocation = arguments.invocation(words.clone());
-    let specified = run_spec::specify_on(&arguments.work, &record.host)?;
+    let specified = run_spec::specify_on(&arguments.work.request(), &record.host)?;
     Some(specified.map_err(|error| error.to_string()))
 }
 
@@ -645,13 +644,13 @@ impl Events for Watchers {
 }
 
 /// Refuses what the options of `run` alone contradict.
-fn judge(arguments: &RunArguments, specified: &Specified) -> Result<(), SpecError> {
+fn judge(arguments: &RunArguments, specified: &Specified) -> Result<(), Problem> {
     let format = arguments.format;
     let format = format.is_classic().then(|| format.name());
     if arguments.live.as_deref().is_some_and(is_standard_output)
         && arguments.output.as_deref().is_none_or(is_standard_output)
     {
-        return Err(SpecError::ConfigError(
+        return Err(Problem::refused(
             "--live - uses standard output: write the report to a file with --output FILE"
                 .to_owned(),
         ));

@@ -5,7 +5,6 @@ mod environment;
 mod in_ranks;
 mod interruption;
 pub mod layout;
-mod refused;
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -28,12 +27,12 @@ use crate::args::StudyArguments;
 use crate::commands::archive;
 use crate::commands::compare;
 use crate::commands::launcher::Launched;
-use crate::ui::output::{Input, OutputFile, Outputs};
+use crate::ui::output::{OutputFile, Outputs};
 use crate::ui::problem::{Problem, USER, tell};
 use crate::ui::screen;
 use crate::ui::watchdog_process::Side;
+use campaign::input::Input;
 use environment::CliGround;
-use refused::contradiction;
 
 /// A run of the study failed, or something that it made is still there.
 const FAILED: u8 = 1;
@@ -64,7 +63,7 @@ fn of_first(
     ranks: Option<&Ranks>,
 ) -> Result<u8, Problem> {
     let Chosen::At(place) = chosen_for_run(arguments.archive.as_deref())? else {
-        return Err(contradiction(
+        return Err(Problem::refused(
             "a study keeps its runs in an archive, and this one has none (remove --archive none, \
              or use --archive FILE)",
         ));
@@ -73,7 +72,7 @@ fn of_first(
     let cells = intended
         .design
         .cells()
-        .map_err(|flaw| contradiction(format!("the study is wrong: {flaw}")))?;
+        .map_err(|flaw| Problem::refused(format!("the study is wrong: {flaw}")))?;
     let directories = intended
         .design
         .targets
@@ -93,13 +92,13 @@ fn of_first(
     layout::check(&intended.design)?;
     archive::needs_file(arguments.report.as_deref())?;
     if arguments.with_published && intended.design.layout.is_none() {
-        return Err(contradiction(
+        return Err(Problem::refused(
             "--with-published requires a layout (add --layout NAME, or layout = \"NAME\" to the \
              study file)",
         ));
     }
     if cells.len() == 1 && arguments.side.is_none() && intended.design.layout.is_none() {
-        return Err(contradiction(
+        return Err(Problem::refused(
             "the study has one configuration: there is nothing to compare it with (add a second \
              --target, which may be the same directory under another name, like --target \
              again=DIR, or an option with several values, like --axis workers=1,4)",
@@ -127,7 +126,7 @@ fn of_first(
     // Where the answer is for a program, the plan is no part of it.
     if arguments.dry_run || arguments.format == Format::Text {
         if arguments.format == Format::Csv {
-            return Err(contradiction(
+            return Err(Problem::refused(
                 "--dry-run has no CSV (use --format text, markdown or json)",
             ));
         }
@@ -160,7 +159,7 @@ fn of_first(
     let end = match performed {
         Ok(end) => end,
         Err(problem) => {
-            let code = problem.code();
+            let code = problem.code;
             tell(format_args!(
                 "the study stopped at {}: {problem}",
                 ground.at()
@@ -265,8 +264,8 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
     }
     let text = match &arguments.file {
         Some(path) => {
-            let text = crate::commands::run_spec::text_of(path).map_err(|cause| {
-                contradiction(format!(
+            let text = campaign::run_spec::text_of(path).map_err(|cause| {
+                Problem::refused(format!(
                     "cannot read the study file {}: {cause}",
                     sanitize::path(path)
                 ))
@@ -278,7 +277,7 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
     };
     let design = Design::parse(&text).map_err(|error| match &arguments.file {
         Some(path) => of_file(path, error).into(),
-        None => contradiction(format!("cannot make this study: {}", error.flaw)),
+        None => Problem::refused(format!("cannot make this study: {}", error.flaw)),
     })?;
     let joined = match (&arguments.side, arguments.remarks.tag.first()) {
         (Some(_), Some(tag)) if place.path().exists() => {
@@ -295,7 +294,7 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
         });
     };
     if found.design.text != design.text {
-        return Err(contradiction(format!(
+        return Err(Problem::refused(format!(
             "the tag belongs to the study {} with another design (use the same words as for its \
              other sides, or another --tag)",
             found.id
@@ -316,19 +315,19 @@ fn resumed(
     word: &str,
 ) -> Result<Intended, Problem> {
     let found = found::find(&place.open(false, USER)?, word)?.ok_or_else(|| {
-        contradiction(format!(
+        Problem::refused(format!(
             "there is no study '{word}' in the archive (expected its identity, its name or last; \
              'postmark list' shows the tag study:IDENTITY of runs of studies)"
         ))
     })?;
     if let Some(run) = found.going {
-        return Err(contradiction(format!(
+        return Err(Problem::refused(format!(
             "the study {} is still running: run {run} has not ended (wait for it, or end it)",
             found.id
         )));
     }
     if found.design.until.is_some() && arguments.blocks.is_some() {
-        return Err(contradiction(
+        return Err(Problem::refused(
             "the looks of a study with until are spread over its blocks, which therefore stay as \
              they are (remove --blocks)",
         ));
@@ -336,7 +335,7 @@ fn resumed(
     let text = design_args::changed(&found.design.text, arguments)
         .unwrap_or_else(|_| found.design.text.clone());
     let design = Design::parse(&text)
-        .map_err(|error| contradiction(format!("cannot continue this study: {}", error.flaw)))?;
+        .map_err(|error| Problem::refused(format!("cannot continue this study: {}", error.flaw)))?;
     Ok(Intended {
         id: found.id,
         design,

@@ -22,7 +22,8 @@ pub fn verify_log(arguments: &VerifyArguments, side: &Side) -> Result<u8, Proble
     }
     // It only reads.
     let home = namespace::of(&arguments.path)?.with_own_rights();
-    let verified = rundir::verify_log(&*home, &arguments.path, &arguments.ack_log)?;
+    let verified = rundir::verify_log(&*home, &arguments.path, &arguments.ack_log)
+        .map_err(Problem::refused)?;
     screen::answer(
         arguments.format,
         || text(&verified),

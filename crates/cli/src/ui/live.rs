@@ -186,7 +186,9 @@ impl Live {
                 drop(lines);
                 // A reader that does not read has lost them.
                 if let Ok(Err(cause)) = ended.recv_timeout(LAST_LINES) {
-                    return Err(Problem::Live { to, cause });
+                    return Err(Problem::failed(format_args!(
+                        "cannot write --live to {to}: {cause}"
+                    )));
                 }
             }
             State::Broken => {}

@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use campaign::archive::ArchivePlace;
+use campaign::input::Input;
 use campaign::same_file::{FileId, holds_data, id_of, is_same_file};
 use document::sanitize;
 
-use crate::commands::run_spec::error::SpecError;
-use crate::ui::problem::Problem;
+use crate::ui::problem::{Problem, refuse};
 
 /// An empty file of a run that was refused is not waited for any longer.
 const DISCARD_MAX: Duration = Duration::from_secs(1);
@@ -35,35 +35,6 @@ pub struct OutputFile {
     /// Which file it is, where it was there before, is a regular file, and nobody else has opened
     /// it.
     former: Option<FileId>,
-}
-
-/// A file that a command reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Input {
-    /// The option that names it.
-    pub option: &'static str,
-    pub path: PathBuf,
-}
-
-impl Input {
-    /// What an option or an argument names; `-` is standard input.
-    pub fn new(option: &'static str, path: &Path) -> Self {
-        let path = if is_standard_output(path) {
-            Path::new("/dev/stdin")
-        } else {
-            path
-        };
-        Self {
-            option,
-            path: path.to_owned(),
-        }
-    }
-
-    /// Whether another process reads the same of it: it is a file with a name of its own, and no
-    /// pipe.
-    pub fn is_file(&self) -> bool {
-        self.path != Path::new("/dev/stdin") && self.path.is_file()
-    }
 }
 
 /// The files of one command, so that none of its outputs is something that it reads or writes
@@ -86,7 +57,7 @@ impl<'a> Outputs<'a> {
         force: bool,
         archive: Option<&'a ArchivePlace>,
         inputs: &'a [Input],
-    ) -> Result<Self, SpecError> {
+    ) -> Result<Self, Problem> {
         for input in inputs {
             if let Some(archive) =
                 archive.filter(|archive| is_same_file(archive.path(), &input.path))
@@ -111,7 +82,7 @@ impl<'a> Outputs<'a> {
     ///
     /// # Errors
     /// Where it holds something, or is a file of this command already.
-    pub fn judge(&mut self, option: &'static str, path: &Path) -> Result<(), SpecError> {
+    pub fn judge(&mut self, option: &'static str, path: &Path) -> Result<(), Problem> {
         if is_standard_output(path) {
             return Ok(());
         }
@@ -146,11 +117,11 @@ impl<'a> Outputs<'a> {
     ///
     /// # Errors
     /// Where it is one.
-    pub fn refuse_twice(&self, option: &'static str, path: &Path) -> Result<(), SpecError> {
+    pub fn refuse_twice(&self, option: &'static str, path: &Path) -> Result<(), Problem> {
         if let Some(archive) = self.archive {
             archive
                 .refuse(option, path)
-                .map_err(|error| SpecError::ConfigError(error.to_string()))?;
+                .map_err(|error| Problem::refused(error.to_string()))?;
         }
         let shown = sanitize::path(path);
         let is_it = |other: &&Input| is_same_file(&other.path, path);
@@ -174,12 +145,8 @@ impl<'a> Outputs<'a> {
     ///
     /// # Errors
     /// What the system answered, or what has changed since it was judged.
-    pub fn open(&self, option: &'static str, path: &Path) -> Result<OutputFile, SpecError> {
-        let failed = |cause| SpecError::Output {
-            option,
-            path: path.to_owned(),
-            cause,
-        };
+    pub fn open(&self, option: &'static str, path: &Path) -> Result<OutputFile, Problem> {
+        let failed = |cause| unwritable(option, path, &cause);
         if is_standard_output(path) {
             return Ok(OutputFile {
                 path: PathBuf::from("standard output"),
@@ -238,12 +205,16 @@ impl<'a> Outputs<'a> {
     }
 }
 
-fn refuse<T>(text: String) -> Result<T, SpecError> {
-    Err(SpecError::ConfigError(text))
+/// A file for the report, or for its lines, cannot be written.
+pub fn unwritable(option: &str, path: &Path, cause: &std::io::Error) -> Problem {
+    let path = sanitize::path(path);
+    Problem::refused(format_args!(
+        "cannot write to {path}: {cause} (use another file for {option})"
+    ))
 }
 
-fn exists(option: &str, path: &Path) -> SpecError {
-    SpecError::ConfigError(format!(
+fn exists(option: &str, path: &Path) -> Problem {
+    Problem::refused(format!(
         "cannot write {option} {}: the file exists (use another file, or --force to overwrite it)",
         sanitize::path(path)
     ))
@@ -346,10 +317,7 @@ impl OutputFile {
         };
         let written = runner::within(limit, write);
         let written = written.unwrap_or_else(|why| Err(std::io::Error::other(why)));
-        written.map_err(|cause| Problem::Report {
-            to: sanitize::path(&path).into_owned(),
-            cause,
-        })
+        written.map_err(|cause| Problem::undelivered(sanitize::path(&path), &cause))
     }
 
     /// Writes a text that had to be made first; leaves what was there where that failed, or there

@@ -2,8 +2,8 @@
 //! again, without a file system. Finds and seeds go through it in `hostile.rs`, and whatever the
 //! fuzz target `config` comes up with.
 
-use cli::args::WorkArguments;
-use cli::commands::run_spec::{Specified, parse_config, specify, to_config};
+use campaign::run_spec::{RunRequest, Specified, parse_config, specify, to_config};
+use cli::ui::problem::USER;
 use document::sanitize;
 use spec::{EngineName, Options, SizesOption};
 use workload::{Phase, Planner, fingerprint};
@@ -63,18 +63,17 @@ fn meaning(text: &str) -> Option<Specified> {
     if looks_beyond(&options) {
         return None;
     }
-    let arguments = WorkArguments {
+    let request = RunRequest {
         invocation: Default::default(),
         preset: None,
         like: None,
         like_in: None,
         config: None,
-        target: Vec::new(),
-        weight: Vec::new(),
+        has_weights: false,
         locations: Ok(options.target.clone()),
         options,
     };
-    match specify(&arguments) {
+    match specify(&request, USER) {
         Ok(specified) => Some(specified),
         Err(error) => {
             assert!(!error.to_string().is_empty());

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use campaign::run_spec::{RunRequest, Specified, specify};
 use clap::FromArgMatches;
-use cli::args::{Command, CommandLine, WorkArguments};
+use cli::args::{Command, CommandLine};
 use cli::commands::plan;
-use cli::commands::run_spec::{Specified, specify};
+use cli::ui::problem::USER;
 use engines::posix::Posix;
 use engines::raw::Raw;
 use engines::stdio::Stdio;
@@ -19,7 +20,7 @@ use serde_json::{Value, json};
 use crate::original::{self, answer, directory, ended, split, tree};
 
 /// What words come to.
-fn work(words: &[&str]) -> WorkArguments {
+fn work(words: &[&str]) -> RunRequest {
     let words = [&["postmark", "plan"], words].concat();
     let matches = cli::args::command().try_get_matches_from(&words).unwrap();
     let Some(Command::Plan(mut arguments)) =
@@ -28,7 +29,7 @@ fn work(words: &[&str]) -> WorkArguments {
         panic!("{words:?} are no plan");
     };
     arguments.work.take_weights(matches.subcommand().unwrap().1);
-    arguments.work
+    arguments.work.request()
 }
 
 /// As a configuration file says it, without the notes.
@@ -102,20 +103,20 @@ fn a_record_means_what_its_words_meant() {
     let like = ["--like", file.to_str().unwrap()];
     for words in KINDS {
         let words: Vec<&str> = words.split_whitespace().collect();
-        let specified = specify(&work(&[&words[..], &place].concat())).unwrap();
+        let specified = specify(&work(&[&words[..], &place].concat()), USER).unwrap();
         std::fs::write(&file, verdict::to_json(&recorded(&specified))).unwrap();
-        let again = specify(&work(&[like, place].concat())).unwrap();
+        let again = specify(&work(&[like, place].concat()), USER).unwrap();
         assert_eq!(toml(&again), toml(&specified), "{words:?}");
         assert_eq!(again.spec, specified.spec, "{words:?}");
         assert_eq!(again.notes, [], "{words:?}");
         // So does the command that pages show.
         let said = record::words_again(&specified.spec);
         let said: Vec<&str> = said.iter().map(String::as_str).chain(place).collect();
-        let said = specify(&work(&said)).unwrap();
+        let said = specify(&work(&said), USER).unwrap();
         assert_eq!(toml(&said), toml(&again), "{words:?}");
         // The record of that is taken for the same once more.
         std::fs::write(&file, verdict::to_json(&recorded(&again))).unwrap();
-        let once_more = specify(&work(&[like, place].concat())).unwrap();
+        let once_more = specify(&work(&[like, place].concat()), USER).unwrap();
         assert_eq!(toml(&once_more), toml(&specified), "{words:?}");
         std::fs::remove_file(&file).unwrap();
         // What was kept is no part of this.
@@ -223,7 +224,7 @@ fn what_is_said_beside_holds_over_the_record() {
         &file,
     );
     let path = file.to_str().unwrap();
-    let plain = specify(&work(&["--like", path])).unwrap();
+    let plain = specify(&work(&["--like", path]), USER).unwrap();
     assert_eq!(
         plain.spec.workload.location_weights(),
         [3],
@@ -237,7 +238,11 @@ fn what_is_said_beside_holds_over_the_record() {
     );
     let words = "--transactions 7 --mix read=2 --durability fsync --no-latencies=false --storage \
                  raw --target /tmp --weight 5";
-    let specified = specify(&work(&[&["--like", path], &split(words)[..]].concat())).unwrap();
+    let specified = specify(
+        &work(&[&["--like", path], &split(words)[..]].concat()),
+        USER,
+    )
+    .unwrap();
     assert_eq!(
         (
             specified.spec.workload.transactions(),
@@ -285,7 +290,7 @@ fn what_is_said_beside_holds_over_the_record() {
     record["tool"]["generators"] = json!(0);
     record["fingerprint"] = json!("xxh3-128:00000000000000000000000000000000");
     std::fs::write(&file, document.to_string()).unwrap();
-    let specified = specify(&work(&["--like", path])).unwrap();
+    let specified = specify(&work(&["--like", path]), USER).unwrap();
     assert_eq!(specified.spec.ack_log, None);
     let other_work = Note::OtherWork {
         generators: Some(0),
@@ -294,7 +299,7 @@ fn what_is_said_beside_holds_over_the_record() {
         specified.notes,
         [other_work.clone(), Note::NoAckLog, Note::NotPrepared]
     );
-    let specified = specify(&work(&["--like", path, "--ack-log", &ack_log])).unwrap();
+    let specified = specify(&work(&["--like", path, "--ack-log", &ack_log]), USER).unwrap();
     assert_eq!(specified.spec.ack_log.as_deref(), Some(Path::new(&ack_log)));
     assert_eq!(specified.notes, [other_work, Note::NotPrepared]);
 }

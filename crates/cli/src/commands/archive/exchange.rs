@@ -1,7 +1,7 @@
 //! `postmark export` and `import`.
 
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use archive::{Archive, Imported, NoteText, Remarks, SubmissionOutcome, is_alive};
 use campaign::archive::place_of_one;
@@ -16,10 +16,9 @@ use verdict::ListedRun;
 
 use super::{number, open};
 use crate::args::{ExportArguments, ImportArguments};
-use crate::commands::record_source;
-use crate::commands::run_spec::error::SpecError;
 use crate::ui::output::{OutputFile, Outputs};
-use crate::ui::problem::{Problem, PublishedProblem, USER, print, tell};
+use crate::ui::problem::{Problem, USER, print, refuse, tell};
+use campaign::record_source;
 
 /// Writes runs for others.
 ///
@@ -28,7 +27,7 @@ use crate::ui::problem::{Problem, PublishedProblem, USER, print, tell};
 pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
     if !arguments.runs.is_empty() && !arguments.filters.are_empty() {
         let told = "runs and conditions (--since, --host and so on) cannot be combined";
-        return Err(SpecError::ConfigError(told.to_owned()).into());
+        return refuse(told);
     }
     let archive = open(&arguments.archive)?;
     if let (true, Some(by), Some(system)) = (arguments.submission, &arguments.by, &arguments.system)
@@ -81,9 +80,9 @@ fn submit(
     let mut text = String::new();
     for run in &arguments.runs {
         let submission = Submission::of(&super::record(archive, run)?, by, system);
-        let submission = submission.map_err(|problem| PublishedProblem::Submission {
-            path: PathBuf::from(format!("run {run}")),
-            problem,
+        let submission = submission.map_err(|problem| {
+            let run = shown(Path::new(run));
+            Problem::refused(format_args!("run {run}: {problem}"))
         })?;
         text.push_str(&submission.to_json());
     }
@@ -200,13 +199,8 @@ impl<'a> Output<'a> {
     }
 
     fn told(&self, written: std::io::Result<()>) -> Result<(), Problem> {
-        written.map_err(|cause| Problem::Report {
-            to: self.path.map_or_else(
-                || "standard output".to_owned(),
-                |path| shown(path).into_owned(),
-            ),
-            cause,
-        })
+        let to = self.path.map_or("standard output".into(), shown);
+        written.map_err(|cause| Problem::undelivered(to, &cause))
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use archive::{Archive, Remarks, RunName};
 use campaign::archive::place_of_one;
 use campaign::study::found;
-use campaign::study::select::SidesError;
+use campaign::study::select::no_study;
 use document::sanitize::path as shown;
 use record::Record;
 use report::figures::PaperFigure;
@@ -16,10 +16,10 @@ use report::page::{PageRun, fits, page};
 use super::page_run::{ArchivedRun, PageFiles};
 use super::{compared, number, open, remarks};
 use crate::args::ReportArguments;
-use crate::commands::record_source;
-use crate::commands::run_spec::error::SpecError;
-use crate::ui::output::{Input, Outputs, is_standard_output};
+use crate::ui::output::{Outputs, is_standard_output, unwritable};
 use crate::ui::problem::{Problem, print};
+use campaign::input::Input;
+use campaign::record_source;
 
 /// The file's own file system is waited for so long.
 const WRITE_MAX: Duration = Duration::from_secs(60);
@@ -29,9 +29,9 @@ const WRITE_MAX: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// Where it is meant.
-pub fn needs_file(path: Option<&Path>) -> Result<(), SpecError> {
+pub fn needs_file(path: Option<&Path>) -> Result<(), Problem> {
     match path.is_some_and(is_standard_output) {
-        true => Err(SpecError::ConfigError(
+        true => Err(Problem::refused(
             "--report needs a file ('postmark report --output -' writes to standard output)"
                 .to_owned(),
         )),
@@ -89,11 +89,8 @@ fn write_figures(
     directory: &Path,
     files: &[(PathBuf, &str)],
 ) -> Result<(), Problem> {
-    std::fs::create_dir_all(directory).map_err(|cause| SpecError::Output {
-        option: "--figures",
-        path: directory.to_owned(),
-        cause,
-    })?;
+    std::fs::create_dir_all(directory)
+        .map_err(|cause| unwritable("--figures", directory, &cause))?;
     for (path, text) in files {
         outputs.open("--figures", path)?.write(text, WRITE_MAX)?;
     }
@@ -160,7 +157,7 @@ fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<PageFile
     }
     if let ([word], [path]) = (&words[..], &arguments.runs[..]) {
         if !is_run(path) {
-            return Err(campaign::Error::from(SidesError::NoStudy(word.clone())).into());
+            return Err(no_study(word));
         }
     }
     of_runs(Some(archive), arguments)
@@ -168,11 +165,10 @@ fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<PageFile
 
 fn of_runs(archive: Option<&Archive>, arguments: &ReportArguments) -> Result<PageFiles, Problem> {
     if arguments.unlike || !arguments.metric.is_empty() {
-        return Err(SpecError::ConfigError(
+        return Err(Problem::refused(
             "--metric and --unlike need a comparison (name a study or sides, or add --compare)"
                 .to_owned(),
-        )
-        .into());
+        ));
     }
     let mut all = Vec::new();
     for run in &arguments.runs {
@@ -207,7 +203,7 @@ fn archived(archive: &Archive, word: &str) -> Result<ArchivedRun, Problem> {
 }
 
 /// All runs of a file: an export or a page may have several.
-fn in_file(path: &Path) -> Result<Vec<ArchivedRun>, SpecError> {
+fn in_file(path: &Path) -> Result<Vec<ArchivedRun>, Problem> {
     let mut all = Vec::new();
     for text in record_source::texts(path)? {
         let text = text?;

@@ -8,12 +8,12 @@ use record::Record;
 use super::{number, open};
 use crate::args::{ListArguments, ShowArguments};
 use crate::commands::published::beside_document;
-use crate::commands::record_source;
 use crate::commands::run::{deliver, render, writer};
-use crate::commands::run_spec::error::SpecError;
-use crate::ui::output::{Input, Outputs, is_standard_output};
+use crate::ui::output::{Outputs, is_standard_output};
 use crate::ui::problem::{Problem, USER};
 use crate::ui::screen;
+use campaign::input::Input;
+use campaign::record_source;
 
 /// Lists runs.
 ///
@@ -48,7 +48,7 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     if arguments.with_published && arguments.format != Format::Text {
         let told = "--with-published requires --format text ('postmark published beside' has \
                     other formats)";
-        return Err(SpecError::ConfigError(told.to_owned()).into());
+        return Err(Problem::refused(told.to_owned()));
     }
     let shown = records(arguments)?.map(|record| {
         let (record, head) = record?;
@@ -80,7 +80,7 @@ fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<S
     if arguments.format.is_classic() && record.actual.classic.is_none() {
         let told = "--format classic and terse can show only complete runs of the classic \
                     workload (use --format text or json)";
-        return Err(SpecError::ConfigError(told.to_owned()).into());
+        return Err(Problem::refused(told.to_owned()));
     }
     let is_screen = arguments.output.as_deref().is_none_or(is_standard_output);
     let mut text = render(record, arguments.format, arguments.full, is_screen);

@@ -7,13 +7,13 @@ use study::DesignError;
 use toml::{Table, Value};
 
 use crate::args::StudyArguments;
-use crate::commands::run_spec::error::SpecError;
+use crate::ui::problem::Problem;
 
 /// The study file that a command line without one means.
 ///
 /// # Errors
 /// Where a word is none, or a directory cannot be told from the root.
-pub fn of_words(arguments: &StudyArguments) -> Result<String, SpecError> {
+pub fn of_words(arguments: &StudyArguments) -> Result<String, Problem> {
     let mut options = Table::new();
     for word in &arguments.set {
         let (key, text) = pair("--set", word)?;
@@ -149,11 +149,11 @@ fn change(table: &mut Table, arguments: &StudyArguments) {
     }
 }
 
-fn pair<'a>(option: &str, word: &'a str) -> Result<(&'a str, &'a str), SpecError> {
+fn pair<'a>(option: &str, word: &'a str) -> Result<(&'a str, &'a str), Problem> {
     word.split_once('=')
         .filter(|(key, _)| !key.is_empty())
         .ok_or_else(|| {
-            SpecError::ConfigError(format!(
+            Problem::refused(format!(
                 "invalid value '{word}' for {option}: expected OPTION=VALUE, like files=2000"
             ))
         })
@@ -175,12 +175,12 @@ fn value(word: &str) -> Value {
 ///
 /// # Errors
 /// Where a directory cannot be told from the root.
-pub fn targets(arguments: &StudyArguments) -> Result<Vec<Value>, SpecError> {
+pub fn targets(arguments: &StudyArguments) -> Result<Vec<Value>, Problem> {
     arguments.target.iter().map(|word| target(word)).collect()
 }
 
 /// A target with its name, and a directory from the root: a study is continued from anywhere.
-fn target(word: &str) -> Result<Value, SpecError> {
+fn target(word: &str) -> Result<Value, Problem> {
     let (name, at) = match word.split_once('=') {
         Some((name, at)) if is_name(name) => (Some(name), at),
         // A URL begins with what no path has, whatever its name is.
@@ -208,11 +208,11 @@ fn is_name(text: &str) -> bool {
             .all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))
 }
 
-fn absolute(directory: &str) -> Result<String, SpecError> {
+fn absolute(directory: &str) -> Result<String, Problem> {
     let path = std::path::absolute(directory).map_err(|cause| {
-        SpecError::ConfigError(format!("cannot find the target '{directory}': {cause}"))
+        Problem::refused(format!("cannot find the target '{directory}': {cause}"))
     })?;
     path.into_os_string()
         .into_string()
-        .map_err(|path| SpecError::NoText(path.into()))
+        .map_err(|path| campaign::run_spec::no_text(Path::new(&path)))
 }

@@ -21,14 +21,13 @@ use study::{Design, StudyCell};
 use verdict::{Level, Summary};
 
 use super::interruption::Interruption;
-use crate::args::{StudyArguments, WorkArguments};
-use crate::commands::ranks::FAILED;
-use crate::commands::run_spec::{self, SpecError, Specified};
+use crate::args::StudyArguments;
 use crate::ui::perform::{Signals, perform_with};
 use crate::ui::problem::{Problem, USER, tell};
 use crate::ui::progress::Display;
 use crate::ui::terminal;
 use crate::ui::width;
+use campaign::run_spec::{self, RunRequest, Specified};
 
 /// See the module's text.
 pub struct CliGround<'a> {
@@ -97,10 +96,7 @@ impl<'a> CliGround<'a> {
     ) -> Result<Record, Problem> {
         if let Some(ranks) = self.signals.ranks() {
             let told = ranks.broadcast(Some(Some(spec.clone())));
-            told.map_err(|error| Problem::Ranks {
-                why: error.to_string(),
-                code: FAILED,
-            })?;
+            told.map_err(Problem::failed)?;
         }
         Ok(perform_with(spec, &mut self.signals, events)?)
     }
@@ -157,28 +153,28 @@ pub fn specify(
     cell: &StudyCell,
     directory: &Path,
     invocation: Invocation,
-) -> Result<Specified, SpecError> {
-    run_spec::specify(&WorkArguments {
+) -> Result<Specified, Problem> {
+    let request = RunRequest {
         preset: design.workloads[cell.workload].preset.clone(),
         config: None,
         like: None,
         like_in: None,
         invocation,
         options: cell.options.clone(),
-        target: Vec::new(),
-        weight: Vec::new(),
         locations: Ok(vec![TargetOption {
             path: directory.to_owned(),
             weight: 1,
         }]),
-    })
+        has_weights: false,
+    };
+    run_spec::specify(&request, USER)
 }
 
 /// The same before there is a directory: what a target's URL says is known by then.
 ///
 /// # Errors
 /// Where it contradicts itself.
-pub fn specify_somewhere(design: &Design, cell: &StudyCell) -> Result<Specified, SpecError> {
+pub fn specify_somewhere(design: &Design, cell: &StudyCell) -> Result<Specified, Problem> {
     let at = Path::new(&design.targets[cell.target].at);
     specify(
         design,
@@ -236,7 +232,7 @@ impl Ground for CliGround<'_> {
         }
         let keeper = Keeper::of(self.place, self.remarks.clone(), USER)?;
         let Some(mut keeper) = keeper else {
-            return Err(Problem::Study(
+            return Err(Problem::failed(
                 "the archive takes no run, and a study cannot be continued without it".to_owned(),
             ));
         };
@@ -252,13 +248,13 @@ impl Ground for CliGround<'_> {
         record.study = Some(part);
         match watchers.keeper.finish(&record) {
             Archiving::Archived(number) => Ok((record, Some(number))),
-            Archiving::Beside { path, why, .. } => Err(Problem::Study(format!(
+            Archiving::Beside { path, why, .. } => Err(Problem::failed(format!(
                 "the archive did not take a run{}: its record is in {}, and the next command that \
                  opens the archive takes it in",
                 why.map_or_else(String::new, |why| format!(" ({why})")),
                 sanitize::path(&path)
             ))),
-            Archiving::Lost { why, .. } => Err(Problem::Study(format!(
+            Archiving::Lost { why, .. } => Err(Problem::failed(format!(
                 "a run's record could not be kept: {why}"
             ))),
         }

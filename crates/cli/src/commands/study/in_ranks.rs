@@ -8,7 +8,7 @@ use crate::args::StudyArguments;
 use crate::commands::launcher::Launched;
 use crate::commands::ranks::{self, Joined};
 use crate::ui::perform::{Signals, perform_with};
-use crate::ui::problem::Problem;
+use crate::ui::problem::{Problem, tell_problem};
 use crate::ui::watchdog_process::Side;
 
 /// Performs the study with the other processes of the launcher, and gives the exit status of all.
@@ -33,7 +33,7 @@ pub fn study(
     }
     let joined = match Joined::join(launched) {
         Ok(joined) => joined,
-        Err(problem) => return Ok(launched.refuse(|| problem.tell())),
+        Err(problem) => return Ok(launched.refuse(|| tell_problem(&problem))),
     };
     let code = match joined.is_first() {
         true => {
@@ -42,8 +42,8 @@ pub fn study(
             // Where a rank is lost, all know it.
             let _ = joined.ranks().broadcast(Some(ended));
             performed.unwrap_or_else(|problem| {
-                problem.tell();
-                problem.code()
+                tell_problem(&problem);
+                problem.code
             })
         }
         false => follow(joined.ranks()),

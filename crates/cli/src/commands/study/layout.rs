@@ -6,7 +6,7 @@ use published::Library;
 use published::layouts::{self, LayoutResults, LayoutView, PaperRun};
 use study::{Design, PaperLayout, StudyComparisons, StudyRun};
 
-use crate::ui::problem::{Problem, PublishedProblem};
+use crate::ui::problem::Problem;
 use crate::ui::screen;
 
 /// Refuses counterparts that the paper of the design's layout does not have.
@@ -17,8 +17,8 @@ pub fn check(design: &Design) -> Result<(), Problem> {
     let Some(layout) = design.layout else {
         return Ok(());
     };
-    let library = Library::read().map_err(PublishedProblem::from)?;
-    Ok(layouts::check(layout, design, &library).map_err(PublishedProblem::from)?)
+    let library = Library::read().map_err(Problem::refused)?;
+    Ok(layouts::check(layout, design, &library).map_err(Problem::refused)?)
 }
 
 /// Shows the runs of a study, which are in an archive, in a layout.
@@ -73,11 +73,11 @@ fn results(
     for number in runs.iter().filter_map(|run| run.observed.run) {
         of_paper.extend(PaperRun::of(&archive.record(number)?));
     }
-    let library = Library::read().map_err(PublishedProblem::from)?;
+    let library = Library::read().map_err(Problem::refused)?;
     let cells = design.cells().unwrap_or_default();
     let compared = StudyComparisons::of(design, &cells, runs, &design.metrics);
     Ok(
         LayoutResults::of(layout, design, &of_paper, &compared, &library)
-            .map_err(PublishedProblem::from)?,
+            .map_err(Problem::refused)?,
     )
 }

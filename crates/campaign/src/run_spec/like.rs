@@ -11,15 +11,19 @@ use spec::{Climb, Note, Options, RunSpec};
 use workload::Workload;
 use workload::fingerprint::{self, GENERATORS_VERSION};
 
-use super::error::SpecError;
-use crate::commands::record_source::find;
+use crate::record_source::find;
+use crate::{Error, User};
 
 /// An earlier run.
 pub(super) struct Like(Record);
 
 /// Reads the run that is called so, and says how it was done as a configuration file would.
-pub(super) fn read(run: &Path, archive: Option<&Path>) -> Result<(Options, Like), SpecError> {
-    let record = find(run, archive)?;
+pub(super) fn read(
+    run: &Path,
+    archive: Option<&Path>,
+    user: User,
+) -> Result<(Options, Like), Error> {
+    let record = find(run, archive, user)?;
     Ok((options_again(&record.spec), Like(record)))
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{Cursor, Error, ErrorKind, Read};
+use std::io::{self, Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use archive::RunName;
@@ -12,7 +12,8 @@ use record::documents::{DocumentError, Documents};
 use record::read::ReadError;
 use report::page;
 
-use crate::commands::run_spec::error::SpecError;
+use crate::archive::record_called;
+use crate::{Error, User};
 
 /// The record of the run that is called so: what the archive that is said, or else the user's,
 /// calls it (its number, the beginning of its identity, `last`), or the path of a file that was
@@ -20,10 +21,9 @@ use crate::commands::run_spec::error::SpecError;
 ///
 /// # Errors
 /// Where there is none, it cannot be read, or it is no record.
-pub fn find(run: &Path, archive: Option<&Path>) -> Result<Record, SpecError> {
+pub fn find(run: &Path, archive: Option<&Path>, user: User) -> Result<Record, Error> {
     match name(run) {
-        Some(word) => crate::commands::archive::record_called(word, archive)
-            .map_err(|problem| wrong(run, problem)),
+        Some(word) => record_called(word, archive, user).map_err(|problem| wrong(run, problem)),
         None => read(run),
     }
 }
@@ -37,7 +37,7 @@ pub fn name(run: &Path) -> Option<&str> {
 ///
 /// # Errors
 /// Where it cannot be read, is no record, or has several.
-pub fn read(run: &Path) -> Result<Record, SpecError> {
+pub fn read(run: &Path) -> Result<Record, Error> {
     let mut texts = texts(run)?;
     let Some(first) = texts.next().transpose()? else {
         return Err(no_record(run, DocumentError::Nothing));
@@ -60,7 +60,7 @@ pub fn read(run: &Path) -> Result<Record, SpecError> {
 ///
 /// # Errors
 /// Where it cannot be read, or has something else.
-pub fn texts(run: &Path) -> Result<impl Iterator<Item = Result<String, SpecError>>, SpecError> {
+pub fn texts(run: &Path) -> Result<impl Iterator<Item = Result<String, Error>>, Error> {
     let source = source(run).map_err(|cause| cannot_read(run, cause))?;
     Ok(Documents::of(source).map(move |text| text.map_err(|error| no_record(run, error))))
 }
@@ -69,7 +69,7 @@ pub fn texts(run: &Path) -> Result<impl Iterator<Item = Result<String, SpecError
 ///
 /// # Errors
 /// Where it is none.
-pub fn record(run: &Path, text: &str) -> Result<Record, SpecError> {
+pub fn record(run: &Path, text: &str) -> Result<Record, Error> {
     Record::from_json(text).map_err(|error| match error {
         ReadError::NoRecord { .. } => wrong(run, format_args!("{error} {REMEDY}")),
         error => wrong(run, error),
@@ -78,10 +78,10 @@ pub fn record(run: &Path, text: &str) -> Result<Record, SpecError> {
 
 const REMEDY: &str = "(use a file that a run wrote with --format json)";
 
-fn no_record(run: &Path, error: DocumentError) -> SpecError {
+fn no_record(run: &Path, error: DocumentError) -> Error {
     match error {
         DocumentError::Read(cause) => cannot_read(run, cause),
-        DocumentError::NoText => cannot_read(run, Error::new(ErrorKind::InvalidData, error)),
+        DocumentError::NoText => cannot_read(run, io::Error::new(ErrorKind::InvalidData, error)),
         error => wrong(
             run,
             format_args!("this is not a record of a PostMark run: {error} {REMEDY}"),
@@ -89,11 +89,12 @@ fn no_record(run: &Path, error: DocumentError) -> SpecError {
     }
 }
 
-fn cannot_read(run: &Path, cause: Error) -> SpecError {
-    SpecError::CannotReadRun {
-        run: Called(run).to_string(),
-        cause,
-    }
+fn cannot_read(run: &Path, cause: io::Error) -> Error {
+    Error::refused(format_args!(
+        "cannot read the run {}: {cause} (use a run's number from 'postmark list', or a file \
+         written by run --format json)",
+        Called(run)
+    ))
 }
 
 /// What is read of a file, or of standard input where that is `-`; of an HTML file that `report`
@@ -101,14 +102,14 @@ fn cannot_read(run: &Path, cause: Error) -> SpecError {
 ///
 /// # Errors
 /// What the system answered, or that an HTML file holds no records.
-pub fn source(path: &Path) -> std::io::Result<Box<dyn Read>> {
+pub fn source(path: &Path) -> io::Result<Box<dyn Read>> {
     if path == Path::new("-") {
-        return unpacked(std::io::stdin());
+        return unpacked(io::stdin());
     }
     unpacked(File::open(path)?)
 }
 
-fn unpacked(mut source: impl Read + 'static) -> std::io::Result<Box<dyn Read>> {
+fn unpacked(mut source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     /// Enough to tell a page from JSON.
     const BEGINNING: u64 = 64;
     let mut beginning = Vec::new();
@@ -127,16 +128,17 @@ fn unpacked(mut source: impl Read + 'static) -> std::io::Result<Box<dyn Read>> {
         .take(page::PAGE_BYTES_MAX as u64 + 1)
         .read_to_end(&mut text)?;
     let records =
-        page::records(&text).map_err(|error| Error::new(ErrorKind::InvalidData, error))?;
+        page::records(&text).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
     Ok(records)
 }
 
 /// The run that is called so cannot be used. What is wrong may quote it.
-pub fn wrong(run: &Path, problem: impl fmt::Display) -> SpecError {
-    SpecError::Run {
-        run: Called(run).to_string(),
-        problem: sanitize::shown(problem).to_string(),
-    }
+pub fn wrong(run: &Path, problem: impl fmt::Display) -> Error {
+    let problem = sanitize::shown(problem);
+    Error::refused(format_args!(
+        "cannot use the run {}: {problem}",
+        Called(run)
+    ))
 }
 
 /// A run as it is spoken of.

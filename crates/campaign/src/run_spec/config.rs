@@ -8,21 +8,26 @@ use std::path::Path;
 use document::sanitize;
 use spec::Options;
 
-use super::{SpecError, Specified};
+use super::Specified;
+use crate::{Error, ErrorForm};
 
 /// The longest file that is read, in bytes: five times one that has a histogram with as many bins
 /// as there may be.
 const BYTES_MAX: u64 = 16 << 20;
 
 /// Reads a configuration file.
-pub(super) fn read(path: &Path) -> Result<Options, SpecError> {
-    let text = text_of(path).map_err(|cause| SpecError::CannotRead {
-        path: path.to_owned(),
-        cause,
+pub(super) fn read(path: &Path) -> Result<Options, Error> {
+    let shown = sanitize::path(path);
+    let text = text_of(path).map_err(|cause| {
+        Error::refused(format_args!(
+            "cannot read the configuration file {shown}: {cause}"
+        ))
     })?;
-    parse_config(&text).map_err(|problem| SpecError::Config {
-        path: path.to_owned(),
-        problem,
+    parse_config(&text).map_err(|problem| {
+        Error::refused(format_args!(
+            "invalid configuration file {shown}: {problem}"
+        ))
+        .shown(ErrorForm::Lines)
     })
 }
 
@@ -55,6 +60,14 @@ pub fn parse_config(text: &str) -> Result<Options, String> {
     })
 }
 
+/// A path that TOML does not hold.
+pub fn no_text(path: &Path) -> Error {
+    Error::refused(format_args!(
+        "a configuration file cannot hold the path {path:?}, which is not UTF-8 (use --target or \
+         --ack-log)"
+    ))
+}
+
 /// A string of TOML. What is invisible or obeyed by a terminal is an escape, which basic strings
 /// alone have.
 fn quoted(text: &str) -> String {
@@ -80,7 +93,7 @@ fn quoted(text: &str) -> String {
 ///
 /// # Errors
 /// Where a path is no text.
-pub fn to_config(specified: &Specified) -> Result<String, SpecError> {
+pub fn to_config(specified: &Specified) -> Result<String, Error> {
     let mut options = specified.spec.to_options();
     if let Some(sizing) = &specified.sizing {
         // What was said, not what it came to on this machine.
@@ -89,7 +102,7 @@ pub fn to_config(specified: &Specified) -> Result<String, SpecError> {
     let (ack_log, targets) = (options.ack_log.take(), std::mem::take(&mut options.target));
     let path = |path: &Path| match path.to_str() {
         Some(text) => Ok(quoted(text)),
-        None => Err(SpecError::NoText(path.to_owned())),
+        None => Err(no_text(path)),
     };
     let notes = specified
         .notes

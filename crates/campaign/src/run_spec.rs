@@ -4,24 +4,45 @@
 //! one), the file over the preset, the preset over the original's defaults.
 
 mod config;
-pub mod error;
 mod like;
+
+use std::path::PathBuf;
 
 use document::sanitize;
 use record::Sizing;
 use runner::Refused;
-use spec::{Asked, Note, Options, RunSpec, SizesOption};
+use spec::{Asked, ConfigError, Invocation, Note, Options, RunSpec, SizesOption, TargetOption};
 use system::{Host, Sources};
-use workload::presets::{self, Machine};
+use workload::presets::{self, Machine, Preset};
 
-pub use config::{parse_config, text_of, to_config};
-pub use error::SpecError;
+pub use config::{no_text, parse_config, text_of, to_config};
 use like::Like;
 
-use crate::args::{WorkArguments, similar};
-use crate::commands::record_source::{self, Called};
-use crate::ui::output::Input;
-use crate::ui::problem::Problem;
+use crate::input::Input;
+use crate::record_source::{self, Called};
+use crate::similar::similar;
+use crate::{Error, User};
+
+/// A run in the words of a user.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// The preset that it begins with.
+    pub preset: Option<String>,
+    /// The configuration file.
+    pub config: Option<PathBuf>,
+    /// The earlier run that is to be repeated.
+    pub like: Option<PathBuf>,
+    /// The archive with that run.
+    pub like_in: Option<PathBuf>,
+    /// What the command says beside the options.
+    pub invocation: Invocation,
+    /// The options, without the targets.
+    pub options: Options,
+    /// The targets, or why they cannot be understood.
+    pub locations: Result<Vec<TargetOption>, String>,
+    /// Whether their weights were given.
+    pub has_weights: bool,
+}
 
 /// What is meant.
 #[derive(Clone, Debug)]
@@ -42,19 +63,19 @@ pub struct Specified {
 ///
 /// # Errors
 /// What is wrong, where, and what would be right.
-pub fn specify(arguments: &WorkArguments) -> Result<Specified, SpecError> {
+pub fn specify(request: &RunRequest, user: User) -> Result<Specified, Error> {
     let machine = machine();
-    let Some(run) = &arguments.like else {
-        let file = arguments.config.as_deref().map(config::read).transpose()?;
-        let mut specified = specify_over(arguments, file.unwrap_or_default(), None, &machine)?;
-        let config = arguments.config.as_deref();
+    let Some(run) = &request.like else {
+        let file = request.config.as_deref().map(config::read).transpose()?;
+        let mut specified = specify_over(request, file.unwrap_or_default(), None, &machine)?;
+        let config = request.config.as_deref();
         specified
             .inputs
             .extend(config.map(|path| Input::new("--config", path)));
         return Ok(specified);
     };
-    let (options, like) = like::read(run, arguments.like_in.as_deref())?;
-    let mut specified = specify_over(arguments, options, Some(&like), &machine)?;
+    let (options, like) = like::read(run, request.like_in.as_deref(), user)?;
+    let mut specified = specify_over(request, options, Some(&like), &machine)?;
     specified.notes.extend(like.differs(&specified.spec));
     if record_source::name(run).is_none() {
         specified.inputs.push(Input::new("--like", run));
@@ -62,41 +83,32 @@ pub fn specify(arguments: &WorkArguments) -> Result<Specified, SpecError> {
     Ok(specified)
 }
 
-/// The meaning of arguments on a machine; nothing where it depends on a file, an earlier run, or
+/// The meaning of request on a machine; nothing where it depends on a file, an earlier run, or
 /// the room for a working set.
-pub fn specify_on(arguments: &WorkArguments, host: &Host) -> Option<Result<RunSpec, SpecError>> {
-    let options = &arguments.options;
-    let is_of_others = arguments.like.is_some() || arguments.config.is_some();
+pub fn specify_on(request: &RunRequest, host: &Host) -> Option<Result<RunSpec, Error>> {
+    let options = &request.options;
+    let is_of_others = request.like.is_some() || request.config.is_some();
     if is_of_others || options.working_set.is_some() || !histograms(options).is_empty() {
         return None;
     }
-    let specified = specify_over(arguments, Options::default(), None, &machine_of(host));
+    let specified = specify_over(request, Options::default(), None, &machine_of(host));
     Some(specified.map(|specified| specified.spec))
 }
 
-/// The meaning of arguments over the options of a file, or of an earlier run.
+/// The meaning of request over the options of a file, or of an earlier run.
 fn specify_over(
-    arguments: &WorkArguments,
+    request: &RunRequest,
     file: Options,
     like: Option<&Like>,
     machine: &Machine,
-) -> Result<Specified, SpecError> {
-    let preset = match &arguments.preset {
-        None => None,
-        Some(name) => {
-            let preset = presets::find(name, machine);
-            Some(preset.ok_or_else(|| {
-                let all = presets::all(machine);
-                SpecError::NoPreset(
-                    name.clone(),
-                    similar(name, all.iter().map(|preset| preset.name)),
-                )
-            })?)
-        }
-    };
+) -> Result<Specified, Error> {
+    let preset = request.preset.as_deref();
+    let preset = preset
+        .map(|name| preset_called(name, machine))
+        .transpose()?;
     let said = Options {
-        target: arguments.locations.clone()?,
-        ..arguments.options.clone()
+        target: request.locations.clone().map_err(Error::refused)?,
+        ..request.options.clone()
     };
     let inputs = [&said, &file].map(histograms).concat();
     let asked = Asked {
@@ -104,30 +116,24 @@ fn specify_over(
         file,
         preset: preset.as_ref(),
         weights: like
-            .filter(|_| arguments.weight.is_empty())
+            .filter(|_| !request.has_weights)
             .map_or(&[], Like::weights),
         earlier_preset: like.and_then(Like::preset),
-        invocation: arguments.invocation.clone(),
+        invocation: request.invocation.clone(),
         read: &config::text_of,
     };
     let mut sizing = None;
     let resolved = spec::resolve(&asked, |working_set, workload| {
-        let (sized, chosen) =
-            campaign::sizing::choose(working_set, workload).map_err(SpecError::ConfigError)?;
+        let (sized, chosen) = crate::sizing::choose(working_set, workload)?;
         sizing = Some(chosen);
-        Ok(sized)
+        Ok::<_, Wrong>(sized)
     });
-    let resolved = resolved.map_err(|error| match error {
+    let resolved = resolved.map_err(|wrong| match wrong {
         // The words of an option may stand in the record, and numbers anywhere.
-        SpecError::Contradictory(contradiction)
-            if arguments.like.is_some() || contradiction.is_of_numbers() =>
-        {
-            SpecError::Said {
-                contradiction,
-                places: places(arguments),
-            }
+        Wrong::Config(error) if request.like.is_some() || error.is_of_numbers() => {
+            Error::refused(format_args!("{error} (from {})", places(request)))
         }
-        error => error,
+        wrong => Error::refused(wrong),
     })?;
     Ok(Specified {
         spec: resolved.spec,
@@ -138,16 +144,43 @@ fn specify_over(
     })
 }
 
+/// Why there is no complete description.
+#[derive(Debug, thiserror::Error)]
+enum Wrong {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error("{0}")]
+    Size(String),
+}
+
+impl From<String> for Wrong {
+    fn from(why: String) -> Self {
+        Self::Size(why)
+    }
+}
+
+fn preset_called(name: &str, machine: &Machine) -> Result<Preset, Error> {
+    presets::find(name, machine).ok_or_else(|| {
+        let all = presets::all(machine);
+        let known = similar(name, all.iter().map(|preset| preset.name));
+        let hint = known.map_or_else(String::new, |known| format!("did you mean '{known}'? "));
+        Error::refused(format_args!(
+            "invalid value '{name}' for --preset: no preset has this name ({hint}'postmark \
+             presets' lists them)"
+        ))
+    })
+}
+
 /// Where the words of a run come from, in words.
-fn places(arguments: &WorkArguments) -> String {
+fn places(request: &RunRequest) -> String {
     let mut places = "the options".to_owned();
-    if let Some(path) = &arguments.config {
+    if let Some(path) = &request.config {
         places.push_str(&format!(" or {}", sanitize::path(path)));
     }
-    if let Some(run) = &arguments.like {
+    if let Some(run) = &request.like {
         places.push_str(&format!(" or the run {}", Called(run)));
     }
-    if let Some(preset) = &arguments.preset {
+    if let Some(preset) = &request.preset {
         places.push_str(&format!(" or preset {preset}"));
     }
     places
@@ -188,15 +221,15 @@ fn machine_of(host: &Host) -> Machine {
 
 impl Specified {
     /// A refusal in words for whoever has said nothing of a storage.
-    pub fn explain(&self, refused: Refused) -> Problem {
+    pub fn explain(&self, refused: Refused) -> Error {
         match refused {
             Refused::Unsupported(lack)
                 if !self.storage_is_given && !self.spec.storage.calls_server() =>
             {
-                Problem::Lacking {
-                    lack,
-                    default: self.spec.storage.name(),
-                }
+                let default = self.spec.storage.name();
+                Error::refused(format_args!(
+                    "{lack}; {default} is the default of this workload"
+                ))
             }
             Refused::NoRoom(lack) => Refused::NoRoom(self.with_sizing(lack)).into(),
             Refused::NoMemory(lack) => Refused::NoMemory(self.with_sizing(lack)).into(),
