@@ -1,7 +1,7 @@
 //! What is known of an I/O engine before it is made: the columns of the registry.
 
 use crate::url::UrlSyntax;
-use crate::{Capability, Durability, Need, Unsupported};
+use crate::{Capability, Durability, Need, OperationKind, Unsupported};
 
 /// What an engine's targets are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,42 +98,48 @@ impl EngineFacts {
     /// # Errors
     /// The first thing that it does not have.
     pub fn supports(&self, need: &Need) -> Result<(), Unsupported> {
-        let storage = self.name;
+        let has_policy = |has: &Durability| has.is_same_policy(need.durability);
+        let lacks = |kind: &&OperationKind| !self.capabilities.contains(&kind.needs());
         if need.direct && !self.direct {
-            return Err(match self.cache {
-                Cached::PageCache => Unsupported::Direct { storage },
-                Cached::None => Unsupported::NoCache { storage },
-            });
+            return Err(self.lacks(match self.cache {
+                Cached::PageCache => "cannot do direct I/O (use --storage posix)",
+                Cached::None => "has no page cache that --direct could bypass (remove --direct)",
+            }));
         }
-        let durability = need.durability;
-        if !self
-            .durability
-            .iter()
-            .any(|has| has.is_same_policy(durability))
-        {
-            return Err(match self.protocol {
-                None => Unsupported::Durability {
-                    storage,
-                    durability,
-                },
-                Some(protocol) => Unsupported::NoSync {
-                    storage,
-                    durability,
-                    protocol,
-                },
-            });
+        if !self.durability.iter().any(has_policy) {
+            return Err(self.lacks_durability(need.durability));
         }
-        let mut operations = need.operations.iter().copied();
-        match operations.find(|kind| !self.capabilities.contains(&kind.needs())) {
+        match need.operations.iter().find(lacks) {
             None => Ok(()),
-            Some(operation) => Err(match self.protocol {
-                None => Unsupported::Operation { storage, operation },
-                Some(protocol) => Unsupported::NoCall {
-                    storage,
-                    operation,
-                    protocol,
-                },
-            }),
+            Some(operation) => Err(self.lacks(match self.protocol {
+                None => format!("cannot perform '{operation}' (use --storage posix or raw)"),
+                Some(protocol) => format!(
+                    "cannot perform '{operation}': {protocol} has no call for it (leave it out of \
+                     --mix)"
+                ),
+            })),
         }
+    }
+
+    fn lacks(&self, lack: impl Into<String>) -> Unsupported {
+        let lack = lack.into();
+        Unsupported {
+            engine: self.name,
+            lack,
+        }
+    }
+
+    /// That it does not have a policy of durability.
+    pub fn lacks_durability(&self, durability: Durability) -> Unsupported {
+        let why = match self.protocol {
+            None => " (use --storage posix or raw, or a policy of none, fdatasync, fsync, \
+                     fsync+dir, batch:N)"
+                .to_owned(),
+            Some(protocol) => format!(
+                ": {protocol} cannot sync a file system (use none, fdatasync, fsync, fsync+dir, \
+                 o-dsync or o-sync)"
+            ),
+        };
+        self.lacks(format!("cannot provide --durability {durability}{why}"))
     }
 }

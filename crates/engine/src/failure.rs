@@ -106,7 +106,7 @@ pub struct Failure {
     pub step: Step,
     /// Why.
     pub cause: Cause,
-    /// Bytes moved before that, where the storage knows it: what a stream has really written it
+    /// Bytes moved before that, where the engine knows it: what a stream has really written it
     /// does not.
     pub moved_bytes: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! What the worker loop and a storage say to each other, apart from any storage: no system call is
+//! What the worker loop and an engine say to each other, apart from any engine: no system call is
 //! made here and no clock is read.
 //!
 //! The worker loop hands whole operations to a [`Session`], each with a [`Ticket`], and takes their
@@ -9,7 +9,7 @@
 //! asked for. A failed one says at which step, why, and how many bytes had been moved. A creation
 //! never opens a file that exists. A session allocates nothing while it performs.
 //!
-//! Of operations in flight the loop guarantees: no more than the storage's depth at once, and no
+//! Of operations in flight the loop guarantees: no more than the engine's depth at once, and no
 //! two of one session on one file, whether they share its name, a name that one of them gives or
 //! takes, or the file that a link names. A session may thus perform them in any order. Listings are
 //! of directories: what changes these may be in flight with them.
@@ -92,7 +92,7 @@ pub fn name_digest(name: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(name)
 }
 
-/// One worker's way to a storage.
+/// One worker's way to an engine.
 pub trait Session {
     /// Whether every operation is done when [`submit`](Self::submit) returns, always.
     fn is_synchronous(&self) -> bool {
@@ -101,7 +101,7 @@ pub trait Session {
 
     /// Performs an operation, or begins to. It takes all that it needs of the operation before it
     /// returns: names and content are the loop's, which uses them for the next one. Never more
-    /// are in flight than the [`depth`](Engine::depth) of the storage.
+    /// are in flight than the [`depth`](Engine::depth) of the engine.
     fn submit(
         &mut self,
         ticket: Ticket,
@@ -126,7 +126,7 @@ pub trait Session {
         None
     }
 
-    /// What a listing found; asked when a content is. `None` where the storage knows no names.
+    /// What a listing found; asked when a content is. `None` where the engine knows no names.
     fn listing(&self, _ticket: Ticket) -> Option<Listing> {
         None
     }
@@ -178,15 +178,20 @@ pub enum OpenError {
     /// No memory for a buffer.
     #[error("not enough memory for a buffer of {0} bytes (use smaller blocks)")]
     NoMemory(usize),
-    /// The settings ask for what the storage does not have.
+    /// The settings ask for what the engine does not have.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
 }
 
 /// A way of doing input and output.
 pub trait Engine: Send + Sync {
+    /// What is known of it.
+    fn facts(&self) -> &'static EngineFacts;
+
     /// The name that options take.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &'static str {
+        self.facts().name
+    }
 
     /// How many operations of a session may be in flight at once; 1 where sessions are synchronous,
     /// and never more than [`FLIGHTS_MAX`](Ticket::FLIGHTS_MAX).
@@ -194,15 +199,19 @@ pub trait Engine: Send + Sync {
         1
     }
 
-    /// Whether the storage has what a workload needs. To be asked before the run starts: a session
-    /// that is given an operation that the storage does not have panics.
+    /// Whether the engine has what a workload needs. To be asked before the run starts: a session
+    /// that is given an operation that the engine does not have panics.
     ///
     /// # Errors
     /// The first thing that it does not have.
-    fn supports(&self, need: &Need) -> Result<(), Unsupported>;
+    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
+        self.facts().supports(need)
+    }
 
     /// Where the files of a run live that it performs operations on; `None` where it makes none.
-    fn home(&self) -> Option<Arc<dyn namespace::Namespace>>;
+    fn home(&self) -> Option<Arc<dyn namespace::Namespace>> {
+        None
+    }
 
     /// Opens a session, on the worker's own thread, which holds no open files of its own: all but
     /// standard input, output and error are closed there where the system lets a thread have a

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString};
 
-/// Where an operation's file or directory is, in the forms that storages want.
+/// Where an operation's file or directory is, in the forms that engines want.
 #[derive(Clone, Copy, Debug)]
 pub struct Name<'a> {
     /// The whole path, as the user's words begin it.

@@ -1,14 +1,14 @@
-//! The run's home: what a run needs of the place where its files live, apart from performing
+//! The run's namespace: what a run needs of the place where its files live, apart from performing
 //! operations there.
 //!
 //! A run claims a directory by a mark: a file that is whole, on disk and held before it gets its
 //! name, which nothing else may have. It finds marks of other runs, lists what is there, and
-//! removes what is its own. A storage whose files live on file systems does that through
+//! removes what is its own. An engine whose files live on file systems does that through
 //! directories that it holds open; one without paths, in its own way.
 //!
-//! What a home cannot know it does not say: a birth, an owner or an identity may be missing. Who
-//! removes files where that is so removes only names of the run's form below a directory that the
-//! run has claimed for itself.
+//! What a namespace cannot know it does not say: a birth, an owner or an identity may be missing.
+//! Who removes files where that is so removes only names of the run's form below a directory that
+//! the run has claimed for itself.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// When it was made; its last change where the home keeps no birth.
+    /// When it was made; its last change where the namespace keeps no birth.
     pub fn born_or_changed(&self) -> Option<Stamp> {
         self.born.or(self.changed)
     }
@@ -128,7 +128,7 @@ pub enum Lock {
     Ours,
     /// A run's that goes on.
     Others,
-    /// The home has no locks.
+    /// The namespace has no locks.
     Unknown,
 }
 
@@ -154,13 +154,15 @@ pub trait Namespace: Debug + Send + Sync {
     fn real_path(&self, path: &Path) -> Result<PathBuf, Errno>;
 
     /// With whose rights a directory is used: the process's own, where nobody else could turn them
-    /// against it.
+    /// against it, as where names are resolved by handles that are held.
     ///
     /// # Errors
     /// Where a directory on the way cannot be examined.
-    fn access(&self, path: &Path) -> Result<Access, Errno>;
+    fn access(&self, _path: &Path) -> Result<Access, Errno> {
+        Ok(Access::Own)
+    }
 
-    /// The same home, which uses every directory with the process's own rights.
+    /// The same namespace, which uses every directory with the process's own rights.
     fn with_own_rights(self: Arc<Self>) -> Arc<dyn Namespace>;
 
     /// The process's user; `None` where files have no owners.
@@ -185,8 +187,8 @@ pub trait Namespace: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// What went to those servers and came from them so far, of the home and of all sessions. Waits
-    /// for nothing: it may be asked at any time, from any thread.
+    /// What went to those servers and came from them so far, of the namespace and of all sessions.
+    /// Waits for nothing: it may be asked at any time, from any thread.
     fn traffic(&self) -> Option<ServerTraffic> {
         None
     }
@@ -251,11 +253,13 @@ pub trait Directory: Debug + Send + Sync {
     fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno>;
 
     /// Holds a file below it open, by its path from here, to ask what of it is in memory. `None`
-    /// where the home has no cache.
+    /// where the namespace has no cache.
     ///
     /// # Errors
     /// What the system answered.
-    fn hold(&self, name: &[u8]) -> Result<Option<Box<dyn Held>>, Errno>;
+    fn hold(&self, _name: &[u8]) -> Result<Option<Box<dyn Held>>, Errno> {
+        Ok(None)
+    }
 
     /// What a symbolic link says.
     ///
@@ -292,10 +296,14 @@ pub trait Directory: Debug + Send + Sync {
     fn free_bytes(&self) -> Option<u64>;
 
     /// Whether files may have other identities the next time that the file system is attached.
-    fn renumbers(&self) -> bool;
+    fn renumbers(&self) -> bool {
+        false
+    }
 
     /// Whether what is removed while it is open keeps a hidden name until it is closed.
-    fn keeps_removed(&self) -> bool;
+    fn keeps_removed(&self) -> bool {
+        false
+    }
 
     /// Begins a mark under the name of a draft that is not there.
     ///
@@ -323,11 +331,15 @@ pub trait Directory: Debug + Send + Sync {
 
     /// Whether marks may have another owner and another mode here than this user's and those that
     /// were asked for.
-    fn gives_its_own(&self) -> bool;
+    fn gives_its_own(&self) -> bool {
+        false
+    }
 
     /// The owner and the mode that a mark gets here from this user: found out by making one of this
     /// name and removing it.
-    fn given_to_marks(&self, draft: &str) -> Option<(u32, u32)>;
+    fn given_to_marks(&self, _draft: &str) -> Option<(u32, u32)> {
+        None
+    }
 }
 
 /// Pages of a file's contents in memory; `None` is not available.
@@ -387,7 +399,6 @@ pub trait Mark: Debug + Send {
     /// What the system answered.
     fn write(&self, text: &[u8]) -> Result<(), Errno>;
 
-    /// Takes permissions from others. A home whose permissions are fixed refuses, and there its
-    /// owner cannot help it.
-    fn restrict(&self, mode: u32);
+    /// Takes permissions from others, where permissions are not fixed.
+    fn restrict(&self, _mode: u32) {}
 }

@@ -1,7 +1,7 @@
-//! The one list of operations: what each is given, is called, needs of a storage, is made of, and
+//! The one list of operations: what each is given, is called, needs of an engine, is made of, and
 //! moves; then what of them a workload asks for. What speaks of operations elsewhere is derived
 //! from here: the mix's words and help, the record's schema, the table in `docs/specification.md`,
-//! what a storage lacks.
+//! what an engine lacks.
 
 use std::ffi::CStr;
 use std::fmt;
@@ -104,7 +104,7 @@ macro_rules! operations {
                 }
             }
 
-            /// What a storage must have to perform it.
+            /// What an engine must have to perform it.
             #[inline]
             pub const fn needs(self) -> Capability {
                 match self {

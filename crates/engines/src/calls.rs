@@ -22,7 +22,7 @@ mod listing;
 mod names;
 mod policy;
 
-/// What differs between storages that make system calls.
+/// What differs between engines that make system calls.
 pub(crate) trait Style {
     /// Flags of open(2) to create.
     const CREATE: c_int;

@@ -1,4 +1,4 @@
-//! The run's home on file systems: every call goes through a directory that is held open, and
+//! The run's namespace on file systems: every call goes through a directory that is held open, and
 //! follows no link.
 
 mod cached;

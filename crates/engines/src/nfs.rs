@@ -24,8 +24,8 @@ use std::sync::Arc;
 
 use engine::namespace::Namespace;
 use engine::{
-    Cached, Capability, Durability, Engine, EngineFacts, NamespaceFacts, Need, OpenError, Session,
-    Settings, Targets, Ticket, Unsupported,
+    Cached, Capability, Durability, Engine, EngineFacts, NamespaceFacts, OpenError, Session,
+    Settings, Targets, Ticket,
 };
 
 use namespace::NfsNamespace;
@@ -65,7 +65,7 @@ pub static FACTS: EngineFacts = EngineFacts {
     }),
 };
 
-/// The engine of this module. Clones are the same storage.
+/// The engine of this module. Clones are the same engine.
 #[derive(Clone, Debug)]
 pub struct Nfs {
     shared: Arc<NfsShared>,
@@ -93,16 +93,12 @@ impl Nfs {
 }
 
 impl Engine for Nfs {
-    fn name(&self) -> &'static str {
-        FACTS.name
+    fn facts(&self) -> &'static EngineFacts {
+        &FACTS
     }
 
     fn depth(&self) -> usize {
         self.shared.depth
-    }
-
-    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
-        FACTS.supports(need)
     }
 
     fn home(&self) -> Option<Arc<dyn Namespace>> {

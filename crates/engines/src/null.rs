@@ -2,12 +2,10 @@
 //! knows no names.
 
 use std::hint::black_box;
-use std::sync::Arc;
 
-use engine::namespace::Namespace;
 use engine::{
-    Cached, Capability, Durability, Engine, EngineFacts, Need, OpenError, Operation, Session,
-    Settings, Steps, Submitted, Targets, Ticket, Unsupported,
+    Cached, Capability, Durability, Engine, EngineFacts, OpenError, Operation, Session, Settings,
+    Steps, Submitted, Targets, Ticket,
 };
 
 /// What is known of it before a run.
@@ -31,16 +29,8 @@ pub struct Null;
 struct NullSession;
 
 impl Engine for Null {
-    fn name(&self) -> &'static str {
-        FACTS.name
-    }
-
-    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
-        FACTS.supports(need)
-    }
-
-    fn home(&self) -> Option<Arc<dyn Namespace>> {
-        None
+    fn facts(&self) -> &'static EngineFacts {
+        &FACTS
     }
 
     fn open(&self, _: &Settings) -> Result<Box<dyn Session>, OpenError> {

@@ -8,8 +8,7 @@ use crate::kernel_namespace::KernelNamespace;
 use crate::system::kernel::KernelCalls;
 use engine::namespace::Namespace;
 use engine::{
-    Cached, Capability, Durability, Engine, EngineFacts, Need, OpenError, Session, Settings,
-    Targets, Unsupported,
+    Cached, Capability, Durability, Engine, EngineFacts, OpenError, Session, Settings, Targets,
 };
 
 /// What is known of it before a run.
@@ -44,12 +43,8 @@ impl Style for PosixStyle {
 }
 
 impl Engine for Posix {
-    fn name(&self) -> &'static str {
-        FACTS.name
-    }
-
-    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
-        FACTS.supports(need)
+    fn facts(&self) -> &'static EngineFacts {
+        &FACTS
     }
 
     fn home(&self) -> Option<Arc<dyn Namespace>> {

@@ -10,7 +10,7 @@ use crate::system::kernel::KernelCalls;
 use engine::namespace::Namespace;
 use engine::{
     Cached, Capability, Durability, Engine, EngineFacts, Need, OpenError, Session, Settings,
-    Targets, Unsupported,
+    Targets,
 };
 
 /// What is known of it before a run.
@@ -44,12 +44,8 @@ impl Style for RawStyle {
 }
 
 impl Engine for Raw {
-    fn name(&self) -> &'static str {
-        FACTS.name
-    }
-
-    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
-        FACTS.supports(need)
+    fn facts(&self) -> &'static EngineFacts {
+        &FACTS
     }
 
     fn home(&self) -> Option<Arc<dyn Namespace>> {

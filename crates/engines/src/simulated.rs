@@ -10,11 +10,11 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
 use crate::calls::Calls;
-use crate::posix::PosixStyle;
+use crate::posix::{self, PosixStyle};
 use crate::raw::RawStyle;
 pub use corruption::Corruption;
 use engine::namespace::Namespace;
-use engine::{Engine, Need, OpenError, Session, Settings, Unsupported};
+use engine::{Engine, EngineFacts, OpenError, Session, Settings};
 use session::SimulatedSession;
 use state::{Kind, Shared, State};
 use system::SimulatedSystem;
@@ -28,7 +28,19 @@ mod state;
 mod system;
 mod truth;
 
-/// Which storage's code runs over the simulated calls.
+/// What is known of it before a run.
+pub static FACTS: EngineFacts = EngineFacts {
+    name: "simulated",
+    help: "Files in memory, with faults: for tests",
+    ..posix::FACTS
+};
+
+static FACTS_OF_RAW: EngineFacts = EngineFacts {
+    direct: false,
+    ..FACTS
+};
+
+/// Which engine's code runs over the simulated calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// That of [`crate::raw`].
@@ -50,7 +62,7 @@ pub struct Attributes {
     pub extended: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-/// A storage in memory; clones are the same storage. Several threads may use it at once.
+/// An engine in memory; clones are the same engine. Several threads may use it at once.
 #[derive(Clone, Debug)]
 pub struct Simulated {
     code: Code,
@@ -60,7 +72,7 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// An empty storage on which every call takes `call_cost_ns`.
+    /// An empty engine on which every call takes `call_cost_ns`.
     pub fn new(code: Code, call_cost_ns: u64) -> Self {
         let simulated = Self {
             code,
@@ -216,21 +228,15 @@ impl Simulated {
 }
 
 impl Engine for Simulated {
-    fn name(&self) -> &'static str {
-        "simulated"
+    fn facts(&self) -> &'static EngineFacts {
+        match self.code {
+            Code::Raw => &FACTS_OF_RAW,
+            Code::Posix => &FACTS,
+        }
     }
 
     fn depth(&self) -> usize {
         self.depth
-    }
-
-    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
-        match self.code {
-            Code::Raw if need.direct => Err(Unsupported::Direct {
-                storage: self.name(),
-            }),
-            Code::Raw | Code::Posix => Ok(()),
-        }
     }
 
     fn home(&self) -> Option<Arc<dyn Namespace>> {

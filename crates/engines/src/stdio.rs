@@ -17,7 +17,7 @@ use engine::namespace::Namespace;
 use engine::{
     Cached, Capability, Cause, Durability, Engine, EngineFacts, Errno, Failure, Listing, Name,
     Need, OpenError, Operation, OperationOutcome, Session, Settings, Step, Steps, Submitted,
-    Targets, Ticket, Unsupported,
+    Targets, Ticket,
 };
 
 /// What is known of it before a run.
@@ -53,12 +53,8 @@ struct StdioSession {
 }
 
 impl Engine for Stdio {
-    fn name(&self) -> &'static str {
-        FACTS.name
-    }
-
-    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
-        FACTS.supports(need)
+    fn facts(&self) -> &'static EngineFacts {
+        &FACTS
     }
 
     fn home(&self) -> Option<Arc<dyn Namespace>> {

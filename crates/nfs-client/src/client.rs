@@ -1,5 +1,5 @@
-//! Calls one at a time, each waited for: what a run's home does, and how servers are found. A call
-//! whose connection was lost is sent again on another one, which is counted; never on the same one.
+//! Calls one at a time, each waited for. A call whose connection was lost is sent again on another
+//! one, which is counted; never on the same one.
 
 use core::time::Duration;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The run's home on servers: every call is made by the handle of a directory that was looked up,
-//! and follows no link.
+//! The run's namespace on servers: every call is made by the handle of a directory that was looked
+//! up, and follows no link.
 //!
 //! The protocol has no locks of its own, so whether a mark's run goes on tells its process alone;
 //! and no births, so files are known by their numbers and their last changes. What a name is, and
@@ -13,7 +13,7 @@ mod mark;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::namespace::{Access, Directory, Facts, Namespace};
+use engine::namespace::{Directory, Facts, Namespace};
 use engine::server::{ServerFacts, ServerTraffic, Unreachable};
 use engine::{Durability, Errno, Url};
 use nfs_client::{CallError, Handle};
@@ -99,12 +99,6 @@ impl Namespace for NfsNamespace {
     fn real_path(&self, path: &Path) -> Result<PathBuf, Errno> {
         let url = SYNTAX.parse(path).map_err(|_| Errno(libc::EINVAL))?;
         self.found(path).map(|_| url.bare())
-    }
-
-    /// Names are resolved by handles that are held, and no link is followed: whoever exchanges a
-    /// directory on the server gains nothing on this machine.
-    fn access(&self, _: &Path) -> Result<Access, Errno> {
-        Ok(Access::Own)
     }
 
     fn with_own_rights(self: Arc<Self>) -> Arc<dyn Namespace> {

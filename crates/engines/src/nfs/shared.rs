@@ -1,5 +1,5 @@
-//! What all sessions of a storage and its home share: targets, their servers as they were found,
-//! and what was counted.
+//! What all sessions of an engine and its namespace share: targets, their servers as they were
+//! found, and what was counted.
 
 use core::time::Duration;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub(crate) struct Target {
 #[derive(Debug)]
 pub(crate) struct NfsShared {
     pub(crate) depth: usize,
-    /// Those that the storage was made with. Others may be asked for.
+    /// Those that the engine was made with. Others may be asked for.
     pub(crate) urls: Vec<Url>,
     timeout: Duration,
     pub(crate) counters: AllCounters,

@@ -1,5 +1,5 @@
-//! The run's home in memory: no path of a kernel, no descriptor. Its calls are not numbered, so
-//! faults do not strike them; a power cut does.
+//! The run's namespace in memory: no path of a kernel, no descriptor. Its calls are not numbered,
+//! so faults do not strike them; a power cut does.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard};
 
-use engine::namespace::{
-    Access, Directory, Entry, EntryKind, Facts, Held, Lock, Mark, Namespace, Stamp,
-};
+use engine::namespace::{Directory, Entry, EntryKind, Facts, Lock, Mark, Namespace, Stamp};
 use engine::{Errno, Identity};
 
 use super::Simulated;
@@ -126,10 +124,6 @@ impl Namespace for Simulated {
         Ok(PathBuf::from(OsStr::from_bytes(&name)))
     }
 
-    fn access(&self, _: &Path) -> Result<Access, Errno> {
-        Ok(Access::Own)
-    }
-
     fn with_own_rights(self: Arc<Self>) -> Arc<dyn Namespace> {
         self
     }
@@ -170,7 +164,7 @@ impl Directory for SimulatedDirectory {
     }
 
     fn list(&self, each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Errno>) -> Result<(), Errno> {
-        // `each` may ask this storage, too.
+        // `each` may ask this engine, too.
         let names = self.simulated.powered()?.list(&self.name);
         for name in names.iter().filter(|name| *name != b"." && *name != b"..") {
             each(&Entry { name, number: None })?;
@@ -213,10 +207,6 @@ impl Directory for SimulatedDirectory {
         Ok(length)
     }
 
-    fn hold(&self, _: &[u8]) -> Result<Option<Box<dyn Held>>, Errno> {
-        Ok(None)
-    }
-
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno> {
         match &self.simulated.powered()?.node(&self.inner(name))?.kind {
             Kind::Symbolic(target) => Ok(target.clone()),
@@ -256,10 +246,6 @@ impl Directory for SimulatedDirectory {
         Some(FREE_BYTES)
     }
 
-    fn renumbers(&self) -> bool {
-        false
-    }
-
     fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno> {
         let mut state = self.simulated.powered()?;
         let number = state.make(
@@ -281,10 +267,6 @@ impl Directory for SimulatedDirectory {
         Ok(draft)
     }
 
-    fn keeps_removed(&self) -> bool {
-        false
-    }
-
     fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno> {
         match self
             .simulated
@@ -295,14 +277,6 @@ impl Directory for SimulatedDirectory {
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(errno),
         }
-    }
-
-    fn gives_its_own(&self) -> bool {
-        false
-    }
-
-    fn given_to_marks(&self, _: &str) -> Option<(u32, u32)> {
-        None
     }
 }
 
@@ -341,9 +315,6 @@ impl Mark for SimulatedMark {
         self.simulated.powered()?.numbered_mut(self.number)?.kind = Kind::File(text.to_owned());
         Ok(())
     }
-
-    /// Marks are for their owner already.
-    fn restrict(&self, _: u32) {}
 }
 
 impl Drop for SimulatedMark {

@@ -1,4 +1,4 @@
-//! What the simulated storage holds.
+//! What the simulated engine holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
@@ -9,7 +9,7 @@ use super::corruption::{Corruptions, Event};
 use super::truth::{Fault, Struck, Truth};
 use engine::Errno;
 
-/// The storage, whoever looks at it.
+/// The engine, whoever looks at it.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     pub(super) clock_ns: AtomicU64,

@@ -78,12 +78,8 @@ struct LateSession {
 }
 
 impl Engine for Late {
-    fn name(&self) -> &'static str {
-        Posix.name()
-    }
-
-    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
-        Posix.supports(need)
+    fn facts(&self) -> &'static EngineFacts {
+        Posix.facts()
     }
 
     fn home(&self) -> Option<Arc<dyn Namespace>> {
@@ -325,12 +321,8 @@ struct Refuses;
 struct RefusesSession(Box<dyn Session>);
 
 impl Engine for Refuses {
-    fn name(&self) -> &'static str {
-        Posix.name()
-    }
-
-    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
-        Posix.supports(need)
+    fn facts(&self) -> &'static EngineFacts {
+        Posix.facts()
     }
 
     fn home(&self) -> Option<Arc<dyn Namespace>> {

@@ -49,16 +49,8 @@ struct TimedSession {
 }
 
 impl Engine for Timed {
-    fn name(&self) -> &'static str {
-        "timed"
-    }
-
-    fn supports(&self, _: &Need) -> Result<(), Unsupported> {
-        Ok(())
-    }
-
-    fn home(&self) -> Option<Arc<dyn engine::namespace::Namespace>> {
-        None
+    fn facts(&self) -> &'static engine::EngineFacts {
+        &engines::null::FACTS
     }
 
     fn open(&self, _: &Settings) -> Result<Box<dyn Session>, OpenError> {

@@ -19,16 +19,8 @@ pub struct SleepySession {
 }
 
 impl Engine for Sleepy {
-    fn name(&self) -> &'static str {
-        "sleepy"
-    }
-
-    fn supports(&self, _: &Need) -> Result<(), Unsupported> {
-        Ok(())
-    }
-
-    fn home(&self) -> Option<Arc<dyn engine::namespace::Namespace>> {
-        None
+    fn facts(&self) -> &'static engine::EngineFacts {
+        &engines::null::FACTS
     }
 
     fn open(&self, _: &Settings) -> Result<Box<dyn Session>, OpenError> {

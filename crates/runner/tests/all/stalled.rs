@@ -51,16 +51,8 @@ struct HangingSession {
 }
 
 impl Engine for Hanging {
-    fn name(&self) -> &'static str {
-        "hanging"
-    }
-
-    fn supports(&self, _: &Need) -> Result<(), Unsupported> {
-        Ok(())
-    }
-
-    fn home(&self) -> Option<Arc<dyn engine::namespace::Namespace>> {
-        None
+    fn facts(&self) -> &'static engine::EngineFacts {
+        &engines::null::FACTS
     }
 
     fn open(&self, _: &Settings) -> Result<Box<dyn Session>, OpenError> {

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use engine::Errno;
-use engine::namespace::{Directory, Entry, EntryKind, Facts, Held, Mark, Stamp};
+use engine::namespace::{Directory, Entry, EntryKind, Facts, Mark, Stamp};
 use nfs_client::{
     CallError, FileKind, Handle, ListingProgress, NoEnd, Procedure, any_number,
     arguments::{self, Creation, ListingPlace, NewAttributes, Times},
@@ -217,10 +217,6 @@ impl Directory for NfsDirectory {
         self.line.read(&file, offset, into).map_err(errno_of)
     }
 
-    fn hold(&self, _: &[u8]) -> Result<Option<Box<dyn Held>>, Errno> {
-        Ok(None)
-    }
-
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno> {
         let (link, _) = self.line.look_up(&self.handle, name).map_err(errno_of)?;
         let read = self.line.call(
@@ -270,14 +266,6 @@ impl Directory for NfsDirectory {
             results::free_bytes,
         );
         found.ok()
-    }
-
-    fn renumbers(&self) -> bool {
-        false
-    }
-
-    fn keeps_removed(&self) -> bool {
-        false
     }
 
     fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno> {

@@ -1,4 +1,4 @@
-//! The connection on which a home makes its calls, one at a time, and what several of them want.
+//! The connection on which a namespace makes its calls, and what several of them want.
 
 use core::time::Duration;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use nfs_client::{
 
 use crate::nfs::shared::{NfsShared, Target};
 
-/// A connection on which the home makes its calls, one at a time.
+/// A connection on which the namespace makes its calls, one at a time.
 #[derive(Debug)]
 pub(super) struct HomeLine {
     shared: Arc<NfsShared>,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use engine::server::Unreachable;
-use engine::{Location, OpenError, Settings, Unsupported};
+use engine::{Location, OpenError, Settings};
 use nfs_client::{CallError, Client, Handle, Timer, any_number};
 
 use super::NfsSession;
@@ -20,11 +20,8 @@ use crate::system::kernel::own_table_of_files;
 
 impl NfsSession {
     pub(crate) fn open(shared: &Arc<NfsShared>, settings: &Settings) -> Result<Self, OpenError> {
-        let durable = Durable::of(settings.durability).ok_or(Unsupported::NoSync {
-            storage: FACTS.name,
-            durability: settings.durability,
-            protocol: PROTOCOL,
-        })?;
+        let policy = settings.durability;
+        let durable = Durable::of(policy).ok_or_else(|| FACTS.lacks_durability(policy))?;
         own_table_of_files();
         let timer = Timer::new().map_err(|errno| {
             OpenError::Server(Unreachable {
