@@ -209,7 +209,7 @@ pub trait Engine: Send + Sync {
     }
 
     /// Where the files of a run live that it performs operations on; `None` where it makes none.
-    fn home(&self) -> Option<Arc<dyn namespace::Namespace>> {
+    fn namespace(&self) -> Option<Arc<dyn namespace::Namespace>> {
         None
     }
 

@@ -101,7 +101,7 @@ impl Engine for Nfs {
         self.shared.depth
     }
 
-    fn home(&self) -> Option<Arc<dyn Namespace>> {
+    fn namespace(&self) -> Option<Arc<dyn Namespace>> {
         Some(Arc::new(NfsNamespace::new(Arc::clone(&self.shared))))
     }
 

@@ -47,7 +47,7 @@ impl Engine for Posix {
         &FACTS
     }
 
-    fn home(&self) -> Option<Arc<dyn Namespace>> {
+    fn namespace(&self) -> Option<Arc<dyn Namespace>> {
         Some(Arc::new(KernelNamespace::default()))
     }
 

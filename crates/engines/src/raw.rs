@@ -48,7 +48,7 @@ impl Engine for Raw {
         &FACTS
     }
 
-    fn home(&self) -> Option<Arc<dyn Namespace>> {
+    fn namespace(&self) -> Option<Arc<dyn Namespace>> {
         Some(Arc::new(KernelNamespace::default()))
     }
 

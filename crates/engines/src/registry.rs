@@ -91,7 +91,7 @@ mod tests {
             let engine = (row.make)(1, &[]);
             assert_eq!(engine.name(), row.facts.name);
             assert_eq!(engine.depth(), 1);
-            assert_eq!(engine.home().is_some(), row.facts.makes_files());
+            assert_eq!(engine.namespace().is_some(), row.facts.makes_files());
         }
     }
 }

@@ -107,7 +107,7 @@ impl Simulated {
         }
     }
 
-    /// Makes a directory, in which runs can be at home.
+    /// Makes a directory, in which runs can be at namespace.
     pub fn with_directory(self, name: &str) -> Self {
         self.state().make_root(name.as_bytes());
         self
@@ -239,7 +239,7 @@ impl Engine for Simulated {
         self.depth
     }
 
-    fn home(&self) -> Option<Arc<dyn Namespace>> {
+    fn namespace(&self) -> Option<Arc<dyn Namespace>> {
         Some(Arc::new(self.clone()))
     }
 

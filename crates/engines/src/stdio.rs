@@ -57,7 +57,7 @@ impl Engine for Stdio {
         &FACTS
     }
 
-    fn home(&self) -> Option<Arc<dyn Namespace>> {
+    fn namespace(&self) -> Option<Arc<dyn Namespace>> {
         Some(Arc::new(KernelNamespace::default()))
     }
 

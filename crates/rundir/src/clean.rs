@@ -85,25 +85,25 @@ fn advice_for(answer: &std::io::Error) -> &'static str {
     }
 }
 
-/// Removes what killed runs have left in a directory of a home: in itself, and in directories that
+/// Removes what killed runs have left in a directory of a namespace: in itself, and in directories that
 /// such runs made in it. A run's own directory can be given, too.
 ///
 /// # Errors
 /// Where the directory cannot be read.
-pub fn clean(home: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>, CleanError> {
+pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>, CleanError> {
     let error = |what, path: &Path, errno: Errno| CleanError {
         what,
         path: path.to_owned(),
         answer: errno.into(),
     };
     // Without links: what is removed is removed by the name that it has.
-    let path = home
+    let path = namespace
         .real_path(path)
         .map_err(|errno| error("find", path, errno))?;
-    let opened = match home.open(&path) {
+    let opened = match namespace.open(&path) {
         // A run that was there was allowed to use the process's own rights, and so was what it has
         // left.
-        Err(Errno::PERM) => Arc::clone(home).with_own_rights().open(&path),
+        Err(Errno::PERM) => Arc::clone(namespace).with_own_rights().open(&path),
         opened => opened,
     };
     let directory = opened.map_err(|errno| error("open the directory", &path, errno))?;
@@ -125,10 +125,13 @@ pub fn clean(home: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>, Cle
                 continue;
             }
         };
-        match look(home, own.clone(), inner, &mut cleaned) {
-            Looked::Nothing => cleaned.extend(remove_unmarked(&**home, &*directory, &name, own)),
+        match look(namespace, own.clone(), inner, &mut cleaned) {
+            Looked::Nothing => {
+                cleaned.extend(remove_unmarked(&**namespace, &*directory, &name, own))
+            }
             Looked::Unmarked(done) => {
-                cleaned.push(remove_unmarked(&**home, &*directory, &name, own).unwrap_or(done));
+                cleaned
+                    .push(remove_unmarked(&**namespace, &*directory, &name, own).unwrap_or(done));
             }
             Looked::Left(done) => cleaned.push(done),
             Looked::Abandoned(one) if one.manifest.kept.is_some() => cleaned.push(Cleaned::Kept {
@@ -137,7 +140,7 @@ pub fn clean(home: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>, Cle
             Looked::Abandoned(one) => abandoned.push(*one),
         }
     }
-    match look(home, path.clone(), directory, &mut cleaned) {
+    match look(namespace, path.clone(), directory, &mut cleaned) {
         Looked::Nothing => {}
         Looked::Unmarked(done) | Looked::Left(done) => cleaned.push(done),
         Looked::Abandoned(one) => abandoned.push(*one),
@@ -177,7 +180,7 @@ enum Looked {
 
 /// A directory of a killed run.
 pub(crate) struct Abandoned {
-    pub(crate) home: Arc<dyn Namespace>,
+    pub(crate) namespace: Arc<dyn Namespace>,
     pub(crate) path: PathBuf,
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) manifest: Box<Manifest>,
@@ -185,26 +188,26 @@ pub(crate) struct Abandoned {
 }
 
 fn look(
-    home: &Arc<dyn Namespace>,
+    namespace: &Arc<dyn Namespace>,
     path: PathBuf,
     directory: Arc<dyn Directory>,
     cleaned: &mut Vec<Cleaned>,
 ) -> Looked {
     // What a run has made with the rights of the process's own user is removed with them.
-    let is_own = |facts: Facts| facts.kind == EntryKind::File && facts.owner == home.user();
+    let is_own = |facts: Facts| facts.kind == EntryKind::File && facts.owner == namespace.user();
     let own = directory.with_own_rights();
     let own = own.filter(|_| directory.facts_of(names::NAME.as_bytes()).is_ok_and(is_own));
     let directory = own.unwrap_or(directory);
     let left = |directory, why| Looked::Left(Cleaned::Untouched { directory, why });
     // A draft that cannot be removed does no harm; its name is on no list of a run.
-    if let Some(names) = found_manifest::remove_drafts(&**home, &*directory)
+    if let Some(names) = found_manifest::remove_drafts(&**namespace, &*directory)
         .ok()
         .filter(|names| !names.is_empty())
     {
         let directory = path.clone();
         cleaned.push(Cleaned::Drafts { directory, names });
     }
-    match Manifest::find(&**home, &*directory) {
+    match Manifest::find(&**namespace, &*directory) {
         Ok(None) => Looked::Nothing,
         Ok(Some(FoundManifest::Active(manifest))) => Looked::Left(Cleaned::Active {
             directory: path,
@@ -234,7 +237,7 @@ fn look(
         }
         Ok(Some(FoundManifest::Abandoned(manifest, lock))) => {
             Looked::Abandoned(Box::new(Abandoned {
-                home: Arc::clone(home),
+                namespace: Arc::clone(namespace),
                 path,
                 directory,
                 manifest,
@@ -260,7 +263,7 @@ impl Abandoned {
             Kind::OwnDirectory => self.directory.above()?,
         };
         let run_directory = RunDirectory::new(
-            self.home,
+            self.namespace,
             self.path.clone(),
             self.directory,
             users,
@@ -325,7 +328,7 @@ impl Abandoned {
 
 /// A run that was killed between making its directory and marking it leaves the directory empty.
 fn remove_unmarked(
-    home: &dyn Namespace,
+    namespace: &dyn Namespace,
     parent: &dyn Directory,
     name: &[u8],
     path: PathBuf,
@@ -340,8 +343,11 @@ fn remove_unmarked(
         .born_or_changed()
         .is_none_or(|(second, _)| of_that_time.contains(&second));
     // One that was made a moment ago is going to be marked.
-    let user = parent.acts_as().map(|acting| acting.user).or(home.user());
-    if !is_of_that_time || home.is_alive(process) || facts.owner != user {
+    let user = parent
+        .acts_as()
+        .map(|acting| acting.user)
+        .or(namespace.user());
+    if !is_of_that_time || namespace.is_alive(process) || facts.owner != user {
         return None;
     }
     // Removes it only where it is empty: what has files and no manifest is somebody's.

@@ -33,10 +33,10 @@ pub(crate) enum FoundManifest {
 impl Manifest {
     /// The manifest of a directory, if it has one.
     pub(crate) fn find(
-        home: &dyn Namespace,
+        namespace: &dyn Namespace,
         directory: &dyn Directory,
     ) -> Result<Option<FoundManifest>, Errno> {
-        let (mark, lock) = match lock_mark(home, directory)? {
+        let (mark, lock) = match lock_mark(namespace, directory)? {
             Ok(Some(found)) => found,
             Ok(None) => return Ok(None),
             Err(why) => return Ok(Some(FoundManifest::Foreign(why))),
@@ -48,7 +48,7 @@ impl Manifest {
         }
         let text = mark.read(BYTES_MAX)?;
         let parsed = serde_json::from_slice::<Self>(&text).map(Box::new);
-        if let Some(active) = active(home, lock, parsed.as_deref().ok()) {
+        if let Some(active) = active(namespace, lock, parsed.as_deref().ok()) {
             return Ok(Some(active));
         }
         let manifest = match parsed {
@@ -111,7 +111,7 @@ type LockedMark = (Box<dyn Mark>, Lock);
 
 /// The mark of a directory with its lock, or why it is not trusted.
 fn lock_mark(
-    home: &dyn Namespace,
+    namespace: &dyn Namespace,
     directory: &dyn Directory,
 ) -> Result<Result<Option<LockedMark>, String>, Errno> {
     let mut tries_left = 10;
@@ -122,7 +122,7 @@ fn lock_mark(
             Err(Errno::LOOP) => return Ok(Err("it is a symbolic link".to_owned())),
             Err(errno) => return Err(errno),
         };
-        if let Err(why) = is_made_by_us(home, directory, &mark.facts()?) {
+        if let Err(why) = is_made_by_us(namespace, directory, &mark.facts()?) {
             return Ok(Err(why));
         }
         let lock = mark.lock()?;
@@ -136,16 +136,26 @@ fn lock_mark(
 }
 
 /// What a manifest is whose run goes on, or that another process uses.
-fn active(home: &dyn Namespace, lock: Lock, manifest: Option<&Manifest>) -> Option<FoundManifest> {
+fn active(
+    namespace: &dyn Namespace,
+    lock: Lock,
+    manifest: Option<&Manifest>,
+) -> Option<FoundManifest> {
     let is_active = match lock {
         // The first rank has the lock, and others may be working yet.
-        Lock::Ours => manifest
-            .is_some_and(|manifest| manifest.ranks.iter().any(|rank| rank.seems_alive(home))),
+        Lock::Ours => manifest.is_some_and(|manifest| {
+            manifest
+                .ranks
+                .iter()
+                .any(|rank| rank.seems_alive(namespace))
+        }),
         Lock::Others => true,
-        Lock::Unknown => manifest.is_some_and(|manifest| manifest.seems_alive(home)),
+        Lock::Unknown => manifest.is_some_and(|manifest| manifest.seems_alive(namespace)),
     };
     is_active.then(|| match manifest {
-        Some(manifest) if !manifest.seems_alive(home) => FoundManifest::InHands(manifest.process),
+        Some(manifest) if !manifest.seems_alive(namespace) => {
+            FoundManifest::InHands(manifest.process)
+        }
         manifest => FoundManifest::Active(manifest.cloned().map(Box::new)),
     })
 }
@@ -155,10 +165,10 @@ fn now_s() -> i64 {
     now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// Whether a file in a directory is one that this user has made there, as far as the home knows;
+/// Whether a file in a directory is one that this user has made there, as far as the namespace knows;
 /// and if not, why.
 fn is_made_by_us(
-    home: &dyn Namespace,
+    namespace: &dyn Namespace,
     directory: &dyn Directory,
     facts: &Facts,
 ) -> Result<(), String> {
@@ -173,7 +183,8 @@ fn is_made_by_us(
         return Err("it has other hard links and was created elsewhere".to_owned());
     }
     // Where files have no owners everybody who may write there is trusted.
-    let (Some(process), Some(owner), Some(mode)) = (home.user(), facts.owner, facts.mode) else {
+    let (Some(process), Some(owner), Some(mode)) = (namespace.user(), facts.owner, facts.mode)
+    else {
         return Ok(());
     };
     let me = directory.acts_as().map_or(process, |acting| acting.user);
@@ -223,10 +234,11 @@ fn is_cut_short(text: &[u8]) -> bool {
 
 /// Removes the drafts of runs that were killed before they had made anything. Gives their names.
 pub(crate) fn remove_drafts(
-    home: &dyn Namespace,
+    namespace: &dyn Namespace,
     directory: &dyn Directory,
 ) -> Result<Vec<String>, Errno> {
-    let is_left = |name: &[u8]| draft_process(name).is_some_and(|process| !home.is_alive(process));
+    let is_left =
+        |name: &[u8]| draft_process(name).is_some_and(|process| !namespace.is_alive(process));
     let drafts = names::listed(directory, is_left)?;
     let mut removed = Vec::new();
     for draft in drafts
@@ -234,7 +246,8 @@ pub(crate) fn remove_drafts(
         .filter_map(|draft| String::from_utf8(draft).ok())
     {
         // What cannot be opened, is locked or has other contents belongs to somebody else.
-        if is_abandoned_draft(home, directory, &draft) && remove_by_name(directory, &draft).is_ok()
+        if is_abandoned_draft(namespace, directory, &draft)
+            && remove_by_name(directory, &draft).is_ok()
         {
             removed.push(draft);
         }
@@ -242,12 +255,12 @@ pub(crate) fn remove_drafts(
     Ok(removed)
 }
 
-fn is_abandoned_draft(home: &dyn Namespace, directory: &dyn Directory, draft: &str) -> bool {
+fn is_abandoned_draft(namespace: &dyn Namespace, directory: &dyn Directory, draft: &str) -> bool {
     let Ok(Some(mark)) = directory.mark(draft) else {
         return false;
     };
     mark.facts()
-        .is_ok_and(|facts| is_made_by_us(home, directory, &facts).is_ok())
+        .is_ok_and(|facts| is_made_by_us(namespace, directory, &facts).is_ok())
         && matches!(mark.lock(), Ok(Lock::Ours | Lock::Unknown))
         && mark
             .read(TEXT_BEGINS.len() as u64)

@@ -40,11 +40,11 @@ impl JoinedDirectories {
     /// # Errors
     /// Where these are other directories than those of the first rank, or cannot be used.
     pub fn join(
-        home: &Arc<dyn Namespace>,
+        namespace: &Arc<dyn Namespace>,
         directories: impl Iterator<Item = (PathBuf, FirstRank)>,
         life: Life,
     ) -> Result<Self, PrepareError> {
-        let joined = directories.map(|(directory, first)| join(home, &directory, &first));
+        let joined = directories.map(|(directory, first)| join(namespace, &directory, &first));
         let all: Vec<JoinedDirectory> = joined.collect::<Result<_, _>>()?;
         life.lies_in(all.len());
         Ok(Self { all, life })
@@ -60,13 +60,13 @@ impl JoinedDirectories {
 }
 
 fn join(
-    home: &Arc<dyn Namespace>,
+    namespace: &Arc<dyn Namespace>,
     directory: &Path,
     first: &FirstRank,
 ) -> Result<JoinedDirectory, PrepareError> {
     let began = Instant::now();
     let held = loop {
-        match hold(home, directory, first) {
+        match hold(namespace, directory, first) {
             Ok(held) => break held,
             Err(_) if began.elapsed() < SHOWN_WITHIN => {
                 std::thread::sleep(Duration::from_millis(50))
@@ -86,7 +86,7 @@ fn join(
         .map_err(|errno| PrepareError::system("examine", directory, errno))?;
     Ok(JoinedDirectory {
         landmark: Arc::new(Landmark {
-            home: Arc::clone(home),
+            namespace: Arc::clone(namespace),
             directory: directory.to_owned(),
             identity: facts.identity,
             held: Arc::clone(&held),
@@ -98,11 +98,11 @@ fn join(
 
 /// The directory, where it has the manifest of the first rank; else what was found.
 fn hold(
-    home: &Arc<dyn Namespace>,
+    namespace: &Arc<dyn Namespace>,
     directory: &Path,
     first: &FirstRank,
 ) -> Result<Arc<dyn Directory>, String> {
-    let held = home.open(directory).map_err(|errno| match errno {
+    let held = namespace.open(directory).map_err(|errno| match errno {
         Errno::NOENT => "it does not exist here".to_owned(),
         errno => format!("it cannot be opened: {errno}"),
     })?;

@@ -3,7 +3,7 @@
 //!
 //! The rule is: own only what you made. A place is looked through before the first file is made;
 //! whatever bears a name that the run would use keeps the run from starting. Files are reached
-//! through the run's home alone ([`engine::namespace`]), so that a storage needs no paths of
+//! through the run's namespace alone ([`engine::namespace`]), so that a storage needs no paths of
 //! a kernel.
 
 pub mod ack_log;

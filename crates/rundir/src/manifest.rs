@@ -113,8 +113,8 @@ pub struct FirstRank {
 }
 
 impl OtherRank {
-    pub(crate) fn seems_alive(&self, home: &dyn Namespace) -> bool {
-        is_here(&self.host) && home.is_alive(self.process)
+    pub(crate) fn seems_alive(&self, namespace: &dyn Namespace) -> bool {
+        is_here(&self.host) && namespace.is_alive(self.process)
     }
 }
 
@@ -306,8 +306,8 @@ impl Manifest {
 
     /// Whether the run may still go on, as far as locks do not tell: its process is there, or was
     /// on another machine.
-    pub(crate) fn seems_alive(&self, home: &dyn Namespace) -> bool {
-        !is_here(&self.host) || home.is_alive(self.process)
+    pub(crate) fn seems_alive(&self, namespace: &dyn Namespace) -> bool {
+        !is_here(&self.host) || namespace.is_alive(self.process)
     }
 }
 

@@ -135,7 +135,7 @@ impl OwnedDirectories for NoOwnedDirectories {
 /// By what a place is known again: the directory at its path.
 #[derive(Debug)]
 pub(crate) struct Landmark {
-    pub(crate) home: Arc<dyn Namespace>,
+    pub(crate) namespace: Arc<dyn Namespace>,
     /// From the root.
     pub(crate) directory: PathBuf,
     pub(crate) identity: Option<Identity>,
@@ -152,7 +152,7 @@ impl Landmark {
     fn look(&self) -> Result<(), String> {
         let path = self.directory.display();
         let device = |identity: Option<Identity>| identity.map(|identity| identity.device);
-        match self.home.facts(&self.directory) {
+        match self.namespace.facts(&self.directory) {
             Ok(now) if now.identity == self.identity => Ok(()),
             Ok(_) | Err(Errno::NOENT | Errno::NOTDIR) if is_removed(&*self.held) => {
                 Err(format!("{path} was removed during the run"))

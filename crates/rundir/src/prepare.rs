@@ -37,7 +37,7 @@ pub fn prepare(wish: &LayoutRequest) -> Result<(RunDirectories, Vec<usize>), Pre
     let spare = wish
         .locations
         .first()
-        .map(|first| [(); 4].map(|()| wish.home.open(first)));
+        .map(|first| [(); 4].map(|()| wish.namespace.open(first)));
     for location in &wish.locations {
         match take(wish, location, &run_directories) {
             Ok(Taken::New(run_directory)) => {
@@ -68,7 +68,7 @@ fn take(
     earlier: &RunDirectories,
 ) -> Result<Taken, PrepareError> {
     let users = wish
-        .home
+        .namespace
         .open(location)
         .map_err(|errno| PrepareError::system("open the directory", location, errno))?;
     let run_directory = if wish.in_own_directories {
@@ -164,8 +164,8 @@ fn mark_location(
             return Err(error.with_left(left));
         }
     };
-    let (home, held) = (Arc::clone(&wish.home), Arc::clone(&users));
-    RunDirectory::new(home, location.to_owned(), held, users, manifest, lock)
+    let (namespace, held) = (Arc::clone(&wish.namespace), Arc::clone(&users));
+    RunDirectory::new(namespace, location.to_owned(), held, users, manifest, lock)
         .map_err(|errno| PrepareError::system("examine", location, errno))
 }
 
@@ -175,21 +175,21 @@ fn refuse_other_runs(
     directory: &Arc<dyn Directory>,
 ) -> Result<(), PrepareError> {
     let error = |errno| PrepareError::system("read the manifest in", location, errno);
-    match Manifest::find(&*wish.home, &**directory).map_err(error)? {
+    match Manifest::find(&*wish.namespace, &**directory).map_err(error)? {
         None => Ok(()),
         Some(FoundManifest::Abandoned(manifest, lock))
             if manifest.names_nothing_in(&**directory).map_err(error)? =>
         {
             // Its files were removed by hand.
             let abandoned = Abandoned {
-                home: Arc::clone(&wish.home),
+                namespace: Arc::clone(&wish.namespace),
                 path: location.to_owned(),
                 directory: Arc::clone(directory),
                 manifest,
                 lock,
             };
             abandoned.remove().map_err(error)?;
-            match Manifest::find(&*wish.home, &**directory).map_err(error)? {
+            match Manifest::find(&*wish.namespace, &**directory).map_err(error)? {
                 None => Ok(()),
                 Some(found) => Err(PrepareError::of_manifest(location, &found)),
             }

@@ -35,7 +35,7 @@ struct Candidate {
 /// Takes the pool of a workload that an earlier run has kept in these directories, in each a part
 /// of it. Nothing is changed yet: see [`crate::owned_files::OwnedDirectories::begin_use`].
 pub fn take_kept(
-    home: &Arc<dyn Namespace>,
+    namespace: &Arc<dyn Namespace>,
     locations: &[PathBuf],
     workload: &Workload,
     makes: &Makes,
@@ -44,7 +44,7 @@ pub fn take_kept(
     let mut run_directories = Vec::new();
     let mut positions = Vec::new();
     for location in locations {
-        let mut candidate = one(&**home, location, workload)?;
+        let mut candidate = one(&**namespace, location, workload)?;
         let kept = candidate.manifest.kept.clone().unwrap_or_default();
         let behind = kept
             .positions
@@ -58,7 +58,7 @@ pub fn take_kept(
         candidate.manifest.makes.add(makes);
         candidate.manifest.ranks = ranks.to_vec();
         positions = kept.positions;
-        run_directories.push(run_directory(home, candidate)?);
+        run_directories.push(run_directory(namespace, candidate)?);
     }
     Ok(TakenPool {
         run_directories: RunDirectories::new(run_directories, life),
@@ -67,7 +67,7 @@ pub fn take_kept(
 }
 
 fn run_directory(
-    home: &Arc<dyn Namespace>,
+    namespace: &Arc<dyn Namespace>,
     candidate: Candidate,
 ) -> Result<RunDirectory, PrepareError> {
     let Candidate {
@@ -81,7 +81,7 @@ fn run_directory(
         .above()
         .map_err(|errno| PrepareError::system("open the directory above", &path, errno))?;
     RunDirectory::new(
-        Arc::clone(home),
+        Arc::clone(namespace),
         path.clone(),
         directory,
         users,
@@ -93,11 +93,11 @@ fn run_directory(
 
 /// The one pool of the workload in a directory.
 fn one(
-    home: &dyn Namespace,
+    namespace: &dyn Namespace,
     location: &Path,
     workload: &Workload,
 ) -> Result<Candidate, PrepareError> {
-    let (mut all, in_the_way) = candidates(home, location)?;
+    let (mut all, in_the_way) = candidates(namespace, location)?;
     let mut other = None;
     all.retain(|candidate| match mismatch(&candidate.manifest, workload) {
         None => true,
@@ -158,10 +158,10 @@ fn differing(found: &str, wanted: &str) -> (String, String) {
 /// Every kept pool in a directory, or the directory itself, and why one that is there cannot be
 /// taken.
 fn candidates(
-    home: &dyn Namespace,
+    namespace: &dyn Namespace,
     location: &Path,
 ) -> Result<(Vec<Candidate>, Option<PrepareError>), PrepareError> {
-    let directory = home
+    let directory = namespace
         .open(location)
         .map_err(|errno| PrepareError::system("open the directory", location, errno))?;
     let names = names::listed(&*directory, names::is_own_directory)
@@ -171,13 +171,13 @@ fn candidates(
         // Files, links and other people's directories of such a name are passed by.
         if let Ok(inner) = directory.open(&name) {
             all.extend(candidate(
-                home,
+                namespace,
                 location.join(OsStr::from_bytes(&name)),
                 inner,
             )?);
         }
     }
-    all.extend(candidate(home, location.to_owned(), directory)?);
+    all.extend(candidate(namespace, location.to_owned(), directory)?);
     let mut found = Vec::new();
     let mut in_the_way = None;
     for one in all {
@@ -191,12 +191,12 @@ fn candidates(
 
 /// The kept pool that a directory is, or why what is in it cannot be taken.
 fn candidate(
-    home: &dyn Namespace,
+    namespace: &dyn Namespace,
     path: PathBuf,
     directory: Arc<dyn Directory>,
 ) -> Result<Option<Result<Candidate, PrepareError>>, PrepareError> {
     Ok(
-        match Manifest::find(home, &*directory)
+        match Manifest::find(namespace, &*directory)
             .map_err(|errno| PrepareError::system("read the manifest in", &path, errno))?
         {
             Some(FoundManifest::Abandoned(manifest, lock))

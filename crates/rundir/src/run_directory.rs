@@ -309,7 +309,7 @@ impl OwnedDirectories for RunDirectories {
 
 impl RunDirectory {
     pub(crate) fn new(
-        home: Arc<dyn Namespace>,
+        namespace: Arc<dyn Namespace>,
         directory: PathBuf,
         held: Arc<dyn Directory>,
         users: Arc<dyn Directory>,
@@ -320,7 +320,7 @@ impl RunDirectory {
             owner: Manifest::owner(&*held)?,
             began: ownership::began(&*held, &manifest)?,
             landmark: Arc::new(Landmark {
-                home,
+                namespace,
                 directory: directory.clone(),
                 identity: held.facts()?.identity,
                 held: Arc::clone(&held),

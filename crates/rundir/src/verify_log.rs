@@ -140,7 +140,7 @@ impl Verified {
 /// Where nothing can be said: the acknowledgement log cannot be read or was changed, or the run's
 /// directory is not there.
 pub fn verify_log(
-    home: &dyn Namespace,
+    namespace: &dyn Namespace,
     path: &Path,
     ack_log: &Path,
 ) -> Result<Verified, VerifyError> {
@@ -154,7 +154,7 @@ pub fn verify_log(
     // Where it is not said how much the run has removed after its workers had ended, it may be all.
     let may_be_removed = removed.map_or(ended, |removed| removed > 0);
     let may_be_gone = may_be_removed || (ended && replay.leaves_nothing());
-    let directories = find_directories(home, path, &header, may_be_gone)?;
+    let directories = find_directories(namespace, path, &header, may_be_gone)?;
     let contents = header
         .workload
         .contents
@@ -275,12 +275,12 @@ fn read(path: &Path) -> Result<History, VerifyError> {
 
 /// The directory of each location's files, where it is now.
 fn find_directories(
-    home: &dyn Namespace,
+    namespace: &dyn Namespace,
     path: &Path,
     header: &Header,
     may_be_gone: bool,
 ) -> Result<Vec<Option<Place>>, VerifyError> {
-    let given = home
+    let given = namespace
         .real_path(path)
         .map_err(|errno| VerifyError::system("find", path, errno.into()))?;
     let was: Vec<PathBuf> = header
@@ -302,18 +302,19 @@ fn find_directories(
                 || directory.parent() == Some(given.as_path())
                 || !was.iter().any(|other| is_like(&other));
             let found = is_meant
-                .then(|| find(home, &given, name, (header.own_directories, is_one)))
+                .then(|| find(namespace, &given, name, (header.own_directories, is_one)))
                 .flatten();
             // The other locations are where they were.
-            let found = found
-                .or_else(|| (!is_one && is_directory(home, directory)).then(|| directory.clone()));
+            let found = found.or_else(|| {
+                (!is_one && is_directory(namespace, directory)).then(|| directory.clone())
+            });
             match found {
                 None if !may_be_gone => Err(VerifyError::NoDirectory {
                     path: path.to_owned(),
                     name: name.to_string_lossy().into_owned(),
                 }),
                 None => Ok(None),
-                Some(path) => match home.open(&path) {
+                Some(path) => match namespace.open(&path) {
                     Ok(held) => Ok(Some(Place { path, held })),
                     Err(errno) => Err(VerifyError::system(
                         "open the directory",
@@ -328,7 +329,7 @@ fn find_directories(
 
 /// The directory that is meant with what was given.
 fn find(
-    home: &dyn Namespace,
+    namespace: &dyn Namespace,
     given: &Path,
     name: &OsStr,
     (is_own, is_one): (bool, bool),
@@ -338,14 +339,16 @@ fn find(
     }
     let inside = given.join(name);
     let is_there = || {
-        home.open(given)
+        namespace
+            .open(given)
             .and_then(|given| given.facts_of(name.as_bytes()))
     };
     (is_own && is_there().is_ok_and(|facts| facts.kind == EntryKind::Directory)).then_some(inside)
 }
 
-fn is_directory(home: &dyn Namespace, path: &Path) -> bool {
-    home.facts(path)
+fn is_directory(namespace: &dyn Namespace, path: &Path) -> bool {
+    namespace
+        .facts(path)
         .is_ok_and(|facts| facts.kind == EntryKind::Directory)
 }
 

@@ -50,5 +50,5 @@ pub fn judge_room(spec: &RunSpec) -> Result<(), Refused> {
 
 /// Where the files of a run on its storage would live; nothing of one that makes none.
 pub fn namespace(spec: &RunSpec) -> Option<Arc<dyn Namespace>> {
-    storage(spec).home()
+    storage(spec).namespace()
 }

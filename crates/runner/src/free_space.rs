@@ -85,9 +85,9 @@ impl From<&Target> for Ground {
 
 impl Ground {
     /// Of a server's directory, as far as the server tells.
-    pub(crate) fn of_server(home: &dyn Namespace, directory: &Path) -> Self {
+    pub(crate) fn of_server(namespace: &dyn Namespace, directory: &Path) -> Self {
         let path = directory.to_string_lossy().into_owned();
-        let opened = home.open(directory);
+        let opened = namespace.open(directory);
         let identity = || opened.as_ref().ok()?.facts().ok()?.identity;
         let available_bytes = match &opened {
             Ok(opened) => opened.free_bytes().ok_or("the server does not tell").into(),
@@ -305,10 +305,10 @@ pub fn plan(
         }
     };
     let grounds: Vec<Ground> = match servers {
-        Some(home) => {
+        Some(namespace) => {
             let directories = directories.iter();
             directories
-                .map(|directory| Ground::of_server(home, directory))
+                .map(|directory| Ground::of_server(namespace, directory))
                 .collect()
         }
         None => targets.iter().map(Ground::from).collect(),

@@ -25,7 +25,7 @@ use crate::timed_call::{Call, Waiter};
 /// What a run found before it began.
 pub(crate) struct Looked {
     /// Where its files are going to live; nothing for a run that makes none.
-    pub home: Option<Arc<dyn Namespace>>,
+    pub namespace: Option<Arc<dyn Namespace>>,
     pub host: Host,
     pub targets: Vec<Fact<Target>>,
     pub room: Option<Room>,
@@ -45,19 +45,25 @@ impl Looked {
         is_first: bool,
         waiter: &mut Waiter<'_>,
     ) -> Result<Self, Refused> {
-        let home = able(request, storage)?;
+        let namespace = able(request, storage)?;
         let host = Host::read(&Sources::default());
         memory::refuse_without(request, &host)?;
         let directories = directories(request)?;
         // A server is asked whether it is there at all before anything else.
         let ((targets, grounds), other_user) = match request.storage.uses_urls() {
             true => {
-                let other_user = ask_of_targets(request, &home, &directories, waiter)?;
-                (targets(request, &home, &directories, waiter)?, other_user)
+                let other_user = ask_of_targets(request, &namespace, &directories, waiter)?;
+                (
+                    targets(request, &namespace, &directories, waiter)?,
+                    other_user,
+                )
             }
             false => {
-                let found = targets(request, &home, &directories, waiter)?;
-                (found, ask_of_targets(request, &home, &directories, waiter)?)
+                let found = targets(request, &namespace, &directories, waiter)?;
+                (
+                    found,
+                    ask_of_targets(request, &namespace, &directories, waiter)?,
+                )
             }
         };
         Ok(Self {
@@ -65,7 +71,7 @@ impl Looked {
                 true => room(request, &grounds)?,
                 false => None,
             },
-            home,
+            namespace,
             host,
             targets,
             directories,
@@ -84,9 +90,9 @@ impl Looked {
         let weights = request.workload.location_weights();
         let locations = weights.iter().zip(&self.targets).zip(directories);
         let servers = self
-            .home
+            .namespace
             .as_ref()
-            .map(|home| home.servers(request.durability))
+            .map(|namespace| namespace.servers(request.durability))
             .unwrap_or_default();
         let mut servers = servers.into_iter();
         locations
@@ -109,10 +115,10 @@ impl Looked {
 /// # Errors
 /// Why it would be.
 pub fn judge(request: &RunSpec, storage: &dyn Engine) -> Result<(), Refused> {
-    let home = able(request, storage)?;
+    let namespace = able(request, storage)?;
     ask_of_targets(
         request,
-        &home,
+        &namespace,
         &directories(request)?,
         &mut unwatched(request, &mut NoEvents),
     )
@@ -125,10 +131,10 @@ pub fn judge(request: &RunSpec, storage: &dyn Engine) -> Result<(), Refused> {
 /// Why it would be.
 pub fn judge_room(request: &RunSpec, storage: &dyn Engine) -> Result<(), Refused> {
     memory::refuse_without(request, &Host::read(&Sources::default()))?;
-    let (directories, home) = (directories(request)?, home(request, storage)?);
+    let (directories, namespace) = (directories(request)?, namespace(request, storage)?);
     let (_, grounds) = targets(
         request,
-        &home,
+        &namespace,
         &directories,
         &mut unwatched(request, &mut NoEvents),
     )?;
@@ -160,22 +166,22 @@ pub(crate) fn paths(directories: &[PathBuf]) -> String {
 }
 
 /// Whether the description is without contradictions, and the storage has what it asks for; with
-/// the home that it gives.
+/// the namespace that it gives.
 fn able(request: &RunSpec, storage: &dyn Engine) -> Result<Option<Arc<dyn Namespace>>, Refused> {
     request.check()?;
     storage.supports(&need(request))?;
-    home(request, storage)
+    namespace(request, storage)
 }
 
 /// [`refuse_inability`], which asks the targets.
 fn ask_of_targets(
     request: &RunSpec,
-    home: &Option<Arc<dyn Namespace>>,
+    namespace: &Option<Arc<dyn Namespace>>,
     directories: &[PathBuf],
     waiter: &mut Waiter<'_>,
 ) -> Result<Option<OtherUser>, Refused> {
-    let (asked, home, all) = (request.clone(), home.clone(), directories.to_vec());
-    let answer = move || refuse_inability(&asked, home.as_deref(), &all);
+    let (asked, namespace, all) = (request.clone(), namespace.clone(), directories.to_vec());
+    let answer = move || refuse_inability(&asked, namespace.as_deref(), &all);
     ask(waiter, "look at", paths(directories), answer)?
 }
 
@@ -183,19 +189,19 @@ fn ask_of_targets(
 /// and there is no room of a storage that touches no file system.
 fn targets(
     request: &RunSpec,
-    home: &Option<Arc<dyn Namespace>>,
+    namespace: &Option<Arc<dyn Namespace>>,
     directories: &[PathBuf],
     waiter: &mut Waiter<'_>,
 ) -> Result<(Vec<Fact<Target>>, Vec<Ground>), Refused> {
-    let (all, home) = (directories.to_vec(), home.clone());
+    let (all, namespace) = (directories.to_vec(), namespace.clone());
     let has_urls = request.storage.uses_urls();
-    match (request.place, home) {
+    match (request.place, namespace) {
         (Place::Nowhere, _) => Ok((vec![Fact::NotApplicable; directories.len()], Vec::new())),
-        (_, Some(home)) if has_urls => {
+        (_, Some(namespace)) if has_urls => {
             let grounds = ask(waiter, "look at", paths(directories), move || {
                 let grounds = all
                     .iter()
-                    .map(|directory| Ground::of_server(&*home, directory));
+                    .map(|directory| Ground::of_server(&*namespace, directory));
                 grounds.collect()
             })?;
             Ok((vec![Fact::NotApplicable; directories.len()], grounds))
@@ -262,13 +268,16 @@ fn need(request: &RunSpec) -> Need {
 }
 
 /// Where the run's files live; nothing for a run that makes none.
-fn home(request: &RunSpec, storage: &dyn Engine) -> Result<Option<Arc<dyn Namespace>>, Refused> {
-    match (request.place, storage.home()) {
+fn namespace(
+    request: &RunSpec,
+    storage: &dyn Engine,
+) -> Result<Option<Arc<dyn Namespace>>, Refused> {
+    match (request.place, storage.namespace()) {
         (Place::Nowhere, _) => Ok(None),
-        (Place::OwnDirectory | Place::Location, Some(home)) if request.trusts_others => {
-            Ok(Some(home.with_own_rights()))
+        (Place::OwnDirectory | Place::Location, Some(namespace)) if request.trusts_others => {
+            Ok(Some(namespace.with_own_rights()))
         }
-        (Place::OwnDirectory | Place::Location, Some(home)) => Ok(Some(home)),
+        (Place::OwnDirectory | Place::Location, Some(namespace)) => Ok(Some(namespace)),
         (Place::OwnDirectory | Place::Location, None) => Err(Refused::Unable(format!(
             "--storage {} creates no files (use --storage posix)",
             storage.name()
@@ -296,7 +305,7 @@ fn directories(request: &RunSpec) -> Result<Vec<PathBuf>, Refused> {
 /// targets are used.
 fn refuse_inability(
     request: &RunSpec,
-    home: Option<&dyn Namespace>,
+    namespace: Option<&dyn Namespace>,
     directories: &[PathBuf],
 ) -> Result<Option<OtherUser>, Refused> {
     if request.cache == Cache::Cold {
@@ -307,14 +316,19 @@ fn refuse_inability(
             )));
         }
     }
-    let nowhere = home.is_none();
+    let nowhere = namespace.is_none();
     let mut other_user = None;
-    if let Some(home) = home {
+    if let Some(namespace) = namespace {
         for directory in directories {
-            home.reach(directory).map_err(Refused::Unreachable)?;
+            namespace.reach(directory).map_err(Refused::Unreachable)?;
         }
         let subdirectories = workload_subdirectories(request);
-        other_user = prepare::other_user(home, directories, request.trusts_others, subdirectories)?;
+        other_user = prepare::other_user(
+            namespace,
+            directories,
+            request.trusts_others,
+            subdirectories,
+        )?;
     }
     if !request.storage.uses_directories() {
         // What follows asks this machine's kernel.

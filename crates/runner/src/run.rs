@@ -148,7 +148,7 @@ fn begin<'e>(
     let targets = || looked.targets.iter().filter_map(Fact::known);
     let account = WatchedAccount::of(&Sources::default(), targets());
     let devices = account.devices().clone();
-    let servers = looked.home.as_ref().and_then(WatchedServers::of);
+    let servers = looked.namespace.as_ref().and_then(WatchedServers::of);
     let of_machine = (&devices, clock.now_ns(), storage.depth());
     let taken = take_place(request, &looked, of_machine, &mut waiter)?;
     let since = Arc::new(Since::now(devices, targets()));

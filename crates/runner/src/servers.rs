@@ -18,21 +18,21 @@ pub(crate) fn record_of(facts: &ServerFacts) -> ServerRecord {
 /// The servers of a run whose traffic is counted.
 #[derive(Clone, Debug)]
 pub(crate) struct WatchedServers {
-    home: Arc<dyn Namespace>,
+    namespace: Arc<dyn Namespace>,
     protocol: String,
     /// The targets.
     of: String,
 }
 
 impl WatchedServers {
-    /// Of a home that speaks to servers by itself; nothing of any other.
-    pub(crate) fn of(home: &Arc<dyn Namespace>) -> Option<Self> {
-        let servers = home.servers(Durability::None);
+    /// Of a namespace that speaks to servers by itself; nothing of any other.
+    pub(crate) fn of(namespace: &Arc<dyn Namespace>) -> Option<Self> {
+        let servers = namespace.servers(Durability::None);
         let protocol = servers.first()?.protocol.to_owned();
         let mut urls: Vec<String> = servers.into_iter().map(|server| server.url).collect();
         urls.dedup();
         Some(Self {
-            home: Arc::clone(home),
+            namespace: Arc::clone(namespace),
             protocol,
             of: urls.join(", "),
         })
@@ -40,7 +40,7 @@ impl WatchedServers {
 
     /// What was counted so far.
     pub(crate) fn read(&self) -> ServerTraffic {
-        self.home.traffic().unwrap_or_default()
+        self.namespace.traffic().unwrap_or_default()
     }
 
     /// What was counted between two readings.
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn what_went_between_two_readings_is_told_by_procedure() {
         let watched = WatchedServers {
-            home: Arc::new(engines::kernel_namespace::KernelNamespace::default()),
+            namespace: Arc::new(engines::kernel_namespace::KernelNamespace::default()),
             protocol: "nfs3".to_owned(),
             of: "nfs://server/export".to_owned(),
         };

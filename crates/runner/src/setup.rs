@@ -30,7 +30,7 @@ const TAKE_PLACE: &str = "make the run directory in";
 
 /// What a run takes with it to its place.
 struct Taking {
-    home: Arc<dyn Namespace>,
+    namespace: Arc<dyn Namespace>,
     directories: Vec<PathBuf>,
     hostname: String,
     devices: Fact<WatchedDevices>,
@@ -50,7 +50,7 @@ pub(crate) fn take(
 ) -> Result<Result<Taken, String>, Refused> {
     let own = request.workers_of(0).len() as u32;
     let began_unix_ns = unix_ns();
-    let life = match looked.home {
+    let life = match looked.namespace {
         Some(_) => Life::begin(own, depth, began_unix_ns, now_ns),
         None => Life::private(own, depth),
     };
@@ -104,7 +104,7 @@ fn join(
         devices: devices.clone(),
     };
     let mut identities = Vec::new();
-    if let Some(home) = looked.home.clone() {
+    if let Some(namespace) = looked.namespace.clone() {
         // Of locations that were said twice the first one has the directory.
         let mut directories: Vec<PathBuf> = Vec::new();
         for (_, directory, number) in &locations {
@@ -114,8 +114,12 @@ fn join(
         }
         let paths = paths(&directories);
         let joined = preflight::ask(waiter, "open the run directory", paths, move || {
-            JoinedDirectories::join(&home, directories.into_iter().zip(owners), life.clone())
-                .inspect_err(|_| life.end())
+            JoinedDirectories::join(
+                &namespace,
+                directories.into_iter().zip(owners),
+                life.clone(),
+            )
+            .inspect_err(|_| life.end())
         })??;
         identities = joined.identities();
         taken.owned = Arc::new(joined);
@@ -141,13 +145,13 @@ fn take_first(
     (life, began_unix_ns, others): (Life, u64, Vec<OtherRank>),
     waiter: &mut Waiter<'_>,
 ) -> Result<Result<Taken, String>, Refused> {
-    let Some(home) = &looked.home else {
+    let Some(namespace) = &looked.namespace else {
         return Ok(Ok(Taken::nowhere(request, life)));
     };
     let call = Call::new(TAKE_PLACE, paths(&looked.directories));
     let asked = request.clone();
     let taking = Taking {
-        home: Arc::clone(home),
+        namespace: Arc::clone(namespace),
         directories: looked.directories.clone(),
         hostname: looked.host.hostname.clone(),
         devices: devices.clone(),
@@ -219,7 +223,7 @@ fn take_place_with(request: &RunSpec, taking: Taking) -> Result<Taken, Refused> 
 /// Takes the pool of an earlier run.
 fn reuse_pool(workload: &Workload, taking: Taking) -> Result<Taken, Refused> {
     let taken = take_kept(
-        &taking.home,
+        &taking.namespace,
         &taking.directories,
         workload,
         &makes(workload),
@@ -251,7 +255,7 @@ fn reuse_pool(workload: &Workload, taking: Taking) -> Result<Taken, Refused> {
 fn layout_request(request: &RunSpec, taking: Taking) -> LayoutRequest {
     let workload = &request.workload;
     LayoutRequest {
-        home: taking.home,
+        namespace: taking.namespace,
         locations: taking.directories,
         in_own_directories: request.place == Place::OwnDirectory,
         makes: makes(workload),

@@ -23,8 +23,8 @@ pub fn of(path: &Path) -> Result<Arc<dyn Namespace>, Problem> {
         Problem::refused(format!("cannot use {}: {why}", sanitize::path(path)))
     };
     registry::parse_url(path).map_err(|problem| refused(&problem))?;
-    let home = (row.make)(1, &[PathBuf::from(path)]).home();
-    let home = home.ok_or_else(|| refused(&"this storage keeps no files"))?;
-    home.reach(path).map_err(|why| refused(&why))?;
-    Ok(home)
+    let namespace = (row.make)(1, &[PathBuf::from(path)]).namespace();
+    let namespace = namespace.ok_or_else(|| refused(&"this storage keeps no files"))?;
+    namespace.reach(path).map_err(|why| refused(&why))?;
+    Ok(namespace)
 }

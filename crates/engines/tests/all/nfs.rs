@@ -4,9 +4,9 @@
 mod faults;
 mod files;
 mod fuzzed;
-mod home;
 mod lost;
 mod memory;
+mod namespace;
 mod operations;
 mod server;
 mod wire;
@@ -92,7 +92,7 @@ impl Fixture {
     }
 
     pub fn traffic(&self) -> ServerTraffic {
-        self.storage.home().unwrap().traffic().unwrap()
+        self.storage.namespace().unwrap().traffic().unwrap()
     }
 
     pub fn count(&self, name: &str) -> CallCount {

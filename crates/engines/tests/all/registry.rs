@@ -9,7 +9,7 @@ use engines::simulated::{Code, Simulated};
 
 /// What a namespace knows of a mark that it makes in a directory.
 fn known(engine: &dyn Engine, directory: &Path) -> Option<NamespaceFacts> {
-    let held = engine.home()?.open(directory).unwrap();
+    let held = engine.namespace()?.open(directory).unwrap();
     let mark = held.draft("mark").unwrap();
     let facts = mark.facts().unwrap();
     let first = mark.lock().unwrap();
@@ -33,7 +33,7 @@ fn namespaces_know_what_their_rows_say() {
     let at = tempfile::tempdir().unwrap();
     // Not every file system keeps births: where this one does, they are known.
     let keeps_births = at.path().metadata().unwrap().created().is_ok();
-    // `nfs::home` has a server for the others.
+    // `nfs::namespace` has a server for the others.
     for row in ROWS.iter().filter(|row| !row.facts.uses_urls()) {
         let engine = (row.make)(1, &[]);
         let said = row.facts.namespace.map(|facts| NamespaceFacts {

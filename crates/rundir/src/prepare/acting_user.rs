@@ -24,14 +24,14 @@ pub struct OtherUser {
 /// process's own. Refuses root a place where others could turn its rights against it.
 /// `subdirectories` are those beside the user's own files.
 pub fn other_user(
-    home: &dyn Namespace,
+    namespace: &dyn Namespace,
     locations: &[PathBuf],
     trusts_others: bool,
     subdirectories: u32,
 ) -> Result<Option<OtherUser>, PrepareError> {
     let mut first: Option<(&PathBuf, Option<OtherUser>)> = None;
     for location in locations {
-        let other = other_user_in(home, location, trusts_others, subdirectories)?;
+        let other = other_user_in(namespace, location, trusts_others, subdirectories)?;
         let number = |other: &Option<OtherUser>| other.as_ref().map_or(0, |other| other.user.user);
         match &first {
             None => first = Some((location, other)),
@@ -52,12 +52,12 @@ pub fn other_user(
 }
 
 fn other_user_in(
-    home: &dyn Namespace,
+    namespace: &dyn Namespace,
     location: &Path,
     trusts_others: bool,
     subdirectories: u32,
 ) -> Result<Option<OtherUser>, PrepareError> {
-    let access = home
+    let access = namespace
         .access(location)
         .map_err(|errno| PrepareError::system("examine", location, errno))?;
     let untrusted = |Exchanger { directory, who }, option: &str| {

@@ -16,7 +16,7 @@ const PATH_BYTES_MAX: usize = 4096;
 #[derive(Clone, Debug)]
 pub struct LayoutRequest {
     /// Where the directories are.
-    pub home: Arc<dyn Namespace>,
+    pub namespace: Arc<dyn Namespace>,
     /// The user's directories, from the root.
     pub locations: Vec<PathBuf>,
     /// Whether the files go into them, or into directories of the run's own inside them.

@@ -125,6 +125,6 @@ fn mark(
     let lock = manifest.write(&*held)?;
     users.sync()?;
     let users = Arc::clone(users);
-    let home = Arc::clone(&wish.home);
-    RunDirectory::new(home, directory, held, users, manifest, lock)
+    let namespace = Arc::clone(&wish.namespace);
+    RunDirectory::new(namespace, directory, held, users, manifest, lock)
 }

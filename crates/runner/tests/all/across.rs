@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use engine::namespace::Namespace;
 use engine::{
-    Engine, Errno, Failure, Listing, Name, Need, OpenError, Operation, Session, Settings, Step,
-    Steps, Submitted, Ticket, Unsupported,
+    Engine, EngineFacts, Errno, Failure, Listing, Name, OpenError, Operation, Session, Settings,
+    Step, Steps, Submitted, Ticket,
 };
 use engines::posix::Posix;
 use record::{Outcome, Record};
@@ -82,8 +82,8 @@ impl Engine for Late {
         Posix.facts()
     }
 
-    fn home(&self) -> Option<Arc<dyn Namespace>> {
-        Posix.home()
+    fn namespace(&self) -> Option<Arc<dyn Namespace>> {
+        Posix.namespace()
     }
 
     fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {
@@ -325,8 +325,8 @@ impl Engine for Refuses {
         Posix.facts()
     }
 
-    fn home(&self) -> Option<Arc<dyn Namespace>> {
-        Posix.home()
+    fn namespace(&self) -> Option<Arc<dyn Namespace>> {
+        Posix.namespace()
     }
 
     fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {

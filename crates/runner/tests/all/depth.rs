@@ -398,9 +398,9 @@ proptest! {
                 assert_eq!(verified.lost, []);
             }
         }
-        let home: Arc<dyn Namespace> = Arc::new(storage.clone());
+        let namespace: Arc<dyn Namespace> = Arc::new(storage.clone());
         // What was not begun has no manifest.
-        let _ = rundir::clean(&home, Path::new(AT));
+        let _ = rundir::clean(&namespace, Path::new(AT));
         assert_eq!(kept(&storage), BTreeMap::new());
         assert_eq!(storage.meetings(), Vec::<String>::new());
     }

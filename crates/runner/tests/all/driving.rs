@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::{
-    Engine, Need, OpenError, Operation, Session, Settings, Steps, Submitted, Ticket, Unsupported,
-};
+use engine::{Engine, OpenError, Operation, Session, Settings, Steps, Submitted, Ticket};
 use engines::null::Null;
 use measure::Histogram;
 use record::{Fact, OperationRecord, Outcome, PhaseRecord, Record, SegmentKind};

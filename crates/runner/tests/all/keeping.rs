@@ -117,8 +117,8 @@ fn files(at: &Path) -> Vec<PathBuf> {
 }
 
 fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
-    let home: Arc<dyn Namespace> = Arc::new(KernelNamespace::default());
-    rundir::clean(&home, path)
+    let namespace: Arc<dyn Namespace> = Arc::new(KernelNamespace::default());
+    rundir::clean(&namespace, path)
 }
 
 fn phases(record: &Record) -> Vec<Phase> {

@@ -8,10 +8,10 @@ mod corruptions;
 mod depth;
 mod driving;
 mod faults;
-mod home;
 mod keeping;
 mod machine;
 mod mixes;
+mod namespace;
 mod overhead;
 mod ranks;
 #[path = "../../../cli/tests/all/support/signs.rs"]

@@ -1,11 +1,8 @@
 //! A storage that takes a known time, on the machine's clock: the tests of campaigns have it, too.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{
-    Engine, Need, OpenError, Operation, Session, Settings, Steps, Submitted, Ticket, Unsupported,
-};
+use engine::{Engine, OpenError, Operation, Session, Settings, Steps, Submitted, Ticket};
 use runner::{Drive, Place, RunSpec};
 use workload::{Mix, Workers, Workload};
 

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::{
-    Engine, Need, OpenError, Operation, OperationKind, OperationOutcome as Done, Session, Settings,
-    Steps, Submitted, Ticket, Unsupported,
+    Engine, OpenError, Operation, OperationKind, OperationOutcome as Done, Session, Settings,
+    Steps, Submitted, Ticket,
 };
 use record::{Outcome, Stalled};
 use runner::{Cache, Control, Event, Events, Place, RunSpec, SystemClock};

@@ -470,8 +470,8 @@ fn listings_without_end_end_with_an_error() {
             entries_max: Some(entries),
             ..Whims::default()
         };
-        let home = fixture.storage.home().unwrap();
-        let directory = home.open(&fixture.bare()).unwrap();
+        let namespace = fixture.storage.namespace().unwrap();
+        let directory = namespace.open(&fixture.bare()).unwrap();
         for procedure in [READDIR, READDIRPLUS] {
             fixture.server.always(procedure, Act::As(endless));
         }

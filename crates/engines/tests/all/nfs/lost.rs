@@ -350,9 +350,9 @@ fn a_server_that_stays_away_is_told_and_ends_no_session() {
 fn reached(server: &Server, url: &str) -> String {
     let storage = Nfs::with_timeout(1, &[url.into()], TIMEOUT);
     let bare = super::bare(std::path::Path::new(url));
-    let home = storage.home().unwrap();
-    let said = home.reach(&bare).unwrap_err().to_string();
-    let opened = home.open(&bare).map(|_| ());
+    let namespace = storage.namespace().unwrap();
+    let said = namespace.reach(&bare).unwrap_err().to_string();
+    let opened = namespace.open(&bare).map(|_| ());
     assert!(opened.is_err());
     server.take_calls();
     let settings = Settings {
@@ -420,8 +420,8 @@ fn a_server_that_closes_every_connection_is_asked_with_pauses_until_the_time_is_
     /// fewer.
     const CALLS_MAX: usize = 20;
     let fixture = Fixture::new(1, "");
-    let home = fixture.storage.home().unwrap();
-    let directory = home.open(&fixture.bare()).unwrap();
+    let namespace = fixture.storage.namespace().unwrap();
+    let directory = namespace.open(&fixture.bare()).unwrap();
     fixture.server.always(GETATTR, Act::LoseRequest);
     fixture.server.take_calls();
     let began = Instant::now();

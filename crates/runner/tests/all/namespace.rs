@@ -1,4 +1,4 @@
-//! A run at home where no kernel knows a path: prepared, cut off, cleaned, kept, used again, and
+//! A run at namespace where no kernel knows a path: prepared, cut off, cleaned, kept, used again, and
 //! its log checked.
 
 use std::path::{Path, PathBuf};
@@ -93,8 +93,8 @@ fn cut_off(request: &RunSpec, storage: Simulated) -> Simulated {
 }
 
 fn clean(storage: &Simulated, path: &Path) -> Vec<Cleaned> {
-    let home: Arc<dyn Namespace> = Arc::new(storage.clone());
-    rundir::clean(&home, path).unwrap()
+    let namespace: Arc<dyn Namespace> = Arc::new(storage.clone());
+    rundir::clean(&namespace, path).unwrap()
 }
 
 fn removed(cleaned: &[Cleaned]) -> &CleanUp {

@@ -1,4 +1,4 @@
-//! The run's home on a server: claims, marks, looks and removals.
+//! The run's namespace on a server: claims, marks, looks and removals.
 
 use engine::namespace::{EntryKind, Lock};
 use engine::server::FactValue;
@@ -14,8 +14,8 @@ fn a_mark_is_written_named_found_and_removed() {
     for has_links in [true, false] {
         let fixture = Fixture::new(1, "");
         fixture.server.files(|files| files.has_links = has_links);
-        let home = fixture.storage.home().unwrap();
-        let directory = home.open(&fixture.bare()).unwrap();
+        let namespace = fixture.storage.namespace().unwrap();
+        let directory = namespace.open(&fixture.bare()).unwrap();
         let draft = directory.draft("draft").unwrap();
         assert_eq!(directory.draft("draft").unwrap_err(), Errno::EXIST);
         assert_eq!(draft.facts().unwrap().mode, Some(0o644));
@@ -67,8 +67,8 @@ fn directories_are_made_listed_and_entered() {
         };
         fixture.server.on(READDIR, nth, Act::As(whims));
     }
-    let home = fixture.storage.home().unwrap();
-    let directory = home.open(&fixture.bare()).unwrap();
+    let namespace = fixture.storage.namespace().unwrap();
+    let directory = namespace.open(&fixture.bare()).unwrap();
     directory.make(b"inner", 0o700).unwrap();
     assert_eq!(directory.make(b"inner", 0o700), Err(Errno::EXIST));
     let inner = directory.open(b"inner").unwrap();
@@ -90,12 +90,12 @@ fn directories_are_made_listed_and_entered() {
     assert_eq!((listed, names.len()), (Ok(()), 10));
     let path = fixture.bare().join("inner");
     assert_eq!(
-        home.facts(&path).unwrap().identity,
+        namespace.facts(&path).unwrap().identity,
         inner.facts().unwrap().identity
     );
-    assert_eq!(home.real_path(&path).unwrap(), path);
+    assert_eq!(namespace.real_path(&path).unwrap(), path);
     assert_eq!(
-        home.real_path(&fixture.bare().join("none")),
+        namespace.real_path(&fixture.bare().join("none")),
         Err(Errno::NOENT)
     );
     assert_eq!(directory.free_bytes(), Some(1 << 39));
@@ -106,7 +106,7 @@ fn directories_are_made_listed_and_entered() {
     // What is not empty stays.
     let facts = directory.facts_of(b"inner").unwrap();
     assert_eq!(directory.remove(b"inner", &facts), Err(Errno::NOTEMPTY));
-    let servers = home.servers(Durability::None);
+    let servers = namespace.servers(Durability::None);
     assert_eq!(servers.len(), 1);
     // As its row says.
     let knows = engines::nfs::FACTS.namespace.unwrap();
@@ -121,8 +121,8 @@ fn directories_are_made_listed_and_entered() {
 #[test]
 fn a_home_outlives_lost_connections() {
     let fixture = Fixture::new(1, "");
-    let home = fixture.storage.home().unwrap();
-    let directory = home.open(&fixture.bare()).unwrap();
+    let namespace = fixture.storage.namespace().unwrap();
+    let directory = namespace.open(&fixture.bare()).unwrap();
     fixture.server.take_calls();
     for (procedure, act) in [
         (CREATE, Act::LoseReply),
