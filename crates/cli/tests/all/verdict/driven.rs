@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::{
-    Engine, Need, OpenError, Operation, Session, Settings, Steps, Submitted, Ticket, Unsupported,
-};
+use engine::{Engine, OpenError, Operation, Session, Settings, Steps, Submitted, Ticket};
 use record::{Fact, Outcome, Phase, Record, SteadyAsked, SteadyRule};
 use runner::{Clock, Control, Drive, NoEvents, Pace, Place, RunSpec, Stop, SystemClock};
 use verdict::rules::Steadiness;
@@ -52,16 +50,8 @@ struct TimedSession<C> {
 }
 
 impl<C: Clock + Clone + 'static> Engine for Timed<C> {
-    fn name(&self) -> &'static str {
-        "timed"
-    }
-
-    fn supports(&self, _: &Need) -> Result<(), Unsupported> {
-        Ok(())
-    }
-
-    fn home(&self) -> Option<Arc<dyn engine::namespace::Namespace>> {
-        None
+    fn facts(&self) -> &'static engine::EngineFacts {
+        &engines::null::FACTS
     }
 
     fn open(&self, _: &Settings) -> Result<Box<dyn Session>, OpenError> {
