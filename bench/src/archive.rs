@@ -1,6 +1,7 @@
 //! An archive with very many runs: how long a list, a report and an export take, and how large the
 //! file is.
 
+use crate::process::{output_and_memory, record_of};
 use std::error::Error;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,7 +10,6 @@ use std::time::Instant;
 use ::archive::{Archive, JournalMode, Opening, Remarks};
 use record::{Fact, Record, RunId};
 
-use crate::process::{output, output_and_memory};
 use crate::statistics::median;
 
 /// A list with a filter is there within this, in milliseconds.
@@ -69,7 +69,7 @@ const QUESTIONS: [(&str, &str, bool); 13] = [
 pub fn compare(ours: &Path, rounds: usize, size: ArchiveOptions) -> Result<bool, Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("archive.db");
-    let record = performed(ours, directory.path())?;
+    let (record, _) = record_of(ours, "--preset mail --files 500 --for 5s", directory.path())?;
     let began = Instant::now();
     fill(&path, &record, size.runs)?;
     println!(
@@ -130,14 +130,6 @@ fn own_memory_bytes() -> Result<u64, Box<dyn Error>> {
         .trim()
         .parse::<u64>()?
         * 1_024)
-}
-
-/// A run as they are: of a work with several operations, for some seconds.
-fn performed(ours: &Path, at: &Path) -> Result<Record, Box<dyn Error>> {
-    let mut command = Command::new(ours);
-    command
-        .args("run --quiet --format json --preset mail --files 500 --for 5s --target".split(' '));
-    Ok(Record::from_json(&output(command.arg(at))?)?)
 }
 
 /// Runs that differ in what lists filter by.

@@ -1,13 +1,12 @@
 //! Ours against the original, in turns.
 
+use crate::process::{command, cost, cost_with_input};
 use std::error::Error;
 use std::path::Path;
-use std::process::Command;
 
 use system::child::ChildCost;
 
 use crate::mounts::{MountedVolume, sync, touch_memory};
-use crate::process::{cost, cost_with_input};
 use crate::statistics::median;
 
 /// A piece of work.
@@ -30,43 +29,29 @@ struct Pairing {
 }
 
 const SAME_POOL: [Pairing; 4] = [
-    Pairing {
-        what: "buffered",
-        buffered: true,
-        storage: None,
-        wall_limit: 0.97,
-        user_limit: Some(0.7),
-    },
-    Pairing {
-        what: "raw",
-        buffered: false,
-        storage: None,
-        wall_limit: 0.97,
-        user_limit: Some(0.4),
-    },
-    Pairing {
-        what: "posix : raw",
-        buffered: false,
-        storage: Some("posix"),
-        wall_limit: 0.88,
-        user_limit: None,
-    },
-    Pairing {
-        what: "posix : buffered",
-        buffered: true,
-        storage: Some("posix"),
-        wall_limit: 0.80,
-        user_limit: None,
-    },
+    pairing("buffered", true, None, 0.97, Some(0.7)),
+    pairing("raw", false, None, 0.97, Some(0.4)),
+    pairing("posix : raw", false, Some("posix"), 0.88, None),
+    pairing("posix : buffered", true, Some("posix"), 0.80, None),
 ];
 
-const LARGE_POOL: Pairing = Pairing {
-    what: "raw, large pool",
-    buffered: false,
-    storage: None,
-    wall_limit: 0.6,
-    user_limit: Some(0.15),
-};
+const fn pairing(
+    what: &'static str,
+    buffered: bool,
+    storage: Option<&'static str>,
+    wall_limit: f64,
+    user_limit: Option<f64>,
+) -> Pairing {
+    Pairing {
+        what,
+        buffered,
+        storage,
+        wall_limit,
+        user_limit,
+    }
+}
+
+const LARGE_POOL: Pairing = pairing("raw, large pool", false, None, 0.6, Some(0.15));
 
 /// What is compared.
 #[derive(Clone, Debug, clap::Args)]
@@ -188,30 +173,12 @@ impl Pairing {
         let Some(storage) = self.storage else {
             return cost_with_input(program, commands);
         };
-        let (files, transactions) = (work.files.to_string(), work.transactions.to_string());
-        cost(
-            Command::new(program)
-                .args([
-                    "run",
-                    "--quiet",
-                    "--no-sync-phases",
-                    "--no-check",
-                    "--read-block",
-                    "4KiB",
-                    "--write-block",
-                    "4KiB",
-                    "--storage",
-                    storage,
-                ])
-                .args([
-                    "--files",
-                    &files,
-                    "--transactions",
-                    &transactions,
-                    "--target",
-                ])
-                .arg(at),
-        )
+        let words = format!(
+            "run --quiet --no-sync-phases --no-check --read-block 4KiB --write-block 4KiB \
+             --storage {storage} --files {} --transactions {} --target",
+            work.files, work.transactions
+        );
+        cost(command(program, &words).arg(at))
     }
 }
 
@@ -220,11 +187,8 @@ fn ratio(
     of: impl Fn(&ChildCost) -> f64,
     limit: Option<f64>,
 ) -> String {
-    let ratios: Vec<f64> = pairs
-        .iter()
-        .map(|(ours, original)| of(ours) / of(original))
-        .collect();
-    let Some(median) = median(&ratios) else {
+    let ratio = |(ours, original): &(ChildCost, ChildCost)| of(ours) / of(original);
+    let Some(median) = median(&pairs.iter().map(ratio).collect::<Vec<f64>>()) else {
         return "-".to_owned();
     };
     let verdict = match limit {
@@ -232,8 +196,5 @@ fn ratio(
         Some(limit) => format!(" > {limit:.2}!"),
         None => String::new(),
     };
-    format!(
-        "{:.3} [{:.3}, {:.3}]{verdict}",
-        median.value, median.low, median.high
-    )
+    format!("{}{verdict}", median.show(3))
 }

@@ -1,17 +1,16 @@
 //! Runs that are driven: sweeps and how far their limits differ, a steady state and one that is
 //! none, a soak.
 
+use crate::process::{command, output, output_and_memory_over_time, record_of};
 use std::error::Error;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use record::{Load, Outcome, Phase, PhaseRecord, Record};
+use record::{Load, Outcome, Record};
 use verdict::{Limit, Summary};
 
 use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::noise::Noise;
-use crate::process::{output, output_and_memory_over_time};
 use crate::statistics::median;
 
 /// Which sweeps.
@@ -60,20 +59,9 @@ pub fn sweeps(ours: &Path, rounds: usize, asked: &SweepOptions) -> Result<(), Bo
             // Made anew: what the last sweep has left is no part of this one.
             let mounted = MountedVolume::new(kind)?;
             how = mounted.how;
-            let mut command = Command::new(ours);
-            command.args([
-                "run",
-                "--quiet",
-                "--format",
-                "json",
-                "--preset",
-                &asked.preset,
-            ]);
-            command.args(["--sweep", &asked.sweep, "--slo", &asked.slo, "--target"]);
-            let record = Record::from_json(&output(command.arg(mounted.path()))?)?;
-            if record.actual.outcome != Outcome::Complete {
-                return Err(format!("{kind}: {:?}", record.actual.outcome).into());
-            }
+            let (preset, sweep, slo) = (&asked.preset, &asked.sweep, &asked.slo);
+            let words = format!("--preset {preset} --sweep {sweep} --slo {slo}");
+            let (record, _) = record_of(ours, &words, &mounted.path())?;
             let sweep = Summary::of(&record)
                 .sweep
                 .ok_or("the record has no sweep")?;
@@ -174,14 +162,10 @@ pub fn steady(ours: &Path) -> Result<(), Box<dyn Error>> {
         for rule in ["snia", "slope"] {
             let mounted = MountedVolume::new("ext4")?;
             let noise = Noise::begin();
-            let mut command = Command::new(ours);
-            command
-                .args(["run", "--quiet", "--full"])
-                .args(words.split(' '));
-            command.args([
-                "--steady", rule, "--round", "10s", "--for", "150s", "--target",
-            ]);
-            let text = output(command.arg(mounted.path()))?;
+            let words = format!(
+                "run --quiet --full {words} --steady {rule} --round 10s --for 150s --target"
+            );
+            let text = output(command(ours, &words).arg(mounted.path()))?;
             println!(
                 "{what}, rule {rule}, fresh ext4 ({}); {}",
                 mounted.how,
@@ -213,12 +197,12 @@ pub fn soak(ours: &Path, options: &SoakOptions) -> Result<bool, Box<dyn Error>> 
     sync(&mounted.path())?;
     let noise = Noise::begin();
     let began = Instant::now();
-    let mut command = Command::new(ours);
-    command
-        .args("run --quiet --format json --preset varmail --workers 4 --warm-up 10s".split(' '))
-        .args(["--for", run_for, "--rate", &rate.to_string(), "--target"])
-        .arg(mounted.path())
-        .stderr(Stdio::inherit());
+    let words = format!(
+        "run --quiet --format json --preset varmail --workers 4 --warm-up 10s --for {run_for} \
+         --rate {rate} --target"
+    );
+    let mut command = command(ours, &words);
+    command.arg(mounted.path());
     let (text, memory) = output_and_memory_over_time(&mut command, Duration::from_secs(10))?;
     let record = Record::from_json(&text)?;
     println!(
@@ -232,22 +216,12 @@ pub fn soak(ours: &Path, options: &SoakOptions) -> Result<bool, Box<dyn Error>> 
         record.actual.outcome,
         record.actual.errors.len()
     );
-    let phases = &record.actual.phases;
-    let phase = phases
-        .iter()
-        .find(|phase| phase.phase == Phase::Transactions);
-    let phase: &PhaseRecord = phase.ok_or("the record lacks the transactions")?;
-    let in_segments: u64 = phase
-        .segments
-        .iter()
-        .map(|segment| segment.transactions)
-        .sum();
-    let in_slices: u64 = phase
-        .slices
-        .totals()
-        .values()
-        .map(|meter| meter.operations)
-        .sum();
+    let mut phases = record.actual.transactions();
+    let phase = phases.next().ok_or("the record lacks the transactions")?;
+    let segments = phase.segments.iter();
+    let in_segments: u64 = segments.map(|segment| segment.transactions).sum();
+    let totals = phase.slices.totals();
+    let in_slices: u64 = totals.values().map(|meter| meter.operations).sum();
     let achieved = phase.transactions() as f64 * 1e9 / phase.measured_ns() as f64;
     println!(
         "  {in_segments} transactions in the segments, {in_slices} operations in the slices, {} \

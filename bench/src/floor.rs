@@ -1,6 +1,7 @@
 //! The posix storage with a prepared stream against a bare C program that makes the same system
 //! calls: `floor.c`.
 
+use crate::statistics::{Median, interleaved, median};
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -13,7 +14,6 @@ use crate::mounts::{MountedVolume, touch_memory};
 use crate::noise::Noise;
 use crate::phases::{Cost, Costs};
 use crate::process::output;
-use crate::statistics::{Median, median};
 use crate::strace::{FileCall, counts, trace};
 use crate::{operations, ours};
 
@@ -102,18 +102,6 @@ impl Rivals {
             .arg(self.mounted.path().join("bare"));
         command
     }
-
-    /// One pair, in the order that is asked for: ours, then the floor.
-    fn pair(&self, ours_first: bool) -> Result<[Costs; 2], Box<dyn Error>> {
-        let run = |mut command: Command| Costs::parse(&output(&mut command)?);
-        if ours_first {
-            let ours = run(self.ours()?)?;
-            Ok([ours, run(self.bare())?])
-        } else {
-            let bare = run(self.bare())?;
-            Ok([run(self.ours()?)?, bare])
-        }
-    }
 }
 
 /// Compiles a program of ours.
@@ -160,14 +148,8 @@ fn compare(pairs: usize, size: FloorOptions) -> Result<bool, Box<dyn Error>> {
         let rivals = Rivals::new(size, workers)?;
         touch_memory();
         let noise = Noise::begin();
-        let mut costs = Vec::new();
-        // The first pair warms up and does not count.
-        for number in 0..=pairs {
-            let pair = rivals.pair(number % 2 == 0)?;
-            if number > 0 {
-                costs.push(pair);
-            }
-        }
+        let run = |mut command: Command| Costs::parse(&output(&mut command)?);
+        let costs = interleaved(pairs, || run(rivals.ours()?), || run(rivals.bare()))?;
         println!(
             "{workers} worker(s), {} operations; {}",
             rivals.operations,
@@ -219,11 +201,8 @@ fn print(pairs: &[[Costs; 2]], operations: f64, wall_limit: f64) -> bool {
 
 /// A limit and whether it holds.
 pub fn verdict(holds: bool, limit: f64) -> String {
-    if holds {
-        format!("holds: <= {limit}")
-    } else {
-        format!("EXCEEDS {limit}")
-    }
+    let word = if holds { "holds: <=" } else { "EXCEEDS" };
+    format!("{word} {limit}")
 }
 
 /// Shows by strace that both make the same calls in the same order. Whether they do.

@@ -4,16 +4,15 @@
 //! The file system has blocks of 1 KiB and an inode for every file, all of it written before. What
 //! is to hold: the program's memory stays below a limit, and nothing fails.
 
+use crate::process::record_of;
 use std::error::Error;
 use std::path::Path;
-use std::process::Command;
 
-use record::{Outcome, Record};
+use record::Record;
 use verdict::summary::{OperationSummary, PhaseSummary, Summary};
 
 use crate::mounts::{MountedVolume, sync};
 use crate::noise::Noise;
-use crate::process::output_and_memory;
 
 /// The image: sparse.
 const IMAGE_BYTES: u64 = 30 << 30;
@@ -75,11 +74,7 @@ pub fn perform(ours: &Path, size: LargeOptions) -> Result<bool, Box<dyn Error>> 
     for (name, words) in runs {
         sync(&mounted.path())?;
         let noise = Noise::begin();
-        let (text, memory_bytes) = output_and_memory(&mut words.command(ours, &mounted.path()))?;
-        let record = Record::from_json(&text)?;
-        if record.actual.outcome != Outcome::Complete {
-            return Err(format!("{name}: {:?}", record.actual.outcome).into());
-        }
+        let (record, memory_bytes) = record_of(ours, words, &mounted.path())?;
         let is_small = memory_bytes <= MEMORY_MAX;
         holds &= is_small;
         println!(
@@ -107,61 +102,21 @@ fn show_taken(record: &Record) {
 
 /// The runs with their names: the whole one, and the two of which the second takes the files that
 /// the first has kept.
-fn runs(files: u64, transactions: u64) -> [(&'static str, Words); 3] {
+fn runs(files: u64, transactions: u64) -> [(&'static str, String); 3] {
     let directories = (files / FILES_OF_A_DIRECTORY).max(2);
-    let one = Words {
-        workers: 1,
-        files,
-        directories,
-        transactions,
-        more: &[],
-    };
-    let two = Words {
-        workers: 2,
-        files: files / 2,
-        directories: directories / 2,
-        transactions: 0,
-        more: &["--keep"],
-    };
-    let again = Words {
-        transactions: transactions / 20,
-        more: &["--reuse"],
-        ..two
+    let run = |workers: u64, transactions: u64, more: &str| {
+        format!(
+            "--storage posix --size 1..1024 --workers {workers} --files {} --subdirectories {} \
+             --transactions {transactions} {more}",
+            files / workers,
+            directories / workers
+        )
     };
     [
-        ("one worker", one),
-        ("two workers, --keep", two),
-        ("two workers, --reuse", again),
+        ("one worker", run(1, transactions, "")),
+        ("two workers, --keep", run(2, 0, "--keep")),
+        ("two workers, --reuse", run(2, transactions / 20, "--reuse")),
     ]
-}
-
-#[derive(Clone, Copy)]
-struct Words {
-    workers: u32,
-    files: u64,
-    directories: u64,
-    transactions: u64,
-    more: &'static [&'static str],
-}
-
-impl Words {
-    fn command(&self, ours: &Path, at: &Path) -> Command {
-        let mut command = Command::new(ours);
-        command
-            .args("run --quiet --format json --storage posix --size 1..1024".split(' '))
-            .args(self.more)
-            .arg("--target")
-            .arg(at);
-        for (option, value) in [
-            ("--workers", u64::from(self.workers)),
-            ("--files", self.files),
-            ("--subdirectories", self.directories),
-            ("--transactions", self.transactions),
-        ] {
-            command.arg(option).arg(value.to_string());
-        }
-        command
-    }
 }
 
 fn show(phase: &PhaseSummary) {

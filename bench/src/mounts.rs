@@ -1,5 +1,6 @@
 //! File systems that are made for a benchmark and go with it.
 
+use crate::process::{command, output};
 use std::error::Error;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -7,8 +8,6 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use tempfile::TempDir;
-
-use crate::process::output;
 
 /// How often unmounting is tried: a program that was ended by a signal may still be closing its
 /// files.
@@ -64,11 +63,7 @@ impl MountedVolume {
             }
             "fuse" => mounted.serve(&memory, faultfs::Options::default())?,
             "ext4" | "xfs" | "btrfs" => {
-                let quiet: &[&str] = if kind == "ext4" {
-                    &["-q", "-F"]
-                } else {
-                    &["-q", "-f"]
-                };
+                let quiet = ["-q", if kind == "ext4" { "-F" } else { "-f" }];
                 let image = memory.join("image");
                 File::create(&image)?.set_len(2 << 30)?;
                 output(Command::new(format!("mkfs.{kind}")).args(quiet).arg(&image))?;
@@ -187,16 +182,9 @@ impl MountedVolume {
 
 /// Attaches an image to a free loop device and gives its name.
 fn attach(image: &Path, direct: bool) -> Result<String, Box<dyn Error>> {
-    let mode = if direct {
-        "--direct-io=on"
-    } else {
-        "--direct-io=off"
-    };
-    let device = output(
-        Command::new("losetup")
-            .args(["--find", "--show", mode])
-            .arg(image),
-    )?;
+    let mode = if direct { "on" } else { "off" };
+    let words = format!("--find --show --direct-io={mode}");
+    let device = output(command("losetup", &words).arg(image))?;
     Ok(device.trim().to_owned())
 }
 

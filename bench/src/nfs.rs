@@ -2,6 +2,9 @@
 //! (`nfs_calls.c`), in turns on NFS-Ganesha over loopback: user CPU and all CPU for a call, and
 //! rates.
 
+use crate::phases::{Cost, cost, numbers_of};
+use crate::process::{command, output};
+use crate::statistics::{interleaved, median, ratio_of_sums};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
@@ -13,9 +16,6 @@ use tempfile::TempDir;
 use crate::floor::compile;
 use crate::mounts::touch_memory;
 use crate::noise::Noise;
-use crate::phases::{Cost, cost};
-use crate::process::output;
-use crate::statistics::{median, ratio_of_sums};
 
 const SOURCE: &str = include_str!("../nfs_calls.c");
 /// Starts the server with its portmapper and its exports in namespaces of its own, and ends it with
@@ -145,10 +145,7 @@ struct Measured {
 
 impl Measured {
     fn parse(text: &str) -> Result<Self, Box<dyn Error>> {
-        let numbers = text
-            .lines()
-            .find_map(|line| line.strip_prefix("transactions "));
-        let numbers = numbers.ok_or_else(|| format!("no transactions in {text:?}"))?;
+        let numbers = numbers_of(text, "transactions ")?;
         let calls = text.lines().filter_map(|line| {
             let (procedure, count) = line.strip_prefix("call ")?.split_once(' ')?;
             Some((procedure.to_owned(), count.parse().ok()?))
@@ -188,43 +185,31 @@ struct NfsRivals<'a> {
 impl NfsRivals<'_> {
     /// The work as the engine reads it.
     fn workload(&self, mix: &str) -> Result<String, Box<dyn Error>> {
-        let mut command = Command::new(self.ours);
-        command.args([
-            "plan", "--format", "json", "--names", "decimal", "--mix", mix,
-        ]);
-        command.args(["--size", &FILE_BYTES.to_string(), "--contents", "text"]);
-        command.args(["--files", &self.size.files.to_string()]);
-        command.args(["--transactions", &self.size.operations.to_string()]);
-        let plan: serde_json::Value = serde_json::from_str(&output(&mut command)?)?;
+        let words = format!(
+            "plan --format json --names decimal --mix {mix} --size {FILE_BYTES} --contents text \
+             --files {} --transactions {}",
+            self.size.files, self.size.operations
+        );
+        let plan: serde_json::Value =
+            serde_json::from_str(&output(&mut command(self.ours, &words))?)?;
         Ok(plan["spec"]["workload"].to_string())
     }
 
     fn ours(&self, workload: &str, depth: u32) -> Result<Measured, Box<dyn Error>> {
         let mut command = self.server.command(&std::env::current_exe()?);
         let url = format!("nfs://127.0.0.1:{NFS_PORT}/export?mountport={MOUNT_PORT}");
-        command.args([
-            "ours",
-            "--prepared",
-            "--workload",
-            workload,
-            "--target",
-            &url,
-        ]);
-        command.args(["--depth", &depth.to_string()]);
+        command.args(["ours", "--prepared", "--workload", workload]);
+        command.args(["--target", &url, "--depth", &depth.to_string()]);
         Measured::parse(&output(&mut command)?)
     }
 
     fn libnfs(&self, work: &str, depth: u32) -> Result<Measured, Box<dyn Error>> {
         let mut command = self.server.command(&self.libnfs);
-        command.args([
-            NFS_PORT,
-            MOUNT_PORT,
-            "/export",
-            "libnfs",
-            &depth.to_string(),
-        ]);
-        command.args([&self.size.files.to_string(), &FILE_BYTES.to_string()]);
-        command.args([&self.size.operations.to_string(), work]);
+        let (files, operations) = (self.size.files, self.size.operations);
+        let words = format!(
+            "{NFS_PORT} {MOUNT_PORT} /export libnfs {depth} {files} {FILE_BYTES} {operations} {work}"
+        );
+        command.args(words.split(' '));
         Measured::parse(&output(&mut command)?)
     }
 
@@ -235,21 +220,12 @@ impl NfsRivals<'_> {
         depth: u32,
     ) -> Result<Vec<[Measured; 2]>, Box<dyn Error>> {
         let workload = self.workload(mix)?;
-        let mut pairs = Vec::new();
-        // The first pair warms up and does not count.
-        for number in 0..=self.pairs {
-            let pair = if number % 2 == 0 {
-                let ours = self.ours(&workload, depth)?;
-                [ours, self.libnfs(work, depth)?]
-            } else {
-                let libnfs = self.libnfs(work, depth)?;
-                [self.ours(&workload, depth)?, libnfs]
-            };
-            same_calls(&pair)?;
-            if number > 0 {
-                pairs.push(pair);
-            }
-        }
+        let pairs = interleaved(
+            self.pairs,
+            || self.ours(&workload, depth),
+            || self.libnfs(work, depth),
+        )?;
+        pairs.iter().try_for_each(same_calls)?;
         Ok(pairs)
     }
 }

@@ -2,13 +2,13 @@
 //! what each phase took: a record has the processor time of the whole run only, in which a stream
 //! that is drawn before the run would count.
 
+use record::{Outcome, PhaseRecord};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use engines::nfs::Nfs;
 use engines::posix::Posix;
-use record::{Outcome, Record};
 use runner::{Control, EngineName, Event, Events, Place, RunSpec, Stage, SystemClock};
 use system::{Fact, MessageCounter, ProcessTimes, Sources};
 use workload::{Phase, Workload};
@@ -84,36 +84,33 @@ pub fn perform(options: &OursOptions) -> Result<(), Box<dyn Error>> {
             return Err("the run did not tell of all its phases".into());
         };
         let used = after.since(before);
+        let mut phases = record.actual.phases.iter();
+        let found = phases.find(|found| found.phase == phase);
+        let found = found.ok_or("the record lacks a phase")?;
         println!(
             "{} {:.9} {:.6} {:.6}",
             phase.name(),
-            wall_ns(&record, phase)? as f64 / 1e9,
+            wall_ns(found)? as f64 / 1e9,
             used.user_ns as f64 / 1e9,
             used.system_ns as f64 / 1e9
         );
-        println!(
-            "rates of {} {}",
-            phase.name(),
-            sum_of_rates(&record, phase)?
-        );
+        println!("rates of {} {}", phase.name(), sum_of_rates(found));
     }
-    for (procedure, count) in calls(&record) {
+    let transactions = record.actual.transactions().next();
+    for (procedure, count) in transactions.map(calls).unwrap_or_default() {
         println!("call {procedure} {count}");
     }
     Ok(())
 }
 
 /// The calls of the transactions, where a storage counts them, by procedure.
-fn calls(record: &Record) -> Vec<(String, u64)> {
-    let phase = record
-        .actual
-        .phases
-        .iter()
-        .find(|found| found.phase == Phase::Transactions);
-    let readings = phase.and_then(|phase| phase.evidence.as_ref()?.performing.messages.known());
-    let of_storage = readings.into_iter().flatten();
-    let of_storage = of_storage.filter(|reading| reading.counter == MessageCounter::NfsStorage);
-    let kinds = of_storage
+fn calls(phase: &PhaseRecord) -> Vec<(String, u64)> {
+    let evidence = phase.evidence.as_ref();
+    let readings = evidence.and_then(|evidence| evidence.performing.messages.known());
+    let kinds = readings
+        .into_iter()
+        .flatten()
+        .filter(|reading| reading.counter == MessageCounter::NfsStorage)
         .filter_map(|reading| reading.kinds.known())
         .flatten();
     kinds
@@ -122,30 +119,18 @@ fn calls(record: &Record) -> Vec<(String, u64)> {
 }
 
 /// Of each worker its operations over its own time, added up.
-fn sum_of_rates(record: &Record, phase: Phase) -> Result<f64, Box<dyn Error>> {
-    let phase = record
-        .actual
-        .phases
-        .iter()
-        .find(|found| found.phase == phase);
-    let workers = &phase.ok_or("the record lacks a phase")?.workers;
+fn sum_of_rates(phase: &PhaseRecord) -> f64 {
     let rate = |worker: &record::WorkerPhase| {
         worker.operations as f64 * 1e9
             / worker.ended_ns.saturating_sub(worker.began_ns).max(1) as f64
     };
-    Ok(workers.iter().map(rate).sum())
+    phase.workers.iter().map(rate).sum()
 }
 
 /// From the first worker's start to the last one's end.
-fn wall_ns(record: &Record, phase: Phase) -> Result<u64, Box<dyn Error>> {
-    let phase = record
-        .actual
-        .phases
-        .iter()
-        .find(|found| found.phase == phase);
-    let workers = &phase.ok_or("the record lacks a phase")?.workers;
-    let began = workers.iter().map(|worker| worker.began_ns).min();
-    let ended = workers.iter().map(|worker| worker.ended_ns).max();
+fn wall_ns(phase: &PhaseRecord) -> Result<u64, Box<dyn Error>> {
+    let began = phase.workers.iter().map(|worker| worker.began_ns).min();
+    let ended = phase.workers.iter().map(|worker| worker.ended_ns).max();
     Ok(ended.ok_or("no worker")? - began.ok_or("no worker")?)
 }
 

@@ -1,14 +1,12 @@
 //! The program's overhead: the loop on nothing, and plans.
 
+use crate::process::{command, output};
+use crate::statistics::show_median;
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Instant;
 
 use serde_json::Value;
-
-use crate::process::output;
-use crate::statistics::median;
 
 const POOLS: [u64; 3] = [20_000, 1_000_000, 10_000_000];
 
@@ -55,21 +53,13 @@ pub fn null(ours: &Path, pairs: usize, options: &NullOptions) -> Result<(), Box<
         "files", "with clock and recording", "without"
     );
     for (pool, [with, without]) in POOLS.iter().zip(&costs) {
-        println!("{pool:>12}  {:28} {:28}", show(with), show(without));
+        println!(
+            "{pool:>12}  {:28} {:28}",
+            show_median(with, 1),
+            show_median(without, 1)
+        );
     }
     Ok(())
-}
-
-fn show(values: &[f64]) -> String {
-    median(values).map_or_else(
-        || "-".to_owned(),
-        |median| {
-            format!(
-                "{:.1} [{:.1}, {:.1}]",
-                median.value, median.low, median.high
-            )
-        },
-    )
 }
 
 fn null_once(
@@ -78,46 +68,26 @@ fn null_once(
     transactions: u64,
     latencies: bool,
 ) -> Result<f64, Box<dyn Error>> {
-    let (files, count) = (files.to_string(), transactions.to_string());
-    let mut command = Command::new(ours);
-    command.args([
-        "run",
-        "--quiet",
-        "--storage",
-        "null",
-        "--format",
-        "json",
-        "--files",
-        &files,
-        "--transactions",
-        &count,
-    ]);
+    let words = format!(
+        "run --quiet --storage null --format json --files {files} --transactions {transactions}"
+    );
+    let mut command = command(ours, &words);
     if !latencies {
         command.arg("--no-latencies");
     }
     let report: Value = serde_json::from_str(&output(&mut command)?)?;
-    let took = report["summary"]["paper"]["transactions_ns"]
-        .as_f64()
-        .ok_or("the report has no transactions_ns")?;
-    Ok(took / transactions as f64)
+    let took = report["summary"]["paper"]["transactions_ns"].as_f64();
+    Ok(took.ok_or("the report has no transactions_ns")? / transactions as f64)
 }
 
 /// The works whose instructions are counted.
-const COUNTED: [(&str, &[&str]); 4] = [
-    ("classic", &[]),
-    ("without latencies", &["--no-latencies"]),
-    (
-        "a mix",
-        &["--mix", "read=4,append=2,create=1,delete=1,list=1"],
-    ),
+const COUNTED: [(&str, &str); 4] = [
+    ("classic", ""),
+    ("without latencies", "--no-latencies"),
+    ("a mix", "--mix read=4,append=2,create=1,delete=1,list=1"),
     (
         "a mix on a shared pool",
-        &[
-            "--mix",
-            "read=4,append=2,create=1,delete=1",
-            "--writers",
-            "1",
-        ],
+        "--mix read=4,append=2,create=1,delete=1 --writers 1",
     ),
 ];
 
@@ -144,21 +114,21 @@ fn instructions(ours: &Path, beside: Option<&Path>) -> Result<(), Box<dyn Error>
 }
 
 /// The difference between a short run and a longer one: what else a run does is in both.
-fn instructions_of(binary: &Path, words: &[&str]) -> Result<f64, Box<dyn Error>> {
+fn instructions_of(binary: &Path, words: &str) -> Result<f64, Box<dyn Error>> {
     const SHORT: u64 = 100_000;
     const LONG: u64 = 400_000;
     let count = |transactions: u64| -> Result<f64, Box<dyn Error>> {
-        let mut command = Command::new("valgrind");
-        command
-            .args(
-                "--tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null --log-fd=1"
-                    .split(' '),
+        let mut command = command(
+            "valgrind",
+            "--tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null --log-fd=1",
+        );
+        command.arg(binary).args(
+            format!(
+                "run --quiet --storage null --archive none --no-overhead --files 20000 \
+                 --transactions {transactions} {words}"
             )
-            .arg(binary)
-            .args("run --quiet --storage null --archive none --no-overhead".split(' '))
-            .args(["--files", "20000", "--transactions"])
-            .arg(transactions.to_string())
-            .args(words);
+            .split_whitespace(),
+        );
         let told = output(&mut command)?;
         let counted = told.lines().find_map(|line| line.split_once("refs:"));
         let (_, digits) = counted.ok_or(
@@ -177,19 +147,10 @@ pub fn plan(ours: &Path, pairs: usize) -> Result<(), Box<dyn Error>> {
         let mut memory_bytes = 0;
         for _ in 0..pairs {
             let began = Instant::now();
-            let mut command = Command::new(ours);
-            command.args([
-                "plan",
-                "--storage",
-                "null",
-                "--format",
-                "json",
-                "--files",
-                files,
-                "--transactions",
-                transactions,
-            ]);
-            let text = output(&mut command)?;
+            let words = format!(
+                "plan --storage null --format json --files {files} --transactions {transactions}"
+            );
+            let text = output(&mut command(ours, &words))?;
             seconds.push(began.elapsed().as_secs_f64());
             let plan: Value = serde_json::from_str(&text)?;
             let peak = plan["process"]["known"]["max_resident_bytes"]["known"].as_u64();
@@ -197,21 +158,9 @@ pub fn plan(ours: &Path, pairs: usize) -> Result<(), Box<dyn Error>> {
         }
         println!(
             "{files:>8} files {transactions:>5} transactions  {} s, {:.0} MB",
-            show_seconds(&seconds),
+            show_median(&seconds, 3),
             memory_bytes as f64 / 1e6
         );
     }
     Ok(())
-}
-
-fn show_seconds(values: &[f64]) -> String {
-    median(values).map_or_else(
-        || "-".to_owned(),
-        |median| {
-            format!(
-                "{:.3} [{:.3}, {:.3}]",
-                median.value, median.low, median.high
-            )
-        },
-    )
 }

@@ -8,25 +8,21 @@
 //! `Files/sec` is of; both are added up over its processes, as it does).
 
 use std::error::Error;
-use std::path::PathBuf;
 use std::process::Command;
 
-use workload::mix::Mix;
-use workload::names::Names;
-use workload::popularity::Popularity;
-use workload::sizes::Sizes;
-use workload::{Action, Weights, Workers, Workload};
+use workload::Action;
 
-use crate::mounts::{MountedVolume, sync, touch_memory};
+pub use self::load::PeerLoad;
+use crate::mounts::touch_memory;
 use crate::noise::Noise;
-use crate::ours;
-use crate::phases::{Cost, Costs, sums_of_rates};
+use crate::phases::{Costs, numbers_of};
 use crate::process::output;
 use crate::statistics::median;
-use crate::strace::{Operation, counts, trace};
+use crate::strace::{counts, trace};
 
 mod fio;
 mod fs_mark;
+mod load;
 
 /// Bytes of a file.
 const FILE_BYTES: u64 = 4096;
@@ -55,15 +51,6 @@ pub struct PeersOptions {
     pub check: bool,
 }
 
-/// Where and how much, for one worker or several.
-pub struct PeerLoad {
-    mounted: MountedVolume,
-    files: u64,
-    workers: u32,
-    /// The observer of fs_mark.
-    borders: PathBuf,
-}
-
 /// What one phase came to.
 #[derive(Clone, Copy, Debug)]
 struct PhaseSample {
@@ -75,7 +62,7 @@ struct PhaseSample {
 struct Contest {
     tool: &'static str,
     /// What is compared, with what strace does not show of the differences.
-    rows: &'static [(Operation, &'static str)],
+    rows: &'static [(Action, &'static str)],
     /// Bytes of our files, and our names.
     ours: (u64, &'static str),
     commands: fn(&PeerLoad) -> Vec<Command>,
@@ -91,10 +78,12 @@ type Samples = Result<Vec<PhaseSample>, Box<dyn Error>>;
 
 const FIO_CREATES: &str = "fio gives whole paths; it looks every name up before its clock starts, \
                            which a remount makes forgotten";
+const FS_MARK: &str = "fs_mark gives whole paths; its processes do not wait for one another, so \
+                       rates of workers are added up, in both";
 const CONTESTS: [Contest; 4] = [
     Contest {
         tool: "fio filecreate (0 bytes)",
-        rows: &[(Operation::Create, FIO_CREATES)],
+        rows: &[(Action::Create, FIO_CREATES)],
         ours: (0, "decimal"),
         commands: fio::creation_commands,
         run: fio::create_only,
@@ -103,8 +92,8 @@ const CONTESTS: [Contest; 4] = [
     Contest {
         tool: "fio psync, filedelete",
         rows: &[
-            (Operation::Create, FIO_CREATES),
-            (Operation::Delete, "fio gives whole paths"),
+            (Action::Create, FIO_CREATES),
+            (Action::Delete, "fio gives whole paths"),
         ],
         ours: (FILE_BYTES, "decimal"),
         commands: fio::commands,
@@ -114,7 +103,7 @@ const CONTESTS: [Contest; 4] = [
     Contest {
         tool: "fio psync",
         rows: &[(
-            Operation::Read,
+            Action::Read,
             "both read every file once in an order drawn at random, fio by its names' order of \
              files that we have created in another; fio gives whole paths",
         )],
@@ -125,119 +114,13 @@ const CONTESTS: [Contest; 4] = [
     },
     Contest {
         tool: "fs_mark",
-        rows: &[
-            (
-                Operation::Create,
-                "fs_mark gives whole paths; its processes do not wait for one another, so rates \
-                 of workers are added up, in both",
-            ),
-            (
-                Operation::Delete,
-                "fs_mark gives whole paths; its processes do not wait for one another, so rates \
-                 of workers are added up, in both",
-            ),
-        ],
+        rows: &[(Action::Create, FS_MARK), (Action::Delete, FS_MARK)],
         ours: (FILE_BYTES, "hashed:20"),
         commands: fs_mark::commands,
         run: fs_mark::run,
         adds_rates: true,
     },
 ];
-
-impl PeerLoad {
-    fn new(kind: &str, files: u64, workers: u32) -> Result<Self, Box<dyn Error>> {
-        let mounted = MountedVolume::new(kind)?;
-        let borders = fs_mark::compile(&mounted.path())?;
-        Ok(Self {
-            mounted,
-            files,
-            workers,
-            borders,
-        })
-    }
-
-    /// A path beside the mounted file system.
-    fn beside(&self, name: &str) -> PathBuf {
-        self.mounted.path().with_file_name(name)
-    }
-
-    /// The others' directory.
-    fn theirs(&self) -> PathBuf {
-        self.mounted.path().join("rival")
-    }
-
-    /// Makes both programs' directories anew: one that was large is not like one that never was.
-    fn renew(&self) -> Result<(), Box<dyn Error>> {
-        for directory in [self.mounted.path().join("ours"), self.theirs()] {
-            if directory.exists() {
-                std::fs::remove_dir_all(&directory)?;
-            }
-            std::fs::create_dir(&directory)?;
-        }
-        for own in self.own_directories().into_iter().flatten() {
-            std::fs::create_dir(self.theirs().join(own))?;
-        }
-        sync(&self.mounted.path())
-    }
-
-    /// Creates the files that another reads, in an order drawn at random: read by name, they are
-    /// read at random.
-    fn create_shuffled(&self) -> Result<(), Box<dyn Error>> {
-        let mut numbers: Vec<u64> = (0..self.files).collect();
-        numbers.sort_by_key(|number| workload::random::again(*number));
-        for own in self.own_directories() {
-            let directory = own.map_or_else(|| self.theirs(), |own| self.theirs().join(own));
-            for number in &numbers {
-                std::fs::write(
-                    directory.join(number.to_string()),
-                    [b'x'; FILE_BYTES as usize],
-                )?;
-            }
-        }
-        Ok(())
-    }
-
-    /// By worker, its own directory where there are several.
-    fn own_directories(&self) -> Vec<Option<String>> {
-        match self.workers {
-            1 => vec![None],
-            workers => (0..workers)
-                .map(|worker| Some(format!("w{worker}")))
-                .collect(),
-        }
-    }
-
-    fn ours(&self, (bytes, names): (u64, &str), reads: u64) -> Result<Command, Box<dyn Error>> {
-        let mix = Mix {
-            files: self.files,
-            transactions: reads,
-            weights: Weights::default().with(Action::Read, 1),
-            sizes: Sizes::Fixed(bytes),
-            names: names.parse::<Names>()?,
-            popularity: Popularity::Shuffled,
-            ..Mix::default()
-        };
-        let workload = Workload {
-            workers: Workers::Private {
-                workers: self.workers,
-            },
-            ..mix.into()
-        };
-        ours::command(&workload, &self.mounted.path().join("ours"), false)
-    }
-
-    /// The files of all workers that a phase is done to.
-    fn sum_files(&self) -> f64 {
-        (self.files * u64::from(self.workers)) as f64
-    }
-
-    fn sample(&self, cost: Cost) -> PhaseSample {
-        PhaseSample {
-            files_per_s: self.sum_files() / cost.wall_s,
-            user_us_per_file: cost.user_s / self.sum_files() * 1e6,
-        }
-    }
-}
 
 impl Contest {
     /// Our run: without reads where none are compared, since files that were read go otherwise than
@@ -246,27 +129,26 @@ impl Contest {
         let reads = self
             .rows
             .iter()
-            .any(|(operation, _)| *operation == Operation::Read);
+            .any(|(operation, _)| *operation == Action::Read);
         ground.ours(self.ours, if reads { ground.files } else { 1 })
     }
 
     fn ours(&self, ground: &PeerLoad) -> Samples {
         let text = output(&mut self.our_command(ground)?)?;
-        let (costs, rates) = (Costs::parse(&text)?, sums_of_rates(&text)?);
-        let of = |operation: &Operation| match operation {
-            Operation::Create => (costs.prepare, rates[0]),
-            Operation::Read | Operation::Append => (costs.transactions, rates[1]),
-            Operation::Delete => (costs.delete, rates[2]),
-        };
-        let sample = |(operation, _): &(Operation, &str)| {
-            let (cost, sum_of_rates) = of(operation);
+        let costs = Costs::parse(&text)?;
+        let sample = |(operation, _): &(Action, &str)| {
+            let (cost, phase) = match operation {
+                Action::Create => (costs.prepare, "prepare"),
+                Action::Delete => (costs.delete, "delete"),
+                _ => (costs.transactions, "transactions"),
+            };
             let mut sample = ground.sample(cost);
             if self.adds_rates {
-                sample.files_per_s = sum_of_rates;
+                sample.files_per_s = numbers_of(&text, &format!("rates of {phase} "))?.parse()?;
             }
-            sample
+            Ok(sample)
         };
-        Ok(self.rows.iter().map(sample).collect())
+        self.rows.iter().map(sample).collect()
     }
 
     /// One pair: ours and theirs of every row.
@@ -275,20 +157,16 @@ impl Contest {
         ground: &PeerLoad,
         ours_first: bool,
     ) -> Result<Vec<[PhaseSample; 2]>, Box<dyn Error>> {
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for is_ours in [ours_first, !ours_first] {
-            ground.renew()?;
-            if is_ours {
-                ours = self.ours(ground)?;
-            } else {
-                theirs = (self.run)(ground)?;
-            }
-        }
-        Ok(ours
-            .into_iter()
-            .zip(theirs)
-            .map(|(ours, theirs)| [ours, theirs])
-            .collect())
+        let ours = || ground.renew().and_then(|()| self.ours(ground));
+        let theirs = || ground.renew().and_then(|()| (self.run)(ground));
+        let (ours, theirs) = if ours_first {
+            let ours = ours()?;
+            (ours, theirs()?)
+        } else {
+            let theirs = theirs()?;
+            (ours()?, theirs)
+        };
+        Ok(std::iter::zip(ours, theirs).map(<[_; 2]>::from).collect())
     }
 
     /// Says what calls each of the two makes for a file.

@@ -40,36 +40,13 @@ impl Costs {
     /// The costs in a program's output: for each phase a line of its name and three numbers of
     /// seconds.
     pub fn parse(text: &str) -> Result<Self, Box<dyn Error>> {
-        let of = |name: &str| {
-            let numbers = text
-                .lines()
-                .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-            let numbers = numbers.ok_or_else(|| format!("no phase '{name}' in {text:?}"))?;
-            cost(&mut numbers.split_whitespace())
-        };
+        let of = |name: &str| cost(&mut numbers_of(text, name)?.split_whitespace());
         Ok(Self {
-            prepare: of("prepare")?,
-            transactions: of("transactions")?,
-            delete: of("delete")?,
+            prepare: of("prepare ")?,
+            transactions: of("transactions ")?,
+            delete: of("delete ")?,
         })
     }
-}
-
-/// By phase, the workers' own rates added up, in files (or transactions) a second: lines of `rates
-/// of`, the phase's name and the sum.
-pub fn sums_of_rates(text: &str) -> Result<[f64; 3], Box<dyn Error>> {
-    let mut sums = [0.0; 3];
-    for (sum, name) in sums.iter_mut().zip(["prepare", "transactions", "delete"]) {
-        let found = text.lines().find_map(|line| {
-            line.strip_prefix("rates of ")?
-                .strip_prefix(name)?
-                .strip_prefix(' ')
-        });
-        *sum = found
-            .ok_or_else(|| format!("no rates of phase '{name}' in {text:?}"))?
-            .parse()?;
-    }
-    Ok(sums)
 }
 
 /// The next three numbers of a text.
@@ -84,6 +61,15 @@ pub fn cost<'a>(numbers: &mut impl Iterator<Item = &'a str>) -> Result<Cost, Box
     })
 }
 
+/// What stands behind `name` at the begin of a line of `text`.
+///
+/// # Errors
+/// If no line begins with it.
+pub fn numbers_of<'a>(text: &'a str, name: &str) -> Result<&'a str, Box<dyn Error>> {
+    let numbers = text.lines().find_map(|line| line.strip_prefix(name));
+    Ok(numbers.ok_or_else(|| format!("no line '{name}' in {text:?}"))?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,9 +82,11 @@ mod tests {
         assert_eq!(costs.transactions.system_s, 1.5);
         let sum = costs.sum();
         assert_eq!((sum.wall_s, sum.user_s, sum.system_s), (4.0, 1.0, 2.75));
-        let rates = "rates of prepare 1.5\nrates of transactions 2\nrates of delete 3\n";
-        assert_eq!(sums_of_rates(rates).unwrap(), [1.5, 2.0, 3.0]);
-        assert!(sums_of_rates("rates of prepare 1.5\n").is_err());
+        let rates = "rates of prepare 1.5
+rates of transactions 2
+";
+        assert_eq!(numbers_of(rates, "rates of transactions ").unwrap(), "2");
+        assert!(numbers_of(rates, "rates of delete ").is_err());
         assert!(Costs::parse("prepare 1 2 3\n").is_err());
         assert!(
             Costs::parse("prepare 1 2\ntransactions 2 0.5 1.5\ndelete 0.5 0.25 0.25\n").is_err()

@@ -1,16 +1,15 @@
 //! All presets of today's servers on all file systems: what they come to here.
 
+use crate::process::record_of;
 use std::error::Error;
 use std::path::Path;
-use std::process::Command;
 
-use record::{Outcome, Phase, Record};
+use record::Phase;
 use verdict::summary::Summary;
 use workload::presets::{self, Machine};
 
 use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::noise::Noise;
-use crate::process::output;
 use crate::statistics::median;
 
 /// One run.
@@ -73,14 +72,7 @@ pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<(), Box<dyn Err
 }
 
 fn once(ours: &Path, preset: &str, at: &Path) -> Result<RunSample, Box<dyn Error>> {
-    let mut command = Command::new(ours);
-    command.args([
-        "run", "--quiet", "--format", "json", "--preset", preset, "--target",
-    ]);
-    let record = Record::from_json(&output(command.arg(at))?)?;
-    if record.actual.outcome != Outcome::Complete {
-        return Err(format!("{preset}: {:?}", record.actual.outcome).into());
-    }
+    let (record, _) = record_of(ours, &format!("--preset {preset}"), at)?;
     let summary = Summary::of(&record);
     let phase = summary
         .phases

@@ -4,7 +4,9 @@
 //! comes; nothing is started afterwards, so that errors lead out and every file system that was
 //! mounted is unmounted on the way.
 
+use record::{Outcome, Record};
 use std::error::Error;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::unix::fs::FileExt;
@@ -190,32 +192,59 @@ pub fn cost_with_input(program: &Path, input: &Path) -> Result<ChildCost, Box<dy
 }
 
 fn cost_with_stdin(command: &mut Command, stdin: Stdio) -> Result<ChildCost, Box<dyn Error>> {
-    let cost = run(
-        command
-            .stdin(stdin)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null()),
-        wait,
-    )?;
-    if cost.status.success() {
-        Ok(cost)
-    } else {
-        Err(format!("{command:?} ended with {}", cost.status).into())
+    let null = Stdio::null;
+    let cost = run(command.stdin(stdin).stdout(null()).stderr(null()), wait)?;
+    ended_well(command, cost.status, "")?;
+    Ok(cost)
+}
+
+fn ended_well(command: &Command, status: ExitStatus, error: &str) -> Result<(), Box<dyn Error>> {
+    if status.success() {
+        return Ok(());
     }
+    Err(format!("{command:?} ended with {status}: {error}").into())
+}
+
+/// `program` with the arguments of `words`, which spaces separate.
+pub fn command(program: impl AsRef<OsStr>, words: &str) -> Command {
+    let mut command = Command::new(program);
+    command.args(words.split_whitespace());
+    command
+}
+
+/// The record of our program's run with the options `words` on `target`, which has to complete, and
+/// the most memory that it had.
+pub fn record_of(ours: &Path, words: &str, target: &Path) -> Result<(Record, u64), Box<dyn Error>> {
+    let mut command = command(ours, &format!("run --quiet --format json {words} --target"));
+    let (text, memory_bytes) = output_and_memory(command.arg(target))?;
+    let record = Record::from_json(&text)?;
+    if record.actual.outcome != Outcome::Complete {
+        return Err(format!("{words}: {:?}", record.actual.outcome).into());
+    }
+    Ok((record, memory_bytes))
+}
+
+/// What `command` writes into a file, so that it never waits, and what `wait` finds beside.
+fn captured<A>(
+    command: &mut Command,
+    wait: impl FnOnce(Child) -> std::io::Result<(ExitStatus, A)>,
+) -> Result<(String, A), Box<dyn Error>> {
+    let mut file = tempfile::tempfile()?;
+    command.stdin(Stdio::null()).stdout(file.try_clone()?);
+    let (status, found) = run(command, wait)?;
+    ended_well(command, status, "")?;
+    let mut text = String::new();
+    file.rewind()?;
+    file.read_to_string(&mut text)?;
+    Ok((text, found))
 }
 
 /// Runs a command to its end and gives its output and the most memory that it had, in bytes.
 pub fn output_and_memory(command: &mut Command) -> Result<(String, u64), Box<dyn Error>> {
-    let mut file = tempfile::tempfile()?;
-    command.stdin(Stdio::null()).stdout(file.try_clone()?);
-    let cost = run(command, wait)?;
-    if !cost.status.success() {
-        return Err(format!("{command:?} ended with {}", cost.status).into());
-    }
-    let mut text = String::new();
-    file.rewind()?;
-    file.read_to_string(&mut text)?;
-    Ok((text, cost.memory_bytes))
+    captured(command, |child| {
+        let cost = wait(child)?;
+        Ok((cost.status, cost.memory_bytes))
+    })
 }
 
 /// Runs a command to its end and gives its output, and how much memory it had every so often, in
@@ -224,46 +253,32 @@ pub fn output_and_memory_over_time(
     command: &mut Command,
     every: Duration,
 ) -> Result<(String, Vec<u64>), Box<dyn Error>> {
-    let mut file = tempfile::tempfile()?;
-    command.stdin(Stdio::null()).stdout(file.try_clone()?);
-    let mut memory = Vec::new();
-    let cost = run(command, |child| {
+    captured(command, |child| {
         let (ended, end) = mpsc::channel::<()>();
         let statm = format!("/proc/{}/statm", child.id());
         let watching = std::thread::spawn(move || {
             let mut memory = Vec::new();
             while end.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 let text = std::fs::read_to_string(&statm).unwrap_or_default();
-                let pages = text
+                let resident = text
                     .split(' ')
                     .nth(1)
                     .and_then(|pages| pages.parse::<u64>().ok());
-                memory.extend(pages.map(|pages| pages * rustix::param::page_size() as u64));
+                memory.extend(resident.map(|pages| pages * rustix::param::page_size() as u64));
             }
             memory
         });
-        let cost = wait(child);
+        let cost = wait(child)?;
         drop(ended);
-        memory = watching.join().unwrap_or_default();
-        cost
-    })?;
-    if !cost.status.success() {
-        return Err(format!("{command:?} ended with {}", cost.status).into());
-    }
-    let mut text = String::new();
-    file.rewind()?;
-    file.read_to_string(&mut text)?;
-    Ok((text, memory))
+        Ok((cost.status, watching.join().unwrap_or_default()))
+    })
 }
 
 /// Runs a command to its end and gives its output.
 pub fn output(command: &mut Command) -> Result<String, Box<dyn Error>> {
     let (output, error, status) = outputs(command)?;
-    if status.success() {
-        Ok(output)
-    } else {
-        Err(format!("{command:?} ended with {status}: {error}").into())
-    }
+    ended_well(command, status, &error)?;
+    Ok(output)
 }
 
 /// Runs a command to its end and gives its output and its exit status, whatever it is.

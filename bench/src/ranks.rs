@@ -1,6 +1,8 @@
 //! A run of several ranks of Open MPI against the same run of one process with as many workers, in
 //! turns on tmpfs: rates, and whether both have done the same.
 
+use crate::process::{command, output};
+use crate::statistics::{interleaved, median};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,8 +11,6 @@ use record::Record;
 
 use crate::mounts::touch_memory;
 use crate::noise::Noise;
-use crate::process::output;
-use crate::statistics::median;
 
 /// The lower end of the interval of the ratio of rates is to be no lower.
 const RATE_LIMIT: f64 = 0.97;
@@ -66,31 +66,20 @@ impl Ways<'_> {
         let mut command = match ranks {
             None => Command::new(self.ours),
             Some(ranks) => {
-                let mut command = Command::new("mpirun");
-                command.args("--allow-run-as-root --oversubscribe --bind-to none".split(' '));
-                command.args(["-n", &ranks.to_string()]).arg(self.ours);
+                let words =
+                    format!("--allow-run-as-root --oversubscribe --bind-to none -n {ranks}");
+                let mut command = command("mpirun", &words);
+                command.arg(self.ours);
                 command
             }
         };
-        let each = WORKERS / ranks.unwrap_or(1);
-        command.args(["run", "--mix", "read=5,append=2,create=2,delete=2"]);
-        command.args([
-            "--files",
-            "5000",
-            "--transactions",
-            &self.transactions.to_string(),
-        ]);
-        command.args([
-            "--workers",
-            &each.to_string(),
-            "--quiet",
-            "--no-overhead",
-            "--archive",
-            "none",
-        ]);
-        command
-            .args(["--format", "json", "--force", "--output"])
-            .arg(&record);
+        let words = format!(
+            "run --mix read=5,append=2,create=2,delete=2 --files 5000 --transactions {} --workers \
+             {} --quiet --no-overhead --archive none --format json --force --output",
+            self.transactions,
+            WORKERS / ranks.unwrap_or(1)
+        );
+        command.args(words.split_whitespace()).arg(&record);
         command.arg("--target").arg(&target);
         performed(&mut command, &record)
     }
@@ -120,31 +109,20 @@ pub fn compare(ours: &Path, pairs: usize, size: &RanksOptions) -> Result<bool, B
     let mut holds = true;
     for ranks in &size.ranks {
         let noise = Noise::begin();
-        let (mut ratios, mut rates) = (Vec::new(), [Vec::new(), Vec::new()]);
-        // The first pair warms up and does not count.
-        for number in 0..=pairs {
-            let [many, one] = if number % 2 == 0 {
-                let many = ways.perform(Some(*ranks))?;
-                [many, ways.perform(None)?]
-            } else {
-                let one = ways.perform(None)?;
-                [ways.perform(Some(*ranks))?, one]
-            };
-            if many.what != one.what {
-                return Err(format!(
-                    "{ranks} ranks did {}, and one process {}",
-                    many.what, one.what
-                )
-                .into());
-            }
-            if number > 0 {
-                ratios.push(many.per_second / one.per_second);
-                rates[0].push(many.per_second);
-                rates[1].push(one.per_second);
-            }
+        let found = interleaved(pairs, || ways.perform(Some(*ranks)), || ways.perform(None))?;
+        if let Some([many, one]) = found.iter().find(|[many, one]| many.what != one.what) {
+            let (many, one) = (&many.what, &one.what);
+            return Err(format!("{ranks} ranks did {many}, and one process {one}").into());
         }
-        let ratio = median(&ratios).ok_or("there are no pairs")?;
-        let [many, one] = rates.map(|rates| median(&rates).map_or(0.0, |median| median.value));
+        let over =
+            |of: fn(&[RankedRun; 2]) -> f64| median(&found.iter().map(of).collect::<Vec<_>>());
+        let ratio = over(|[many, one]| many.per_second / one.per_second);
+        let ratio = ratio.ok_or("there are no pairs")?;
+        let [many, one] = [
+            over(|[many, _]| many.per_second),
+            over(|[_, one]| one.per_second),
+        ]
+        .map(|median| median.unwrap_or_default().value);
         let holds_here = ratio.low >= RATE_LIMIT;
         holds &= holds_here;
         println!(

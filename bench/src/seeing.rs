@@ -1,12 +1,14 @@
 //! What it costs the loop to be watched: with a display on a terminal and what was done in each
 //! second, and without.
 
+use crate::process::{command, output_and_memory};
+use crate::statistics::{interleaved, median};
 use std::error::Error;
 use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -14,8 +16,6 @@ use serde_json::Value;
 
 use crate::messages;
 use crate::noise::Noise;
-use crate::process::output_and_memory;
-use crate::statistics::median;
 
 /// Rates may differ by this share.
 const LIMIT: f64 = 0.02;
@@ -78,39 +78,27 @@ pub fn perform(ours: &Path, pairs: usize, options: SeeingOptions) -> Result<bool
 fn compare(ours: &Path, pairs: usize, transactions: u64) -> Result<bool, Box<dyn Error>> {
     let terminal = Terminal::open()?;
     let noise = Noise::begin();
-    let (mut watched, mut alone) = (Vec::new(), Vec::new());
-    let mut ratios = Vec::new();
-    // The first pair warms up and does not count.
-    for pair in 0..=pairs {
-        let with = || rate(ours, transactions, Some(&terminal));
-        let without = || rate(ours, transactions, None);
-        let (with, without) = if pair % 2 == 0 {
-            let with = with()?;
-            (with, without()?)
-        } else {
-            let without = without()?;
-            (with()?, without)
-        };
-        if pair > 0 {
-            ratios.push(with / without);
-            watched.push(with);
-            alone.push(without);
-        }
-    }
+    let rates = interleaved(
+        pairs,
+        || rate(ours, transactions, Some(&terminal)),
+        || rate(ours, transactions, None),
+    )?;
+    let over = |of: fn(&[f64; 2]) -> f64| {
+        median(&rates.iter().map(of).collect::<Vec<_>>()).unwrap_or_default()
+    };
     println!(
         "null storage, 20000 files, {transactions} transactions, {pairs} interleaved pairs; {}",
         noise.end()
     );
-    let show = |values: &[f64], decimals| median(values).unwrap_or_default().show(decimals);
     println!(
         "  display and slices     {} transactions/s",
-        show(&watched, 0)
+        over(|[watched, _]| *watched).show(0)
     );
     println!(
         "  neither                {} transactions/s",
-        show(&alone, 0)
+        over(|[_, alone]| *alone).show(0)
     );
-    let ratio = median(&ratios).unwrap_or_default();
+    let ratio = over(|[watched, alone]| watched / alone);
     let holds = ratio.low >= 1.0 - LIMIT && ratio.high <= 1.0 + LIMIT;
     println!(
         "  ratio                  {} {}",
@@ -125,9 +113,9 @@ fn rate(
     transactions: u64,
     terminal: Option<&Terminal>,
 ) -> Result<f64, Box<dyn Error>> {
-    let mut command = Command::new(ours);
-    command.args("run --storage null --format json --files 20000 --transactions".split(' '));
-    command.arg(transactions.to_string());
+    let words =
+        format!("run --storage null --format json --files 20000 --transactions {transactions}");
+    let mut command = command(ours, &words);
     match terminal {
         Some(terminal) => command.stderr(Stdio::from(terminal.other_end.try_clone()?)),
         None => command

@@ -1,5 +1,7 @@
 //! Medians and shares with their intervals.
 
+use std::error::Error;
+
 /// The median of some values and the order statistics that enclose the true one with about 95 %
 /// probability (by the sign test; with 9 values the 2nd and the 8th, 96.1 %).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -117,6 +119,36 @@ fn binomial_at_most(count: usize, all: usize, share: f64) -> f64 {
         at_most += exactly_ln.exp();
     }
     at_most
+}
+
+/// `count` pairs of samples that are taken in turn and in alternating order, after a pair that does
+/// not count.
+///
+/// # Errors
+/// The first of a sample.
+pub fn interleaved<A>(
+    count: usize,
+    one: impl Fn() -> Result<A, Box<dyn Error>>,
+    other: impl Fn() -> Result<A, Box<dyn Error>>,
+) -> Result<Vec<[A; 2]>, Box<dyn Error>> {
+    let mut pairs = Vec::new();
+    for number in 0..=count {
+        let pair = if number % 2 == 0 {
+            [one()?, other()?]
+        } else {
+            let other = other()?;
+            [one()?, other]
+        };
+        if number > 0 {
+            pairs.push(pair);
+        }
+    }
+    Ok(pairs)
+}
+
+/// The median of `values` as text, or a dash where there are none.
+pub fn show_median(values: &[f64], decimals: usize) -> String {
+    median(values).map_or_else(|| "-".to_owned(), |median| median.show(decimals))
 }
 
 #[cfg(test)]

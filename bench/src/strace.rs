@@ -5,33 +5,15 @@ use std::error::Error;
 use std::path::Path;
 use std::process::Command;
 
+use workload::Action;
+
 use crate::process::output;
-
-/// What a call is part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Operation {
-    Create,
-    Read,
-    Append,
-    Delete,
-}
-
-impl Operation {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Read => "read",
-            Self::Append => "append",
-            Self::Delete => "delete",
-        }
-    }
-}
 
 /// A call of a thread from its first operation on a file to its last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileCall {
     /// The operation that it is part of, or follows.
-    pub operation: Operation,
+    pub operation: Action,
     /// The call: with flags where it opens, with `(other)` where it has to do with no file of the
     /// benchmark.
     pub what: String,
@@ -122,7 +104,7 @@ fn file_calls(text: &str, is_file: impl Fn(&str) -> bool) -> Vec<Vec<FileCall>> 
 #[derive(Default)]
 struct Seen {
     open: HashSet<i64>,
-    operation: Option<Operation>,
+    operation: Option<Action>,
     calls: Vec<FileCall>,
     /// Calls since the last one that had to do with a file.
     others: Vec<FileCall>,
@@ -134,14 +116,12 @@ fn flags(call: &Call) -> &str {
     parts.find(|part| part.starts_with("O_")).unwrap_or("")
 }
 
-impl Operation {
-    /// What a file is opened for.
-    fn of_flags(flags: &str) -> Operation {
-        match flags {
-            _ if flags.contains("O_CREAT") => Operation::Create,
-            _ if flags.contains("O_APPEND") => Operation::Append,
-            _ => Operation::Read,
-        }
+/// The operation that opens a file with `flags`.
+fn opens_for(flags: &str) -> Action {
+    match flags {
+        _ if flags.contains("O_CREAT") => Action::Create,
+        _ if flags.contains("O_APPEND") => Action::Append,
+        _ => Action::Read,
     }
 }
 
@@ -164,13 +144,13 @@ impl Seen {
         match (call.name.as_str(), path) {
             ("open" | "openat" | "creat", Some(path)) => {
                 let flags = flags(call);
-                self.operation = Some(Operation::of_flags(flags));
+                self.operation = Some(opens_for(flags));
                 self.open.extend(call.answer);
                 what = format!("{} {flags}", call.name);
                 detail = path.to_owned();
             }
             ("unlink" | "unlinkat", Some(path)) => {
-                self.operation = Some(Operation::Delete);
+                self.operation = Some(Action::Delete);
                 detail = path.to_owned();
             }
             // Looked at before the work began.
@@ -202,7 +182,7 @@ impl Seen {
 }
 
 /// How often each call was made.
-pub fn counts(threads: &[Vec<FileCall>]) -> BTreeMap<(Operation, String), u64> {
+pub fn counts(threads: &[Vec<FileCall>]) -> BTreeMap<(Action, String), u64> {
     let mut counts = BTreeMap::new();
     for call in threads.iter().flatten() {
         *counts
@@ -235,24 +215,21 @@ mod tests {
     fn calls_on_files_are_told_from_others() {
         let threads = file_calls(LOG, |path| path.bytes().all(|byte| byte.is_ascii_digit()));
         assert_eq!(threads.len(), 1);
-        let seen: Vec<(Operation, &str, &str)> = threads[0]
+        let seen: Vec<(Action, &str, &str)> = threads[0]
             .iter()
             .map(|call| (call.operation, call.what.as_str(), call.detail.as_str()))
             .collect();
         assert_eq!(
             seen,
             [
-                (Operation::Create, "openat O_WRONLY|O_CREAT|O_EXCL", "5"),
-                (Operation::Create, "write", "\"\"..., 10 = Some(10)"),
-                (Operation::Create, "futex (other)", ""),
-                (Operation::Create, "close", ""),
-                (Operation::Create, "close (other)", ""),
-                (Operation::Delete, "unlinkat", "5"),
+                (Action::Create, "openat O_WRONLY|O_CREAT|O_EXCL", "5"),
+                (Action::Create, "write", "\"\"..., 10 = Some(10)"),
+                (Action::Create, "futex (other)", ""),
+                (Action::Create, "close", ""),
+                (Action::Create, "close (other)", ""),
+                (Action::Delete, "unlinkat", "5"),
             ]
         );
-        assert_eq!(
-            counts(&threads)[&(Operation::Create, "close".to_owned())],
-            1
-        );
+        assert_eq!(counts(&threads)[&(Action::Create, "close".to_owned())], 1);
     }
 }

@@ -1,15 +1,17 @@
 //! What a round came to, and what is asked of every round: guests as they were, `clean` that ends,
 //! no state of runs in shared memory.
 
+use super::tree::{entries, last_of, listed};
+use rustix::process::Signal;
 use std::error::Error;
 use std::fmt::Debug;
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::guests::Guests;
-use super::tree::entries;
 use crate::process::Started;
 
 /// A run that goes on for so long after its event does not end.
@@ -66,6 +68,41 @@ impl Ended {
                  left {left:?}"
             ));
         }
+    }
+
+    /// Waits for the end of what has to end within [`PATIENCE`], and hears its output: the status and
+    /// its last lines, or nothing if it went on, which is a problem, and had to be killed.
+    pub fn end(
+        &mut self,
+        what: &str,
+        started: &mut Started,
+    ) -> Result<Option<(ExitStatus, String)>, Box<dyn Error>> {
+        let began = Instant::now();
+        let ended = started.end_within(PATIENCE)?;
+        let [output, errors] = started.streams()?;
+        self.hear(&output, &errors);
+        self.log(format!(
+            "{what} ended after {:.3} s: {ended:?}; it said: {}",
+            began.elapsed().as_secs_f64(),
+            last_of(&errors)
+        ));
+        let Some(status) = ended else {
+            started.signal(Signal::KILL);
+            started.end_within(PATIENCE)?;
+            self.problem(format!("{what} went on for {} s", PATIENCE.as_secs()));
+            return Ok(None);
+        };
+        self.was_killed |= status.signal().is_some();
+        Ok(Some((status, last_of(&(output + &errors)))))
+    }
+
+    /// The end of a round: counts the guests, and lists the scene of a failure.
+    pub fn of_round(mut self, scene: &Path, guests: &Guests) -> Self {
+        self.guests = guests.all().len() as u64;
+        if !self.problems.is_empty() {
+            self.log(format!("what is there:\n{}", listed(scene)));
+        }
+        self
     }
 
     /// Moves a guest out of the way.

@@ -4,6 +4,7 @@ mod incident;
 mod judgement;
 mod scene;
 
+use crate::process::{Started, command, output};
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
@@ -19,8 +20,7 @@ use super::choice::{Cleaning, Incident, Round};
 use super::dice::Dice;
 use super::guests::Guests;
 use super::outcome::{Ended, PATIENCE, clean};
-use super::tree::{entries, is_file, last_of, listed};
-use crate::process::{Started, output};
+use super::tree::{entries, is_file};
 
 /// The name of the mark that a run leaves.
 const MANIFEST: &str = ".postmark-manifest.json";
@@ -49,11 +49,7 @@ pub fn round(
         to_clean: Vec::new(),
     };
     let performed = performance.perform(dice);
-    let mut ended = std::mem::take(&mut performance.ended);
-    ended.guests = performance.guests.all().len() as u64;
-    if !ended.problems.is_empty() {
-        ended.log.push(format!("what is there:\n{}", listed(scene)));
-    }
+    let ended = std::mem::take(&mut performance.ended).of_round(scene, &performance.guests);
     // Mounts go first.
     drop(performance);
     fs::remove_dir_all(scene)
@@ -209,25 +205,9 @@ impl Performance<'_> {
     }
 
     fn end_of_run(&mut self, run: &mut Started) -> Result<(), Box<dyn Error>> {
-        let began = Instant::now();
-        let ended = run.end_within(PATIENCE)?;
-        let [output, errors] = run.streams()?;
-        self.ended.hear(&output, &errors);
-        self.ended.log(format!(
-            "the run ended after {:.3} s: {ended:?}; it said: {}",
-            began.elapsed().as_secs_f64(),
-            last_of(&errors)
-        ));
-        let Some(status) = ended else {
-            run.signal(Signal::KILL);
-            run.end_within(PATIENCE)?;
-            self.ended.problem(format!(
-                "the run went on for {} s after the event",
-                PATIENCE.as_secs()
-            ));
+        let Some((status, last)) = self.ended.end("the run", run)? else {
             return Ok(());
         };
-        self.ended.was_killed = status.signal().is_some();
         let is_allowed = match self.round.event {
             Incident::Kill if status.signal() == Some(Signal::KILL.as_raw()) => true,
             // Before it has taken its signals for itself.
@@ -236,19 +216,14 @@ impl Performance<'_> {
             Incident::Nothing if !self.round.guests_during => status.code() == Some(0),
             Incident::Interrupt => matches!(status.code(), Some(0..=2 | 130)),
             Incident::Terminate => matches!(status.code(), Some(0..=2 | 143)),
-            Incident::Nothing
-            | Incident::Kill
-            | Incident::Exchange
-            | Incident::MountOver
-            | Incident::LazyUnmount => {
-                matches!(status.code(), Some(0..=2))
-            }
+            _ => matches!(status.code(), Some(0..=2)),
         };
         if !is_allowed {
-            self.ended.problem(format!(
-                "the run ended with {status}:\n{}",
-                last_of(&(output.clone() + &errors))
-            ));
+            let problem = format!(
+                "the run ended with {status}:
+{last}"
+            );
+            self.ended.problem(problem);
         }
         Ok(())
     }
@@ -263,26 +238,16 @@ impl Performance<'_> {
             Cleaning::BesideARun => {
                 let words = "run --quiet --no-overhead --no-sync-phases --storage posix --files \
                              20 --transactions 20 --target";
-                let mut command = Command::new(self.ours);
-                command
-                    .args(words.split(' '))
-                    .arg(&self.mail)
-                    .stdin(Stdio::null());
+                let mut command = command(self.ours, words);
+                command.arg(&self.mail).stdin(Stdio::null());
                 let mut beside = Started::new(&mut command)?;
                 std::thread::sleep(dice.up_to(Duration::from_millis(20)));
                 self.clean_all()?;
-                let status = beside.end_within(PATIENCE)?;
-                let [output, errors] = beside.streams()?;
-                self.ended.hear(&output, &errors);
-                self.ended.log(format!(
-                    "the run beside clean: {status:?}: {}",
-                    last_of(&errors)
-                ));
-                if status.and_then(|status| status.code()) != Some(0) {
-                    self.ended.problem(format!(
-                        "the run beside clean ended with {status:?}: {}",
-                        last_of(&errors)
-                    ));
+                match self.ended.end("the run beside clean", &mut beside)? {
+                    Some((status, last)) if status.code() != Some(0) => self
+                        .ended
+                        .problem(format!("the run beside clean ended with {status}: {last}")),
+                    _ => {}
                 }
             }
         }

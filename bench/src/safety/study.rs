@@ -15,13 +15,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
-
 use self::choice::{Change, End, StudyRound};
 use super::dice::Dice;
 use super::guests::Guests;
 use super::outcome::{Ended, PATIENCE, clean};
-use super::tree::{entries, last_of, listed};
+use super::tree::entries;
 use crate::process::Started;
 
 /// What begins the name of a made directory.
@@ -67,11 +65,7 @@ pub fn round(
         users: Vec::new(),
     };
     let performed = performance.perform(dice);
-    let mut ended = std::mem::take(&mut performance.ended);
-    ended.guests = performance.guests.all().len() as u64;
-    if !ended.problems.is_empty() {
-        ended.log.push(format!("what is there:\n{}", listed(scene)));
-    }
+    let ended = std::mem::take(&mut performance.ended).of_round(scene, &performance.guests);
     performed?;
     // What a failed round has left is in the way of the next one.
     let mounts = fs::read("/proc/self/mounts")?;
@@ -124,7 +118,6 @@ impl StudyPerformance<'_> {
             .arg("--archive")
             .arg(self.scene.join("archive.db"));
         let mut study = Started::new(command.stdin(Stdio::null()))?;
-        let began = Instant::now();
         self.change(&mut study, dice)?;
         let end = self.round.end;
         if let End::Signals(signals) = end {
@@ -136,7 +129,7 @@ impl StudyPerformance<'_> {
                 study.signal(*signal);
             }
         }
-        if !self.end_of_study(&mut study, began)? {
+        if !self.end_of_study(&mut study)? {
             return Ok(());
         }
         if self.round.guests_after {
@@ -154,27 +147,10 @@ impl StudyPerformance<'_> {
     }
 
     /// Waits for the study's end and judges its exit status. Whether it ended.
-    fn end_of_study(
-        &mut self,
-        study: &mut Started,
-        began: Instant,
-    ) -> Result<bool, Box<dyn Error>> {
-        let ended = study.end_within(PATIENCE)?;
-        let [output, errors] = study.streams()?;
-        self.ended.log(format!(
-            "the study ended after {:.3} s: {ended:?}; it said: {}",
-            began.elapsed().as_secs_f64(),
-            last_of(&errors)
-        ));
-        self.ended.hear(&output, &errors);
-        let Some(status) = ended else {
-            study.signal(Signal::KILL);
-            study.end_within(PATIENCE)?;
-            self.ended
-                .problem(format!("the study went on for {} s", PATIENCE.as_secs()));
+    fn end_of_study(&mut self, study: &mut Started) -> Result<bool, Box<dyn Error>> {
+        let Some((status, last)) = self.ended.end("the study", study)? else {
             return Ok(false);
         };
-        self.ended.was_killed = status.signal().is_some();
         let is_allowed = match self.round.end {
             End::ByItself if self.round.change == Change::Nothing => status.code() == Some(0),
             End::ByItself => matches!(status.code(), Some(0..=2)),
@@ -184,10 +160,11 @@ impl StudyPerformance<'_> {
             },
         };
         if !is_allowed {
-            self.ended.problem(format!(
-                "the study ended with {status}:\n{}",
-                last_of(&errors)
-            ));
+            let problem = format!(
+                "the study ended with {status}:
+{last}"
+            );
+            self.ended.problem(problem);
         }
         let is_whole = status.code() == Some(0);
         if is_whole && !self.left().is_empty() {

@@ -47,17 +47,9 @@ pub(crate) fn look(path: &Path) -> Result<Look, ArchiveError> {
 
 fn look_once(path: &Path) -> Result<Look, ArchiveError> {
     let failed = |cause| ArchiveError::file("read", path, &cause);
-    let foreign = |what: &str| {
-        ArchiveError::other(format!(
-            "{} is not an archive of postmark: {what} (the file is unchanged; use another with \
-             --archive FILE, or --archive none)",
-            path.display()
-        ))
-    };
-    let damaged = |what: String| ArchiveError::damaged(path, what);
     // What is no file is not opened: a pipe would wait for its other end.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(foreign("it is not a regular file"));
+        return Err(foreign(path, "it is not a regular file"));
     }
     let mut file = File::open(path).map_err(failed)?;
     let mut header = Vec::with_capacity(HEADER_BYTES);
@@ -74,9 +66,27 @@ fn look_once(path: &Path) -> Result<Look, ArchiveError> {
     // length is taken after that.
     let has_journal = has_journal(path);
     let bytes = file.metadata().map_err(failed)?.len();
+    look_at_header(path, &header, bytes, has_journal)
+}
+
+fn foreign(path: &Path, what: &str) -> ArchiveError {
+    ArchiveError::other(format!(
+        "{} is not an archive of postmark: {what} (the file is unchanged; use another with \
+         --archive FILE, or --archive none)",
+        path.display()
+    ))
+}
+
+fn look_at_header(
+    path: &Path,
+    header: &[u8],
+    bytes: u64,
+    has_journal: bool,
+) -> Result<Look, ArchiveError> {
+    let damaged = |what: String| ArchiveError::damaged(path, what);
     let known = header.len().min(MAGIC.len());
     if header[..known] != MAGIC[..known] {
-        return Err(foreign("it is not an SQLite database"));
+        return Err(foreign(path, "it is not an SQLite database"));
     }
     if header.len() < HEADER_BYTES {
         return Err(damaged(format!("it is truncated after {bytes} bytes")));
@@ -85,7 +95,7 @@ fn look_once(path: &Path) -> Result<Look, ArchiveError> {
         u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
     };
     if number(68) != APPLICATION {
-        return Err(foreign("it is a database of another program"));
+        return Err(foreign(path, "it is a database of another program"));
     }
     match number(60) {
         0 => return Err(damaged("its version is 0".to_owned())),

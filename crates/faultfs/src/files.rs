@@ -1,5 +1,8 @@
 //! The requests, performed on the backing directory.
 
+mod facts;
+#[macro_use]
+mod replies;
 mod requests;
 
 use std::collections::HashMap;
@@ -13,11 +16,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
-use fuser::{
-    Errno, FileAttr, FileHandle, FileType, Generation, INodeNo, RenameFlags, Request, TimeOrNow,
-};
+use fuser::{Errno, FileAttr, FileHandle, FileType, INodeNo, RenameFlags, Request, TimeOrNow};
 use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, StatxFlags, Timespec, Timestamps, Uid};
 
+use self::facts::{Found, errno};
 use crate::gate::Gate;
 use crate::options::Options;
 use crate::tree::Tree;
@@ -54,16 +56,6 @@ pub(crate) struct Files {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn errno(error: rustix::io::Errno) -> Errno {
-    Errno::from_i32(error.raw_os_error())
-}
-
-/// What a file is, and since when the number is its own.
-struct Found {
-    facts: FileAttr,
-    generation: Generation,
 }
 
 impl Files {
@@ -123,57 +115,11 @@ impl Files {
 
     /// What a path or an open file is.
     fn look(&self, path: Result<&Path, &File>) -> Result<Found, Errno> {
-        let mask = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
-        let facts = match path {
-            Ok(path) => rustix::fs::statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, mask),
-            Err(file) => rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, mask),
+        let (found, device) = Found::look(path)?;
+        match device == self.device {
+            true => Ok(found),
+            false => Err(Errno::EXDEV),
         }
-        .map_err(errno)?;
-        if (facts.stx_dev_major, facts.stx_dev_minor) != self.device {
-            return Err(Errno::EXDEV);
-        }
-        let time = |at: rustix::fs::StatxTimestamp| {
-            let second = Duration::from_secs(at.tv_sec.unsigned_abs());
-            let second = if at.tv_sec < 0 {
-                UNIX_EPOCH - second
-            } else {
-                UNIX_EPOCH + second
-            };
-            second + Duration::from_nanos(u64::from(at.tv_nsec))
-        };
-        let kind = match rustix::fs::FileType::from_raw_mode(u32::from(facts.stx_mode)) {
-            rustix::fs::FileType::Directory => FileType::Directory,
-            rustix::fs::FileType::Symlink => FileType::Symlink,
-            rustix::fs::FileType::Fifo => FileType::NamedPipe,
-            rustix::fs::FileType::Socket => FileType::Socket,
-            rustix::fs::FileType::CharacterDevice => FileType::CharDevice,
-            rustix::fs::FileType::BlockDevice => FileType::BlockDevice,
-            _ => FileType::RegularFile,
-        };
-        let born = u64::from(facts.stx_btime.tv_nsec)
-            ^ facts.stx_btime.tv_sec.unsigned_abs().rotate_left(32);
-        let facts = FileAttr {
-            ino: INodeNo(facts.stx_ino),
-            size: facts.stx_size,
-            blocks: facts.stx_blocks,
-            atime: time(facts.stx_atime),
-            mtime: time(facts.stx_mtime),
-            ctime: time(facts.stx_ctime),
-            crtime: time(facts.stx_btime),
-            kind,
-            perm: facts.stx_mode & 0o7777,
-            nlink: facts.stx_nlink,
-            uid: facts.stx_uid,
-            gid: facts.stx_gid,
-            rdev: 0,
-            blksize: facts.stx_blksize,
-            flags: 0,
-        };
-        // A number that the backing file system gave to another file later is told apart by that.
-        Ok(Found {
-            facts,
-            generation: Generation(born),
-        })
     }
 
     /// Tells the kernel of a name.
@@ -203,13 +149,7 @@ impl Files {
         )
         .map_err(errno)?;
         if let Some(mode) = mode {
-            rustix::fs::chmodat(
-                CWD,
-                path,
-                Mode::from_raw_mode(mode & 0o7777),
-                AtFlags::empty(),
-            )
-            .map_err(errno)?;
+            set_mode(path, mode)?;
         }
         Ok(())
     }
@@ -335,13 +275,7 @@ impl Files {
             AtFlags::SYMLINK_NOFOLLOW
         };
         if let Some(mode) = wish.mode {
-            rustix::fs::chmodat(
-                CWD,
-                &path,
-                Mode::from_raw_mode(mode & 0o7777),
-                AtFlags::empty(),
-            )
-            .map_err(errno)?;
+            set_mode(&path, mode)?;
         }
         if wish.owner.is_some() || wish.group.is_some() {
             let (owner, group) = (wish.owner.map(Uid::from_raw), wish.group.map(Gid::from_raw));
@@ -414,6 +348,11 @@ struct Wish {
     size: Option<u64>,
     accessed: Option<TimeOrNow>,
     modified: Option<TimeOrNow>,
+}
+
+fn set_mode(path: &Path, mode: u32) -> Result<(), Errno> {
+    let mode = Mode::from_raw_mode(mode & 0o7777);
+    rustix::fs::chmodat(CWD, path, mode, AtFlags::empty()).map_err(errno)
 }
 
 fn timespec(time: Option<TimeOrNow>) -> Timespec {

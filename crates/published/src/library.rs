@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use document::sanitize::sanitize;
-use workload::stream::StreamError;
+use workload::WorkloadError;
 
 use crate::source::{
     CellValue, Configuration, Coordinates, Figure, PrintedCell, PublishedTable, Source, System,
@@ -46,7 +46,7 @@ pub enum PublishedError {
     #[error("cannot plan the published configuration {configuration}: {problem}")]
     Plan {
         configuration: String,
-        problem: StreamError,
+        problem: WorkloadError,
     },
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use engine::Unsupported;
 use engine::server::Unreachable;
 use spec::ConfigError;
-use workload::stream::StreamError;
+use workload::WorkloadError;
 
 use rundir::prepare::PrepareError;
 
@@ -31,7 +31,7 @@ pub enum NoAnswer {
 pub enum Refused {
     /// The workload cannot be performed.
     #[error(transparent)]
-    Workload(#[from] StreamError),
+    Workload(#[from] WorkloadError),
     /// The storage lacks something.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),

@@ -10,7 +10,7 @@ use document::units::{bytes, counted, grouped};
 use engine::namespace::Namespace;
 use record::{Room, RoomVolume};
 use system::{DeviceNumber, Fact, Sources, Target};
-use workload::stream::StreamError;
+use workload::WorkloadError;
 use workload::{Action, Followed, Plan, Planner, Volume, Workload};
 
 /// Bytes that a short name takes in a directory: with its header, in blocks half to three quarters
@@ -200,7 +200,7 @@ impl Volumes {
     /// What the whole stream would do, and whether there is room for it.
     ///
     /// Of one that is too large to be followed, a part is, and the rest is reckoned with it.
-    pub(crate) fn plan(&self, workload: &Workload) -> Result<(Plan, Room), StreamError> {
+    pub(crate) fn plan(&self, workload: &Workload) -> Result<(Plan, Room), WorkloadError> {
         let followed = Followed::of(workload);
         let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(workload));
         let plan = Planner::with_volumes(&part, self.volume_of.clone(), &self.blocks)
@@ -222,7 +222,7 @@ impl Volumes {
 
     /// Whether there is room. An upper bound decides where it fits; the stream is only gone through
     /// where it does not.
-    pub(crate) fn check(&self, workload: &Workload) -> Result<Room, StreamError> {
+    pub(crate) fn check(&self, workload: &Workload) -> Result<Room, WorkloadError> {
         let files = workload.files_max();
         let size = workload.size_max_bytes();
         let volumes: Vec<RoomVolume> = self
@@ -288,13 +288,13 @@ pub fn plan(
     workload: &Workload,
     directories: &[PathBuf],
     servers: Option<&dyn Namespace>,
-) -> Result<(Plan, Room, Vec<Target>), StreamError> {
+) -> Result<(Plan, Room, Vec<Target>), WorkloadError> {
     assert_eq!(
         directories.len(),
         workload.location_weights().len(),
         "every location has a weight"
     );
-    workload.validate().map_err(StreamError::from)?;
+    workload.validate()?;
     let targets: Vec<Target> = match servers {
         Some(_) => Vec::new(),
         None => {

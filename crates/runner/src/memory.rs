@@ -243,10 +243,7 @@ fn lack(request: &RunSpec, (available, whose): (u64, &str)) -> Option<String> {
 /// Refuses a run that the machine has no memory for.
 pub(crate) fn refuse_without(request: &RunSpec, host: &Host) -> Result<(), Refused> {
     // What is wrong in itself is told as that.
-    request
-        .workload
-        .validate()
-        .map_err(workload::stream::StreamError::from)?;
+    request.workload.validate()?;
     shortage(request, host).map_or(Ok(()), |lack| Err(Refused::NoMemory(lack)))
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use workload::quantity::InvalidQuantity;
+use workload::WorkloadError;
 
 /// A description that is none. Each text says what is wrong and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,7 +45,7 @@ pub enum InvalidMakeSpec {
         key: &'static str,
         /// What is wrong.
         #[source]
-        source: InvalidQuantity,
+        source: WorkloadError,
     },
     /// The kind cannot be made that small, or images cannot be that large.
     #[error(

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use engine::DurabilityError;
-use workload::{InvalidWhole, InvalidWorkload};
+use workload::WorkloadError;
 
 /// Why a run cannot be what was asked for. Nothing was touched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,15 +40,9 @@ impl ConfigError {
     }
 }
 
-impl From<InvalidWhole> for ConfigError {
-    fn from(wrong: InvalidWhole) -> Self {
+impl From<WorkloadError> for ConfigError {
+    fn from(wrong: WorkloadError) -> Self {
         Self::of_number(wrong)
-    }
-}
-
-impl From<InvalidWorkload> for ConfigError {
-    fn from(wrong: InvalidWorkload) -> Self {
-        InvalidWhole::from(wrong).into()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use workload::contents::ContentSpec;
 use workload::sizes::Sizes;
-use workload::{Bias, Classic, InvalidWorkload, Mix, Work};
+use workload::{Bias, Classic, Mix, Work};
 
 use crate::config_error::ConfigError;
 use crate::options::Options;
@@ -56,7 +56,7 @@ impl Draft<'_> {
         tenths: i64,
         set: impl FnOnce(&mut Classic, Bias),
     ) -> Result<(), ConfigError> {
-        let bias = bias(tenths)?;
+        let bias = Bias::new(tenths)?;
         self.classic(|classic| set(classic, bias));
         Ok(())
     }
@@ -72,9 +72,4 @@ impl Draft<'_> {
         self.mix(|mix| set(mix, sizes));
         Ok(())
     }
-}
-
-/// A chance in tenths.
-pub(crate) fn bias(tenths: i64) -> Result<Bias, InvalidWorkload> {
-    Bias::new(tenths).ok_or(InvalidWorkload::Bias(tenths))
 }

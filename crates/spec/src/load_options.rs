@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use measure::steady::{BATCHES, WINDOW_ROUNDS};
 use workload::Workload;
-use workload::arrivals::{ArrivalProcess, InvalidArrivals, check_rate};
+use workload::WorkloadError;
+use workload::arrivals::{ArrivalProcess, check_rate};
 
 use crate::config_error::ConfigError;
 use crate::draft::Draft;
@@ -59,7 +60,7 @@ pub(crate) fn set_rate(draft: &mut Draft<'_>, rate: PerSecond) -> Result<(), Con
     Ok(())
 }
 
-fn invalid_rate(option: &str, wrong: &InvalidArrivals) -> ConfigError {
+fn invalid_rate(option: &str, wrong: &WorkloadError) -> ConfigError {
     ConfigError::new(format!("invalid value for {option}: {wrong}"))
 }
 

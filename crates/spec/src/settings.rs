@@ -7,7 +7,8 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::quantity::{self, InvalidQuantity};
+use workload::WorkloadError;
+use workload::quantity;
 
 /// The directory that a target means.
 pub fn directory(target: &Path) -> &Path {
@@ -114,7 +115,7 @@ impl fmt::Display for OnError {
 #[error(
     "{0}; expected stop, a number of errors like 100, or a percentage of the operations like 1%"
 )]
-pub struct InvalidOnError(InvalidQuantity);
+pub struct InvalidOnError(WorkloadError);
 
 impl FromStr for OnError {
     type Err = InvalidOnError;

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
+use workload::WorkloadError;
 use workload::quantity;
-use workload::sizes::{self, InvalidSizes, Sizes};
+use workload::sizes::{self, Sizes};
 
 use crate::config_error::ConfigError;
 use crate::values::{from_text_or_integer, integer};
@@ -33,9 +34,9 @@ pub enum SizesOption {
 }
 
 impl FromStr for SizesOption {
-    type Err = InvalidSizes;
+    type Err = WorkloadError;
 
-    fn from_str(text: &str) -> Result<Self, InvalidSizes> {
+    fn from_str(text: &str) -> Result<Self, WorkloadError> {
         let text = text.trim();
         if let Some(path) = text.strip_prefix("histogram@") {
             return Ok(Self::HistogramIn(PathBuf::from(path)));

@@ -8,8 +8,9 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use workload::WorkerSeeds;
+use workload::WorkloadError;
 use workload::mix::Think;
-use workload::quantity::{self, InvalidQuantity};
+use workload::quantity;
 
 use crate::settings::OnError;
 
@@ -155,9 +156,9 @@ macro_rules! quantity {
         pub struct $name(pub u64);
 
         impl FromStr for $name {
-            type Err = InvalidQuantity;
+            type Err = WorkloadError;
 
-            fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
+            fn from_str(text: &str) -> Result<Self, WorkloadError> {
                 $parse(text).map(Self)
             }
         }
@@ -241,7 +242,7 @@ pub struct ThinkOption(pub Think);
 /// No time between operations.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}; expected none, a time like 1ms, or exponential:1ms")]
-pub struct InvalidThink(InvalidQuantity);
+pub struct InvalidThink(WorkloadError);
 
 impl FromStr for ThinkOption {
     type Err = InvalidThink;
@@ -321,9 +322,9 @@ impl<'de> Deserialize<'de> for PerSecond {
 pub struct Time(pub u64);
 
 impl FromStr for Time {
-    type Err = InvalidQuantity;
+    type Err = WorkloadError;
 
-    fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
+    fn from_str(text: &str) -> Result<Self, WorkloadError> {
         quantity::duration_ns(text).map(Self)
     }
 }

@@ -6,10 +6,10 @@ pub(crate) mod workers;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Think;
 use workload::sizes::{SIZE_MAX_BYTES, Sizes};
-use workload::{Classic, Mix, Work, WorkerSeeds, Workers, Workload};
+use workload::{Bias, Classic, Mix, Work, WorkerSeeds, Workers, Workload};
 
 use crate::config_error::ConfigError;
-use crate::draft::{Draft, bias};
+use crate::draft::Draft;
 use crate::note::Note;
 use crate::options::Options;
 use crate::run_spec::RunSpec;
@@ -63,10 +63,10 @@ fn mix_of_pairs(
     notes: &mut Vec<Note>,
 ) -> Result<Mix, ConfigError> {
     if let Some(tenths) = options.bias_read.take() {
-        classic.bias_read = bias(tenths)?;
+        classic.bias_read = Bias::new(tenths)?;
     }
     if let Some(tenths) = options.bias_create.take() {
-        classic.bias_create = bias(tenths)?;
+        classic.bias_create = Bias::new(tenths)?;
     }
     let mix = mix::of_classic(classic);
     notes.push(Note::PairsBecameMix {

@@ -174,21 +174,8 @@ impl Device {
             Ok(directory) => directory,
             Err(error) => return sources.unavailable(&link, error),
         };
-        let name_of = |path: &std::path::Path| -> String {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            // sysfs writes `!` for the slash in names such as `cciss/c0d0`.
-            name.replace('!', "/")
-        };
         let is_partition = directory.join("partition").exists();
-        let disk = if is_partition {
-            format!("{link}/..")
-        } else {
-            link.clone()
-        };
-        let disk_directory = match directory.parent() {
-            Some(parent) if is_partition => parent,
-            _ => &directory,
-        };
+        let disk = format!("{link}{}", if is_partition { "/.." } else { "" });
         let name = name_of(&directory);
         let kind = DeviceKind::of(&name);
         let queue = |attribute: &str| format!("{disk}/queue/{attribute}");
@@ -209,16 +196,14 @@ impl Device {
             io_scheduler: scheduler(sources, &queue("scheduler"), &disk),
             write_cache: sources.feature(&queue("write_cache"), &disk),
             discard_supported: number_or_na(&queue("discard_max_bytes")).map(|bytes| bytes > 0),
-            partition_of: if is_partition {
-                Fact::Known(name_of(disk_directory))
-            } else {
-                Fact::NotApplicable
+            partition_of: match directory.parent() {
+                Some(parent) if is_partition => Fact::Known(name_of(parent)),
+                _ => Fact::NotApplicable,
             },
             mapper_name: sources.feature(&format!("{disk}/dm/name"), &disk),
-            loop_backing: if kind == DeviceKind::Loop {
-                LoopBacking::read(sources, table, &disk, depth)
-            } else {
-                Fact::NotApplicable
+            loop_backing: match kind {
+                DeviceKind::Loop => LoopBacking::read(sources, table, &disk, depth),
+                _ => Fact::NotApplicable,
             },
             members: beneath::members(sources, table, &disk, depth),
             number,
@@ -286,6 +271,12 @@ pub(crate) fn device_of_mount(
         Fact::Known(mount.device)
     };
     number.and_then(|number| Device::read_at(sources, table, number, depth))
+}
+
+fn name_of(path: &std::path::Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // sysfs writes `!` for the slash in names such as `cciss/c0d0`.
+    name.replace('!', "/")
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::WorkloadError;
 use crate::random::{Key, unit};
 
 /// No more operations a second can be asked for: one a nanosecond.
@@ -41,34 +42,14 @@ pub enum ArrivalProcess {
     Poisson,
 }
 
-/// No arrivals.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidArrivals {
-    /// No known form.
-    #[error("expected constant or poisson")]
-    UnknownProcess(String),
-    /// A rate that is none.
-    #[error("'{0}' transactions/s is out of range (expected above 0 and at most {RATE_MAX})")]
-    Rate(f64),
-    /// A worker that is none.
-    #[error("worker {worker} of {workers} does not exist (workers have numbers from 0)")]
-    Worker {
-        /// Its number.
-        worker: u32,
-        /// How many there are.
-        workers: u32,
-    },
-}
-
 impl FromStr for ArrivalProcess {
-    type Err = InvalidArrivals;
+    type Err = WorkloadError;
 
-    fn from_str(text: &str) -> Result<Self, InvalidArrivals> {
+    fn from_str(text: &str) -> Result<Self, WorkloadError> {
         match text.trim() {
             "constant" => Ok(Self::Constant),
             "poisson" => Ok(Self::Poisson),
-            other => Err(InvalidArrivals::UnknownProcess(other.to_owned())),
+            _ => Err(invalid!("expected constant or poisson")),
         }
     }
 }
@@ -86,12 +67,14 @@ impl fmt::Display for ArrivalProcess {
 ///
 /// # Errors
 /// What is wrong, and what would be right.
-pub fn check_rate(rate: f64) -> Result<(), InvalidArrivals> {
+pub fn check_rate(rate: f64) -> Result<(), WorkloadError> {
     // Not a number is refused too.
     if rate > 0.0 && rate <= RATE_MAX {
         Ok(())
     } else {
-        Err(InvalidArrivals::Rate(rate))
+        Err(invalid!(
+            "'{rate}' transactions/s is out of range (expected above 0 and at most {RATE_MAX})"
+        ))
     }
 }
 
@@ -116,10 +99,12 @@ impl Arrivals {
         rate: f64,
         seed: u64,
         (worker, workers): (u32, u32),
-    ) -> Result<Self, InvalidArrivals> {
+    ) -> Result<Self, WorkloadError> {
         check_rate(rate)?;
         if worker >= workers {
-            return Err(InvalidArrivals::Worker { worker, workers });
+            return Err(invalid!(
+                "worker {worker} of {workers} does not exist (workers have numbers from 0)"
+            ));
         }
         Ok(Self(match process {
             ArrivalProcess::Constant => ArrivalKind::Constant(Even::new(rate, worker, workers)),
@@ -313,22 +298,13 @@ mod tests {
     #[test]
     fn what_is_no_rate_is_refused() {
         for rate in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, 1e9 + 1.0] {
-            assert!(
-                matches!(check_rate(rate), Err(InvalidArrivals::Rate(_))),
-                "{rate}"
-            );
+            assert!(check_rate(rate).is_err(), "{rate}");
         }
         for rate in [f64::MIN_POSITIVE, f64::from_bits(1), 0.1, 1e9] {
             assert_eq!(check_rate(rate), Ok(()));
         }
         let worker = Arrivals::new(ArrivalProcess::Poisson, 1.0, 0, (3, 3)).unwrap_err();
-        assert_eq!(
-            worker,
-            InvalidArrivals::Worker {
-                worker: 3,
-                workers: 3
-            }
-        );
+        assert!(worker.to_string().contains("worker 3 of 3"));
         let said = check_rate(2e9).unwrap_err().to_string();
         assert!(
             said.contains("2000000000") && said.contains("at most 1000000000"),

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::WorkloadError;
 use crate::edition::Edition;
+use crate::error::{check_blocks, check_files, check_weights};
 
 /// The chance of an operation against its counterpart.
 ///
@@ -20,11 +22,14 @@ impl Bias {
     pub const EVEN: Self = Self(Some(5));
 
     /// The bias as the original takes it: -1 disables, 0 to 10 are chances in tenths.
-    pub fn new(value: i64) -> Option<Self> {
+    pub fn new(value: i64) -> Result<Self, WorkloadError> {
         match value {
-            -1 => Some(Self::DISABLED),
-            0..=10 => Some(Self(u8::try_from(value).ok())),
-            _ => None,
+            -1 => Ok(Self::DISABLED),
+            0..=10 => Ok(Self(u8::try_from(value).ok())),
+            _ => Err(invalid!(
+                "invalid bias {value}: expected 0 to 10 (the chance in tenths), or -1 to disable \
+                 both operations"
+            )),
         }
     }
 
@@ -41,10 +46,10 @@ impl From<Bias> for i64 {
 }
 
 impl TryFrom<i64> for Bias {
-    type Error = InvalidWorkload;
+    type Error = WorkloadError;
 
-    fn try_from(value: i64) -> Result<Self, InvalidWorkload> {
-        Self::new(value).ok_or(InvalidWorkload::Bias(value))
+    fn try_from(value: i64) -> Result<Self, WorkloadError> {
+        Self::new(value)
     }
 }
 
@@ -102,74 +107,6 @@ impl Default for Classic {
     }
 }
 
-/// What keeps a workload from being performed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidWorkload {
-    /// No files.
-    #[error("invalid number of files 0: expected at least 1")]
-    NoFiles,
-    /// More files than a table can number.
-    #[error("invalid number of files {0}: expected at most {max}", max = Classic::FILES_MAX)]
-    TooManyFiles(u64),
-    /// A size of 0, or bounds in the wrong order.
-    #[error(
-        "invalid sizes {low}..{high}: expected a lower bound of at least 1 byte and at most the \
-         upper bound"
-    )]
-    SizeOrder {
-        /// The lower bound given.
-        low: u64,
-        /// The upper bound given.
-        high: u64,
-    },
-    /// A size beyond what the text buffer serves.
-    #[error("invalid size of {0} bytes: expected at most {max} bytes for the classic workload",
-        max = Classic::SIZE_MAX_BYTES)]
-    SizeTooLarge(u64),
-    /// A block of 0 bytes or beyond what a call takes.
-    #[error("invalid {what} block of {bytes} bytes: expected 1 to {max} bytes",
-        max = Classic::SIZE_MAX_BYTES)]
-    Block {
-        /// `read` or `write`.
-        what: &'static str,
-        /// The size given.
-        bytes: u64,
-    },
-    /// No subdirectory.
-    #[error(
-        "invalid number of subdirectories 0: expected at least 1 (with 1, files lie in the target \
-         itself)"
-    )]
-    NoSubdirectories,
-    /// A bias out of range.
-    #[error(
-        "invalid bias {0}: expected 0 to 10 (the chance in tenths), or -1 to disable both \
-         operations"
-    )]
-    Bias(i64),
-    /// A location without a share.
-    #[error("invalid weight 0 of a target: expected at least 1")]
-    NoWeight,
-    /// A sum that the original's `int` does not hold, and that draws do not reach.
-    #[error("the weights of the targets are too large: their sum is {0} (at most {max})",
-        max = Classic::WEIGHTS_MAX)]
-    Weights(u64),
-    /// No location, or too many for the edition.
-    #[error("invalid number of targets {given}: edition {edition} takes {takes}")]
-    Locations {
-        /// How many were given.
-        given: usize,
-        /// The edition.
-        edition: Edition,
-        /// What it takes.
-        takes: &'static str,
-    },
-    /// Locations times subdirectories do not fit.
-    #[error("{1} subdirectories in {0} targets are too many (at most 4294967295 in all)")]
-    TooManyPlaces(usize, u32),
-}
-
 impl Classic {
     /// The greatest size of a file and of a block, in bytes: the original's `int`.
     pub const SIZE_MAX_BYTES: u64 = i32::MAX as u64;
@@ -182,59 +119,46 @@ impl Classic {
     ///
     /// # Errors
     /// What is wrong, and what would be right.
-    pub fn validate(&self) -> Result<(), InvalidWorkload> {
-        if self.files == 0 {
-            return Err(InvalidWorkload::NoFiles);
-        }
-        if self.files > Self::FILES_MAX {
-            return Err(InvalidWorkload::TooManyFiles(self.files));
-        }
-        if self.size_low_bytes == 0 || self.size_low_bytes > self.size_high_bytes {
-            return Err(InvalidWorkload::SizeOrder {
-                low: self.size_low_bytes,
-                high: self.size_high_bytes,
-            });
-        }
-        if self.size_high_bytes > Self::SIZE_MAX_BYTES {
-            return Err(InvalidWorkload::SizeTooLarge(self.size_high_bytes));
-        }
-        for (what, bytes) in [
-            ("read", self.read_block_bytes),
-            ("write", self.write_block_bytes),
-        ] {
-            if bytes == 0 || bytes > Self::SIZE_MAX_BYTES {
-                return Err(InvalidWorkload::Block { what, bytes });
-            }
-        }
-        if self.subdirectories == 0 {
-            return Err(InvalidWorkload::NoSubdirectories);
-        }
-        let several = self.edition.rules().several_locations;
-        if self.weights.is_empty() || (self.weights.len() > 1 && !several) {
-            return Err(InvalidWorkload::Locations {
-                given: self.weights.len(),
-                edition: self.edition,
-                takes: if several {
-                    "one or more"
-                } else {
-                    "exactly one"
-                },
-            });
-        }
-        if self.weights.contains(&0) {
-            return Err(InvalidWorkload::NoWeight);
-        }
-        let sum = self.weights.iter().map(|weight| u64::from(*weight)).sum();
-        if sum > Self::WEIGHTS_MAX {
-            return Err(InvalidWorkload::Weights(sum));
-        }
-        let places = self.weights.len() as u64 * u64::from(self.subdirectories);
-        if places > u64::from(u32::MAX) {
-            return Err(InvalidWorkload::TooManyPlaces(
-                self.weights.len(),
-                self.subdirectories,
-            ));
-        }
+    pub fn validate(&self) -> Result<(), WorkloadError> {
+        check_files(self.files, Self::FILES_MAX)?;
+        let (low, high) = (self.size_low_bytes, self.size_high_bytes);
+        ensure!(
+            (1..=high).contains(&low),
+            "invalid sizes {low}..{high}: expected a lower bound of at least 1 byte and at most the \
+             upper bound"
+        );
+        let max = Self::SIZE_MAX_BYTES;
+        ensure!(
+            high <= max,
+            "invalid size of {high} bytes: expected at most {max} bytes for the classic workload"
+        );
+        check_blocks(self.read_block_bytes, self.write_block_bytes, max)?;
+        ensure!(
+            self.subdirectories > 0,
+            "invalid number of subdirectories 0: expected at least 1 (with 1, files lie in the \
+             target itself)"
+        );
+        let (given, edition) = (self.weights.len(), self.edition);
+        let takes = match edition.rules().several_locations {
+            true => "one or more",
+            false => "exactly one",
+        };
+        ensure!(
+            given == 1 || (given > 1 && edition.rules().several_locations),
+            "invalid number of targets {given}: edition {edition} takes {takes}"
+        );
+        check_weights(&self.weights)?;
+        let sum: u64 = self.weights.iter().map(|weight| u64::from(*weight)).sum();
+        ensure!(
+            sum <= Self::WEIGHTS_MAX,
+            "the weights of the targets are too large: their sum is {sum} (at most {})",
+            Self::WEIGHTS_MAX
+        );
+        ensure!(
+            given as u64 * u64::from(self.subdirectories) <= u64::from(u32::MAX),
+            "{} subdirectories in {given} targets are too many (at most 4294967295 in all)",
+            self.subdirectories
+        );
         Ok(())
     }
 
@@ -301,7 +225,7 @@ mod tests {
     fn a_bias_is_minus_one_to_ten() {
         for value in -3..=12 {
             assert_eq!(
-                Bias::new(value).is_some(),
+                Bias::new(value).is_ok(),
                 (-1..=10).contains(&value),
                 "{value}"
             );

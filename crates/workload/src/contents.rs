@@ -11,7 +11,7 @@ pub mod mismatch;
 
 use std::sync::Arc;
 
-pub use self::kind::{ContentKind, ContentSpec, InvalidContents, RATIO_MAX};
+pub use self::kind::{ContentKind, ContentSpec, RATIO_MAX};
 use crate::random::{Key, below};
 
 /// Bytes of a block.

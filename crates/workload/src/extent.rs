@@ -1,7 +1,7 @@
 //! How many files it takes to hold so many bytes: from the sizes that a workload's stream draws.
 
+use crate::WorkloadError;
 use crate::intent::{Action, Phase, Stream as _};
-use crate::stream::StreamError;
 use crate::whole::{Work, Workload};
 
 /// See [`Workload::holding`].
@@ -21,7 +21,7 @@ impl Workload {
     ///
     /// # Errors
     /// Where the workload has no stream.
-    pub fn holding(&self, bytes: u64, followed_max: u64) -> Result<Option<Extent>, StreamError> {
+    pub fn holding(&self, bytes: u64, followed_max: u64) -> Result<Option<Extent>, WorkloadError> {
         let mut sample = self.with_files(followed_max.max(1)).with_transactions(0);
         if let Work::Mix(mix) = &mut sample.work {
             // Where files lie does not change how large they are.

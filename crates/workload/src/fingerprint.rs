@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::WorkloadError;
 use crate::intent::{Intent, Phase};
 use crate::mix::Mix;
 use crate::mixer::Draft;
-use crate::stream::StreamError;
 use crate::whole::{Work, Workers, Workload};
 
 /// Raised whenever a generator, an algorithm or the encoding of intents changes what a workload
@@ -192,7 +192,7 @@ pub(crate) fn first_drafts(workload: &Workload, mix: &Mix, worker: u32) -> Strea
 ///
 /// # Errors
 /// Where the workload has no stream.
-pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, StreamError> {
+pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, WorkloadError> {
     workload.validate()?;
     let first = |worker: u32| match (workload.workers, workload.mix()) {
         (Workers::Shared { .. }, Some(mix)) => Ok(first_drafts(workload, mix, worker)),
@@ -206,7 +206,7 @@ pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, StreamError> {
         std::thread::available_parallelism().map_or(1, |count| count.get().min(8) as u32)
     };
     let of_each = workers.div_ceil(threads);
-    let parts: Vec<Result<Vec<StreamHasher>, StreamError>> = std::thread::scope(|scope| {
+    let parts: Vec<Result<Vec<StreamHasher>, WorkloadError>> = std::thread::scope(|scope| {
         let part = |thread: u32| {
             let part = thread * of_each..((thread + 1) * of_each).min(workers);
             part.map(first).collect()
@@ -233,7 +233,7 @@ pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, StreamError> {
 }
 
 /// The first intents of a worker with a pool of its own.
-fn first_intents(workload: &Workload, worker: u32) -> Result<StreamHasher, StreamError> {
+fn first_intents(workload: &Workload, worker: u32) -> Result<StreamHasher, WorkloadError> {
     // Files are created one after another, whatever their number: more than are looked at need no
     // room in a table.
     let mut stream = match workload.files() > INTENTS_IN_FINGERPRINT {

@@ -5,6 +5,8 @@
 //! what that stream would do, and [`fingerprint`] names it.
 
 #[macro_use]
+mod error;
+#[macro_use]
 mod text_form;
 
 pub mod arrivals;
@@ -17,7 +19,6 @@ pub mod extras;
 pub mod fingerprint;
 pub mod generator;
 pub mod intent;
-mod invalid;
 pub mod layout;
 pub mod mix;
 pub mod mix_stream;
@@ -37,14 +38,14 @@ pub mod table;
 pub mod whole;
 mod workers;
 
-pub use classic::{Bias, Classic, InvalidWorkload};
+pub use classic::{Bias, Classic};
 pub use contents::ContentSpec;
 pub use edition::Edition;
+pub use error::WorkloadError;
 pub use extent::Extent;
 pub use fingerprint::{Fingerprint, StreamHash, StreamHasher};
 pub use intent::{Action, End, Intent, Kept, Phase, PoolState, Stream};
-pub use invalid::InvalidWhole;
-pub use mix::{InvalidMix, Mix, Weights};
+pub use mix::{Mix, Weights};
 pub use mix_stream::MixStream;
 pub use plan::followed::Followed;
 pub use plan::{Plan, Planner, Volume};

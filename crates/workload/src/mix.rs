@@ -1,7 +1,6 @@
 //! A mix: weighted operations on a pool of files, with distributions of sizes, popularity,
 //! directories, names.
 
-mod invalid;
 mod weights;
 
 use std::fmt;
@@ -9,14 +8,14 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::invalid::FILES_MAX;
-pub use self::invalid::InvalidMix;
 pub use self::weights::Weights;
+use crate::WorkloadError;
+use crate::error::{check_blocks, check_files, check_weights};
 use crate::intent::Action;
 use crate::layout::{Layout, Shape};
 use crate::names::Names;
 use crate::popularity::Popularity;
-use crate::sizes::Sizes;
+use crate::sizes::{SIZE_MAX_BYTES, Sizes};
 
 /// The time between an operation's end and the next one's issue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -115,6 +114,8 @@ impl Default for Mix {
 }
 
 impl Mix {
+    /// The greatest pool.
+    pub const FILES_MAX: u64 = 1 << 35;
     /// The greatest alignment, in bytes.
     pub const ALIGN_MAX_BYTES: u64 = 1 << 20;
 
@@ -132,80 +133,57 @@ impl Mix {
     ///
     /// # Errors
     /// What is wrong, and what would be right.
-    pub fn validate(&self) -> Result<(), InvalidMix> {
+    pub fn validate(&self) -> Result<(), WorkloadError> {
         if self.weights.sum() == 0 {
-            return Err(InvalidMix::NoWeights);
+            return Err(weights::none());
         }
-        if self.files == 0 {
-            return Err(InvalidMix::NoFiles);
-        }
-        if self.files > FILES_MAX {
-            return Err(InvalidMix::TooManyFiles(self.files));
-        }
-        for (what, sizes) in [
-            ("size", &self.sizes),
-            ("append-size", &self.append_sizes),
-            ("range-size", &self.range_sizes),
-        ] {
-            sizes.validate().map_err(|why| part(what, &why))?;
-        }
-        self.popularity
-            .validate()
-            .map_err(|why| part("popularity", &why))?;
-        self.layout.validate().map_err(|why| part("dirs", &why))?;
-        self.names.validate().map_err(|why| part("names", &why))?;
-        for (what, bytes) in [
-            ("read", self.read_block_bytes),
-            ("write", self.write_block_bytes),
-        ] {
-            if bytes == 0 || bytes > crate::sizes::SIZE_MAX_BYTES {
-                return Err(InvalidMix::Block { what, bytes });
-            }
-        }
-        if self.align_bytes == 0 || self.align_bytes > Self::ALIGN_MAX_BYTES {
-            return Err(part(
-                "align",
-                &format!("expected 1 to {} bytes", Self::ALIGN_MAX_BYTES),
-            ));
-        }
-        if self.size_max_bytes > crate::sizes::SIZE_MAX_BYTES {
-            return Err(part(
-                "size-max",
-                &format!("expected at most {} bytes", crate::sizes::SIZE_MAX_BYTES),
-            ));
-        }
-        if self.size_max_bytes < self.sizes.high() {
-            return Err(InvalidMix::SizeMax {
-                size_max: self.size_max_bytes,
-                high: self.sizes.high(),
-            });
-        }
-        if self.location_weights.is_empty() || self.location_weights.contains(&0) {
-            return Err(InvalidMix::NoWeight);
-        }
-        let places = u64::from(self.layout.places());
-        if places * self.location_weights.len() as u64 > 1 << 24 {
-            return Err(InvalidMix::TooManyPlaces(
-                self.location_weights.len(),
-                places,
-            ));
-        }
-        self.validate_bound(places * self.location_weights.len() as u64)
-    }
-
-    fn validate_bound(&self, places: u64) -> Result<(), InvalidMix> {
-        let Some(entries_max) = self.layout.entries_max else {
-            return Ok(());
+        check_files(self.files, Self::FILES_MAX)?;
+        let part = |what: &str, valid: Result<(), WorkloadError>| {
+            valid.map_err(|why| invalid!("{what}: {why}"))
         };
+        part("size", self.sizes.validate())?;
+        part("append-size", self.append_sizes.validate())?;
+        part("range-size", self.range_sizes.validate())?;
+        part("popularity", self.popularity.validate())?;
+        part("dirs", self.layout.validate())?;
+        part("names", self.names.validate())?;
+        check_blocks(
+            self.read_block_bytes,
+            self.write_block_bytes,
+            SIZE_MAX_BYTES,
+        )?;
+        ensure!(
+            (1..=Self::ALIGN_MAX_BYTES).contains(&self.align_bytes),
+            "align: expected 1 to {} bytes",
+            Self::ALIGN_MAX_BYTES
+        );
+        let (size_max, high) = (self.size_max_bytes, self.sizes.high());
+        ensure!(
+            size_max <= SIZE_MAX_BYTES,
+            "size-max: expected at most {SIZE_MAX_BYTES} bytes"
+        );
+        ensure!(
+            size_max >= high,
+            "invalid value '{size_max}' for --size-max: expected at least {high}, the largest new \
+             file"
+        );
+        check_weights(&self.location_weights)?;
+        let locations = self.location_weights.len();
+        let each = u64::from(self.layout.places());
+        let places = each * locations as u64;
+        ensure!(
+            places <= 1 << 24,
+            "{each} directories in {locations} targets are too many (at most 16777216 in all)"
+        );
+        let entries_max = self.layout.entries_max.unwrap_or(u64::MAX);
         let room = entries_max.saturating_mul(places);
-        if room < self.files {
-            return Err(InvalidMix::TooFewDirectories {
-                entries_max,
-                places,
-                room,
-                files: self.files,
-            });
-        }
+        ensure!(
+            room >= self.files,
+            "the directories are too few for the pool: {places} directories with at most \
+             {entries_max} entries hold {room}, and the pool has {} files (use more directories, \
+             or a higher --entries-max)",
+            self.files
+        );
         Ok(())
     }
 
@@ -251,12 +229,5 @@ impl Mix {
             locations.join(","),
             self.seed,
         )
-    }
-}
-
-fn part(what: &'static str, why: &dyn fmt::Display) -> InvalidMix {
-    InvalidMix::Part {
-        what,
-        why: why.to_string(),
     }
 }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::WorkloadError;
 use crate::random::{again, before_again};
 
 pub use engine::NameKind;
@@ -57,31 +58,6 @@ const fn suffix(kind: NameKind) -> &'static [u8] {
     }
 }
 
-/// No form of names.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidNames {
-    /// No known form.
-    #[error("expected decimal, padded:16, hashed:20 or maildir")]
-    UnknownForm(String),
-    /// A length that is none.
-    #[error(
-        "invalid length in '{text}': {form} names have {low} to {LENGTH_MAX} bytes, like \
-         {form}:{low}"
-    )]
-    Length {
-        /// All that was given.
-        text: String,
-        /// The form.
-        form: &'static str,
-        /// The shortest.
-        low: u8,
-    },
-    /// A length where none belongs.
-    #[error("'{0}' must not have a length: these names have no fixed length")]
-    NoLength(String),
-}
-
 impl NameForm {
     const ALL: [Self; 4] = [Self::Decimal, Self::Padded, Self::Hashed, Self::Maildir];
 
@@ -102,6 +78,14 @@ impl NameForm {
             Self::Decimal | Self::Maildir => None,
         }
     }
+
+    fn invalid_length(self, text: &str, low: u8) -> WorkloadError {
+        let form = self.name();
+        invalid!(
+            "invalid length in '{text}': {form} names have {low} to {LENGTH_MAX} bytes, like \
+             {form}:{low}"
+        )
+    }
 }
 
 impl Names {
@@ -109,16 +93,12 @@ impl Names {
     ///
     /// # Errors
     /// What is wrong, and what would be right.
-    pub fn validate(&self) -> Result<(), InvalidNames> {
+    pub fn validate(&self) -> Result<(), WorkloadError> {
         match self.form.length_min() {
-            Some(low) if !(low..=LENGTH_MAX).contains(&self.length) => Err(InvalidNames::Length {
-                text: self.to_string(),
-                form: self.form.name(),
-                low,
-            }),
-            None if self.length != 0 => {
-                Err(InvalidNames::NoLength(format!("{self}:{}", self.length)))
+            Some(low) if !(low..=LENGTH_MAX).contains(&self.length) => {
+                Err(self.form.invalid_length(&self.to_string(), low))
             }
+            None if self.length != 0 => Err(no_length(&format!("{self}:{}", self.length))),
             _ => Ok(()),
         }
     }
@@ -233,10 +213,10 @@ impl fmt::Display for Names {
 }
 
 impl FromStr for Names {
-    type Err = InvalidNames;
+    type Err = WorkloadError;
 
     /// `decimal`, `padded:16`, `hashed:20`, `maildir`; a length may be left out: 16.
-    fn from_str(text: &str) -> Result<Self, InvalidNames> {
+    fn from_str(text: &str) -> Result<Self, WorkloadError> {
         let text = text.trim();
         let (name, length) = match text.split_once(':') {
             Some((name, length)) => (name, Some(length.trim())),
@@ -245,26 +225,26 @@ impl FromStr for Names {
         let form = NameForm::ALL
             .into_iter()
             .find(|form| form.name() == name.trim())
-            .ok_or_else(|| InvalidNames::UnknownForm(text.to_owned()))?;
+            .ok_or_else(|| invalid!("expected decimal, padded:16, hashed:20 or maildir"))?;
         let length = match (form.length_min(), length) {
             (None, None) => 0,
-            (None, Some(_)) => return Err(InvalidNames::NoLength(text.to_owned())),
+            (None, Some(_)) => return Err(no_length(text)),
             (Some(_), None) => HASH_DIGITS as u8,
             (Some(low), Some(length)) => length
                 .parse()
                 .ok()
                 .filter(|length| (low..=LENGTH_MAX).contains(length))
-                .ok_or_else(|| InvalidNames::Length {
-                    text: text.to_owned(),
-                    form: form.name(),
-                    low,
-                })?,
+                .ok_or_else(|| form.invalid_length(text, low))?,
         };
         Ok(Self { form, length })
     }
 }
 
-text_form!(Names, InvalidNames);
+text_form!(Names);
+
+fn no_length(text: &str) -> WorkloadError {
+    invalid!("'{text}' must not have a length: these names have no fixed length")
+}
 
 #[cfg(test)]
 mod tests {

@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use self::level::Level;
 pub use self::volume::Volume;
+use crate::WorkloadError;
 use crate::fingerprint::{self, Fingerprint, INTENTS_IN_FINGERPRINT, StreamHash, StreamHasher};
 use crate::intent::{Action, End, Phase, Stream};
 use crate::skip::Skipped;
-use crate::stream::{ClassicStream, StreamError};
+use crate::stream::ClassicStream;
 use crate::table::MemoryHint;
 use crate::whole::{Work, Workload};
 
@@ -157,7 +158,7 @@ impl<'a> Planner<'a> {
     ///
     /// # Errors
     /// Where the workload has no stream.
-    pub fn plan(self) -> Result<Plan, StreamError> {
+    pub fn plan(self) -> Result<Plan, WorkloadError> {
         self.plan_with_hint(|_| ())
     }
 
@@ -167,7 +168,7 @@ impl<'a> Planner<'a> {
     ///
     /// # Errors
     /// Where the workload has no stream.
-    pub fn plan_with_hint(mut self, hint: MemoryHint) -> Result<Plan, StreamError> {
+    pub fn plan_with_hint(mut self, hint: MemoryHint) -> Result<Plan, WorkloadError> {
         let mut sum = Sum::default();
         let mut firsts = Vec::new();
         for number in 0..self.workload.streams() {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::WorkloadError;
 use crate::random::{again, below, unit};
 
 /// The steepest Zipf distribution.
@@ -36,48 +37,16 @@ pub enum Popularity {
     Shuffled,
 }
 
-/// No popularity.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidPopularity {
-    /// No known form.
-    #[error("expected uniform, zipf:0.99, hot:10%/90% or shuffled")]
-    UnknownForm(String),
-    /// An exponent that is none.
-    #[error(
-        "invalid exponent '{0}' for zipf: expected a number from 0 to {EXPONENT_MAX}, like \
-         zipf:0.99"
-    )]
-    Exponent(String),
-    /// Shares that are none.
-    #[error(
-        "invalid value '{0}' for hot: expected two percentages, like hot:10%/90% (10 % of the \
-         files get 90 % of the operations)"
-    )]
-    Shares(String),
-    /// Shares out of range.
-    #[error(
-        "invalid value '{files}%/{accesses}%' for hot: expected a percentage of files above 0 % \
-         and below 100 %, and a percentage of operations from that to 100 %"
-    )]
-    Cold {
-        /// Share of the files.
-        files: f64,
-        /// Share of the uses.
-        accesses: f64,
-    },
-}
-
 impl Popularity {
     /// Checks that ranks can be drawn.
     ///
     /// # Errors
     /// What is wrong, and what would be right.
-    pub fn validate(&self) -> Result<(), InvalidPopularity> {
+    pub fn validate(&self) -> Result<(), WorkloadError> {
         match *self {
             Self::Uniform | Self::Shuffled => Ok(()),
             Self::Zipf { exponent } if (0.0..=EXPONENT_MAX).contains(&exponent) => Ok(()),
-            Self::Zipf { exponent } => Err(InvalidPopularity::Exponent(exponent.to_string())),
+            Self::Zipf { exponent } => Err(invalid_exponent(&exponent)),
             Self::Hot {
                 files_percent: files,
                 accesses_percent: accesses,
@@ -85,7 +54,11 @@ impl Popularity {
                 if files > 0.0 && files < 100.0 && accesses <= 100.0 && accesses >= files {
                     Ok(())
                 } else {
-                    Err(InvalidPopularity::Cold { files, accesses })
+                    Err(invalid!(
+                        "invalid value '{files}%/{accesses}%' for hot: expected a percentage of \
+                         files above 0 % and below 100 %, and a percentage of operations from \
+                         that to 100 %"
+                    ))
                 }
             }
         }
@@ -93,10 +66,10 @@ impl Popularity {
 }
 
 impl FromStr for Popularity {
-    type Err = InvalidPopularity;
+    type Err = WorkloadError;
 
     /// `uniform`, `zipf:0.99`, `hot:10%/90%`, `shuffled`.
-    fn from_str(text: &str) -> Result<Self, InvalidPopularity> {
+    fn from_str(text: &str) -> Result<Self, WorkloadError> {
         let text = text.trim();
         let popularity = if text == "uniform" {
             Self::Uniform
@@ -107,7 +80,7 @@ impl FromStr for Popularity {
                 exponent: exponent
                     .trim()
                     .parse()
-                    .map_err(|_| InvalidPopularity::Exponent(exponent.to_owned()))?,
+                    .map_err(|_| invalid_exponent(&exponent))?,
             }
         } else if let Some(shares) = text.strip_prefix("hot:") {
             let percent = |text: &str| {
@@ -120,13 +93,20 @@ impl FromStr for Popularity {
             let (files_percent, accesses_percent) = shares
                 .split_once('/')
                 .and_then(|(files, accesses)| Some((percent(files)?, percent(accesses)?)))
-                .ok_or_else(|| InvalidPopularity::Shares(shares.to_owned()))?;
+                .ok_or_else(|| {
+                    invalid!(
+                        "invalid value '{shares}' for hot: expected two percentages, like \
+                         hot:10%/90% (10 % of the files get 90 % of the operations)"
+                    )
+                })?;
             Self::Hot {
                 files_percent,
                 accesses_percent,
             }
         } else {
-            return Err(InvalidPopularity::UnknownForm(text.to_owned()));
+            return Err(invalid!(
+                "expected uniform, zipf:0.99, hot:10%/90% or shuffled"
+            ));
         };
         popularity.validate()?;
         Ok(popularity)
@@ -147,7 +127,14 @@ impl fmt::Display for Popularity {
     }
 }
 
-text_form!(Popularity, InvalidPopularity);
+text_form!(Popularity);
+
+fn invalid_exponent(exponent: &dyn fmt::Display) -> WorkloadError {
+    invalid!(
+        "invalid exponent '{exponent}' for zipf: expected a number from 0 to {EXPONENT_MAX}, like \
+         zipf:0.99"
+    )
+}
 
 /// Draws ranks of one popularity among pools of any size.
 #[derive(Clone, Debug)]

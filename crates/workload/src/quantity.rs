@@ -4,35 +4,7 @@
 //! powers of 1,024. A `B` may follow a number of bytes. Digits may be grouped with `_`; a comma is
 //! refused, because it could be a decimal one or part a list.
 
-/// The text given for a number is none.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidQuantity {
-    /// It does not begin with digits.
-    #[error("'{0}' is not a number (write digits with an optional unit, like 20k, 4KiB or 100000)")]
-    NoNumber(String),
-    /// What follows the digits is no unit.
-    #[error("unknown unit '{unit}' in '{text}' (use {units})")]
-    UnknownUnit {
-        /// All that was given.
-        text: String,
-        /// The unit in it.
-        unit: String,
-        /// What would be right.
-        units: &'static str,
-    },
-    /// It does not fit, or is no whole number.
-    #[error("'{0}' is not a whole number below 2^64")]
-    NotWhole(String),
-    /// A time without its unit.
-    #[error("'{0}' has no unit of time (use {units}, like 10ms, 2s or 1m)", units = TIME_UNITS)]
-    NoTimeUnit(String),
-    /// A share that is none.
-    #[error("'{0}' is not a percentage from 0% to 100%, like 1% or 0.5%")]
-    NoPercent(String),
-    /// A range that is none.
-    #[error("'{0}' is not a size like 4KiB, or a range of sizes like 500..10000")]
-    NoRange(String),
-}
+use crate::WorkloadError;
 
 const COUNT_UNITS: &str = "k, M, G, T = powers of 1000, or Ki, Mi, Gi, Ti = powers of 1024";
 const BYTE_UNITS: &str =
@@ -52,7 +24,7 @@ const TIMES: [(&str, u64); 6] = [
 ///
 /// # Errors
 /// What is wrong with the text.
-pub fn count(text: &str) -> Result<u64, InvalidQuantity> {
+pub fn count(text: &str) -> Result<u64, WorkloadError> {
     parse(text, COUNT_UNITS, factor)
 }
 
@@ -60,7 +32,7 @@ pub fn count(text: &str) -> Result<u64, InvalidQuantity> {
 ///
 /// # Errors
 /// What is wrong with the text.
-pub fn bytes(text: &str) -> Result<u64, InvalidQuantity> {
+pub fn bytes(text: &str) -> Result<u64, WorkloadError> {
     parse(text, BYTE_UNITS, |unit| {
         factor(unit.strip_suffix('B').unwrap_or(unit))
     })
@@ -70,12 +42,14 @@ pub fn bytes(text: &str) -> Result<u64, InvalidQuantity> {
 ///
 /// # Errors
 /// What is wrong with the text.
-pub fn duration_ns(text: &str) -> Result<u64, InvalidQuantity> {
+pub fn duration_ns(text: &str) -> Result<u64, WorkloadError> {
     if text.trim() == "0" {
         return Ok(0);
     }
     if text.trim().ends_with(|c: char| c.is_ascii_digit()) {
-        return Err(InvalidQuantity::NoTimeUnit(text.to_owned()));
+        return Err(invalid!(
+            "'{text}' has no unit of time (use {TIME_UNITS}, like 10ms, 2s or 1m)"
+        ));
     }
     parse(text, TIME_UNITS, |unit| {
         let known = TIMES.iter().find(|(name, _)| *name == unit);
@@ -96,26 +70,28 @@ pub fn duration_text(ns: u64) -> String {
 ///
 /// # Errors
 /// What is wrong with the text.
-pub fn percent(text: &str) -> Result<f64, InvalidQuantity> {
+pub fn percent(text: &str) -> Result<f64, WorkloadError> {
     let number = text.trim().strip_suffix('%').map(str::trim_end);
     number
         .filter(|number| number.starts_with(|c: char| c.is_ascii_digit()))
         .and_then(|number| number.parse().ok())
         .filter(|percent| (0.0..=100.0).contains(percent))
-        .ok_or_else(|| InvalidQuantity::NoPercent(text.to_owned()))
+        .ok_or_else(|| invalid!("'{text}' is not a percentage from 0% to 100%, like 1% or 0.5%"))
 }
 
 /// One size or two, with `..` or `-` between: `4KiB` is `(4096, 4096)`.
 ///
 /// # Errors
 /// What is wrong with the text.
-pub fn byte_range(text: &str) -> Result<(u64, u64), InvalidQuantity> {
+pub fn byte_range(text: &str) -> Result<(u64, u64), WorkloadError> {
     let (low, high) = match text.split_once("..") {
         Some(bounds) => bounds,
         None => text.split_once('-').unwrap_or((text, text)),
     };
     if low.trim().is_empty() || high.trim().is_empty() {
-        return Err(InvalidQuantity::NoRange(text.to_owned()));
+        return Err(invalid!(
+            "'{text}' is not a size like 4KiB, or a range of sizes like 500..10000"
+        ));
     }
     Ok((bytes(low)?, bytes(high)?))
 }
@@ -124,24 +100,24 @@ fn parse(
     text: &str,
     units: &'static str,
     factor: impl FnOnce(&str) -> Option<u128>,
-) -> Result<u64, InvalidQuantity> {
+) -> Result<u64, WorkloadError> {
     let trimmed = text.trim();
     let end = trimmed
         .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_')))
         .unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(end);
     let unit = unit.trim_start();
-    let not_whole = || InvalidQuantity::NotWhole(text.to_owned());
+    let not_whole = || invalid!("'{text}' is not a whole number below 2^64");
     let digits: String = number.chars().filter(|c| *c != '_').collect();
     let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
     if whole.is_empty() || fraction.contains('.') {
-        return Err(InvalidQuantity::NoNumber(text.to_owned()));
+        return Err(invalid!(
+            "'{text}' is not a number (write digits with an optional unit, like 20k, 4KiB or \
+             100000)"
+        ));
     }
-    let factor = factor(unit).ok_or_else(|| InvalidQuantity::UnknownUnit {
-        text: text.to_owned(),
-        unit: unit.to_owned(),
-        units,
-    })?;
+    let factor =
+        factor(unit).ok_or_else(|| invalid!("unknown unit '{unit}' in '{text}' (use {units})"))?;
     let whole: u128 = whole.parse().map_err(|_| not_whole())?;
     let scale = 10_u128
         .checked_pow(u32::try_from(fraction.len()).map_err(|_| not_whole())?)
@@ -209,10 +185,8 @@ mod tests {
         assert_eq!(byte_range("500..10000"), Ok((500, 10_000)));
         assert_eq!(byte_range("1KiB-4KiB"), Ok((1_024, 4_096)));
         assert_eq!(byte_range("4KiB"), Ok((4_096, 4_096)));
-        assert_eq!(
-            byte_range("500.."),
-            Err(InvalidQuantity::NoRange("500..".into()))
-        );
+        let wrong = byte_range("500..").unwrap_err().to_string();
+        assert!(wrong.contains("a range of sizes"), "{wrong}");
     }
 
     #[test]

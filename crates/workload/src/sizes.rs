@@ -7,7 +7,7 @@ pub mod text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::quantity::InvalidQuantity;
+use crate::WorkloadError;
 
 /// No file is larger when it is made: 1 GiB.
 pub const SIZE_MAX_BYTES: u64 = 1 << 30;
@@ -69,82 +69,6 @@ pub struct Bin {
     pub weight: u64,
 }
 
-/// No distribution of sizes.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidSizes {
-    /// No known form.
-    #[error("'{0}' is not a size or distribution of sizes (write it like {FORMS})")]
-    UnknownForm(String),
-    /// A size that is none.
-    #[error(transparent)]
-    Quantity(#[from] InvalidQuantity),
-    /// A part that is no parameter.
-    #[error("'{part}' is not a parameter of {form} (write it like {example})")]
-    Parameter {
-        /// The part.
-        part: String,
-        /// The distribution.
-        form: &'static str,
-        /// A right one.
-        example: &'static str,
-    },
-    /// A parameter named twice.
-    #[error("'{0}' occurs twice")]
-    Twice(String),
-    /// A parameter that is not there.
-    #[error("{form} needs the parameter '{name}' (write it like {example})")]
-    Missing {
-        /// The distribution.
-        form: &'static str,
-        /// The parameter.
-        name: &'static str,
-        /// A right one.
-        example: &'static str,
-    },
-    /// A width that is none.
-    #[error("invalid sigma '{0}': expected a number above 0 and up to {SIGMA_MAX}, like 1.2")]
-    Sigma(String),
-    /// A mean or median of nothing.
-    #[error("invalid {0} 0: expected at least 1 byte")]
-    Nothing(&'static str),
-    /// Bounds the wrong way round.
-    #[error("the lower bound {low} is above the upper bound {high} (write {high}..{low})")]
-    Order {
-        /// The first.
-        low: u64,
-        /// The second.
-        high: u64,
-    },
-    /// Beyond [`SIZE_MAX_BYTES`].
-    #[error("the size of {0} bytes is too large (at most 1GiB)")]
-    TooLarge(u64),
-    /// A bin without a weight.
-    #[error(
-        "'{0}' is not a bin with a weight (write it like 1KiB..8KiB=50 or 64KiB=20, in a file \
-         like 1KiB..8KiB 50)"
-    )]
-    Bin(String),
-    /// Nothing can be drawn.
-    #[error(
-        "all bins of the histogram have the weight 0 (at least one needs a weight of 1 or more)"
-    )]
-    NoWeight,
-    /// More than [`BINS_MAX`], or weights that do not fit.
-    #[error(
-        "the histogram is too large (at most {BINS_MAX} bins, with a sum of weights below 2^64)"
-    )]
-    TooMany,
-    /// A line of a file.
-    #[error("line {line}: {why}")]
-    Line {
-        /// Its number, from 1.
-        line: usize,
-        /// What is wrong there.
-        why: Box<InvalidSizes>,
-    },
-}
-
 impl Sizes {
     /// The smallest that can be drawn.
     pub fn low(&self) -> u64 {
@@ -197,7 +121,7 @@ impl Sizes {
     ///
     /// # Errors
     /// What is wrong, and what would be right.
-    pub fn validate(&self) -> Result<(), InvalidSizes> {
+    pub fn validate(&self) -> Result<(), WorkloadError> {
         match self {
             Self::Fixed(size) => check_bounds(*size, *size),
             Self::Uniform { low, high } => check_bounds(*low, *high),
@@ -209,7 +133,7 @@ impl Sizes {
             } => {
                 // Not a number is refused too.
                 if !(*sigma > 0.0 && *sigma <= SIGMA_MAX) {
-                    return Err(InvalidSizes::Sigma(sigma.to_string()));
+                    return Err(invalid_sigma(sigma));
                 }
                 something("median", *median)?;
                 check_bounds(*low, *high)
@@ -225,9 +149,15 @@ impl Sizes {
                     .iter()
                     .try_fold(0_u64, |sum, bin| sum.checked_add(bin.weight));
                 match sum {
-                    Some(0) => Err(InvalidSizes::NoWeight),
+                    Some(0) => Err(invalid!(
+                        "all bins of the histogram have the weight 0 (at least one needs a weight \
+                         of 1 or more)"
+                    )),
                     Some(_) if bins.len() <= BINS_MAX => Ok(()),
-                    _ => Err(InvalidSizes::TooMany),
+                    _ => Err(invalid!(
+                        "the histogram is too large (at most {BINS_MAX} bins, with a sum of \
+                         weights below 2^64)"
+                    )),
                 }
             }
         }
@@ -238,21 +168,31 @@ fn drawn(bins: &[Bin]) -> impl Iterator<Item = &Bin> {
     bins.iter().filter(|bin| bin.weight > 0)
 }
 
-fn check_bounds(low: u64, high: u64) -> Result<(), InvalidSizes> {
+fn check_bounds(low: u64, high: u64) -> Result<(), WorkloadError> {
     if low > high {
-        return Err(InvalidSizes::Order { low, high });
+        return Err(invalid!(
+            "the lower bound {low} is above the upper bound {high} (write {high}..{low})"
+        ));
     }
     if high > SIZE_MAX_BYTES {
-        return Err(InvalidSizes::TooLarge(high));
+        return Err(too_large(high));
     }
     Ok(())
 }
 
-fn something(name: &'static str, bytes: u64) -> Result<(), InvalidSizes> {
+fn too_large(bytes: u64) -> WorkloadError {
+    invalid!("the size of {bytes} bytes is too large (at most 1GiB)")
+}
+
+fn invalid_sigma(sigma: &dyn std::fmt::Display) -> WorkloadError {
+    invalid!("invalid sigma '{sigma}': expected a number above 0 and up to {SIGMA_MAX}, like 1.2")
+}
+
+fn something(name: &'static str, bytes: u64) -> Result<(), WorkloadError> {
     match bytes {
-        0 => Err(InvalidSizes::Nothing(name)),
+        0 => Err(invalid!("invalid {name} 0: expected at least 1 byte")),
         1..=SIZE_MAX_BYTES => Ok(()),
-        _ => Err(InvalidSizes::TooLarge(bytes)),
+        _ => Err(too_large(bytes)),
     }
 }
 

@@ -2,29 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::WorkloadError;
 use crate::classic::Classic;
 use crate::edition::SubdirectoryChoice;
 use crate::endless::ENDLESS;
 use crate::generator::Generator;
 use crate::intent::{Action, End, Intent, Kept, Phase, PoolState, Stream};
-use crate::invalid::InvalidWhole;
 use crate::names::NameKind;
 use crate::skip::SkipReason;
-use crate::table::{FileTable, MemoryHint, NoMemory, TableEntry};
-
-/// A stream cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum StreamError {
-    /// The workload is not one that can be performed.
-    #[error(transparent)]
-    Invalid(#[from] InvalidWhole),
-    /// The table of files does not fit in memory.
-    #[error(transparent)]
-    NoMemory(#[from] NoMemory),
-    /// The text that contents are taken from does not fit in memory.
-    #[error("not enough memory for {0} bytes of text (use a smaller upper bound for --size)")]
-    NoText(u64),
-}
+use crate::table::{FileTable, MemoryHint, TableEntry};
 
 /// What the classic workload's one worker intends.
 #[derive(Clone, Debug)]
@@ -60,7 +46,7 @@ impl ClassicStream {
     ///
     /// # Errors
     /// Where the workload is invalid or its table does not fit in memory.
-    pub fn new(workload: &Classic) -> Result<Self, StreamError> {
+    pub fn new(workload: &Classic) -> Result<Self, WorkloadError> {
         Self::with_hint(workload, |_| ())
     }
 
@@ -68,10 +54,10 @@ impl ClassicStream {
     ///
     /// # Errors
     /// Where the workload is invalid or its table does not fit in memory.
-    pub fn with_hint(workload: &Classic, hint: MemoryHint) -> Result<Self, StreamError> {
+    pub fn with_hint(workload: &Classic, hint: MemoryHint) -> Result<Self, WorkloadError> {
         let rules = workload.edition.rules();
         let mut generator = Generator::new(rules.generator, workload.seed);
-        workload.validate().map_err(InvalidWhole::from)?;
+        workload.validate()?;
         let text = draw_text(&mut generator, workload.size_high_bytes)?;
         Self::after_text(workload, hint, generator, text)
     }
@@ -81,8 +67,8 @@ impl ClassicStream {
     ///
     /// # Errors
     /// Where the workload is invalid or its table does not fit in memory.
-    pub fn without_text(workload: &Classic, hint: MemoryHint) -> Result<Self, StreamError> {
-        workload.validate().map_err(InvalidWhole::from)?;
+    pub fn without_text(workload: &Classic, hint: MemoryHint) -> Result<Self, WorkloadError> {
+        workload.validate()?;
         let mut generator = Generator::new(workload.edition.rules().generator, workload.seed);
         generator.skip(2 * workload.size_high_bytes);
         Self::after_text(workload, hint, generator, Arc::default())
@@ -93,7 +79,7 @@ impl ClassicStream {
         hint: MemoryHint,
         generator: Generator,
         text: Arc<Vec<u8>>,
-    ) -> Result<Self, StreamError> {
+    ) -> Result<Self, WorkloadError> {
         let rules = workload.edition.rules();
         let mut sum = 0;
         let shares = workload
@@ -333,10 +319,13 @@ pub fn text_begins(workload: &Classic, bytes: u64) -> Vec<u8> {
 
 /// The text of a workload: printable characters, one draw each. The original draws twice the upper
 /// bound of sizes and uses the first half.
-fn draw_text(generator: &mut Generator, size_high: u64) -> Result<Arc<Vec<u8>>, StreamError> {
+fn draw_text(generator: &mut Generator, size_high: u64) -> Result<Arc<Vec<u8>>, WorkloadError> {
     let mut text = Vec::new();
-    text.try_reserve_exact(size_high as usize)
-        .map_err(|_| StreamError::NoText(size_high))?;
+    text.try_reserve_exact(size_high as usize).map_err(|_| {
+        invalid!(
+            "not enough memory for {size_high} bytes of text (use a smaller upper bound for --size)"
+        )
+    })?;
     text.extend((0..size_high).map(|_| 32 + generator.draw(95) as u8));
     generator.skip(size_high);
     Ok(Arc::new(text))

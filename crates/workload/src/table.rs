@@ -5,6 +5,8 @@
 //! words of bits lies one word that says which of them has any. A slot takes 15 bytes and, with all
 //! levels, less than 1.02 bits.
 
+use crate::WorkloadError;
+
 /// A file as the table holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableEntry {
@@ -18,16 +20,6 @@ pub struct TableEntry {
 
 /// Bytes of an entry: 48 bits of number, 40 of size, 32 of place.
 const ENTRY_BYTES: usize = 15;
-
-/// The table cannot be had.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not enough memory for a table of {slots} files ({bytes} bytes; use fewer files)")]
-pub struct NoMemory {
-    /// Slots asked for.
-    pub slots: u64,
-    /// Bytes that they would take.
-    pub bytes: u64,
-}
 
 /// Is shown memory that is about to be used, here and there. Must not change what it holds.
 pub type MemoryHint = fn(&[u8]);
@@ -52,8 +44,8 @@ impl FileTable {
     /// A table of `slots` free slots, the cursor at the first.
     ///
     /// # Errors
-    /// [`NoMemory`] where the machine has none for it.
-    pub fn new(slots: u64) -> Result<Self, NoMemory> {
+    /// If the machine has no memory for it.
+    pub fn new(slots: u64) -> Result<Self, WorkloadError> {
         Self::with_hint(slots, |_| ())
     }
 
@@ -61,13 +53,14 @@ impl FileTable {
     /// the machine can prepare it.
     ///
     /// # Errors
-    /// [`NoMemory`] where the machine has none for it.
-    pub fn with_hint(slots: u64, hint: MemoryHint) -> Result<Self, NoMemory> {
-        let no_memory = || NoMemory {
-            slots,
-            bytes: slots
-                .saturating_mul(ENTRY_BYTES as u64)
-                .saturating_add(slots / 8),
+    /// If the machine has no memory for it.
+    pub fn with_hint(slots: u64, hint: MemoryHint) -> Result<Self, WorkloadError> {
+        let no_memory = || {
+            let entries_bytes = slots.saturating_mul(ENTRY_BYTES as u64);
+            invalid!(
+                "not enough memory for a table of {slots} files ({} bytes; use fewer files)",
+                entries_bytes.saturating_add(slots / 8)
+            )
         };
         let bytes = usize::try_from(slots)
             .ok()

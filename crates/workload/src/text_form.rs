@@ -3,7 +3,7 @@
 /// Lets serde write a type as its text and read it back: for `#[serde(try_from = "String", into =
 /// "String")]`.
 macro_rules! text_form {
-    ($type:ty, $error:ty) => {
+    ($type:ty) => {
         impl From<$type> for String {
             fn from(value: $type) -> Self {
                 value.to_string()
@@ -11,9 +11,9 @@ macro_rules! text_form {
         }
 
         impl TryFrom<String> for $type {
-            type Error = $error;
+            type Error = crate::WorkloadError;
 
-            fn try_from(text: String) -> Result<Self, $error> {
+            fn try_from(text: String) -> Result<Self, crate::WorkloadError> {
                 text.parse()
             }
         }

@@ -6,15 +6,15 @@ mod canonical;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::WorkloadError;
 use crate::classic::Classic;
 use crate::contents::ContentSpec;
 use crate::endless;
 use crate::intent::Stream;
-use crate::invalid::{self, InvalidWhole};
-use crate::mix::{InvalidMix, Mix};
+use crate::mix::Mix;
 use crate::mix_stream::MixStream;
 use crate::mixer::{Mixer, Tables};
-use crate::stream::{ClassicStream, StreamError};
+use crate::stream::ClassicStream;
 use crate::table::MemoryHint;
 pub use crate::workers::{Role, WorkerSeeds, Workers};
 
@@ -91,48 +91,57 @@ impl Workload {
     pub const ENDLESS: u64 = endless::ENDLESS;
 
     /// The greatest number of workers.
-    pub const WORKERS_MAX: u32 = invalid::WORKERS_MAX;
+    pub const WORKERS_MAX: u32 = 4096;
 
     /// Checks that the workload can be performed.
     ///
     /// # Errors
     /// What is wrong, and what would be right.
-    pub fn validate(&self) -> Result<(), InvalidWhole> {
+    pub fn validate(&self) -> Result<(), WorkloadError> {
         let workers = self.workers.count();
         if workers == 0 || workers > Self::WORKERS_MAX {
-            return Err(InvalidWhole::Workers(workers.into()));
+            return Err(invalid!(
+                "invalid number of workers {workers}: expected 1 to {}",
+                Self::WORKERS_MAX
+            ));
         }
         if let Some(contents) = &self.contents {
             contents
                 .validate()
-                .map_err(|error| InvalidWhole::Contents(error.to_string()))?;
+                .map_err(|error| invalid!("invalid contents: {error}"))?;
         }
         match &self.work {
-            Work::Classic(_) if self.workers.is_shared() => Err(InvalidWhole::ClassicShared),
-            Work::Classic(classic) => Ok(classic.validate()?),
-            Work::Mix(_) if self.contents.is_none() => Err(InvalidWhole::NoContents),
+            Work::Classic(_) if self.workers.is_shared() => Err(invalid!(
+                "writers and readers share a pool, and the classic workload has private pools \
+                 only (use --mix)"
+            )),
+            Work::Classic(classic) => classic.validate(),
+            Work::Mix(_) if self.contents.is_none() => Err(invalid!(
+                "a mix needs contents: text, incompressible or compressible:RATIO"
+            )),
             Work::Mix(mix) => {
                 mix.validate()?;
-                Ok(self.validate_roles(mix)?)
+                self.validate_roles(mix)
             }
         }
     }
 
-    fn validate_roles(&self, mix: &Mix) -> Result<(), InvalidMix> {
-        if let Workers::Shared {
+    fn validate_roles(&self, mix: &Mix) -> Result<(), WorkloadError> {
+        let Workers::Shared {
             writers, readers, ..
         } = self.workers
-        {
-            if writers > 0 && mix.weights.of_those_that_read(false).sum() == 0 {
-                return Err(InvalidMix::Idle(
-                    "writers",
-                    "add one that changes files, like create=1, or use --writers 0",
-                ));
-            }
-            if readers > 0 && mix.weights.of_those_that_read(true).sum() == 0 {
-                return Err(InvalidMix::Idle(
-                    "readers",
-                    "add one that reads, like read=1, or use --readers 0",
+        else {
+            return Ok(());
+        };
+        let writers_advice = "add one that changes files, like create=1, or use --writers 0";
+        let readers_advice = "add one that reads, like read=1, or use --readers 0";
+        for (role, count, reads, advice) in [
+            ("writers", writers, false, writers_advice),
+            ("readers", readers, true, readers_advice),
+        ] {
+            if count > 0 && mix.weights.of_those_that_read(reads).sum() == 0 {
+                return Err(invalid!(
+                    "no operation of the mix is for the {role} ({advice})"
                 ));
             }
         }
@@ -241,7 +250,7 @@ impl Workload {
     ///
     /// # Errors
     /// Where the workload is none or does not fit in memory.
-    pub fn stream(&self, number: u32, hint: MemoryHint) -> Result<AnyStream, StreamError> {
+    pub fn stream(&self, number: u32, hint: MemoryHint) -> Result<AnyStream, WorkloadError> {
         self.validate()?;
         Ok(match (&self.work, self.workers) {
             (Work::Classic(classic), _) => Box::new(ClassicStream::without_text(

@@ -8,44 +8,15 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use fuser::{
-    BsdFileFlags, Errno, FileAttr, FileHandle, Filesystem, FopenFlags, INodeNo, LockOwner,
-    OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty,
-    ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, Errno, FileHandle, Filesystem, FopenFlags, INodeNo, LockOwner, OpenFlags,
+    RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry,
+    ReplyOpen, ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
 };
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, XattrFlags};
 
+use super::replies::{attributes, empty, entry};
 use super::{Files, Found, NO_TIME, Wish, errno, lock};
 use crate::options::RequestKind;
-
-fn entry(reply: ReplyEntry, found: Result<Found, Errno>) {
-    match found {
-        Ok(found) => reply.entry(&NO_TIME, &found.facts, found.generation),
-        Err(error) => reply.error(error),
-    }
-}
-
-fn attributes(reply: ReplyAttr, found: Result<FileAttr, Errno>) {
-    match found {
-        Ok(facts) => reply.attr(&NO_TIME, &facts),
-        Err(error) => reply.error(error),
-    }
-}
-
-fn empty(reply: ReplyEmpty, done: Result<(), Errno>) {
-    match done {
-        Ok(()) => reply.ok(),
-        Err(error) => reply.error(error),
-    }
-}
-
-fn extended(reply: ReplyXattr, room: u32, value: Result<Vec<u8>, rustix::io::Errno>) {
-    match value {
-        Ok(value) if room == 0 => reply.size(u32::try_from(value.len()).unwrap_or(u32::MAX)),
-        Ok(value) if value.len() > room as usize => reply.error(Errno::ERANGE),
-        Ok(value) => reply.data(&value),
-        Err(error) => reply.error(errno(error)),
-    }
-}
 
 impl Filesystem for Files {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
@@ -94,10 +65,8 @@ impl Filesystem for Files {
 
     fn readlink(&self, _: &Request, ino: INodeNo, reply: ReplyData) {
         self.gate.pass(RequestKind::ReadLink);
-        match self.path(ino).and_then(|path| Ok(fs::read_link(path)?)) {
-            Ok(target) => reply.data(target.as_os_str().as_bytes()),
-            Err(error) => reply.error(error),
-        }
+        let target = self.path(ino).and_then(|path| Ok(fs::read_link(path)?));
+        answer!(reply, target, target => reply.data(target.as_os_str().as_bytes()));
     }
 
     fn mknod(
@@ -204,10 +173,8 @@ impl Filesystem for Files {
 
     fn open(&self, _: &Request, ino: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
         self.gate.pass(RequestKind::Open);
-        match self.open_file(ino, flags.0) {
-            Ok(handle) => reply.opened(handle, FopenFlags::empty()),
-            Err(error) => reply.error(error),
-        }
+        let opened = self.open_file(ino, flags.0);
+        answer!(reply, opened, handle => reply.opened(handle, FopenFlags::empty()));
     }
 
     fn read(
@@ -222,10 +189,7 @@ impl Filesystem for Files {
         reply: ReplyData,
     ) {
         self.gate.pass(RequestKind::Read);
-        match self.read_at(fh, offset, size) {
-            Ok(bytes) => reply.data(&bytes),
-            Err(error) => reply.error(error),
-        }
+        answer!(reply, self.read_at(fh, offset, size), bytes => reply.data(&bytes));
     }
 
     fn write(
@@ -241,13 +205,11 @@ impl Filesystem for Files {
         reply: ReplyWrite,
     ) {
         self.gate.pass(RequestKind::Write);
-        match self
+        let written = self
             .file(fh)
-            .and_then(|file| Ok(file.write_at(data, offset)?))
-        {
-            Ok(bytes) => reply.written(u32::try_from(bytes).unwrap_or(u32::MAX)),
-            Err(error) => reply.error(error),
-        }
+            .and_then(|file| Ok(file.write_at(data, offset)?));
+        let narrow = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
+        answer!(reply, written, bytes => reply.written(narrow(bytes)));
     }
 
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
@@ -351,8 +313,7 @@ impl Filesystem for Files {
             .path(INodeNo::ROOT)
             .and_then(|path| rustix::fs::statvfs(&path).map_err(errno));
         let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
-        match facts {
-            Ok(facts) => reply.statfs(
+        answer!(reply, facts, facts => reply.statfs(
                 facts.f_blocks,
                 facts.f_bfree,
                 facts.f_bavail,
@@ -361,9 +322,7 @@ impl Filesystem for Files {
                 narrow(facts.f_bsize),
                 narrow(facts.f_namemax),
                 narrow(facts.f_frsize),
-            ),
-            Err(error) => reply.error(error),
-        }
+        ));
     }
 
     fn setxattr(
@@ -385,27 +344,13 @@ impl Filesystem for Files {
     }
 
     fn getxattr(&self, _: &Request, ino: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {
-        self.gate.pass(RequestKind::Extended);
-        match self.path(ino) {
-            Ok(path) => {
-                let mut buffer = vec![0; 65_536];
-                let value = rustix::fs::lgetxattr(&path, name, &mut buffer[..]);
-                extended(reply, size, value.map(|bytes| buffer[..bytes].to_vec()));
-            }
-            Err(error) => reply.error(error),
-        }
+        let read = |path: &Path, to: &mut [u8]| rustix::fs::lgetxattr(path, name, to);
+        self.extended(ino, size, read, reply);
     }
 
     fn listxattr(&self, _: &Request, ino: INodeNo, size: u32, reply: ReplyXattr) {
-        self.gate.pass(RequestKind::Extended);
-        match self.path(ino) {
-            Ok(path) => {
-                let mut buffer = vec![0; 65_536];
-                let names = rustix::fs::llistxattr(&path, &mut buffer[..]);
-                extended(reply, size, names.map(|bytes| buffer[..bytes].to_vec()));
-            }
-            Err(error) => reply.error(error),
-        }
+        let read = |path: &Path, to: &mut [u8]| rustix::fs::llistxattr(path, to);
+        self.extended(ino, size, read, reply);
     }
 
     fn removexattr(&self, _: &Request, ino: INodeNo, name: &OsStr, reply: ReplyEmpty) {
@@ -427,17 +372,9 @@ impl Filesystem for Files {
         reply: ReplyCreate,
     ) {
         self.gate.pass(RequestKind::Create);
-        match self.create_file(request, (parent, name), mode, flags) {
-            Ok((found, handle)) => {
-                reply.created(
-                    &NO_TIME,
-                    &found.facts,
-                    found.generation,
-                    handle,
-                    FopenFlags::empty(),
-                );
-            }
-            Err(error) => reply.error(error),
-        }
+        let created = self.create_file(request, (parent, name), mode, flags);
+        answer!(reply, created, (Found { facts, generation }, handle) => {
+            reply.created(&NO_TIME, &facts, generation, handle, FopenFlags::empty());
+        });
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::WorkloadError;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,44 +47,30 @@ impl Default for ContentSpec {
     }
 }
 
-/// No contents.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidContents {
-    /// No known kind.
-    #[error("expected text, incompressible or compressible:3")]
-    UnknownKind(String),
-    /// A ratio of compression that is none.
-    #[error("invalid ratio '{0}' for compressible: expected 1 to {RATIO_MAX}, like compressible:3")]
-    Ratio(String),
-    /// A ratio of repetition that is none.
-    #[error("invalid deduplication ratio {0}: expected 1 (every block is unique) to {RATIO_MAX}")]
-    Dedup(f64),
-    /// Text repeats anyway.
-    #[error(
-        "a deduplication ratio of {0} cannot be used with text contents (use incompressible or \
-         compressible:RATIO)"
-    )]
-    TextRepeats(f64),
-}
-
 impl ContentSpec {
     /// Checks that contents can be made.
     ///
     /// # Errors
     /// What is wrong, and what would be right.
-    pub fn validate(&self) -> Result<(), InvalidContents> {
+    pub fn validate(&self) -> Result<(), WorkloadError> {
         match self.kind {
             ContentKind::Compressible { ratio } if !(1.0..=RATIO_MAX).contains(&ratio) => {
-                return Err(InvalidContents::Ratio(ratio.to_string()));
+                return Err(invalid_ratio(&ratio));
             }
             ContentKind::Text if self.dedup > 1.0 => {
-                return Err(InvalidContents::TextRepeats(self.dedup));
+                return Err(invalid!(
+                    "a deduplication ratio of {} cannot be used with text contents (use \
+                     incompressible or compressible:RATIO)",
+                    self.dedup
+                ));
             }
             _ => {}
         }
         if !(1.0..=RATIO_MAX).contains(&self.dedup) {
-            return Err(InvalidContents::Dedup(self.dedup));
+            return Err(invalid!(
+                "invalid deduplication ratio {}: expected 1 (every block is unique) to {RATIO_MAX}",
+                self.dedup
+            ));
         }
         Ok(())
     }
@@ -99,21 +87,18 @@ impl fmt::Display for ContentKind {
 }
 
 impl FromStr for ContentKind {
-    type Err = InvalidContents;
+    type Err = WorkloadError;
 
     /// `text`, `incompressible`, `compressible:3`.
-    fn from_str(text: &str) -> Result<Self, InvalidContents> {
+    fn from_str(text: &str) -> Result<Self, WorkloadError> {
         let kind = match text.trim() {
             "text" => Self::Text,
             "incompressible" => Self::Incompressible,
             other => {
                 let ratio = other
                     .strip_prefix("compressible:")
-                    .ok_or_else(|| InvalidContents::UnknownKind(other.to_owned()))?;
-                let ratio = ratio
-                    .trim()
-                    .parse()
-                    .map_err(|_| InvalidContents::Ratio(ratio.to_owned()))?;
+                    .ok_or_else(|| invalid!("expected text, incompressible or compressible:3"))?;
+                let ratio = ratio.trim().parse().map_err(|_| invalid_ratio(&ratio))?;
                 Self::Compressible { ratio }
             }
         };
@@ -122,4 +107,10 @@ impl FromStr for ContentKind {
     }
 }
 
-text_form!(ContentKind, InvalidContents);
+text_form!(ContentKind);
+
+fn invalid_ratio(ratio: &dyn fmt::Display) -> WorkloadError {
+    invalid!(
+        "invalid ratio '{ratio}' for compressible: expected 1 to {RATIO_MAX}, like compressible:3"
+    )
+}

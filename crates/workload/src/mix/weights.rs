@@ -6,7 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::invalid::InvalidMix;
+use crate::WorkloadError;
 use crate::intent::Action;
 
 /// How often each operation is done, relative to the others. Serialised as its text, like
@@ -62,35 +62,45 @@ impl fmt::Display for Weights {
     }
 }
 
-text_form!(Weights, InvalidMix);
+text_form!(Weights);
 
 impl FromStr for Weights {
-    type Err = InvalidMix;
+    type Err = WorkloadError;
 
     /// `read=5,append=2,create=1,delete=1`.
-    fn from_str(text: &str) -> Result<Self, InvalidMix> {
+    fn from_str(text: &str) -> Result<Self, WorkloadError> {
         let mut weights = Self::default();
         for part in text
             .split(',')
             .map(str::trim)
             .filter(|part| !part.is_empty())
         {
-            let (name, weight) = part
-                .split_once('=')
-                .ok_or_else(|| InvalidMix::WeightForm(part.to_owned()))?;
-            let action = Action::of_mix(name.trim())
-                .ok_or_else(|| InvalidMix::NoAction(name.trim().to_owned()))?;
+            let wrong_form = || {
+                invalid!(
+                    "'{part}' is not an operation with its weight (write it like \
+                     read=5,create=2,delete=2)"
+                )
+            };
+            let (name, weight) = part.split_once('=').ok_or_else(wrong_form)?;
+            let action = Action::of_mix(name.trim()).ok_or_else(|| {
+                invalid!(
+                    "unknown operation '{}' (known: {})",
+                    name.trim(),
+                    Self::words()
+                )
+            })?;
             if weights.get(action) > 0 {
-                return Err(InvalidMix::Twice(action.name()));
+                return Err(invalid!("the operation {} occurs twice", action.name()));
             }
-            weights.0[action as usize] = weight
-                .trim()
-                .parse()
-                .map_err(|_| InvalidMix::WeightForm(part.to_owned()))?;
+            weights.0[action as usize] = weight.trim().parse().map_err(|_| wrong_form())?;
         }
         if weights.sum() == 0 {
-            return Err(InvalidMix::NoWeights);
+            return Err(none());
         }
         Ok(weights)
     }
+}
+
+pub(super) fn none() -> WorkloadError {
+    invalid!("all operations have the weight 0 (use at least one, like read=1)")
 }

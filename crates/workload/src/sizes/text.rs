@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Bin, InvalidSizes, Sizes, check_bounds};
+use super::{Bin, FORMS, Sizes, check_bounds, invalid_sigma};
+use crate::WorkloadError;
 use crate::quantity;
 
 /// Reads a histogram from a file's text: a bin a line, `low..high weight` or `size weight`; `#`
@@ -11,7 +12,7 @@ use crate::quantity;
 ///
 /// # Errors
 /// What is wrong, with its line.
-pub fn parse_histogram(text: &str) -> Result<Sizes, InvalidSizes> {
+pub fn parse_histogram(text: &str) -> Result<Sizes, WorkloadError> {
     let mut bins = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
@@ -19,21 +20,23 @@ pub fn parse_histogram(text: &str) -> Result<Sizes, InvalidSizes> {
             continue;
         }
         let bin = parse_bin(line, line.rsplit_once(char::is_whitespace));
-        bins.push(bin.map_err(|why| InvalidSizes::Line {
-            line: index + 1,
-            why: Box::new(why),
-        })?);
+        bins.push(bin.map_err(|why| invalid!("line {}: {why}", index + 1))?);
     }
     valid(Sizes::Histogram(bins))
 }
 
-fn valid(sizes: Sizes) -> Result<Sizes, InvalidSizes> {
+fn valid(sizes: Sizes) -> Result<Sizes, WorkloadError> {
     sizes.validate()?;
     Ok(sizes)
 }
 
-fn parse_bin(text: &str, parts: Option<(&str, &str)>) -> Result<Bin, InvalidSizes> {
-    let (range, weight) = parts.ok_or_else(|| InvalidSizes::Bin(text.to_owned()))?;
+fn parse_bin(text: &str, parts: Option<(&str, &str)>) -> Result<Bin, WorkloadError> {
+    let (range, weight) = parts.ok_or_else(|| {
+        invalid!(
+            "'{text}' is not a bin with a weight (write it like 1KiB..8KiB=50 or 64KiB=20, in a \
+             file like 1KiB..8KiB 50)"
+        )
+    })?;
     let (low, high) = quantity::byte_range(range)?;
     check_bounds(low, high)?;
     Ok(Bin {
@@ -56,21 +59,19 @@ impl<'a> Parameters<'a> {
         example: &'static str,
         names: &[&str],
         text: &'a str,
-    ) -> Result<Self, InvalidSizes> {
+    ) -> Result<Self, WorkloadError> {
         let mut given: Vec<(&str, &str)> = Vec::new();
         for part in text.split(',').map(str::trim) {
             let parameter = part
                 .split_once('=')
                 .map(|(name, value)| (name.trim(), value.trim()));
             let Some((name, value)) = parameter.filter(|(name, _)| names.contains(name)) else {
-                return Err(InvalidSizes::Parameter {
-                    part: part.to_owned(),
-                    form,
-                    example,
-                });
+                return Err(invalid!(
+                    "'{part}' is not a parameter of {form} (write it like {example})"
+                ));
             };
             if given.iter().any(|(other, _)| *other == name) {
-                return Err(InvalidSizes::Twice(name.to_owned()));
+                return Err(invalid!("'{name}' occurs twice"));
             }
             given.push((name, value));
         }
@@ -88,33 +89,32 @@ impl<'a> Parameters<'a> {
             .map(|(_, value)| *value)
     }
 
-    fn text(&self, name: &'static str) -> Result<&'a str, InvalidSizes> {
-        self.find(name).ok_or(InvalidSizes::Missing {
-            form: self.form,
-            name,
-            example: self.example,
+    fn text(&self, name: &'static str) -> Result<&'a str, WorkloadError> {
+        self.find(name).ok_or_else(|| {
+            let Self { form, example, .. } = self;
+            invalid!("{form} needs the parameter '{name}' (write it like {example})")
         })
     }
 
-    fn bytes(&self, name: &'static str) -> Result<u64, InvalidSizes> {
-        Ok(quantity::bytes(self.text(name)?)?)
+    fn bytes(&self, name: &'static str) -> Result<u64, WorkloadError> {
+        quantity::bytes(self.text(name)?)
     }
 
     /// The lower bound, 1 where none is given.
-    fn low(&self) -> Result<u64, InvalidSizes> {
-        Ok(self.find("min").map_or(Ok(1), quantity::bytes)?)
+    fn low(&self) -> Result<u64, WorkloadError> {
+        self.find("min").map_or(Ok(1), quantity::bytes)
     }
 }
 
 impl FromStr for Sizes {
-    type Err = InvalidSizes;
+    type Err = WorkloadError;
 
-    /// As [`Sizes`] are displayed; see the message of [`InvalidSizes::UnknownForm`].
-    fn from_str(text: &str) -> Result<Self, InvalidSizes> {
+    /// As [`Sizes`] are displayed; see the message of [`unknown_form`].
+    fn from_str(text: &str) -> Result<Self, WorkloadError> {
         let text = text.trim();
         let Some((form, rest)) = text.split_once(':') else {
             if !text.starts_with(|first: char| first.is_ascii_digit()) {
-                return Err(InvalidSizes::UnknownForm(text.to_owned()));
+                return Err(unknown_form(text));
             }
             let (low, high) = quantity::byte_range(text)?;
             let is_range = text.contains("..") || text.contains('-');
@@ -136,9 +136,7 @@ impl FromStr for Sizes {
                 let sigma = given.text("sigma")?;
                 Self::Lognormal {
                     median: given.bytes("median")?,
-                    sigma: sigma
-                        .parse()
-                        .map_err(|_| InvalidSizes::Sigma(sigma.to_owned()))?,
+                    sigma: sigma.parse().map_err(|_| invalid_sigma(&sigma))?,
                     low: given.low()?,
                     high: given.bytes("max")?,
                 }
@@ -159,7 +157,7 @@ impl FromStr for Sizes {
                     .map(|bin| parse_bin(bin.trim(), bin.split_once('=')));
                 Self::Histogram(bins.collect::<Result<_, _>>()?)
             }
-            _ => return Err(InvalidSizes::UnknownForm(text.to_owned())),
+            _ => return Err(unknown_form(text)),
         })
     }
 }
@@ -219,4 +217,8 @@ impl fmt::Display for Sizes {
     }
 }
 
-text_form!(Sizes, InvalidSizes);
+text_form!(Sizes);
+
+fn unknown_form(text: &str) -> WorkloadError {
+    invalid!("'{text}' is not a size or distribution of sizes (write it like {FORMS})")
+}

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use document::Format;
 use record::Edition;
-use workload::{Bias, Classic, InvalidWorkload};
+use workload::{Bias, Classic};
 
 use super::number::{self, atoi};
 use super::warning;
@@ -102,10 +102,7 @@ impl PromptSettings {
                 return Err(format!("the location '{path}' holds a NUL character"));
             }
         }
-        let bias = |value: i32| {
-            let invalid = || InvalidWorkload::Bias(value.into()).to_string();
-            Bias::new(value.into()).ok_or_else(invalid)
-        };
+        let bias = |value: i32| Bias::new(value.into()).map_err(|wrong| wrong.to_string());
         let workload = Classic {
             edition: self.edition,
             files: count(self.files),

@@ -1,0 +1,118 @@
+//! What the rivals work on.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::Command;
+use workload::names::Names;
+use workload::popularity::Popularity;
+use workload::sizes::Sizes;
+
+use super::{FILE_BYTES, PhaseSample, fs_mark};
+use crate::mounts::{MountedVolume, sync};
+use crate::ours;
+use crate::phases::Cost;
+use workload::{Action, Mix, Weights, Workers, Workload};
+
+/// Where and how much, for one worker or several.
+pub struct PeerLoad {
+    pub mounted: MountedVolume,
+    pub files: u64,
+    pub workers: u32,
+    /// The observer of fs_mark.
+    pub borders: PathBuf,
+}
+
+impl PeerLoad {
+    pub fn new(kind: &str, files: u64, workers: u32) -> Result<Self, Box<dyn Error>> {
+        let mounted = MountedVolume::new(kind)?;
+        let borders = fs_mark::compile(&mounted.path())?;
+        Ok(Self {
+            mounted,
+            files,
+            workers,
+            borders,
+        })
+    }
+
+    /// A path beside the mounted file system.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.mounted.path().with_file_name(name)
+    }
+
+    /// The others' directory.
+    pub fn theirs(&self) -> PathBuf {
+        self.mounted.path().join("rival")
+    }
+
+    /// Makes both programs' directories anew: one that was large is not like one that never was.
+    pub fn renew(&self) -> Result<(), Box<dyn Error>> {
+        for directory in [self.mounted.path().join("ours"), self.theirs()] {
+            if directory.exists() {
+                std::fs::remove_dir_all(&directory)?;
+            }
+            std::fs::create_dir(&directory)?;
+        }
+        for own in self.own_directories().into_iter().flatten() {
+            std::fs::create_dir(self.theirs().join(own))?;
+        }
+        sync(&self.mounted.path())
+    }
+
+    /// Creates the files that another reads, in an order drawn at random: read by name, they are
+    /// read at random.
+    pub fn create_shuffled(&self) -> Result<(), Box<dyn Error>> {
+        let mut numbers: Vec<u64> = (0..self.files).collect();
+        numbers.sort_by_key(|number| workload::random::again(*number));
+        for own in self.own_directories() {
+            let directory = own.map_or_else(|| self.theirs(), |own| self.theirs().join(own));
+            for number in &numbers {
+                std::fs::write(
+                    directory.join(number.to_string()),
+                    [b'x'; FILE_BYTES as usize],
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// By worker, its own directory where there are several.
+    pub fn own_directories(&self) -> Vec<Option<String>> {
+        match self.workers {
+            1 => vec![None],
+            workers => (0..workers)
+                .map(|worker| Some(format!("w{worker}")))
+                .collect(),
+        }
+    }
+
+    pub fn ours(&self, (bytes, names): (u64, &str), reads: u64) -> Result<Command, Box<dyn Error>> {
+        let mix = Mix {
+            files: self.files,
+            transactions: reads,
+            weights: Weights::default().with(Action::Read, 1),
+            sizes: Sizes::Fixed(bytes),
+            names: names.parse::<Names>()?,
+            popularity: Popularity::Shuffled,
+            ..Mix::default()
+        };
+        let workload = Workload {
+            workers: Workers::Private {
+                workers: self.workers,
+            },
+            ..mix.into()
+        };
+        ours::command(&workload, &self.mounted.path().join("ours"), false)
+    }
+
+    /// The files of all workers that a phase is done to.
+    pub fn sum_files(&self) -> f64 {
+        (self.files * u64::from(self.workers)) as f64
+    }
+
+    pub fn sample(&self, cost: Cost) -> PhaseSample {
+        PhaseSample {
+            files_per_s: self.sum_files() / cost.wall_s,
+            user_us_per_file: cost.user_s / self.sum_files() * 1e6,
+        }
+    }
+}
