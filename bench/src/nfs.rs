@@ -207,7 +207,8 @@ impl NfsRivals<'_> {
         let mut command = self.server.command(&self.libnfs);
         let (files, operations) = (self.size.files, self.size.operations);
         let words = format!(
-            "{NFS_PORT} {MOUNT_PORT} /export libnfs {depth} {files} {FILE_BYTES} {operations} {work}"
+            "{NFS_PORT} {MOUNT_PORT} /export libnfs {depth} {files} {FILE_BYTES} {operations} \
+             {work}"
         );
         command.args(words.split(' '));
         Measured::parse(&output(&mut command)?)

@@ -53,7 +53,7 @@ pub struct PeersOptions {
 
 /// What one phase came to.
 #[derive(Clone, Copy, Debug)]
-struct PhaseSample {
+pub struct PhaseSample {
     files_per_s: f64,
     user_us_per_file: f64,
 }

@@ -86,7 +86,10 @@ impl FromStr for Weights {
                 invalid!(
                     "unknown operation '{}' (known: {})",
                     name.trim(),
-                    Self::words()
+                    Action::asked_for()
+                        .map(Action::name)
+                        .collect::<Vec<_>>()
+                        .join(", ")
                 )
             })?;
             if weights.get(action) > 0 {
