@@ -279,7 +279,7 @@ fn refuse(why: &str) -> Effect {
 
 /// A chance in tenths. Unlike elsewhere, what is no number is 0 here.
 fn set_bias(value: &mut i32, command: &str, argument: Option<&[u8]>) -> Effect {
-    let is_taken = |number: i32| Bias::new(number.into()).is_some();
+    let is_taken = |number: i32| Bias::new(number.into()).is_ok();
     let refusal = "no bias specified (0-10 for greater chance,-1 to disable)";
     set_number(value, command, argument, is_taken, refusal)
 }
