@@ -129,9 +129,11 @@ impl FromStr for FileSystemKind {
         Self::ALL
             .into_iter()
             .find(|kind| kind.name() == text)
-            .ok_or_else(|| InvalidMakeSpec::UnknownKind {
-                text: text.to_owned(),
-                kinds: Self::names(),
+            .ok_or_else(|| {
+                invalid!(
+                    "unknown kind of file system '{text}' (use {})",
+                    Self::names()
+                )
             })
     }
 }

@@ -26,6 +26,8 @@
 //! A journal that is to lie elsewhere has a directory of the same form there, with a manifest of
 //! its own; each manifest names the other directory.
 
+#[macro_use]
+mod invalid;
 mod blocks;
 mod cannot;
 mod directory;
@@ -35,7 +37,6 @@ mod filler;
 mod find;
 mod held_path;
 mod identifiers;
-mod invalid;
 mod kind;
 mod loops;
 mod making;

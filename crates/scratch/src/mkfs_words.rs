@@ -71,12 +71,13 @@ pub(crate) fn check(kind: FileSystemKind, words: &[String]) -> Result<(), Invali
     };
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        let has_value = options
-            .takes_value(word)
-            .ok_or_else(|| InvalidMakeSpec::MkfsOption {
-                word: word.clone(),
-                program: kind.mkfs().map_or("mkfs", |(program, _)| program),
-            })?;
+        let has_value = options.takes_value(word).ok_or_else(|| {
+            let program = kind.mkfs().map_or("mkfs", |(program, _)| program);
+            invalid!(
+                "mkfs word '{word}' cannot be used: {program} is given only options that touch \
+                 nothing but the image (remove it)"
+            )
+        })?;
         if has_value {
             // One that is missing is for mkfs to say.
             words.next();

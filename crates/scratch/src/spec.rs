@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::invalid::InvalidMakeSpec;
+use crate::invalid::{InvalidMakeSpec, control_character, invalid_fullness};
 use crate::kind::FileSystemKind;
 use crate::mkfs_words;
 
@@ -109,19 +109,12 @@ impl MakeSpec {
         let kind = self.kind.name();
         let min_bytes = self.kind.size_bytes_min();
         if !(min_bytes..=SIZE_BYTES_MAX).contains(&self.size_bytes) {
-            return Err(InvalidMakeSpec::Size {
-                kind,
-                given_bytes: self.size_bytes,
-                min_bytes,
-                max_bytes: SIZE_BYTES_MAX,
-            });
+            return Err(invalid!(
+                "invalid size of {} bytes for {kind}: expected {min_bytes} to {SIZE_BYTES_MAX} \
+                 bytes",
+                self.size_bytes
+            ));
         }
-        let no_image = |key| InvalidMakeSpec::NotOfKind {
-            kind,
-            key,
-            why: "it lies in memory",
-            kinds: "a kind with an image",
-        };
         if !self.kind.has_image() {
             for (key, is_given) in [
                 ("mkfs", !self.mkfs_words.is_empty()),
@@ -129,33 +122,33 @@ impl MakeSpec {
                 ("direct", self.direct),
             ] {
                 if is_given {
-                    return Err(no_image(key));
+                    return Err(invalid!(
+                        "{kind} has no '{key}': it lies in memory (leave it out, or use a kind \
+                         with an image)"
+                    ));
                 }
             }
         }
         if let Some(journal) = &self.journal {
             let Some(min_bytes) = self.kind.journal_bytes_min() else {
-                return Err(InvalidMakeSpec::NotOfKind {
-                    kind,
-                    key: "journal",
-                    why: "it has no external journal",
-                    kinds: "ext3, ext4 or xfs",
-                });
+                return Err(invalid!(
+                    "{kind} has no 'journal': it has no external journal (leave it out, or use \
+                     ext3, ext4 or xfs)"
+                ));
             };
             if !(min_bytes..=JOURNAL_BYTES_MAX).contains(&journal.size_bytes) {
-                return Err(InvalidMakeSpec::JournalSize {
-                    kind,
-                    given_bytes: journal.size_bytes,
-                    min_bytes,
-                    max_bytes: JOURNAL_BYTES_MAX,
-                });
+                return Err(invalid!(
+                    "invalid journal of {} bytes for {kind}: expected {min_bytes} to \
+                     {JOURNAL_BYTES_MAX} bytes",
+                    journal.size_bytes
+                ));
             }
         }
         if let Some(percent) = self
             .fullness_percent
             .filter(|percent| !(1..=95).contains(percent))
         {
-            return Err(InvalidMakeSpec::Fullness(percent.to_string()));
+            return Err(invalid_fullness(&percent));
         }
         self.check_paths()?;
         self.check_words()
@@ -169,11 +162,13 @@ impl MakeSpec {
         for (key, path) in [("in", Some(&self.directory)), ("journal-in", of_journal)] {
             let Some(path) = path else { continue };
             if !path.is_absolute() {
-                let path = path.clone();
-                return Err(InvalidMakeSpec::Relative { key, path });
+                let path = path.display();
+                return Err(invalid!(
+                    "invalid {key} '{path}': expected an absolute path"
+                ));
             }
             if path.to_string_lossy().contains(char::is_control) {
-                return Err(InvalidMakeSpec::Control(key));
+                return Err(control_character(key));
             }
         }
         Ok(())
@@ -183,22 +178,26 @@ impl MakeSpec {
     fn check_words(&self) -> Result<(), InvalidMakeSpec> {
         for word in &self.mkfs_words {
             if word.contains(char::is_control) {
-                return Err(InvalidMakeSpec::Control("mkfs"));
+                return Err(control_character("mkfs"));
             }
             let names_device = ["device=", "logdev", "rtdev", "name=", "file="];
             if word.is_empty()
                 || word.contains('/')
                 || names_device.iter().any(|name| word.contains(name))
             {
-                return Err(InvalidMakeSpec::MkfsWord(word.clone()));
+                return Err(invalid!(
+                    "mkfs word '{word}' names a device or a path (only images are formatted; for \
+                     an external journal use journal=SIZE)"
+                ));
             }
         }
         mkfs_words::check(self.kind, &self.mkfs_words)?;
         for option in &self.mount_options {
             if option.contains(char::is_control) {
-                return Err(InvalidMakeSpec::Control("mount"));
+                return Err(control_character("mount"));
             }
-            let refused = |why| Err(InvalidMakeSpec::MountOption(option.clone(), why));
+            let refused =
+                |why: &str| Err(invalid!("mount option '{option}' cannot be used: {why}"));
             if option.is_empty() || option.contains(',') {
                 return refused("expected one option (write options with a comma between)");
             }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use workload::quantity;
 
-use crate::invalid::InvalidMakeSpec;
+use crate::invalid::{InvalidMakeSpec, invalid_fullness};
 use crate::spec::{DEFAULT_DIRECTORY, DEFAULT_SIZE_BYTES, ExternalJournal, MakeSpec};
 
 const PREFIX: &str = "make:";
@@ -29,8 +29,8 @@ struct Given {
 
 impl Given {
     fn spec(self, kind: &str) -> Result<MakeSpec, InvalidMakeSpec> {
-        let bytes = |key, text: &str| {
-            quantity::bytes(text).map_err(|source| InvalidMakeSpec::Quantity { key, source })
+        let bytes = |key: &str, text: &str| {
+            quantity::bytes(text).map_err(|why| invalid!("invalid {key}: {why}"))
         };
         let mut spec = MakeSpec::new(kind.parse()?);
         if let Some(size) = &self.size {
@@ -44,7 +44,11 @@ impl Given {
                 size_bytes: bytes("journal", size)?,
                 directory: directory.filter(|directory| *directory != spec.directory),
             }),
-            (None, Some(_)) => return Err(InvalidMakeSpec::NoJournal),
+            (None, Some(_)) => {
+                return Err(invalid!(
+                    "'journal-in' needs 'journal' (add journal=128MiB)"
+                ));
+            }
             (None, None) => None,
         };
         spec.mkfs_words = self.mkfs.unwrap_or_default();
@@ -60,18 +64,19 @@ impl Given {
 
 fn fullness(text: &str) -> Result<u8, InvalidMakeSpec> {
     let digits = text.strip_suffix('%').unwrap_or(text);
-    digits
-        .parse()
-        .map_err(|_| InvalidMakeSpec::Fullness(text.to_owned()))
+    digits.parse().map_err(|_| invalid_fullness(&text))
 }
 
 impl FromStr for MakeSpec {
     type Err = InvalidMakeSpec;
 
     fn from_str(text: &str) -> Result<Self, InvalidMakeSpec> {
-        let rest = text
-            .strip_prefix(PREFIX)
-            .ok_or_else(|| InvalidMakeSpec::NoPrefix(text.to_owned()))?;
+        let rest = text.strip_prefix(PREFIX).ok_or_else(|| {
+            invalid!(
+                "'{text}' does not begin with 'make:' (write make:KIND or make:KIND?KEY=VALUE&…, \
+                 like make:ext4?size=4GiB)"
+            )
+        })?;
         let (kind, pairs) = rest.split_once('?').unwrap_or((rest, ""));
         let mut given = Given::default();
         let mut seen = Vec::new();
@@ -84,13 +89,16 @@ impl FromStr for MakeSpec {
                 None => (pair, None),
             };
             if seen.contains(&key) {
-                return Err(InvalidMakeSpec::Twice(key.to_owned()));
+                return Err(invalid!("'{key}' is given twice (write it once)"));
             }
             seen.push(key);
-            let needed = |key: &'static str| value.clone().ok_or(InvalidMakeSpec::NoValue(key));
+            let needed = |key: &'static str| {
+                let given = value.clone();
+                given.ok_or_else(|| invalid!("'{key}' has no value (write {key}=VALUE)"))
+            };
             let alone = |key: &'static str| {
                 if pair.contains('=') {
-                    Err(InvalidMakeSpec::HasValue(key))
+                    Err(invalid!("'{key}' takes no value (write it alone)"))
                 } else {
                     Ok(true)
                 }
@@ -113,8 +121,7 @@ impl FromStr for MakeSpec {
                 "direct" => given.direct = alone("direct")?,
                 "fullness" => given.fullness = Some(needed("fullness")?),
                 _ => {
-                    let key = key.to_owned();
-                    return Err(InvalidMakeSpec::UnknownKey { key, keys: KEYS });
+                    return Err(invalid!("unknown key '{key}' (use {KEYS})"));
                 }
             }
         }
