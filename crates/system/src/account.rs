@@ -4,6 +4,7 @@
 //! It is read at the borders of a stretch, not over its time: a reading opens a file for each
 //! device.
 
+use crate::fact::{Fact, both, each_since};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -12,7 +13,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counters::{DeviceReading, WatchedDevices};
-use crate::fact::{Fact, pair};
 use crate::io::OwnIo;
 use crate::messages::{MessagesReading, WatchedMessages};
 use crate::network::{InterfaceReading, WatchedInterfaces};
@@ -136,26 +136,17 @@ impl Account {
     pub fn since(&self, earlier: &Account) -> Accounted {
         Accounted {
             own: self.own.since(&earlier.own),
-            devices: pair(&self.devices, &earlier.devices, |later, earlier| {
-                Fact::Known(later.iter().map(|device| device.since(earlier)).collect())
-            }),
-            messages: pair(&self.messages, &earlier.messages, |later, earlier| {
-                Fact::Known(later.iter().map(|counter| counter.since(earlier)).collect())
-            }),
-            interfaces: pair(&self.interfaces, &earlier.interfaces, |later, earlier| {
-                Fact::Known(
-                    later
-                        .iter()
-                        .map(|interface| interface.since(earlier))
-                        .collect(),
-                )
-            }),
-            // A file shrinks where its device discards what is no longer used: then it has
-            // allocated nothing.
-            allocated_bytes: pair(
+            devices: each_since(&self.devices, &earlier.devices, DeviceReading::since),
+            messages: each_since(&self.messages, &earlier.messages, MessagesReading::since),
+            interfaces: each_since(
+                &self.interfaces,
+                &earlier.interfaces,
+                InterfaceReading::since,
+            ),
+            allocated_bytes: both(
                 &self.allocated_bytes,
                 &earlier.allocated_bytes,
-                |later, earlier| Fact::Known(later.saturating_sub(*earlier)),
+                |later, earlier| later.saturating_sub(*earlier),
             ),
         }
     }

@@ -20,54 +20,20 @@ pub struct ChildCost {
     pub memory_bytes: u64,
 }
 
-#[cfg(target_pointer_width = "64")]
-mod system {
-    use std::ffi::{c_int, c_long};
-
-    /// `struct timeval` of 64-bit Linux.
-    #[repr(C)]
-    #[derive(Clone, Copy, Default)]
-    pub(super) struct Timeval {
-        pub seconds: c_long,
-        pub microseconds: c_long,
-    }
-
-    /// `struct rusage` of 64-bit Linux: two times, the most resident memory in KiB and 13 counts
-    /// that are not looked at.
-    #[repr(C)]
-    #[derive(Clone, Copy, Default)]
-    pub(super) struct Rusage {
-        pub user: Timeval,
-        pub system: Timeval,
-        pub resident_kib_max: c_long,
-        pub rest: [c_long; 13],
-    }
-
-    unsafe extern "C" {
-        // See wait4(2). std and rustix have no form of wait that gives the child's cost.
-        pub(super) fn wait4(
-            process: c_int,
-            status: *mut c_int,
-            options: c_int,
-            usage: *mut Rusage,
-        ) -> c_int;
-    }
-}
-
 /// Waits for a child and tells what it cost.
 ///
 /// # Errors
 /// What the system answers to wait4(2).
-#[cfg(target_pointer_width = "64")]
 pub fn wait(child: Child) -> io::Result<ChildCost> {
     let began = Instant::now();
     let mut status = 0;
-    let mut usage = system::Rusage::default();
+    // SAFETY: a `struct rusage` holds integers only, so zeroes are valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     let process = i32::try_from(child.id()).map_err(io::Error::other)?;
     loop {
         // SAFETY: both pointers are to values of the layouts that wait4(2) gives, alive for the
         // call. The child is ours and is consumed here, so nobody else waits for it.
-        let answer = unsafe { system::wait4(process, &mut status, 0, &mut usage) };
+        let answer = unsafe { libc::wait4(process, &mut status, 0, &mut usage) };
         if answer == process {
             break;
         }
@@ -76,19 +42,19 @@ pub fn wait(child: Child) -> io::Result<ChildCost> {
             return Err(error);
         }
     }
-    let duration = |time: system::Timeval| {
-        Duration::from_micros(time.seconds as u64 * 1_000_000 + time.microseconds as u64)
+    let duration = |time: libc::timeval| {
+        Duration::from_micros(time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64)
     };
     Ok(ChildCost {
         status: ExitStatus::from_raw(status),
         wall: began.elapsed(),
-        user: duration(usage.user),
-        system: duration(usage.system),
-        memory_bytes: usage.resident_kib_max as u64 * 1024,
+        user: duration(usage.ru_utime),
+        system: duration(usage.ru_stime),
+        memory_bytes: usage.ru_maxrss as u64 * 1024,
     })
 }
 
-#[cfg(all(test, target_pointer_width = "64"))]
+#[cfg(test)]
 mod tests {
     use std::process::Command;
 

@@ -14,11 +14,11 @@
 //! no counter but a state (memory, tasks that run, operations in flight) is in
 //! a difference what it was at its end.
 
+use crate::fact::{Fact, both, each_since, or, pair};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cpu::{ProcessTimes, STATUS};
-use crate::fact::{Fact, or, pair};
 use crate::sources::Sources;
 
 mod device;
@@ -69,19 +69,15 @@ impl Counters {
 
     /// What was counted between an earlier snapshot and this.
     pub fn since(&self, earlier: &Counters) -> CountersDifference {
-        let process = pair(&self.process, &earlier.process, |later, earlier| {
-            Fact::Known(later.since(earlier))
-        });
+        let process = both(&self.process, &earlier.process, ProcessTimes::since);
         CountersDifference {
             resident_bytes: self.resident_bytes.clone(),
-            threads: pair(&self.threads, &earlier.threads, |later, earlier| {
-                Fact::Known(later.since(earlier, &process))
+            threads: both(&self.threads, &earlier.threads, |later, earlier| {
+                later.since(earlier, &process)
             }),
             process,
             system: self.system.since(&earlier.system),
-            devices: pair(&self.devices, &earlier.devices, |later, earlier| {
-                Fact::Known(later.iter().map(|device| device.since(earlier)).collect())
-            }),
+            devices: each_since(&self.devices, &earlier.devices, DeviceReading::since),
         }
     }
 
@@ -169,8 +165,8 @@ impl CountersDifference {
     /// without what the kernel does for them.
     pub fn others_user_fraction(&self) -> Fact<f64> {
         self.share_of_total(|system, process| {
-            pair(&system.user_ns, &system.nice_ns, |user, nice| {
-                Fact::Known(user.saturating_add(*nice).saturating_sub(process.user_ns))
+            both(&system.user_ns, &system.nice_ns, |user, nice| {
+                user.saturating_add(*nice).saturating_sub(process.user_ns)
             })
         })
     }

@@ -41,10 +41,8 @@ impl SystemTimes {
     pub(crate) fn within(sources: &Sources, stat: &Fact<String>) -> Fact<SystemTimes> {
         stat.as_ref().and_then(|text| {
             let ticks_per_second = rustix::param::clock_ticks_per_second();
-            SystemTimes::parse(text, ticks_per_second).map_or_else(
-                || sources.unavailable(STAT, "has no line `cpu` with four numbers"),
-                Fact::Known,
-            )
+            let times = SystemTimes::parse(text, ticks_per_second);
+            sources.found(STAT, times, || "has no line `cpu` with four numbers")
         })
     }
 

@@ -250,10 +250,10 @@ impl Device {
 
 fn scheduler(sources: &Sources, path: &str, disk: &str) -> Fact<String> {
     sources.feature(path, disk).and_then(|text| {
-        bracketed(&text).map_or_else(
-            || sources.unavailable(path, format!("`{text}` names no scheduler in force")),
-            |name| Fact::Known(name.to_owned()),
-        )
+        let name = bracketed(&text).map(str::to_owned);
+        sources.found(path, name, || {
+            format!("`{text}` names no scheduler in force")
+        })
     })
 }
 

@@ -370,13 +370,12 @@ impl<'mount> Options<'mount> {
     }
 
     fn or_unavailable<T>(&self, value: Option<T>, option: &str) -> Fact<T> {
-        let why = || {
-            Fact::Unavailable(format!(
+        Fact::found(value, || {
+            format!(
                 "{}: its options do not tell {option}",
                 self.mount.mount_point.display()
-            ))
-        };
-        value.map_or_else(why, Fact::Known)
+            )
+        })
     }
 }
 

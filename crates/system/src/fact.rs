@@ -74,6 +74,11 @@ impl<T> Fact<T> {
         }
     }
 
+    /// A value that may have been found, or why there is none.
+    pub(crate) fn found(value: Option<T>, why: impl FnOnce() -> String) -> Fact<T> {
+        value.map_or_else(|| Fact::Unavailable(why()), Fact::Known)
+    }
+
     /// This fact if it is known, otherwise the other one.
     pub fn or_else(self, other: impl FnOnce() -> Fact<T>) -> Fact<T> {
         if self.is_known() { self } else { other() }
@@ -99,6 +104,40 @@ pub(crate) fn pair<T, U, R>(
     later
         .as_ref()
         .and_then(|later| earlier.as_ref().and_then(|earlier| f(later, earlier)))
+}
+
+/// As [`pair`], of what is known wherever both are.
+pub(crate) fn both<T, U, R>(
+    later: &Fact<T>,
+    earlier: &Fact<U>,
+    f: impl FnOnce(&T, &U) -> R,
+) -> Fact<R> {
+    pair(later, earlier, |later, earlier| {
+        Fact::Known(f(later, earlier))
+    })
+}
+
+/// Each of the later readings since the earlier ones.
+pub(crate) fn each_since<T>(
+    later: &Fact<Vec<T>>,
+    earlier: &Fact<Vec<T>>,
+    since: fn(&T, &[T]) -> T,
+) -> Fact<Vec<T>> {
+    both(later, earlier, |later, earlier| {
+        later
+            .iter()
+            .map(|reading| since(reading, earlier))
+            .collect()
+    })
+}
+
+/// What was found to be watched, unless it is nothing: then the first reason, where there is one.
+pub(crate) fn unless_empty<T>(found: T, is_empty: bool, unseen: Option<String>) -> Fact<T> {
+    match unseen {
+        Some(why) if is_empty => Fact::Unavailable(why),
+        None if is_empty => Fact::NotApplicable,
+        _ => Fact::Known(found),
+    }
 }
 
 /// A fact where it is known, otherwise an earlier one of the same.
@@ -128,9 +167,9 @@ pub(crate) fn grown(
 /// A count at a moment between two readings, so far on the way. One that went backwards was what it
 /// was.
 pub(crate) fn part_way(earlier: &Fact<u64>, later: &Fact<u64>, fraction: f64) -> Fact<u64> {
-    pair(later, earlier, |later, earlier| {
+    both(later, earlier, |later, earlier| {
         let grown = later.saturating_sub(*earlier) as f64 * fraction;
-        Fact::Known(earlier.saturating_add(grown.round() as u64))
+        earlier.saturating_add(grown.round() as u64)
     })
 }
 
@@ -139,9 +178,7 @@ pub(crate) fn part_way(earlier: &Fact<u64>, later: &Fact<u64>, fraction: f64) ->
 pub(crate) fn added(one: &Fact<u64>, other: &Fact<u64>) -> Fact<u64> {
     match (one, other) {
         (Fact::NotApplicable, fact) | (fact, Fact::NotApplicable) => fact.clone(),
-        _ => pair(one, other, |one, other| {
-            Fact::Known(one.saturating_add(*other))
-        }),
+        _ => both(one, other, |one, other| one.saturating_add(*other)),
     }
 }
 

@@ -213,12 +213,7 @@ fn operating_system(sources: &Sources) -> Fact<String> {
     sources
         .text(PATHS[0])
         .or_else(|| sources.text(PATHS[1]))
-        .and_then(|text| {
-            pretty_name(&text).map_or_else(
-                || sources.unavailable(PATHS[0], "has no PRETTY_NAME"),
-                Fact::Known,
-            )
-        })
+        .and_then(|text| sources.found(PATHS[0], pretty_name(&text), || "has no PRETTY_NAME"))
 }
 
 /// A value may be quoted as in a shell (os-release(5)).
@@ -273,10 +268,10 @@ fn transparent_hugepage(sources: &Sources) -> Fact<String> {
     sources
         .feature(HUGEPAGE, "/sys/kernel/mm")
         .and_then(|text| {
-            bracketed(&text).map_or_else(
-                || sources.unavailable(HUGEPAGE, format!("`{text}` has no choice in force")),
-                |choice| Fact::Known(choice.to_owned()),
-            )
+            let choice = bracketed(&text).map(str::to_owned);
+            sources.found(HUGEPAGE, choice, || {
+                format!("`{text}` has no choice in force")
+            })
         })
 }
 

@@ -34,10 +34,7 @@ impl OwnIo {
                     .lines()
                     .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
                 let count = line.and_then(|count| count.trim().parse().ok());
-                count.map_or_else(
-                    || Fact::Unavailable(format!("{IO} has no line {name}")),
-                    Fact::Known,
-                )
+                Fact::found(count, || format!("{IO} has no line {name}"))
             })
         };
         OwnIo {

@@ -8,13 +8,13 @@
 //! [`WatchedMachine::read`] reads all of it. What was counted up to a moment between two readings
 //! is taken to have grown evenly ([`MachineReading::between`]).
 
+use crate::fact::{Fact, both, each_since, part_way};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counters::{DeviceCounters, FlushCount};
 use crate::cpu::SystemTimes;
 use crate::cpu::spent::SystemTimesSpent;
-use crate::fact::{Fact, pair, part_way};
 use crate::messages::ganesha::Ganesha;
 use crate::messages::{MessagesReading, WatchedMessages};
 use crate::network::InterfaceReading;
@@ -150,14 +150,14 @@ impl MachineReading {
     pub fn between(&self, later: &Self, fraction: f64) -> Self {
         let device =
             |earlier: &MachineDeviceReading, later: &MachineDeviceReading| MachineDeviceReading {
-                counters: pair(&later.counters, &earlier.counters, |later, earlier| {
-                    Fact::Known(earlier.between(later, fraction))
+                counters: both(&later.counters, &earlier.counters, |later, earlier| {
+                    earlier.between(later, fraction)
                 }),
                 ..earlier.clone()
             };
         Self {
-            processors: pair(&later.processors, &self.processors, |later, earlier| {
-                Fact::Known(earlier.between(later, fraction))
+            processors: both(&later.processors, &self.processors, |later, earlier| {
+                earlier.between(later, fraction)
             }),
             devices: each(&later.devices, &self.devices, device),
             calls: each(&later.calls, &self.calls, |earlier, later| {
@@ -181,8 +181,8 @@ impl MachineReading {
     pub fn since(&self, earlier: &Self) -> MachineCounted {
         let device =
             |before: &MachineDeviceReading, later: &MachineDeviceReading| MachineDeviceReading {
-                counters: pair(&later.counters, &before.counters, |after, before| {
-                    Fact::Known(after.since_reading(before, &later.name))
+                counters: both(&later.counters, &before.counters, |after, before| {
+                    after.since_reading(before, &later.name)
                 }),
                 ..later.clone()
             };
@@ -209,35 +209,27 @@ impl MachineReading {
             });
         }
         MachineCounted {
-            processors: pair(&self.processors, &earlier.processors, |later, earlier| {
-                Fact::Known(later.spent_since(earlier))
-            }),
+            processors: both(
+                &self.processors,
+                &earlier.processors,
+                SystemTimes::spent_since,
+            ),
             devices,
-            calls: pair(&self.calls, &earlier.calls, |later, earlier| {
-                Fact::Known(later.iter().map(|reading| reading.since(earlier)).collect())
-            }),
-            interfaces: pair(&self.interfaces, &earlier.interfaces, |later, earlier| {
-                Fact::Known(
-                    later
-                        .iter()
-                        .map(|interface| interface.since(earlier))
-                        .collect(),
-                )
-            }),
+            calls: each_since(&self.calls, &earlier.calls, MessagesReading::since),
+            interfaces: each_since(
+                &self.interfaces,
+                &earlier.interfaces,
+                InterfaceReading::since,
+            ),
         }
     }
 }
 
 /// Both have the same in the same order.
 fn each<T>(later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>, of: impl Fn(&T, &T) -> T) -> Fact<Vec<T>> {
-    pair(later, earlier, |later, earlier| {
-        Fact::Known(
-            earlier
-                .iter()
-                .zip(later)
-                .map(|(earlier, later)| of(earlier, later))
-                .collect(),
-        )
+    both(later, earlier, |later, earlier| {
+        let pairs = earlier.iter().zip(later);
+        pairs.map(|(earlier, later)| of(earlier, later)).collect()
     })
 }
 
@@ -265,9 +257,7 @@ impl MachineCounted {
                 return Fact::NotApplicable;
             };
             lowest.fold(first.counters.clone(), |sum, device| {
-                pair(&sum, &device.counters, |sum, more| {
-                    Fact::Known(sum.and(more))
-                })
+                both(&sum, &device.counters, DeviceCounters::and)
             })
         })
     }

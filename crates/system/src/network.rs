@@ -8,6 +8,7 @@
 //! each server; [`WatchedInterfaces::read`] reads a few small files of each
 //! (Documentation/ABI/testing/sysfs-class-net).
 
+use crate::fact::{Fact, grown, unless_empty};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
 use schemars::JsonSchema;
@@ -15,7 +16,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::class::Class;
 use crate::device::{Device, iscsi_session};
-use crate::fact::{Fact, grown};
 use crate::mount::Mount;
 use crate::sources::Sources;
 use crate::target::Target;
@@ -73,11 +73,8 @@ impl WatchedInterfaces {
                 Fact::Unavailable(why) => found.unseen.push(why),
             }
         }
-        match found.unseen.first() {
-            Some(why) if found.list.is_empty() => Fact::Unavailable(why.clone()),
-            None if found.list.is_empty() => Fact::NotApplicable,
-            _ => Fact::Known(found),
-        }
+        let (is_empty, unseen) = (found.list.is_empty(), found.unseen.first().cloned());
+        unless_empty(found, is_empty, unseen)
     }
 
     /// Reads all of them.
@@ -96,12 +93,12 @@ fn servers(sources: &Sources, mount: &Fact<Mount>, device: &Fact<Device>) -> Vec
     };
     if mount.class() == Class::Network {
         let why = || {
-            Fact::Unavailable(format!(
+            format!(
                 "{}: the address of its server is not known",
                 mount.mount_point.display()
-            ))
+            )
         };
-        return vec![mount.server_address().map_or_else(why, Fact::Known)];
+        return vec![Fact::found(mount.server_address(), why)];
     }
     let disks = device.known().map(Device::physical).unwrap_or_default();
     let of_disk = |disk: &Device| match &disk.loop_backing {

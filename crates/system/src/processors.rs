@@ -47,12 +47,9 @@ impl Processors {
         let information = sources.text("/proc/cpuinfo");
         let online = list(sources, ONLINE, sources.text(ONLINE));
         Processors {
-            model: information.clone().and_then(|text| {
-                model(&text).map_or_else(
-                    || sources.unavailable("/proc/cpuinfo", "names no model"),
-                    Fact::Known,
-                )
-            }),
+            model: information
+                .clone()
+                .and_then(|text| sources.found("/proc/cpuinfo", model(&text), || "names no model")),
             usable: usable(sources, &online),
             sockets: distinct(sources, &online, "topology/physical_package_id")
                 .and_then(|ids| count_packages(sources, &ids)),
@@ -111,10 +108,8 @@ fn parse_list(text: &str) -> Option<BTreeSet<u64>> {
 
 fn list(sources: &Sources, path: &str, text: Fact<String>) -> Fact<BTreeSet<u64>> {
     text.and_then(|text| {
-        parse_list(&text).map_or_else(
-            || sources.unavailable(path, format!("`{text}` is not a list of processors")),
-            Fact::Known,
-        )
+        let why = || format!("`{text}` is not a list of processors");
+        sources.found(path, parse_list(&text), why)
     })
 }
 
@@ -126,10 +121,8 @@ pub fn allowed_online(sources: &Sources) -> Fact<BTreeSet<u64>> {
 
 fn allowed_of(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<BTreeSet<u64>> {
     let allowed = sources.text(STATUS).and_then(|status| {
-        field(&status, "Cpus_allowed_list").map_or_else(
-            || sources.unavailable(STATUS, "has no Cpus_allowed_list"),
-            |text| Fact::Known(text.to_owned()),
-        )
+        let list = field(&status, "Cpus_allowed_list").map(str::to_owned);
+        sources.found(STATUS, list, || "has no Cpus_allowed_list")
     });
     list(sources, STATUS, allowed).and_then(|allowed| {
         online

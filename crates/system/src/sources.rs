@@ -45,30 +45,21 @@ impl Sources {
 
     /// A file's text, or why not.
     pub(crate) fn text(&self, absolute: &str) -> Fact<String> {
-        match self.read(absolute) {
-            Ok(text) => Fact::Known(text),
-            Err(error) => self.unavailable(absolute, error),
-        }
+        self.answer(absolute, self.read(absolute))
     }
 
     /// A file's bytes, or why not.
     pub(crate) fn bytes(&self, absolute: &str) -> Fact<Vec<u8>> {
-        match std::fs::read(self.path(absolute)) {
-            Ok(bytes) => Fact::Known(bytes),
-            Err(error) => self.unavailable(absolute, error),
-        }
+        self.answer(absolute, std::fs::read(self.path(absolute)))
     }
 
     /// A file's text with the white space at its end, by which one that was cut short is told from
     /// a whole one.
     pub(crate) fn whole_text(&self, absolute: &str) -> Fact<String> {
-        match std::fs::read(self.path(absolute)) {
-            Ok(bytes) => Fact::Known(
-                String::from_utf8(bytes)
-                    .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
-            ),
-            Err(error) => self.unavailable(absolute, error),
-        }
+        self.bytes(absolute).map(|bytes| {
+            String::from_utf8(bytes)
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+        })
     }
 
     /// The text of a file that exists only where the kernel or the device has
@@ -100,10 +91,10 @@ impl Sources {
 
     /// A number out of a file's text; the reason names the file.
     pub(crate) fn parse<T: FromStr>(&self, absolute: &str, text: &str) -> Fact<T> {
-        match text.trim().parse() {
-            Ok(number) => Fact::Known(number),
-            Err(_) => self.unavailable(absolute, format!("`{}` is not a number", text.trim())),
-        }
+        let text = text.trim();
+        self.found(absolute, text.parse().ok(), || {
+            format!("`{text}` is not a number")
+        })
     }
 
     /// The bytes of a line such as `Dirty:  16384 kB`, which means KiB
@@ -115,10 +106,7 @@ impl Sources {
                 let number: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
                 number.checked_mul(1024)
             });
-            bytes.map_or_else(
-                || self.unavailable(absolute, format!("has no {key} in kB")),
-                Fact::Known,
-            )
+            self.found(absolute, bytes, || format!("has no {key} in kB"))
         })
     }
 
@@ -129,13 +117,32 @@ impl Sources {
             let name = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
             entries.map(|entry| entry.map(name)).collect()
         };
-        match read() {
-            Ok(mut names) => {
-                names.sort();
-                Fact::Known(names)
-            }
+        self.answer(absolute, read()).map(|mut names| {
+            names.sort();
+            names
+        })
+    }
+
+    /// What a system call on a file answered.
+    pub(crate) fn answer<T, E: std::fmt::Display>(
+        &self,
+        absolute: &str,
+        answer: Result<T, E>,
+    ) -> Fact<T> {
+        match answer {
+            Ok(value) => Fact::Known(value),
             Err(error) => self.unavailable(absolute, error),
         }
+    }
+
+    /// What may have been found in a file, or why there is nothing.
+    pub(crate) fn found<T, W: std::fmt::Display>(
+        &self,
+        absolute: &str,
+        value: Option<T>,
+        why: impl FnOnce() -> W,
+    ) -> Fact<T> {
+        value.map_or_else(|| self.unavailable(absolute, why()), Fact::Known)
     }
 
     /// A reason that names the file as it was really looked up.

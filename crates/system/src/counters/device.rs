@@ -1,12 +1,12 @@
 //! What the block layer counts of one device: its `stat` in sysfs
 //! (Documentation/block/stat.rst).
 
+use crate::fact::{Fact, added, both, grown, or, part_way};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::role::{DeviceRole, FlushCount};
 use crate::device::SECTOR_BYTES;
-use crate::fact::{Fact, added, grown, or, pair, part_way};
 use crate::sources::Sources;
 
 /// What a column is.
@@ -117,8 +117,8 @@ impl DeviceReading {
             name: self.name.clone(),
             role: self.role,
             counters: match before {
-                Some(before) => pair(&self.counters, &before.counters, |later, earlier| {
-                    Fact::Known(later.since(earlier, &path))
+                Some(before) => both(&self.counters, &before.counters, |later, earlier| {
+                    later.since(earlier, &path)
                 }),
                 None => Fact::Unavailable(format!("{path}: was not read before")),
             },
@@ -146,10 +146,8 @@ impl DeviceCounters {
     pub fn read(sources: &Sources, name: &str, flushes: FlushCount) -> Fact<DeviceCounters> {
         let path = stat_path(name);
         sources.text(&path).and_then(|text| {
-            DeviceCounters::parse(&text, &path, flushes).map_or_else(
-                || sources.unavailable(&path, "does not begin with eleven numbers"),
-                Fact::Known,
-            )
+            let counters = DeviceCounters::parse(&text, &path, flushes);
+            sources.found(&path, counters, || "does not begin with eleven numbers")
         })
     }
 

@@ -1,12 +1,12 @@
 //! Counters of the machine: processors, tasks, and memory that waits to be
 //! written.
 
+use crate::fact::{Fact, both, grown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cpu::spent::SystemTimesSpent;
 use crate::cpu::{STAT, SystemTimes};
-use crate::fact::{Fact, grown, pair};
 use crate::host::MEMINFO;
 use crate::sources::Sources;
 
@@ -47,9 +47,7 @@ impl SystemCounters {
     /// What was counted between an earlier snapshot and this.
     pub fn since(&self, earlier: &SystemCounters) -> SystemCountersDifference {
         SystemCountersDifference {
-            times: pair(&self.times, &earlier.times, |later, earlier| {
-                Fact::Known(later.spent_since(earlier))
-            }),
+            times: both(&self.times, &earlier.times, SystemTimes::spent_since),
             context_switches: grown(
                 "/proc/stat: ctxt",
                 &self.context_switches,
@@ -86,9 +84,7 @@ fn line(sources: &Sources, stat: &Fact<String>, key: &str) -> Fact<u64> {
         let value = text
             .lines()
             .find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
-        match value {
-            Some(value) => sources.parse(STAT, value),
-            None => sources.unavailable(STAT, format!("has no line {key}")),
-        }
+        let value = sources.found(STAT, value, || format!("has no line {key}"));
+        value.and_then(|value| sources.parse(STAT, value))
     })
 }

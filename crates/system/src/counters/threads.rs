@@ -156,10 +156,8 @@ fn rest_cpu_ns(process: &Fact<ProcessTimes>, each: &[ThreadTimes]) -> Fact<u64> 
 fn count(sources: &Sources, status: &Fact<String>) -> Fact<u64> {
     status.as_ref().and_then(|text| {
         let value = text.lines().find_map(|line| line.strip_prefix("Threads:"));
-        match value {
-            Some(value) => sources.parse(STATUS, value),
-            None => sources.unavailable(STATUS, "has no line Threads"),
-        }
+        let value = sources.found(STATUS, value, || "has no line Threads");
+        value.and_then(|value| sources.parse(STATUS, value))
     })
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Found once, before a run; read often.
 
+use crate::fact::{Fact, unless_empty};
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,6 @@ use super::role::{DeviceRole, FlushCount};
 use crate::class::Class;
 use crate::device::Device;
 use crate::durability::DurabilityFacts;
-use crate::fact::Fact;
 use crate::sources::Sources;
 use crate::target::Target;
 
@@ -69,11 +69,8 @@ impl WatchedDevices {
             }
         }
         let found = search.found;
-        match found.unseen.first() {
-            Some(why) if found.list.is_empty() => Fact::Unavailable(why.clone()),
-            None if found.list.is_empty() => Fact::NotApplicable,
-            _ => Fact::Known(found),
-        }
+        let (is_empty, unseen) = (found.list.is_empty(), found.unseen.first().cloned());
+        unless_empty(found, is_empty, unseen)
     }
 
     pub(crate) fn read(&self, sources: &Sources) -> Vec<DeviceReading> {

@@ -45,20 +45,11 @@ impl ProcessTimes {
 
     /// Asks the kernel, with a text of `/proc/self/status` that has been read
     /// already.
-    #[cfg(target_pointer_width = "64")]
     pub(crate) fn beside(sources: &Sources, status: &Fact<String>) -> Fact<ProcessTimes> {
-        getrusage::this_process().and_then(|usage| {
-            ProcessTimes::of(&usage, sources.kibibytes(STATUS, status, "VmHWM")).map_or_else(
-                || Fact::Unavailable("getrusage: a negative count".into()),
-                Fact::Known,
-            )
+        this_process().and_then(|usage| {
+            let times = ProcessTimes::of(&usage, sources.kibibytes(STATUS, status, "VmHWM"));
+            Fact::found(times, || "getrusage: a negative count".into())
         })
-    }
-
-    /// The C structure is laid out by hand for 64-bit systems only.
-    #[cfg(not(target_pointer_width = "64"))]
-    pub(crate) fn beside(_sources: &Sources, _status: &Fact<String>) -> Fact<ProcessTimes> {
-        Fact::Unavailable("getrusage: not asked on 32-bit systems".into())
     }
 
     /// Processor time in user mode and in the kernel, in nanoseconds.
@@ -70,21 +61,9 @@ impl ProcessTimes {
     /// so that their sum is an upper bound.
     #[must_use]
     pub fn and(&self, other: &ProcessTimes) -> ProcessTimes {
-        let sum = u64::saturating_add;
         ProcessTimes {
-            user_ns: sum(self.user_ns, other.user_ns),
-            system_ns: sum(self.system_ns, other.system_ns),
-            voluntary_context_switches: sum(
-                self.voluntary_context_switches,
-                other.voluntary_context_switches,
-            ),
-            involuntary_context_switches: sum(
-                self.involuntary_context_switches,
-                other.involuntary_context_switches,
-            ),
             max_resident_bytes: added(&self.max_resident_bytes, &other.max_resident_bytes),
-            minor_faults: sum(self.minor_faults, other.minor_faults),
-            major_faults: sum(self.major_faults, other.major_faults),
+            ..self.with(other, u64::saturating_add)
         }
     }
 
@@ -92,93 +71,48 @@ impl ProcessTimes {
     /// is no counter: it stays what it is now.
     pub fn since(&self, earlier: &ProcessTimes) -> ProcessTimes {
         // The kernel keeps these counters from going back.
-        let used = |later: u64, earlier: u64| later.saturating_sub(earlier);
+        self.with(earlier, u64::saturating_sub)
+    }
+
+    fn with(&self, other: &ProcessTimes, each: fn(u64, u64) -> u64) -> ProcessTimes {
+        let each = |of: fn(&ProcessTimes) -> u64| each(of(self), of(other));
         ProcessTimes {
-            user_ns: used(self.user_ns, earlier.user_ns),
-            system_ns: used(self.system_ns, earlier.system_ns),
-            voluntary_context_switches: used(
-                self.voluntary_context_switches,
-                earlier.voluntary_context_switches,
-            ),
-            involuntary_context_switches: used(
-                self.involuntary_context_switches,
-                earlier.involuntary_context_switches,
-            ),
+            user_ns: each(|times| times.user_ns),
+            system_ns: each(|times| times.system_ns),
+            voluntary_context_switches: each(|times| times.voluntary_context_switches),
+            involuntary_context_switches: each(|times| times.involuntary_context_switches),
             max_resident_bytes: self.max_resident_bytes.clone(),
-            minor_faults: used(self.minor_faults, earlier.minor_faults),
-            major_faults: used(self.major_faults, earlier.major_faults),
+            minor_faults: each(|times| times.minor_faults),
+            major_faults: each(|times| times.major_faults),
         }
     }
 
-    #[cfg(target_pointer_width = "64")]
-    fn of(usage: &getrusage::Usage, max_resident_bytes: Fact<u64>) -> Option<ProcessTimes> {
-        let nanoseconds = |time: &getrusage::Time| -> Option<u64> {
-            let seconds = u64::try_from(time.seconds).ok()?;
-            let microseconds = u64::try_from(time.microseconds).ok()?;
-            Some(seconds * NANOSECONDS_PER_SECOND + microseconds * 1000)
+    fn of(usage: &libc::rusage, max_resident_bytes: Fact<u64>) -> Option<ProcessTimes> {
+        let nanoseconds = |time: &libc::timeval| -> Option<u64> {
+            let seconds = u64::try_from(time.tv_sec).ok()?;
+            let microseconds = u64::try_from(time.tv_usec).ok()?;
+            Some(seconds * super::NANOSECONDS_PER_SECOND + microseconds * 1000)
         };
         Some(ProcessTimes {
-            user_ns: nanoseconds(&usage.user)?,
-            system_ns: nanoseconds(&usage.system)?,
-            voluntary_context_switches: u64::try_from(usage.voluntary_switches).ok()?,
-            involuntary_context_switches: u64::try_from(usage.involuntary_switches).ok()?,
+            user_ns: nanoseconds(&usage.ru_utime)?,
+            system_ns: nanoseconds(&usage.ru_stime)?,
+            voluntary_context_switches: u64::try_from(usage.ru_nvcsw).ok()?,
+            involuntary_context_switches: u64::try_from(usage.ru_nivcsw).ok()?,
             max_resident_bytes,
-            minor_faults: u64::try_from(usage.minor_faults).ok()?,
-            major_faults: u64::try_from(usage.major_faults).ok()?,
+            minor_faults: u64::try_from(usage.ru_minflt).ok()?,
+            major_faults: u64::try_from(usage.ru_majflt).ok()?,
         })
     }
 }
 
 /// The call itself: rustix 1.1 has none.
-#[cfg(target_pointer_width = "64")]
-mod getrusage {
-    use std::ffi::{c_int, c_long};
-    use std::io;
-    use std::mem::MaybeUninit;
-
-    use crate::fact::Fact;
-
-    /// `struct timeval` where `time_t` and `suseconds_t` are `long`.
-    #[repr(C)]
-    pub(super) struct Time {
-        pub(super) seconds: c_long,
-        pub(super) microseconds: c_long,
-    }
-
-    /// `struct rusage` of Linux: two times and fourteen `long`. musl declares
-    /// sixteen more; glibc does not, and they are not touched.
-    #[repr(C)]
-    pub(super) struct Usage {
-        pub(super) user: Time,
-        pub(super) system: Time,
-        unused_sizes: [c_long; 4],
-        pub(super) minor_faults: c_long,
-        pub(super) major_faults: c_long,
-        unused_counts: [c_long; 6],
-        pub(super) voluntary_switches: c_long,
-        pub(super) involuntary_switches: c_long,
-        reserved: [c_long; 16],
-    }
-
-    /// `RUSAGE_SELF`.
-    const THIS_PROCESS: c_int = 0;
-
-    // SAFETY: this is the C library's getrusage(2), which std links on every
-    // Linux system; its second argument points to a `struct rusage`.
-    unsafe extern "C" {
-        fn getrusage(who: c_int, usage: *mut Usage) -> c_int;
-    }
-
-    pub(super) fn this_process() -> Fact<Usage> {
-        let mut usage = MaybeUninit::<Usage>::zeroed();
-        // SAFETY: the pointer is valid for writing a `Usage`, which is at least
-        // as long as either library's `struct rusage`; the call keeps nothing.
-        let answer = unsafe { getrusage(THIS_PROCESS, usage.as_mut_ptr()) };
-        if answer != 0 {
-            return Fact::Unavailable(format!("getrusage: {}", io::Error::last_os_error()));
-        }
-        // SAFETY: `Usage` holds integers only, so even its zeroes are valid.
-        Fact::Known(unsafe { usage.assume_init() })
+fn this_process() -> Fact<libc::rusage> {
+    // SAFETY: a `struct rusage` holds integers only, so zeroes are valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is valid for writing a `struct rusage`; the call keeps nothing.
+    match unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut usage) } {
+        0 => Fact::Known(usage),
+        _ => Fact::Unavailable(format!("getrusage: {}", std::io::Error::last_os_error())),
     }
 }
 
@@ -255,9 +189,9 @@ mod tests {
 
     #[test]
     fn a_negative_count_is_not_believed() {
-        let mut usage = getrusage::this_process().into_known().unwrap();
+        let mut usage = this_process().into_known().unwrap();
         assert!(ProcessTimes::of(&usage, Fact::NotApplicable).is_some());
-        usage.minor_faults = -1;
+        usage.ru_minflt = -1;
         assert_eq!(ProcessTimes::of(&usage, Fact::NotApplicable), None);
     }
 }

@@ -93,10 +93,10 @@ pub(super) fn members(
         for name in names {
             let path = format!("{slaves}/{name}/dev");
             let device = sources.text(&path).and_then(|text| {
-                DeviceNumber::parse(&text).map_or_else(
-                    || sources.unavailable(&path, format!("`{text}` is not a device number")),
-                    |number| Device::read_at(sources, table, number, depth + 1),
-                )
+                let number = DeviceNumber::parse(&text);
+                sources
+                    .found(&path, number, || format!("`{text}` is not a device number"))
+                    .and_then(|number| Device::read_at(sources, table, number, depth + 1))
             });
             match device {
                 Fact::Known(device) => devices.push(device),

@@ -14,13 +14,10 @@ pub(crate) fn number_of_source(sources: &Sources, source: &str) -> Fact<DeviceNu
             "/proc/self/mountinfo: the source `{source}` is not a device"
         ));
     };
-    by_kernel_name(sources, name)
+    let number = by_kernel_name(sources, name)
         .or_else(|| by_mapper_name(sources, name.strip_prefix("mapper/")?))
-        .or_else(|| by_link(sources, source))
-        .map_or_else(
-            || sources.unavailable(source, "no such device in /sys/class/block"),
-            Fact::Known,
-        )
+        .or_else(|| by_link(sources, source));
+    sources.found(source, number, || "no such device in /sys/class/block")
 }
 
 fn by_kernel_name(sources: &Sources, name: &str) -> Option<DeviceNumber> {

@@ -30,10 +30,10 @@ pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
                 .find_map(|line| line.trim_start().strip_prefix(name));
             let number =
                 line.and_then(|line| line.split_ascii_whitespace().nth(field)?.parse().ok());
-            number.map_or_else(
-                || missing(&watched.of, &format!("no number in `{name}`")),
-                Fact::Known,
-            )
+            match number {
+                Some(number) => Fact::Known(number),
+                None => missing(&watched.of, &format!("no number in `{name}`")),
+            }
         })
     };
     MessagesReading {
@@ -150,14 +150,9 @@ fn kind(line: &str) -> Option<MessageKind> {
     Some(MessageKind {
         kind: name.to_owned(),
         requests,
-        retransmissions: transmissions.checked_sub(requests).map_or_else(
-            || {
-                Fact::Unavailable(format!(
-                    "{MOUNTSTATS}: {name}: {transmissions} transmissions of {requests} operations"
-                ))
-            },
-            Fact::Known,
-        ),
+        retransmissions: Fact::found(transmissions.checked_sub(requests), || {
+            format!("{MOUNTSTATS}: {name}: {transmissions} transmissions of {requests} operations")
+        }),
         sent_bytes: Fact::Known(sent_bytes),
         received_bytes: Fact::Known(received_bytes),
         queued_ms: time("time in the queue", times_ms[0]),

@@ -1,12 +1,12 @@
 //! Which counters of messages belong to targets.
 
+use crate::fact::{Fact, unless_empty};
 use std::collections::HashSet;
 
 use super::counter::{MessageCounter, WatchedCounter, WatchedMessages};
 use super::{iscsi, nfs_client, nfs_server, smb_client};
 use crate::class::Class;
 use crate::device::{Device, DeviceKind, iscsi_session};
-use crate::fact::Fact;
 use crate::mount::Mount;
 use crate::network;
 use crate::sources::Sources;
@@ -132,10 +132,10 @@ impl<'sources> CounterSearch<'sources> {
     }
 
     pub(super) fn finish(self) -> Fact<WatchedMessages> {
-        match self.found.unseen.first() {
-            Some(why) if self.found.list.is_empty() => Fact::Unavailable(why.clone()),
-            None if self.found.list.is_empty() => Fact::NotApplicable,
-            _ => Fact::Known(self.found),
-        }
+        let (is_empty, unseen) = (
+            self.found.list.is_empty(),
+            self.found.unseen.first().cloned(),
+        );
+        unless_empty(self.found, is_empty, unseen)
     }
 }

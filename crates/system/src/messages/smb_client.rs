@@ -62,10 +62,9 @@ pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
             kinds.retain(MessageKind::occurred);
             kinds.sort_by(|one, other| one.kind.cmp(&other.kind));
             let bytes = |bytes: Option<u64>, what: &str| {
-                bytes.map_or_else(
-                    || Fact::Unavailable(format!("{STATS}: {}: no bytes {what}", watched.of)),
-                    Fact::Known,
-                )
+                Fact::found(bytes, || {
+                    format!("{STATS}: {}: no bytes {what}", watched.of)
+                })
             };
             MessagesReading {
                 server_read_bytes: bytes(counted.read_bytes, "read"),

@@ -24,10 +24,8 @@ impl SmallFiles {
     /// Opens a directory.
     pub(crate) fn open(sources: &Sources, absolute: &str) -> Fact<SmallFiles> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        match rustix::fs::open(sources.path(absolute), flags, Mode::empty()) {
-            Ok(directory) => Fact::Known(SmallFiles { directory }),
-            Err(error) => sources.unavailable(absolute, error),
-        }
+        let opened = rustix::fs::open(sources.path(absolute), flags, Mode::empty());
+        sources.answer(absolute, opened.map(|directory| SmallFiles { directory }))
     }
 
     /// The first names that are numbers, at most so many, in the directory's
