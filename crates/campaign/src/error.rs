@@ -77,7 +77,7 @@ refused!(
     archive::ArchiveError,
     spec::ConfigError,
     study::GateError,
-    workload::stream::StreamError
+    workload::WorkloadError
 );
 
 impl From<runner::Refused> for Error {

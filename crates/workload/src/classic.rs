@@ -124,8 +124,8 @@ impl Classic {
         let (low, high) = (self.size_low_bytes, self.size_high_bytes);
         ensure!(
             (1..=high).contains(&low),
-            "invalid sizes {low}..{high}: expected a lower bound of at least 1 byte and at most the \
-             upper bound"
+            "invalid sizes {low}..{high}: expected a lower bound of at least 1 byte and at most \
+             the upper bound"
         );
         let max = Self::SIZE_MAX_BYTES;
         ensure!(

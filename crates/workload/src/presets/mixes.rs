@@ -121,8 +121,8 @@ const ROWS: [Row; 6] = [
                  Deduplication; all else is our own choice",
         memory: (256, 32, 128),
         workers: |machine| private(machine.processors.clamp(1, 64)),
-        weights: "stat=60,read=15,create=8,delete=8,replace=3,rename=2,list-stat=1,set-attributes=1,\
-                  mkdir=1,rmdir=1",
+        weights: "stat=60,read=15,create=8,delete=8,replace=3,rename=2,list-stat=1,\
+                  set-attributes=1,mkdir=1,rmdir=1",
         sizes: "lognormal:median=4KiB,sigma=1.5,max=1MiB",
         dirs: "tree:6x3",
         names: "padded:12",
