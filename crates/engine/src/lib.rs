@@ -40,6 +40,7 @@ mod capability;
 mod durability;
 mod facts;
 mod failure;
+mod held;
 mod name;
 mod need;
 mod operation;

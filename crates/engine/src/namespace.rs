@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use crate::durability::Durability;
 use crate::failure::Errno;
+pub use crate::held::{CachedPages, Held};
 use crate::server::{ServerFacts, ServerTraffic, Unreachable};
 
 /// A moment by which files are stamped: seconds and nanoseconds of the epoch.
@@ -340,28 +341,6 @@ pub trait Directory: Debug + Send + Sync {
     fn given_to_marks(&self, _draft: &str) -> Option<(u32, u32)> {
         None
     }
-}
-
-/// Pages of a file's contents in memory; `None` is not available.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CachedPages {
-    /// Pages that the file has.
-    pub pages: u64,
-    /// Those of them that are in the page cache.
-    pub cached: u64,
-    /// Those that are to be written.
-    pub dirty: Option<u64>,
-    /// Those that are being written.
-    pub under_write_back: Option<u64>,
-}
-
-/// A file that is held open.
-pub trait Held: Debug + Send {
-    /// What of it is in memory now. Asking brings nothing there.
-    ///
-    /// # Errors
-    /// What the system answered.
-    fn cached(&self) -> Result<CachedPages, Errno>;
 }
 
 /// A mark that is held open; a lock of it lasts until it is dropped.

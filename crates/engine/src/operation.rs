@@ -365,6 +365,24 @@ operations! {
     ];
 }
 
+impl<'a> Operation<'a> {
+    /// The names that it is done to, that it gives and that it takes: first the one that is there,
+    /// or is made.
+    #[inline]
+    pub const fn names(&self) -> (Name<'a>, Option<Name<'a>>) {
+        match *self {
+            Self::Rename { name, to } | Self::Link { name, to } => (name, Some(to)),
+            Self::Replace {
+                name, temporary, ..
+            }
+            | Self::Deliver {
+                name, temporary, ..
+            } => (temporary, Some(name)),
+            _ => (self.name(), None),
+        }
+    }
+}
+
 impl fmt::Display for OperationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())

@@ -55,15 +55,11 @@ impl Dice {
 /// The names of files that an operation is done to, that it gives and that it takes; none where it
 /// lists.
 fn names<'a>(operation: &Operation<'a>) -> [Option<Name<'a>>; 2] {
-    let second = match *operation {
-        Operation::List { .. } | Operation::ListWithStat { .. } => return [None; 2],
-        Operation::Rename { to, .. } | Operation::Link { to, .. } => Some(to),
-        Operation::Replace { temporary, .. } | Operation::Deliver { temporary, .. } => {
-            Some(temporary)
-        }
-        _ => None,
-    };
-    [Some(operation.name()), second]
+    if let Operation::List { .. } | Operation::ListWithStat { .. } = operation {
+        return [None; 2];
+    }
+    let (first, second) = operation.names();
+    [Some(first), second]
 }
 
 impl SimulatedSession {

@@ -169,28 +169,13 @@ impl NfsFlight {
     pub(super) fn begin(&mut self, ticket: Ticket, operation: &Operation<'_>) {
         self.reset();
         (self.ticket, self.kind) = (ticket, operation.kind());
-        let mut second = None;
-        let mut first = operation.name();
+        let (first, second) = operation.names();
         match *operation {
             Operation::Create { content, .. }
             | Operation::Append { content, .. }
-            | Operation::Overwrite { content, .. } => {
-                self.content.extend_from_slice(content);
-            }
-            Operation::Replace {
-                name,
-                temporary,
-                content,
-            }
-            | Operation::Deliver {
-                name,
-                temporary,
-                content,
-            } => {
-                (first, second) = (temporary, Some(name));
-                self.content.extend_from_slice(content);
-            }
-            Operation::Rename { to, .. } | Operation::Link { to, .. } => second = Some(to),
+            | Operation::Overwrite { content, .. }
+            | Operation::Replace { content, .. }
+            | Operation::Deliver { content, .. } => self.content.extend_from_slice(content),
             Operation::Read { bytes, .. } | Operation::Truncate { bytes, .. } => {
                 self.bytes = Some(bytes)
             }
@@ -205,6 +190,8 @@ impl NfsFlight {
                 self.content.extend_from_slice(target.to_bytes());
             }
             Operation::Delete { .. }
+            | Operation::Rename { .. }
+            | Operation::Link { .. }
             | Operation::MakeDirectory { .. }
             | Operation::RemoveDirectory { .. }
             | Operation::List { .. }
