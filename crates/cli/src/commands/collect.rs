@@ -8,7 +8,7 @@ use document::sanitize;
 use record::Record;
 
 use crate::args::CollectArguments;
-use crate::commands::run::{deliver, render, writer};
+use crate::commands::run::delivery::{deliver, render, writer};
 use crate::ui::output::Outputs;
 use crate::ui::problem::{Problem, USER, tell};
 

@@ -10,9 +10,10 @@
 //! file is not lost by that. (What is written line by line, as by `--live` and `export`, is what
 //! came until then.)
 
+mod replacing;
+
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use campaign::same_file::{FileId, holds_data, id_of, is_same_file};
 use document::sanitize;
 
 use crate::ui::problem::{Problem, refuse};
+use replacing::Beside;
 
 /// An empty file of a run that was refused is not waited for any longer.
 const DISCARD_MAX: Duration = Duration::from_secs(1);
@@ -376,75 +378,6 @@ impl OutputFile {
 fn remove(path: &Path, is_ours: impl Fn(&Metadata) -> bool) {
     if fs::symlink_metadata(path).is_ok_and(|facts| is_ours(&facts)) {
         let _ = fs::remove_file(path);
-    }
-}
-
-/// A new file in the directory of one that it is to replace.
-struct Beside {
-    file: File,
-    path: PathBuf,
-    replaces: PathBuf,
-}
-
-impl Beside {
-    /// None where a new file cannot be the same to its users: another one has the name by now, the
-    /// file has several names, its owner is somebody else, or its directory takes no new file.
-    /// The file itself is written to, then.
-    fn of(path: &Path, former: FileId) -> std::io::Result<Option<Self>> {
-        // A symbolic link stays one.
-        let replaces = fs::canonicalize(path)?;
-        let facts = fs::metadata(&replaces)?;
-        if id_of(&facts) != former || facts.nlink() > 1 {
-            return Ok(None);
-        }
-        let path = replaces.with_file_name(format!(".postmark-{}.tmp", std::process::id()));
-        let file = match OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(file) => file,
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::PermissionDenied
-                        | ErrorKind::ReadOnlyFilesystem
-                        | ErrorKind::AlreadyExists
-                ) =>
-            {
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
-        };
-        let beside = Self {
-            file,
-            path,
-            replaces,
-        };
-        let is_alike = beside
-            .file
-            .metadata()
-            .is_ok_and(|new| (new.uid(), new.gid()) == (facts.uid(), facts.gid()))
-            && beside.file.set_permissions(facts.permissions()).is_ok();
-        if !is_alike {
-            beside.remove();
-            return Ok(None);
-        }
-        Ok(Some(beside))
-    }
-
-    fn write(mut self, bytes: &[u8]) -> std::io::Result<()> {
-        // Some file systems say only then that they are full.
-        let written = self
-            .file
-            .write_all(bytes)
-            .and_then(|()| self.file.sync_all());
-        let replaced = written.and_then(|()| fs::rename(&self.path, &self.replaces));
-        if replaced.is_err() {
-            self.remove();
-        }
-        replaced
-    }
-
-    fn remove(self) {
-        // The error that is told is the first one.
-        let _ = fs::remove_file(&self.path);
     }
 }
 

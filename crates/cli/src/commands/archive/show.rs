@@ -8,7 +8,7 @@ use record::Record;
 use super::{number, open};
 use crate::args::{ListArguments, ShowArguments};
 use crate::commands::published::beside_document;
-use crate::commands::run::{deliver, render, writer};
+use crate::commands::run::delivery::{deliver, render, writer};
 use crate::ui::output::{Outputs, is_standard_output};
 use crate::ui::problem::{Problem, USER};
 use crate::ui::screen;

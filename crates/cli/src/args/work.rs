@@ -1,0 +1,124 @@
+//! The workload and its target, as several commands take them.
+
+use std::path::PathBuf;
+
+use campaign::run_spec::RunRequest;
+use clap::{ArgMatches, Args};
+use spec::{Invocation, Options, TargetOption};
+
+/// The workload and its target. Options override a configuration file, and a file overrides a
+/// preset.
+#[derive(Debug, Args)]
+pub struct WorkArguments {
+    /// Start from a preset ('postmark presets' lists them).
+    ///
+    /// Other options override its values. Files and workers of mail, varmail, news, web-cache,
+    /// build-tree and ai-samples depend on this machine's memory and processors: on another
+    /// machine the same name is another workload. 'postmark plan --format toml' writes the
+    /// complete workload for 'run --config' elsewhere.
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// Read options from a configuration file in TOML. Its keys are the names of the options; the
+    /// command line overrides them.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Repeat an earlier run. Other options override its values.
+    ///
+    /// RUN is one of these:
+    ///   12            its number in the archive
+    ///   0a1b          at least four digits of its identity
+    ///   last          the last run
+    ///   result.json   a file written by run --format json
+    ///   or -          standard input
+    ///
+    /// --target and --ack-log are not repeated: give them again.
+    #[arg(long, value_name = "RUN", verbatim_doc_comment, conflicts_with_all = ["preset",
+        "config"])]
+    pub like: Option<PathBuf>,
+    /// The archive with that run, from the command's own options.
+    #[arg(skip)]
+    pub like_in: Option<PathBuf>,
+    /// What the command's own options say of the run.
+    #[arg(skip)]
+    pub invocation: Invocation,
+    /// All other options.
+    #[command(flatten)]
+    pub options: Options,
+    /// Directory to measure, or an NFS server like nfs://server/export [default: the working
+    /// directory].
+    ///
+    /// Repeat the option to spread one pool over several directories. A URL takes the parameters
+    /// uid, gid, mountport, nconnect, privport and timeout, like
+    /// 'nfs://server:2049/export?nconnect=4'.
+    #[arg(long, value_name = "PATH")]
+    pub target: Vec<PathBuf>,
+    /// Share of files for the preceding --target, relative to the others [default: 1].
+    #[arg(long, value_name = "N", value_parser = weight)]
+    pub weight: Vec<u32>,
+    /// Locations with their weights, paired in the order of the arguments.
+    #[arg(skip = Ok(Vec::new()))]
+    pub locations: Result<Vec<TargetOption>, String>,
+}
+
+/// The share of a location.
+fn weight(text: &str) -> Result<u32, &'static str> {
+    text.trim()
+        .parse()
+        .map_err(|_| "expected a whole number from 1 to 4294967295")
+}
+
+impl WorkArguments {
+    /// What they ask for.
+    pub fn request(&self) -> RunRequest {
+        RunRequest {
+            preset: self.preset.clone(),
+            config: self.config.clone(),
+            like: self.like.clone(),
+            like_in: self.like_in.clone(),
+            invocation: self.invocation.clone(),
+            options: self.options.clone(),
+            locations: self.locations.clone(),
+            has_weights: !self.weight.is_empty(),
+        }
+    }
+
+    /// Pairs every `--weight` with the `--target` before it, by their places among the words.
+    pub fn take_weights(&mut self, matches: &ArgMatches) {
+        let places = |id: &str| -> Vec<usize> {
+            matches
+                .indices_of(id)
+                .map(Iterator::collect)
+                .unwrap_or_default()
+        };
+        let targets = places("target");
+        let mut locations: Vec<TargetOption> = self
+            .target
+            .iter()
+            .map(|path| TargetOption {
+                path: path.clone(),
+                weight: 1,
+            })
+            .collect();
+        let mut taken = vec![false; locations.len()];
+        for (weight, place) in self.weight.iter().zip(places("weight")) {
+            match targets
+                .iter()
+                .rposition(|target| *target < place)
+                .filter(|index| !taken[*index])
+            {
+                Some(index) => {
+                    locations[index].weight = *weight;
+                    taken[index] = true;
+                }
+                None => {
+                    self.locations = Err(format!(
+                        "--weight {weight} must follow a --target of its own (write --target PATH \
+                         --weight {weight})"
+                    ));
+                    return;
+                }
+            }
+        }
+        self.locations = Ok(locations);
+    }
+}

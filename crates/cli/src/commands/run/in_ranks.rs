@@ -1,0 +1,239 @@
+//! A run in several processes: all ranks perform it, and the first one does the rest.
+
+use campaign::archive::directory_of_runs;
+use campaign::parts::PartsWriter;
+use document::sanitize;
+use record::Record;
+use runner::RunSpec;
+use serde::{Deserialize, Serialize};
+use spec::Count;
+
+use crate::args::RunArguments;
+use crate::commands::launcher::Launched;
+use crate::commands::ranks::{self, Joined};
+use crate::commands::run::ready::{Ready, understand};
+use crate::ui::perform::{Signals, exit_code};
+use crate::ui::problem::{Problem, USER, tell, tell_problem};
+use crate::ui::watchdog_process::Side;
+
+/// The run of a rank: all of them perform it, and the first one does the rest.
+pub fn together(
+    launched: &Launched,
+    mut arguments: RunArguments,
+    side: &Side,
+    alone: fn(&RunArguments, &Side) -> Result<u8, Problem>,
+) -> Result<u8, Problem> {
+    if launched.is_first() && arguments.observe.is_empty() {
+        if let Err(why) = count_ranks(&mut arguments, launched.count, launched) {
+            return Ok(launched.refuse(|| tell(why)));
+        }
+    }
+    if arguments.dry_run {
+        return match launched.is_first() {
+            true => alone(&arguments, side),
+            false => Ok(0),
+        };
+    }
+    // Only the first one knows the target yet.
+    if let Some(code) = side.instead_of_session() {
+        return Ok(code);
+    }
+    let mut joined = match Joined::join(launched) {
+        Ok(joined) => joined,
+        Err(problem) => return Ok(launched.refuse(|| tell_problem(&problem))),
+    };
+    let performed = joined.observe(&arguments.observe).and_then(|()| {
+        let counted = match joined.is_first() && !arguments.observe.is_empty() {
+            true => count_ranks(&mut arguments, joined.performing(), launched),
+            false => Ok(()),
+        };
+        // What only the first one knows is told with what it wants performed.
+        perform_together(&joined, &arguments, counted)
+    });
+    let code = performed.unwrap_or_else(|problem| {
+        if joined.is_first() {
+            tell_problem(&problem);
+        }
+        problem.code
+    });
+    if joined.is_lost() {
+        // It is told. With this status the launcher ends the others, which may have something to
+        // write yet.
+        joined.leave();
+        return Ok(ranks::FAILED);
+    }
+    let code = joined.agreed(code);
+    joined.leave();
+    Ok(code)
+}
+
+/// As many ranks perform the run as there are.
+fn count_ranks(
+    arguments: &mut RunArguments,
+    there: u32,
+    launched: &Launched,
+) -> Result<(), String> {
+    let ranks = &mut arguments.work.options.ranks;
+    let Count(asked) = *ranks.get_or_insert(Count(there.into()));
+    if asked == u64::from(there) {
+        return Ok(());
+    }
+    let observing = launched.count.saturating_sub(there);
+    let without = match observing {
+        0 => String::new(),
+        _ => format!(", {observing} of which observe"),
+    };
+    Err(format!(
+        "--ranks {asked}: {} has started {} processes{without} (remove --ranks)",
+        launched.launcher, launched.count
+    ))
+}
+
+/// What rank 0 tells the others of what they are to perform.
+#[derive(Clone, Serialize, Deserialize)]
+struct Sent {
+    spec: RunSpec,
+    storage_is_given: bool,
+}
+
+/// The same, with what only the first one knows.
+fn perform_together(
+    joined: &Joined,
+    arguments: &RunArguments,
+    counted: Result<(), String>,
+) -> Result<u8, Problem> {
+    let mut ready = ready_on_all(joined, arguments, counted)?;
+    let performed = perform(joined, arguments, &mut ready);
+    let mut parts = ready.watchers.parts.take();
+    let record = match performed {
+        Ok(Some(record)) => record,
+        Ok(None) => {
+            ready.discard();
+            return Ok(if joined.is_lost() { ranks::FAILED } else { 0 });
+        }
+        Err(problem) => {
+            // Where a rank is lost, what this one completed stays.
+            parts
+                .into_iter()
+                .filter(|_| !joined.is_lost())
+                .for_each(PartsWriter::remove);
+            ready.discard();
+            return Err(problem);
+        }
+    };
+    if let Some(parts) = &mut parts {
+        parts.finish(joined.is_first().then_some(&record));
+    }
+    let code = match joined.is_first() {
+        true => ready.deliver(arguments, record),
+        false => Ok(exit_code(&record)),
+    };
+    // What all have put together is reported, and in the archive.
+    let is_asked = arguments.parts.is_some();
+    parts
+        .into_iter()
+        .filter(|_| !is_asked)
+        .for_each(PartsWriter::remove);
+    code
+}
+
+/// The run that rank 0 has made ready, on every rank.
+fn ready_on_all(
+    joined: &Joined,
+    arguments: &RunArguments,
+    counted: Result<(), String>,
+) -> Result<Ready, Problem> {
+    let mut first = None;
+    let sent = joined.of_first(|| {
+        counted.map_err(|why| Problem::refused(why))?;
+        let specified = understand(arguments)?;
+        let Some(mut ready) = Ready::of(arguments, specified)? else {
+            return Err(Problem::refused("a plan needs no ranks"));
+        };
+        if let Err(problem) = ready.calibrate() {
+            ready.discard();
+            return Err(problem);
+        }
+        let specified = &ready.specified;
+        let sent = Sent {
+            spec: specified.spec.clone(),
+            storage_is_given: specified.storage_is_given,
+        };
+        first = Some(ready);
+        Ok(sent)
+    });
+    match (sent, first) {
+        (Ok(_), Some(ready)) => Ok(ready),
+        (Ok(sent), None) => Ok(Ready::of_other(sent.spec, sent.storage_is_given)),
+        (Err(problem), first) => {
+            first.into_iter().for_each(Ready::discard);
+            Err(problem)
+        }
+    }
+}
+
+/// Performs the run with the others. Nothing where this rank observed, or another one is lost.
+fn perform(
+    joined: &Joined,
+    arguments: &RunArguments,
+    ready: &mut Ready,
+) -> Result<Option<Record>, Problem> {
+    let parts = joined.all(parts_of(joined, arguments))?;
+    if let Some(parts) = &parts {
+        joined.when_lost(told_of(parts, joined.is_first()));
+    }
+    ready.watchers.parts = parts;
+    let observers = joined.begin_observing()?;
+    if joined.is_observer() {
+        let observed = observers.map_or(Ok(()), |observers| joined.watch(observers));
+        return observed.map(|()| None);
+    }
+    let mut signals = Signals::among(Some(joined.performing_ranks()));
+    let mut performed = ready.perform(&mut signals);
+    if let (Some(observers), false) = (observers, joined.is_lost()) {
+        // Where a rank is lost by now, that is told by the caller.
+        let _ = observers.end(performed.as_mut().ok());
+    }
+    match joined.is_lost() {
+        true => Ok(None),
+        false => performed.map(Some),
+    }
+}
+
+/// Begins this rank's file of parts: nothing where nobody has asked for one and there can be none.
+fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWriter>, String> {
+    if joined.is_observer() {
+        return Ok(None);
+    }
+    let of = joined.part_of();
+    if let Some(directory) = &arguments.parts {
+        return PartsWriter::begin(directory, of, arguments.force, USER).map(Some);
+    }
+    let begun = directory_of_runs(arguments.archive.as_deref())
+        .map(|directory| directory.join(joined.directory_name()))
+        .and_then(|directory| PartsWriter::begin(&directory, of, false, USER));
+    Ok(begun.map_or_else(
+        |why| {
+            joined.tell(format_args!(
+                "warning: {why}; the run continues without the part of this rank on disk (use \
+                 --parts DIR)"
+            ));
+            None
+        },
+        Some,
+    ))
+}
+
+/// Where the part of this rank is, and what to do with it, for the line that says that another rank
+/// is lost.
+fn told_of(parts: &PartsWriter, is_first: bool) -> String {
+    let directory = sanitize::path(parts.directory());
+    match is_first {
+        true => format!(
+            "; what each rank completed is in {directory} on its host: 'postmark collect \
+             {directory}' makes one record of that, and 'postmark clean' removes the files of the \
+             run"
+        ),
+        false => format!("; what it completed is in {directory}"),
+    }
+}

@@ -1,0 +1,394 @@
+//! A run that nothing refuses, and where everything about it goes.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ::archive::Remarks;
+use campaign::archive::{Archiving, Chosen, Keeper, chosen_for_run};
+use campaign::parts::PartsWriter;
+use document::{Document, Format, SCREEN_WIDTH, sanitize};
+use record::{Note, Record, Sizing};
+use runner::{Event, Events, RunSpec};
+use verdict::{Level, Verdict};
+
+use crate::args::RunArguments;
+use crate::commands::archive;
+use crate::commands::calibration;
+use crate::commands::plan;
+use crate::commands::run::delivery::{
+    WRITTEN_WITHIN, deliver, deliver_within, render, say_how_it_ended, say_if_invalid,
+    say_what_is_left, writer,
+};
+use crate::ui::live::Live;
+use crate::ui::output::{OutputFile, Outputs, is_standard_output};
+use crate::ui::perform::{Signals, exit_code, perform_with};
+use crate::ui::problem::{Problem, USER, print, refuse, tell, tell_problem};
+use crate::ui::progress::Display;
+use crate::ui::screen;
+use crate::ui::terminal;
+use campaign::run_spec::{Specified, specify};
+
+/// What is meant, as far as options of `run` do not contradict it.
+pub fn understand(arguments: &RunArguments) -> Result<Specified, Problem> {
+    let specified = specify(&arguments.work.request(), USER)?;
+    judge(arguments, &specified)?;
+    dry_format(arguments)?;
+    Ok(specified)
+}
+
+/// The format of a plan, where the run is not to be performed.
+fn dry_format(arguments: &RunArguments) -> Result<Option<Format>, Problem> {
+    match (arguments.dry_run, arguments.format) {
+        (false, _) => Ok(None),
+        (true, format @ (Format::Text | Format::Json)) => Ok(Some(format)),
+        (true, _) => refuse(
+            "--dry-run cannot be used with --format classic or terse (use --format text or json)",
+        ),
+    }
+}
+
+/// A run that nothing refuses yet, and where everything about it goes.
+pub struct Ready {
+    pub specified: Specified,
+    pub watchers: Watchers,
+    output: Option<OutputFile>,
+    output_path: Option<PathBuf>,
+    page: Option<OutputFile>,
+    /// Whether all lines of `--live` could be written.
+    live_written: Result<(), Problem>,
+    remarks: Remarks,
+    quiet: bool,
+}
+
+impl Ready {
+    /// Opens everything that a run writes to. Nothing where it is to be shown only: that is done.
+    pub fn of(arguments: &RunArguments, mut specified: Specified) -> Result<Option<Self>, Problem> {
+        let output_path = arguments
+            .output
+            .clone()
+            .filter(|path| !is_standard_output(path));
+        let chosen = chosen_for_run(arguments.archive.as_deref())?;
+        let remarks = arguments.remarks.remarks();
+        refuse_lost_remarks(&chosen, &remarks)?;
+        let place = match &chosen {
+            Chosen::At(place) => Some(place),
+            Chosen::Nowhere | Chosen::Unknown(_) => None,
+        };
+        let inputs = std::mem::take(&mut specified.inputs);
+        let mut outputs = Outputs::new(arguments.force, place, &inputs)?;
+        judge_outputs(&mut outputs, arguments, &specified.spec)?;
+        let open =
+            |option, path: Option<&Path>| path.map(|path| outputs.open(option, path)).transpose();
+        if let Some(format) = dry_format(arguments)? {
+            let text = plan::text(&specified, format, output_path.is_none())?;
+            deliver(open("--output", output_path.as_deref())?, &text, print)?;
+            return Ok(None);
+        }
+        warn_of_no_archive(&chosen, &remarks);
+        let keeper = place
+            .map(|place| Keeper::of(place, remarks.clone(), USER))
+            .transpose()?
+            .flatten();
+        let output = open("--output", output_path.as_deref())?;
+        say_before(arguments, &specified);
+        let live = open("--live", arguments.live.as_deref());
+        let page = open("--report", arguments.report.as_deref());
+        let (live, page) = match (live, page) {
+            (Ok(live), Ok(page)) => (live, page),
+            (Err(error), other) | (other, Err(error)) => {
+                let opened = output.into_iter().chain(other.ok().flatten());
+                opened.for_each(OutputFile::discard);
+                return Err(error.into());
+            }
+        };
+        let watchers = Watchers {
+            display: Display::new(arguments.quiet),
+            live: live.map(Live::new),
+            keeper,
+            parts: None,
+        };
+        specified
+            .notes
+            .extend(place.and_then(|place| place.shares(&specified.spec)));
+        Ok(Some(Self {
+            specified,
+            watchers,
+            output,
+            output_path,
+            page,
+            live_written: Ok(()),
+            remarks,
+            quiet: arguments.quiet,
+        }))
+    }
+
+    /// The same on another rank than the first, which writes nothing.
+    pub fn of_other(spec: RunSpec, storage_is_given: bool) -> Self {
+        Self {
+            specified: Specified {
+                spec,
+                storage_is_given,
+                sizing: None,
+                notes: Vec::new(),
+                inputs: Vec::new(),
+            },
+            watchers: Watchers {
+                display: Display::new(true),
+                live: None,
+                keeper: None,
+                parts: None,
+            },
+            output: None,
+            output_path: None,
+            page: None,
+            live_written: Ok(()),
+            remarks: Remarks::default(),
+            quiet: true,
+        }
+    }
+
+    /// Times a chosen pool.
+    pub fn calibrate(&mut self) -> Result<(), Problem> {
+        calibration::calibrate(&mut self.specified, self.quiet)
+    }
+
+    /// Performs the run.
+    pub fn perform(&mut self, signals: &mut Signals) -> Result<Record, Problem> {
+        if let Some(keeper) = &mut self.watchers.keeper {
+            let (sizing, notes) = (self.specified.sizing.clone(), self.specified.notes.clone());
+            keeper.adds(move |record| complete(record, &sizing, &notes));
+        }
+        let performed = perform_with(&self.specified.spec, signals, &mut self.watchers);
+        self.watchers.display.finish();
+        if let Some(live) = self.watchers.live.take() {
+            self.live_written = live.finish();
+        }
+        performed.map_err(|refused| self.specified.explain(refused))
+    }
+
+    /// There is nothing to write: leaves files as they were.
+    pub fn discard(self) {
+        self.watchers.display.finish();
+        if let Some(Err(problem)) = self.watchers.live.map(Live::finish) {
+            tell_problem(&problem);
+        }
+        self.output
+            .into_iter()
+            .chain(self.page)
+            .for_each(OutputFile::discard);
+    }
+
+    /// Reports and archives, and gives the exit status.
+    pub fn deliver(self, arguments: &RunArguments, mut record: Record) -> Result<u8, Problem> {
+        let (output, output_path) = (self.output, self.output_path);
+        complete(&mut record, &self.specified.sizing, &self.specified.notes);
+        let verdict = Verdict::of(&record);
+        let is_seen = output.is_none()
+            && arguments.format == Format::Text
+            && terminal::is_users(&std::io::stdout());
+        let hangs = record
+            .actual
+            .stalled
+            .iter()
+            .any(|stalled| !stalled.came_back);
+        let limit = if hangs {
+            WRITTEN_BESIDE_HUNG
+        } else {
+            WRITTEN_WITHIN
+        };
+        let report = render(&record, arguments.format, arguments.full, output.is_none());
+        let delivered = deliver_within(limit, output, &report, writer(arguments.format));
+        // Also where nobody could be given the report.
+        let keeper = self.watchers.keeper;
+        let is_missed = keeper.map_or(Ok(false), |keeper| {
+            keep(keeper, &record, is_seen, arguments.quiet)
+        });
+        let paged = self.page.map_or(Ok(()), |page| {
+            page.write_made(
+                archive::page_of(record.clone(), &self.remarks).map(Some),
+                limit,
+            )
+        });
+        delivered?;
+        let is_missed = is_missed?;
+        paged?;
+        if !is_seen {
+            say_how_it_ended(&record, output_path.as_deref());
+            say_what_is_left(&record);
+            if !arguments.format.is_classic() {
+                say_if_invalid(&record, &verdict, output_path.as_deref());
+            }
+        }
+        self.live_written?;
+        Ok(match exit_code(&record) {
+            0 if is_missed => NOT_ARCHIVED,
+            0 if arguments.strict && verdict.level == Level::Invalid => INVALID,
+            code => code,
+        })
+    }
+}
+
+/// Refuses remarks of a run that goes nowhere.
+fn refuse_lost_remarks(chosen: &Chosen, remarks: &Remarks) -> Result<(), Problem> {
+    if *chosen == Chosen::Nowhere && !remarks.are_empty() {
+        return refuse(
+            "--tag and --note belong to an archived run, and this run is not archived: remove \
+             --archive none (POSTMARK_ARCHIVE=none), or remove --tag and --note",
+        );
+    }
+    Ok(())
+}
+
+/// Refuses outputs that may not be written to.
+fn judge_outputs(
+    outputs: &mut Outputs<'_>,
+    arguments: &RunArguments,
+    spec: &RunSpec,
+) -> Result<(), Problem> {
+    for (option, path) in [
+        ("--output", &arguments.output),
+        ("--live", &arguments.live),
+        ("--report", &arguments.report),
+    ] {
+        path.as_deref()
+            .map_or(Ok(()), |path| outputs.judge(option, path))?;
+    }
+    if let Some(ack_log) = &spec.ack_log {
+        // The run refuses one that exists.
+        outputs.refuse_twice("--ack-log", ack_log)?;
+    }
+    Ok(())
+}
+
+fn warn_of_no_archive(chosen: &Chosen, remarks: &Remarks) {
+    if let Chosen::Unknown(why) = chosen {
+        let lost = if remarks.are_empty() {
+            ""
+        } else {
+            "; --tag and --note are lost"
+        };
+        tell(format_args!(
+            "warning: {why}; this run is not archived{lost} (--format json --output FILE \
+             keeps its complete record)"
+        ));
+    }
+}
+
+/// What the user may not expect of the run.
+fn say_before(arguments: &RunArguments, specified: &Specified) {
+    if arguments.work.like.is_some() && !arguments.quiet {
+        specified.notes.iter().for_each(tell);
+    }
+    let targets = specified.spec.targets.len();
+    if targets > 1 && !arguments.quiet {
+        tell(format_args!(
+            "The pool is spread over {targets} targets by weight. To compare targets, run \
+             once for each."
+        ));
+    }
+}
+
+/// The same where the target hangs: the file may lie there, too.
+const WRITTEN_BESIDE_HUNG: Duration = Duration::from_secs(3);
+
+/// The run was performed to its end, and is not in the archive that was asked for.
+const NOT_ARCHIVED: u8 = 1;
+
+/// Adds to a record what its run does not know.
+fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[Note]) {
+    record.sizing.clone_from(sizing);
+    record.hints = notes.to_vec();
+}
+
+/// Writes the whole record, and says where it is, or why it is not: behind a report that is seen,
+/// else on standard error. Whether it is not where it was asked to be.
+fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<bool, Problem> {
+    let archive = sanitize::path(keeper.path()).into_owned();
+    let (told, is_missed) = match keeper.finish(record) {
+        Archiving::Archived(number) => {
+            let told =
+                format!("archived as run {number} in {archive} (postmark show {number} --full)");
+            if is_seen {
+                let mut document = Document::default();
+                document.line(told);
+                screen::print(&screen::text(&document, SCREEN_WIDTH))?;
+            } else if !quiet {
+                tell(told);
+            }
+            return Ok(false);
+        }
+        Archiving::Beside {
+            path,
+            why,
+            is_asked,
+        } => {
+            let why = why.map_or_else(String::new, |why| {
+                format!("the run is not in the archive yet: {why}; ")
+            });
+            let path = sanitize::path(&path);
+            let told = format!(
+                "{why}its record is in {path}; the next command that opens {archive} adds it"
+            );
+            (told, is_asked)
+        }
+        Archiving::Lost { why, is_asked } => (format!("the run was not archived: {why}"), is_asked),
+    };
+    tell(told);
+    Ok(is_missed)
+}
+
+/// With `--strict`: the run was performed to its end, and its numbers are not what they seem.
+const INVALID: u8 = 3;
+
+/// All who watch a run.
+pub struct Watchers {
+    display: Display,
+    live: Option<Live>,
+    keeper: Option<Keeper>,
+    /// Of a rank: its file.
+    pub parts: Option<PartsWriter>,
+}
+
+impl Events for Watchers {
+    fn event(&mut self, event: Event) {
+        if let Event::RecordOpened(_) | Event::PhaseRecorded(_) | Event::RecordMerged(_) = &event {
+            if let Some(parts) = &mut self.parts {
+                parts.event(event.clone());
+            }
+            if let Some(keeper) = &mut self.keeper {
+                keeper.event(event);
+            }
+            // Nobody else takes them.
+            return;
+        }
+        if let (Some(parts), Event::PhaseAborted(..)) = (&mut self.parts, &event) {
+            parts.event(event.clone());
+        }
+        if let Some(live) = &mut self.live {
+            live.event(event.clone());
+        }
+        self.display.event(event);
+    }
+
+    fn takes_records(&self) -> bool {
+        self.keeper.is_some() || self.parts.is_some()
+    }
+}
+
+/// Refuses what the options of `run` alone contradict.
+fn judge(arguments: &RunArguments, specified: &Specified) -> Result<(), Problem> {
+    let format = arguments.format;
+    let format = format.is_classic().then(|| format.name());
+    if arguments.live.as_deref().is_some_and(is_standard_output)
+        && arguments.output.as_deref().is_none_or(is_standard_output)
+    {
+        return Err(Problem::refused(
+            "--live - uses standard output: write the report to a file with --output FILE"
+                .to_owned(),
+        ));
+    }
+    archive::needs_file(arguments.report.as_deref())?;
+    Ok(specified
+        .spec
+        .check_shown(format, arguments.live.is_some())?)
+}

@@ -1,0 +1,77 @@
+//! A file is replaced as a whole, by one that is written beside it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use campaign::same_file::{FileId, id_of};
+
+/// A new file in the directory of one that it is to replace.
+pub struct Beside {
+    file: File,
+    path: PathBuf,
+    replaces: PathBuf,
+}
+
+impl Beside {
+    /// None where a new file cannot be the same to its users: another one has the name by now, the
+    /// file has several names, its owner is somebody else, or its directory takes no new file.
+    /// The file itself is written to, then.
+    pub fn of(path: &Path, former: FileId) -> std::io::Result<Option<Self>> {
+        // A symbolic link stays one.
+        let replaces = fs::canonicalize(path)?;
+        let facts = fs::metadata(&replaces)?;
+        if id_of(&facts) != former || facts.nlink() > 1 {
+            return Ok(None);
+        }
+        let path = replaces.with_file_name(format!(".postmark-{}.tmp", std::process::id()));
+        let file = match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(file) => file,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::PermissionDenied
+                        | ErrorKind::ReadOnlyFilesystem
+                        | ErrorKind::AlreadyExists
+                ) =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let beside = Self {
+            file,
+            path,
+            replaces,
+        };
+        let is_alike = beside
+            .file
+            .metadata()
+            .is_ok_and(|new| (new.uid(), new.gid()) == (facts.uid(), facts.gid()))
+            && beside.file.set_permissions(facts.permissions()).is_ok();
+        if !is_alike {
+            beside.remove();
+            return Ok(None);
+        }
+        Ok(Some(beside))
+    }
+
+    pub fn write(mut self, bytes: &[u8]) -> std::io::Result<()> {
+        // Some file systems say only then that they are full.
+        let written = self
+            .file
+            .write_all(bytes)
+            .and_then(|()| self.file.sync_all());
+        let replaced = written.and_then(|()| fs::rename(&self.path, &self.replaces));
+        if replaced.is_err() {
+            self.remove();
+        }
+        replaced
+    }
+
+    fn remove(self) {
+        // The error that is told is the first one.
+        let _ = fs::remove_file(&self.path);
+    }
+}
