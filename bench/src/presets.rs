@@ -74,10 +74,7 @@ pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<(), Box<dyn Err
 fn once(ours: &Path, preset: &str, at: &Path) -> Result<RunSample, Box<dyn Error>> {
     let (record, _) = record_of(ours, &format!("--preset {preset}"), at)?;
     let summary = Summary::of(&record);
-    let phase = summary
-        .phases
-        .iter()
-        .find(|phase| phase.phase == Phase::Transactions);
+    let phase = summary.phase(Phase::Transactions);
     let phase = phase.ok_or("the record lacks the transactions")?;
     let rate = |until: Option<f64>| until.ok_or("no time has passed");
     let durable = phase.until_durable.as_ref().unwrap_or(&phase.last_done);

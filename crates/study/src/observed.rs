@@ -143,15 +143,11 @@ impl From<&StudyPart> for BlockAttempt {
 
 /// Of the measured transactions.
 fn incomplete(record: &Record) -> BTreeMap<Incomplete, f64> {
-    let phase = record
-        .actual
-        .phases
-        .iter()
-        .find(|phase| phase.phase == Phase::Transactions);
+    let phase = record.actual.phase(Phase::Transactions);
     let Some(phase) = phase else {
         return BTreeMap::new();
     };
-    let meters = phase.measured().flat_map(|segment| &segment.operations);
+    let meters = phase.measured_operations();
     let failed: u64 = meters.map(|done| done.meter.failed).sum();
     let skipped = phase.skipped().total();
     let (completed, others) = phase.tried();

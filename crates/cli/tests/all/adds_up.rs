@@ -184,12 +184,7 @@ fn rate(what: &str, rate: Rate, ns: u64) {
 
 /// The numbers of a phase that is shown.
 fn phase(record: &Record, shown: &PhaseSummary) {
-    let performed = record
-        .actual
-        .phases
-        .iter()
-        .find(|phase| phase.phase == shown.phase)
-        .unwrap();
+    let performed = record.actual.phase(shown.phase).unwrap();
     let completed: u64 = shown
         .operations
         .iter()

@@ -34,10 +34,7 @@ fn duration(ns: Option<u64>) -> Cell {
 
 /// Each step as a point at its median with its way to the 99th percentile.
 pub(super) fn render(document: &mut Document, summary: &Summary) {
-    let phase = summary
-        .phases
-        .iter()
-        .find(|phase| phase.phase == Phase::Transactions);
+    let phase = summary.phase(Phase::Transactions);
     let operations = phase.iter().flat_map(|phase| &phase.operations);
     let mut rows = Vec::new();
     let mut ends: Vec<f64> = Vec::new();

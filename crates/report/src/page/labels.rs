@@ -2,6 +2,9 @@
 
 use document::units::{latency, rate, throughput};
 
+use crate::pictures::chart::Axis;
+use crate::pictures::scale::Scale;
+
 /// With two digits behind the point at most.
 pub(crate) fn millions(value: f64) -> String {
     format!("{}M", document::units::trimmed(value / 1e6, 2))
@@ -17,27 +20,29 @@ pub(crate) fn rate_label(value: f64) -> String {
 }
 
 pub(crate) fn throughput_label(value: f64) -> String {
-    let shown = throughput(value);
-    match shown.split_once(' ') {
-        _ if value == 0.0 => "0".to_owned(),
-        Some((digits, unit)) if digits.contains('.') => {
-            format!(
-                "{} {unit}",
-                digits.trim_end_matches('0').trim_end_matches('.')
-            )
-        }
-        _ => shown,
+    match value {
+        0.0 => "0".to_owned(),
+        value => without_zeros(throughput(value)),
     }
+}
+
+/// An axis of bytes a second, for these values.
+pub(crate) fn throughput_axis(values: impl Iterator<Item = f64>) -> Axis {
+    Axis::new("bytes/s", Scale::of_bytes(values), throughput_label)
 }
 
 /// A latency at an axis, where it is a power of ten.
 pub(crate) fn short_latency(ns: f64) -> String {
-    let text = latency(ns);
-    let (value, unit) = text.split_once(' ').unwrap_or((&text, ""));
-    let value = if value.contains('.') {
-        value.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        value
-    };
-    format!("{value} {unit}")
+    without_zeros(latency(ns))
+}
+
+/// A number with its unit, without zeros at the end of its digits behind the point.
+fn without_zeros(shown: String) -> String {
+    match shown.split_once(' ') {
+        Some((digits, unit)) if digits.contains('.') => {
+            let digits = digits.trim_end_matches('0').trim_end_matches('.');
+            format!("{digits} {unit}")
+        }
+        _ => shown,
+    }
 }

@@ -15,7 +15,7 @@ use record::{Action, Record};
 use self::stretches::{POINTS_MAX, Stretch};
 pub(crate) use self::stretches::{phases, stretches};
 use self::timeline::{behind, failures, line, stalls, time, values, why_missing};
-use super::labels::{rate_label, throughput_label};
+use super::labels::{rate_label, throughput_axis};
 use crate::pictures::chart::{Axis, Chart, SERIES_MAX};
 use crate::pictures::scale::Scale;
 
@@ -163,11 +163,7 @@ fn throughputs(document: &mut Document, record: &Record, stretches: &[Stretch]) 
         title,
         description: &caption,
         x: time(record),
-        y: Axis::new(
-            "bytes/s",
-            Scale::of_bytes(values(&series)),
-            throughput_label,
-        ),
+        y: throughput_axis(values(&series)),
         behind: behind(record),
         series,
     };

@@ -16,6 +16,7 @@ use super::sides::capital;
 use super::sweep;
 use crate::pictures::chart::{Axis, Chart, SERIES_MAX, Series};
 use crate::pictures::scale::Scale;
+use crate::text::times::LATENCY_COLUMNS;
 
 /// So many operations lie beyond the last point, as beyond every percentile in a report.
 const BEYOND_MIN: f64 = 10.0;
@@ -277,18 +278,8 @@ pub(crate) fn points(latency: &Histogram) -> Vec<(f64, f64)> {
 
 /// The percentiles that reports show.
 fn data(curves: &[Curve<'_>]) -> Table {
-    let mut header = vec![
-        "",
-        "operations",
-        "mean",
-        "p50",
-        "p90",
-        "p95",
-        "p99",
-        "p99.9",
-        "p99.99",
-        "max",
-    ];
+    let mut header = vec!["", "operations"];
+    header.extend(LATENCY_COLUMNS);
     let has_service = curves.iter().any(|curve| curve.service.is_some());
     if has_service {
         header.push("p99 service time");

@@ -19,10 +19,7 @@ pub(super) fn in_short(record: &Record, summary: &Summary) -> String {
     if summary.sweep.is_some() {
         return "by step, below".to_owned();
     }
-    let transactions = summary
-        .phases
-        .iter()
-        .find(|phase| phase.phase == Phase::Transactions);
+    let transactions = summary.phase(Phase::Transactions);
     let Some(evidence) = transactions.and_then(|phase| phase.evidence.as_ref()) else {
         return "not available (no evidence was recorded of transactions)".to_owned();
     };

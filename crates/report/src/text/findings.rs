@@ -82,8 +82,7 @@ const SKIPPED_SHOWN_FROM: f64 = 0.001;
 
 /// Operations of the transactions that were skipped, where they are not negligible.
 pub(super) fn skipped_noticeably(document: &mut Document, summary: &Summary) {
-    let mut phases = summary.phases.iter();
-    let transactions = phases.find(|phase| phase.phase == Phase::Transactions);
+    let transactions = summary.phase(Phase::Transactions);
     if let Some(phase) = transactions.filter(|phase| phase.skipped_fraction >= SKIPPED_SHOWN_FROM) {
         skipped(document, phase);
     }

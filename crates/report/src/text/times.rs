@@ -8,6 +8,10 @@ use verdict::summary::{LatencySummary, StepSummary};
 
 use super::phases::role;
 
+/// The columns of a latency: of [`LatencySummary`].
+pub(crate) const LATENCY_COLUMNS: [&str; 8] =
+    ["mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"];
+
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     if record.spec.latencies && summary.phases.is_empty() {
         // Those of a sweep with a pool for each step are the steps'.
@@ -27,21 +31,9 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
 }
 
 fn latencies(document: &mut Document, summary: &Summary) {
-    let mut table = Table::new(
-        2,
-        &[
-            "Latency, µs",
-            "",
-            "mean",
-            "p50",
-            "p90",
-            "p95",
-            "p99",
-            "p99.9",
-            "p99.99",
-            "max",
-        ],
-    );
+    let mut header = vec!["Latency, µs", ""];
+    header.extend(LATENCY_COLUMNS);
+    let mut table = Table::new(2, &header);
     let mut is_open = false;
     for phase in &summary.phases {
         let name = phase.phase.name();

@@ -51,10 +51,7 @@ fn the_screen_says_what_the_device_served() {
         let transactions = phases
             .find(|phase| phase.phase == Phase::Transactions)
             .unwrap();
-        let operations = transactions
-            .segments
-            .iter()
-            .flat_map(|segment| &segment.operations);
+        let operations = transactions.all_operations();
         let read_bytes: u64 = operations
             .filter(|operation| operation.action == Action::Read)
             .map(|operation| operation.meter.bytes)

@@ -75,11 +75,7 @@ fn how_a_run_ended_stands_where_its_verdict_would() {
 fn a_line_is_of_the_measured_transactions() {
     let record = kept();
     let headline = Headline::of(&record);
-    let transactions = record
-        .actual
-        .phases
-        .iter()
-        .find(|phase| phase.phase == Phase::Transactions);
+    let transactions = record.actual.phase(Phase::Transactions);
     let transactions = transactions.unwrap();
     let rate = transactions.transactions() as f64 * 1e9 / transactions.measured_ns() as f64;
     assert_eq!(headline.transactions_per_second, Some(rate));

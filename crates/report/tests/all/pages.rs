@@ -305,13 +305,7 @@ fn odd_records_have_pages_that_say_what_is_missing() {
 /// A sweep over three rates, each with the same transactions.
 pub fn swept() -> Record {
     let mut record = kept();
-    let transactions = record
-        .actual
-        .phases
-        .iter()
-        .find(|phase| phase.phase == Phase::Transactions)
-        .unwrap()
-        .clone();
+    let transactions = record.actual.phase(Phase::Transactions).unwrap().clone();
     record
         .actual
         .phases
@@ -430,11 +424,7 @@ fn steps_of_operations_have_a_picture_and_operations_who_served_them() {
         .unwrap();
     let data = document::csv(&steps.data, "\n");
     let summary = Summary::of(&record);
-    let phase = summary
-        .phases
-        .iter()
-        .find(|phase| phase.phase == Phase::Transactions)
-        .unwrap();
+    let phase = summary.phase(Phase::Transactions).unwrap();
     let each = phase
         .operations
         .iter()

@@ -152,26 +152,15 @@ fn run(request: &RunSpec, storage: &Simulated) -> Record {
 }
 
 fn meters(record: &Record, phase: Phase) -> BTreeMap<Action, &Meter> {
-    let phase = record
-        .actual
-        .phases
-        .iter()
-        .find(|of| of.phase == phase)
-        .unwrap();
-    let operations = phase
-        .segments
-        .iter()
-        .flat_map(|segment| &segment.operations);
+    let phase = record.actual.phase(phase).unwrap();
+    let operations = phase.all_operations();
     operations
         .map(|operation| (operation.action, &operation.meter))
         .collect()
 }
 
 fn transactions(record: &Record) -> &PhaseRecord {
-    let mut phases = record.actual.phases.iter();
-    phases
-        .find(|phase| phase.phase == Phase::Transactions)
-        .unwrap()
+    record.actual.phase(Phase::Transactions).unwrap()
 }
 
 /// What is in the run's directory, whatever that is called: by path what each file holds.

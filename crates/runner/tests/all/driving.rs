@@ -110,10 +110,7 @@ fn run(transactions: u64, pace: Pace, takes_ns: fn(u64) -> u64) -> Record {
 }
 
 fn transactions(record: &Record) -> &PhaseRecord {
-    let mut phases = record.actual.phases.iter();
-    phases
-        .find(|phase| phase.phase == Phase::Transactions)
-        .unwrap()
+    record.actual.phase(Phase::Transactions).unwrap()
 }
 
 fn stats(record: &Record) -> &OperationRecord {

@@ -98,10 +98,7 @@ fn run(request: &RunSpec, counting: &mut Counting) -> Record {
 }
 
 fn transactions(record: &Record) -> (&PhaseRecord, &MachineOverTime) {
-    let mut phases = record.actual.phases.iter();
-    let phase = phases
-        .find(|phase| phase.phase == Phase::Transactions)
-        .unwrap();
+    let phase = record.actual.phase(Phase::Transactions).unwrap();
     (phase, phase.machine.as_ref().unwrap())
 }
 

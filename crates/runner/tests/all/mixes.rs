@@ -84,16 +84,8 @@ fn run(request: &RunSpec, storage: &Simulated) -> Record {
 }
 
 fn operations(record: &Record, phase: Phase) -> u64 {
-    let phase = record
-        .actual
-        .phases
-        .iter()
-        .find(|record| record.phase == phase)
-        .unwrap();
-    let operations = phase
-        .segments
-        .iter()
-        .flat_map(|segment| &segment.operations);
+    let phase = record.actual.phase(phase).unwrap();
+    let operations = phase.all_operations();
     operations.map(|operation| operation.meter.operations).sum()
 }
 

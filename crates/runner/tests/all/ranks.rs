@@ -546,14 +546,7 @@ fn a_rank_has_a_pool_that_its_workers_share() {
         (&record.actual.outcome, &record.actual.errors[..]),
         (&Outcome::Complete, &[][..])
     );
-    let phase = |wanted| {
-        record
-            .actual
-            .phases
-            .iter()
-            .find(|phase| phase.phase == wanted)
-            .unwrap()
-    };
+    let phase = |wanted| record.actual.phase(wanted).unwrap();
     let transactions = phase(Phase::Transactions);
     assert_eq!(transactions.issued(), 9 * 400);
     assert_eq!(

@@ -35,10 +35,7 @@ fn steady(rule: SteadyRule, rounds_max: u32, round: Duration) -> Drive {
 }
 
 fn transactions(record: &Record) -> &record::PhaseRecord {
-    let mut phases = record.actual.phases.iter();
-    phases
-        .find(|phase| phase.phase == Phase::Transactions)
-        .unwrap()
+    record.actual.phase(Phase::Transactions).unwrap()
 }
 
 /// Slower and slower for 600 operations, from 0.2 to 5 ms; then always the same.

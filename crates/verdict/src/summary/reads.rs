@@ -299,10 +299,7 @@ pub(crate) fn of_transactions(record: &Record) -> Option<ReadsServed> {
 
 /// What the operations of all segments read.
 fn bytes_read(phase: &PhaseRecord) -> u64 {
-    let operations = phase
-        .segments
-        .iter()
-        .flat_map(|segment| &segment.operations);
+    let operations = phase.all_operations();
     let reads = operations.filter(|operation| operation.action.moves_bytes_in());
     reads.map(|operation| operation.meter.bytes).sum()
 }

@@ -31,10 +31,7 @@ fn everything(mounted: Mounted) {
     ))
     .perform_long();
     ran.is_complete().has_all_phases();
-    let mut phases = ran.record.actual.phases.iter();
-    let performed = phases
-        .find(|phase| phase.phase == Phase::Transactions)
-        .unwrap();
+    let performed = ran.record.actual.phase(Phase::Transactions).unwrap();
     ran.assert(
         performed.issued() == each * (WRITERS + READERS),
         "not everybody has done everything",

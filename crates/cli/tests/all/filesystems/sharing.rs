@@ -23,12 +23,7 @@ fn modes(mounted: Mounted) {
             ))
             .perform();
         ran.is_complete().has_all_phases();
-        let transactions = ran
-            .record
-            .actual
-            .phases
-            .iter()
-            .find(|phase| phase.phase == Phase::Transactions);
+        let transactions = ran.record.actual.phase(Phase::Transactions);
         let transactions = transactions.unwrap();
         ran.assert(
             transactions.issued() == EACH * u64::from(writers + readers),

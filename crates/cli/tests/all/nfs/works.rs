@@ -60,10 +60,7 @@ fn presets() {
                 ),
             );
             let done = ran.phase(Phase::Transactions).transactions.unwrap();
-            let mut phases = ran.record.actual.phases.iter();
-            let performed = phases
-                .find(|phase| phase.phase == Phase::Transactions)
-                .unwrap();
+            let performed = ran.record.actual.phase(Phase::Transactions).unwrap();
             ran.assert(
                 performed.issued() >= operations(),
                 "not everything was done",
@@ -105,9 +102,10 @@ fn everything(workers: &str, roles: &[Role], share: u64) {
                 format_args!("there was no '{}'", action.name()),
             );
         }
-        let mut phases = ran.record.actual.phases.iter();
-        let done = phases
-            .find(|phase| phase.phase == Phase::Transactions)
+        let done = ran
+            .record
+            .actual
+            .phase(Phase::Transactions)
             .unwrap()
             .issued();
         ran.assert(

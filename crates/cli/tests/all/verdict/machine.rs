@@ -161,10 +161,7 @@ fn a_run_of_a_moment_says_nothing_of_others() {
 
 /// A worker's time for an operation of the transactions, in nanoseconds.
 fn ns_per_operation(record: &Record) -> f64 {
-    let mut phases = record.actual.phases.iter();
-    let phase = phases
-        .find(|phase| phase.phase == Phase::Transactions)
-        .unwrap();
+    let phase = record.actual.phase(Phase::Transactions).unwrap();
     let ns: u64 = phase
         .workers
         .iter()

@@ -8,7 +8,7 @@ use record::{Fact, MachineOverTime, Phase, Record};
 
 use super::stretches::{POINTS_MAX, phases};
 use super::timeline::{behind, time, values, why_missing};
-use crate::page::labels::throughput_label;
+use crate::page::labels::throughput_axis;
 use crate::pictures::chart::{Axis, Chart, SERIES_MAX, Series};
 use crate::pictures::scale::Scale;
 
@@ -225,11 +225,7 @@ fn devices(
         title,
         description: &caption,
         x: time(record),
-        y: Axis::new(
-            "bytes/s",
-            Scale::of_bytes(values(&series)),
-            throughput_label,
-        ),
+        y: throughput_axis(values(&series)),
         behind: behind(record),
         series,
     };
